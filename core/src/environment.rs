@@ -1,0 +1,23 @@
+//! Names of the environment variables that the stack sets on a function and the runtime reads.
+//!
+//! One home for both sides: `stacks` writes them into the template, `runtime` reads them, and
+//! `local` passes them on from the template unchanged (design `1-overview.md`, one binary path).
+
+/// Which handler the one `bootstrap` binary runs; see [`FUNCTION_API`].
+pub const FUNCTION: &str = "CELLAR_FUNCTION";
+/// Value of [`FUNCTION`] for the HTTP API.
+pub const FUNCTION_API: &str = "api";
+/// Name of the Entry table.
+pub const ENTRY_TABLE: &str = "CELLAR_ENTRY_TABLE";
+/// Name of the Segment table.
+pub const SEGMENT_TABLE: &str = "CELLAR_SEGMENT_TABLE";
+/// Name of the bucket for large entries and snapshots.
+pub const BUCKET: &str = "CELLAR_BUCKET";
+/// Name of the stack, as `health` reports it.
+pub const STACK: &str = "CELLAR_STACK";
+/// The `iss` that tokens of the stack's own keys carry.
+pub const TOKEN_ISSUER: &str = "CELLAR_TOKEN_ISSUER";
+/// The `aud` that tokens must carry.
+pub const TOKEN_AUDIENCE: &str = "CELLAR_TOKEN_AUDIENCE";
+/// The public keys, as JSON: `[{"id":"…","public_key":"base64url of 32 bytes"}]`.
+pub const TOKEN_KEYS: &str = "CELLAR_TOKEN_KEYS";

@@ -1,0 +1,4 @@
+//! Cellar's rules without any I/O.
+
+pub mod environment;
+pub mod schema;
