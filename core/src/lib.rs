@@ -1,4 +1,23 @@
-//! Cellar's rules without any I/O.
+//! Cellar's rules: the log protocol, operations, cells, limits and wire types.
+//!
+//! Pure on purpose: no async, no clock, no randomness and no I/O. Time and random numbers are
+//! arguments, and every decision is a function `(state, event) -> (state, action)` that the engine,
+//! the model checker and the simulator all call (design `1-overview.md`, `5-quality.md` §2).
 
+pub mod a1;
+pub mod access;
+pub mod api;
+pub mod append;
+pub mod backoff;
+pub mod cell;
+pub mod entry;
 pub mod environment;
+pub mod identity;
+pub mod limits;
+pub mod load;
+pub mod operation;
+pub mod position;
+pub mod records;
+pub mod replay;
 pub mod schema;
+pub mod segment;

@@ -7,3 +7,26 @@ pub const PARTITION_KEY: &str = "S";
 pub const SORT_KEY: &str = "N";
 /// When the record was created, Unix seconds.
 pub const CREATED: &str = "C";
+
+/// Entry: its type, one letter: `S` snapshot, `X` end segment, `E` edits.
+pub const TYPE: &str = "T";
+/// Entry: version of the body's encoding for its type; absent when 1.
+pub const VERSION: &str = "V";
+/// Entry: the body, postcard.
+pub const BODY: &str = "B";
+/// Entry: key of an object in S3: the external body, or a snapshot's root.
+pub const EXTERNAL: &str = "E";
+/// Entry: 8 bytes that identify the client: the idempotency evidence.
+pub const CLIENT: &str = "K";
+/// Entry: id of the first mutation in the body; the ids are consecutive.
+pub const MUTATION: &str = "M";
+/// Entry: who made it.
+pub const AUTHOR: &str = "U";
+/// Entry: what is carried on from the entry before, postcard
+/// (see [`Header`](crate::entry::Header)).
+pub const HEADER: &str = "H";
+
+/// Segment: number of the last entry with a completed snapshot.
+pub const LAST_SNAPSHOT: &str = "L";
+/// Segment: key of the archive object.
+pub const ARCHIVE: &str = "A";

@@ -1,0 +1,78 @@
+//! `POST /v1/spreadsheets/{id}/entries`: append.
+
+use serde::{Deserialize, Serialize};
+
+use super::EntryView;
+use crate::operation::Operation;
+use crate::position::Position;
+
+/// Mutations to append, in the order their client made them.
+///
+/// Repeat a request unchanged until it is answered: what got through is recognised by the client's
+/// name and the mutation's id, and is not appended again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AppendRequest {
+    /// The client's name, 1 to 64 bytes, its own for each subject: it numbers its mutations.
+    pub client: String,
+    /// The `epoch` of the load that the bases come from.
+    pub epoch: u32,
+    /// The last id of its own that the client knows to be in the log; 0 if none.
+    #[serde(default)]
+    pub ack: u64,
+    /// At least one, at most 1,000, with consecutive ids.
+    pub mutations: Vec<SentMutation>,
+}
+
+/// One mutation as it is sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SentMutation {
+    /// 1 for a client's first mutation, then consecutive.
+    pub id: u64,
+    /// The position the client had seen when it made the edit; never changes for a mutation.
+    pub base: Position,
+    /// What to do.
+    pub op: Operation,
+}
+
+/// What became of the mutations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AppendReply {
+    /// One for each mutation, in the order of the request.
+    pub results: Vec<AppendedMutation>,
+    /// The newest entry known to the server, at least as new as every result.
+    pub head: Position,
+    /// The entries after the lowest base that this request did not write, oldest first.
+    pub entries: Vec<EntryView>,
+    /// If `entries` was cut: go on with an update after this position.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Position>,
+}
+
+/// What became of one mutation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AppendedMutation {
+    /// Its id.
+    pub id: u64,
+    /// Whether it was appended now or had been before.
+    pub status: MutationStatus,
+    /// The entry it is in; absent for a duplicate acknowledged before the lowest base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<Position>,
+}
+
+/// Whether a mutation was appended now or had been before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum MutationStatus {
+    /// Appended by this request.
+    Appended,
+    /// Already in the log.
+    Duplicate,
+}

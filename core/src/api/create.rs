@@ -1,0 +1,38 @@
+//! `POST /v1/spreadsheets` and `GET /v1/spreadsheets/{id}/head`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::identity::LogId;
+use crate::position::Position;
+
+/// A spreadsheet to be created.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CreateRequest {
+    /// 1 to 64 bytes, chosen by the client. The id is a hash of it and the token's subject:
+    /// repeating the request is safe and finds the same spreadsheet.
+    pub nonce: String,
+}
+
+/// The created spreadsheet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CreateReply {
+    /// Its id.
+    pub id: LogId,
+    /// Its first position: the base of a first edit.
+    pub head: Position,
+    /// Its epoch, for appends.
+    pub epoch: u32,
+}
+
+/// The newest position: the cheap poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Head {
+    /// The newest entry.
+    pub head: Position,
+    /// Another epoch than the one known means: load again.
+    pub epoch: u32,
+}

@@ -1,0 +1,17 @@
+//! Wire types of the HTTP API, shared by the server and its clients (design `4-sync.md` §1).
+//!
+//! Plain data: positions are packed numbers, unknown fields of requests are refused.
+
+mod append;
+mod cells;
+mod create;
+mod entries;
+mod health;
+mod problem;
+
+pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
+pub use cells::{CellsReply, PlacedCell};
+pub use create::{CreateReply, CreateRequest, Head};
+pub use entries::{EntryKind, EntryView, LoadReply, MutationView, UpdateReply};
+pub use health::{Health, Reachable};
+pub use problem::{Problem, ProblemKind};

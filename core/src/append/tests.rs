@@ -1,0 +1,460 @@
+//! The machine against a log in memory, with faults on a script.
+
+pub(super) mod support {
+    use super::super::*;
+    use crate::cell::Value;
+    use crate::entry::{Content, Edits, Header, Mutation};
+    use crate::identity::{ClientKey, LogId};
+    use crate::operation::{CellEdit, Operation, SetCells, SheetId};
+
+    pub(in crate::append) const EPOCH: u32 = 7;
+
+    pub(in crate::append) fn log() -> LogId {
+        LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]))
+    }
+
+    pub(in crate::append) fn client(number: u8) -> ClientKey {
+        ClientKey([number; 8])
+    }
+
+    pub(in crate::append) fn set_text(row: u32, text: String) -> Operation {
+        let value = Some(Value::Text(text));
+        let edit = CellEdit { row, column: 0, value, formula: None, format: None };
+        Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
+    }
+
+    fn entry(position: Position, content: Content) -> Arc<Entry> {
+        let header = Header::first(EPOCH);
+        Arc::new(Entry { log: log(), position, created_s: 0, author: None, header, content })
+    }
+
+    pub(in crate::append) fn snapshot_entry(position: Position) -> Arc<Entry> {
+        entry(position, Content::Snapshot { root: None })
+    }
+
+    pub(in crate::append) fn end_entry(position: Position) -> Arc<Entry> {
+        entry(position, Content::EndSegment)
+    }
+
+    pub(in crate::append) fn edits_entry(position: Position, who: u8, first_id: u64) -> Arc<Entry> {
+        let authored = set_text(0, "x".to_owned());
+        let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
+        let edits = Edits { client: client(who), first_id, mutations };
+        entry(position, Content::Edits(edits))
+    }
+
+    pub(in crate::append) fn text_entry(position: Position, bytes: usize) -> Arc<Entry> {
+        let authored = set_text(0, "x".repeat(bytes));
+        let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
+        let edits = Edits { client: client(1), first_id: 1, mutations };
+        entry(position, Content::Edits(edits))
+    }
+
+    pub(in crate::append) fn request(who: u8, ack: u64, ids: &[u64], base: Position) -> Request {
+        let mutations = ids
+            .iter()
+            .map(|id| NewMutation { id: *id, base, operation: set_text(0, format!("m{id}")) })
+            .collect();
+        Request::new(log(), client(who), None, EPOCH, ack, mutations).unwrap()
+    }
+}
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::*;
+use crate::entry::Content;
+use crate::limits::{
+    MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST, MAX_PUT_ATTEMPTS,
+};
+use crate::limits::{MAX_READ_ATTEMPTS, MAX_TEXT_BYTES};
+use support::*;
+
+/// What happens to the next put.
+enum Fault {
+    /// It is refused by this entry, put there just before.
+    LosesTo(Arc<Entry>),
+    /// It happens and its reply is lost.
+    ReplyLost,
+    /// It does not happen and its reply is lost.
+    Lost,
+    /// The store says no for good.
+    Failed,
+}
+
+/// A log in memory that eventually consistent reads see only up to `visible` entries of.
+struct World {
+    entries: BTreeMap<Position, Arc<Entry>>,
+    hidden_from: Option<Position>,
+    faults: VecDeque<Fault>,
+    failing_reads: u32,
+    puts: Vec<Arc<Entry>>,
+    reads: Vec<(Position, bool)>,
+}
+
+impl World {
+    fn new(count: u32) -> Self {
+        let mut world = Self {
+            entries: BTreeMap::new(),
+            hidden_from: None,
+            faults: VecDeque::new(),
+            failing_reads: 0,
+            puts: vec![],
+            reads: vec![],
+        };
+        world.add(snapshot_entry(Position::FIRST));
+        (1..count).for_each(|num| world.add(edits_entry(at(0, num), 2, u64::from(num))));
+        world
+    }
+
+    fn add(&mut self, entry: Arc<Entry>) {
+        self.entries.insert(entry.position, entry);
+    }
+
+    fn read(&mut self, from: Position, consistent: bool) -> Event {
+        self.reads.push((from, consistent));
+        if self.failing_reads > 0 {
+            self.failing_reads -= 1;
+            return Event::ReadFailed { temporary: true };
+        }
+        let visible = |position: Position| consistent || Some(position) < self.hidden_from;
+        let hidden = self.hidden_from.is_some();
+        let page: Vec<_> = self
+            .entries
+            .range(from..)
+            .filter(|(p, _)| p.segment() == from.segment() && (!hidden || visible(**p)))
+            .map(|(_, entry)| Arc::clone(entry))
+            .collect();
+        // Pages of two, so that the machine has to follow them.
+        let more = page.len() > 2;
+        Event::Page { entries: page.into_iter().take(2).collect(), more }
+    }
+
+    fn put(&mut self, entry: Arc<Entry>) -> Event {
+        self.puts.push(Arc::clone(&entry));
+        match self.faults.pop_front() {
+            Some(Fault::LosesTo(winner)) => self.add(winner),
+            Some(Fault::ReplyLost) => {
+                self.entries.entry(entry.position).or_insert(entry);
+                return Event::PutUnknown;
+            }
+            Some(Fault::Lost) => return Event::PutUnknown,
+            Some(Fault::Failed) => return Event::PutFailed,
+            None => {}
+        }
+        if let Some(winner) = self.entries.get(&entry.position) {
+            return Event::PutRefused { winner: Arc::clone(winner) };
+        }
+        self.add(entry);
+        Event::PutAccepted
+    }
+
+    fn run(&mut self, request: Request, known: &[Arc<Entry>]) -> Result<Appended, Refusal> {
+        // Another time at each request, as for any repeated request.
+        let now_s = self.puts.iter().map(|_| 1).sum();
+        let inputs = Inputs { now_s, random: 3 };
+        let (mut append, mut action) = Append::begin(request, known, inputs);
+        for _ in 0..1_000 {
+            let event = match action {
+                Action::Read { from, consistent } => self.read(from, consistent),
+                Action::Put { entry } => self.put(entry),
+                Action::Wait { .. } => Event::Waited,
+                Action::Finish(result) => return result,
+            };
+            (append, action) = append.step(event, inputs);
+        }
+        panic!("the append does not end")
+    }
+
+    fn known(&self) -> Vec<Arc<Entry>> {
+        self.entries.values().cloned().collect()
+    }
+
+    /// Ids of one client in the log, in order; numbers must have no gap.
+    fn ids_of(&self, who: u8) -> Vec<u64> {
+        let mut expected = Position::FIRST;
+        let mut ids = vec![];
+        for entry in self.entries.values() {
+            assert_eq!(entry.position, expected, "the log has a gap");
+            expected = entry.next_position().unwrap();
+            if let Content::Edits(edits) = &entry.content {
+                let own = edits.client == client(who);
+                ids.extend((edits.first_id..=edits.last_id()).filter(|_| own));
+            }
+        }
+        ids
+    }
+}
+
+fn at(segment: u32, num: u32) -> Position {
+    Position::new(segment, num).unwrap()
+}
+
+fn positions(appended: &Appended) -> Vec<(u64, String, bool)> {
+    let text = |result: &MutationResult| result.position.map(|p| p.to_string()).unwrap_or_default();
+    appended.results.iter().map(|r| (r.id, text(r), r.duplicate)).collect()
+}
+
+#[test]
+fn a_warm_append_is_one_put_and_no_read() {
+    let mut world = World::new(3);
+    let known = world.known();
+    let appended = world.run(request(1, 0, &[1, 2], at(0, 1)), &known[1..]).unwrap();
+    assert_eq!(positions(&appended), [(1, "0.3".into(), false), (2, "0.3".into(), false)]);
+    assert_eq!((world.puts.len(), world.reads.len()), (1, 0));
+    assert_eq!(appended.missing, known[2..]);
+    assert_eq!(appended.tail, at(0, 3));
+    assert!(appended.header.segment_bytes > 0);
+}
+
+#[test]
+fn a_cold_append_reads_forward_from_its_base_inclusive() {
+    let mut world = World::new(4);
+    world.run(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
+    assert_eq!(world.reads, [(at(0, 2), false)]);
+    assert_eq!(world.puts[0].position, at(0, 4));
+}
+
+#[test]
+fn a_lost_reply_does_not_double_the_edit_whether_or_not_it_got_through() {
+    for fault in [Fault::ReplyLost, Fault::Lost] {
+        let mut world = World::new(1);
+        world.faults.push_back(fault);
+        let appended = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+        assert_eq!(positions(&appended), [(1, "0.1".into(), false)]);
+        assert_eq!(world.ids_of(1), [1]);
+        assert!(world.puts.iter().all(|put| *put == world.puts[0]), "not the same entry again");
+    }
+}
+
+#[test]
+fn a_repeated_request_finds_its_own_entry() {
+    let mut world = World::new(1);
+    let first = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    world.add(edits_entry(at(0, 2), 2, 1));
+    let again = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    assert_eq!(positions(&first), [(1, "0.1".into(), false), (2, "0.1".into(), false)]);
+    assert_eq!(positions(&again), [(1, "0.1".into(), true), (2, "0.1".into(), true)]);
+    assert_eq!(world.ids_of(1), [1, 2]);
+}
+
+#[test]
+fn a_larger_batch_after_a_part_got_through_adds_only_the_rest() {
+    let mut world = World::new(1);
+    world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    let appended = world.run(request(1, 0, &[1, 2, 3], Position::FIRST), &[]).unwrap();
+    let expected = [(1, "0.1".into(), true), (2, "0.1".into(), true), (3, "0.2".into(), false)];
+    assert_eq!(positions(&appended), expected);
+    assert_eq!(world.ids_of(1), [1, 2, 3]);
+}
+
+#[test]
+fn a_stale_tail_hides_no_duplicate_because_the_put_is_refused() {
+    let mut world = World::new(1);
+    world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    world.hidden_from = Some(at(0, 1));
+    let again = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    assert_eq!(positions(&again), [(1, "0.1".into(), true)]);
+    assert_eq!(world.ids_of(1), [1]);
+}
+
+#[test]
+fn a_loser_steps_over_the_winner_without_a_read() {
+    let mut world = World::new(2);
+    world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 2), 3, 1)));
+    let known = world.known();
+    let appended = world.run(request(1, 0, &[1], at(0, 1)), &known[1..]).unwrap();
+    assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
+    assert!(world.reads.is_empty());
+    assert_eq!(appended.missing.len(), 1);
+}
+
+#[test]
+fn two_losses_in_a_row_catch_up_with_one_read() {
+    let mut world = World::new(1);
+    world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 1), 3, 1)));
+    world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 2), 3, 2)));
+    let known = world.known();
+    let appended = world.run(request(1, 0, &[1], Position::FIRST), &known).unwrap();
+    assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
+    assert_eq!(world.reads, [(at(0, 3), false)]);
+}
+
+#[test]
+fn an_end_segment_leads_into_the_next_segment() {
+    for known in [0, 2] {
+        let mut world = World::new(2);
+        world.faults.push_back(Fault::LosesTo(end_entry(at(0, 2))));
+        let known = world.known()[..known].to_vec();
+        if known.is_empty() {
+            world.faults.clear();
+            world.add(end_entry(at(0, 2)));
+        }
+        world.add(snapshot_entry(at(1, 0)));
+        world.hidden_from = Some(at(1, 0));
+        let appended = world.run(request(1, 0, &[1], Position::FIRST), &known).unwrap();
+        assert_eq!(positions(&appended), [(1, "1.1".into(), false)]);
+        assert_eq!(world.ids_of(1), [1]);
+    }
+}
+
+#[test]
+fn an_end_segment_without_a_next_segment_is_corruption() {
+    let mut world = World::new(2);
+    world.add(end_entry(at(0, 2)));
+    let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::Corrupt { at: at(1, 0) }));
+    assert!(world.puts.is_empty());
+}
+
+#[test]
+fn a_hole_is_the_end_until_a_consistent_read_shows_it_is_not() {
+    let mut world = World::new(5);
+    world.entries.remove(&at(0, 3));
+    let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::Corrupt { at: at(0, 3) }));
+    assert!(world.puts.is_empty(), "put into a hole");
+}
+
+#[test]
+fn a_base_that_is_not_visible_yet_is_read_again_consistently() {
+    let mut world = World::new(3);
+    world.hidden_from = Some(at(0, 1));
+    let appended = world.run(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
+    assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
+    assert_eq!(world.reads, [(at(0, 2), false), (at(0, 2), true)]);
+}
+
+#[test]
+fn a_base_that_does_not_exist_is_refused() {
+    for base in [at(0, 3), at(1, 0)] {
+        let mut world = World::new(3);
+        let result = world.run(request(1, 0, &[1], base), &[]);
+        assert_eq!(result, Err(Refusal::UnknownBase { base }));
+        assert!(world.puts.is_empty());
+    }
+}
+
+#[test]
+fn every_base_must_exist_not_only_the_lowest() {
+    let mut world = World::new(3);
+    let mutations = [(1, at(0, 1)), (2, at(0, 9))].map(|(id, base)| NewMutation {
+        id,
+        base,
+        operation: set_text(0, "x".into()),
+    });
+    let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.into()).unwrap();
+    assert_eq!(world.run(request, &[]), Err(Refusal::UnknownBase { base: at(0, 9) }));
+    assert!(world.puts.is_empty());
+}
+
+#[test]
+fn a_gap_is_refused_but_not_on_stale_evidence() {
+    let mut world = World::new(1);
+    let result = world.run(request(1, 0, &[4], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::Gap { expected: 1, got: 4 }));
+    assert_eq!(world.ids_of(1), [0; 0]);
+    world.run(request(1, 0, &[1, 2, 3], Position::FIRST), &[]).unwrap();
+    world.hidden_from = Some(at(0, 1));
+    let appended = world.run(request(1, 0, &[4], Position::FIRST), &[]).unwrap();
+    assert_eq!(positions(&appended), [(4, "0.2".into(), false)]);
+}
+
+#[test]
+fn what_the_client_acknowledged_is_not_appended_again() {
+    let mut world = World::new(3);
+    let appended = world.run(request(1, 5, &[4, 5, 6], at(0, 2)), &[]).unwrap();
+    let expected = [(4, String::new(), true), (5, String::new(), true), (6, "0.3".into(), false)];
+    assert_eq!(positions(&appended), expected);
+    assert_eq!(world.ids_of(1), [6]);
+}
+
+#[test]
+fn another_epoch_must_reload() {
+    let mut world = World::new(2);
+    let mutations = vec![NewMutation { id: 1, base: at(0, 1), operation: set_text(0, "x".into()) }];
+    let request = Request::new(log(), client(1), None, EPOCH + 1, 0, mutations).unwrap();
+    assert_eq!(world.run(request, &[]), Err(Refusal::EpochChanged));
+    assert!(world.puts.is_empty());
+}
+
+#[test]
+fn attempts_are_bounded() {
+    let mut unknown = World::new(1);
+    unknown.faults.extend((0..MAX_PUT_ATTEMPTS).map(|_| Fault::Lost));
+    let result = unknown.run(request(1, 0, &[1], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::OutcomeUnknown));
+    assert_eq!(unknown.puts.len(), MAX_PUT_ATTEMPTS as usize);
+
+    let mut lost = World::new(1);
+    let winners = (1..=MAX_PUT_ATTEMPTS).map(|num| edits_entry(at(0, num), 3, u64::from(num)));
+    lost.faults.extend(winners.map(Fault::LosesTo));
+    let result = lost.run(request(1, 0, &[1], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::Contention));
+    assert_eq!(lost.puts.len(), MAX_PUT_ATTEMPTS as usize);
+
+    for (failures, read) in [(MAX_READ_ATTEMPTS - 1, true), (MAX_READ_ATTEMPTS, false)] {
+        let mut world = World::new(1);
+        world.failing_reads = failures;
+        let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+        assert_eq!(result.is_ok(), read);
+    }
+
+    let mut failed = World::new(1);
+    failed.faults.push_back(Fault::Failed);
+    let result = failed.run(request(1, 0, &[1], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::Store));
+}
+
+#[test]
+fn what_does_not_fit_one_entry_goes_into_several() {
+    let mut world = World::new(1);
+    let mutations = (1..=12).map(|id| NewMutation {
+        id,
+        base: Position::FIRST,
+        operation: set_text(0, "x".repeat(MAX_TEXT_BYTES)),
+    });
+    let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.collect()).unwrap();
+    let appended = world.run(request, &[]).unwrap();
+    assert_eq!(world.ids_of(1), (1..=12).collect::<Vec<_>>());
+    assert_eq!(appended.tail, at(0, 3));
+    for put in &world.puts {
+        let Content::Edits(edits) = &put.content else { panic!("{put:?}") };
+        let body = crate::entry::encode_edits(&edits.mutations).unwrap();
+        assert!(body.len() <= MAX_ENTRY_BODY_BYTES);
+    }
+}
+
+#[test]
+fn requests_that_can_never_succeed() {
+    let make = |ids: &[u64]| {
+        let operation = set_text(0, "x".into());
+        let mutations = ids.iter().map(|id| NewMutation {
+            id: *id,
+            base: Position::FIRST,
+            operation: operation.clone(),
+        });
+        Request::new(log(), client(1), None, EPOCH, 0, mutations.collect())
+    };
+    assert_eq!(make(&[]), Err(InvalidRequest::NoMutations));
+    assert_eq!(make(&[0]), Err(InvalidRequest::IdsNotConsecutive { before: 0, id: 0 }));
+    assert_eq!(make(&[1, 3]), Err(InvalidRequest::IdsNotConsecutive { before: 1, id: 3 }));
+    assert_eq!(make(&[2, 2]), Err(InvalidRequest::IdsNotConsecutive { before: 2, id: 2 }));
+    assert!(make(&[MAX_MUTATION_ID]).is_ok());
+    let id = MAX_MUTATION_ID + 1;
+    assert_eq!(make(&[id]), Err(InvalidRequest::IdTooLarge { id }));
+    let many: Vec<u64> = (1..=MAX_MUTATIONS_PER_REQUEST as u64).collect();
+    assert!(make(&many).is_ok());
+    let more: Vec<u64> = (1..=MAX_MUTATIONS_PER_REQUEST as u64 + 1).collect();
+    assert!(matches!(make(&more), Err(InvalidRequest::TooManyMutations { .. })));
+}
+
+#[test]
+fn an_answer_to_another_question_ends_the_append() {
+    let inputs = Inputs { now_s: 0, random: 0 };
+    let (append, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &[], inputs);
+    assert!(matches!(action, Action::Read { .. }));
+    let (append, action) = append.step(Event::PutAccepted, inputs);
+    assert_eq!(action, Action::Finish(Err(Refusal::Store)));
+    let (_, action) = append.step(Event::Waited, inputs);
+    assert_eq!(action, Action::Finish(Err(Refusal::Store)));
+}

@@ -1,0 +1,134 @@
+//! Calendar dates and times of day as serial numbers: days since 1899-12-30.
+//!
+//! Serials agree with other spreadsheets from 1900-03-01 on (before that they count a day that
+//! never was), so earlier dates stay text.
+
+/// Serial of 1900-03-01.
+const FIRST_SERIAL: i64 = 61;
+/// Serial of 9999-12-31.
+const LAST_SERIAL: i64 = 2_958_465;
+/// Days from 0000-03-01 to 1899-12-30.
+const EPOCH_DAYS: i64 = 693_899;
+const SECONDS_PER_DAY: f64 = 86_400.0;
+
+/// A date and time of day, to the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DateTime {
+    pub(super) year: i64,
+    pub(super) month: i64,
+    pub(super) day: i64,
+    pub(super) second_of_day: i64,
+}
+
+/// The serial of a date, if the calendar has it and serials agree on it.
+pub(super) fn to_serial(date: DateTime) -> Option<f64> {
+    let days = days_from_civil(date.year, date.month, date.day)?;
+    if !(FIRST_SERIAL..=LAST_SERIAL).contains(&days) || !(0..86_400).contains(&date.second_of_day) {
+        return None;
+    }
+    let days = f64::from(i32::try_from(days).ok()?);
+    let seconds = f64::from(i32::try_from(date.second_of_day).ok()?);
+    Some(days + seconds / SECONDS_PER_DAY)
+}
+
+/// The date and time, rounded to the second, of a serial in the years 1900 (March) to 9999.
+pub(super) fn from_serial(serial: f64) -> Option<DateTime> {
+    let total_seconds = exact(serial * SECONDS_PER_DAY)?;
+    let (days, second_of_day) =
+        (total_seconds.div_euclid(86_400), total_seconds.rem_euclid(86_400));
+    if !(FIRST_SERIAL..=LAST_SERIAL).contains(&days) {
+        return None;
+    }
+    let (year, month, day) = civil_from_days(days);
+    Some(DateTime { year, month, day, second_of_day })
+}
+
+fn exact(number: f64) -> Option<i64> {
+    super::value::exact_integer(number.round())
+}
+
+/// Serial day of a civil date, if that date exists.
+fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
+    if !(0..=9_999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let shifted_year = if month <= 2 { year - 1 } else { year };
+    let era = shifted_year.div_euclid(400);
+    let year_of_era = shifted_year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = era * 146_097 + day_of_era - EPOCH_DAYS;
+    // 31 June and the like come out as another date.
+    (civil_from_days(days) == (year, month, day)).then_some(days)
+}
+
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let shifted = days + EPOCH_DAYS;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn date(year: i64, month: i64, day: i64) -> DateTime {
+        DateTime { year, month, day, second_of_day: 0 }
+    }
+
+    #[test]
+    fn known_serials() {
+        for (year, month, day, serial) in [
+            (1900, 3, 1, 61.0),
+            (1970, 1, 1, 25_569.0),
+            (2000, 2, 29, 36_585.0),
+            (2012, 1, 1, 40_909.0),
+            (9999, 12, 31, 2_958_465.0),
+        ] {
+            assert_eq!(to_serial(date(year, month, day)), Some(serial));
+            assert_eq!(from_serial(serial), Some(date(year, month, day)));
+        }
+    }
+
+    #[test]
+    fn every_day_reads_back() {
+        for serial in FIRST_SERIAL..=LAST_SERIAL {
+            let (year, month, day) = civil_from_days(serial);
+            assert_eq!(days_from_civil(year, month, day), Some(serial));
+        }
+    }
+
+    #[test]
+    fn what_the_calendar_does_not_have() {
+        for (year, month, day) in [
+            (1900, 2, 28),
+            (2001, 2, 29),
+            (2000, 2, 30),
+            (2000, 13, 1),
+            (2000, 0, 1),
+            (2000, 4, 31),
+            (10_000, 1, 1),
+        ] {
+            assert_eq!(to_serial(date(year, month, day)), None, "{year}-{month}-{day}");
+        }
+        assert_eq!(from_serial(60.0), None);
+        assert_eq!(from_serial(2_958_466.0), None);
+        assert_eq!(from_serial(f64::NAN), None);
+    }
+
+    #[test]
+    fn every_second_of_a_day_reads_back() {
+        for second_of_day in 0..86_400 {
+            let moment = DateTime { second_of_day, ..date(2026, 11, 21) };
+            assert_eq!(from_serial(to_serial(moment).unwrap()), Some(moment));
+        }
+    }
+}

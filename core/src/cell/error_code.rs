@@ -1,0 +1,123 @@
+//! The twelve error values of spreadsheets.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// An error as a cell's value. The numbers are those of stored bodies: never change one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[repr(u8)]
+pub enum ErrorCode {
+    /// Two ranges do not intersect.
+    #[serde(rename = "#NULL!")]
+    Null = 1,
+    /// Division by zero.
+    #[serde(rename = "#DIV/0!")]
+    Div0 = 2,
+    /// An argument of the wrong type.
+    #[serde(rename = "#VALUE!")]
+    Value = 3,
+    /// A reference to a cell that is gone.
+    #[serde(rename = "#REF!")]
+    Ref = 4,
+    /// An unknown name.
+    #[serde(rename = "#NAME?")]
+    Name = 5,
+    /// A number that cannot be represented.
+    #[serde(rename = "#NUM!")]
+    Num = 6,
+    /// No value available.
+    #[serde(rename = "#N/A")]
+    NotAvailable = 7,
+    /// Data that is still being fetched.
+    #[serde(rename = "#GETTING_DATA")]
+    GettingData = 8,
+    /// A result that has no room to spill into.
+    #[serde(rename = "#SPILL!")]
+    Spill = 9,
+    /// A service that does not answer.
+    #[serde(rename = "#CONNECT!")]
+    Connect = 10,
+    /// A function or feature that is blocked.
+    #[serde(rename = "#BLOCKED!")]
+    Blocked = 11,
+    /// A calculation that cannot be done here.
+    #[serde(rename = "#CALC!")]
+    Calc = 12,
+}
+
+/// All codes, in the order of their numbers.
+const ALL: [(ErrorCode, &str); 12] = [
+    (ErrorCode::Null, "#NULL!"),
+    (ErrorCode::Div0, "#DIV/0!"),
+    (ErrorCode::Value, "#VALUE!"),
+    (ErrorCode::Ref, "#REF!"),
+    (ErrorCode::Name, "#NAME?"),
+    (ErrorCode::Num, "#NUM!"),
+    (ErrorCode::NotAvailable, "#N/A"),
+    (ErrorCode::GettingData, "#GETTING_DATA"),
+    (ErrorCode::Spill, "#SPILL!"),
+    (ErrorCode::Connect, "#CONNECT!"),
+    (ErrorCode::Blocked, "#BLOCKED!"),
+    (ErrorCode::Calc, "#CALC!"),
+];
+
+impl ErrorCode {
+    /// The number in stored bodies.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The code with this number, if there is one.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Self> {
+        ALL.iter().map(|(code, _)| *code).find(|code| code.number() == number)
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = ALL.iter().find(|(code, _)| code == self).map_or("#N/A", |(_, text)| text);
+        formatter.write_str(text)
+    }
+}
+
+/// Text that is none of the error values.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not an error value such as #N/A or #DIV/0!")]
+pub struct NotAnErrorCode {
+    /// The text that was given.
+    pub text: String,
+}
+
+impl FromStr for ErrorCode {
+    type Err = NotAnErrorCode;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        ALL.iter()
+            .find(|(_, name)| *name == text)
+            .map(|(code, _)| *code)
+            .ok_or_else(|| NotAnErrorCode { text: text.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_reads_back_in_every_form() {
+        for (code, text) in ALL {
+            assert_eq!(text.parse::<ErrorCode>().unwrap(), code);
+            assert_eq!(code.to_string(), text);
+            assert_eq!(ErrorCode::from_number(code.number()), Some(code));
+            assert_eq!(serde_json::to_string(&code).unwrap(), format!("\"{text}\""));
+        }
+        assert_eq!(ErrorCode::from_number(0), None);
+        assert_eq!(ErrorCode::from_number(13), None);
+        assert!("#n/a".parse::<ErrorCode>().is_err());
+    }
+}

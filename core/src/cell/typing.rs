@@ -1,0 +1,183 @@
+//! How typed text becomes a value: only where nothing of the text is lost.
+//!
+//! `0E8` is a code, not zero, and `007` is not seven: text is a number, a date or a boolean only
+//! if the value, shown again, is the very same text (design `3-snapshots.md` §8).
+
+use super::date::{DateTime, to_serial};
+use super::format::{DateToken, GENERAL, MAX_DECIMALS, date_tokens, display};
+use super::value::Value;
+
+/// Date formats that are recognised: year first, so that day and month cannot be confused.
+const DATE_FORMATS: [&str; 4] =
+    ["yyyy-mm-dd", "yyyy/mm/dd", "yyyy-mm-dd hh:mm:ss", "yyyy-mm-ddThh:mm:ss"];
+
+/// A value and the format under which it shows as the text it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TypedText {
+    /// The value.
+    pub value: Value,
+    /// The format; `None` is `General`.
+    pub format: Option<String>,
+}
+
+/// The number, date or boolean that `text` is, if showing it again gives `text` exactly.
+#[must_use]
+pub fn recognise(text: &str) -> Option<TypedText> {
+    match text {
+        "TRUE" => {
+            return Some(TypedText { value: Value::Bool(true), format: None });
+        }
+        "FALSE" => {
+            return Some(TypedText { value: Value::Bool(false), format: None });
+        }
+        _ => {}
+    }
+    recognise_number(text).or_else(|| recognise_date(text))
+}
+
+/// What typing `text` into a cell means: recognised, an error value, or text; empty text clears.
+#[must_use]
+pub fn typed_or_text(text: &str) -> TypedText {
+    if text.is_empty() {
+        return TypedText { value: Value::Empty, format: None };
+    }
+    if let Some(typed) = recognise(text) {
+        return typed;
+    }
+    let value = match text.parse() {
+        Ok(code) => Value::Error(code),
+        Err(_) => Value::Text(text.to_owned()),
+    };
+    TypedText { value, format: None }
+}
+
+fn recognise_number(text: &str) -> Option<TypedText> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
+    if !plain || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let number: f64 = text.parse().ok()?;
+    let value = Value::Number(number);
+    if display(&value, GENERAL) == text {
+        return Some(TypedText { value, format: None });
+    }
+    let decimals = text.split_once('.').map(|(_, decimals)| decimals.len())?;
+    if decimals == 0 || decimals > MAX_DECIMALS {
+        return None;
+    }
+    let format = format!("0.{}", "0".repeat(decimals));
+    (display(&value, &format) == text).then_some(TypedText { value, format: Some(format) })
+}
+
+fn recognise_date(text: &str) -> Option<TypedText> {
+    DATE_FORMATS.iter().find_map(|format| {
+        let serial = to_serial(read_date(text, &date_tokens(format)?)?)?;
+        let value = Value::Number(serial);
+        let same = display(&value, format) == text;
+        same.then(|| TypedText { value, format: Some((*format).to_owned()) })
+    })
+}
+
+fn read_date(text: &str, tokens: &[DateToken]) -> Option<DateTime> {
+    let mut date = DateTime { year: 0, month: 0, day: 0, second_of_day: 0 };
+    let mut rest = text;
+    for token in tokens {
+        let width = match token {
+            DateToken::Year => 4,
+            DateToken::Separator(separator) => {
+                rest = rest.strip_prefix(*separator)?;
+                continue;
+            }
+            _ => 2,
+        };
+        let (digits, after) = (rest.get(..width)?, rest.get(width..)?);
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let number: i64 = digits.parse().ok()?;
+        match token {
+            DateToken::Year => date.year = number,
+            DateToken::Month => date.month = number,
+            DateToken::Day => date.day = number,
+            DateToken::Hour if number < 24 => date.second_of_day += number * 3_600,
+            DateToken::Minute if number < 60 => date.second_of_day += number * 60,
+            DateToken::Second if number < 60 => date.second_of_day += number,
+            _ => return None,
+        }
+        rest = after;
+    }
+    rest.is_empty().then_some(date)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn typed_text_always_shows_as_the_text(text in "[-+0-9.eE/: TRUEFALS#N]{0,20}|\\PC{0,20}") {
+            let typed = typed_or_text(&text);
+            prop_assert_eq!(display(&typed.value, typed.format.as_deref().unwrap_or(GENERAL)), text);
+        }
+
+        #[test]
+        fn shortest_numbers_are_numbers(number in -1e15..1e15_f64) {
+            let text = super::super::general(number);
+            // Below 1e-6 the shortest text has an exponent, and that stays text.
+            prop_assume!(!text.contains('e'));
+            prop_assert_eq!(recognise(&text).unwrap().value, Value::Number(number));
+        }
+    }
+
+    #[test]
+    fn what_is_recognised() {
+        for (text, value, format) in [
+            ("12", Value::Number(12.0), None),
+            ("-89.23450472", Value::Number(-89.234_504_72), None),
+            ("0.0", Value::Number(0.0), Some("0.0")),
+            ("12.80", Value::Number(12.8), Some("0.00")),
+            ("TRUE", Value::Bool(true), None),
+            ("2012/01/01", Value::Number(40_909.0), Some("yyyy/mm/dd")),
+            ("2006-01-01", Value::Number(38_718.0), Some("yyyy-mm-dd")),
+            ("2012-01-01T12:00:00", Value::Number(40_909.5), Some("yyyy-mm-ddThh:mm:ss")),
+        ] {
+            let format = format.map(str::to_owned);
+            assert_eq!(recognise(text), Some(TypedText { value, format }), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stays_text() {
+        for text in [
+            "0E8",
+            "007",
+            "+5",
+            "1e5",
+            "1,000",
+            "NaN",
+            "inf",
+            "-",
+            ".",
+            "1.",
+            ".5",
+            "--1",
+            "1-2",
+            "true",
+            "True",
+            "12345678901234567890",
+            "2012/02/30",
+            "2012/1/1",
+            "01/02/2012",
+            "2012-01-01T24:00:00",
+            " 1",
+            "1 ",
+            "1899-12-31",
+            "0.1000000000000000055511",
+        ] {
+            assert_eq!(recognise(text), None, "{text}");
+            assert_eq!(typed_or_text(text).value, Value::Text(text.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A cell's value, and its form in JSON.
+
+use std::fmt;
+
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::ErrorCode;
+
+/// The value of a cell (design `2-log.md` §5).
+///
+/// In JSON: `null`, a number, a string, `true`/`false`, or `{"error": "#N/A"}`. Dates are numbers
+/// with a format (days since 1899-12-30).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Value {
+    /// Nothing: as an edit, an explicit clear.
+    #[default]
+    Empty,
+    /// A finite number.
+    Number(f64),
+    /// Text, UTF-8.
+    Text(String),
+    /// A boolean.
+    Bool(bool),
+    /// An error value.
+    Error(ErrorCode),
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Empty => serializer.serialize_unit(),
+            Self::Number(number) => serialize_number(*number, serializer),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Error(code) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("error", code)?;
+                map.end()
+            }
+        }
+    }
+}
+
+/// Whole numbers are written without `.0`: shorter, and what every other writer of JSON does.
+fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
+    match exact_integer(number) {
+        Some(integer) => serializer.serialize_i64(integer),
+        None => serializer.serialize_f64(number),
+    }
+}
+
+/// The integer that `number` is, if it is one that an `f64` holds exactly (and not −0).
+#[must_use]
+pub(crate) fn exact_integer(number: f64) -> Option<i64> {
+    const LIMIT: f64 = 9_007_199_254_740_992.0;
+    let whole = number.fract() == 0.0 && number.abs() < LIMIT;
+    let negative_zero = number == 0.0 && number.is_sign_negative();
+    if !whole || negative_zero {
+        return None;
+    }
+    // Exact: whole and below 2⁵³, so it prints and parses as itself.
+    format!("{number:.0}").parse().ok()
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("null, a number, text, true, false or {\"error\": \"#N/A\"}")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Empty)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    // JSON has one kind of number: what does not fit an f64 is rounded to the nearest one.
+    #[allow(clippy::cast_precision_loss, reason = "JSON numbers are f64 here")]
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value as f64))
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "JSON numbers are f64 here")]
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value as f64))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        if value.is_finite() {
+            Ok(Value::Number(value))
+        } else {
+            Err(E::invalid_value(Unexpected::Float(value), &self))
+        }
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::Text(value.to_owned()))
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        Ok(Value::Text(value))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let Some(key) = map.next_key::<String>()? else {
+            return Err(A::Error::missing_field("error"));
+        };
+        if key != "error" {
+            return Err(A::Error::unknown_field(&key, &["error"]));
+        }
+        let code = map.next_value()?;
+        match map.next_key::<String>()? {
+            None => Ok(Value::Error(code)),
+            Some(key) => Err(A::Error::unknown_field(&key, &["error"])),
+        }
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Value {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+        let plain = |kind| ObjectBuilder::new().schema_type(kind);
+        OneOfBuilder::new()
+            .description(Some("Null (empty), a number, text, a boolean, or an error value."))
+            .item(plain(Type::Null))
+            .item(plain(Type::Number))
+            .item(plain(Type::String))
+            .item(plain(Type::Boolean))
+            .item(
+                plain(Type::Object)
+                    .property("error", <ErrorCode as utoipa::PartialSchema>::schema())
+                    .required("error"),
+            )
+            .into()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Value {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_number_survives_json(number in proptest::num::f64::NORMAL | proptest::num::f64::ZERO) {
+            let json = serde_json::to_string(&Value::Number(number)).unwrap();
+            let Value::Number(read) = serde_json::from_str(&json).unwrap() else { panic!("{json}") };
+            prop_assert_eq!(read.to_bits(), number.to_bits());
+        }
+    }
+
+    #[test]
+    fn the_forms_in_json() {
+        for (json, value) in [
+            ("null", Value::Empty),
+            ("12", Value::Number(12.0)),
+            ("-0.5", Value::Number(-0.5)),
+            ("\"a\"", Value::Text("a".into())),
+            ("true", Value::Bool(true)),
+            ("{\"error\":\"#N/A\"}", Value::Error(ErrorCode::NotAvailable)),
+        ] {
+            assert_eq!(serde_json::from_str::<Value>(json).unwrap(), value);
+            assert_eq!(serde_json::to_string(&value).unwrap(), json);
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for json in
+            ["[]", "{}", "{\"error\":\"x\"}", "{\"a\":1}", "1e999", "{\"error\":\"#N/A\",\"b\":1}"]
+        {
+            assert!(serde_json::from_str::<Value>(json).is_err(), "{json}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Entries of the log.
+
+mod body;
+
+pub use body::{BodyError, decode_edits, encode_edits, encoded_mutation_bytes};
+
+use serde::{Deserialize, Serialize};
+
+use crate::identity::{ClientKey, LogId};
+use crate::operation::Operation;
+use crate::position::Position;
+
+/// One entry of a log: immutable once it is written (design `2-log.md` §1).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The log.
+    pub log: LogId,
+    /// Where it stands.
+    pub position: Position,
+    /// When it was made, Unix seconds, by the clock of the writer.
+    pub created_s: u64,
+    /// Who made it: the token's subject, at most `MAX_AUTHOR_BYTES`.
+    pub author: Option<String>,
+    /// What is carried on from the entry before.
+    pub header: Header,
+    /// What it says.
+    pub content: Content,
+}
+
+/// What every entry carries on from the one before, so that a writer who knows the tail knows the
+/// epoch and the roll and snapshot thresholds without a read (design `2-log.md` §1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// Renewed by a restore: whoever comes with another must reload. It is here, and not only on
+    /// a segment's first item, because an append reads no other entry than those after its base.
+    pub epoch: u32,
+    /// Bytes of the bodies of this segment up to and including this entry.
+    pub segment_bytes: u64,
+    /// Number of the last Snapshot entry of this segment, this one included.
+    pub snapshot_num: u32,
+    /// `segment_bytes` at that Snapshot entry.
+    pub snapshot_bytes: u64,
+}
+
+impl Header {
+    /// The header of a log's or segment's first entry, which is a Snapshot entry without a body.
+    #[must_use]
+    pub fn first(epoch: u32) -> Self {
+        Self { epoch, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0 }
+    }
+
+    /// The header of the next entry, with a body of `body_bytes`, if it is not a Snapshot entry.
+    #[must_use]
+    pub fn followed_by(self, body_bytes: usize) -> Self {
+        let body_bytes = u64::try_from(body_bytes).unwrap_or(u64::MAX);
+        Self { segment_bytes: self.segment_bytes.saturating_add(body_bytes), ..self }
+    }
+}
+
+/// What an entry says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// `S`: here a snapshot is to be made, or has been.
+    Snapshot {
+        /// Key of the root object, once the snapshot is complete.
+        root: Option<String>,
+    },
+    /// `X`: the segment ends; the log goes on in the next.
+    EndSegment,
+    /// `E`: edits.
+    Edits(Edits),
+}
+
+/// A batch of mutations by one client, with consecutive ids.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edits {
+    /// Whose mutations these are.
+    pub client: ClientKey,
+    /// Id of the first; the others follow without a gap.
+    pub first_id: u64,
+    /// At least one.
+    pub mutations: Vec<Mutation>,
+}
+
+/// One mutation, as authored and, only if the transform changed it, as committed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mutation {
+    /// The position its author had seen.
+    pub base: Position,
+    /// What the author meant, in the coordinates of `base`.
+    pub authored: Operation,
+    /// What was committed, in the coordinates of the entry before this one, if that differs.
+    pub committed: Option<Operation>,
+}
+
+impl Mutation {
+    /// The operation that takes effect.
+    #[must_use]
+    pub fn effective(&self) -> &Operation {
+        self.committed.as_ref().unwrap_or(&self.authored)
+    }
+}
+
+impl Edits {
+    /// Id of the last mutation.
+    #[must_use]
+    pub fn last_id(&self) -> u64 {
+        let count = u64::try_from(self.mutations.len()).unwrap_or(u64::MAX);
+        self.first_id.saturating_add(count).saturating_sub(1)
+    }
+}
+
+impl Entry {
+    /// Where the next entry of the log stands: after an End Segment, first in the next segment.
+    /// `None` where no log can go on.
+    #[must_use]
+    pub fn next_position(&self) -> Option<Position> {
+        match self.content {
+            Content::EndSegment => self.position.next_segment(),
+            Content::Snapshot { .. } | Content::Edits(_) => self.position.next_in_segment(),
+        }
+    }
+
+    /// About how many bytes the entry takes in memory and in a reply: for bounds, not for bills.
+    #[must_use]
+    pub fn weight_bytes(&self) -> usize {
+        const FRAME_BYTES: usize = 128;
+        let mutations = self.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
+        let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
+        mutations
+            .iter()
+            .map(|m| weight(&m.authored).saturating_add(m.committed.as_ref().map_or(0, weight)))
+            .fold(FRAME_BYTES, usize::saturating_add)
+    }
+
+    /// The edits, if it has any.
+    #[must_use]
+    pub fn edits(&self) -> Option<&Edits> {
+        match &self.content {
+            Content::Edits(edits) => Some(edits),
+            Content::Snapshot { .. } | Content::EndSegment => None,
+        }
+    }
+
+    /// The first entry of a new log.
+    #[must_use]
+    pub fn first(log: LogId, author: Option<String>, created_s: u64) -> Self {
+        Self {
+            log,
+            position: Position::FIRST,
+            created_s,
+            author,
+            header: Header::first(log.first_epoch()),
+            content: Content::Snapshot { root: None },
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Who and what: ids of logs, hashes of subjects and of clients.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::limits::{MAX_CLIENT_ID_BYTES, MAX_NONCE_BYTES};
+
+/// The id of a log, and so of its spreadsheet: a UUID.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LogId(Uuid);
+
+/// A nonce or client id of the wrong length.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a {what} is 1 to {max} bytes long, this one has {length}")]
+pub struct BadLength {
+    /// What it should have been.
+    pub what: &'static str,
+    /// The most bytes it may have.
+    pub max: usize,
+    /// The bytes it has.
+    pub length: usize,
+}
+
+impl LogId {
+    /// The id of the spreadsheet that `subject` creates with `nonce`: a hash of both, so that a
+    /// repeated create finds its own and nobody can probe another's (design `4-sync.md` §1).
+    ///
+    /// # Errors
+    /// [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
+    pub fn derive(subject: &SubjectKey, nonce: &str) -> Result<Self, BadLength> {
+        check_length("nonce", nonce, MAX_NONCE_BYTES)?;
+        let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 spreadsheet id");
+        hasher.update(&subject.0);
+        hasher.update(nonce.as_bytes());
+        let mut bytes = [0; 16];
+        hasher.finalize_xof().fill(&mut bytes);
+        Ok(Self(uuid::Builder::from_custom_bytes(bytes).into_uuid()))
+    }
+
+    /// The log with this UUID.
+    #[must_use]
+    pub fn from_uuid(uuid: Uuid) -> Self {
+        Self(uuid)
+    }
+
+    /// The 16 bytes of the UUID.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+
+    /// The epoch a new log starts with: a hash of its id, so that a repeated create writes the
+    /// same; a restore replaces it by a random one (design `2-log.md` §1).
+    #[must_use]
+    pub fn first_epoch(&self) -> u32 {
+        let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 first epoch");
+        hasher.update(self.as_bytes());
+        let mut bytes = [0; 4];
+        hasher.finalize_xof().fill(&mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+}
+
+impl fmt::Display for LogId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl FromStr for LogId {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Uuid::from_str(text).map(Self)
+    }
+}
+
+/// A hash of a token's issuer and subject: who somebody is, whichever issuer says so
+/// (design `4-sync.md` §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SubjectKey([u8; 32]);
+
+impl SubjectKey {
+    /// The key of `subject` as named by `issuer`.
+    #[must_use]
+    pub fn new(issuer: &str, subject: &str) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 subject");
+        // The length keeps ("ab", "c") apart from ("a", "bc").
+        hasher.update(&u64::try_from(issuer.len()).unwrap_or(u64::MAX).to_le_bytes());
+        hasher.update(issuer.as_bytes());
+        hasher.update(subject.as_bytes());
+        Self(*hasher.finalize().as_bytes())
+    }
+}
+
+/// The idempotency evidence on an entry: 8 bytes, a hash of the subject and the client's id.
+///
+/// The subject is part of it, so that nobody can use another's client id (design `4-sync.md` §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ClientKey(pub [u8; 8]);
+
+impl ClientKey {
+    /// The key of `client_id` as used by `subject`.
+    ///
+    /// # Errors
+    /// [`BadLength`] unless the id has 1 to `MAX_CLIENT_ID_BYTES` bytes.
+    pub fn derive(subject: &SubjectKey, client_id: &str) -> Result<Self, BadLength> {
+        check_length("client id", client_id, MAX_CLIENT_ID_BYTES)?;
+        let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client");
+        hasher.update(&subject.0);
+        hasher.update(client_id.as_bytes());
+        let mut bytes = [0; 8];
+        hasher.finalize_xof().fill(&mut bytes);
+        Ok(Self(bytes))
+    }
+}
+
+fn check_length(what: &'static str, text: &str, max: usize) -> Result<(), BadLength> {
+    if text.is_empty() || text.len() > max {
+        return Err(BadLength { what, max, length: text.len() });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_and_ids_do_not_run_into_each_other() {
+        assert_ne!(SubjectKey::new("ab", "c"), SubjectKey::new("a", "bc"));
+        let (alice, bob) = (SubjectKey::new("cellar", "alice"), SubjectKey::new("cellar", "bob"));
+        assert_ne!(LogId::derive(&alice, "n").unwrap(), LogId::derive(&bob, "n").unwrap());
+        assert_ne!(ClientKey::derive(&alice, "c").unwrap(), ClientKey::derive(&bob, "c").unwrap());
+    }
+
+    #[test]
+    fn a_create_repeated_gives_the_same_uuid() {
+        let alice = SubjectKey::new("cellar", "alice");
+        let id = LogId::derive(&alice, "budget").unwrap();
+        assert_eq!(id, LogId::derive(&alice, "budget").unwrap());
+        assert_eq!(id.to_string().parse::<LogId>().unwrap(), id);
+        assert_eq!(id.0.get_version_num(), 8);
+    }
+
+    #[test]
+    fn lengths_end_at_their_limits() {
+        let alice = SubjectKey::new("cellar", "alice");
+        assert!(LogId::derive(&alice, &"n".repeat(MAX_NONCE_BYTES)).is_ok());
+        assert!(LogId::derive(&alice, &"n".repeat(MAX_NONCE_BYTES + 1)).is_err());
+        assert!(LogId::derive(&alice, "").is_err());
+        assert!(ClientKey::derive(&alice, &"c".repeat(MAX_CLIENT_ID_BYTES)).is_ok());
+        assert!(ClientKey::derive(&alice, &"c".repeat(MAX_CLIENT_ID_BYTES + 1)).is_err());
+        assert!(ClientKey::derive(&alice, "").is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! Every bound of Cellar, in one place. Each is tested at N and N+1 where it is enforced.
+
+/// Rows of a sheet: rows are numbered `0..MAX_ROWS`.
+pub const MAX_ROWS: u32 = 1 << 30;
+/// Columns of a sheet: columns are numbered `0..MAX_COLUMNS`.
+pub const MAX_COLUMNS: u32 = 1 << 22;
+/// Bytes of one cell's text (UTF-8).
+pub const MAX_TEXT_BYTES: usize = 64 * 1024;
+/// Bytes of a formula's text.
+pub const MAX_FORMULA_BYTES: usize = 8 * 1024;
+/// Bytes of a number format.
+pub const MAX_FORMAT_BYTES: usize = 255;
+/// Cells of one `SetCells` operation.
+pub const MAX_CELLS_PER_OPERATION: usize = 10_000;
+
+/// Log segments stay below this, so that a packed position is exact as a JSON number (2⁵³).
+pub const MAX_SEGMENTS: u32 = 1 << 21;
+/// Bytes of an entry's encoded body. A DynamoDB item is at most 400 KB, all attributes together.
+pub const MAX_ENTRY_BODY_BYTES: usize = 320 * 1024;
+/// Bytes of an author's name on an entry.
+pub const MAX_AUTHOR_BYTES: usize = 64;
+/// Bytes of a client's id, before it is hashed.
+pub const MAX_CLIENT_ID_BYTES: usize = 64;
+/// Bytes of the nonce that makes a create repeatable.
+pub const MAX_NONCE_BYTES: usize = 64;
+
+/// Mutations of one append request.
+pub const MAX_MUTATIONS_PER_REQUEST: usize = 1_000;
+/// The greatest id of a mutation: exact as a JSON number.
+pub const MAX_MUTATION_ID: u64 = (1 << 53) - 1;
+/// Bytes of one mutation in the API's JSON.
+pub const MAX_MUTATION_BYTES: usize = 256 * 1024;
+/// Bytes of a request's body.
+pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
+/// Bytes of a list reply (load, update, append, cells); longer ones end with a `next`.
+/// A Lambda reply is limited to 6 MB.
+pub const MAX_REPLY_BYTES: usize = 4 * 1024 * 1024;
+/// Cells that one range may span, populated or not.
+pub const MAX_RANGE_CELLS: u64 = 1 << 24;
+/// Cells that one read may hold in memory while it replays the log.
+pub const MAX_REPLAY_CELLS: usize = 4_000_000;
+/// Bytes of a bearer token.
+pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
+/// Spreadsheets that one token may name.
+pub const MAX_TOKEN_SPREADSHEETS: usize = 16;
+
+/// Conditional puts of one append before it gives up with `Contention` or `OutcomeUnknown` (I6).
+pub const MAX_PUT_ATTEMPTS: u32 = 48;
+/// Failed reads of one append before it gives up (I6).
+pub const MAX_READ_ATTEMPTS: u32 = 8;
+/// Lost puts in a row after which an append catches up with one Query (design `2-log.md` §2).
+pub const LOSSES_BEFORE_CATCH_UP: u32 = 2;
+/// First upper bound of a backoff, milliseconds; it doubles with each attempt.
+pub const BACKOFF_BASE_MS: u64 = 10;
+/// Largest upper bound of a backoff, milliseconds.
+pub const BACKOFF_MAX_MS: u64 = 400;
+/// Entries that one page of a read asks for at most; DynamoDB itself cuts a page at 1 MB.
+pub const MAX_PAGE_ENTRIES: u32 = 1_000;
+
+/// Bytes of entries that a process keeps for one log.
+pub const MAX_KNOWN_RUN_BYTES: usize = 4 * 1024 * 1024;
+/// Logs whose tails a process keeps.
+pub const MAX_KNOWN_LOGS: usize = 64;
+/// Age at which a kept tail is dropped, milliseconds (design `2-log.md` §2 step 1).
+pub const KNOWN_RUN_AGE_MS: u64 = 15 * 60 * 1000;

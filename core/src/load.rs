@@ -1,0 +1,93 @@
+//! Where a load or an update starts to read, decided from the newest Segment records
+//! (seed event-log: Load Spreadsheet, Update Loaded Spreadsheet; design `2-log.md` §3).
+
+use crate::position::Position;
+use crate::segment::Segment;
+
+/// Where a load reads from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadPlan {
+    /// No segment: there is no such log.
+    NoLog,
+    /// Read the entries from here on: the Snapshot entry whose root the client starts from, or the
+    /// first entry of a log that has no snapshot yet.
+    From(Position),
+    /// A later segment without a snapshot, and none before it either.
+    Corrupt {
+        /// The newest segment.
+        segment: u32,
+    },
+}
+
+/// Where an update reads from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UpdatePlan {
+    /// No segment: there is no such log.
+    NoLog,
+    /// The client's segment is one of the two newest: read on from its position.
+    ReadOn,
+    /// The client is too far behind: load from scratch.
+    Reload,
+}
+
+/// Plans a load from the two newest segments, newest first.
+#[must_use]
+pub fn plan_load(newest: &[Segment]) -> LoadPlan {
+    let Some(current) = newest.first() else {
+        return LoadPlan::NoLog;
+    };
+    let snapshot = newest.iter().find_map(|segment| {
+        let num = segment.last_snapshot?;
+        Position::new(segment.num, num).ok()
+    });
+    match snapshot {
+        Some(position) => LoadPlan::From(position),
+        None if current.num == 0 => LoadPlan::From(Position::FIRST),
+        None => LoadPlan::Corrupt { segment: current.num },
+    }
+}
+
+/// Plans an update of a client that has read up to `after`, from the two newest segments.
+#[must_use]
+pub fn plan_update(newest: &[Segment], after: Position) -> UpdatePlan {
+    let Some(oldest) = newest.iter().map(|segment| segment.num).min() else {
+        return UpdatePlan::NoLog;
+    };
+    if after.segment() >= oldest { UpdatePlan::ReadOn } else { UpdatePlan::Reload }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::LogId;
+
+    fn segment(num: u32, last_snapshot: Option<u32>) -> Segment {
+        let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
+        Segment { log, num, created_s: 0, last_snapshot, archive: None }
+    }
+
+    fn from(segment: u32, num: u32) -> LoadPlan {
+        LoadPlan::From(Position::new(segment, num).unwrap())
+    }
+
+    #[test]
+    fn loads_start_at_the_newest_snapshot() {
+        assert_eq!(plan_load(&[]), LoadPlan::NoLog);
+        assert_eq!(plan_load(&[segment(0, None)]), from(0, 0));
+        assert_eq!(plan_load(&[segment(0, Some(7))]), from(0, 7));
+        assert_eq!(plan_load(&[segment(3, None), segment(2, Some(9))]), from(2, 9));
+        assert_eq!(plan_load(&[segment(3, Some(0)), segment(2, Some(9))]), from(3, 0));
+        let none = [segment(3, None), segment(2, None)];
+        assert_eq!(plan_load(&none), LoadPlan::Corrupt { segment: 3 });
+    }
+
+    #[test]
+    fn updates_read_on_within_the_two_newest_segments() {
+        let newest = [segment(3, None), segment(2, Some(9))];
+        let plan = |segment| plan_update(&newest, Position::new(segment, 5).unwrap());
+        assert_eq!(plan(3), UpdatePlan::ReadOn);
+        assert_eq!(plan(2), UpdatePlan::ReadOn);
+        assert_eq!(plan(1), UpdatePlan::Reload);
+        assert_eq!(plan_update(&[], Position::FIRST), UpdatePlan::NoLog);
+    }
+}

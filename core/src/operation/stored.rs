@@ -1,0 +1,296 @@
+//! Operations as they are stored in entry bodies, version 1.
+//!
+//! The layout is released: never change it. A new layout is a new version beside this one, and
+//! this one is decoded for ever (design `2-log.md` §5; golden files in `tests/golden/`).
+
+use serde::{Deserialize, Serialize};
+
+use super::{CellEdit, Operation, SetCells, SheetId};
+use crate::cell::{ErrorCode, Value};
+use crate::limits::{MAX_COLUMNS, MAX_ROWS};
+
+/// An operation in its stored layout.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum StoredOperation {
+    /// See [`Operation::SetCells`].
+    SetCells(StoredSetCells),
+}
+
+/// Runs of neighbouring cells in a row; formats are written once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredSetCells {
+    sheet: u32,
+    formats: Vec<String>,
+    runs: Vec<Run>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Run {
+    /// Rows below the run before (for the first: the row itself).
+    rows_down: u32,
+    column: u32,
+    cells: Vec<StoredCell>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct StoredCell {
+    /// 0: the format stays; otherwise 1 + its index in `formats`.
+    format: u32,
+    content: StoredContent,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum StoredContent {
+    Leave,
+    Value(StoredValue),
+    Formula(String, StoredValue),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum StoredValue {
+    Empty,
+    Integer(i64),
+    Number(f64),
+    Text(String),
+    False,
+    True,
+    Error(u8),
+}
+
+/// A stored operation that this version of Cellar cannot read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnreadableOperation {
+    /// An error value with a number that means nothing.
+    #[error("error value number {number} is unknown")]
+    Number {
+        /// The number.
+        number: u8,
+    },
+    /// A cell outside the largest sheet, or a format that is not listed.
+    #[error("a cell of the operation is outside the sheet or names a format that is not there")]
+    OutOfRange,
+}
+
+impl From<&Operation> for StoredOperation {
+    fn from(operation: &Operation) -> Self {
+        match operation {
+            Operation::SetCells(set) => Self::SetCells(StoredSetCells::from(set)),
+        }
+    }
+}
+
+impl TryFrom<StoredOperation> for Operation {
+    type Error = UnreadableOperation;
+
+    fn try_from(stored: StoredOperation) -> Result<Self, Self::Error> {
+        match stored {
+            StoredOperation::SetCells(set) => set.into_operation().map(Self::SetCells),
+        }
+    }
+}
+
+impl From<&SetCells> for StoredSetCells {
+    fn from(set: &SetCells) -> Self {
+        let mut formats = Formats::default();
+        let mut runs: Vec<Run> = Vec::new();
+        // Where the current run continues, and the row it is in.
+        let mut next = None;
+        let mut row = 0;
+        for edit in &set.cells {
+            let cell =
+                StoredCell { format: formats.number(edit.format.as_ref()), content: content(edit) };
+            match runs.last_mut() {
+                Some(run) if next == Some((edit.row, edit.column)) => run.cells.push(cell),
+                _ => {
+                    let rows_down = edit.row.saturating_sub(row);
+                    runs.push(Run { rows_down, column: edit.column, cells: vec![cell] });
+                    row = edit.row;
+                }
+            }
+            next = edit.column.checked_add(1).map(|column| (edit.row, column));
+        }
+        Self { sheet: set.sheet.0, formats: formats.names, runs }
+    }
+}
+
+/// The formats of an operation, each once, in order of first use.
+#[derive(Default)]
+struct Formats {
+    names: Vec<String>,
+    numbers: std::collections::HashMap<String, u32>,
+}
+
+impl Formats {
+    fn number(&mut self, format: Option<&String>) -> u32 {
+        let Some(format) = format else { return 0 };
+        if let Some(number) = self.numbers.get(format) {
+            return *number;
+        }
+        self.names.push(format.clone());
+        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.numbers.insert(format.clone(), number);
+        number
+    }
+}
+
+fn content(edit: &CellEdit) -> StoredContent {
+    match (&edit.value, &edit.formula) {
+        (None, _) => StoredContent::Leave,
+        (Some(value), None) => StoredContent::Value(value.into()),
+        (Some(value), Some(formula)) => StoredContent::Formula(formula.clone(), value.into()),
+    }
+}
+
+impl From<&Value> for StoredValue {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Empty => Self::Empty,
+            Value::Number(number) => match crate::cell::exact_integer(*number) {
+                Some(integer) => Self::Integer(integer),
+                None => Self::Number(*number),
+            },
+            Value::Text(text) => Self::Text(text.clone()),
+            Value::Bool(false) => Self::False,
+            Value::Bool(true) => Self::True,
+            Value::Error(code) => Self::Error(code.number()),
+        }
+    }
+}
+
+impl StoredSetCells {
+    fn into_operation(self) -> Result<SetCells, UnreadableOperation> {
+        let Self { sheet, formats, runs } = self;
+        let mut cells = Vec::new();
+        let mut row = 0_u32;
+        for run in runs {
+            row = row.checked_add(run.rows_down).ok_or(UnreadableOperation::OutOfRange)?;
+            let mut column = run.column;
+            for cell in run.cells {
+                if row >= MAX_ROWS || column >= MAX_COLUMNS {
+                    return Err(UnreadableOperation::OutOfRange);
+                }
+                cells.push(cell.into_edit(row, column, &formats)?);
+                column = column.saturating_add(1);
+            }
+        }
+        Ok(SetCells { sheet: SheetId(sheet), cells })
+    }
+}
+
+impl StoredCell {
+    fn into_edit(
+        self,
+        row: u32,
+        column: u32,
+        formats: &[String],
+    ) -> Result<CellEdit, UnreadableOperation> {
+        let format = match self.format.checked_sub(1) {
+            None => None,
+            Some(index) => {
+                let index = usize::try_from(index).unwrap_or(usize::MAX);
+                Some(formats.get(index).ok_or(UnreadableOperation::OutOfRange)?.clone())
+            }
+        };
+        let (value, formula) = match self.content {
+            StoredContent::Leave => (None, None),
+            StoredContent::Value(value) => (Some(value.try_into()?), None),
+            StoredContent::Formula(formula, value) => (Some(value.try_into()?), Some(formula)),
+        };
+        Ok(CellEdit { row, column, value, formula, format })
+    }
+}
+
+impl TryFrom<StoredValue> for Value {
+    type Error = UnreadableOperation;
+
+    // An i64 in a body is below 2⁵³ when Cellar wrote it; any other rounds like a JSON number.
+    #[allow(clippy::cast_precision_loss, reason = "exact for what Cellar writes")]
+    fn try_from(stored: StoredValue) -> Result<Self, UnreadableOperation> {
+        Ok(match stored {
+            StoredValue::Empty => Self::Empty,
+            StoredValue::Integer(integer) => Self::Number(integer as f64),
+            StoredValue::Number(number) => Self::Number(number),
+            StoredValue::Text(text) => Self::Text(text),
+            StoredValue::False => Self::Bool(false),
+            StoredValue::True => Self::Bool(true),
+            StoredValue::Error(number) => Self::Error(
+                ErrorCode::from_number(number).ok_or(UnreadableOperation::Number { number })?,
+            ),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(Value::Empty),
+            (proptest::num::f64::NORMAL | proptest::num::f64::ZERO).prop_map(Value::Number),
+            any::<i32>().prop_map(|number| Value::Number(f64::from(number))),
+            ".{0,12}".prop_map(Value::Text),
+            any::<bool>().prop_map(Value::Bool),
+            (1..=12_u8).prop_map(|number| Value::Error(ErrorCode::from_number(number).unwrap())),
+        ]
+    }
+
+    fn any_edit() -> impl Strategy<Value = CellEdit> {
+        let format = proptest::option::of("0\\.0{1,3}");
+        let value = (any_value(), proptest::option::of("=[A-C][1-9]"));
+        (0..6_u32, 0..6_u32, proptest::option::of(value), format).prop_map(
+            |(row, column, value, format)| {
+                let (value, formula) = value.map_or((None, None), |(v, f)| (Some(v), f));
+                let format = if value.is_none() { Some("0".to_owned()) } else { format };
+                CellEdit { row, column, value, formula, format }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn every_operation_reads_back(cells in proptest::collection::vec(any_edit(), 1..40)) {
+            let set = SetCells { sheet: SheetId::FIRST, cells };
+            let operation = Operation::SetCells(set).validated().unwrap();
+            let bytes = postcard::to_allocvec(&StoredOperation::from(&operation)).unwrap();
+            let stored: StoredOperation = postcard::from_bytes(&bytes).unwrap();
+            prop_assert_eq!(Operation::try_from(stored).unwrap(), operation);
+        }
+
+        #[test]
+        fn any_bytes_give_an_operation_or_an_error(bytes: Vec<u8>) {
+            if let Ok(stored) = postcard::from_bytes::<StoredOperation>(&bytes) {
+                let _ = Operation::try_from(stored);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_of_small_integers_costs_four_bytes_a_cell() {
+        let edit = |column| CellEdit {
+            row: 0,
+            column,
+            value: Some(Value::Number(7.0)),
+            formula: None,
+            format: None,
+        };
+        let set = SetCells { sheet: SheetId::FIRST, cells: (0..10).map(edit).collect() };
+        let stored = StoredOperation::from(&Operation::SetCells(set));
+        assert_eq!(postcard::to_allocvec(&stored).unwrap().len(), 47);
+    }
+
+    #[test]
+    fn cells_outside_the_sheet_are_refused() {
+        let operation = |rows_down, column, count| {
+            let cell = StoredCell { format: 0, content: StoredContent::Value(StoredValue::True) };
+            let runs = vec![Run { rows_down, column, cells: vec![cell; count] }];
+            let set = StoredSetCells { sheet: 0, formats: vec![], runs };
+            Operation::try_from(StoredOperation::SetCells(set))
+        };
+        assert!(operation(MAX_ROWS - 1, MAX_COLUMNS - 1, 1).is_ok());
+        assert!(operation(MAX_ROWS, 0, 1).is_err());
+        assert!(operation(0, MAX_COLUMNS - 1, 2).is_err());
+    }
+}

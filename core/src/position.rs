@@ -1,0 +1,193 @@
+//! Positions: where an entry stands in the log, and so which version of the spreadsheet it makes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::limits::MAX_SEGMENTS;
+
+/// A place in a log: the number of the log segment and of the entry in it (design `2-log.md` §1).
+///
+/// Ordered by segment, then entry. Printed and parsed as `segment.num`; in JSON it is one number,
+/// [`Position::pack`]; in entry bodies it is two variable-length integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    segment: u32,
+    num: u32,
+}
+
+/// A log-segment number that is too large to be exact as a JSON number.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("log segment {segment} is out of range: segments are numbered below {MAX_SEGMENTS}")]
+pub struct SegmentOutOfRange {
+    /// The segment that was given.
+    pub segment: u64,
+}
+
+/// Text that is not a position.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a position: write it as segment.num, for example 0.42")]
+pub struct NotAPosition {
+    /// The text that was given.
+    pub text: String,
+}
+
+impl Position {
+    /// The first entry of every log.
+    pub const FIRST: Self = Self { segment: 0, num: 0 };
+
+    /// A position in a segment below `MAX_SEGMENTS`.
+    ///
+    /// # Errors
+    /// [`SegmentOutOfRange`] for a larger segment.
+    pub fn new(segment: u32, num: u32) -> Result<Self, SegmentOutOfRange> {
+        if segment < MAX_SEGMENTS {
+            Ok(Self { segment, num })
+        } else {
+            Err(SegmentOutOfRange { segment: u64::from(segment) })
+        }
+    }
+
+    /// The number of the log segment.
+    #[must_use]
+    pub fn segment(self) -> u32 {
+        self.segment
+    }
+
+    /// The number of the entry in its segment, from 0.
+    #[must_use]
+    pub fn num(self) -> u32 {
+        self.num
+    }
+
+    /// `segment << 32 | num`: the version number of the spreadsheet, below 2⁵³.
+    #[must_use]
+    pub fn pack(self) -> u64 {
+        (u64::from(self.segment) << 32) | u64::from(self.num)
+    }
+
+    /// The position that packs to `packed`.
+    ///
+    /// # Errors
+    /// [`SegmentOutOfRange`] if its segment is out of range.
+    pub fn unpack(packed: u64) -> Result<Self, SegmentOutOfRange> {
+        let segment = packed >> 32;
+        let num = u32::try_from(packed & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+        let segment =
+            u32::try_from(segment).map_err(|_| SegmentOutOfRange { segment: packed >> 32 })?;
+        Self::new(segment, num)
+    }
+
+    /// The next entry of the same segment, unless the segment can hold no more.
+    #[must_use]
+    pub fn next_in_segment(self) -> Option<Self> {
+        Some(Self { segment: self.segment, num: self.num.checked_add(1)? })
+    }
+
+    /// The first entry of the next segment, unless there can be no more segments.
+    #[must_use]
+    pub fn next_segment(self) -> Option<Self> {
+        Self::new(self.segment.checked_add(1)?, 0).ok()
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.segment, self.num)
+    }
+}
+
+impl FromStr for Position {
+    type Err = NotAPosition;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fault = || NotAPosition { text: text.to_owned() };
+        let (segment, num) = text.split_once('.').ok_or_else(fault)?;
+        let segment = segment.parse().map_err(|_| fault())?;
+        let num = num.parse().map_err(|_| fault())?;
+        Self::new(segment, num).map_err(|_| fault())
+    }
+}
+
+impl Serialize for Position {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.serialize_u64(self.pack())
+        } else {
+            (self.segment, self.num).serialize(serializer)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Position {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            Self::unpack(u64::deserialize(deserializer)?).map_err(D::Error::custom)
+        } else {
+            let (segment, num) = Deserialize::deserialize(deserializer)?;
+            Self::new(segment, num).map_err(D::Error::custom)
+        }
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Position {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .minimum(Some(0))
+            .description(Some("A position in the log: log segment · 2³² + entry number."))
+            .into()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Position {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_form_reads_back(segment in 0..MAX_SEGMENTS, num: u32) {
+            let position = Position::new(segment, num).unwrap();
+            prop_assert_eq!(Position::unpack(position.pack()).unwrap(), position);
+            prop_assert_eq!(position.to_string().parse::<Position>().unwrap(), position);
+            let json = serde_json::to_string(&position).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Position>(&json).unwrap(), position);
+            let bytes = postcard::to_allocvec(&position).unwrap();
+            prop_assert_eq!(postcard::from_bytes::<Position>(&bytes).unwrap(), position);
+        }
+
+        #[test]
+        fn packing_keeps_the_order(a in 0..MAX_SEGMENTS, b: u32, c in 0..MAX_SEGMENTS, d: u32) {
+            let (left, right) = (Position::new(a, b).unwrap(), Position::new(c, d).unwrap());
+            prop_assert_eq!(left.cmp(&right), left.pack().cmp(&right.pack()));
+        }
+    }
+
+    #[test]
+    fn segments_end_where_json_numbers_stop_being_exact() {
+        let last = Position::new(MAX_SEGMENTS - 1, u32::MAX).unwrap();
+        assert_eq!(last.pack(), (1 << 53) - 1);
+        assert_eq!(last.next_in_segment(), None);
+        assert_eq!(last.next_segment(), None);
+        assert!(Position::new(MAX_SEGMENTS, 0).is_err());
+        assert!(Position::unpack(1 << 53).is_err());
+        assert!(serde_json::from_str::<Position>("9007199254740992").is_err());
+    }
+
+    #[test]
+    fn only_segment_dot_num_is_a_position() {
+        for text in ["", "5", "0.", ".1", "-1.0", "0.1.2", "a.b", "0.4294967296", "2097152.0"] {
+            assert_eq!(text.parse::<Position>(), Err(NotAPosition { text: text.to_owned() }));
+        }
+    }
+}

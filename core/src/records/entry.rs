@@ -1,0 +1,149 @@
+//! The record of the Entry table.
+
+use super::{Attribute, Item, Reader, RecordError, put_bytes, put_number, put_text};
+use crate::entry::{Content, Edits, Entry, Header, decode_edits, encode_edits};
+use crate::identity::{ClientKey, LogId};
+use crate::position::Position;
+use crate::schema::{
+    AUTHOR, BODY, CLIENT, CREATED, EXTERNAL, HEADER, MUTATION, PARTITION_KEY, SORT_KEY, TYPE,
+    VERSION,
+};
+
+const RECORD: &str = "entry";
+const SNAPSHOT: &str = "S";
+const END_SEGMENT: &str = "X";
+const EDITS: &str = "E";
+const DEFAULT_VERSION: u64 = 1;
+
+/// The partition key: the log's UUID and the segment's number, big-endian.
+#[must_use]
+pub fn partition(log: LogId, segment: u32) -> Vec<u8> {
+    [log.as_bytes().as_slice(), &segment.to_be_bytes()].concat()
+}
+
+/// The key of the entry at `position`.
+#[must_use]
+pub fn key(log: LogId, position: Position) -> Item {
+    let mut item = Item::new();
+    put_bytes(&mut item, PARTITION_KEY, partition(log, position.segment()));
+    put_number(&mut item, SORT_KEY, u64::from(position.num()));
+    item
+}
+
+/// The record of an entry.
+///
+/// # Errors
+/// Only if an encoder fails, which they do not for these types.
+pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
+    let mut item = key(entry.log, entry.position);
+    put_number(&mut item, CREATED, entry.created_s);
+    put_text(&mut item, AUTHOR, entry.author.as_deref());
+    let header = postcard::to_allocvec(&entry.header).map_err(crate::entry::BodyError::from)?;
+    put_bytes(&mut item, HEADER, header);
+    match &entry.content {
+        Content::Snapshot { root } => {
+            put_text(&mut item, TYPE, Some(SNAPSHOT));
+            put_text(&mut item, EXTERNAL, root.as_deref());
+        }
+        Content::EndSegment => put_text(&mut item, TYPE, Some(END_SEGMENT)),
+        Content::Edits(edits) => {
+            put_text(&mut item, TYPE, Some(EDITS));
+            put_bytes(&mut item, CLIENT, edits.client.0.to_vec());
+            put_number(&mut item, MUTATION, edits.first_id);
+            put_bytes(&mut item, BODY, encode_edits(&edits.mutations)?);
+        }
+    }
+    Ok(item)
+}
+
+/// Reads the record of an entry.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode(item: &Item) -> Result<Entry, RecordError> {
+    let reader = Reader { record: RECORD, item };
+    let (log, position) = read_key(&reader)?;
+    let header = postcard::from_bytes::<Header>(reader.bytes(HEADER)?)
+        .map_err(crate::entry::BodyError::from)?;
+    let content = match reader.text(TYPE)?.as_str() {
+        SNAPSHOT => Content::Snapshot { root: reader.optional_text(EXTERNAL)? },
+        END_SEGMENT => Content::EndSegment,
+        EDITS => Content::Edits(read_edits(&reader)?),
+        letter => {
+            return Err(RecordError::UnknownType { letter: letter.to_owned() });
+        }
+    };
+    Ok(Entry {
+        log,
+        position,
+        created_s: reader.number(CREATED)?,
+        author: reader.optional_text(AUTHOR)?,
+        header,
+        content,
+    })
+}
+
+fn read_key(reader: &Reader<'_>) -> Result<(LogId, Position), RecordError> {
+    let fault = || reader.fault(PARTITION_KEY, "a log's UUID and a segment's number");
+    let bytes: [u8; 20] = reader.array(PARTITION_KEY)?;
+    let (id, segment) = bytes.split_first_chunk::<16>().ok_or_else(fault)?;
+    let segment = u32::from_be_bytes(segment.try_into().map_err(|_| fault())?);
+    let position = Position::new(segment, reader.small(SORT_KEY)?).map_err(|_| fault())?;
+    Ok((LogId::from_uuid(uuid::Uuid::from_bytes(*id)), position))
+}
+
+fn read_edits(reader: &Reader<'_>) -> Result<Edits, RecordError> {
+    let version = match reader.item.get(VERSION) {
+        None => DEFAULT_VERSION,
+        Some(Attribute::Number(version)) => *version,
+        Some(_) => return Err(reader.fault(VERSION, "a number")),
+    };
+    let client = ClientKey(reader.array(CLIENT)?);
+    Ok(decode_edits(version, client, reader.number(MUTATION)?, reader.bytes(BODY)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::SubjectKey;
+
+    fn log() -> LogId {
+        LogId::derive(&SubjectKey::new("cellar", "alice"), "budget").unwrap()
+    }
+
+    fn first() -> Entry {
+        Entry::first(log(), Some("alice".into()), 1_795_246_133)
+    }
+
+    #[test]
+    fn entries_without_a_body_read_back() {
+        let snapshot = Content::Snapshot { root: Some("sheets/a/roots/b".into()) };
+        for content in [Content::Snapshot { root: None }, snapshot, Content::EndSegment] {
+            let entry = Entry { content, ..first() };
+            assert_eq!(decode(&encode(&entry).unwrap()).unwrap(), entry);
+        }
+    }
+
+    #[test]
+    fn the_version_is_absent_when_it_is_one() {
+        assert!(!encode(&first()).unwrap().contains_key(VERSION));
+    }
+
+    #[test]
+    fn every_missing_attribute_is_named() {
+        let whole = encode(&first()).unwrap();
+        for name in [PARTITION_KEY, SORT_KEY, CREATED, TYPE, HEADER] {
+            let mut item = whole.clone();
+            item.remove(name);
+            let error = decode(&item).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{name}`")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_type_of_a_later_version_is_an_error() {
+        let mut item = encode(&first()).unwrap();
+        item.insert(TYPE.to_owned(), Attribute::Text("Z".to_owned()));
+        assert_eq!(decode(&item), Err(RecordError::UnknownType { letter: "Z".to_owned() }));
+    }
+}
