@@ -12,6 +12,7 @@ pub mod backoff;
 pub mod cell;
 pub mod entry;
 pub mod environment;
+pub mod forward_read;
 pub mod identity;
 pub mod limits;
 pub mod load;

@@ -1,1 +1,11 @@
-//! placeholder
+//! The engine: port traits, and the async drivers that run the core's rules over them.
+//!
+//! Nothing here knows DynamoDB or HTTP: adapters implement the [`ports`], and every adapter passes
+//! the one [`contract`] suite (design `1-overview.md`, the map).
+
+pub mod contract;
+pub mod logs;
+pub mod memory;
+pub mod meter;
+pub mod ports;
+pub mod system;

@@ -9,8 +9,8 @@ mod value;
 pub use error_code::ErrorCode;
 pub use format::{GENERAL, display, general};
 pub use typing::{TypedText, recognise, typed_or_text};
-pub use value::Value;
 pub(crate) use value::exact_integer;
+pub use value::{Value, json_text_bytes};
 
 use serde::{Deserialize, Serialize};
 

@@ -64,6 +64,29 @@ pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     format!("{number:.0}").parse().ok()
 }
 
+/// Bytes of a text as a JSON string: control characters take six, quotes and backslashes two.
+#[must_use]
+pub fn json_text_bytes(text: &str) -> usize {
+    let width = |byte: u8| match byte {
+        0..0x20 | 0x7f => 6,
+        b'"' | b'\\' => 2,
+        _ => 1,
+    };
+    text.bytes().map(width).sum::<usize>() + 2
+}
+
+impl Value {
+    /// Bytes of the value in JSON, at most.
+    #[must_use]
+    pub fn json_bytes(&self) -> usize {
+        const LONGEST_NUMBER_BYTES: usize = 25;
+        match self {
+            Self::Text(text) => json_text_bytes(text),
+            _ => LONGEST_NUMBER_BYTES,
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ValueVisitor)
@@ -164,6 +187,16 @@ mod tests {
             let json = serde_json::to_string(&Value::Number(number)).unwrap();
             let Value::Number(read) = serde_json::from_str(&json).unwrap() else { panic!("{json}") };
             prop_assert_eq!(read.to_bits(), number.to_bits());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn json_is_never_longer_than_it_is_said_to_be(text in "[\u{0}-\u{7f}]{0,40}|\\PC{0,20}", number: f64) {
+            let finite = if number.is_finite() { number } else { 0.0 };
+            for value in [Value::Text(text), Value::Number(finite)] {
+                prop_assert!(serde_json::to_string(&value).unwrap().len() <= value.json_bytes());
+            }
         }
     }
 

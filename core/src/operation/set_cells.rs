@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{InvalidOperation, SheetId};
 use crate::a1::CellName;
-use crate::cell::Value;
+use crate::cell::{Value, json_text_bytes};
 use crate::limits::{
     MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_FORMULA_BYTES, MAX_ROWS,
     MAX_TEXT_BYTES,
@@ -91,12 +91,9 @@ impl CellEdit {
     /// About how many bytes it takes in memory and in a reply.
     pub(super) fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 96;
-        let text = match &self.value {
-            Some(Value::Text(text)) => text.len(),
-            _ => 0,
-        };
-        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        FRAME_BYTES + text + length(&self.formula) + length(&self.format)
+        let length = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
+        let value = self.value.as_ref().map_or(0, Value::json_bytes);
+        FRAME_BYTES + value + length(&self.formula) + length(&self.format)
     }
 
     fn validate(&self) -> Result<(), InvalidOperation> {

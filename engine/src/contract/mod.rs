@@ -1,0 +1,182 @@
+//! The contract of the ports: one suite that every implementation must pass.
+//!
+//! Call [`tables`] from a test of the implementation; it panics at the first promise broken.
+
+use std::collections::BTreeSet;
+
+use cellar_core::cell::Value;
+use cellar_core::entry::{Content, Edits, Entry, Header, Mutation};
+use cellar_core::identity::{ClientKey, LogId, SubjectKey};
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_core::position::Position;
+use cellar_core::segment::Segment;
+
+use crate::ports::{CreateOutcome, Entries, PutOutcome, Segments};
+
+/// Checks the Entry and Segment tables against everything that the engine relies on.
+pub async fn tables<T: Entries + Segments>(tables: &T) {
+    assert!(Entries::reachable(tables).await && Segments::reachable(tables).await);
+    nothing_is_there_at_first(tables).await;
+    create_writes_both_records_or_none(tables).await;
+    a_put_is_conditional_and_returns_the_winner(tables).await;
+    every_content_reads_back(tables).await;
+    pages_are_ascending_and_complete(tables).await;
+    segments_and_logs_are_apart(tables).await;
+    one_of_many_writers_wins(tables).await;
+}
+
+fn log(nonce: &str) -> LogId {
+    LogId::derive(&SubjectKey::new("contract", "suite"), nonce)
+        .unwrap_or_else(|_| LogId::from_uuid(Default::default()))
+}
+
+fn at(segment: u32, num: u32) -> Position {
+    Position::new(segment, num).unwrap_or(Position::FIRST)
+}
+
+fn edits(log: LogId, position: Position, text: &str) -> Entry {
+    let value = Some(Value::Text(text.to_owned()));
+    let edit = CellEdit { row: 0, column: 0, value, formula: None, format: None };
+    let authored = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] });
+    let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
+    let edits = Edits { client: ClientKey([3; 8]), first_id: 1, mutations };
+    Entry { position, content: Content::Edits(edits), ..Entry::first(log, None, 1_795_246_133) }
+}
+
+fn segment(log: LogId, num: u32) -> Segment {
+    Segment { log, num, created_s: 1_795_246_133, last_snapshot: None, archive: None }
+}
+
+async fn nothing_is_there_at_first<T: Entries + Segments>(tables: &T) {
+    let log = log("nothing");
+    for consistent in [false, true] {
+        let page = tables.page(log, Position::FIRST, consistent).await;
+        assert!(page.is_ok_and(|page| page.entries.is_empty() && !page.more));
+        assert_eq!(tables.last(log, 0, consistent).await, Ok(None));
+        assert_eq!(tables.newest(log, 2, consistent).await, Ok(vec![]));
+    }
+    assert_eq!(tables.get(log, Position::FIRST).await, Ok(None));
+}
+
+async fn create_writes_both_records_or_none<T: Entries + Segments>(tables: &T) {
+    let log = log("create");
+    let (segment, first) = (segment(log, 0), Entry::first(log, Some("alice".into()), 7));
+    assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
+    assert_eq!(tables.newest(log, 2, true).await, Ok(vec![segment.clone()]));
+    assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(first.clone().into())));
+    let other = Entry { created_s: 8, ..first.clone() };
+    assert_eq!(tables.create(&segment, &other).await, CreateOutcome::Exists);
+    assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(first.into())));
+    // The segment's key is free here, the entry's is not: nothing may be written.
+    let taken = edits(log, Position::FIRST, "x");
+    let next = Segment { num: 1, ..segment };
+    assert_eq!(tables.create(&next, &taken).await, CreateOutcome::Exists);
+    assert_eq!(tables.newest(log, 2, true).await.map(|newest| newest.len()), Ok(1));
+}
+
+async fn a_put_is_conditional_and_returns_the_winner<T: Entries>(tables: &T) {
+    let log = log("conditional");
+    let winner = edits(log, at(0, 1), "winner");
+    assert_eq!(tables.put(&winner).await, PutOutcome::Accepted);
+    let refused = PutOutcome::Refused { winner: winner.clone().into() };
+    assert_eq!(tables.put(&edits(log, at(0, 1), "loser")).await, refused);
+    assert_eq!(tables.put(&winner).await, refused, "the same put again is refused as well");
+    assert_eq!(tables.get(log, at(0, 1)).await, Ok(Some(winner.into())));
+}
+
+async fn every_content_reads_back<T: Entries>(tables: &T) {
+    let log = log("contents");
+    let header =
+        Header { epoch: u32::MAX, segment_bytes: 1 << 40, snapshot_num: 7, snapshot_bytes: 9 };
+    let first =
+        Entry { header, ..Entry::first(log, Some("Ünïcode".into()), u64::from(u32::MAX)) };
+    let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()) };
+    let contents = [Content::Snapshot { root: None }, root, Content::EndSegment];
+    for (num, content) in (0..).zip(contents) {
+        let entry = Entry { position: at(5, num), content, ..first.clone() };
+        assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
+        assert_eq!(tables.get(log, entry.position).await, Ok(Some(entry.into())));
+    }
+    let large = edits(log, at(5, 3), &"x".repeat(60_000));
+    assert_eq!(tables.put(&large).await, PutOutcome::Accepted);
+    assert_eq!(tables.get(log, large.position).await, Ok(Some(large.into())));
+}
+
+async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
+    // 40 entries of 60 KB: more than the 1 MB of a page.
+    let log = log("pages");
+    for num in 0..40 {
+        let entry = edits(log, at(0, num), &"x".repeat(60_000));
+        assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
+    }
+    for consistent in [false, true] {
+        let (mut from, mut read) = (3, vec![]);
+        loop {
+            let page = tables.page(log, at(0, from), consistent).await;
+            let Ok(page) = page else { unreadable_page() };
+            read.extend(page.entries.iter().map(|entry| entry.position.num()));
+            if !page.more {
+                break;
+            }
+            assert!(!page.entries.is_empty(), "a page with more behind it is not empty");
+            from = read.last().map_or(0, |last| last + 1);
+        }
+        assert_eq!(read, (3..40).collect::<Vec<_>>());
+        let last = tables.last(log, 0, consistent).await;
+        assert!(last.is_ok_and(|last| last.is_some_and(|last| last.position == at(0, 39))));
+    }
+}
+
+#[allow(clippy::panic, reason = "a contract suite fails by panicking, like the test it is")]
+fn unreadable_page() -> ! {
+    panic!("a page could not be read")
+}
+
+async fn segments_and_logs_are_apart<T: Entries + Segments>(tables: &T) {
+    let (one, two) = (log("apart-1"), log("apart-2"));
+    for (log, segment_num, num) in [(one, 0, 0), (one, 1, 0), (one, 256, 0), (two, 0, 0)] {
+        let entry = edits(log, at(segment_num, num), "x");
+        assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
+        let page = tables.page(log, at(segment_num, 0), true).await;
+        assert!(page.is_ok_and(|page| page.entries == [entry.into()] && !page.more));
+    }
+    for num in [0, 1, 10, 2] {
+        let first = edits(two, at(num + 300, 0), "first");
+        assert_eq!(tables.create(&segment(two, num), &first).await, CreateOutcome::Created);
+    }
+    let newest = tables.newest(two, 2, true).await.unwrap_or_default();
+    assert_eq!(newest.iter().map(|segment| segment.num).collect::<Vec<_>>(), [10, 2]);
+}
+
+async fn one_of_many_writers_wins<T: Entries>(tables: &T) {
+    let log = log("race");
+    let texts: Vec<String> = (0..16).map(|writer| writer.to_string()).collect();
+    let entries: Vec<Entry> = texts.iter().map(|text| edits(log, at(0, 1), text)).collect();
+    let mut waiting: Vec<_> = entries.iter().map(|entry| tables.put(entry)).collect();
+    let mut outcomes = vec![];
+    // Polled together: each put is on its way before the first is answered.
+    std::future::poll_fn(|context| {
+        let mut index = 0;
+        while let Some(put) = waiting.get_mut(index) {
+            match put.as_mut().poll(context) {
+                std::task::Poll::Ready(outcome) => {
+                    outcomes.push(outcome);
+                    drop(waiting.swap_remove(index));
+                }
+                std::task::Poll::Pending => index += 1,
+            }
+        }
+        if waiting.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    let accepted = outcomes.iter().filter(|outcome| **outcome == PutOutcome::Accepted).count();
+    assert_eq!(accepted, 1, "exactly one writer wins");
+    let winners: BTreeSet<String> = outcomes
+        .iter()
+        .filter_map(|outcome| match outcome {
+            PutOutcome::Refused { winner } => Some(format!("{winner:?}")),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(winners.len(), 1, "every loser is told the same winner");
+}

@@ -1,0 +1,121 @@
+//! Drives the append machine: performs its actions and reports what came of them.
+
+use std::sync::Arc;
+
+use cellar_core::append::{Action, Append, Appended, Event, Refusal, Request};
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+
+use super::{LogError, Logs};
+use crate::ports::{PortError, PutOutcome};
+
+impl Logs {
+    /// Appends a request's mutations: each exactly once, however often it is repeated.
+    ///
+    /// # Errors
+    /// [`LogError::Refused`] as the machine decides, [`LogError::NotFound`] if there is no such
+    /// log, [`LogError::Store`] if the store fails for good.
+    pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
+        let (log, from) = (request.log(), request.needs_from());
+        let known = self.known.entries_from(self.clock.now_ms(), log, from);
+        let (mut append, mut action) = Append::begin(request, &known, self.inputs());
+        let mut store_error = None;
+        loop {
+            let event = match action {
+                Action::Read { from, consistent } => {
+                    self.append_read(log, from, consistent, &mut store_error).await
+                }
+                Action::Put { entry } => self.append_put(entry, &mut store_error).await,
+                Action::Wait { delay_ms } => {
+                    self.clock.sleep_ms(delay_ms).await;
+                    Event::Waited
+                }
+                Action::Finish(Ok(appended)) => return Ok(appended),
+                Action::Finish(Err(refusal)) => {
+                    return Err(self.refused(log, refusal, store_error).await);
+                }
+            };
+            (append, action) = append.step(event, self.inputs());
+        }
+    }
+
+    async fn append_read(
+        &self,
+        log: LogId,
+        from: Position,
+        consistent: bool,
+        store_error: &mut Option<PortError>,
+    ) -> Event {
+        match self.entries.page(log, from, consistent).await {
+            Ok(page) => {
+                self.known.learn(self.clock.now_ms(), &contiguous(&page.entries));
+                Event::Page { entries: page.entries, more: page.more }
+            }
+            Err(error) => {
+                tracing::warn!(%log, %from, %error, "an append could not read");
+                let temporary = error.temporary;
+                *store_error = Some(error);
+                Event::ReadFailed { temporary }
+            }
+        }
+    }
+
+    async fn append_put(&self, entry: Arc<Entry>, store_error: &mut Option<PortError>) -> Event {
+        let learn = |entry: &Arc<Entry>| {
+            self.known.learn(self.clock.now_ms(), std::slice::from_ref(entry));
+        };
+        match self.entries.put(&entry).await {
+            PutOutcome::Accepted => {
+                learn(&entry);
+                Event::PutAccepted
+            }
+            PutOutcome::Refused { winner } => {
+                learn(&winner);
+                Event::PutRefused { winner }
+            }
+            PutOutcome::Unknown(error) => {
+                tracing::warn!(log = %entry.log, at = %entry.position, %error, "unknown outcome");
+                *store_error = Some(error);
+                Event::PutUnknown
+            }
+            PutOutcome::Failed(error) => {
+                *store_error = Some(error);
+                Event::PutFailed
+            }
+        }
+    }
+
+    /// A base that is not there may mean that the whole log is not: only then is one more read
+    /// spent on finding out.
+    async fn refused(
+        &self,
+        log: LogId,
+        refusal: Refusal,
+        store_error: Option<PortError>,
+    ) -> LogError {
+        match (refusal, store_error) {
+            (Refusal::Store, Some(error)) => LogError::Store(error),
+            (refusal @ Refusal::UnknownBase { .. }, _) => {
+                match self.read(|| self.entries.get(log, Position::FIRST)).await {
+                    Ok(None) => LogError::NotFound,
+                    Ok(Some(_)) => LogError::Refused(refusal),
+                    Err(error) => error,
+                }
+            }
+            (refusal, _) => LogError::Refused(refusal),
+        }
+    }
+}
+
+/// The entries of a page up to its first hole: only those are a known run.
+pub(super) fn contiguous(entries: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+    let mut run: Vec<Arc<Entry>> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        if run.last().is_some_and(|last| last.next_position() != Some(entry.position)) {
+            break;
+        }
+        run.push(Arc::clone(entry));
+    }
+    run
+}

@@ -1,0 +1,72 @@
+//! Creates a log: one transaction, safe to repeat (design `2-log.md` §3).
+
+use cellar_core::backoff::full_jitter_ms;
+use cellar_core::entry::{Content, Entry};
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_PUT_ATTEMPTS;
+use cellar_core::position::Position;
+use cellar_core::segment::Segment;
+
+use super::{LogError, Logs};
+use crate::ports::{CreateOutcome, PortError};
+
+/// A log that exists now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Created {
+    /// Its first position.
+    pub head: Position,
+    /// Its epoch.
+    pub epoch: u32,
+    /// Whether it was there before.
+    pub existed: bool,
+}
+
+impl Logs {
+    /// Creates the log, or finds the one that an earlier try of the same author created.
+    ///
+    /// # Errors
+    /// [`LogError::Store`] if the store fails or something else stands under the id.
+    pub async fn create(&self, log: LogId, author: Option<String>) -> Result<Created, LogError> {
+        let created_s = self.clock.now_ms() / 1_000;
+        let entry = Entry::first(log, author, created_s);
+        let segment = Segment { log, num: 0, created_s, last_snapshot: None, archive: None };
+        let mut attempt = 1;
+        loop {
+            match self.segments.create(&segment, &entry).await {
+                CreateOutcome::Created => return Ok(self.created(entry, false)),
+                CreateOutcome::Exists => return self.found(&entry).await,
+                CreateOutcome::Unknown(error) if attempt < MAX_PUT_ATTEMPTS => {
+                    tracing::warn!(%log, attempt, %error, "unknown outcome of a create");
+                    self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
+                    attempt += 1;
+                }
+                CreateOutcome::Unknown(error) | CreateOutcome::Failed(error) => {
+                    return Err(LogError::Store(error));
+                }
+            }
+        }
+    }
+
+    fn created(&self, entry: Entry, existed: bool) -> Created {
+        let created = Created { head: entry.position, epoch: entry.header.epoch, existed };
+        self.known.learn(self.clock.now_ms(), &[entry.into()]);
+        created
+    }
+
+    /// It is a success if what is there, but for the time, is what would have been written. The
+    /// root of a finished snapshot is not part of that.
+    async fn found(&self, entry: &Entry) -> Result<Created, LogError> {
+        let there = self.read(|| self.entries.get(entry.log, Position::FIRST)).await?;
+        let same = |there: &Entry| {
+            (&there.author, there.header) == (&entry.author, entry.header)
+                && matches!(there.content, Content::Snapshot { .. })
+        };
+        match there {
+            Some(there) if same(&there) => Ok(self.created(there.as_ref().clone(), true)),
+            _ => Err(LogError::Store(PortError::permanent(format!(
+                "something else is stored under the id {}",
+                entry.log
+            )))),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What can go wrong with a log.
+
+use cellar_core::append::Refusal;
+use cellar_core::position::Position;
+
+use crate::ports::PortError;
+
+/// Why an operation on a log failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    /// There is no such log.
+    #[error("there is no such spreadsheet")]
+    NotFound,
+    /// The append was refused.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The client is too far behind, or has read a position that the log does not have.
+    #[error("the spreadsheet has moved on too far: load it again")]
+    Reload,
+    /// A position that the log has not reached.
+    #[error("position {at} does not exist, the newest is {newest}")]
+    NoSuchPosition {
+        /// The position asked for.
+        at: Position,
+        /// The newest there is.
+        newest: Position,
+    },
+    /// The range holds more cells than one read may.
+    #[error(transparent)]
+    TooManyCells(#[from] cellar_core::replay::TooManyCells),
+    /// The log itself is damaged.
+    #[error("the log is corrupt at {at}")]
+    Corrupt {
+        /// Where.
+        at: Position,
+    },
+    /// The store does not answer or refuses.
+    #[error("the store failed: {0}")]
+    Store(PortError),
+}

@@ -1,0 +1,78 @@
+//! The newest position: 0.5 read units while the segment is known, 1 otherwise.
+
+use std::sync::Arc;
+
+use cellar_core::entry::{Content, Entry};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+
+use super::{LogError, Logs};
+
+/// The newest entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Headed {
+    /// Its position.
+    pub head: Position,
+    /// Its epoch.
+    pub epoch: u32,
+}
+
+impl Logs {
+    /// The newest position, never older than `seen` or than what this process knows.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`], [`LogError::Corrupt`], [`LogError::Store`].
+    pub async fn head(&self, log: LogId, seen: Option<Position>) -> Result<Headed, LogError> {
+        let known = self.known.last(self.clock.now_ms(), log);
+        let mut segment = match &known {
+            Some(entry) => entry.position.segment(),
+            None => self.current_segment(log, seen).await?,
+        };
+        let floor = seen.max(known.as_ref().map(|entry| entry.position));
+        loop {
+            let last = self.last_of(log, segment, floor).await?;
+            let newest = newer(last, known.clone());
+            match newest {
+                Some(entry) if matches!(entry.content, Content::EndSegment) => {
+                    let next =
+                        entry.next_position().ok_or(LogError::Corrupt { at: entry.position })?;
+                    segment = next.segment();
+                }
+                Some(entry) => {
+                    return Ok(Headed { head: entry.position, epoch: entry.header.epoch });
+                }
+                None => {
+                    let at = Position::new(segment, 0).unwrap_or(Position::FIRST);
+                    return Err(LogError::Corrupt { at });
+                }
+            }
+        }
+    }
+
+    async fn current_segment(&self, log: LogId, seen: Option<Position>) -> Result<u32, LogError> {
+        let newest = self.newest_segments(log, seen).await?;
+        newest.first().map(|segment| segment.num).ok_or(LogError::NotFound)
+    }
+
+    /// The newest entry of a segment; read again consistently if that is older than `floor`.
+    async fn last_of(
+        &self,
+        log: LogId,
+        segment: u32,
+        floor: Option<Position>,
+    ) -> Result<Option<Arc<Entry>>, LogError> {
+        let last = self.read(|| self.entries.last(log, segment, false)).await?;
+        let position = last.as_ref().map(|entry| entry.position);
+        let behind =
+            floor.is_some_and(|floor| floor.segment() == segment && position < Some(floor));
+        if last.is_some() && !behind {
+            return Ok(last);
+        }
+        self.read(|| self.entries.last(log, segment, true)).await
+    }
+}
+
+/// The newer of two entries.
+fn newer(one: Option<Arc<Entry>>, two: Option<Arc<Entry>>) -> Option<Arc<Entry>> {
+    [one, two].into_iter().flatten().max_by_key(|entry| entry.position)
+}

@@ -1,0 +1,103 @@
+//! The tails that this process knows, one run per log.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cellar_core::append::KnownRun;
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::limits::{KNOWN_RUN_AGE_MS, MAX_KNOWN_LOGS};
+use cellar_core::position::Position;
+
+#[derive(Debug, Default)]
+struct Known {
+    run: KnownRun,
+    used_ms: u64,
+}
+
+/// At most `MAX_KNOWN_LOGS` runs; one that was not used for `KNOWN_RUN_AGE_MS` is forgotten.
+#[derive(Debug, Default)]
+pub(super) struct KnownRuns {
+    runs: Mutex<HashMap<LogId, Known>>,
+}
+
+impl KnownRuns {
+    fn lock(&self) -> MutexGuard<'_, HashMap<LogId, Known>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Learns entries of one log that were read or written.
+    pub(super) fn learn(&self, now_ms: u64, entries: &[Arc<Entry>]) {
+        let Some(log) = entries.first().map(|entry| entry.log) else { return };
+        let mut runs = self.lock();
+        if !runs.contains_key(&log) && runs.len() >= MAX_KNOWN_LOGS {
+            forget_least_recently_used(&mut runs);
+        }
+        let known = runs.entry(log).or_default();
+        known.used_ms = now_ms;
+        entries.iter().for_each(|entry| known.run.learn(entry));
+    }
+
+    /// The entries from `base` on, as far as they are known.
+    pub(super) fn entries_from(&self, now_ms: u64, log: LogId, base: Position) -> Vec<Arc<Entry>> {
+        self.with(now_ms, log, |run| run.entries_from(base)).unwrap_or_default()
+    }
+
+    /// The newest entry known.
+    pub(super) fn last(&self, now_ms: u64, log: LogId) -> Option<Arc<Entry>> {
+        self.with(now_ms, log, |run| run.last().cloned()).flatten()
+    }
+
+    fn with<T>(&self, now_ms: u64, log: LogId, read: impl Fn(&KnownRun) -> T) -> Option<T> {
+        let mut runs = self.lock();
+        let known = runs.get_mut(&log)?;
+        if now_ms.saturating_sub(known.used_ms) > KNOWN_RUN_AGE_MS {
+            runs.remove(&log);
+            return None;
+        }
+        known.used_ms = now_ms;
+        Some(read(&known.run))
+    }
+}
+
+fn forget_least_recently_used(runs: &mut HashMap<LogId, Known>) {
+    let oldest = runs.iter().min_by_key(|(_, known)| known.used_ms).map(|(log, _)| *log);
+    if let Some(log) = oldest {
+        runs.remove(&log);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cellar_core::identity::SubjectKey;
+
+    fn first(number: usize) -> Arc<Entry> {
+        let subject = SubjectKey::new("test", "known runs");
+        let log = LogId::derive(&subject, &number.to_string()).unwrap();
+        Arc::new(Entry::first(log, None, 0))
+    }
+
+    #[test]
+    fn a_run_is_forgotten_at_its_age() {
+        let (known, entry) = (KnownRuns::default(), first(0));
+        known.learn(1_000, &[Arc::clone(&entry)]);
+        let at = 1_000 + KNOWN_RUN_AGE_MS;
+        assert_eq!(known.last(at, entry.log), Some(Arc::clone(&entry)));
+        assert_eq!(known.last(at + KNOWN_RUN_AGE_MS + 1, entry.log), None);
+        assert!(known.lock().is_empty());
+    }
+
+    #[test]
+    fn the_least_recently_used_log_makes_room() {
+        let known = KnownRuns::default();
+        for number in 0..MAX_KNOWN_LOGS {
+            known.learn(number as u64, &[first(number)]);
+        }
+        assert!(known.last(100, first(0).log).is_some());
+        known.learn(101, &[first(MAX_KNOWN_LOGS)]);
+        assert_eq!(known.lock().len(), MAX_KNOWN_LOGS);
+        assert!(known.last(102, first(0).log).is_some());
+        assert!(known.last(102, first(1).log).is_none());
+    }
+}

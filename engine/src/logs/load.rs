@@ -1,0 +1,130 @@
+//! Load and update: the entries a session starts from, and those since.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use cellar_core::entry::{Content, Entry};
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_REPLY_BYTES;
+use cellar_core::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
+use cellar_core::position::Position;
+
+use super::walk::Walked;
+use super::{LogError, Logs};
+
+/// Segments that decide where to read: the current one and the one before.
+const NEWEST_SEGMENTS: u8 = 2;
+
+/// Entries, oldest first, as many as fit one reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The root object of the snapshot they start from, if there is one.
+    pub root: Option<String>,
+    /// The entries.
+    pub entries: Vec<Arc<Entry>>,
+    /// The newest entry known.
+    pub head: Position,
+    /// Its epoch.
+    pub epoch: u32,
+    /// If the entries were cut: the position after which to go on.
+    pub next: Option<Position>,
+}
+
+impl Logs {
+    /// Loads: the entries from the newest snapshot on (seed event-log, Load Spreadsheet). The
+    /// reply is never older than `seen`.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`], [`LogError::Corrupt`], [`LogError::Store`].
+    pub async fn load(&self, log: LogId, seen: Option<Position>) -> Result<Loaded, LogError> {
+        let newest = self.newest_segments(log, seen).await?;
+        let from = match plan_load(&newest) {
+            LoadPlan::From(position) => position,
+            LoadPlan::NoLog => return Err(LogError::NotFound),
+            LoadPlan::Corrupt { segment } => {
+                let at = Position::new(segment, 0).unwrap_or(Position::FIRST);
+                return Err(LogError::Corrupt { at });
+            }
+        };
+        let loaded = match self.collect(log, from, seen, true).await {
+            Err(LogError::NoSuchPosition { .. }) => return Err(LogError::Corrupt { at: from }),
+            loaded => loaded?,
+        };
+        let root = match loaded.entries.first().map(|first| &first.content) {
+            Some(Content::Snapshot { root }) => root.clone(),
+            _ => None,
+        };
+        Ok(Loaded { root, ..loaded })
+    }
+
+    /// Updates: the entries after `after` (seed event-log, Update Loaded Spreadsheet).
+    ///
+    /// # Errors
+    /// [`LogError::Reload`] if the client is too far behind or `after` is not in the log;
+    /// otherwise as [`Logs::load`].
+    pub async fn update(&self, log: LogId, after: Position) -> Result<Loaded, LogError> {
+        let known = self.known.entries_from(self.clock.now_ms(), log, after);
+        if known.is_empty() {
+            let newest = self.newest_segments(log, Some(after)).await?;
+            match plan_update(&newest, after) {
+                UpdatePlan::ReadOn => {}
+                UpdatePlan::NoLog => return Err(LogError::NotFound),
+                UpdatePlan::Reload => return Err(LogError::Reload),
+            }
+        }
+        let updated = self.collect(log, after, Some(after), false).await;
+        match updated {
+            // Nothing at `after` itself: the client has read what this log does not have.
+            Err(LogError::NoSuchPosition { .. }) => Err(LogError::Reload),
+            updated => updated,
+        }
+    }
+
+    /// The newest segments; read again consistently if they are older than what was seen.
+    pub(super) async fn newest_segments(
+        &self,
+        log: LogId,
+        seen: Option<Position>,
+    ) -> Result<Vec<cellar_core::segment::Segment>, LogError> {
+        let newest = self.read(|| self.segments.newest(log, NEWEST_SEGMENTS, false)).await?;
+        let current = newest.first().map(|segment| segment.num);
+        if current.is_some() && current >= seen.map(Position::segment) {
+            return Ok(newest);
+        }
+        self.read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await
+    }
+
+    /// Collects entries from `from` on, itself included or not, up to the size of a reply.
+    async fn collect(
+        &self,
+        log: LogId,
+        from: Position,
+        must_reach: Option<Position>,
+        inclusive: bool,
+    ) -> Result<Loaded, LogError> {
+        let (mut entries, mut newest, mut bytes) = (Vec::new(), None, 0_usize);
+        let walked = self
+            .walk(log, from, must_reach.max(Some(from)), |entry| {
+                if inclusive || entry.position > from {
+                    bytes = bytes.saturating_add(entry.weight_bytes());
+                    // At least one, however large, so that every reply makes progress.
+                    if bytes > MAX_REPLY_BYTES && !entries.is_empty() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    entries.push(Arc::clone(entry));
+                }
+                newest = Some((entry.position, entry.header.epoch));
+                Ok(ControlFlow::Continue(()))
+            })
+            .await?;
+        let Some((last, epoch)) = newest else {
+            return Err(LogError::NoSuchPosition { at: from, newest: from });
+        };
+        if matches!(walked, Walked::ToEnd { .. }) {
+            return Ok(Loaded { root: None, entries, head: last, epoch, next: None });
+        }
+        let headed = self.head(log, Some(last)).await?;
+        let (head, epoch) = (headed.head, headed.epoch);
+        Ok(Loaded { root: None, entries, head, epoch, next: Some(last) })
+    }
+}

@@ -1,0 +1,79 @@
+//! The log service: the core's rules, driven over the ports.
+
+mod append;
+mod cells;
+mod create;
+mod error;
+mod head;
+mod known_runs;
+mod load;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use cells::{CellsQuery, CellsRead};
+pub use create::Created;
+pub use error::LogError;
+pub use head::Headed;
+pub use load::Loaded;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use cellar_core::append::Inputs;
+use cellar_core::backoff::full_jitter_ms;
+use cellar_core::limits::MAX_READ_ATTEMPTS;
+
+use crate::ports::{Clock, Entries, PortError, Random, Segments};
+use known_runs::KnownRuns;
+
+/// Logs: create, append, load, update, head and cells. One per process, shared by its requests.
+pub struct Logs {
+    entries: Arc<dyn Entries>,
+    segments: Arc<dyn Segments>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    known: KnownRuns,
+}
+
+impl Logs {
+    /// The service over these ports, knowing no tails yet.
+    #[must_use]
+    pub fn new(
+        entries: Arc<dyn Entries>,
+        segments: Arc<dyn Segments>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Self {
+        Self { entries, segments, clock, random, known: KnownRuns::default() }
+    }
+
+    /// Whether each table answers, by its name in the stack.
+    pub async fn reachable(&self) -> [(&'static str, bool); 2] {
+        [("entries", self.entries.reachable().await), ("segments", self.segments.reachable().await)]
+    }
+
+    fn inputs(&self) -> Inputs {
+        Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
+    }
+
+    /// Repeats a read while its failure is temporary, at most `MAX_READ_ATTEMPTS` times (I6).
+    async fn read<T, F>(&self, read: impl Fn() -> F) -> Result<T, LogError>
+    where
+        F: Future<Output = Result<T, PortError>>,
+    {
+        let mut attempt = 1;
+        loop {
+            match read().await {
+                Ok(value) => return Ok(value),
+                Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
+                    tracing::warn!(attempt, %error, "a read failed, trying again");
+                    self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
+                    attempt += 1;
+                }
+                Err(error) => return Err(LogError::Store(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! The drivers over in-memory tables, with replies that get lost.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::*;
+use crate::memory::MemoryTables;
+use crate::ports::{CreateOutcome, Page, PutOutcome};
+use async_trait::async_trait;
+use cellar_core::a1::Rectangle;
+use cellar_core::append::{NewMutation, Refusal, Request};
+use cellar_core::cell::Value;
+use cellar_core::entry::{Content, Entry, Header};
+use cellar_core::identity::{ClientKey, LogId, SubjectKey};
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_core::position::Position;
+use cellar_core::segment::Segment;
+
+/// A clock that stands still and does not wait.
+struct StoppedClock;
+
+#[async_trait]
+impl Clock for StoppedClock {
+    fn now_ms(&self) -> u64 {
+        1_795_246_133_000
+    }
+
+    async fn sleep_ms(&self, _delay_ms: u64) {}
+}
+
+/// Counts up.
+#[derive(Default)]
+struct Counter(AtomicU64);
+
+impl Random for Counter {
+    fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// What happens to the call with this number.
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    /// It never happens.
+    Before,
+    /// It happens and its reply is lost.
+    ReplyLost,
+}
+
+/// Tables of which one call, by its number, goes wrong.
+struct FaultyTables {
+    tables: MemoryTables,
+    calls: AtomicU64,
+    faulty_call: u64,
+    fault: Fault,
+}
+
+impl FaultyTables {
+    fn new(faulty_call: u64, fault: Fault) -> Arc<Self> {
+        let tables = MemoryTables::default();
+        Arc::new(Self { tables, calls: AtomicU64::new(0), faulty_call, fault })
+    }
+
+    fn fault(&self) -> Option<Fault> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        (call == self.faulty_call).then_some(self.fault)
+    }
+
+    async fn read<T>(
+        &self,
+        read: impl Future<Output = Result<T, PortError>>,
+    ) -> Result<T, PortError> {
+        match self.fault() {
+            Some(_) => Err(PortError::temporary("lost")),
+            None => read.await,
+        }
+    }
+}
+
+#[async_trait]
+impl Entries for FaultyTables {
+    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
+        self.read(self.tables.page(log, from, consistent)).await
+    }
+
+    async fn last(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Arc<Entry>>, PortError> {
+        self.read(self.tables.last(log, segment, consistent)).await
+    }
+
+    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
+        self.read(self.tables.get(log, position)).await
+    }
+
+    async fn put(&self, entry: &Entry) -> PutOutcome {
+        let lost = || PutOutcome::Unknown(PortError::temporary("lost"));
+        match self.fault() {
+            Some(Fault::Before) => lost(),
+            Some(Fault::ReplyLost) => {
+                let _ = self.tables.put(entry).await;
+                lost()
+            }
+            None => self.tables.put(entry).await,
+        }
+    }
+
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl Segments for FaultyTables {
+    async fn newest(
+        &self,
+        log: LogId,
+        limit: u8,
+        consistent: bool,
+    ) -> Result<Vec<Segment>, PortError> {
+        self.read(self.tables.newest(log, limit, consistent)).await
+    }
+
+    async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
+        let lost = || CreateOutcome::Unknown(PortError::temporary("lost"));
+        match self.fault() {
+            Some(Fault::Before) => lost(),
+            Some(Fault::ReplyLost) => {
+                let _ = self.tables.create(segment, entry).await;
+                lost()
+            }
+            None => self.tables.create(segment, entry).await,
+        }
+    }
+
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+fn logs<T: Entries + Segments + 'static>(tables: &Arc<T>) -> Logs {
+    let (entries, segments) = (Arc::clone(tables), Arc::clone(tables));
+    Logs::new(entries, segments, Arc::new(StoppedClock), Arc::new(Counter::default()))
+}
+
+fn log() -> LogId {
+    LogId::derive(&SubjectKey::new("cellar", "alice"), "budget").unwrap()
+}
+
+fn at(segment: u32, num: u32) -> Position {
+    Position::new(segment, num).unwrap()
+}
+
+fn set(row: u32, text: &str) -> Operation {
+    let value = Some(Value::Text(text.to_owned()));
+    let edit = CellEdit { row, column: 0, value, formula: None, format: None };
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
+}
+
+fn request(client: u8, ack: u64, id: u64, base: Position, text: &str) -> Request {
+    let mutations = vec![NewMutation { id, base, operation: set(0, text) }];
+    let epoch = log().first_epoch();
+    Request::new(log(), ClientKey([client; 8]), None, epoch, ack, mutations).unwrap()
+}
+
+fn everything(at: Option<Position>) -> CellsQuery {
+    let rectangle = Rectangle::EVERYTHING;
+    CellsQuery { sheet: SheetId::FIRST, rectangle, at, from: None, seen: None }
+}
+
+async fn texts(logs: &Logs, at: Option<Position>) -> Vec<String> {
+    let read = logs.cells(log(), everything(at)).await.unwrap();
+    read.cells.iter().map(|placed| placed.cell.text()).collect()
+}
+
+#[tokio::test]
+async fn an_edit_is_read_back_at_every_position() {
+    let logs = logs(&Arc::new(MemoryTables::default()));
+    logs.create(log(), Some("alice".into())).await.unwrap();
+    logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+    logs.append(request(1, 1, 2, at(0, 1), "two")).await.unwrap();
+    assert_eq!(texts(&logs, None).await, ["two"]);
+    assert_eq!(texts(&logs, Some(at(0, 1))).await, ["one"]);
+    assert!(texts(&logs, Some(at(0, 0))).await.is_empty());
+    let beyond = logs.cells(log(), everything(Some(at(0, 3)))).await;
+    assert_eq!(beyond, Err(LogError::NoSuchPosition { at: at(0, 3), newest: at(0, 2) }));
+    assert_eq!(logs.head(log(), None).await.unwrap().head, at(0, 2));
+}
+
+/// Every call of the whole life of one edit goes wrong once, before and after it takes effect.
+#[tokio::test]
+async fn any_lost_reply_leaves_one_log_and_one_edit() {
+    let mut most_calls = 0;
+    for fault in [Fault::Before, Fault::ReplyLost] {
+        for faulty_call in 0..12 {
+            let tables = FaultyTables::new(faulty_call, fault);
+            let created = logs(&tables).create(log(), None).await.unwrap();
+            assert_eq!(created.head, Position::FIRST);
+            // Each with a service of its own, as if by another process.
+            let appended =
+                logs(&tables).append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+            assert_eq!(appended.tail, at(0, 1));
+            let updated = logs(&tables).update(log(), Position::FIRST).await.unwrap();
+            assert_eq!((updated.entries.len(), updated.head), (1, at(0, 1)));
+            assert_eq!(logs(&tables).load(log(), None).await.unwrap().entries.len(), 2);
+            assert_eq!(logs(&tables).head(log(), None).await.unwrap().head, at(0, 1));
+            assert_eq!(texts(&logs(&tables), None).await, ["one"]);
+            most_calls = most_calls.max(tables.calls.load(Ordering::Relaxed));
+        }
+    }
+    assert!(most_calls <= 12, "{most_calls} calls, but only the first 12 went wrong");
+}
+
+#[tokio::test]
+async fn a_create_repeated_finds_its_own_and_not_another() {
+    let tables = Arc::new(MemoryTables::default());
+    let first = logs(&tables).create(log(), Some("alice".into())).await.unwrap();
+    let again = logs(&tables).create(log(), Some("alice".into())).await.unwrap();
+    assert_eq!(again, Created { existed: true, ..first });
+    let other = logs(&tables).create(log(), Some("bob".into())).await;
+    assert!(matches!(other, Err(LogError::Store(_))), "{other:?}");
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_not_found() {
+    let logs = logs(&Arc::new(MemoryTables::default()));
+    assert_eq!(logs.load(log(), None).await, Err(LogError::NotFound));
+    assert_eq!(logs.update(log(), Position::FIRST).await, Err(LogError::NotFound));
+    assert_eq!(logs.head(log(), None).await, Err(LogError::NotFound));
+    assert_eq!(logs.cells(log(), everything(None)).await, Err(LogError::NotFound));
+    let append = logs.append(request(1, 0, 1, Position::FIRST, "one")).await;
+    assert_eq!(append, Err(LogError::NotFound));
+}
+
+#[tokio::test]
+async fn a_base_or_position_that_does_not_exist_is_refused() {
+    let logs = logs(&Arc::new(MemoryTables::default()));
+    logs.create(log(), None).await.unwrap();
+    let base = at(0, 9);
+    let append = logs.append(request(1, 0, 1, base, "one")).await;
+    assert_eq!(append, Err(LogError::Refused(Refusal::UnknownBase { base })));
+    assert_eq!(logs.update(log(), base).await, Err(LogError::Reload));
+    assert_eq!(logs.update(log(), at(3, 0)).await, Err(LogError::Reload));
+}
+
+#[tokio::test]
+async fn writers_at_once_are_all_in_the_log_once() {
+    let tables = Arc::new(MemoryTables::default());
+    let shared = Arc::new(logs(&tables));
+    shared.create(log(), None).await.unwrap();
+    let writers: Vec<_> = (0..8_u8)
+        .map(|client| {
+            let logs = Arc::clone(&shared);
+            tokio::spawn(async move {
+                for id in 1..=20 {
+                    let request = request(client, id - 1, id, Position::FIRST, "x");
+                    let appended = logs.append(request).await.unwrap();
+                    assert!(!appended.results[0].duplicate);
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let loaded = shared.load(log(), None).await.unwrap();
+    let nums: Vec<u32> = loaded.entries.iter().map(|entry| entry.position.num()).collect();
+    assert_eq!(nums, (0..=160).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_log_of_two_segments_is_one_log() {
+    let tables = Arc::new(MemoryTables::default());
+    let service = logs(&tables);
+    service.create(log(), None).await.unwrap();
+    service.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+    let first = Entry::first(log(), None, 0);
+    let end = Entry { position: at(0, 2), content: Content::EndSegment, ..first.clone() };
+    assert_eq!(tables.put(&end).await, PutOutcome::Accepted);
+    let segment = Segment { log: log(), num: 1, created_s: 0, last_snapshot: None, archive: None };
+    let header = Header::first(log().first_epoch());
+    let next = Entry { position: at(1, 0), header, ..first };
+    assert_eq!(tables.create(&segment, &next).await, CreateOutcome::Created);
+
+    let fresh = logs(&tables);
+    for service in [&service, &fresh] {
+        assert_eq!(service.head(log(), None).await.unwrap().head, at(1, 0));
+        assert_eq!(texts(service, None).await, ["one"]);
+        let updated = service.update(log(), at(0, 1)).await.unwrap();
+        assert_eq!(updated.entries.len(), 2);
+    }
+    let appended = fresh.append(request(1, 1, 2, at(0, 1), "two")).await.unwrap();
+    assert_eq!(appended.tail, at(1, 1));
+    // Neither segment has a snapshot yet: nothing to load from.
+    assert_eq!(fresh.load(log(), None).await, Err(LogError::Corrupt { at: at(1, 0) }));
+}
+
+#[tokio::test]
+async fn replies_are_cut_at_their_limit_and_go_on() {
+    let tables = Arc::new(MemoryTables::default());
+    let logs = logs(&tables);
+    logs.create(log(), None).await.unwrap();
+    let text = "x".repeat(60_000);
+    for id in 1..=100 {
+        let base = at(0, u32::try_from(id).unwrap() - 1);
+        let row = u32::try_from(id).unwrap();
+        let mutations = vec![NewMutation { id, base, operation: set(row, &text) }];
+        let epoch = log().first_epoch();
+        let request =
+            Request::new(log(), ClientKey([1; 8]), None, epoch, id - 1, mutations).unwrap();
+        logs.append(request).await.unwrap();
+    }
+    let loaded = logs.load(log(), None).await.unwrap();
+    let mut next = loaded.next;
+    let mut count = loaded.entries.len();
+    assert!(next.is_some() && loaded.head == at(0, 100));
+    while let Some(after) = next {
+        let updated = logs.update(log(), after).await.unwrap();
+        assert!(!updated.entries.is_empty());
+        count += updated.entries.len();
+        next = updated.next;
+    }
+    assert_eq!(count, 101);
+
+    let mut query = everything(None);
+    let mut rows = vec![];
+    loop {
+        let read = logs.cells(log(), query).await.unwrap();
+        rows.extend(read.cells.iter().map(|cell| cell.row));
+        query = CellsQuery { at: Some(read.position), from: read.next, ..query };
+        if read.next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(rows, (1..=100).collect::<Vec<_>>());
+}

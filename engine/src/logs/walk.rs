@@ -1,0 +1,62 @@
+//! Walks the log forward: what the process knows first, then page by page from the store.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use cellar_core::entry::Entry;
+use cellar_core::forward_read::{ForwardRead, Step};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+
+use super::append::contiguous;
+use super::{LogError, Logs};
+
+/// How a walk ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Walked {
+    /// At the end of the log: `last` is its newest entry, if the walk saw any.
+    ToEnd { last: Option<Position> },
+    /// Where the visitor stopped it.
+    Stopped,
+}
+
+impl Logs {
+    /// Visits the entries from `from` on, inclusive, without missing any, until the visitor breaks
+    /// or the log ends; an end before `must_reach` is read again consistently.
+    pub(super) async fn walk(
+        &self,
+        log: LogId,
+        from: Position,
+        must_reach: Option<Position>,
+        mut visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
+    ) -> Result<Walked, LogError> {
+        let (mut read, _) = ForwardRead::begin(from, must_reach);
+        for entry in self.known.entries_from(self.clock.now_ms(), log, from) {
+            if read.take(&entry) && visit(&entry)?.is_break() {
+                return Ok(Walked::Stopped);
+            }
+        }
+        let mut step = read.read();
+        loop {
+            let (from, consistent) = match step {
+                Step::Read { from, consistent } => (from, consistent),
+                Step::End => return Ok(Walked::ToEnd { last: read.last() }),
+                Step::Corrupt { at } => return Err(LogError::Corrupt { at }),
+            };
+            let page = self.read(|| self.entries.page(log, from, consistent)).await?;
+            let run = contiguous(&page.entries);
+            self.known.learn(self.clock.now_ms(), &run);
+            let mut whole = run.len() == page.entries.len();
+            for entry in &run {
+                if !read.take(entry) {
+                    whole = false;
+                    break;
+                }
+                if visit(entry)?.is_break() {
+                    return Ok(Walked::Stopped);
+                }
+            }
+            step = read.after_page(whole, page.entries.is_empty(), page.more);
+        }
+    }
+}

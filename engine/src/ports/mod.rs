@@ -1,0 +1,42 @@
+//! Ports: what the engine needs of the world.
+
+mod clock;
+mod entries;
+mod segments;
+
+pub use clock::{Clock, Random};
+pub use entries::{Entries, Page, PutOutcome};
+pub use segments::{CreateOutcome, Segments};
+
+use cellar_core::records::RecordError;
+
+/// A failure of a port.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct PortError {
+    /// Whether trying again may help.
+    pub temporary: bool,
+    /// What went wrong, for operators; never shown to the API's users.
+    pub message: String,
+}
+
+impl PortError {
+    /// A failure that may pass: timeout, throttle, lost connection.
+    #[must_use]
+    pub fn temporary(message: impl Into<String>) -> Self {
+        Self { temporary: true, message: message.into() }
+    }
+
+    /// A failure that stays: access denied, missing table, a record that cannot be read.
+    #[must_use]
+    pub fn permanent(message: impl Into<String>) -> Self {
+        Self { temporary: false, message: message.into() }
+    }
+}
+
+/// A record that cannot be read stays so.
+impl From<RecordError> for PortError {
+    fn from(error: RecordError) -> Self {
+        Self::permanent(error.to_string())
+    }
+}

@@ -1,0 +1,33 @@
+//! The real clock and real randomness.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+
+use crate::ports::{Clock, Random};
+
+/// The machine's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+#[async_trait]
+impl Clock for SystemClock {
+    fn now_ms(&self) -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    async fn sleep_ms(&self, delay_ms: u64) {
+        tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+    }
+}
+
+/// The process's random numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemRandom;
+
+impl Random for SystemRandom {
+    fn next(&self) -> u64 {
+        fastrand::u64(..)
+    }
+}
