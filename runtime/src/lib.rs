@@ -1,1 +1,8 @@
-//! placeholder
+//! The runtime: AWS adapters of the engine's ports, the HTTP API and the Lambda handlers.
+//!
+//! Thin on purpose: what is decided is decided in the core, what is driven is driven by the engine.
+
+pub mod api;
+pub mod dynamodb;
+pub mod settings;
+pub mod token;

@@ -1,0 +1,54 @@
+//! Who is asking, and may they?
+
+use axum::extract::FromRequestParts;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use cellar_core::access::{Access, Need, Principal};
+use cellar_core::api::ProblemKind;
+use cellar_core::identity::LogId;
+
+use super::reply::Failure;
+use super::state::ApiState;
+
+const SCHEME: &str = "Bearer ";
+
+/// Somebody whose token was accepted.
+pub(super) struct Caller(pub(super) Principal);
+
+impl FromRequestParts<ApiState> for Caller {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, Failure> {
+        let unauthorized = |why: &str| Failure::new(ProblemKind::Unauthorized, why);
+        let mut headers = parts.headers.get_all(AUTHORIZATION).iter();
+        let (Some(header), None) = (headers.next(), headers.next()) else {
+            return Err(unauthorized("send one header `Authorization: Bearer <token>`"));
+        };
+        let text = header.to_str().unwrap_or_default();
+        let scheme = text.get(..SCHEME.len()).unwrap_or_default();
+        if !scheme.eq_ignore_ascii_case(SCHEME) {
+            return Err(unauthorized("send the header `Authorization: Bearer <token>`"));
+        }
+        let token = text.get(SCHEME.len()..).unwrap_or_default();
+        match state.verifier().verify(token) {
+            Ok(principal) => Ok(Self(principal)),
+            Err(error) => Err(unauthorized(&error.to_string())),
+        }
+    }
+}
+
+impl Caller {
+    /// The log with this id, if the caller may do that with it; anything that is no id, or that
+    /// the token does not cover, looks like what does not exist.
+    pub(super) fn log(&self, id: &str, need: Need) -> Result<LogId, Failure> {
+        let log: LogId = id.parse().map_err(|_| Failure::not_found())?;
+        match self.0.access(log, need) {
+            Access::Allowed => Ok(log),
+            Access::Hidden => Err(Failure::not_found()),
+            Access::Forbidden => {
+                let detail = format!("the token's role is {}: writing needs editor", self.0.role);
+                Err(Failure::new(ProblemKind::Forbidden, detail))
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! `GET /v1/spreadsheets/{id}/cells`.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use cellar_core::a1::{CellName, Range, Rectangle};
+use cellar_core::access::Need;
+use cellar_core::api::{CellsReply, Problem, ProblemKind};
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_RANGE_CELLS;
+use cellar_core::operation::{FIRST_SHEET_NAME, SheetId};
+use cellar_core::position::Position;
+use cellar_engine::logs::CellsQuery;
+use serde::Deserialize;
+
+use super::auth::Caller;
+use super::extract::Parameters;
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// Which cells.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CellsParameters {
+    sheet: Option<String>,
+    range: Option<String>,
+    at: Option<Position>,
+    from: Option<String>,
+    seen: Option<Position>,
+}
+
+/// The cells of a range that are not blank, at any position in history.
+#[utoipa::path(
+    get,
+    path = "/v1/spreadsheets/{id}/cells",
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet"),
+        ("sheet" = Option<String>, Query, description = "The sheet's name; the first if absent"),
+        ("range" = Option<String>, Query, description = "For example A1:T50; all if absent"),
+        ("at" = Option<Position>, Query, description = "The position; the newest if absent"),
+        ("from" = Option<String>, Query, description = "The `next` of the page before"),
+        ("seen" = Option<Position>, Query, description = "The reply is never older than this"),
+    ),
+    responses(
+        (status = 200, description = "The cells", body = CellsReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn cells(
+    State(state): State<ApiState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Parameters(parameters): Parameters<CellsParameters>,
+) -> Result<Json<CellsReply>, Failure> {
+    let log = caller.log(&id, Need::Read)?;
+    let query = query(&parameters)?;
+    let read = state.logs().cells(log, query).await?;
+    Ok(Json(CellsReply {
+        sheet: query.sheet,
+        name: FIRST_SHEET_NAME.to_owned(),
+        position: read.position,
+        epoch: read.epoch,
+        extent: read.extent,
+        cells: read.cells,
+        next: read.next.map(|cell| cell.to_string()),
+    }))
+}
+
+fn query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
+    let unprocessable = |why: String| Failure::new(ProblemKind::Unprocessable, why);
+    let range = parameters.range.as_deref().map(str::parse::<Range>).transpose();
+    let range = range.map_err(|error| unprocessable(error.to_string()))?;
+    let from = parameters.from.as_deref().map(str::parse::<CellName>).transpose();
+    let from = from.map_err(|error| unprocessable(error.to_string()))?;
+    let in_range = range.as_ref().and_then(|range| range.sheet.as_deref());
+    let sheet = match (parameters.sheet.as_deref(), in_range) {
+        (Some(one), Some(two)) if one != two => {
+            let why = format!("the sheet is `{one}` but the range names `{two}`");
+            return Err(unprocessable(why));
+        }
+        (one, two) => one.or(two).unwrap_or(FIRST_SHEET_NAME),
+    };
+    if sheet != FIRST_SHEET_NAME {
+        let why = format!("there is no sheet `{sheet}`: the sheets are `{FIRST_SHEET_NAME}`");
+        return Err(Failure::new(ProblemKind::UnknownSheet, why));
+    }
+    let rectangle = range.as_ref().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
+    // Whole columns and rows are as long as what is in them; a rectangle means what it says.
+    let closed = range.is_some_and(|range| !range.open);
+    if closed && rectangle.area() > MAX_RANGE_CELLS {
+        let area = rectangle.area();
+        let why = format!("{rectangle} spans {area} cells, at most {MAX_RANGE_CELLS} are allowed");
+        return Err(Failure::new(ProblemKind::RangeTooLarge, why));
+    }
+    let (at, seen) = (parameters.at, parameters.seen);
+    Ok(CellsQuery { sheet: SheetId::FIRST, rectangle, at, from, seen })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_range(range: &str) -> Result<CellsQuery, Failure> {
+        query(&CellsParameters { range: Some(range.to_owned()), ..CellsParameters::default() })
+    }
+
+    #[test]
+    fn a_range_ends_at_its_limit() {
+        let rows = MAX_RANGE_CELLS / 16;
+        assert!(with_range(&format!("A1:P{rows}")).is_ok());
+        let failure = with_range(&format!("A1:P{}", rows + 1)).unwrap_err();
+        assert_eq!(failure.kind(), ProblemKind::RangeTooLarge);
+        assert_eq!(
+            with_range("A1:BDWGN1000000").unwrap_err().kind(),
+            ProblemKind::RangeTooLarge,
+            "10^12 cells"
+        );
+        assert!(with_range("A:C").is_ok());
+        assert!(with_range("1:3").is_ok());
+    }
+
+    #[test]
+    fn sheets_must_exist_and_agree() {
+        assert!(with_range("Sheet1!A1").is_ok());
+        assert_eq!(with_range("Other!A1").unwrap_err().kind(), ProblemKind::UnknownSheet);
+        let both = |sheet: &str, range: &str| {
+            let (sheet, range) = (Some(sheet.to_owned()), Some(range.to_owned()));
+            query(&CellsParameters { sheet, range, ..CellsParameters::default() })
+        };
+        assert!(both("Sheet1", "Sheet1!A1").is_ok());
+        assert_eq!(both("Sheet1", "Other!A1").unwrap_err().kind(), ProblemKind::Unprocessable);
+    }
+}

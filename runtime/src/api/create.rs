@@ -1,0 +1,41 @@
+//! `POST /v1/spreadsheets`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use cellar_core::api::{CreateReply, CreateRequest, Problem, ProblemKind};
+use cellar_core::identity::LogId;
+
+use super::auth::Caller;
+use super::extract::JsonBody;
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// Creates a spreadsheet, or finds the one that the same request created before.
+#[utoipa::path(
+    post,
+    path = "/v1/spreadsheets",
+    request_body = CreateRequest,
+    responses(
+        (status = 201, description = "Created", body = CreateReply),
+        (status = 200, description = "Created before by the same request", body = CreateReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn create(
+    State(state): State<ApiState>,
+    caller: Caller,
+    body: JsonBody,
+) -> Result<(StatusCode, Json<CreateReply>), Failure> {
+    let request: CreateRequest = body.read()?;
+    if !caller.0.may_create() {
+        let detail = "creating needs a token for all spreadsheets (`*`) with the role editor";
+        return Err(Failure::new(ProblemKind::Forbidden, detail));
+    }
+    let id = LogId::derive(&caller.0.subject, &request.nonce)
+        .map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))?;
+    let created = state.logs().create(id, Some(caller.0.author)).await?;
+    let status = if created.existed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(CreateReply { id, head: created.head, epoch: created.epoch })))
+}

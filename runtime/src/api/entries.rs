@@ -1,0 +1,97 @@
+//! `GET /v1/spreadsheets/{id}` (load) and `GET …/entries` (update).
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use cellar_core::access::Need;
+use cellar_core::api::{EntryView, LoadReply, Problem, UpdateReply};
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use serde::Deserialize;
+
+use super::auth::Caller;
+use super::extract::Parameters;
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// Parameters of a load and of head.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Seen {
+    pub(super) seen: Option<Position>,
+}
+
+/// Parameters of an update.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct After {
+    after: Position,
+}
+
+/// Loads a spreadsheet: its newest snapshot's root, and the entries since.
+#[utoipa::path(
+    get,
+    path = "/v1/spreadsheets/{id}",
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet"),
+        ("seen" = Option<Position>, Query, description = "The reply is never older than this"),
+    ),
+    responses(
+        (status = 200, description = "What to start from", body = LoadReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn load(
+    State(state): State<ApiState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Parameters(parameters): Parameters<Seen>,
+) -> Result<Json<LoadReply>, Failure> {
+    let log = caller.log(&id, Need::Read)?;
+    let loaded = state.logs().load(log, parameters.seen).await?;
+    Ok(Json(LoadReply {
+        head: loaded.head,
+        epoch: loaded.epoch,
+        root: loaded.root,
+        entries: views(&loaded.entries),
+        next: loaded.next,
+    }))
+}
+
+/// Updates a loaded spreadsheet: the entries after a position.
+#[utoipa::path(
+    get,
+    path = "/v1/spreadsheets/{id}/entries",
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet"),
+        ("after" = Position, Query, description = "The last position that was read"),
+    ),
+    responses(
+        (status = 200, description = "The entries since", body = UpdateReply),
+        (status = 410, description = "Too far behind: load again", body = Problem),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn update(
+    State(state): State<ApiState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Parameters(parameters): Parameters<After>,
+) -> Result<Json<UpdateReply>, Failure> {
+    let log = caller.log(&id, Need::Read)?;
+    let updated = state.logs().update(log, parameters.after).await?;
+    Ok(Json(UpdateReply {
+        head: updated.head,
+        epoch: updated.epoch,
+        entries: views(&updated.entries),
+        next: updated.next,
+    }))
+}
+
+fn views(entries: &[Arc<Entry>]) -> Vec<EntryView> {
+    entries.iter().map(|entry| EntryView::from(entry.as_ref())).collect()
+}

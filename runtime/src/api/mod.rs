@@ -1,0 +1,63 @@
+//! The HTTP API: one axum router, the same in a Lambda and locally (design `4-sync.md` §1).
+
+mod append;
+mod auth;
+mod cells;
+mod create;
+mod entries;
+mod extract;
+mod head;
+mod health;
+mod openapi;
+mod reply;
+mod state;
+
+pub use openapi::document;
+pub use state::ApiState;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderValue, header};
+use axum::routing::{get, post};
+use cellar_core::api::{Problem, ProblemKind};
+use cellar_core::limits::MAX_REQUEST_BYTES;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
+
+use reply::Failure;
+
+/// The API over this state.
+pub fn router(state: ApiState) -> Router {
+    let no_store = HeaderValue::from_static("no-store");
+    Router::new()
+        .route("/v1/health", get(health::health))
+        .route("/v1/openapi.json", get(openapi::openapi))
+        .route("/v1/spreadsheets", post(create::create))
+        .route("/v1/spreadsheets/{id}", get(entries::load))
+        .route("/v1/spreadsheets/{id}/entries", get(entries::update).post(append::append))
+        .route("/v1/spreadsheets/{id}/cells", get(cells::cells))
+        .route("/v1/spreadsheets/{id}/head", get(head::head))
+        .fallback(nowhere)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(DefaultBodyLimit::max(MAX_REQUEST_BYTES))
+        .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
+        .layer(CatchPanicLayer::custom(panicked))
+        .with_state(state)
+}
+
+async fn nowhere() -> Failure {
+    Failure::not_found()
+}
+
+async fn wrong_method() -> Failure {
+    Failure::new(ProblemKind::MethodNotAllowed, "see /v1/openapi.json for what there is")
+}
+
+/// A panic is a fault of ours: the request gets an answer, the process goes on.
+#[allow(clippy::needless_pass_by_value, reason = "the layer's signature")]
+fn panicked(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
+    let message = cause.downcast_ref::<&str>().copied().unwrap_or("no message");
+    tracing::error!(message, "a request panicked");
+    let problem = Problem::new(ProblemKind::Internal, "an unexpected fault; it has been logged");
+    axum::response::IntoResponse::into_response(Failure::from(problem))
+}

@@ -1,0 +1,149 @@
+//! Failures as problem details (RFC 9457).
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use cellar_core::api::{Problem, ProblemKind};
+use cellar_core::append::{InvalidRequest, Refusal};
+use cellar_core::operation::InvalidOperation;
+use cellar_engine::logs::LogError;
+
+/// Seconds after which a temporary failure may be tried again.
+const RETRY_AFTER_S: &str = "1";
+const PROBLEM_JSON: &str = "application/problem+json";
+
+/// A failed request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    problem: Problem,
+}
+
+impl Failure {
+    pub(super) fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
+        Self { problem: Problem::new(kind, detail) }
+    }
+
+    /// Always the same bytes, so that nobody learns whether something exists (I17).
+    pub(super) fn not_found() -> Self {
+        let detail = "there is no such thing, or the token does not cover it";
+        Self::new(ProblemKind::NotFound, detail)
+    }
+
+    #[cfg(test)]
+    pub(super) fn kind(&self) -> ProblemKind {
+        self.problem.kind
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self { problem }
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let extra: Option<(HeaderName, &str)> = match self.problem.kind {
+            ProblemKind::Unavailable => Some((header::RETRY_AFTER, RETRY_AFTER_S)),
+            ProblemKind::Unauthorized => Some((header::WWW_AUTHENTICATE, "Bearer")),
+            _ => None,
+        };
+        let status =
+            StatusCode::from_u16(self.problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&self.problem).unwrap_or_default();
+        let mut response = (status, [(header::CONTENT_TYPE, PROBLEM_JSON)], body).into_response();
+        if let Some((name, value)) = extra {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+}
+
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Self {
+        let text = error.to_string();
+        match error {
+            LogError::NotFound => Self::not_found(),
+            LogError::Refused(refusal) => refused(&refusal, text),
+            LogError::Reload => Self::new(ProblemKind::Reload, text),
+            LogError::NoSuchPosition { .. } => Self::new(ProblemKind::Unprocessable, text),
+            LogError::TooManyCells(_) => Self::new(ProblemKind::RangeTooLarge, text),
+            LogError::Corrupt { .. } => internal(&text),
+            LogError::Store(error) if error.temporary => unavailable(&text),
+            LogError::Store(_) => internal(&text),
+        }
+    }
+}
+
+fn refused(refusal: &Refusal, text: String) -> Failure {
+    match refusal {
+        Refusal::UnknownBase { .. } => Failure::new(ProblemKind::UnknownBase, text),
+        Refusal::EpochChanged => Failure::new(ProblemKind::Reload, text),
+        Refusal::Gap { .. } => Failure::new(ProblemKind::MutationGap, text),
+        Refusal::Contention | Refusal::OutcomeUnknown => {
+            Failure::new(ProblemKind::Unavailable, text)
+        }
+        Refusal::Store => unavailable(&text),
+        Refusal::Corrupt { .. } | Refusal::Full => internal(&text),
+    }
+}
+
+/// What the store said is for the operator's log, not for the network.
+fn unavailable(text: &str) -> Failure {
+    tracing::warn!(error = text, "a request failed for now");
+    let detail = "the tables do not answer for now: repeat the request unchanged";
+    Failure::new(ProblemKind::Unavailable, detail)
+}
+
+fn internal(text: &str) -> Failure {
+    tracing::error!(error = text, "a request failed");
+    Failure::new(ProblemKind::Internal, "the request failed for good; it has been logged")
+}
+
+impl From<InvalidRequest> for Failure {
+    fn from(error: InvalidRequest) -> Self {
+        let kind = match &error {
+            InvalidRequest::TooManyMutations { .. } | InvalidRequest::TooLarge { .. } => {
+                ProblemKind::TooLarge
+            }
+            InvalidRequest::Operation { fault: InvalidOperation::UnknownSheet { .. }, .. } => {
+                ProblemKind::UnknownSheet
+            }
+            _ => ProblemKind::Unprocessable,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::position::Position;
+    use cellar_engine::ports::PortError;
+
+    use super::*;
+
+    #[test]
+    fn every_log_error_has_its_status() {
+        let at = Position::FIRST;
+        for (error, status) in [
+            (LogError::NotFound, 404),
+            (LogError::Reload, 410),
+            (LogError::NoSuchPosition { at, newest: at }, 422),
+            (LogError::Corrupt { at }, 500),
+            (LogError::Store(PortError::temporary("secret")), 503),
+            (LogError::Store(PortError::permanent("secret")), 500),
+            (LogError::Refused(Refusal::UnknownBase { base: at }), 409),
+            (LogError::Refused(Refusal::EpochChanged), 410),
+            (LogError::Refused(Refusal::Gap { expected: 1, got: 2 }), 409),
+            (LogError::Refused(Refusal::Contention), 503),
+            (LogError::Refused(Refusal::OutcomeUnknown), 503),
+            (LogError::Refused(Refusal::Full), 500),
+        ] {
+            let failure = Failure::from(error);
+            assert!(!failure.problem.detail.contains("secret"));
+            let response = failure.into_response();
+            assert_eq!(response.status().as_u16(), status);
+            assert_eq!(response.headers().contains_key(header::RETRY_AFTER), status == 503);
+            assert_eq!(response.headers()[header::CONTENT_TYPE], PROBLEM_JSON);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What the handlers share.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aws_sdk_dynamodb::Client;
+use cellar_engine::logs::Logs;
+use cellar_engine::meter::Meter;
+use cellar_engine::system::{SystemClock, SystemRandom};
+use tokio::sync::Mutex;
+
+use crate::dynamodb::DynamoTables;
+use crate::settings::{ApiSettings, SettingsError};
+use crate::token::Verifier;
+
+/// How long an answer of `health` is kept: it needs no token, and must not become a way to spend
+/// the owner's money.
+const HEALTH_AGE: Duration = Duration::from_secs(10);
+
+/// The state of the API in one process.
+#[derive(Clone)]
+pub struct ApiState {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    logs: Logs,
+    verifier: Verifier,
+    stack: String,
+    meter: Arc<Meter>,
+    reachable: Mutex<Option<(Instant, ReachableTables)>>,
+}
+
+/// Each table and whether it answers.
+pub(super) type ReachableTables = [(&'static str, bool); 2];
+
+impl ApiState {
+    /// The state for these settings over DynamoDB.
+    ///
+    /// # Errors
+    /// [`SettingsError::Keys`] if a public key is none.
+    pub fn new(settings: &ApiSettings, client: Client) -> Result<Self, SettingsError> {
+        let meter = Arc::new(Meter::default());
+        let tables = Arc::new(DynamoTables::new(settings, client, Arc::clone(&meter)));
+        let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+        let shared = Shared {
+            logs: Logs::new(Arc::clone(&tables) as _, tables, clock, random),
+            verifier: Verifier::new(&settings.tokens)?,
+            stack: settings.stack.clone(),
+            meter,
+            reachable: Mutex::new(None),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    pub(super) fn logs(&self) -> &Logs {
+        &self.shared.logs
+    }
+
+    pub(super) fn verifier(&self) -> &Verifier {
+        &self.shared.verifier
+    }
+
+    pub(super) fn stack(&self) -> &str {
+        &self.shared.stack
+    }
+
+    /// Counts what the requests of this process consume.
+    #[must_use]
+    pub fn meter(&self) -> &Arc<Meter> {
+        &self.shared.meter
+    }
+
+    /// Makes the first calls to the tables, so that the first request finds connections open.
+    pub async fn warm_up(&self) {
+        for (table, ok) in self.reachable().await {
+            if !ok {
+                tracing::warn!(table, "a table does not answer");
+            }
+        }
+    }
+
+    /// Whether the tables answer, asked at most once in `HEALTH_AGE`.
+    pub(super) async fn reachable(&self) -> ReachableTables {
+        let mut kept = self.shared.reachable.lock().await;
+        if let Some((asked, tables)) = *kept
+            && asked.elapsed() < HEALTH_AGE
+        {
+            return tables;
+        }
+        let tables = self.shared.logs.reachable().await;
+        *kept = Some((Instant::now(), tables));
+        tables
+    }
+}

@@ -1,0 +1,158 @@
+//! The Entry table.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
+};
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_PAGE_ENTRIES;
+use cellar_core::position::Position;
+use cellar_core::records::{self, Item, item_bytes};
+use cellar_core::schema::{PARTITION_KEY, SORT_KEY};
+use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
+
+use super::DynamoTables;
+use super::items::{Attributes, from_attributes, to_attributes, to_value};
+use super::outcome::port_error;
+
+/// Write units are counted per started kilobyte.
+const WRITE_UNIT_BYTES: usize = 1_024;
+
+impl DynamoTables {
+    fn query_segment(&self, log: LogId, segment: u32, consistent: bool) -> QueryFluentBuilder {
+        let partition = records::entry::partition(log, segment);
+        self.client
+            .query()
+            .table_name(&self.entry_table)
+            .consistent_read(consistent)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .expression_attribute_names("#s", PARTITION_KEY)
+            .expression_attribute_values(":s", to_value(records::Attribute::Bytes(partition)))
+    }
+
+    /// Errors report no capacity: a lost put costs what the larger of the two items would have.
+    fn count_refused(&self, put: &Item, winner: &Item) {
+        let bytes = item_bytes(put).max(item_bytes(winner));
+        let units = u32::try_from(bytes.div_ceil(WRITE_UNIT_BYTES)).unwrap_or(u32::MAX);
+        self.meter.count(0.0, f64::from(units));
+    }
+
+    fn refused(&self, put: &Item, winner: &Attributes) -> PutOutcome {
+        let read = from_attributes(winner).and_then(|winner| {
+            self.count_refused(put, &winner);
+            Ok(records::entry::decode(&winner)?)
+        });
+        match read {
+            Ok(winner) => PutOutcome::Refused { winner: Arc::new(winner) },
+            Err(error) => PutOutcome::Failed(error),
+        }
+    }
+}
+
+fn read(attributes: &Attributes) -> Result<Arc<Entry>, PortError> {
+    Ok(Arc::new(records::entry::decode(&from_attributes(attributes)?)?))
+}
+
+#[async_trait]
+impl Entries for DynamoTables {
+    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
+        let reply = self
+            .query_segment(log, from.segment(), consistent)
+            .key_condition_expression("#s = :s AND #n >= :n")
+            .expression_attribute_names("#n", SORT_KEY)
+            .expression_attribute_values(":n", AttributeValue::N(from.num().to_string()))
+            .limit(i32::try_from(MAX_PAGE_ENTRIES).unwrap_or(i32::MAX))
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_read(reply.consumed_capacity());
+        let entries = reply.items().iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Page { entries, more: reply.last_evaluated_key().is_some() })
+    }
+
+    async fn last(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Arc<Entry>>, PortError> {
+        let reply = self
+            .query_segment(log, segment, consistent)
+            .key_condition_expression("#s = :s")
+            .scan_index_forward(false)
+            .limit(1)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_read(reply.consumed_capacity());
+        reply.items().first().map(read).transpose()
+    }
+
+    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
+        let reply = self
+            .client
+            .get_item()
+            .table_name(&self.entry_table)
+            .set_key(Some(to_attributes(records::entry::key(log, position))))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_read(reply.consumed_capacity());
+        reply.item().map(read).transpose()
+    }
+
+    async fn put(&self, entry: &Entry) -> PutOutcome {
+        let item = match records::entry::encode(entry) {
+            Ok(item) => item,
+            Err(error) => return PutOutcome::Failed(error.into()),
+        };
+        let reply = self
+            .client
+            .put_item()
+            .table_name(&self.entry_table)
+            .set_item(Some(to_attributes(item.clone())))
+            .condition_expression("attribute_not_exists(#n)")
+            .expression_attribute_names("#n", SORT_KEY)
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        let error = match reply {
+            Ok(reply) => {
+                self.count_write(reply.consumed_capacity.as_slice());
+                return PutOutcome::Accepted;
+            }
+            Err(error) => error,
+        };
+        if let Some(refused) = error.as_service_error().and_then(condition_failed) {
+            return match refused {
+                Some(winner) => self.refused(&item, winner),
+                // Refused, and not told by whom: the same put again will tell.
+                None => PutOutcome::Unknown(PortError::temporary("the winner was not returned")),
+            };
+        }
+        let error = port_error(&error);
+        if error.temporary { PutOutcome::Unknown(error) } else { PutOutcome::Failed(error) }
+    }
+
+    async fn reachable(&self) -> bool {
+        let nowhere = LogId::from_uuid(uuid::Uuid::nil());
+        self.last(nowhere, 0, false).await.is_ok()
+    }
+}
+
+type PutItemError = aws_sdk_dynamodb::operation::put_item::PutItemError;
+
+/// If the condition failed: the item that stands there.
+fn condition_failed(error: &PutItemError) -> Option<Option<&Attributes>> {
+    match error {
+        PutItemError::ConditionalCheckFailedException(failed) => Some(failed.item()),
+        _ => None,
+    }
+}

@@ -1,0 +1,63 @@
+//! Records as DynamoDB's attribute values, and back.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use cellar_core::records::{Attribute, Item};
+use cellar_engine::ports::PortError;
+
+/// An item as the SDK has it.
+pub(super) type Attributes = HashMap<String, AttributeValue>;
+
+/// A record for the SDK.
+pub(super) fn to_attributes(item: Item) -> Attributes {
+    item.into_iter().map(|(name, value)| (name, to_value(value))).collect()
+}
+
+/// A value for the SDK.
+pub(super) fn to_value(attribute: Attribute) -> AttributeValue {
+    match attribute {
+        Attribute::Text(text) => AttributeValue::S(text),
+        Attribute::Number(number) => AttributeValue::N(number.to_string()),
+        Attribute::Bytes(bytes) => AttributeValue::B(Blob::new(bytes)),
+    }
+}
+
+/// A record from the SDK.
+///
+/// # Errors
+/// A permanent [`PortError`] for types that Cellar does not write.
+pub(super) fn from_attributes(attributes: &Attributes) -> Result<Item, PortError> {
+    attributes.iter().map(|(name, value)| Ok((name.clone(), from_value(name, value)?))).collect()
+}
+
+fn from_value(name: &str, value: &AttributeValue) -> Result<Attribute, PortError> {
+    let fault = || PortError::permanent(format!("attribute `{name}` has an unknown type"));
+    match value {
+        AttributeValue::S(text) => Ok(Attribute::Text(text.clone())),
+        AttributeValue::N(number) => number.parse().map(Attribute::Number).map_err(|_| fault()),
+        AttributeValue::B(bytes) => Ok(Attribute::Bytes(bytes.as_ref().to_vec())),
+        _ => Err(fault()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_read_back_and_other_types_are_refused() {
+        let item = Item::from([
+            ("S".to_owned(), Attribute::Bytes(vec![1, 2])),
+            ("N".to_owned(), Attribute::Number(u64::MAX)),
+            ("T".to_owned(), Attribute::Text("E".to_owned())),
+        ]);
+        let attributes = to_attributes(item.clone());
+        assert_eq!(from_attributes(&attributes).unwrap(), item);
+        for value in [AttributeValue::Bool(true), AttributeValue::N("1.5".to_owned())] {
+            let attributes = Attributes::from([("N".to_owned(), value)]);
+            assert!(!from_attributes(&attributes).unwrap_err().temporary);
+        }
+    }
+}

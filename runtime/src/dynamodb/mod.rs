@@ -1,0 +1,72 @@
+//! The Entry and Segment tables in DynamoDB.
+
+mod entries;
+mod items;
+mod outcome;
+mod segments;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, SdkConfig, retry::RetryConfig};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::ConsumedCapacity;
+use cellar_engine::meter::Meter;
+
+use crate::settings::ApiSettings;
+
+/// A request that takes longer has an unknown outcome and is tried again by the state machines.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Both tables, behind one client; counts what they consume.
+#[derive(Debug, Clone)]
+pub struct DynamoTables {
+    client: Client,
+    entry_table: String,
+    segment_table: String,
+    meter: Arc<Meter>,
+}
+
+impl DynamoTables {
+    /// The tables that the settings name.
+    #[must_use]
+    pub fn new(settings: &ApiSettings, client: Client, meter: Arc<Meter>) -> Self {
+        Self {
+            client,
+            entry_table: settings.entry_table.clone(),
+            segment_table: settings.segment_table.clone(),
+            meter,
+        }
+    }
+
+    fn count_read(&self, consumed: Option<&ConsumedCapacity>) {
+        self.meter.count(consumed.and_then(ConsumedCapacity::capacity_units).unwrap_or(0.0), 0.0);
+    }
+
+    fn count_write(&self, consumed: &[ConsumedCapacity]) {
+        let units = consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum();
+        self.meter.count(0.0, units);
+    }
+}
+
+/// A client with the region and credentials of the environment.
+pub async fn client_from_environment() -> Client {
+    client(&aws_config::load_defaults(BehaviorVersion::latest()).await)
+}
+
+/// A client that never retries by itself: only the state machines know what may be retried
+/// (design `2-log.md` §2 step 5).
+#[must_use]
+pub fn client(config: &SdkConfig) -> Client {
+    let timeouts = TimeoutConfig::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .operation_attempt_timeout(REQUEST_TIMEOUT)
+        .build();
+    let config = aws_sdk_dynamodb::config::Builder::from(config)
+        .retry_config(RetryConfig::disabled())
+        .timeout_config(timeouts)
+        .build();
+    Client::from_conf(config)
+}

@@ -1,0 +1,126 @@
+//! What a function is told by its environment variables; `stacks` sets them, under the names of
+//! [`cellar_core::environment`].
+
+use cellar_core::environment;
+use serde::Deserialize;
+
+/// What the API needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiSettings {
+    /// Name of the Entry table.
+    pub entry_table: String,
+    /// Name of the Segment table.
+    pub segment_table: String,
+    /// Name of the stack.
+    pub stack: String,
+    /// Whose tokens are accepted.
+    pub tokens: TokenSettings,
+}
+
+/// The tokens that are accepted (design `4-sync.md` §2a).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenSettings {
+    /// The `iss` they must carry.
+    pub issuer: String,
+    /// The `aud` they must carry.
+    pub audience: String,
+    /// The public keys; none means that nobody gets in.
+    pub keys: Vec<PublicKey>,
+}
+
+/// One public key of the stack.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublicKey {
+    /// The `kid` of tokens signed with it.
+    pub id: String,
+    /// 32 bytes, Ed25519, base64url without padding.
+    pub public_key: String,
+}
+
+/// An environment that the function cannot start with.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// A variable that is not set.
+    #[error("the environment variable {name} is not set: deploy the stack again")]
+    Missing {
+        /// Its name.
+        name: &'static str,
+    },
+    /// Keys that are no keys.
+    #[error("{name} is not a list of public keys: {why}", name = environment::TOKEN_KEYS)]
+    Keys {
+        /// What is wrong.
+        why: String,
+    },
+    /// A function that this binary does not have.
+    #[error("{name} is `{function}`: this build has no such function", name = environment::FUNCTION)]
+    UnknownFunction {
+        /// The function.
+        function: String,
+    },
+}
+
+impl ApiSettings {
+    /// Reads the settings from variables.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the variable that is missing or wrong.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name| variable(name).ok_or(SettingsError::Missing { name });
+        let keys = required(environment::TOKEN_KEYS)?;
+        let keys = serde_json::from_str(&keys)
+            .map_err(|error| SettingsError::Keys { why: error.to_string() })?;
+        Ok(Self {
+            entry_table: required(environment::ENTRY_TABLE)?,
+            segment_table: required(environment::SEGMENT_TABLE)?,
+            stack: required(environment::STACK)?,
+            tokens: TokenSettings {
+                issuer: required(environment::TOKEN_ISSUER)?,
+                audience: required(environment::TOKEN_AUDIENCE)?,
+                keys,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 6] = [
+        environment::ENTRY_TABLE,
+        environment::SEGMENT_TABLE,
+        environment::STACK,
+        environment::TOKEN_ISSUER,
+        environment::TOKEN_AUDIENCE,
+        environment::TOKEN_KEYS,
+    ];
+
+    fn value(name: &str) -> String {
+        match name {
+            environment::TOKEN_KEYS => r#"[{"id":"k1","public_key":"AA"}]"#.to_owned(),
+            name => name.to_lowercase(),
+        }
+    }
+
+    #[test]
+    fn every_variable_is_needed_and_named_when_it_is_missing() {
+        let settings = ApiSettings::read(|name| Some(value(name))).unwrap();
+        assert_eq!(settings.tokens.keys[0].id, "k1");
+        for missing in NAMES {
+            let read = ApiSettings::read(|name| (name != missing).then(|| value(name)));
+            assert_eq!(read, Err(SettingsError::Missing { name: missing }));
+        }
+    }
+
+    #[test]
+    fn keys_that_are_no_keys_are_refused() {
+        for keys in ["", "{}", r#"[{"id":"k1"}]"#, r#"[{"id":"k1","public_key":"A","x":1}]"#] {
+            let variable = |name: &str| {
+                Some(if name == environment::TOKEN_KEYS { keys.to_owned() } else { value(name) })
+            };
+            assert!(matches!(ApiSettings::read(variable), Err(SettingsError::Keys { .. })));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What a token says.
+
+use cellar_core::access::{Principal, Role, Scope};
+use cellar_core::identity::{LogId, SubjectKey};
+use serde::{Deserialize, Serialize};
+
+/// The claims of a token. A claim that comes twice makes the token invalid.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claims {
+    /// Who signed it.
+    pub iss: String,
+    /// What it is for.
+    pub aud: String,
+    /// Whose it is.
+    pub sub: String,
+    /// When it ends, Unix seconds.
+    pub exp: u64,
+    /// When it begins, Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nbf: Option<u64>,
+    /// When it was made, Unix seconds.
+    pub iat: u64,
+    /// Its own id.
+    pub jti: String,
+    /// What it allows.
+    pub role: Role,
+    /// Where.
+    pub spreadsheets: Spreadsheets,
+}
+
+/// The spreadsheets that a token covers: `"*"` or a list of ids.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Spreadsheets {
+    /// These.
+    Only(Vec<LogId>),
+    /// All.
+    All(Star),
+}
+
+/// The text `*`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Star {
+    /// All of the stack.
+    #[serde(rename = "*")]
+    Star,
+}
+
+impl Spreadsheets {
+    /// All spreadsheets of the stack.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::All(Star::Star)
+    }
+}
+
+impl From<Claims> for Principal {
+    fn from(claims: Claims) -> Self {
+        Self {
+            subject: SubjectKey::new(&claims.iss, &claims.sub),
+            author: claims.sub,
+            scope: match claims.spreadsheets {
+                Spreadsheets::Only(logs) => Scope::Only(logs),
+                Spreadsheets::All(_) => Scope::All,
+            },
+            role: claims.role,
+        }
+    }
+}
