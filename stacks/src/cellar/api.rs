@@ -1,0 +1,88 @@
+//! The function that serves the API, and what it may do.
+
+use cellar_core::environment;
+
+use super::storage::{CORS_MAX_AGE_S, Storage};
+use super::{artifact, suppressions, token_keys};
+use crate::config::{Architecture, Config};
+use crate::constructs::{
+    Function, FunctionCode, FunctionUrl, FunctionUrlCors, LogGroup, Permission, Role, Service,
+    Statement,
+};
+use crate::expression::Expression;
+use crate::stack::{Handle, Stack, SynthesisError};
+
+/// The API of a stack.
+pub(super) struct Api {
+    /// The function.
+    pub(super) function: Handle<Function>,
+    /// Its URL.
+    pub(super) url: Handle<FunctionUrl>,
+}
+
+/// Adds the function with its log group, its role, its URL and both permissions to call it.
+pub(super) fn add(
+    stack: &mut Stack,
+    config: &Config,
+    architecture: Architecture,
+    storage: &Storage,
+) -> Result<Api, SynthesisError> {
+    let logs = stack.add("ApiLogGroup", LogGroup::new(config.log_retention_days))?;
+    let role = stack.add("ApiRole", role(storage, &logs))?;
+    let (bucket, key) = artifact(stack)?;
+    let code = FunctionCode { bucket, key };
+    let function = Function::new("Serves the API.", architecture, code, &role, &logs)
+        .memory_mb(config.api.memory_mb)
+        .timeout_s(config.api.timeout_s)
+        .environment(environment::FUNCTION, environment::FUNCTION_API)
+        .environment(environment::ENTRY_TABLE, storage.entries.name())
+        .environment(environment::SEGMENT_TABLE, storage.segments.name())
+        .environment(environment::BUCKET, storage.bucket.name())
+        .environment(environment::STACK, Expression::stack_name())
+        .environment(environment::TOKEN_ISSUER, config.tokens.issuer.as_str())
+        .environment(environment::TOKEN_AUDIENCE, config.tokens.audience.as_str())
+        .environment(environment::TOKEN_KEYS, token_keys(config));
+    let function = stack.add("ApiFunction", function)?;
+    let url = stack.add("ApiUrl", url(config, &function))?;
+    stack.add("ApiUrlPermission", Permission::public_url(&function))?;
+    stack.add("ApiInvokePermission", Permission::invocation_through_url(&function))?;
+    suppressions::for_log_group(stack, &logs);
+    suppressions::for_api_function(stack, &function);
+    suppressions::for_api_url(stack, &url);
+    Ok(Api { function, url })
+}
+
+/// What the API does today, and no more: nothing in the bucket yet, and no update or delete.
+fn role(storage: &Storage, logs: &Handle<LogGroup>) -> Role {
+    // PutItem is also what a transaction of puts needs.
+    let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
+    let entries = Statement::allow("EntryTable", actions, [storage.entries.arn()]);
+    let segments = Statement::allow("SegmentTable", actions, [storage.segments.arn()]);
+    // The ARN of a log group ends in `:*`, which covers its own streams.
+    let lines =
+        Statement::allow("OwnLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [logs.arn()]);
+    let traces = Statement::allow_on_any_resource(
+        "Traces",
+        ["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
+        "X-Ray has no resources to name: these actions accept only *.",
+    );
+    Role::assumed_by(Service::Lambda)
+        .policy("tables", [entries, segments])
+        .policy("logs", [lines])
+        .policy("traces", [traces])
+}
+
+fn url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
+    let url = FunctionUrl::new(function);
+    if config.cors_origins.is_empty() {
+        return url;
+    }
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    url.cors(FunctionUrlCors {
+        origins: config.cors_origins.clone(),
+        methods: owned(&["DELETE", "GET", "PATCH", "POST", "PUT"]),
+        request_headers: owned(&["authorization", "content-type", "if-match", "if-none-match"]),
+        exposed_headers: owned(&["etag", "retry-after"]),
+        max_age_s: CORS_MAX_AGE_S,
+    })
+}

@@ -1,0 +1,118 @@
+//! The stack that Cellar deploys.
+
+mod api;
+mod storage;
+mod suppressions;
+
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::config::{Architecture, Config, ConfigProblem};
+use crate::expression::Expression;
+use crate::stack::{Output, Parameter, Stack, SynthesisError, SynthesisErrors};
+use crate::template::Template;
+
+/// Parameter: the bucket that holds the bundle.
+pub const ARTIFACT_BUCKET: &str = "ArtifactBucket";
+/// Parameter: the key of the bundle, which holds its hash.
+pub const ARTIFACT_KEY: &str = "ArtifactKey";
+
+/// Output: the URL of the API, with a slash at its end.
+pub const OUTPUT_API_URL: &str = "ApiUrl";
+/// Output: the name of the Entry table.
+pub const OUTPUT_ENTRY_TABLE: &str = "EntryTableName";
+/// Output: the name of the Segment table.
+pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
+/// Output: the name of the bucket.
+pub const OUTPUT_BUCKET: &str = "BucketName";
+/// Output: the name of the function that serves the API.
+pub const OUTPUT_API_FUNCTION: &str = "ApiFunctionName";
+
+const DESCRIPTION: &str = "Cellar: a spreadsheet backend in your own account";
+
+/// Why there is no template.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CellarStackError {
+    /// A value of the configuration is out of bounds.
+    #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Config {
+        /// All that are.
+        problems: Vec<ConfigProblem>,
+    },
+    /// The stack does not hold together: a fault of Cellar itself.
+    #[error(transparent)]
+    Synthesis(#[from] SynthesisErrors),
+}
+
+impl From<SynthesisError> for CellarStackError {
+    fn from(error: SynthesisError) -> Self {
+        Self::Synthesis(error.into())
+    }
+}
+
+/// The template of Cellar's stack, for functions on that architecture.
+///
+/// # Errors
+/// [`CellarStackError::Config`], if the configuration was changed after it was parsed and is out
+/// of bounds now.
+pub fn cellar_stack(
+    config: &Config,
+    architecture: Architecture,
+) -> Result<Template, CellarStackError> {
+    let problems = config.problems();
+    if !problems.is_empty() {
+        return Err(CellarStackError::Config { problems });
+    }
+    let mut stack = Stack::new(DESCRIPTION);
+    let storage = storage::add(&mut stack, config)?;
+    let api = api::add(&mut stack, config, architecture, &storage)?;
+    for (name, description, value) in [
+        (OUTPUT_API_URL, "URL of the API.", api.url.url()),
+        (OUTPUT_ENTRY_TABLE, "Name of the Entry table.", storage.entries.name()),
+        (OUTPUT_SEGMENT_TABLE, "Name of the Segment table.", storage.segments.name()),
+        (OUTPUT_BUCKET, "Name of the bucket.", storage.bucket.name()),
+        (OUTPUT_API_FUNCTION, "Name of the function that serves the API.", api.function.name()),
+    ] {
+        stack.output(name, Output::new(description, value))?;
+    }
+    Ok(stack.synthesize()?)
+}
+
+/// The parameters that say where the bundle is; the caller uploads it first.
+fn artifact(stack: &mut Stack) -> Result<(Expression, Expression), SynthesisError> {
+    let bucket = Parameter::text("Bucket that holds the bundle of the functions.");
+    let key = Parameter::text("Key of the bundle of the functions.");
+    Ok((stack.parameter(ARTIFACT_BUCKET, bucket)?, stack.parameter(ARTIFACT_KEY, key)?))
+}
+
+/// The public keys as the function reads them: compact JSON.
+fn token_keys(config: &Config) -> String {
+    let keys = config.tokens.keys.iter();
+    let keys = keys.map(|key| serde_json::json!({ "id": key.id, "public_key": key.public_key }));
+    Value::Array(keys.collect()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::TokenKey;
+
+    #[test]
+    fn a_configuration_changed_out_of_bounds_is_refused() {
+        let mut config = Config::default();
+        config.api.memory_mb = 1;
+        assert_eq!(
+            cellar_stack(&config, Architecture::Arm64),
+            Err(CellarStackError::Config { problems: vec![ConfigProblem::Memory { value: 1 }] })
+        );
+    }
+
+    #[test]
+    fn token_keys_are_compact_json() {
+        let mut config = Config::default();
+        assert_eq!(token_keys(&config), "[]");
+        let public_key = "A".repeat(43);
+        config.tokens.keys.push(TokenKey { id: "k".to_owned(), public_key: public_key.clone() });
+        assert_eq!(token_keys(&config), format!(r#"[{{"id":"k","public_key":"{public_key}"}}]"#));
+    }
+}

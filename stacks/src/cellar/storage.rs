@@ -1,0 +1,89 @@
+//! What holds the customers' data: two tables and a bucket.
+
+use cellar_core::schema;
+
+use super::suppressions;
+use crate::config::Config;
+use crate::constructs::{
+    AttributeType, Bucket, BucketCors, BucketPolicy, LifecycleRule, StreamView, Table,
+};
+use crate::stack::{Handle, Stack, SynthesisError};
+
+/// Days after which an upload that was never completed disappears (design `2-log.md` §4).
+const PENDING_UPLOAD_DAYS: u32 = 3;
+/// Days that a replaced or deleted object can still be brought back.
+const NONCURRENT_VERSION_DAYS: u32 = 30;
+/// Days after which the parts of an unfinished multipart upload disappear.
+const MULTIPART_DAYS: u32 = 3;
+/// Seconds that a browser may remember which origins are allowed.
+pub(super) const CORS_MAX_AGE_S: u32 = 3600;
+
+/// The data of a stack.
+pub(super) struct Storage {
+    /// The Entry table.
+    pub(super) entries: Handle<Table>,
+    /// The Segment table.
+    pub(super) segments: Handle<Table>,
+    /// The bucket for large entries and snapshots.
+    pub(super) bucket: Handle<Bucket>,
+}
+
+/// Adds the tables, the bucket and its policy.
+pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
+    // The stream feeds the workers that fold the log into snapshots.
+    let entries = table(config).stream(StreamView::NewImage);
+    let entries = stack.add("EntryTable", entries)?;
+    let segments = stack.add("SegmentTable", table(config))?;
+    let bucket = stack.add("Bucket", bucket(config))?;
+    stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
+    for table in [&entries, &segments] {
+        suppressions::for_table(stack, table);
+    }
+    suppressions::for_bucket(stack, &bucket);
+    Ok(Storage { entries, segments, bucket })
+}
+
+/// Every table has the same keys (design `2-log.md` §1).
+fn table(config: &Config) -> Table {
+    Table::new(schema::PARTITION_KEY)
+        .sort_key(schema::SORT_KEY)
+        .attribute(schema::PARTITION_KEY, AttributeType::Binary)
+        .attribute(schema::SORT_KEY, AttributeType::Number)
+        .deletion_protection(config.deletion_protection)
+}
+
+fn bucket(config: &Config) -> Bucket {
+    let bucket = Bucket::new()
+        .lifecycle_rule(LifecycleRule::ExpireTagged {
+            id: "expire-pending-uploads".to_owned(),
+            key: "state".to_owned(),
+            value: "pending".to_owned(),
+            after_days: PENDING_UPLOAD_DAYS,
+        })
+        .lifecycle_rule(LifecycleRule::ExpireNoncurrent {
+            id: "expire-noncurrent-versions".to_owned(),
+            after_days: NONCURRENT_VERSION_DAYS,
+        })
+        .lifecycle_rule(LifecycleRule::AbortMultipart {
+            id: "abort-multipart-uploads".to_owned(),
+            after_days: MULTIPART_DAYS,
+        });
+    if config.cors_origins.is_empty() {
+        return bucket;
+    }
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    bucket.cors(BucketCors {
+        origins: config.cors_origins.clone(),
+        methods: owned(&["GET", "HEAD", "PUT"]),
+        // What a presigned upload signs (design `2-log.md` §4).
+        request_headers: owned(&[
+            "content-type",
+            "if-none-match",
+            "range",
+            "x-amz-checksum-sha256",
+            "x-amz-tagging",
+        ]),
+        exposed_headers: owned(&["content-length", "content-range", "etag"]),
+        max_age_s: CORS_MAX_AGE_S,
+    })
+}

@@ -1,0 +1,71 @@
+//! Findings of template checkers that do not apply to Cellar, with the reasons that the template
+//! carries (design `5-quality.md` §5).
+
+use crate::constructs::{Bucket, Function, FunctionUrl, LogGroup, Rule, Table};
+use crate::stack::{Handle, Stack};
+
+/// A key of one's own has a monthly price, and an idle stack costs nothing.
+const NO_OWN_KEY: &str =
+    "Encrypted with a key that AWS manages; a key of one's own costs money every month.";
+
+/// Tables: no key of one's own.
+pub(super) fn for_table(stack: &mut Stack, table: &Handle<Table>) {
+    stack.suppress(table, Rule::checkov("CKV_AWS_119"), NO_OWN_KEY);
+}
+
+/// The bucket: no access logs.
+pub(super) fn for_bucket(stack: &mut Stack, bucket: &Handle<Bucket>) {
+    stack.suppress(
+        bucket,
+        Rule::checkov("CKV_AWS_18"),
+        "Only Cellar's functions and URLs that they sign reach the bucket, and the event log \
+         records who changed what; access logs would need a second bucket that grows for ever.",
+    );
+}
+
+/// A log group: no key of one's own.
+pub(super) fn for_log_group(stack: &mut Stack, log_group: &Handle<LogGroup>) {
+    stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_OWN_KEY);
+}
+
+/// A function that answers requests.
+pub(super) fn for_api_function(stack: &mut Stack, function: &Handle<Function>) {
+    for (rule, reason) in [
+        (
+            "CKV_AWS_45",
+            "What looks like a secret is a public key, which verifies tokens and cannot sign any.",
+        ),
+        (
+            "CKV_AWS_115",
+            "A reserved share would take concurrency from the account's other functions, and \
+             small accounts have none to reserve.",
+        ),
+        (
+            "CKV_AWS_116",
+            "It is only called synchronously: a failed request is answered with an error, there \
+             is no event to keep.",
+        ),
+        (
+            "CKV_AWS_117",
+            "It reaches only AWS services that check each request; from inside a VPC it would \
+             need a NAT gateway, which costs money while idle.",
+        ),
+        (
+            "CKV_AWS_173",
+            "Its environment holds names and public keys, no secrets, and Lambda encrypts it \
+             with a key of AWS.",
+        ),
+    ] {
+        stack.suppress(function, Rule::checkov(rule), reason);
+    }
+}
+
+/// The URL: open, because the function checks tokens.
+pub(super) fn for_api_url(stack: &mut Stack, url: &Handle<FunctionUrl>) {
+    stack.suppress(
+        url,
+        Rule::checkov("CKV_AWS_258"),
+        "The function verifies a signed token with each request; IAM does not know the users of \
+         spreadsheets.",
+    );
+}

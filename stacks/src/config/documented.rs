@@ -1,0 +1,120 @@
+//! The example file that `synth init` writes: every field, its default and its meaning.
+
+use super::Config;
+use super::limits::{API_MEMORY_MB, API_TIMEOUT_S, LOG_RETENTION_DAYS};
+
+impl Config {
+    /// A commented `cellar.yaml` with every field at its default. It parses to
+    /// [`Config::default`]; fields that have no default are commented out.
+    pub fn documented_yaml() -> String {
+        let Self { stack, tokens, api, log_retention_days, deletion_protection, local, .. } =
+            Self::default();
+        let memory = (API_MEMORY_MB.start(), API_MEMORY_MB.end());
+        let timeout = (API_TIMEOUT_S.start(), API_TIMEOUT_S.end());
+        let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
+        let (short_days, long_days) = days.split_at(days.len() / 2);
+        format!(
+            r#"# Configuration of Cellar. Every field is optional and shown with its default.
+
+# Name of the CloudFormation stack. Several stacks can live side by side in one account.
+stack: {stack}
+
+# AWS region. Without it, the region of the AWS credentials in use.
+# region: eu-central-1
+
+# Processor of the functions: x86_64 or arm64. Without it, that of the machine that builds.
+# architecture: arm64
+
+# Which tokens the API accepts.
+tokens:
+  # The issuer (iss) that a token must carry.
+  issuer: {issuer}
+  # The audience (aud) that a token must carry.
+  audience: {audience}
+  # Public keys that verify tokens. List the old and the new one during a rotation.
+  # - id: the key's id, the kid in a token's header
+  #   public_key: the 32 bytes of the Ed25519 public key in base64url without padding
+  keys: []
+
+# Web origins whose pages may call the API from a browser, such as https://sheets.example.com or
+# http://localhost:5173. Without any, browsers refuse such calls.
+cors_origins: []
+
+# Size of the function that serves the API.
+api:
+  # Memory in MB, {memory_from} to {memory_to}. The share of the processor grows with it.
+  memory_mb: {memory_mb}
+  # Seconds after which a request is cut off, {timeout_from} to {timeout_to}.
+  timeout_s: {timeout_s}
+
+# Days that CloudWatch keeps log lines. It accepts only
+# {short_days},
+# {long_days}.
+log_retention_days: {log_retention_days}
+
+# Whether the tables refuse to be deleted, even by someone who may delete tables.
+deletion_protection: {deletion_protection}
+
+# The local cloud (deploy --local).
+local:
+  # Port on 127.0.0.1.
+  port: {port}
+"#,
+            issuer = tokens.issuer,
+            audience = tokens.audience,
+            memory_from = memory.0,
+            memory_to = memory.1,
+            memory_mb = api.memory_mb,
+            timeout_from = timeout.0,
+            timeout_to = timeout.1,
+            timeout_s = api.timeout_s,
+            short_days = short_days.join(", "),
+            long_days = long_days.join(", "),
+            port = local.port,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_is_the_default() {
+        let config = Config::parse(&Config::documented_yaml(), "cellar.yaml").unwrap();
+        assert_eq!(config, Config::default());
+    }
+
+    /// All keys of a value, as they would appear at the start of a line.
+    fn keys(value: &serde_json::Value, found: &mut Vec<String>) {
+        for (key, inner) in value.as_object().into_iter().flatten() {
+            found.push(format!("{key}:"));
+            keys(inner, found);
+        }
+    }
+
+    #[test]
+    fn every_field_is_shown_under_a_comment() {
+        let example = Config::documented_yaml();
+        let lines: Vec<&str> = example.lines().map(str::trim).collect();
+        let mut wanted = Vec::new();
+        keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
+        assert_eq!(wanted.len(), 15);
+        for key in wanted {
+            let at = lines
+                .iter()
+                .position(|line| line.trim_start_matches("# ").starts_with(&key))
+                .unwrap_or_else(|| panic!("{key} is missing"));
+            assert!(lines[at - 1].starts_with('#'), "{key} has no comment");
+        }
+    }
+
+    #[test]
+    fn the_fields_without_a_default_work_when_uncommented() {
+        let example = Config::documented_yaml()
+            .replace("# region:", "region:")
+            .replace("# architecture:", "architecture:");
+        let config = Config::parse(&example, "cellar.yaml").unwrap();
+        assert!(config.region.is_some() && config.architecture.is_some());
+    }
+}

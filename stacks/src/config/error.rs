@@ -1,0 +1,204 @@
+//! What can be wrong with `cellar.yaml`, each with what to do about it.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::limits::{
+    API_MEMORY_MB, API_TIMEOUT_S, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX, LOG_RETENTION_DAYS,
+    PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, TOKEN_CLAIM_CHARS_MAX,
+    TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
+};
+use super::origin::OriginFault;
+use crate::suggest;
+
+/// Where in a file, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourcePosition {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for SourcePosition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// A field that Cellar does not have, with the nearest one that it has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{file_name}: unknown field `{field}`{}{}{}; known fields: {}",
+    in_section(section),
+    at(*position),
+    suggest::hint(suggestion.as_deref()),
+    known.join(", ")
+)]
+pub struct UnknownField {
+    /// The file, as the caller names it.
+    pub file_name: String,
+    /// The section that holds it, as `tokens.keys[0]`; empty at the top.
+    pub section: String,
+    /// The field as written.
+    pub field: String,
+    /// Where it is, if the parser knows.
+    pub position: Option<SourcePosition>,
+    /// The known field that is nearest, if one is near.
+    pub suggestion: Option<String>,
+    /// All fields of that section.
+    pub known: Vec<String>,
+}
+
+/// Why a configuration file was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// The file is larger than [`CONFIG_BYTES_MAX`].
+    #[error(
+        "{file_name}: {bytes} bytes are too many for a configuration; at most {CONFIG_BYTES_MAX} are read"
+    )]
+    TooLarge {
+        /// The file, as the caller names it.
+        file_name: String,
+        /// Its size.
+        bytes: usize,
+    },
+    /// The text is no YAML, or a value has the wrong type.
+    #[error("{file_name}: {message}")]
+    Malformed {
+        /// The file, as the caller names it.
+        file_name: String,
+        /// Where it is, if the parser knows.
+        position: Option<SourcePosition>,
+        /// What the parser said, with the path of the field and the place.
+        message: String,
+    },
+    /// A field that Cellar does not have.
+    #[error(transparent)]
+    UnknownField(Box<UnknownField>),
+    /// Values out of bounds: all of them, so that one run shows everything.
+    #[error("{file_name}: {}", join(problems))]
+    Invalid {
+        /// The file, as the caller names it.
+        file_name: String,
+        /// What is wrong, in the order of the fields.
+        problems: Vec<ConfigProblem>,
+    },
+}
+
+fn in_section(section: &str) -> String {
+    if section.is_empty() { String::new() } else { format!(" in `{section}`") }
+}
+
+fn at(position: Option<SourcePosition>) -> String {
+    position.map_or_else(String::new, |position| format!(" at {position}"))
+}
+
+fn join(problems: &[ConfigProblem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// One value that is out of bounds.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConfigProblem {
+    /// `stack` breaks CloudFormation's rule for names.
+    #[error(
+        "`stack` is `{value}`: use 1 to {STACK_NAME_CHARS_MAX} letters, digits and hyphens, a letter first"
+    )]
+    StackName {
+        /// As written.
+        value: String,
+    },
+    /// `region` cannot be a region.
+    #[error(
+        "`region` is `{value}`: use a region's code such as eu-central-1 (at most {REGION_CHARS_MAX} characters), or leave it out"
+    )]
+    Region {
+        /// As written.
+        value: String,
+    },
+    /// `tokens.issuer` or `tokens.audience` is empty, too long or holds control characters.
+    #[error("`tokens.{field}` has to be 1 to {TOKEN_CLAIM_CHARS_MAX} printable characters")]
+    TokenClaim {
+        /// `issuer` or `audience`.
+        field: &'static str,
+    },
+    /// More than [`TOKEN_KEYS_MAX`] keys.
+    #[error(
+        "`tokens.keys` lists {count} keys: at most {TOKEN_KEYS_MAX} are allowed; remove those that no token uses any more"
+    )]
+    TooManyTokenKeys {
+        /// How many there are.
+        count: usize,
+    },
+    /// The id of a key has the wrong form.
+    #[error(
+        "`tokens.keys[{index}].id` is `{value}`: use 1 to {TOKEN_KEY_ID_CHARS_MAX} of the characters A-Z a-z 0-9 . _ -"
+    )]
+    TokenKeyId {
+        /// Place in the list, from 0.
+        index: usize,
+        /// As written.
+        value: String,
+    },
+    /// Two keys share an id.
+    #[error(
+        "`tokens.keys[{index}].id` is `{value}`, which an earlier key has already: give each key an id of its own"
+    )]
+    DuplicateTokenKeyId {
+        /// Place of the second one, from 0.
+        index: usize,
+        /// The id.
+        value: String,
+    },
+    /// A public key is not 32 bytes in base64url.
+    #[error(
+        "`tokens.keys[{index}].public_key` is not a public key: expected {PUBLIC_KEY_CHARS} characters, the 32 bytes of an Ed25519 key in base64url without padding"
+    )]
+    PublicKey {
+        /// Place in the list, from 0.
+        index: usize,
+    },
+    /// More than [`CORS_ORIGINS_MAX`] origins.
+    #[error("`cors_origins` lists {count} origins: at most {CORS_ORIGINS_MAX} are allowed")]
+    TooManyOrigins {
+        /// How many there are.
+        count: usize,
+    },
+    /// An origin that no browser would send, or that is too wide.
+    #[error("`cors_origins[{index}]` is `{value}`: {fault}")]
+    Origin {
+        /// Place in the list, from 0.
+        index: usize,
+        /// As written.
+        value: String,
+        /// What is wrong with it.
+        fault: OriginFault,
+    },
+    /// `api.memory_mb` is out of Lambda's range.
+    #[error("`api.memory_mb` is {value}: use {} to {}", API_MEMORY_MB.start(), API_MEMORY_MB.end())]
+    Memory {
+        /// As written.
+        value: u32,
+    },
+    /// `api.timeout_s` is out of range.
+    #[error("`api.timeout_s` is {value}: use {} to {}", API_TIMEOUT_S.start(), API_TIMEOUT_S.end())]
+    Timeout {
+        /// As written.
+        value: u32,
+    },
+    /// `log_retention_days` is a number that CloudWatch Logs does not accept.
+    #[error("`log_retention_days` is {value}: CloudWatch Logs accepts only {}", allowed_days())]
+    LogRetention {
+        /// As written.
+        value: u32,
+    },
+    /// `local.port` is 0.
+    #[error("`local.port` is 0: choose a port from 1 to 65535, so that the URL stays the same")]
+    Port,
+}
+
+fn allowed_days() -> String {
+    LOG_RETENTION_DAYS.map(|days| days.to_string()).join(", ")
+}

@@ -1,0 +1,33 @@
+//! Bounds of the configuration. Those of AWS are named as such; the others are ours.
+
+use std::ops::RangeInclusive;
+
+/// Letters in the name of a stack (CloudFormation).
+pub const STACK_NAME_CHARS_MAX: usize = 128;
+/// Letters in the name of a region.
+pub const REGION_CHARS_MAX: usize = 32;
+/// Letters in an issuer or an audience.
+pub const TOKEN_CLAIM_CHARS_MAX: usize = 255;
+/// Public keys at once: a rotation needs two, and all of them share the 4 KB that Lambda allows
+/// for environment variables.
+pub const TOKEN_KEYS_MAX: usize = 8;
+/// Letters in the id of a key.
+pub const TOKEN_KEY_ID_CHARS_MAX: usize = 64;
+/// Letters of 32 bytes in base64url without padding.
+pub const PUBLIC_KEY_CHARS: usize = 43;
+/// Origins that may call the API.
+pub const CORS_ORIGINS_MAX: usize = 32;
+/// Letters in one origin (Lambda).
+pub const CORS_ORIGIN_CHARS_MAX: usize = 253;
+/// Memory of a function in MB (Lambda).
+pub const API_MEMORY_MB: RangeInclusive<u32> = 128..=10_240;
+/// Seconds of a request: less than 3 is shorter than a cold start with a retry, more than 60
+/// keeps a client waiting for an answer that it has given up on.
+pub const API_TIMEOUT_S: RangeInclusive<u32> = 3..=60;
+/// The only numbers of days that CloudWatch Logs accepts.
+pub const LOG_RETENTION_DAYS: [u32; 22] = [
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
+    3288, 3653,
+];
+/// Bytes of `cellar.yaml`: far above any real one, far below what would hurt.
+pub const CONFIG_BYTES_MAX: usize = 256 * 1024;

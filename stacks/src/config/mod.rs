@@ -1,0 +1,171 @@
+//! `cellar.yaml`: what a customer may choose about a stack.
+//!
+//! Every field has a default, so that an empty file is a complete configuration. Fields that are
+//! not known are refused with the nearest known one, because a setting that is silently ignored
+//! is worse than none.
+
+mod documented;
+mod error;
+pub mod limits;
+mod origin;
+mod parse;
+mod validate;
+
+use serde::{Deserialize, Serialize};
+
+pub use error::{ConfigError, ConfigProblem, SourcePosition, UnknownField};
+pub use origin::OriginFault;
+
+/// The whole configuration. Build it with [`Config::parse`] or [`Config::default`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Name of the CloudFormation stack; default `cellar`.
+    pub stack: String,
+    /// AWS region; absent means the region of the AWS credentials in use.
+    pub region: Option<String>,
+    /// Processor of the functions; absent means that of the machine that builds them.
+    pub architecture: Option<Architecture>,
+    /// Which tokens the API accepts.
+    pub tokens: Tokens,
+    /// Web origins whose pages may call the API; empty means none, and no CORS answers at all.
+    pub cors_origins: Vec<String>,
+    /// Size of the function that serves the API.
+    pub api: Api,
+    /// Days that CloudWatch keeps log lines; default 30.
+    pub log_retention_days: u32,
+    /// Whether the tables refuse to be deleted; default true.
+    pub deletion_protection: bool,
+    /// Settings of the local cloud.
+    pub local: Local,
+}
+
+/// Which tokens the API accepts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tokens {
+    /// The `iss` that a token must carry; default `cellar`.
+    pub issuer: String,
+    /// The `aud` that a token must carry; default `cellar`.
+    pub audience: String,
+    /// Public keys that verify tokens; several at once allow a rotation.
+    pub keys: Vec<TokenKey>,
+}
+
+/// One public key that verifies tokens. Its JSON is what `CELLAR_TOKEN_KEYS` lists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TokenKey {
+    /// The `kid` in the header of the tokens that this key verifies.
+    pub id: String,
+    /// The 32 bytes of an Ed25519 public key in base64url without padding.
+    pub public_key: String,
+}
+
+/// Size of the function that serves the API.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Api {
+    /// Memory in MB, which also sets the share of the processor; default 512.
+    pub memory_mb: u32,
+    /// Seconds after which a request is cut off; default 29.
+    pub timeout_s: u32,
+}
+
+/// Settings of the local cloud.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Local {
+    /// Port on 127.0.0.1; default 8480.
+    pub port: u16,
+}
+
+/// Processor that a function runs on, by the name that Lambda uses for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Architecture {
+    /// Intel and AMD.
+    #[serde(rename = "x86_64")]
+    X86_64,
+    /// Graviton; cheaper for the same work.
+    #[serde(rename = "arm64")]
+    Arm64,
+}
+
+impl Architecture {
+    /// The name that Lambda's `Architectures` property and `cellar.yaml` use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64",
+            Self::Arm64 => "arm64",
+        }
+    }
+}
+
+impl std::fmt::Display for Architecture {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            stack: "cellar".to_owned(),
+            region: None,
+            architecture: None,
+            tokens: Tokens::default(),
+            cors_origins: Vec::new(),
+            api: Api::default(),
+            log_retention_days: 30,
+            deletion_protection: true,
+            local: Local::default(),
+        }
+    }
+}
+
+impl Default for Tokens {
+    fn default() -> Self {
+        Self { issuer: "cellar".to_owned(), audience: "cellar".to_owned(), keys: Vec::new() }
+    }
+}
+
+impl Default for Api {
+    fn default() -> Self {
+        Self { memory_mb: 512, timeout_s: 29 }
+    }
+}
+
+impl Default for Local {
+    fn default() -> Self {
+        Self { port: 8480 }
+    }
+}
+
+impl Config {
+    /// The configured architecture, else `host`: the one that a plain build produces.
+    pub fn architecture_or(&self, host: Architecture) -> Architecture {
+        self.architecture.unwrap_or(host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_decides_only_where_nothing_is_configured() {
+        let mut config = Config::default();
+        assert_eq!(config.architecture_or(Architecture::Arm64), Architecture::Arm64);
+        config.architecture = Some(Architecture::X86_64);
+        assert_eq!(config.architecture_or(Architecture::Arm64), Architecture::X86_64);
+    }
+
+    #[test]
+    fn names_of_architectures_are_those_of_the_file() {
+        for architecture in [Architecture::X86_64, Architecture::Arm64] {
+            let text = format!("architecture: {architecture}\n");
+            let config = Config::parse(&text, "cellar.yaml").unwrap();
+            assert_eq!(config.architecture, Some(architecture));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! From the text of `cellar.yaml` to a [`Config`], or an error that says where and what to do.
+
+use super::Config;
+use super::error::{ConfigError, SourcePosition, UnknownField};
+use super::limits::CONFIG_BYTES_MAX;
+use crate::suggest;
+
+impl Config {
+    /// Reads the text of a configuration file; `file_name` is only for messages.
+    ///
+    /// An empty text is the default configuration.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: too large, no YAML or a wrong type, an unknown field, or values out of
+    /// bounds (all of them at once).
+    pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfigError> {
+        let file_name = file_name.to_owned();
+        if text.len() > CONFIG_BYTES_MAX {
+            return Err(ConfigError::TooLarge { file_name, bytes: text.len() });
+        }
+        // A file of nothing but comments is `null` for the parser and "defaults" for its author.
+        let config: Option<Self> =
+            serde_yaml::from_str(text).map_err(|error| explain(&error, &file_name))?;
+        let config = config.unwrap_or_default();
+        let problems = config.problems();
+        if problems.is_empty() {
+            Ok(config)
+        } else {
+            Err(ConfigError::Invalid { file_name, problems })
+        }
+    }
+}
+
+fn explain(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
+    let position = error
+        .location()
+        .map(|location| SourcePosition { line: location.line(), column: location.column() });
+    let message = error.to_string();
+    let file_name = file_name.to_owned();
+    let Some((section, field, known)) = unknown_field(&message) else {
+        return ConfigError::Malformed { file_name, position, message };
+    };
+    let suggestion = suggest::closest(&field, known.iter().map(String::as_str)).map(str::to_owned);
+    let unknown = UnknownField { file_name, section, field, position, suggestion, known };
+    ConfigError::UnknownField(Box::new(unknown))
+}
+
+/// Section, field and known fields from serde's
+/// ``section: unknown field `x`, expected one of `a`, `b` at line 1 column 1``.
+///
+/// The text is the only place where serde names the known fields, which therefore need no second
+/// list here; the tests below pin its form.
+fn unknown_field(message: &str) -> Option<(String, String, Vec<String>)> {
+    let (section, rest) = message.split_once("unknown field `")?;
+    let section = section.trim_end_matches(": ");
+    // A value may quote such a message; what stands before a real one is a path of known fields.
+    if section.contains([' ', '"', '`']) {
+        return None;
+    }
+    let (field, expected) = rest.rsplit_once("`, expected ")?;
+    let known = expected.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    Some((section.to_owned(), field.to_owned(), known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        Config::parse(text, "cellar.yaml").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nothing_and_comments_are_the_defaults() {
+        for text in ["", "\n", "# only a comment\n", "---\n", "{}"] {
+            assert_eq!(Config::parse(text, "f").unwrap(), Config::default(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_field_is_read() {
+        let key = "A".repeat(43);
+        let text = format!(
+            "stack: books\nregion: eu-central-1\narchitecture: arm64\n\
+             tokens:\n  issuer: me\n  audience: you\n  keys:\n    - {{id: k1, public_key: {key}}}\n\
+             cors_origins: ['https://a.example']\napi: {{memory_mb: 256, timeout_s: 10}}\n\
+             log_retention_days: 7\ndeletion_protection: false\nlocal: {{port: 9000}}\n"
+        );
+        let config = Config::parse(&text, "cellar.yaml").unwrap();
+        assert_eq!(config.stack, "books");
+        assert_eq!(config.region.as_deref(), Some("eu-central-1"));
+        assert_eq!((config.api.memory_mb, config.api.timeout_s), (256, 10));
+        assert_eq!(config.tokens.keys[0].id, "k1");
+        assert_eq!(config.cors_origins, ["https://a.example"]);
+        assert_eq!((config.log_retention_days, config.local.port), (7, 9000));
+        assert!(!config.deletion_protection);
+    }
+
+    #[test]
+    fn an_unknown_field_is_named_with_its_place_and_the_nearest_known_one() {
+        assert_eq!(
+            message("region: eu-west-1\n\nstak: x\n"),
+            "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
+             fields: stack, region, architecture, tokens, cors_origins, api, log_retention_days, \
+             deletion_protection, local"
+        );
+    }
+
+    #[test]
+    fn unknown_fields_are_refused_at_every_level() {
+        assert_eq!(
+            message("api:\n  memory: 512\n"),
+            "cellar.yaml: unknown field `memory` in `api` at line 2, column 3; known fields: \
+             memory_mb, timeout_s"
+        );
+        assert_eq!(
+            message("local:\n  prot: 1\n"),
+            "cellar.yaml: unknown field `prot` in `local` at line 2, column 3; did you mean \
+             `port`?; known fields: port"
+        );
+        assert_eq!(
+            message("tokens:\n  keys:\n    - id: a\n      publik_key: b\n"),
+            "cellar.yaml: unknown field `publik_key` in `tokens.keys[0]` at line 4, column 7; did \
+             you mean `public_key`?; known fields: id, public_key"
+        );
+        assert!(message("tokens:\n  isuer: a\n").contains("did you mean `issuer`?"));
+    }
+
+    #[test]
+    fn a_hostile_field_name_changes_nothing_else_in_the_message() {
+        let text = "\"a`, expected `b\": 1\n";
+        let error = Config::parse(text, "cellar.yaml").unwrap_err();
+        let ConfigError::UnknownField(unknown) = error else {
+            panic!("{error}");
+        };
+        assert_eq!(unknown.field, "a`, expected `b");
+        assert_eq!(unknown.known.len(), 9);
+    }
+
+    #[test]
+    fn a_wrong_type_or_no_yaml_is_refused_with_its_place() {
+        let wrong = message("api:\n  memory_mb: lots\n");
+        assert_eq!(
+            wrong,
+            "cellar.yaml: api.memory_mb: invalid type: string \"lots\", expected u32 at line 2 \
+             column 14"
+        );
+        for text in [
+            "api: [",
+            "stack: b: c",
+            "stack: a\nstack: b",
+            "- stack",
+            "stack: {}",
+            "architecture: mips",
+        ] {
+            let error = Config::parse(text, "cellar.yaml").unwrap_err();
+            assert!(matches!(error, ConfigError::Malformed { .. }), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_quotes_a_message_is_not_taken_for_one() {
+        let text = "api:\n  memory_mb: 'x: unknown field `a`, expected `b`'\n";
+        let error = Config::parse(text, "cellar.yaml").unwrap_err();
+        assert!(matches!(error, ConfigError::Malformed { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_refused_and_one_at_the_limit_is_read() {
+        let fill = |bytes: usize| format!("#{}", "x".repeat(bytes - 1));
+        assert!(Config::parse(&fill(CONFIG_BYTES_MAX), "f").is_ok());
+        assert_eq!(
+            Config::parse(&fill(CONFIG_BYTES_MAX + 1), "f").unwrap_err(),
+            ConfigError::TooLarge { file_name: "f".to_owned(), bytes: CONFIG_BYTES_MAX + 1 }
+        );
+    }
+}

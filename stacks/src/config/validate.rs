@@ -1,0 +1,277 @@
+//! Checks every value of a [`Config`] against [`limits`](super::limits).
+
+use std::collections::HashSet;
+
+use super::error::ConfigProblem;
+use super::limits::{
+    API_MEMORY_MB, API_TIMEOUT_S, CORS_ORIGINS_MAX, LOG_RETENTION_DAYS, PUBLIC_KEY_CHARS,
+    REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX,
+    TOKEN_KEYS_MAX,
+};
+use super::origin::{self, OriginFault};
+use super::{Config, TokenKey};
+
+impl Config {
+    /// Everything that is out of bounds, in the order of the fields; empty if all is well.
+    ///
+    /// [`Config::parse`] has checked already; this is for a configuration changed afterwards.
+    pub fn problems(&self) -> Vec<ConfigProblem> {
+        let mut problems = Vec::new();
+        if !is_stack_name(&self.stack) {
+            problems.push(ConfigProblem::StackName { value: self.stack.clone() });
+        }
+        if let Some(value) = self.region.clone().filter(|region| !is_region(region)) {
+            problems.push(ConfigProblem::Region { value });
+        }
+        for (field, value) in [("issuer", &self.tokens.issuer), ("audience", &self.tokens.audience)]
+        {
+            if !is_claim(value) {
+                problems.push(ConfigProblem::TokenClaim { field });
+            }
+        }
+        check_keys(&self.tokens.keys, &mut problems);
+        check_origins(&self.cors_origins, &mut problems);
+        if !API_MEMORY_MB.contains(&self.api.memory_mb) {
+            problems.push(ConfigProblem::Memory { value: self.api.memory_mb });
+        }
+        if !API_TIMEOUT_S.contains(&self.api.timeout_s) {
+            problems.push(ConfigProblem::Timeout { value: self.api.timeout_s });
+        }
+        if !LOG_RETENTION_DAYS.contains(&self.log_retention_days) {
+            problems.push(ConfigProblem::LogRetention { value: self.log_retention_days });
+        }
+        if self.local.port == 0 {
+            problems.push(ConfigProblem::Port);
+        }
+        problems
+    }
+}
+
+fn is_stack_name(name: &str) -> bool {
+    name.len() <= STACK_NAME_CHARS_MAX
+        && name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+fn is_region(region: &str) -> bool {
+    region.len() <= REGION_CHARS_MAX
+        && region.contains('-')
+        && region.starts_with(|first: char| first.is_ascii_lowercase())
+        && region.ends_with(|last: char| last.is_ascii_digit())
+        && region.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+}
+
+fn is_claim(claim: &str) -> bool {
+    (1..=TOKEN_CLAIM_CHARS_MAX).contains(&claim.chars().count())
+        && !claim.chars().any(char::is_control)
+}
+
+fn check_keys(keys: &[TokenKey], problems: &mut Vec<ConfigProblem>) {
+    if keys.len() > TOKEN_KEYS_MAX {
+        problems.push(ConfigProblem::TooManyTokenKeys { count: keys.len() });
+    }
+    let mut seen = HashSet::new();
+    for (index, key) in keys.iter().enumerate() {
+        if !is_key_id(&key.id) {
+            problems.push(ConfigProblem::TokenKeyId { index, value: key.id.clone() });
+        } else if !seen.insert(&key.id) {
+            problems.push(ConfigProblem::DuplicateTokenKeyId { index, value: key.id.clone() });
+        }
+        if !is_public_key(&key.public_key) {
+            problems.push(ConfigProblem::PublicKey { index });
+        }
+    }
+}
+
+fn is_key_id(id: &str) -> bool {
+    (1..=TOKEN_KEY_ID_CHARS_MAX).contains(&id.len())
+        && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+}
+
+/// 43 characters hold 258 bits: the last one carries two that must be zero, which leaves it
+/// every fourth character of the alphabet. A strict decoder refuses the others.
+fn is_public_key(key: &str) -> bool {
+    const LAST: &str = "AEIMQUYcgkosw048";
+    key.len() == PUBLIC_KEY_CHARS
+        && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        && key.ends_with(|last| LAST.contains(last))
+}
+
+fn check_origins(origins: &[String], problems: &mut Vec<ConfigProblem>) {
+    if origins.len() > CORS_ORIGINS_MAX {
+        problems.push(ConfigProblem::TooManyOrigins { count: origins.len() });
+    }
+    let mut seen = HashSet::new();
+    for (index, value) in origins.iter().enumerate() {
+        let fault = match origin::check(value) {
+            Err(fault) => Some(fault),
+            Ok(()) if !seen.insert(value) => Some(OriginFault::Duplicate),
+            Ok(()) => None,
+        };
+        if let Some(fault) = fault {
+            problems.push(ConfigProblem::Origin { index, value: value.clone(), fault });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(change: impl FnOnce(&mut Config)) -> Vec<ConfigProblem> {
+        let mut config = Config::default();
+        change(&mut config);
+        config.problems()
+    }
+
+    fn accepted(change: impl FnOnce(&mut Config)) {
+        assert_eq!(changed(change), []);
+    }
+
+    fn key(id: &str) -> TokenKey {
+        TokenKey { id: id.to_owned(), public_key: "A".repeat(43) }
+    }
+
+    #[test]
+    fn the_default_is_valid() {
+        accepted(|_| {});
+    }
+
+    #[test]
+    fn stack_names_follow_cloudformation() {
+        accepted(|config| config.stack = "a".repeat(128));
+        accepted(|config| config.stack = "My-stack-2".to_owned());
+        for name in ["", "1a", "-a", "a_b", "a b", "é", &"a".repeat(129)] {
+            let value = name.to_owned();
+            let problems = changed(|config| config.stack.clone_from(&value));
+            assert_eq!(problems, [ConfigProblem::StackName { value }]);
+        }
+    }
+
+    #[test]
+    fn regions_have_the_form_of_a_code() {
+        accepted(|config| config.region = Some("us-gov-west-1".to_owned()));
+        accepted(|config| config.region = Some(format!("a-{}1", "x".repeat(29))));
+        for region in
+            ["", "Frankfurt", "eu central 1", "eu-central", &format!("a-{}1", "x".repeat(30))]
+        {
+            let value = region.to_owned();
+            let problems = changed(|config| config.region = Some(value.clone()));
+            assert_eq!(problems, [ConfigProblem::Region { value }]);
+        }
+    }
+
+    #[test]
+    fn claims_are_bounded() {
+        accepted(|config| config.tokens.issuer = "ü".repeat(255));
+        for claim in [String::new(), "a".repeat(256), "a\nb".to_owned()] {
+            let problems = changed(|config| config.tokens.issuer.clone_from(&claim));
+            assert_eq!(problems, [ConfigProblem::TokenClaim { field: "issuer" }]);
+            let problems = changed(|config| config.tokens.audience.clone_from(&claim));
+            assert_eq!(problems, [ConfigProblem::TokenClaim { field: "audience" }]);
+        }
+    }
+
+    #[test]
+    fn keys_are_bounded_unique_and_well_formed() {
+        let keys = |count: usize| (0..count).map(|n| key(&format!("k{n}"))).collect::<Vec<_>>();
+        accepted(|config| config.tokens.keys = keys(8));
+        assert_eq!(
+            changed(|config| config.tokens.keys = keys(9)),
+            [ConfigProblem::TooManyTokenKeys { count: 9 }]
+        );
+        accepted(|config| config.tokens.keys = vec![key(&"a".repeat(64))]);
+        for id in ["", "a b", "é", &"a".repeat(65)] {
+            let problems = changed(|config| config.tokens.keys = vec![key(id)]);
+            assert_eq!(problems, [ConfigProblem::TokenKeyId { index: 0, value: id.to_owned() }]);
+        }
+        assert_eq!(
+            changed(|config| config.tokens.keys = vec![key("a"), key("b"), key("a")]),
+            [ConfigProblem::DuplicateTokenKeyId { index: 2, value: "a".to_owned() }]
+        );
+    }
+
+    #[test]
+    fn public_keys_are_32_bytes_of_base64url() {
+        let with = |public_key: &str| {
+            let public_key = public_key.to_owned();
+            changed(|config| {
+                config.tokens.keys = vec![TokenKey { id: "a".to_owned(), public_key }];
+            })
+        };
+        assert_eq!(with("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"), []);
+        let faulty = [
+            "A".repeat(42),
+            "A".repeat(44),
+            format!("{}=", "A".repeat(42)),
+            format!("{}+A", "A".repeat(41)),
+            format!("{}B", "A".repeat(42)),
+        ];
+        for public_key in faulty {
+            assert_eq!(with(&public_key), [ConfigProblem::PublicKey { index: 0 }], "{public_key}");
+        }
+    }
+
+    #[test]
+    fn origins_are_bounded_and_unique() {
+        let origins =
+            |count: usize| (0..count).map(|n| format!("https://a{n}.example")).collect::<Vec<_>>();
+        accepted(|config| config.cors_origins = origins(32));
+        assert_eq!(
+            changed(|config| config.cors_origins = origins(33)),
+            [ConfigProblem::TooManyOrigins { count: 33 }]
+        );
+        let twice = vec!["https://a.example".to_owned(); 2];
+        assert_eq!(
+            changed(|config| config.cors_origins.clone_from(&twice)),
+            [ConfigProblem::Origin {
+                index: 1,
+                value: "https://a.example".to_owned(),
+                fault: OriginFault::Duplicate
+            }]
+        );
+    }
+
+    #[test]
+    fn numbers_are_accepted_at_their_bounds_and_refused_beyond() {
+        for value in [128, 10_240] {
+            accepted(|config| config.api.memory_mb = value);
+        }
+        for value in [0, 127, 10_241] {
+            let problems = changed(|config| config.api.memory_mb = value);
+            assert_eq!(problems, [ConfigProblem::Memory { value }]);
+        }
+        for value in [3, 60] {
+            accepted(|config| config.api.timeout_s = value);
+        }
+        for value in [2, 61] {
+            let problems = changed(|config| config.api.timeout_s = value);
+            assert_eq!(problems, [ConfigProblem::Timeout { value }]);
+        }
+        for value in LOG_RETENTION_DAYS {
+            accepted(|config| config.log_retention_days = value);
+        }
+        for value in [0, 2, 366, 3654] {
+            let problems = changed(|config| config.log_retention_days = value);
+            assert_eq!(problems, [ConfigProblem::LogRetention { value }]);
+        }
+        accepted(|config| config.local.port = 65_535);
+        assert_eq!(changed(|config| config.local.port = 0), [ConfigProblem::Port]);
+    }
+
+    #[test]
+    fn messages_say_what_is_wrong_and_what_to_do() {
+        let text = "stack: 1st\ncors_origins: ['*']\napi: {memory_mb: 64}\nlog_retention_days: 2\n";
+        let error = Config::parse(text, "cellar.yaml").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cellar.yaml: `stack` is `1st`: use 1 to 128 letters, digits and hyphens, a letter \
+             first\n\
+             `cors_origins[0]` is `*`: a wildcard would let any page use the API with a visitor's \
+             token; list each origin, such as https://sheets.example.com\n\
+             `api.memory_mb` is 64: use 128 to 10240\n\
+             `log_retention_days` is 2: CloudWatch Logs accepts only 1, 3, 5, 7, 14, 30, 60, 90, \
+             120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653"
+        );
+    }
+}

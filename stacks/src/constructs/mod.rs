@@ -1,0 +1,63 @@
+//! One typed struct per kind of AWS resource. Property names are spelled once, here.
+//!
+//! None of them takes a physical name: with fixed names a stack could exist only once, and a
+//! resource that has to be replaced could not be (design `5-quality.md` §5).
+
+mod bucket;
+mod bucket_policy;
+mod function;
+mod function_url;
+mod lifecycle;
+mod log_group;
+mod permission;
+mod policy;
+mod properties;
+mod resource_type;
+mod role;
+mod suppression;
+mod table;
+
+use serde_json::{Map, Value};
+
+pub use bucket::{Bucket, BucketCors};
+pub use bucket_policy::BucketPolicy;
+pub use function::{Function, FunctionCode};
+pub use function_url::{FunctionUrl, FunctionUrlCors};
+pub use lifecycle::LifecycleRule;
+pub use log_group::LogGroup;
+pub use permission::Permission;
+pub(crate) use policy::statements_of;
+pub use policy::{Effect, Resources, Statement};
+pub use resource_type::ResourceType;
+pub use role::{Role, Service};
+pub(crate) use suppression::write_suppressions;
+pub use suppression::{Rule, Suppression};
+pub use table::{AttributeType, StreamView, Table};
+
+/// A kind of resource that can be added to a [`Stack`](crate::stack::Stack).
+pub trait Construct: Sized {
+    /// The CloudFormation type that it becomes.
+    const TYPE: ResourceType;
+
+    /// The resource's `Properties`.
+    fn properties(self) -> Map<String, Value>;
+
+    /// What happens to it when the stack or the resource goes.
+    fn removal(&self) -> RemovalPolicy {
+        RemovalPolicy::Delete
+    }
+
+    /// Reasons that belong beside the resource: they become its `Metadata.Reasons`.
+    fn reasons(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+/// What happens to a resource when its stack is deleted or an update replaces it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemovalPolicy {
+    /// It goes too: nothing of value is lost.
+    Delete,
+    /// It stays: it holds, or guards, a customer's data.
+    Retain,
+}

@@ -1,0 +1,179 @@
+//! Statements of IAM policies.
+
+use serde_json::{Map, Value, json};
+
+use super::properties::Properties;
+use crate::expression::Expression;
+
+/// The version of the policy language, not a date to be kept up with.
+const POLICY_VERSION: &str = "2012-10-17";
+
+/// What a statement does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Permits.
+    Allow,
+    /// Forbids, whatever else permits it.
+    Deny,
+}
+
+/// What a statement is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resources {
+    /// These, by their ARNs.
+    Exactly(Vec<Expression>),
+    /// Every resource, because the service knows no narrower form.
+    Any {
+        /// Why it cannot be narrower.
+        reason: String,
+    },
+}
+
+/// One statement of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    id: String,
+    effect: Effect,
+    actions: Vec<String>,
+    resources: Resources,
+    everyone: bool,
+    condition: Option<Value>,
+}
+
+impl Statement {
+    /// Permits exactly these actions on exactly these resources. Wildcards in either are refused
+    /// when the stack is synthesized. `id` is letters and digits.
+    pub fn allow<const N: usize>(
+        id: &str,
+        actions: [&str; N],
+        resources: impl Into<Vec<Expression>>,
+    ) -> Self {
+        Self::new(id, Effect::Allow, actions, Resources::Exactly(resources.into()))
+    }
+
+    /// Permits these actions on any resource: only for actions that know no narrower form. The
+    /// reason becomes part of the template.
+    pub fn allow_on_any_resource<const N: usize>(
+        id: &str,
+        actions: [&str; N],
+        reason: &str,
+    ) -> Self {
+        Self::new(id, Effect::Allow, actions, Resources::Any { reason: reason.to_owned() })
+    }
+
+    /// Forbids these actions to everyone under a condition.
+    pub fn deny_everyone<const N: usize>(
+        id: &str,
+        actions: [&str; N],
+        resources: impl Into<Vec<Expression>>,
+        condition: Value,
+    ) -> Self {
+        let statement = Self::new(id, Effect::Deny, actions, Resources::Exactly(resources.into()));
+        Self { everyone: true, condition: Some(condition), ..statement }
+    }
+
+    fn new<const N: usize>(
+        id: &str,
+        effect: Effect,
+        actions: [&str; N],
+        resources: Resources,
+    ) -> Self {
+        Self {
+            id: id.to_owned(),
+            effect,
+            actions: actions.map(str::to_owned).to_vec(),
+            resources,
+            everyone: false,
+            condition: None,
+        }
+    }
+
+    /// Why the statement names no resource, with its id; absent if it does.
+    pub(super) fn reason(&self) -> Option<(String, String)> {
+        match &self.resources {
+            Resources::Exactly(_) => None,
+            Resources::Any { reason } => Some((self.id.clone(), reason.clone())),
+        }
+    }
+}
+
+impl From<&Statement> for Value {
+    fn from(statement: &Statement) -> Self {
+        let resources = match &statement.resources {
+            Resources::Exactly(resources) => Self::from(resources.clone()),
+            Resources::Any { .. } => Self::from("*"),
+        };
+        Properties::new()
+            .set("Sid", statement.id.as_str())
+            .set("Effect", statement.effect.name())
+            .set_option("Principal", statement.everyone.then_some("*"))
+            .set("Action", statement.actions.clone())
+            .set("Resource", resources)
+            .set_option("Condition", statement.condition.clone())
+            .into()
+    }
+}
+
+impl Effect {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "Allow",
+            Self::Deny => "Deny",
+        }
+    }
+}
+
+/// A policy document of these statements.
+pub(super) fn document(statements: impl IntoIterator<Item = Value>) -> Value {
+    json!({
+        "Version": POLICY_VERSION,
+        "Statement": Value::Array(statements.into_iter().collect()),
+    })
+}
+
+/// The statements of a policy document in a template; empty if it is none.
+pub(crate) fn statements_of(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
+    document
+        .get("Statement")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allowing_statement_names_actions_and_resources() {
+        let statement =
+            Statement::allow("Read", ["dynamodb:Query"], [Expression::attribute("T", "Arn")]);
+        assert_eq!(
+            Value::from(&statement),
+            json!({
+                "Sid": "Read",
+                "Effect": "Allow",
+                "Action": ["dynamodb:Query"],
+                "Resource": [{"Fn::GetAtt": ["T", "Arn"]}],
+            })
+        );
+        assert_eq!(statement.reason(), None);
+    }
+
+    #[test]
+    fn a_statement_for_any_resource_keeps_its_reason() {
+        let statement = Statement::allow_on_any_resource("Trace", ["xray:Put"], "no ARNs");
+        assert_eq!(Value::from(&statement)["Resource"], "*");
+        assert_eq!(statement.reason(), Some(("Trace".to_owned(), "no ARNs".to_owned())));
+    }
+
+    #[test]
+    fn a_denying_statement_is_for_everyone() {
+        let condition = json!({"Bool": {"aws:SecureTransport": "false"}});
+        let statement = Statement::deny_everyone("Tls", ["s3:*"], [], condition.clone());
+        let value = Value::from(&statement);
+        assert_eq!((&value["Effect"], &value["Principal"]), (&json!("Deny"), &json!("*")));
+        assert_eq!(value["Condition"], condition);
+    }
+}

@@ -1,0 +1,39 @@
+//! Builds the `Properties` of a resource.
+
+use serde_json::{Map, Value};
+
+/// A map under construction; absent options leave no key behind.
+#[derive(Default)]
+pub(super) struct Properties(Map<String, Value>);
+
+impl Properties {
+    /// Nothing yet.
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets one property.
+    pub(super) fn set(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Sets one property if there is a value for it.
+    pub(super) fn set_option(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.set(name, value),
+            None => self,
+        }
+    }
+
+    /// The finished map.
+    pub(super) fn into_map(self) -> Map<String, Value> {
+        self.0
+    }
+}
+
+impl From<Properties> for Value {
+    fn from(properties: Properties) -> Self {
+        Self::Object(properties.0)
+    }
+}

@@ -1,0 +1,98 @@
+//! The resource types of the constructs, and which attributes `Fn::GetAtt` finds on them.
+
+use std::fmt;
+
+/// A CloudFormation resource type that this crate has a construct for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ResourceType {
+    /// `AWS::DynamoDB::Table`.
+    Table,
+    /// `AWS::IAM::Role`.
+    Role,
+    /// `AWS::Lambda::Function`.
+    Function,
+    /// `AWS::Lambda::Permission`.
+    Permission,
+    /// `AWS::Lambda::Url`.
+    FunctionUrl,
+    /// `AWS::Logs::LogGroup`.
+    LogGroup,
+    /// `AWS::S3::Bucket`.
+    Bucket,
+    /// `AWS::S3::BucketPolicy`.
+    BucketPolicy,
+}
+
+impl ResourceType {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Table,
+        Self::Role,
+        Self::Function,
+        Self::Permission,
+        Self::FunctionUrl,
+        Self::LogGroup,
+        Self::Bucket,
+        Self::BucketPolicy,
+    ];
+
+    /// The name in a template's `Type`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Table => "AWS::DynamoDB::Table",
+            Self::Role => "AWS::IAM::Role",
+            Self::Function => "AWS::Lambda::Function",
+            Self::Permission => "AWS::Lambda::Permission",
+            Self::FunctionUrl => "AWS::Lambda::Url",
+            Self::LogGroup => "AWS::Logs::LogGroup",
+            Self::Bucket => "AWS::S3::Bucket",
+            Self::BucketPolicy => "AWS::S3::BucketPolicy",
+        }
+    }
+
+    /// The type with that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|resource_type| resource_type.name() == name)
+    }
+
+    /// What `Fn::GetAtt` finds on it.
+    pub const fn attributes(self) -> &'static [&'static str] {
+        match self {
+            Self::Table => &["Arn", "StreamArn"],
+            Self::Role => &["Arn", "RoleId"],
+            Self::Function | Self::LogGroup => &["Arn"],
+            Self::FunctionUrl => &["FunctionArn", "FunctionUrl"],
+            Self::Bucket => {
+                &["Arn", "DomainName", "DualStackDomainName", "RegionalDomainName", "WebsiteURL"]
+            }
+            Self::BucketPolicy | Self::Permission => &[],
+        }
+    }
+
+    /// The property without which an attribute does not exist, if there is one.
+    pub fn required_property(self, attribute: &str) -> Option<&'static str> {
+        match (self, attribute) {
+            (Self::Table, "StreamArn") => Some("StreamSpecification"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ResourceType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_is_found_by_its_name() {
+        for resource_type in ResourceType::ALL {
+            assert_eq!(ResourceType::named(resource_type.name()), Some(resource_type));
+        }
+        assert_eq!(ResourceType::named("AWS::EC2::NatGateway"), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! Recognises intrinsic functions in the JSON of a template.
+
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::intrinsic;
+
+/// How deep values may be nested, as checked and as resolved. Real templates stay below 15.
+pub const NESTING_MAX: usize = 64;
+
+/// An intrinsic function in a template.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Intrinsic<'a> {
+    /// `Ref`.
+    Reference(&'a str),
+    /// `Fn::GetAtt`.
+    Attribute { logical_id: &'a str, attribute: &'a str },
+    /// `Fn::Join`.
+    Join { separator: &'a str, parts: &'a [Value] },
+    /// `Fn::Sub`.
+    Substitution { text: &'a str, variables: Option<&'a Map<String, Value>> },
+}
+
+/// Why something that looks like an intrinsic function is none that Cellar understands.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum IntrinsicError {
+    /// A function that Cellar's constructs never write.
+    #[error("`{name}` is not supported: use one of {}", intrinsic::ALL.join(", "))]
+    Unsupported {
+        /// Its name.
+        name: String,
+    },
+    /// A function with arguments of the wrong form.
+    #[error("`{name}` expects {expected}")]
+    Malformed {
+        /// Its name.
+        name: &'static str,
+        /// What it expects.
+        expected: &'static str,
+    },
+}
+
+/// The intrinsic function that a value is, if it is one.
+pub(crate) fn intrinsic_in(value: &Value) -> Result<Option<Intrinsic<'_>>, IntrinsicError> {
+    let Some((name, argument)) = sole_entry(value) else { return Ok(None) };
+    match name {
+        intrinsic::REF => reference(argument).map(Some),
+        intrinsic::GET_ATT => attribute(argument).map(Some),
+        intrinsic::JOIN => join(argument).map(Some),
+        intrinsic::SUB => substitution(argument).map(Some),
+        name if name.starts_with("Fn::") => {
+            Err(IntrinsicError::Unsupported { name: name.to_owned() })
+        }
+        _ => Ok(None),
+    }
+}
+
+fn sole_entry(value: &Value) -> Option<(&str, &Value)> {
+    let mut entries = value.as_object()?.iter();
+    let (name, argument) = entries.next()?;
+    entries.next().is_none().then_some((name.as_str(), argument))
+}
+
+fn reference(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
+    let logical_id = argument.as_str().ok_or(IntrinsicError::Malformed {
+        name: intrinsic::REF,
+        expected: "the name of a resource or parameter",
+    })?;
+    Ok(Intrinsic::Reference(logical_id))
+}
+
+fn attribute(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
+    match argument.as_array().map(Vec::as_slice) {
+        Some([Value::String(logical_id), Value::String(attribute)]) => {
+            Ok(Intrinsic::Attribute { logical_id, attribute })
+        }
+        _ => Err(IntrinsicError::Malformed {
+            name: intrinsic::GET_ATT,
+            expected: "a list of a logical id and an attribute",
+        }),
+    }
+}
+
+fn join(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
+    match argument.as_array().map(Vec::as_slice) {
+        Some([Value::String(separator), Value::Array(parts)]) => {
+            Ok(Intrinsic::Join { separator, parts })
+        }
+        _ => Err(IntrinsicError::Malformed {
+            name: intrinsic::JOIN,
+            expected: "a list of a separator and a list of values",
+        }),
+    }
+}
+
+fn substitution(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
+    if let Some(text) = argument.as_str() {
+        return Ok(Intrinsic::Substitution { text, variables: None });
+    }
+    match argument.as_array().map(Vec::as_slice) {
+        Some([Value::String(text), Value::Object(variables)]) => {
+            Ok(Intrinsic::Substitution { text, variables: Some(variables) })
+        }
+        _ => Err(IntrinsicError::Malformed {
+            name: intrinsic::SUB,
+            expected: "a text, or a list of a text and a map of variables",
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn plain_values_are_no_intrinsics() {
+        for value in [json!("Ref"), json!({}), json!({"Ref": "a", "b": 1}), json!({"Bool": 1})] {
+            assert_eq!(intrinsic_in(&value), Ok(None), "{value}");
+        }
+    }
+
+    #[test]
+    fn wrong_arguments_are_refused() {
+        for (value, name) in [
+            (json!({"Ref": 1}), "Ref"),
+            (json!({"Fn::GetAtt": "A.B"}), "Fn::GetAtt"),
+            (json!({"Fn::GetAtt": ["A"]}), "Fn::GetAtt"),
+            (json!({"Fn::Join": ["", "a"]}), "Fn::Join"),
+            (json!({"Fn::Sub": ["a", {}, 1]}), "Fn::Sub"),
+        ] {
+            let error = intrinsic_in(&value).unwrap_err();
+            assert!(error.to_string().starts_with(&format!("`{name}` expects ")), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_functions_are_named() {
+        let error = intrinsic_in(&json!({"Fn::ImportValue": "x"})).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`Fn::ImportValue` is not supported: use one of Ref, Fn::GetAtt, Fn::Join, Fn::Sub"
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! The text of `Fn::Sub`, taken apart.
+
+use thiserror::Error;
+
+/// A piece of the text of `Fn::Sub`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SubstitutionPart {
+    /// Text that stands for itself; `${!x}` has become `${x}`.
+    Text(String),
+    /// `${Name}`: a variable of this `Fn::Sub`, a parameter or a resource.
+    Name(String),
+    /// `${LogicalId.Attribute}`.
+    Attribute {
+        /// The resource.
+        logical_id: String,
+        /// Its attribute.
+        attribute: String,
+    },
+}
+
+/// Why the text of `Fn::Sub` cannot be taken apart.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SubstitutionError {
+    /// `${` without `}`.
+    #[error("`${{` has no closing `}}`: add it, or write `${{!` for a plain `${{`")]
+    Unclosed,
+    /// `${}` or `${.x}` or `${x.}`.
+    #[error(
+        "`${{{name}}}` names nothing: write a logical id, or a logical id, a dot and an attribute"
+    )]
+    Nameless {
+        /// What is between the braces.
+        name: String,
+    },
+}
+
+/// Takes the text of `Fn::Sub` apart.
+///
+/// # Errors
+/// [`SubstitutionError`], if a brace is missing or a name is empty.
+pub fn parse_substitution(text: &str) -> Result<Vec<SubstitutionPart>, SubstitutionError> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (inside, following) = after.split_once('}').ok_or(SubstitutionError::Unclosed)?;
+        if !before.is_empty() {
+            parts.push(SubstitutionPart::Text(before.to_owned()));
+        }
+        parts.push(placeholder(inside)?);
+        rest = following;
+    }
+    if !rest.is_empty() {
+        parts.push(SubstitutionPart::Text(rest.to_owned()));
+    }
+    Ok(parts)
+}
+
+fn placeholder(inside: &str) -> Result<SubstitutionPart, SubstitutionError> {
+    if let Some(plain) = inside.strip_prefix('!') {
+        return Ok(SubstitutionPart::Text(format!("${{{plain}}}")));
+    }
+    let name = inside.trim();
+    let (logical_id, attribute) = match name.split_once('.') {
+        Some((logical_id, attribute)) => (logical_id, Some(attribute)),
+        None => (name, None),
+    };
+    if logical_id.is_empty() || attribute.is_some_and(str::is_empty) {
+        return Err(SubstitutionError::Nameless { name: inside.to_owned() });
+    }
+    Ok(match attribute {
+        None => SubstitutionPart::Name(name.to_owned()),
+        Some(attribute) => SubstitutionPart::Attribute {
+            logical_id: logical_id.to_owned(),
+            attribute: attribute.to_owned(),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SubstitutionPart::{Name, Text};
+    use super::*;
+
+    #[test]
+    fn text_names_and_attributes_are_told_apart() {
+        let parts = parse_substitution("a${B}c${D.E.F}${!G}$h").unwrap();
+        assert_eq!(
+            parts,
+            [
+                Text("a".to_owned()),
+                Name("B".to_owned()),
+                Text("c".to_owned()),
+                SubstitutionPart::Attribute {
+                    logical_id: "D".to_owned(),
+                    attribute: "E.F".to_owned()
+                },
+                Text("${G}".to_owned()),
+                Text("$h".to_owned()),
+            ]
+        );
+        assert_eq!(parse_substitution("").unwrap(), []);
+        assert_eq!(parse_substitution("${AWS::Region}").unwrap(), [Name("AWS::Region".to_owned())]);
+    }
+
+    #[test]
+    fn faults_are_refused() {
+        for text in ["${", "a${b", "${!x"] {
+            assert_eq!(parse_substitution(text), Err(SubstitutionError::Unclosed), "{text}");
+        }
+        for (text, name) in [("${}", ""), ("${ }", " "), ("${.x}", ".x"), ("${x.}", "x.")] {
+            let wanted = Err(SubstitutionError::Nameless { name: name.to_owned() });
+            assert_eq!(parse_substitution(text), wanted, "{text}");
+        }
+        assert_eq!(
+            SubstitutionError::Nameless { name: "x.".to_owned() }.to_string(),
+            "`${x.}` names nothing: write a logical id, or a logical id, a dot and an attribute"
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! The keys of a table and its attribute definitions have to be the same set.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::constructs::ResourceType;
+use crate::stack::error::{Holder, SynthesisError};
+use crate::template::{Resource, Template};
+
+/// Keys without a definition and definitions without a key; CloudFormation refuses both.
+pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
+    let tables = template
+        .resources
+        .iter()
+        .filter(|(_, resource)| resource.resource_type == ResourceType::Table.name());
+    tables.flat_map(|(logical_id, table)| of_table(logical_id, table)).collect()
+}
+
+fn of_table(logical_id: &str, table: &Resource) -> Vec<SynthesisError> {
+    let holder = Holder::new(logical_id, &table.resource_type);
+    let keys = attribute_names(table, "KeySchema");
+    let defined = attribute_names(table, "AttributeDefinitions");
+    let undefined = keys.difference(&defined).map(|attribute| SynthesisError::UndefinedKey {
+        holder: holder.clone(),
+        attribute: (*attribute).to_owned(),
+    });
+    let unused = defined.difference(&keys).map(|attribute| SynthesisError::UnusedAttribute {
+        holder: holder.clone(),
+        attribute: (*attribute).to_owned(),
+    });
+    undefined.chain(unused).collect()
+}
+
+fn attribute_names<'a>(table: &'a Resource, property: &str) -> BTreeSet<&'a str> {
+    let items = table.properties.get(property).and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(|item| item.get("AttributeName")?.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::constructs::{AttributeType, Table};
+    use crate::stack::Stack;
+
+    fn faults(table: Table) -> String {
+        let mut stack = Stack::new("test");
+        stack.add("Orders", table).unwrap();
+        stack.synthesize().map_or_else(|errors| errors.to_string(), |_| String::new())
+    }
+
+    #[test]
+    fn keys_and_definitions_have_to_agree() {
+        let table = Table::new("id").attribute("id", AttributeType::String);
+        assert_eq!(faults(table.clone()), "");
+        assert_eq!(
+            faults(table.clone().sort_key("at")),
+            "`Orders` (AWS::DynamoDB::Table): the key `at` has no definition; add \
+             `.attribute(\"at\", …)`"
+        );
+        assert_eq!(
+            faults(table.attribute("at", AttributeType::Number)),
+            "`Orders` (AWS::DynamoDB::Table): the attribute `at` is defined but no key uses it, \
+             which DynamoDB refuses; remove the definition"
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! CloudFormation's limits on a whole template.
+
+use crate::stack::error::SynthesisError;
+use crate::stack::limits::{
+    DESCRIPTION_BYTES_MAX, OUTPUTS_MAX, PARAMETERS_MAX, RESOURCES_MAX, TEMPLATE_BYTES_MAX,
+};
+use crate::template::Template;
+
+/// What there is too much of.
+pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
+    let mut findings = Vec::new();
+    let resources = template.resources.keys();
+    let parameters = template.parameters.keys();
+    findings.extend(too_many("resources", resources, RESOURCES_MAX));
+    findings.extend(too_many("parameters", parameters, PARAMETERS_MAX));
+    findings.extend(too_many("outputs", template.outputs.keys(), OUTPUTS_MAX));
+    let bytes = template.description.len();
+    if bytes > DESCRIPTION_BYTES_MAX {
+        findings.push(SynthesisError::DescriptionTooLong { bytes });
+    }
+    let bytes = template.to_json().len();
+    if bytes > TEMPLATE_BYTES_MAX {
+        findings.push(SynthesisError::TemplateTooLarge { bytes, largest: largest(template) });
+    }
+    findings
+}
+
+fn too_many<'a>(
+    section: &'static str,
+    mut names: impl ExactSizeIterator<Item = &'a String>,
+    limit: usize,
+) -> Option<SynthesisError> {
+    let count = names.len();
+    let first_beyond = names.nth(limit)?.clone();
+    Some(SynthesisError::TooMany { section, count, limit, first_beyond })
+}
+
+fn largest(template: &Template) -> String {
+    let by_size = template
+        .resources
+        .iter()
+        .max_by_key(|(_, resource)| serde_json::Value::from(*resource).to_string().len());
+    by_size.map(|(logical_id, _)| logical_id.clone()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constructs::LogGroup;
+    use crate::stack::{Output, Parameter, Stack};
+
+    fn findings_of(fill: impl FnOnce(&mut Stack)) -> Vec<SynthesisError> {
+        let mut stack = Stack::new("test");
+        fill(&mut stack);
+        stack.synthesize().map_or_else(|errors| errors.0, |_| Vec::new())
+    }
+
+    fn resources(count: usize) -> Vec<SynthesisError> {
+        findings_of(|stack| {
+            for number in 0..count {
+                stack.add(&format!("Logs{number:03}"), LogGroup::new(1)).unwrap();
+            }
+        })
+    }
+
+    #[test]
+    fn resources_are_bounded() {
+        assert_eq!(resources(RESOURCES_MAX), []);
+        assert_eq!(
+            resources(RESOURCES_MAX + 1)[0].to_string(),
+            "the stack has 501 resources, CloudFormation accepts 500; `Logs500` is the first \
+             beyond"
+        );
+    }
+
+    #[test]
+    fn parameters_and_outputs_are_bounded() {
+        for (section, count, is_fine) in [
+            ("parameters", PARAMETERS_MAX, true),
+            ("parameters", PARAMETERS_MAX + 1, false),
+            ("outputs", OUTPUTS_MAX, true),
+            ("outputs", OUTPUTS_MAX + 1, false),
+        ] {
+            let findings = findings_of(|stack| {
+                for number in 0..count {
+                    let name = format!("N{number}");
+                    if section == "outputs" {
+                        stack.output(&name, Output::new("x", "y")).unwrap();
+                    } else {
+                        stack.parameter(&name, Parameter::text("x")).unwrap();
+                    }
+                }
+            });
+            assert_eq!(findings.is_empty(), is_fine, "{count} {section}: {findings:?}");
+        }
+    }
+
+    #[test]
+    fn the_description_is_bounded() {
+        let with = |bytes: usize| Stack::new(&"x".repeat(bytes)).synthesize();
+        assert!(with(DESCRIPTION_BYTES_MAX).is_ok());
+        assert_eq!(
+            with(DESCRIPTION_BYTES_MAX + 1).unwrap_err().0,
+            [SynthesisError::DescriptionTooLong { bytes: DESCRIPTION_BYTES_MAX + 1 }]
+        );
+    }
+
+    #[test]
+    fn the_template_is_bounded_to_the_byte() {
+        let with = |bytes: usize| {
+            let mut stack = Stack::new("test");
+            stack.add("Logs", LogGroup::new(1)).unwrap();
+            stack.output("Filler", Output::new("x", "y".repeat(bytes))).unwrap();
+            stack.synthesize()
+        };
+        let overhead = with(0).unwrap().to_json().len();
+        assert!(with(TEMPLATE_BYTES_MAX - overhead).is_ok());
+        assert_eq!(
+            with(TEMPLATE_BYTES_MAX - overhead + 1).unwrap_err().0,
+            [SynthesisError::TemplateTooLarge {
+                bytes: TEMPLATE_BYTES_MAX + 1,
+                largest: "Logs".to_owned()
+            }]
+        );
+    }
+}

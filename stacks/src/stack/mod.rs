@@ -1,0 +1,209 @@
+//! Collects constructs under logical ids, hands out typed references, and checks all of them.
+
+mod check;
+mod error;
+mod handle;
+pub mod limits;
+mod parts;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::constructs::{Construct, RemovalPolicy, Rule, Suppression, write_suppressions};
+use crate::expression::Expression;
+use crate::template::{Resource, Template};
+
+pub use error::{Holder, SynthesisError, SynthesisErrors};
+pub use handle::Handle;
+pub use parts::{Output, Parameter};
+
+/// A CloudFormation stack under construction.
+///
+/// ```
+/// use cellar_stacks::constructs::{AttributeType, Table};
+/// use cellar_stacks::stack::{Output, Stack};
+///
+/// let mut stack = Stack::new("An example");
+/// let table = Table::new("id").attribute("id", AttributeType::String);
+/// let table = stack.add("OrderTable", table)?;
+/// stack.output("OrderTableName", Output::new("Name of the table.", table.name()))?;
+/// let template = stack.synthesize()?;
+/// assert_eq!(template.resources().count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Stack {
+    template: Template,
+    suppressions: BTreeMap<String, Vec<Suppression>>,
+}
+
+impl Stack {
+    /// An empty stack.
+    pub fn new(description: &str) -> Self {
+        Self { template: Template::empty(description), suppressions: BTreeMap::new() }
+    }
+
+    /// Adds a construct under a logical id.
+    ///
+    /// # Errors
+    /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
+    pub fn add<C: Construct>(
+        &mut self,
+        logical_id: &str,
+        construct: C,
+    ) -> Result<Handle<C>, SynthesisError> {
+        self.claim(logical_id, C::TYPE.name())?;
+        let removal = construct.removal();
+        let reasons: Map<String, Value> =
+            construct.reasons().into_iter().map(|(id, reason)| (id, reason.into())).collect();
+        let mut resource = Resource::new(C::TYPE.name(), construct.properties());
+        if removal == RemovalPolicy::Retain {
+            resource.retain();
+        }
+        if !reasons.is_empty() {
+            resource.metadata.insert(REASONS.to_owned(), reasons.into());
+        }
+        self.template.resources.insert(logical_id.to_owned(), resource);
+        Ok(Handle::new(logical_id))
+    }
+
+    /// Adds a parameter, whose value is given when the stack is deployed.
+    ///
+    /// # Errors
+    /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
+    pub fn parameter(
+        &mut self,
+        logical_id: &str,
+        parameter: Parameter,
+    ) -> Result<Expression, SynthesisError> {
+        self.claim(logical_id, Holder::PARAMETER)?;
+        self.template.parameters.insert(logical_id.to_owned(), parameter);
+        Ok(Expression::reference(logical_id))
+    }
+
+    /// Adds an output, which whoever deploys the stack can read. Its name may be that of a
+    /// resource.
+    ///
+    /// # Errors
+    /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
+    pub fn output(&mut self, name: &str, output: Output) -> Result<(), SynthesisError> {
+        let holder = Holder::output(name);
+        check_logical_id(&holder)?;
+        if self.template.outputs.contains_key(name) {
+            let taken_by = holder.kind.clone();
+            return Err(SynthesisError::DuplicateLogicalId { holder, taken_by });
+        }
+        self.template.outputs.insert(name.to_owned(), output);
+        Ok(())
+    }
+
+    /// Declares that a rule of a template checker does not apply to a resource, and why.
+    pub fn suppress<C: Construct>(&mut self, handle: &Handle<C>, rule: Rule, reason: &str) {
+        let suppression = Suppression { rule, reason: reason.to_owned() };
+        self.suppressions.entry(handle.logical_id().to_owned()).or_default().push(suppression);
+    }
+
+    /// Makes a resource wait for another one that it does not refer to.
+    pub fn depends_on<C: Construct, D: Construct>(
+        &mut self,
+        later: &Handle<C>,
+        earlier: &Handle<D>,
+    ) {
+        if let Some(resource) = self.template.resources.get_mut(later.logical_id()) {
+            resource.depends_on.push(earlier.logical_id().to_owned());
+        }
+    }
+
+    /// Checks everything and gives the template.
+    ///
+    /// # Errors
+    /// All faults at once: references to what is not there, attributes that a type does not
+    /// have, keys without a definition, wildcard permissions, circles, CloudFormation's limits.
+    pub fn synthesize(mut self) -> Result<Template, SynthesisErrors> {
+        for (logical_id, suppressions) in &self.suppressions {
+            if let Some(resource) = self.template.resources.get_mut(logical_id) {
+                write_suppressions(suppressions, &mut resource.metadata);
+            }
+        }
+        let findings = check::findings(&self.template);
+        if findings.is_empty() { Ok(self.template) } else { Err(SynthesisErrors(findings)) }
+    }
+
+    /// Resources and parameters share one name space.
+    fn claim(&self, logical_id: &str, kind: &str) -> Result<(), SynthesisError> {
+        let holder = Holder::new(logical_id, kind);
+        check_logical_id(&holder)?;
+        match self.template.kind_of(logical_id) {
+            None => Ok(()),
+            Some(taken_by) => {
+                let taken_by = taken_by.to_owned();
+                Err(SynthesisError::DuplicateLogicalId { holder, taken_by })
+            }
+        }
+    }
+}
+
+/// Section of a resource's metadata that says why a statement names no resource.
+pub(crate) const REASONS: &str = "Reasons";
+
+fn check_logical_id(holder: &Holder) -> Result<(), SynthesisError> {
+    let id = &holder.logical_id;
+    let fits = (1..=limits::LOGICAL_ID_CHARS_MAX).contains(&id.len());
+    if fits && id.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        Ok(())
+    } else {
+        Err(SynthesisError::InvalidLogicalId { holder: holder.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::constructs::LogGroup;
+
+    #[test]
+    fn logical_ids_are_letters_and_digits_up_to_255() {
+        let mut stack = Stack::new("test");
+        assert!(stack.add(&"a".repeat(255), LogGroup::new(1)).is_ok());
+        for id in ["", "a-b", "a b", "é", &"a".repeat(256)] {
+            let error = stack.add(id, LogGroup::new(1)).unwrap_err();
+            let holder = Holder::new(id, "AWS::Logs::LogGroup");
+            assert_eq!(error, SynthesisError::InvalidLogicalId { holder: holder.clone() });
+            let error = stack.parameter(id, Parameter::text("x")).unwrap_err();
+            assert!(matches!(error, SynthesisError::InvalidLogicalId { .. }));
+            let error = stack.output(id, Output::new("x", "y")).unwrap_err();
+            assert!(matches!(error, SynthesisError::InvalidLogicalId { .. }));
+        }
+    }
+
+    #[test]
+    fn a_name_is_given_once_to_a_resource_or_a_parameter() {
+        let mut stack = Stack::new("test");
+        stack.add("Logs", LogGroup::new(1)).unwrap();
+        assert_eq!(
+            stack.parameter("Logs", Parameter::text("x")).unwrap_err().to_string(),
+            "`Logs` (parameter): the name is taken (AWS::Logs::LogGroup); choose another one"
+        );
+        assert!(stack.add("Logs", LogGroup::new(1)).is_err());
+        stack.output("Logs", Output::new("may share it", "x")).unwrap();
+        assert!(stack.output("Logs", Output::new("twice", "x")).is_err());
+    }
+
+    #[test]
+    fn suppressions_and_dependencies_reach_the_template() {
+        let mut stack = Stack::new("test");
+        let first = stack.add("First", LogGroup::new(1)).unwrap();
+        let second = stack.add("Second", LogGroup::new(1)).unwrap();
+        stack.depends_on(&second, &first);
+        stack.suppress(&first, Rule::checkov("CKV_AWS_158"), "because");
+        let template = stack.synthesize().unwrap();
+        assert_eq!(template.resource("Second").unwrap().depends_on, ["First"]);
+        assert_eq!(
+            Value::Object(template.resource("First").unwrap().metadata.clone()),
+            json!({"checkov": {"skip": [{"id": "CKV_AWS_158", "comment": "because"}]}})
+        );
+    }
+}

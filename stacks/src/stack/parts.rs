@@ -1,0 +1,69 @@
+//! Parameters and outputs of a template.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::expression::Expression;
+
+/// A value that is given when the stack is deployed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+pub struct Parameter {
+    /// What it is for.
+    #[serde(default)]
+    pub description: String,
+    /// Its CloudFormation type; this crate writes `String` only.
+    #[serde(rename = "Type")]
+    pub parameter_type: String,
+    /// Its value if none is given; the stack's own parameters have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
+/// A value that whoever deploys the stack can read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+pub struct Output {
+    /// What it is.
+    #[serde(default)]
+    pub description: String,
+    /// The value, perhaps an intrinsic function.
+    pub value: Value,
+}
+
+impl Parameter {
+    /// A text without a default: a deployment that does not give it is refused.
+    pub fn text(description: &str) -> Self {
+        Self {
+            description: description.to_owned(),
+            parameter_type: "String".to_owned(),
+            default: None,
+        }
+    }
+}
+
+impl Output {
+    /// An output with its meaning.
+    pub fn new(description: &str, value: impl Into<Expression>) -> Self {
+        Self { description: description.to_owned(), value: value.into().into() }
+    }
+}
+
+impl From<&Parameter> for Value {
+    fn from(parameter: &Parameter) -> Self {
+        let mut value = json!({
+            "Description": parameter.description,
+            "Type": parameter.parameter_type,
+        });
+        if let (Some(map), Some(default)) = (value.as_object_mut(), &parameter.default) {
+            map.insert("Default".to_owned(), default.as_str().into());
+        }
+        value
+    }
+}
+
+impl From<&Output> for Value {
+    fn from(output: &Output) -> Self {
+        json!({ "Description": output.description, "Value": output.value })
+    }
+}

@@ -1,0 +1,125 @@
+//! Reads back the JSON of a template that this crate wrote.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::{FORMAT_VERSION, Resource, Template};
+use crate::stack::limits::TEMPLATE_BYTES_MAX;
+use crate::stack::{Output, Parameter};
+
+/// Why a text is no template of Cellar.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TemplateError {
+    /// Larger than CloudFormation accepts.
+    #[error("the template has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are read")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// No JSON, or a section or field that Cellar's templates do not have.
+    #[error("this is no template of Cellar: {message}; synthesize it again")]
+    Malformed {
+        /// What the parser said, with the place.
+        message: String,
+    },
+    /// A format version that does not exist.
+    #[error(
+        "the template's format version is `{version}`, but only `{FORMAT_VERSION}` exists; synthesize it again"
+    )]
+    Version {
+        /// As written.
+        version: String,
+    },
+}
+
+/// The sections of a template. Others, such as `Conditions`, would change its meaning.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+struct Document {
+    #[serde(rename = "AWSTemplateFormatVersion")]
+    version: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    parameters: BTreeMap<String, Parameter>,
+    resources: BTreeMap<String, Resource>,
+    #[serde(default)]
+    outputs: BTreeMap<String, Output>,
+}
+
+impl Template {
+    /// Reads what [`Template::to_json`] wrote.
+    ///
+    /// # Errors
+    /// [`TemplateError`], if it is too large, malformed, or uses what Cellar never writes.
+    pub fn from_json(text: &str) -> Result<Self, TemplateError> {
+        if text.len() > TEMPLATE_BYTES_MAX {
+            return Err(TemplateError::TooLarge { bytes: text.len() });
+        }
+        let document: Document = serde_json::from_str(text)
+            .map_err(|error| TemplateError::Malformed { message: error.to_string() })?;
+        let Document { version, description, parameters, resources, outputs } = document;
+        if version != FORMAT_VERSION {
+            return Err(TemplateError::Version { version });
+        }
+        Ok(Self { description, parameters, resources, outputs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constructs::LogGroup;
+    use crate::stack::Stack;
+
+    fn template() -> Template {
+        let mut stack = Stack::new("test");
+        let first = stack.add("First", LogGroup::new(1)).unwrap();
+        let second = stack.add("Second", LogGroup::new(3)).unwrap();
+        stack.depends_on(&second, &first);
+        stack.parameter("Key", Parameter::text("a key")).unwrap();
+        stack.output("Name", Output::new("a name", first.name())).unwrap();
+        stack.synthesize().unwrap()
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let template = template();
+        let back = Template::from_json(&template.to_json()).unwrap();
+        assert_eq!(back, template);
+        assert_eq!(back.to_json(), template.to_json());
+    }
+
+    #[test]
+    fn what_cellar_never_writes_is_refused() {
+        for text in [
+            "",
+            "[]",
+            "{}",
+            r#"{"AWSTemplateFormatVersion": "2010-09-09"}"#,
+            r#"{"AWSTemplateFormatVersion": "2010-09-09", "Resources": {}, "Conditions": {}}"#,
+            r#"{"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"A": {"Type": 1}}}"#,
+            r#"{"AWSTemplateFormatVersion": "2010-09-09",
+                "Resources": {"A": {"Type": "T", "Condition": "C"}}}"#,
+        ] {
+            let error = Template::from_json(text).unwrap_err();
+            assert!(matches!(error, TemplateError::Malformed { .. }), "{text}: {error}");
+        }
+        let text = r#"{"AWSTemplateFormatVersion": "2024-01-01", "Resources": {}}"#;
+        let version = "2024-01-01".to_owned();
+        assert_eq!(Template::from_json(text), Err(TemplateError::Version { version }));
+    }
+
+    #[test]
+    fn the_size_is_bounded() {
+        let text = template().to_json();
+        let padded = |bytes: usize| format!("{text}{}", " ".repeat(bytes - text.len()));
+        assert!(Template::from_json(&padded(TEMPLATE_BYTES_MAX)).is_ok());
+        assert_eq!(
+            Template::from_json(&padded(TEMPLATE_BYTES_MAX + 1)),
+            Err(TemplateError::TooLarge { bytes: TEMPLATE_BYTES_MAX + 1 })
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! Writes YAML scalars so that a string is read as a string by every YAML reader.
+//!
+//! The rule is a list of what may stay plain, not of what must be quoted: a form that was
+//! forgotten costs two quotation marks, not a wrong value.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// Words that YAML 1.1 or 1.2 reads as a boolean, as nothing or as a number, in any case.
+const WORDS: [&str; 13] =
+    ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "none", "nan", "inf"];
+
+/// A scalar or an empty container.
+pub(super) fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(text) => string(text),
+        // Numbers, booleans, null and the empty containers look the same in JSON and YAML.
+        other => other.to_string(),
+    }
+}
+
+/// A string, plain where that is safe and double-quoted elsewhere.
+pub(super) fn string(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { quoted(text) }
+}
+
+/// A letter first (so no number, date, time, sign or indicator), then letters, digits and a few
+/// marks that mean nothing inside a block scalar, single spaces only between them, no colon
+/// that could end a key, and none of [`WORDS`].
+fn is_plain(text: &str) -> bool {
+    let mut previous = ' ';
+    for (index, c) in text.chars().enumerate() {
+        let fits = match c {
+            'a'..='z' | 'A'..='Z' => true,
+            '0'..='9' | '_' | '.' | '/' | '-' | ',' | ';' | '(' | ')' => index > 0,
+            // A colon ends a key where a space or the end follows, which is checked below.
+            ':' => index > 0,
+            ' ' => previous != ' ' && previous != ':',
+            _ => false,
+        };
+        if !fits {
+            return false;
+        }
+        previous = c;
+    }
+    !text.is_empty()
+        && previous != ' '
+        && previous != ':'
+        && !WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            ' '..='~' => out.push(c),
+            c if c.is_alphanumeric() => out.push(c),
+            c => escape(u32::from(c), &mut out),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn escape(code: u32, out: &mut String) {
+    // Writing to a string cannot fail.
+    let _ = match code {
+        0..=0xff => write!(out, "\\x{code:02x}"),
+        0x100..=0xffff => write!(out, "\\u{code:04x}"),
+        _ => write!(out, "\\U{code:08x}"),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Strings that some YAML reader takes for something else when they are plain.
+    const AMBIGUOUS: &[&str] = &[
+        "",
+        " ",
+        " a",
+        "a ",
+        "a  b",
+        "~",
+        "null",
+        "Null",
+        "NULL",
+        "nil",
+        "none",
+        "y",
+        "Y",
+        "n",
+        "N",
+        "yes",
+        "Yes",
+        "YES",
+        "no",
+        "No",
+        "NO",
+        "on",
+        "On",
+        "ON",
+        "off",
+        "Off",
+        "OFF",
+        "true",
+        "True",
+        "TRUE",
+        "false",
+        "False",
+        "FALSE",
+        "0",
+        "1",
+        "-1",
+        "+1",
+        "01",
+        "0o7",
+        "0x1f",
+        "0b1",
+        "1_000",
+        "1,000",
+        "12:30:00",
+        "190:20:30",
+        "1.5",
+        ".5",
+        "5.",
+        "1e3",
+        "1.0e+3",
+        "-.5",
+        ".inf",
+        "-.inf",
+        "+.INF",
+        ".nan",
+        ".NaN",
+        "nan",
+        "inf",
+        "685_230.15",
+        "_1",
+        "2012-10-17",
+        "2010-09-09",
+        "2001-12-14t21:59:43.10-05:00",
+        "=",
+        "<<",
+        "<",
+        ">",
+        "|",
+        "-",
+        "- a",
+        "--- a",
+        "---",
+        "...",
+        "?",
+        "? a",
+        ":",
+        ": a",
+        "a: b",
+        "a:",
+        "a: ",
+        "a #b",
+        "#a",
+        "#",
+        "&a",
+        "*a",
+        "*",
+        "!a",
+        "!",
+        "!!str a",
+        "%a",
+        "%YAML 1.2",
+        "@a",
+        "`a",
+        "'a'",
+        "\"a\"",
+        "'",
+        "\"",
+        "[a]",
+        "[",
+        "]",
+        "{a}",
+        "{",
+        "}",
+        ",",
+        ",a",
+        "\\",
+        "a\nb",
+        "a\n",
+        "\n",
+        "a\tb",
+        "\t",
+        "a\rb",
+        "\u{0}",
+        "\u{7}",
+        "\u{7f}",
+        "\u{85}",
+        "\u{a0}",
+        "\u{2028}",
+        "\u{2029}",
+        "\u{feff}",
+        "\u{200b}",
+        "😀",
+        "é",
+        "日本",
+        "\u{fffe}",
+    ];
+
+    #[test]
+    fn ambiguous_strings_are_quoted_and_read_back() {
+        for text in AMBIGUOUS {
+            let written = string(text);
+            assert!(written.starts_with('"') && written.ends_with('"'), "{written}");
+            assert_eq!(serde_yaml::from_str::<String>(&written).unwrap(), *text);
+            let value: serde_yaml::Value = serde_yaml::from_str(&written).unwrap();
+            assert_eq!(value, serde_yaml::Value::from(*text), "{written}");
+        }
+    }
+
+    #[test]
+    fn ambiguous_strings_are_safe_as_keys_and_in_lists() {
+        for text in AMBIGUOUS {
+            let written = format!("{}:\n  - {}\n", string(text), string(text));
+            let value: Value = serde_yaml::from_str(&written).unwrap();
+            assert_eq!(value[*text][0], **text, "{written}");
+        }
+    }
+
+    #[test]
+    fn what_people_read_most_stays_plain() {
+        for text in [
+            "AWS::DynamoDB::Table",
+            "Fn::GetAtt",
+            "dynamodb:GetItem",
+            "lambda.amazonaws.com",
+            "provided.al2023",
+            "A sentence, with (some) marks: none.",
+            "x86_64",
+            "nobody",
+        ]
+        .map(|text| text.replace(": ", " "))
+        {
+            assert_eq!(string(&text), text);
+            let value: Value = serde_yaml::from_str(&text).unwrap();
+            assert_eq!(value, text);
+        }
+    }
+
+    #[test]
+    fn other_scalars_are_not_quoted() {
+        for (value, text) in
+            [(Value::from(1), "1"), (Value::from(true), "true"), (Value::Null, "null")]
+        {
+            assert_eq!(scalar(&value), text);
+        }
+    }
+}

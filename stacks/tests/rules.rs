@@ -1,0 +1,357 @@
+//! What Cellar's template promises: idle it costs nothing, no data is lost with it, nobody gets
+//! more than is needed (design `5-quality.md` §3, §5).
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use cellar_core::environment;
+use cellar_stacks::config::TokenKey;
+use cellar_stacks::template::Resource;
+use cellar_stacks::{Architecture, Config, Lookup, Template, cellar_stack};
+use serde_json::{Value, json};
+
+/// Bytes that Lambda allows for all environment variables of a function.
+const ENVIRONMENT_BYTES_MAX: usize = 4096;
+
+fn template_of(config: &Config) -> Template {
+    cellar_stack(config, Architecture::X86_64).unwrap()
+}
+
+fn with_origins() -> Config {
+    Config { cors_origins: vec!["https://a.example".to_owned()], ..Config::default() }
+}
+
+fn resources_of<'a>(
+    template: &'a Template,
+    resource_type: &'a str,
+) -> impl Iterator<Item = (&'a str, &'a Resource)> {
+    template.resources().filter(move |(_, resource)| resource.resource_type == resource_type)
+}
+
+/// Every key at every depth.
+fn keys(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(entries) => {
+            for (key, inner) in entries {
+                found.push(key.clone());
+                keys(inner, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
+        _ => {}
+    }
+}
+
+/// All statements that allow something, with the logical id of their role.
+fn allowed(template: &Template) -> Vec<(&str, &Value)> {
+    let roles = resources_of(template, "AWS::IAM::Role");
+    let statements = roles.flat_map(|(id, role)| {
+        let policies = role.properties["Policies"].as_array().unwrap();
+        let documents = policies.iter().map(|policy| &policy["PolicyDocument"]["Statement"]);
+        documents.flat_map(move |list| list.as_array().unwrap().iter().map(move |one| (id, one)))
+    });
+    statements.filter(|(_, statement)| statement["Effect"] == "Allow").collect()
+}
+
+#[test]
+fn an_idle_stack_costs_nothing_but_storage() {
+    for config in [Config::default(), with_origins()] {
+        let template = template_of(&config);
+        // Each of these has no price while nobody uses it.
+        let free_while_idle = [
+            "AWS::DynamoDB::Table",
+            "AWS::IAM::Role",
+            "AWS::Lambda::Function",
+            "AWS::Lambda::Permission",
+            "AWS::Lambda::Url",
+            "AWS::Logs::LogGroup",
+            "AWS::S3::Bucket",
+            "AWS::S3::BucketPolicy",
+        ];
+        for (id, resource) in template.resources() {
+            assert!(free_while_idle.contains(&resource.resource_type.as_str()), "{id}");
+        }
+        assert!(resources_of(&template, "AWS::CloudWatch::Alarm").count() <= 10);
+        let mut found = Vec::new();
+        keys(&template.to_value(), &mut found);
+        for priced in [
+            "KMSMasterKeyID",
+            "KMSMasterKeyId",
+            "KmsKeyArn",
+            "ProvisionedConcurrencyConfig",
+            "ProvisionedThroughput",
+            "ReservedConcurrentExecutions",
+            "SnapStart",
+            "VpcConfig",
+        ] {
+            assert!(!found.iter().any(|key| key == priced), "{priced}");
+        }
+        for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
+            assert_eq!(table.properties["BillingMode"], "PAY_PER_REQUEST", "{id}");
+        }
+    }
+}
+
+#[test]
+fn no_resource_has_a_fixed_physical_name() {
+    let template = template_of(&with_origins());
+    let names = ["BucketName", "LogGroupName", "ManagedPolicyName", "RoleName", "TableName"];
+    for (id, resource) in template.resources() {
+        for name in names {
+            assert!(!resource.properties.contains_key(name), "{id}");
+        }
+        if resource.resource_type == "AWS::Lambda::Function" {
+            assert!(!resource.properties.contains_key("FunctionName"), "{id}");
+        }
+    }
+}
+
+#[test]
+fn data_survives_the_stack() {
+    let template = template_of(&Config::default());
+    let tables: Vec<_> = resources_of(&template, "AWS::DynamoDB::Table").collect();
+    assert_eq!(
+        tables.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
+        ["EntryTable", "SegmentTable"]
+    );
+    for (id, table) in tables {
+        let properties = &table.properties;
+        assert_eq!(properties["DeletionProtectionEnabled"], true, "{id}");
+        assert_eq!(properties["SSESpecification"], json!({"SSEEnabled": true}), "{id}");
+        let recovery = &properties["PointInTimeRecoverySpecification"];
+        assert_eq!(recovery["PointInTimeRecoveryEnabled"], true, "{id}");
+    }
+    let bucket = &template.resource("Bucket").unwrap().properties;
+    assert_eq!(bucket["VersioningConfiguration"]["Status"], "Enabled");
+    assert!(bucket.contains_key("BucketEncryption"));
+    for id in ["EntryTable", "SegmentTable", "Bucket", "BucketPolicy"] {
+        let resource = template.resource(id).unwrap();
+        assert_eq!(resource.deletion_policy.as_deref(), Some("Retain"), "{id}");
+        assert_eq!(resource.update_replace_policy.as_deref(), Some("Retain"), "{id}");
+    }
+}
+
+#[test]
+fn deletion_protection_can_be_switched_off_but_retention_cannot() {
+    let template = template_of(&Config { deletion_protection: false, ..Config::default() });
+    for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
+        assert_eq!(table.properties["DeletionProtectionEnabled"], false, "{id}");
+        assert_eq!(table.deletion_policy.as_deref(), Some("Retain"), "{id}");
+    }
+}
+
+#[test]
+fn tables_have_the_keys_of_the_log_and_only_entries_a_stream() {
+    let template = template_of(&Config::default());
+    for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
+        assert_eq!(
+            table.properties["AttributeDefinitions"],
+            json!([
+                {"AttributeName": "S", "AttributeType": "B"},
+                {"AttributeName": "N", "AttributeType": "N"}
+            ]),
+            "{id}"
+        );
+        assert_eq!(
+            table.properties["KeySchema"],
+            json!([
+                {"AttributeName": "S", "KeyType": "HASH"},
+                {"AttributeName": "N", "KeyType": "RANGE"}
+            ]),
+            "{id}"
+        );
+    }
+    let stream = |id| template.resource(id).unwrap().properties.get("StreamSpecification");
+    assert_eq!(stream("EntryTable"), Some(&json!({"StreamViewType": "NEW_IMAGE"})));
+    assert_eq!(stream("SegmentTable"), None);
+}
+
+#[test]
+fn the_api_may_do_exactly_this() {
+    let template = template_of(&Config::default());
+    let own: Vec<(&str, Vec<&str>, &Value)> = allowed(&template)
+        .into_iter()
+        .map(|(_, statement)| {
+            let actions = statement["Action"].as_array().unwrap();
+            let actions = actions.iter().map(|action| action.as_str().unwrap()).collect();
+            (statement["Sid"].as_str().unwrap(), actions, &statement["Resource"])
+        })
+        .collect();
+    let table_actions = vec!["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
+    let arn = |id: &str| json!([{"Fn::GetAtt": [id, "Arn"]}]);
+    assert_eq!(
+        own,
+        [
+            ("EntryTable", table_actions.clone(), &arn("EntryTable")),
+            ("SegmentTable", table_actions, &arn("SegmentTable")),
+            ("OwnLogs", vec!["logs:CreateLogStream", "logs:PutLogEvents"], &arn("ApiLogGroup")),
+            ("Traces", vec!["xray:PutTelemetryRecords", "xray:PutTraceSegments"], &json!("*")),
+        ]
+    );
+}
+
+#[test]
+fn wildcards_are_only_where_a_service_knows_nothing_narrower() {
+    let template = template_of(&with_origins());
+    for (id, statement) in allowed(&template) {
+        for action in statement["Action"].as_array().unwrap() {
+            assert!(!action.as_str().unwrap().contains('*'), "{id}: {action}");
+        }
+        if statement["Resource"].to_string().contains('*') {
+            assert_eq!(statement["Sid"], "Traces", "{id}");
+            let reason = &template.resource(id).unwrap().metadata["Reasons"]["Traces"];
+            assert!(reason.as_str().is_some_and(|reason| !reason.is_empty()), "{id}");
+        }
+    }
+}
+
+#[test]
+fn the_bucket_takes_tls_only_and_forgets_what_is_pending() {
+    let template = template_of(&Config::default());
+    let policy = &template.resource("BucketPolicy").unwrap().properties["PolicyDocument"];
+    let statement = &policy["Statement"][0];
+    assert_eq!((&statement["Effect"], &statement["Principal"]), (&json!("Deny"), &json!("*")));
+    assert_eq!(statement["Condition"], json!({"Bool": {"aws:SecureTransport": "false"}}));
+    assert_eq!(statement["Resource"].as_array().unwrap().len(), 2);
+    let rules = &template.resource("Bucket").unwrap().properties["LifecycleConfiguration"]["Rules"];
+    assert_eq!(rules[0]["TagFilters"], json!([{"Key": "state", "Value": "pending"}]));
+    assert_eq!(rules[0]["ExpirationInDays"], 3);
+    assert_eq!(rules[1]["NoncurrentVersionExpiration"]["NoncurrentDays"], 30);
+    assert!(rules[2]["TagFilters"].is_null());
+    assert!(!rules[2]["AbortIncompleteMultipartUpload"].is_null());
+}
+
+#[test]
+fn the_url_has_both_permissions() {
+    let template = template_of(&Config::default());
+    let url = &template.resource("ApiUrl").unwrap().properties;
+    assert_eq!((&url["AuthType"], &url["InvokeMode"]), (&json!("NONE"), &json!("BUFFERED")));
+    let permissions: Vec<_> = resources_of(&template, "AWS::Lambda::Permission")
+        .map(|(_, resource)| Value::Object(resource.properties.clone()))
+        .collect();
+    let function = json!({"Fn::GetAtt": ["ApiFunction", "Arn"]});
+    assert_eq!(
+        permissions,
+        [
+            json!({
+                "Action": "lambda:InvokeFunction",
+                "FunctionName": function,
+                "InvokedViaFunctionUrl": true,
+                "Principal": "*"
+            }),
+            json!({
+                "Action": "lambda:InvokeFunctionUrl",
+                "FunctionName": function,
+                "FunctionUrlAuthType": "NONE",
+                "Principal": "*"
+            }),
+        ]
+    );
+}
+
+#[test]
+fn cors_is_there_only_for_configured_origins() {
+    let plain = template_of(&Config::default());
+    let cors = |template: &Template, id: &str, property: &str| {
+        template.resource(id).unwrap().properties.get(property).cloned()
+    };
+    assert_eq!(cors(&plain, "ApiUrl", "Cors"), None);
+    assert_eq!(cors(&plain, "Bucket", "CorsConfiguration"), None);
+    let open = template_of(&with_origins());
+    let origins = json!(["https://a.example"]);
+    let api = cors(&open, "ApiUrl", "Cors").unwrap();
+    assert_eq!(api["AllowOrigins"], origins);
+    // Lambda refuses methods of more than six letters.
+    let methods = api["AllowMethods"].as_array().unwrap();
+    assert!(methods.iter().all(|method| method.as_str().unwrap().len() <= 6));
+    let bucket = cors(&open, "Bucket", "CorsConfiguration").unwrap();
+    assert_eq!(bucket["CorsRules"][0]["AllowedOrigins"], origins);
+}
+
+#[test]
+fn the_configuration_reaches_the_function() {
+    let text = "api: {memory_mb: 2048, timeout_s: 12}\nlog_retention_days: 5\n";
+    let config = Config::parse(text, "cellar.yaml").unwrap();
+    let template = cellar_stack(&config, Architecture::Arm64).unwrap();
+    let function = &template.resource("ApiFunction").unwrap().properties;
+    assert_eq!(function["Architectures"], json!(["arm64"]));
+    assert_eq!((&function["MemorySize"], &function["Timeout"]), (&json!(2048), &json!(12)));
+    assert_eq!(function["LoggingConfig"]["LogGroup"], json!({"Ref": "ApiLogGroup"}));
+    assert_eq!(template.resource("ApiLogGroup").unwrap().properties["RetentionInDays"], 5);
+}
+
+/// Answers every question with the question.
+struct Echo;
+
+impl Lookup for Echo {
+    fn reference(&self, logical_id: &str) -> Option<String> {
+        Some(format!("<{logical_id}>"))
+    }
+
+    fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String> {
+        Some(format!("<{logical_id}.{attribute}>"))
+    }
+}
+
+#[test]
+fn the_environment_is_what_the_runtime_reads() {
+    let template = template_of(&Config::default());
+    let function = template.resolved_properties("ApiFunction", &Echo).unwrap().unwrap();
+    assert_eq!(
+        function["Environment"]["Variables"],
+        json!({
+            environment::FUNCTION: environment::FUNCTION_API,
+            environment::ENTRY_TABLE: "<EntryTable>",
+            environment::SEGMENT_TABLE: "<SegmentTable>",
+            environment::BUCKET: "<Bucket>",
+            environment::STACK: "<AWS::StackName>",
+            environment::TOKEN_ISSUER: "cellar",
+            environment::TOKEN_AUDIENCE: "cellar",
+            environment::TOKEN_KEYS: "[]",
+        })
+    );
+    assert_eq!(function["Code"], json!({"S3Bucket": "<ArtifactBucket>", "S3Key": "<ArtifactKey>"}));
+}
+
+#[test]
+fn the_largest_configuration_fits_into_lambdas_environment() {
+    let mut config = Config::default();
+    config.tokens.issuer = "i".repeat(255);
+    config.tokens.audience = "a".repeat(255);
+    let key =
+        |number| TokenKey { id: format!("{number}{}", "k".repeat(63)), public_key: "A".repeat(43) };
+    config.tokens.keys = (0..8).map(key).collect();
+    // Names of resources are at most 255 characters, that of a stack 128.
+    let names = 3 * 255 + 128;
+    let template = template_of(&config);
+    let function = template.resolved_properties("ApiFunction", &Echo).unwrap().unwrap();
+    let variables = function["Environment"]["Variables"].as_object().unwrap();
+    let bytes: usize =
+        variables.iter().map(|(name, value)| name.len() + value.as_str().unwrap().len()).sum();
+    assert!(bytes + names <= ENVIRONMENT_BYTES_MAX, "{bytes}");
+}
+
+#[test]
+fn parameters_and_outputs_are_these() {
+    let template = template_of(&Config::default());
+    let parameters: Vec<_> = template.parameters().collect();
+    assert_eq!(
+        parameters.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        ["ArtifactBucket", "ArtifactKey"]
+    );
+    assert!(parameters.iter().all(|(_, parameter)| parameter.default.is_none()));
+    let outputs: Vec<_> = template
+        .outputs()
+        .map(|(name, output)| {
+            let value = template.resolve(&output.value, &Echo).unwrap();
+            (name, value.as_str().unwrap().to_owned())
+        })
+        .collect();
+    let wanted = [
+        ("ApiFunctionName", "<ApiFunction>"),
+        ("ApiUrl", "<ApiUrl.FunctionUrl>"),
+        ("BucketName", "<Bucket>"),
+        ("EntryTableName", "<EntryTable>"),
+        ("SegmentTableName", "<SegmentTable>"),
+    ];
+    assert_eq!(outputs, wanted.map(|(name, value)| (name, value.to_owned())));
+}
