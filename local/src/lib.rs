@@ -1,1 +1,19 @@
-//! placeholder
+//! The local cloud: reads a synthesized template and runs the runtime's handlers in one process on
+//! 127.0.0.1, over an embedded DynamoDB and files (design `1-overview.md`, two places to run).
+//!
+//! Tables, environment variables, the function behind a URL and its CORS answers come from the
+//! template and are not repeated here.
+
+mod buckets;
+mod cloud;
+mod cors;
+mod database;
+mod error;
+mod functions;
+mod names;
+mod state;
+mod tables;
+
+pub use cloud::{LocalCloud, Options};
+pub use error::LocalError;
+pub use state::{Running, StateFolder};

@@ -1,0 +1,111 @@
+//! Starts, runs and stops a local cloud.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Router;
+use cellar_runtime::api::{self, ApiState};
+use cellar_runtime::dynamodb;
+use cellar_stacks::template::Template;
+use tokio::net::TcpListener;
+
+use crate::database::{self, DatabaseServer};
+use crate::error::LocalError;
+use crate::functions::url_function;
+use crate::names::Names;
+use crate::state::{Lock, Running, StateFolder};
+use crate::{buckets, cors, tables};
+
+/// What a template does not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The stack's name.
+    pub stack: String,
+    /// The port on 127.0.0.1; 0 for any that is free.
+    pub port: u16,
+}
+
+/// A cloud that is ready: its tables are there and its URL is bound; [`LocalCloud::serve`] runs it.
+#[derive(Debug)]
+pub struct LocalCloud {
+    listener: TcpListener,
+    router: Router,
+    url: String,
+    // In the order of dropping: the database ends before the folder is free for another.
+    _database: DatabaseServer,
+    _lock: Lock,
+}
+
+impl LocalCloud {
+    /// Makes the template's resources in the folder, or takes them over as they were left there.
+    ///
+    /// # Errors
+    /// [`LocalError`]: the folder is in use or damaged, the port is taken, or the template has
+    /// something that cannot run here. Nothing that was stored is changed then.
+    pub async fn start(
+        template: &Template,
+        folder: &StateFolder,
+        options: &Options,
+    ) -> Result<Self, LocalError> {
+        let lock = folder.lock()?;
+        folder.open(&options.stack)?;
+        let listener = listen(options.port).await?;
+        let address = listener.local_addr().map_err(|error| LocalError::Server {
+            what: "the local URL",
+            why: error.to_string(),
+        })?;
+        let url = format!("http://{address}/");
+        let names = Names { template, stack: &options.stack, url: url.clone() };
+        let function = url_function(template, &names)?;
+        let database = database::open(&folder.database())?;
+        tables::create(&database, template, &names)?;
+        buckets::create(folder, template, &names)?;
+        folder.begun(&options.stack)?;
+        let database = DatabaseServer::start(database).await?;
+        let client = dynamodb::client_for_endpoint(&format!("http://{}", database.address));
+        let state = ApiState::new(&function.settings, client)?;
+        state.warm_up().await;
+        let router = match &function.cors {
+            Some(property) => api::router(state).layer(cors::layer(property)),
+            None => api::router(state),
+        };
+        folder.record_running(&Running {
+            pid: std::process::id(),
+            url: url.clone(),
+            started_s: now_s(),
+        })?;
+        Ok(Self { listener, router, url, _database: database, _lock: lock })
+    }
+
+    /// The URL of the API, with a slash at its end.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Serves until `shutdown` resolves and the requests under way are answered.
+    ///
+    /// # Errors
+    /// [`LocalError::Server`] if the server fails.
+    pub async fn serve(
+        self,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), LocalError> {
+        axum::serve(self.listener, self.router)
+            .with_graceful_shutdown(shutdown)
+            .await
+            .map_err(|error| LocalError::Server { what: "the local URL", why: error.to_string() })
+    }
+}
+
+async fn listen(port: u16) -> Result<TcpListener, LocalError> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => LocalError::PortInUse { port },
+        _ => LocalError::Server { what: "the local URL", why: error.to_string() },
+    })
+}
+
+fn now_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}

@@ -1,0 +1,49 @@
+//! The names that a local deployment gives to resources, and the values that it gives to
+//! references.
+
+use cellar_stacks::Lookup;
+use cellar_stacks::template::Template;
+
+const REGION: &str = "local";
+const ACCOUNT: &str = "000000000000";
+
+/// Names and attributes of a local deployment.
+pub(crate) struct Names<'a> {
+    pub(crate) template: &'a Template,
+    pub(crate) stack: &'a str,
+    /// The URL of the API, with a slash at its end.
+    pub(crate) url: String,
+}
+
+impl Names<'_> {
+    /// The physical name of a resource: as CloudFormation would, of stack and logical id.
+    pub(crate) fn physical(&self, logical_id: &str) -> String {
+        format!("{}-{logical_id}", self.stack)
+    }
+
+    fn has(&self, logical_id: &str) -> bool {
+        self.template.resource(logical_id).is_some()
+    }
+}
+
+impl Lookup for Names<'_> {
+    fn reference(&self, logical_id: &str) -> Option<String> {
+        match logical_id {
+            "AWS::StackName" => Some(self.stack.to_owned()),
+            "AWS::Region" => Some(REGION.to_owned()),
+            "AWS::AccountId" => Some(ACCOUNT.to_owned()),
+            "AWS::Partition" => Some("aws".to_owned()),
+            "AWS::URLSuffix" => Some("localhost".to_owned()),
+            logical_id => self.has(logical_id).then(|| self.physical(logical_id)),
+        }
+    }
+
+    fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String> {
+        let resource = self.template.resource(logical_id)?;
+        match (resource.resource_type.as_str(), attribute) {
+            ("AWS::Lambda::Url", "FunctionUrl") => Some(self.url.clone()),
+            (_, "Arn") => Some(format!("arn:aws:local:::{}", self.physical(logical_id))),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The template's tables, in the embedded DynamoDB.
+
+use cellar_stacks::template::Template;
+use dynoxide::Database;
+use serde_json::{Map, Value, json};
+
+use crate::error::LocalError;
+use crate::names::Names;
+
+const TABLE: &str = "AWS::DynamoDB::Table";
+
+/// Makes the tables of the template that are not there, and checks those that are.
+pub(crate) fn create(
+    database: &Database,
+    template: &Template,
+    names: &Names<'_>,
+) -> Result<(), LocalError> {
+    let tables = template.resources().filter(|(_, resource)| resource.resource_type == TABLE);
+    for (logical_id, _) in tables {
+        let properties = template.resolved_properties(logical_id, names)?.unwrap_or_default();
+        let name = names.physical(logical_id);
+        match existing(database, &name) {
+            Some(existing) => check(&existing, &properties, &name)?,
+            None => make(database, &properties, &name)
+                .map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?,
+        }
+    }
+    Ok(())
+}
+
+fn existing(database: &Database, name: &str) -> Option<Value> {
+    let request = serde_json::from_value(json!({ "TableName": name })).ok()?;
+    let reply = database.describe_table(request).ok()?;
+    serde_json::to_value(reply).ok()?.get("Table").cloned()
+}
+
+fn make(database: &Database, properties: &Map<String, Value>, name: &str) -> Result<(), String> {
+    let mut request = Map::new();
+    request.insert("TableName".to_owned(), name.into());
+    for property in ["KeySchema", "AttributeDefinitions", "BillingMode"] {
+        if let Some(value) = properties.get(property) {
+            request.insert(property.to_owned(), value.clone());
+        }
+    }
+    if let Some(stream) = properties.get("StreamSpecification") {
+        // CloudFormation leaves out what DynamoDB wants said.
+        let mut stream = stream.clone();
+        if let Some(fields) = stream.as_object_mut() {
+            fields.insert("StreamEnabled".to_owned(), true.into());
+        }
+        request.insert("StreamSpecification".to_owned(), stream);
+    }
+    let request =
+        serde_json::from_value(Value::Object(request)).map_err(|error| error.to_string())?;
+    database.create_table(request).map(drop).map_err(|error| error.to_string())
+}
+
+/// A key cannot be changed: a table with another one is another table.
+fn check(existing: &Value, properties: &Map<String, Value>, name: &str) -> Result<(), LocalError> {
+    let same = |field| sorted(existing.get(field)) == sorted(properties.get(field));
+    if same("KeySchema") && same("AttributeDefinitions") {
+        return Ok(());
+    }
+    Err(LocalError::TableDiffers { table: name.to_owned() })
+}
+
+fn sorted(value: Option<&Value>) -> Vec<String> {
+    let items = value.and_then(Value::as_array);
+    let mut items: Vec<String> = items.into_iter().flatten().map(ToString::to_string).collect();
+    items.sort();
+    items
+}
