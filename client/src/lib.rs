@@ -1,1 +1,38 @@
-//! placeholder
+//! The client of Cellar: what programs use, and the `cellar` command for people.
+//!
+//! - [`Client`] makes the calls of the HTTP API, repeats what may be repeated, and bounds what it
+//!   reads (design `4-sync.md` §1).
+//! - [`profile`] is the file `.cellar/profile.json`: where the API is and how to get in.
+//! - [`editor`] makes edits that survive a crash and happen at most once (design `2-log.md` §2).
+//! - [`import`] and [`export`] turn CSV into cells and back without losing a character.
+//! - [`table`] shows cells on a terminal, whatever is in them.
+//! - [`cli`] is the command itself.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), cellar::ClientError> {
+//! use cellar::{CellsQuery, Client};
+//! use cellar_core::api::CreateRequest;
+//!
+//! let client = Client::new("http://127.0.0.1:8080", None)?;
+//! let created = client.create(&CreateRequest { nonce: "budget 2026".into() }).await?;
+//! let first_screen = CellsQuery { range: Some("A1:G20".into()), ..CellsQuery::default() };
+//! for placed in client.cells(created.id, &first_screen).await?.cells {
+//!     println!("{}", placed.cell.text());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod cli;
+mod client;
+mod describe;
+pub mod editor;
+mod error;
+pub mod export;
+pub mod files;
+pub mod import;
+pub mod profile;
+pub mod table;
+
+pub use client::{CellsQuery, Client, MAX_REPLY_BODY_BYTES, subject_of_token};
+pub use error::ClientError;

@@ -53,17 +53,6 @@ impl LogId {
     pub fn as_bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()
     }
-
-    /// The epoch a new log starts with: a hash of its id, so that a repeated create writes the
-    /// same; a restore replaces it by a random one (design `2-log.md` §1).
-    #[must_use]
-    pub fn first_epoch(&self) -> u32 {
-        let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 first epoch");
-        hasher.update(self.as_bytes());
-        let mut bytes = [0; 4];
-        hasher.finalize_xof().fill(&mut bytes);
-        u32::from_le_bytes(bytes)
-    }
 }
 
 impl fmt::Display for LogId {

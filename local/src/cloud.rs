@@ -2,11 +2,14 @@
 
 use std::io;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Router;
+use cellar_engine::meter::Meter;
 use cellar_runtime::api::{self, ApiState};
 use cellar_runtime::dynamodb;
+use cellar_runtime::settings::ApiSettings;
 use cellar_stacks::template::Template;
 use tokio::net::TcpListener;
 
@@ -32,8 +35,10 @@ pub struct LocalCloud {
     listener: TcpListener,
     router: Router,
     url: String,
+    settings: ApiSettings,
+    meter: Arc<Meter>,
     // In the order of dropping: the database ends before the folder is free for another.
-    _database: DatabaseServer,
+    database: DatabaseServer,
     _lock: Lock,
 }
 
@@ -65,6 +70,7 @@ impl LocalCloud {
         let database = DatabaseServer::start(database).await?;
         let client = dynamodb::client_for_endpoint(&format!("http://{}", database.address));
         let state = ApiState::new(&function.settings, client)?;
+        let meter = Arc::clone(state.meter());
         state.warm_up().await;
         let router = match &function.cors {
             Some(property) => api::router(state).layer(cors::layer(property)),
@@ -75,13 +81,39 @@ impl LocalCloud {
             url: url.clone(),
             started_s: now_s(),
         })?;
-        Ok(Self { listener, router, url, _database: database, _lock: lock })
+        Ok(Self {
+            listener,
+            router,
+            url,
+            settings: function.settings,
+            meter,
+            database,
+            _lock: lock,
+        })
     }
 
     /// The URL of the API, with a slash at its end.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// What the template tells the API's function.
+    #[must_use]
+    pub fn settings(&self) -> &ApiSettings {
+        &self.settings
+    }
+
+    /// The endpoint of the embedded DynamoDB.
+    #[must_use]
+    pub fn database_url(&self) -> String {
+        format!("http://{}", self.database.address)
+    }
+
+    /// Counts what the API consumes of it.
+    #[must_use]
+    pub fn meter(&self) -> &Arc<Meter> {
+        &self.meter
     }
 
     /// Serves until `shutdown` resolves and the requests under way are answered.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -109,7 +110,10 @@ impl StateFolder {
 
     /// Takes the folder for this process; makes it if it is not there.
     pub(crate) fn lock(&self) -> Result<Lock, LocalError> {
-        fs::create_dir_all(&self.path).map_err(|source| self.fault("create", "", source))?;
+        // Other users of the machine have no business in a cloud's data.
+        let mut folder = fs::DirBuilder::new();
+        folder.recursive(true).mode(0o700);
+        folder.create(&self.path).map_err(|source| self.fault("create", "", source))?;
         let path = self.path.join(LOCK);
         let file = OpenOptions::new()
             .create(true)

@@ -1,1 +1,15 @@
-//! placeholder
+//! What tests across the crates share: a running cloud, tokens for it, a proxy that loses replies.
+//!
+//! Everything here fails by panicking, as tests do.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    reason = "support code of tests fails like a test"
+)]
+
+pub mod cloud;
+pub mod edits;
+pub mod proxy;

@@ -419,7 +419,7 @@ fn what_does_not_fit_one_entry_goes_into_several() {
     assert_eq!(appended.tail, at(0, 3));
     for put in &world.puts {
         let Content::Edits(edits) = &put.content else { panic!("{put:?}") };
-        let body = crate::entry::encode_edits(&edits.mutations).unwrap();
+        let body = crate::entry::encode_edits(put.position, &edits.mutations).unwrap();
         assert!(body.len() <= MAX_ENTRY_BODY_BYTES);
     }
 }

@@ -37,36 +37,69 @@ struct EditsV1 {
 
 #[derive(Serialize, Deserialize)]
 struct MutationV1 {
-    base: Position,
+    base: BaseV1,
     authored: StoredOperation,
     committed: Option<StoredOperation>,
 }
 
-impl From<&Mutation> for MutationV1 {
-    fn from(mutation: &Mutation) -> Self {
+/// A base as the distance from the entry: most are a few entries back, which takes one byte less
+/// than a position and one less again in a long segment.
+#[derive(Serialize, Deserialize)]
+struct BaseV1 {
+    segments_back: u32,
+    /// Entries back in the same segment; the entry's number in an earlier one.
+    num: u32,
+}
+
+impl BaseV1 {
+    fn new(entry: Position, base: Position) -> Self {
+        let segments_back = entry.segment().saturating_sub(base.segment());
+        let num = match segments_back {
+            0 => entry.num().saturating_sub(base.num()),
+            _ => base.num(),
+        };
+        Self { segments_back, num }
+    }
+
+    fn position(&self, entry: Position) -> Result<Position, BodyError> {
+        let fault = || BodyError::Shape("a base is before the beginning");
+        let segment = entry.segment().checked_sub(self.segments_back).ok_or_else(fault)?;
+        let num = match self.segments_back {
+            0 => entry.num().checked_sub(self.num).ok_or_else(fault)?,
+            _ => self.num,
+        };
+        Position::new(segment, num).map_err(|_| fault())
+    }
+}
+
+impl MutationV1 {
+    fn new(entry: Position, mutation: &Mutation) -> Self {
         Self {
-            base: mutation.base,
+            base: BaseV1::new(entry, mutation.base),
             authored: StoredOperation::from(&mutation.authored),
             committed: mutation.committed.as_ref().map(StoredOperation::from),
         }
     }
 }
 
-/// The body of an `E` entry.
+/// The body of the `E` entry at `position`.
 ///
 /// # Errors
 /// Only if the encoder fails, which it does not for these types.
-pub fn encode_edits(mutations: &[Mutation]) -> Result<Vec<u8>, BodyError> {
-    let body = EditsV1 { mutations: mutations.iter().map(MutationV1::from).collect() };
+pub fn encode_edits(position: Position, mutations: &[Mutation]) -> Result<Vec<u8>, BodyError> {
+    let stored = |mutation| MutationV1::new(position, mutation);
+    let body = EditsV1 { mutations: mutations.iter().map(stored).collect() };
     Ok(postcard::to_allocvec(&body)?)
 }
 
-/// Bytes that one mutation adds to a body.
+/// Bytes that one mutation adds to a body at most, wherever the entry will stand.
 ///
 /// # Errors
 /// Only if the encoder fails, which it does not for these types.
 pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
-    Ok(postcard::to_allocvec(&MutationV1::from(mutation))?.len())
+    const LONGEST_BASE_BYTES: usize = 10;
+    let at_its_base = MutationV1::new(mutation.base, mutation);
+    Ok(postcard::to_allocvec(&at_its_base)?.len() + LONGEST_BASE_BYTES)
 }
 
 /// Reads the body of an `E` entry; total: any bytes give edits or an error.
@@ -75,6 +108,7 @@ pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
 /// [`BodyError`] with what is wrong.
 pub fn decode_edits(
     version: u64,
+    position: Position,
     client: ClientKey,
     first_id: u64,
     body: &[u8],
@@ -91,7 +125,7 @@ pub fn decode_edits(
     }
     let mutations = decoded.mutations.into_iter().map(|stored| {
         Ok(Mutation {
-            base: stored.base,
+            base: stored.base.position(position)?,
             authored: stored.authored.try_into()?,
             committed: stored.committed.map(TryInto::try_into).transpose()?,
         })
@@ -117,31 +151,41 @@ mod tests {
         Mutation { base: Position::new(0, 7).unwrap(), authored, committed: None }
     }
 
-    #[test]
-    fn a_body_reads_back() {
-        let mutations =
-            vec![mutation(), Mutation { committed: Some(mutation().authored), ..mutation() }];
-        let body = encode_edits(&mutations).unwrap();
-        let client = ClientKey([7; 8]);
-        let edits = decode_edits(1, client, 5, &body).unwrap();
-        assert_eq!(edits, Edits { client, first_id: 5, mutations });
-        assert_eq!(edits.last_id(), 6);
+    fn at(segment: u32, num: u32) -> Position {
+        Position::new(segment, num).unwrap()
     }
 
     #[test]
-    fn the_parts_add_up_to_the_body() {
-        let one = encode_edits(&[mutation()]).unwrap().len();
-        assert_eq!(one, 1 + encoded_mutation_bytes(&mutation()).unwrap());
+    fn a_body_reads_back_wherever_it_stands() {
+        let committed = Some(mutation().authored);
+        let mutations = vec![mutation(), Mutation { committed, ..mutation() }];
+        let client = ClientKey([7; 8]);
+        for position in [at(0, 8), at(0, u32::MAX), at(1, 0), at(9, 3)] {
+            let body = encode_edits(position, &mutations).unwrap();
+            let edits = decode_edits(1, position, client, 5, &body).unwrap();
+            assert_eq!(edits, Edits { client, first_id: 5, mutations: mutations.clone() });
+            assert_eq!(edits.last_id(), 6);
+        }
+    }
+
+    #[test]
+    fn the_parts_are_never_less_than_the_body() {
+        for position in [at(0, 8), at(0, u32::MAX), at(1, 0), at((1 << 21) - 1, 3)] {
+            let body = encode_edits(position, &[mutation()]).unwrap();
+            assert!(body.len() <= 1 + encoded_mutation_bytes(&mutation()).unwrap());
+        }
     }
 
     #[test]
     fn what_is_no_body_is_an_error() {
-        let body = encode_edits(&[mutation()]).unwrap();
+        let body = encode_edits(at(0, 8), &[mutation()]).unwrap();
         let client = ClientKey([7; 8]);
         let cut = &body[..body.len() - 1];
         let long = [body.as_slice(), &[0]].concat();
         for (version, bytes) in [(2, body.as_slice()), (1, cut), (1, &long), (1, &[0]), (1, &[])] {
-            assert!(decode_edits(version, client, 1, bytes).is_err());
+            assert!(decode_edits(version, at(0, 8), client, 1, bytes).is_err());
         }
+        assert!(decode_edits(1, at(0, 8), client, 1, &body).is_ok());
+        assert!(decode_edits(1, at(0, 0), client, 1, &body).is_err(), "a base before the first");
     }
 }

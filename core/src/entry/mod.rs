@@ -1,8 +1,10 @@
 //! Entries of the log.
 
 mod body;
+mod header_bytes;
 
 pub use body::{BodyError, decode_edits, encode_edits, encoded_mutation_bytes};
+pub use header_bytes::{decode_header, encode_header};
 
 use serde::{Deserialize, Serialize};
 
@@ -27,15 +29,18 @@ pub struct Entry {
     pub content: Content,
 }
 
+/// The epoch a log starts with, one byte on every entry; a restore replaces it by a random one.
+pub const FIRST_EPOCH: u32 = 0;
+
 /// What every entry carries on from the one before, so that a writer who knows the tail knows the
 /// epoch and the roll and snapshot thresholds without a read (design `2-log.md` §1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
+    /// Bytes of the bodies of this segment up to and including this entry.
+    pub segment_bytes: u64,
     /// Renewed by a restore: whoever comes with another must reload. It is here, and not only on
     /// a segment's first item, because an append reads no other entry than those after its base.
     pub epoch: u32,
-    /// Bytes of the bodies of this segment up to and including this entry.
-    pub segment_bytes: u64,
     /// Number of the last Snapshot entry of this segment, this one included.
     pub snapshot_num: u32,
     /// `segment_bytes` at that Snapshot entry.
@@ -150,7 +155,7 @@ impl Entry {
             position: Position::FIRST,
             created_s,
             author,
-            header: Header::first(log.first_epoch()),
+            header: Header::first(FIRST_EPOCH),
             content: Content::Snapshot { root: None },
         }
     }

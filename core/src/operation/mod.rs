@@ -1,5 +1,6 @@
 //! Operations: what a mutation does to a spreadsheet.
 
+mod decimal;
 mod set_cells;
 mod stored;
 

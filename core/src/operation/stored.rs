@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::decimal::StoredDecimal;
 use super::{CellEdit, Operation, SetCells, SheetId};
 use crate::cell::{ErrorCode, Value};
 use crate::limits::{MAX_COLUMNS, MAX_ROWS};
@@ -32,24 +33,30 @@ struct Run {
     cells: Vec<StoredCell>,
 }
 
+/// One cell: plain values first, which take one byte for their kind; the rest is rarer.
+///
+/// Flat and without recursion, so that no bytes can make a decoder go deep. Formats are given as
+/// 1 + their index in `formats`; 0 leaves the format.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct StoredCell {
-    /// 0: the format stays; otherwise 1 + its index in `formats`.
-    format: u32,
-    content: StoredContent,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum StoredContent {
-    Leave,
-    Value(StoredValue),
-    Formula(String, StoredValue),
+enum StoredCell {
+    Empty,
+    Integer(i64),
+    Decimal(StoredDecimal),
+    Number(f64),
+    Text(String),
+    False,
+    True,
+    Error(u8),
+    FormatOnly(u32),
+    Formatted(u32, StoredValue),
+    Formula(u32, String, StoredValue),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum StoredValue {
     Empty,
     Integer(i64),
+    Decimal(StoredDecimal),
     Number(f64),
     Text(String),
     False,
@@ -97,8 +104,7 @@ impl From<&SetCells> for StoredSetCells {
         let mut next = None;
         let mut row = 0;
         for edit in &set.cells {
-            let cell =
-                StoredCell { format: formats.number(edit.format.as_ref()), content: content(edit) };
+            let cell = StoredCell::new(edit, formats.number(edit.format.as_ref()));
             match runs.last_mut() {
                 Some(run) if next == Some((edit.row, edit.column)) => run.cells.push(cell),
                 _ => {
@@ -133,11 +139,40 @@ impl Formats {
     }
 }
 
-fn content(edit: &CellEdit) -> StoredContent {
-    match (&edit.value, &edit.formula) {
-        (None, _) => StoredContent::Leave,
-        (Some(value), None) => StoredContent::Value(value.into()),
-        (Some(value), Some(formula)) => StoredContent::Formula(formula.clone(), value.into()),
+impl StoredCell {
+    fn new(edit: &CellEdit, format: u32) -> Self {
+        let Some(value) = edit.value.as_ref().map(StoredValue::from) else {
+            return Self::FormatOnly(format);
+        };
+        match (&edit.formula, format, value) {
+            (Some(formula), format, value) => Self::Formula(format, formula.clone(), value),
+            (None, 0, StoredValue::Empty) => Self::Empty,
+            (None, 0, StoredValue::Integer(integer)) => Self::Integer(integer),
+            (None, 0, StoredValue::Decimal(decimal)) => Self::Decimal(decimal),
+            (None, 0, StoredValue::Number(number)) => Self::Number(number),
+            (None, 0, StoredValue::Text(text)) => Self::Text(text),
+            (None, 0, StoredValue::False) => Self::False,
+            (None, 0, StoredValue::True) => Self::True,
+            (None, 0, StoredValue::Error(number)) => Self::Error(number),
+            (None, format, value) => Self::Formatted(format, value),
+        }
+    }
+
+    /// The format's number, the formula and the value.
+    fn into_parts(self) -> (u32, Option<String>, Option<StoredValue>) {
+        match self {
+            Self::Empty => (0, None, Some(StoredValue::Empty)),
+            Self::Integer(integer) => (0, None, Some(StoredValue::Integer(integer))),
+            Self::Decimal(decimal) => (0, None, Some(StoredValue::Decimal(decimal))),
+            Self::Number(number) => (0, None, Some(StoredValue::Number(number))),
+            Self::Text(text) => (0, None, Some(StoredValue::Text(text))),
+            Self::False => (0, None, Some(StoredValue::False)),
+            Self::True => (0, None, Some(StoredValue::True)),
+            Self::Error(number) => (0, None, Some(StoredValue::Error(number))),
+            Self::FormatOnly(format) => (format, None, None),
+            Self::Formatted(format, value) => (format, None, Some(value)),
+            Self::Formula(format, formula, value) => (format, Some(formula), Some(value)),
+        }
     }
 }
 
@@ -147,7 +182,7 @@ impl From<&Value> for StoredValue {
             Value::Empty => Self::Empty,
             Value::Number(number) => match crate::cell::exact_integer(*number) {
                 Some(integer) => Self::Integer(integer),
-                None => Self::Number(*number),
+                None => StoredDecimal::new(*number).map_or(Self::Number(*number), Self::Decimal),
             },
             Value::Text(text) => Self::Text(text.clone()),
             Value::Bool(false) => Self::False,
@@ -184,18 +219,15 @@ impl StoredCell {
         column: u32,
         formats: &[String],
     ) -> Result<CellEdit, UnreadableOperation> {
-        let format = match self.format.checked_sub(1) {
+        let (format, formula, value) = self.into_parts();
+        let format = match format.checked_sub(1) {
             None => None,
             Some(index) => {
                 let index = usize::try_from(index).unwrap_or(usize::MAX);
                 Some(formats.get(index).ok_or(UnreadableOperation::OutOfRange)?.clone())
             }
         };
-        let (value, formula) = match self.content {
-            StoredContent::Leave => (None, None),
-            StoredContent::Value(value) => (Some(value.try_into()?), None),
-            StoredContent::Formula(formula, value) => (Some(value.try_into()?), Some(formula)),
-        };
+        let value = value.map(Value::try_from).transpose()?;
         Ok(CellEdit { row, column, value, formula, format })
     }
 }
@@ -209,6 +241,7 @@ impl TryFrom<StoredValue> for Value {
         Ok(match stored {
             StoredValue::Empty => Self::Empty,
             StoredValue::Integer(integer) => Self::Number(integer as f64),
+            StoredValue::Decimal(decimal) => Self::Number(decimal.number()),
             StoredValue::Number(number) => Self::Number(number),
             StoredValue::Text(text) => Self::Text(text),
             StoredValue::False => Self::Bool(false),
@@ -268,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_small_integers_costs_four_bytes_a_cell() {
+    fn a_row_of_small_integers_costs_two_bytes_a_cell() {
         let edit = |column| CellEdit {
             row: 0,
             column,
@@ -278,13 +311,13 @@ mod tests {
         };
         let set = SetCells { sheet: SheetId::FIRST, cells: (0..10).map(edit).collect() };
         let stored = StoredOperation::from(&Operation::SetCells(set));
-        assert_eq!(postcard::to_allocvec(&stored).unwrap().len(), 47);
+        assert_eq!(postcard::to_allocvec(&stored).unwrap().len(), 27);
     }
 
     #[test]
     fn cells_outside_the_sheet_are_refused() {
         let operation = |rows_down, column, count| {
-            let cell = StoredCell { format: 0, content: StoredContent::Value(StoredValue::True) };
+            let cell = StoredCell::True;
             let runs = vec![Run { rows_down, column, cells: vec![cell; count] }];
             let set = StoredSetCells { sheet: 0, formats: vec![], runs };
             Operation::try_from(StoredOperation::SetCells(set))

@@ -1,7 +1,9 @@
 //! The record of the Entry table.
 
 use super::{Attribute, Item, Reader, RecordError, put_bytes, put_number, put_text};
-use crate::entry::{Content, Edits, Entry, Header, decode_edits, encode_edits};
+use crate::entry::{
+    Content, Edits, Entry, decode_edits, decode_header, encode_edits, encode_header,
+};
 use crate::identity::{ClientKey, LogId};
 use crate::position::Position;
 use crate::schema::{
@@ -38,8 +40,7 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     let mut item = key(entry.log, entry.position);
     put_number(&mut item, CREATED, entry.created_s);
     put_text(&mut item, AUTHOR, entry.author.as_deref());
-    let header = postcard::to_allocvec(&entry.header).map_err(crate::entry::BodyError::from)?;
-    put_bytes(&mut item, HEADER, header);
+    put_bytes(&mut item, HEADER, encode_header(&entry.header)?);
     match &entry.content {
         Content::Snapshot { root } => {
             put_text(&mut item, TYPE, Some(SNAPSHOT));
@@ -50,7 +51,7 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
             put_text(&mut item, TYPE, Some(EDITS));
             put_bytes(&mut item, CLIENT, edits.client.0.to_vec());
             put_number(&mut item, MUTATION, edits.first_id);
-            put_bytes(&mut item, BODY, encode_edits(&edits.mutations)?);
+            put_bytes(&mut item, BODY, encode_edits(entry.position, &edits.mutations)?);
         }
     }
     Ok(item)
@@ -63,12 +64,11 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
 pub fn decode(item: &Item) -> Result<Entry, RecordError> {
     let reader = Reader { record: RECORD, item };
     let (log, position) = read_key(&reader)?;
-    let header = postcard::from_bytes::<Header>(reader.bytes(HEADER)?)
-        .map_err(crate::entry::BodyError::from)?;
+    let header = decode_header(reader.bytes(HEADER)?)?;
     let content = match reader.text(TYPE)?.as_str() {
         SNAPSHOT => Content::Snapshot { root: reader.optional_text(EXTERNAL)? },
         END_SEGMENT => Content::EndSegment,
-        EDITS => Content::Edits(read_edits(&reader)?),
+        EDITS => Content::Edits(read_edits(&reader, position)?),
         letter => {
             return Err(RecordError::UnknownType { letter: letter.to_owned() });
         }
@@ -92,14 +92,15 @@ fn read_key(reader: &Reader<'_>) -> Result<(LogId, Position), RecordError> {
     Ok((LogId::from_uuid(uuid::Uuid::from_bytes(*id)), position))
 }
 
-fn read_edits(reader: &Reader<'_>) -> Result<Edits, RecordError> {
+fn read_edits(reader: &Reader<'_>, position: Position) -> Result<Edits, RecordError> {
     let version = match reader.item.get(VERSION) {
         None => DEFAULT_VERSION,
         Some(Attribute::Number(version)) => *version,
         Some(_) => return Err(reader.fault(VERSION, "a number")),
     };
     let client = ClientKey(reader.array(CLIENT)?);
-    Ok(decode_edits(version, client, reader.number(MUTATION)?, reader.bytes(BODY)?)?)
+    let first_id = reader.number(MUTATION)?;
+    Ok(decode_edits(version, position, client, first_id, reader.bytes(BODY)?)?)
 }
 
 #[cfg(test)]

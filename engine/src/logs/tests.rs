@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use cellar_core::a1::Rectangle;
 use cellar_core::append::{NewMutation, Refusal, Request};
 use cellar_core::cell::Value;
-use cellar_core::entry::{Content, Entry, Header};
+use cellar_core::entry::{Content, Entry, FIRST_EPOCH, Header};
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
@@ -161,7 +161,7 @@ fn set(row: u32, text: &str) -> Operation {
 
 fn request(client: u8, ack: u64, id: u64, base: Position, text: &str) -> Request {
     let mutations = vec![NewMutation { id, base, operation: set(0, text) }];
-    let epoch = log().first_epoch();
+    let epoch = FIRST_EPOCH;
     Request::new(log(), ClientKey([client; 8]), None, epoch, ack, mutations).unwrap()
 }
 
@@ -280,7 +280,7 @@ async fn a_log_of_two_segments_is_one_log() {
     let end = Entry { position: at(0, 2), content: Content::EndSegment, ..first.clone() };
     assert_eq!(tables.put(&end).await, PutOutcome::Accepted);
     let segment = Segment { log: log(), num: 1, created_s: 0, last_snapshot: None, archive: None };
-    let header = Header::first(log().first_epoch());
+    let header = Header::first(FIRST_EPOCH);
     let next = Entry { position: at(1, 0), header, ..first };
     assert_eq!(tables.create(&segment, &next).await, CreateOutcome::Created);
 
@@ -307,7 +307,7 @@ async fn replies_are_cut_at_their_limit_and_go_on() {
         let base = at(0, u32::try_from(id).unwrap() - 1);
         let row = u32::try_from(id).unwrap();
         let mutations = vec![NewMutation { id, base, operation: set(row, &text) }];
-        let epoch = log().first_epoch();
+        let epoch = FIRST_EPOCH;
         let request =
             Request::new(log(), ClientKey([1; 8]), None, epoch, id - 1, mutations).unwrap();
         logs.append(request).await.unwrap();

@@ -1,0 +1,274 @@
+//! The command line, as it is parsed and as `--help` shows it.
+
+use std::path::PathBuf;
+
+use cellar_core::a1::{CellName, Range};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Work with spreadsheets in Cellar: import, read, edit, export.
+#[derive(Debug, Parser)]
+#[command(name = "cellar", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(after_help = "\
+Getting started:
+  cargo run -p synth -- deploy --local   start a cloud on this machine
+  cellar import airports.csv             a new spreadsheet from a file
+  cellar get                             the top left of it
+  cellar set B2 \"Thigpen Field\"          an edit
+  cellar history                         who changed what, and when
+
+The API's address and token come from --url and --token, else CELLAR_URL and CELLAR_TOKEN, else \
+.cellar/profile.json, found upwards from the working directory; `deploy` writes that file.")]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) global: Global,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// What every command understands.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub(super) struct Global {
+    /// The spreadsheet; without it CELLAR_SPREADSHEET, or the current one (see `cellar use`)
+    // Not clap's `env`: for an import, a spreadsheet in the environment is not an order to
+    // overwrite it.
+    #[arg(short, long, global = true, value_name = "ID")]
+    pub(super) spreadsheet: Option<LogId>,
+    /// The URL of the API
+    #[arg(long, global = true, env = "CELLAR_URL")]
+    pub(super) url: Option<String>,
+    /// The bearer token
+    #[arg(long, global = true, env = "CELLAR_TOKEN", hide_env_values = true)]
+    pub(super) token: Option<String>,
+    /// Print JSON, for programs; errors too, on stderr
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Create an empty spreadsheet and make it the current one
+    Create(Create),
+    /// Import a CSV file into a new spreadsheet, or into an existing one
+    Import(Import),
+    /// Show cells
+    Get(Get),
+    /// Set or clear cells
+    Set(Set),
+    /// Show who changed what, newest first
+    History(History),
+    /// Write the cells to a CSV file
+    Export(Export),
+    /// Print the newest position
+    #[command(after_help = "Examples:\n  cellar head\n  cellar head --json")]
+    Head,
+    /// Make a spreadsheet the current one
+    Use(Use),
+    /// Show what runs at the URL and what it reaches; needs no token
+    #[command(after_help = "\
+Examples:
+  cellar health
+  cellar health --url https://example.com")]
+    Health,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cellar create
+  cellar create --nonce budget-2026   # run again, it finds the same spreadsheet")]
+pub(super) struct Create {
+    /// A name of your choice that makes it safe to run again: the same nonce and the same token
+    /// give the same spreadsheet
+    #[arg(long, value_parser = nonce)]
+    pub(super) nonce: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Numbers, dates and booleans are recognised, a column at a time, and only where nothing of the text \
+is lost: every cell shows as the text of its field. Up to 16 MB and 100,000 cells; larger files \
+come with imports straight into snapshots.
+
+An interrupted import goes on where it was when the same command is run again.
+
+Examples:
+  cellar import airports.csv
+  cellar import prices.tsv --text              # keep everything as text
+  cellar import more.csv --into ID --at B2     # into an existing spreadsheet
+  cellar import export.csv --delimiter semicolon --ragged pad")]
+pub(super) struct Import {
+    /// The CSV file, UTF-8
+    pub(super) file: PathBuf,
+    /// Import into this spreadsheet (`-s` does the same) instead of a new one
+    #[arg(long, value_name = "ID")]
+    pub(super) into: Option<LogId>,
+    /// Where the top left field goes, in an existing spreadsheet
+    #[arg(long, value_name = "CELL", default_value = "A1")]
+    pub(super) at: CellName,
+    /// What separates fields; comma, or tab for .tsv files
+    #[arg(long, value_enum)]
+    pub(super) delimiter: Option<Delimiter>,
+    /// What to do with rows that have another number of fields than the first
+    #[arg(long, value_enum, default_value_t = Ragged::Error)]
+    pub(super) ragged: Ragged,
+    /// Keep everything as text
+    #[arg(long)]
+    pub(super) text: bool,
+    /// Forget an interrupted run and begin anew
+    #[arg(long)]
+    pub(super) restart: bool,
+}
+
+/// What separates fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Delimiter {
+    Comma,
+    Tab,
+    Semicolon,
+}
+
+/// What to do with ragged rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Ragged {
+    /// Stop and name the line
+    Error,
+    /// Fill short rows with empty cells on the right
+    Pad,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cellar get
+  cellar get --range B2:D10
+  cellar get --range A:C --json
+  cellar get --at 0.3               # as it was at that position, see `cellar history`")]
+pub(super) struct Get {
+    /// The range, such as A1:G20, A:C or Sheet1!B2; without it the top left of the first sheet
+    #[arg(long, short)]
+    pub(super) range: Option<Range>,
+    /// Show the cells as they were at this position, segment.num
+    #[arg(long, value_name = "POSITION")]
+    pub(super) at: Option<Position>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Numbers, dates such as 2026-11-21, TRUE and FALSE are recognised; everything else is text, and so \
+is everything with --text. All pairs of one command happen together.
+
+Examples:
+  cellar set A1 hello
+  cellar set A1 1 B1 2.50 C1 2026-11-21
+  cellar set A1 -5
+  cellar set --text A1 007
+  cellar set --clear A1 B1
+  cellar set -- A1 --dashes")]
+pub(super) struct Set {
+    /// Pairs of a cell and its value; with --clear, only cells
+    #[arg(required = true, value_name = "CELL VALUE", allow_negative_numbers = true)]
+    pub(super) pairs: Vec<String>,
+    /// Take the values as text, whatever they look like
+    #[arg(long, conflicts_with = "clear")]
+    pub(super) text: bool,
+    /// Clear the cells
+    #[arg(long)]
+    pub(super) clear: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cellar history
+  cellar history --limit 5
+  cellar history --json")]
+pub(super) struct History {
+    /// How many entries to show
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) limit: u32,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cellar export airports.csv
+  cellar export airports.csv --force
+  cellar export yesterday.csv --at 0.42
+  cellar export - | head")]
+pub(super) struct Export {
+    /// The file; - is standard output
+    pub(super) file: PathBuf,
+    /// Export the cells as they were at this position, segment.num
+    #[arg(long, value_name = "POSITION")]
+    pub(super) at: Option<Position>,
+    /// The sheet; without it the first
+    #[arg(long, value_name = "NAME")]
+    pub(super) sheet: Option<String>,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cellar use 0b8f2c9e-5d1a-8c3b-9f00-6a2f4c1d7e55")]
+pub(super) struct Use {
+    /// The spreadsheet's id
+    pub(super) id: LogId,
+}
+
+fn nonce(text: &str) -> Result<String, String> {
+    let max = cellar_core::limits::MAX_NONCE_BYTES;
+    if text.is_empty() || text.len() > max {
+        return Err(format!("a nonce has 1 to {max} bytes, this one has {}", text.len()));
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent_and_every_command_has_examples() {
+        Cli::command().debug_assert();
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("cellar "), "{} has no example", command.get_name());
+        }
+    }
+
+    #[test]
+    fn what_people_type_is_understood() {
+        for line in [
+            "cellar set A1 -5 B1 -2.5",
+            "cellar set A1 007 --text",
+            "cellar set --clear A1 B1",
+            "cellar set -- A1 --dashes",
+            "cellar get -r A1:G20 --at 0.3 --json",
+            "cellar --url http://h health",
+            "cellar import a.csv --ragged pad --delimiter tab",
+            "cellar export -",
+            "cellar create --nonce x -s 00000000-0000-0000-0000-000000000000",
+        ] {
+            assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
+        }
+        for line in [
+            "cellar",
+            "cellar set",
+            "cellar set --text --clear A1",
+            "cellar use x",
+            "cellar history --limit 0",
+            "cellar create --nonce=",
+            "cellar get --range nonsense",
+        ] {
+            assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! `cellar create`
+
+use cellar_core::api::CreateRequest;
+
+use super::args;
+use super::context::Context;
+use super::error::CliError;
+use super::output::Output;
+use crate::editor::new_name;
+
+pub(super) async fn run(
+    context: &mut Context,
+    output: &Output,
+    args: args::Create,
+) -> Result<(), CliError> {
+    let request = CreateRequest { nonce: args.nonce.unwrap_or_else(new_name) };
+    let created = context.client()?.create(&request).await?;
+    context.remember(created.id, output)?;
+    output.result(&created)?;
+    output.say(created.id.to_string())?;
+    output.note("It is the current spreadsheet now. Next: cellar set A1 hello");
+    Ok(())
+}

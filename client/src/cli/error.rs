@@ -1,0 +1,170 @@
+//! Errors as a person, or a program, reads them.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+
+use super::{EXIT_ERROR, EXIT_USAGE};
+use crate::ClientError;
+use crate::editor::EditorError;
+use crate::export::ExportError;
+use crate::files::FileError;
+use crate::import::ImportError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+pub(super) enum CliError {
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Client(#[from] ClientError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Editor(#[from] EditorError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Import(#[from] ImportError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Export(#[from] ExportError),
+    #[error("no Cellar is known here: there is no .cellar/profile.json, and no --url")]
+    #[diagnostic(
+        code(cellar::no_url),
+        help(
+            "start one on this machine:   cargo run -p synth -- deploy --local\n\
+             or name one that is running: cellar --url https://… --token … health"
+        )
+    )]
+    NoUrl,
+    #[error("no spreadsheet is chosen")]
+    #[diagnostic(
+        code(cellar::no_spreadsheet),
+        help(
+            "make one:           cellar create\n\
+             or from a file:     cellar import FILE.csv\n\
+             or choose one:      cellar use ID   (or give -s ID)"
+        )
+    )]
+    NoSpreadsheet,
+    #[error("{why}")]
+    #[diagnostic(code(cellar::usage))]
+    Usage {
+        why: String,
+        #[help]
+        advice: Option<String>,
+    },
+    #[error("{done} of {cells} cells are in the spreadsheet; the import was interrupted")]
+    #[diagnostic(
+        code(cellar::import::stopped),
+        help("run the same command again: it goes on where it was, and nothing happens twice")
+    )]
+    Stopped { done: usize, cells: usize },
+    #[error("not everything is reachable: {missing}")]
+    #[diagnostic(
+        code(cellar::unhealthy),
+        help("the logs of the API function say more; it may be starting still")
+    )]
+    Unhealthy { missing: String },
+    #[error("the output cannot be written: {source}")]
+    #[diagnostic(code(cellar::output))]
+    Output { source: io::Error },
+}
+
+impl From<io::Error> for CliError {
+    fn from(source: io::Error) -> Self {
+        Self::Output { source }
+    }
+}
+
+impl CliError {
+    pub(super) fn usage(why: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::Usage { why: why.into(), advice: Some(advice.into()) }
+    }
+
+    pub(super) fn exit_code(&self) -> u8 {
+        if matches!(self, Self::Usage { .. }) { EXIT_USAGE } else { EXIT_ERROR }
+    }
+
+    /// Whether the reader of the output simply went away: `cellar export - | head`.
+    pub(super) fn is_broken_pipe(&self) -> bool {
+        match self {
+            Self::Output { source } | Self::Export(ExportError::Unwritable { source, .. }) => {
+                source.kind() == io::ErrorKind::BrokenPipe
+            }
+            _ => false,
+        }
+    }
+
+    /// Says it on stderr.
+    pub(super) fn report(&self, json: bool) {
+        let mut stderr = io::stderr();
+        let text = match (json, stderr.is_terminal()) {
+            (true, _) => self.to_json(),
+            (false, true) => self.to_graphical(),
+            (false, false) => self.to_plain(),
+        };
+        // There is nowhere left to say that stderr is gone.
+        let _ = writeln!(stderr, "{}", text.trim_end());
+    }
+
+    fn to_json(&self) -> String {
+        let optional = |text: Option<Box<dyn std::fmt::Display + '_>>| text.map(|t| t.to_string());
+        serde_json::json!({
+            "error": {
+                "code": optional(self.code()),
+                "message": self.to_string(),
+                "help": optional(self.help()),
+            }
+        })
+        .to_string()
+    }
+
+    fn to_plain(&self) -> String {
+        let help = self.help().map(|help| help.to_string().replace('\n', "\n      "));
+        let help = help.map(|help| format!("\nhelp: {help}"));
+        format!("error: {self}{}", help.unwrap_or_default())
+    }
+
+    fn to_graphical(&self) -> String {
+        let theme = if console::colors_enabled_stderr() {
+            GraphicalTheme::unicode()
+        } else {
+            GraphicalTheme::unicode_nocolor()
+        };
+        let width = usize::from(console::Term::stderr().size().1).max(40);
+        let mut text = String::new();
+        let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
+        match handler.render_report(&mut text, self) {
+            Ok(()) => text,
+            Err(_) => self.to_plain(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_says_what_to_do() {
+        let error = CliError::NoUrl;
+        let command = "cargo run -p synth -- deploy --local";
+        for text in [error.to_json(), error.to_plain(), error.to_graphical()] {
+            assert!(text.contains(command), "{text}");
+        }
+        let json: serde_json::Value = serde_json::from_str(&error.to_json()).unwrap();
+        assert_eq!(json["error"]["code"], "cellar::no_url");
+        assert_eq!(error.exit_code(), EXIT_ERROR);
+        assert_eq!(CliError::usage("a", "b").exit_code(), EXIT_USAGE);
+    }
+
+    #[test]
+    fn a_broken_pipe_is_told_from_other_failures() {
+        let output = |kind: io::ErrorKind| CliError::from(io::Error::from(kind));
+        assert!(output(io::ErrorKind::BrokenPipe).is_broken_pipe());
+        assert!(!output(io::ErrorKind::StorageFull).is_broken_pipe());
+        assert!(!CliError::NoUrl.is_broken_pipe());
+    }
+}

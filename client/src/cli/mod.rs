@@ -1,0 +1,93 @@
+//! The `cellar` command: what it is asked, what it does, what it says.
+
+mod args;
+mod context;
+mod create;
+mod error;
+mod export;
+mod get;
+mod head;
+mod health;
+mod history;
+mod import;
+mod output;
+mod set;
+mod time;
+mod use_spreadsheet;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Command};
+use context::Context;
+use error::CliError;
+use output::Output;
+
+/// Everything is fine.
+pub const EXIT_FINE: u8 = 0;
+/// Something failed.
+pub const EXIT_ERROR: u8 = 1;
+/// The command line is not understood (`EX_USAGE`).
+pub const EXIT_USAGE: u8 = 64;
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    ExitCode::from(run(std::env::args_os().collect()))
+}
+
+/// Runs a command line, the program's name first, and gives its exit code.
+#[must_use]
+pub fn run(arguments: Vec<OsString>) -> u8 {
+    let json = arguments.iter().any(|argument| argument == "--json");
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => {
+            // Help and version: a broken pipe is not an error here either.
+            let _ = error.print();
+            return EXIT_FINE;
+        }
+        Err(error) => {
+            if json {
+                CliError::Usage { why: error.to_string(), advice: None }.report(true);
+            } else {
+                let _ = error.print();
+            }
+            return EXIT_USAGE;
+        }
+    };
+    let json = cli.global.json;
+    match execute(cli) {
+        Ok(()) => EXIT_FINE,
+        Err(error) if error.is_broken_pipe() => EXIT_FINE,
+        Err(error) => {
+            error.report(json);
+            error.exit_code()
+        }
+    }
+}
+
+fn execute(cli: Cli) -> Result<(), CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|source| CliError::Output { source })?;
+    let output = Output::new(cli.global.json);
+    let mut context = Context::new(cli.global)?;
+    runtime.block_on(async {
+        match cli.command {
+            Command::Create(args) => create::run(&mut context, &output, args).await,
+            Command::Import(args) => import::run(&mut context, &output, args).await,
+            Command::Get(args) => get::run(&context, &output, args).await,
+            Command::Set(args) => set::run(&context, &output, args).await,
+            Command::History(args) => history::run(&context, &output, args).await,
+            Command::Export(args) => export::run(&context, &output, args).await,
+            Command::Head => head::run(&context, &output).await,
+            Command::Use(args) => use_spreadsheet::run(&mut context, &output, args).await,
+            Command::Health => health::run(&context, &output).await,
+        }
+    })
+}

@@ -1,0 +1,38 @@
+//! Times for people: always UTC, whatever the machine is set to.
+
+use cellar_core::cell::{Value, display};
+
+/// Serial of 1970-01-01 (design `2-log.md` §5: days since 1899-12-30).
+const UNIX_EPOCH_SERIAL: f64 = 25_569.0;
+const SECONDS_PER_DAY: u64 = 86_400;
+
+/// Unix seconds as `YYYY-MM-DD HH:MM:SSZ`; the bare number where the calendar ends.
+pub(super) fn utc(unix_s: u64) -> String {
+    let days = u32::try_from(unix_s / SECONDS_PER_DAY);
+    let seconds = u32::try_from(unix_s % SECONDS_PER_DAY);
+    let (Ok(days), Ok(seconds)) = (days, seconds) else {
+        return format!("{unix_s} s");
+    };
+    let serial = UNIX_EPOCH_SERIAL + f64::from(days) + f64::from(seconds) / 86_400.0;
+    let text = display(&Value::Number(serial), "yyyy-mm-dd hh:mm:ss");
+    if text.contains(':') { format!("{text}Z") } else { format!("{unix_s} s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unix_seconds_as_utc() {
+        for (unix_s, text) in [
+            (0, "1970-01-01 00:00:00Z"),
+            (951_782_399, "2000-02-28 23:59:59Z"),
+            (1_700_000_000, "2023-11-14 22:13:20Z"),
+            (253_402_300_799, "9999-12-31 23:59:59Z"),
+            (253_402_300_800, "253402300800 s"),
+            (u64::MAX, "18446744073709551615 s"),
+        ] {
+            assert_eq!(utc(unix_s), text);
+        }
+    }
+}

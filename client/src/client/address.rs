@@ -1,0 +1,112 @@
+//! The API's URL, checked, and the URLs of calls below it.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::ClientError;
+
+/// Checks and normalises the API's URL: `http` or `https`, no credentials, query or fragment;
+/// a path (a stage, say) is kept.
+pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
+    let fault = |why: &str| ClientError::InvalidUrl { url: shown(url), why: why.to_owned() };
+    let parsed = Url::parse(url.trim()).map_err(|error| fault(&error.to_string()))?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(fault("it must begin with http:// or https://"));
+    }
+    if parsed.host_str().is_none_or(str::is_empty) {
+        return Err(fault("it has no host"));
+    }
+    if !parsed.username().is_empty() || parsed.password().is_some() {
+        return Err(fault("it must not have a user name or password: use a token"));
+    }
+    if parsed.query().is_some() || parsed.fragment().is_some() {
+        return Err(fault("it must not have a query or a fragment"));
+    }
+    Ok(parsed)
+}
+
+/// The URL for a message: without what may be a password.
+fn shown(url: &str) -> String {
+    match url.rsplit_once('@') {
+        Some((_, host)) => format!("…@{host}"),
+        None => crate::table::escape(url),
+    }
+}
+
+/// The URL as text, without the slash at its end.
+pub(super) fn base_text(base: &Url) -> String {
+    base.as_str().trim_end_matches('/').to_owned()
+}
+
+/// The URL of a call.
+pub(super) fn join(base: &Url, path: &[String], query: &[(&'static str, String)]) -> Url {
+    let mut url = base.clone();
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(path);
+    }
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(query);
+    }
+    url
+}
+
+/// Whether the URL is of this very machine: a proxy has no business there.
+pub(super) fn is_loopback(base: &Url) -> bool {
+    let host = base.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_the_url_of_an_api() {
+        for url in [
+            "",
+            "example.com",
+            "ftp://example.com",
+            "file:///etc/passwd",
+            "http://",
+            "https://alice:secret@example.com",
+            "https://example.com?x=1",
+            "https://example.com#x",
+        ] {
+            let error = parse(url).unwrap_err();
+            assert!(matches!(error, ClientError::InvalidUrl { .. }), "{url}");
+            assert!(!error.to_string().contains("secret"));
+        }
+    }
+
+    #[test]
+    fn calls_are_below_the_url() {
+        let path = ["v1".to_owned(), "a b".to_owned()];
+        let query = [("range", "'It''s & mine'!A1".to_owned())];
+        for (base, url) in [
+            ("https://example.com", "https://example.com/v1/a%20b"),
+            ("https://example.com/", "https://example.com/v1/a%20b"),
+            ("https://example.com/prod/", "https://example.com/prod/v1/a%20b"),
+        ] {
+            let base = parse(base).unwrap();
+            assert_eq!(join(&base, &path, &[]).as_str(), url);
+            let with_query = join(&base, &path, &query);
+            let value = with_query.query_pairs().next().unwrap().1.into_owned();
+            assert_eq!(value, "'It''s & mine'!A1");
+        }
+        assert_eq!(base_text(&parse("http://h/prod/").unwrap()), "http://h/prod");
+    }
+
+    #[test]
+    fn loopback_hosts() {
+        for (url, loopback) in [
+            ("http://localhost:1", true),
+            ("http://127.0.0.1", true),
+            ("http://[::1]:80", true),
+            ("http://example.com", false),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(is_loopback(&parse(url).unwrap()), loopback, "{url}");
+        }
+    }
+}

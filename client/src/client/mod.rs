@@ -1,0 +1,147 @@
+//! The calls of the HTTP API, one method each.
+
+mod address;
+mod body;
+mod retry;
+mod subject;
+mod transport;
+
+pub use body::MAX_REPLY_BODY_BYTES;
+pub use subject::subject_of_token;
+
+use cellar_core::api::{
+    AppendReply, AppendRequest, CellsReply, CreateReply, CreateRequest, Head, Health, LoadReply,
+    UpdateReply,
+};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use reqwest::Method;
+
+use crate::ClientError;
+use transport::{Call, Transport};
+
+/// A connection to a Cellar API (design `4-sync.md` §1).
+///
+/// Every call may be repeated unchanged, and is, a bounded number of times, where that may help:
+/// no connection, no answer, a temporary refusal.
+#[derive(Debug, Clone)]
+pub struct Client {
+    transport: Transport,
+}
+
+/// Which cells to read; everything is optional.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CellsQuery {
+    /// The sheet's name; the first sheet without it.
+    pub sheet: Option<String>,
+    /// The range in A1 notation; the whole sheet without it.
+    pub range: Option<String>,
+    /// The position in history; the newest without it.
+    pub at: Option<Position>,
+    /// The cell to go on from, the `next` of the page before.
+    pub from: Option<String>,
+    /// The highest position this client has seen: the reply is never older.
+    pub seen: Option<Position>,
+}
+
+impl Client {
+    /// A client for the API at `url`, with a bearer token if one is needed.
+    ///
+    /// # Errors
+    /// [`ClientError::InvalidUrl`], [`ClientError::InvalidToken`] or [`ClientError::Setup`];
+    /// nothing is sent yet.
+    pub fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
+        Ok(Self { transport: Transport::new(url, token)? })
+    }
+
+    /// The URL of the API, normalised.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        self.transport.base()
+    }
+
+    /// `POST /v1/spreadsheets`: creates a spreadsheet, or finds the one of an earlier call with
+    /// the same nonce.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn create(&self, request: &CreateRequest) -> Result<CreateReply, ClientError> {
+        let call = Call::new(Method::POST, &["v1", "spreadsheets"]).with_body(request)?;
+        self.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}`: the newest snapshot and the entries since.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn load(&self, id: LogId, seen: Option<Position>) -> Result<LoadReply, ClientError> {
+        let call = spreadsheet(Method::GET, id, None).with_position("seen", seen);
+        self.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/entries`: the entries after a position.
+    ///
+    /// # Errors
+    /// [`ClientError`]; a problem of the kind `Reload` if `after` is too far behind.
+    pub async fn update(&self, id: LogId, after: Position) -> Result<UpdateReply, ClientError> {
+        let call =
+            spreadsheet(Method::GET, id, Some("entries")).with_position("after", Some(after));
+        self.transport.send(call).await
+    }
+
+    /// `POST /v1/spreadsheets/{id}/entries`: appends mutations. See [`crate::editor`] for edits
+    /// that survive a crash.
+    ///
+    /// # Errors
+    /// [`ClientError`]; [`ClientError::certainly_not_done`] says whether nothing was appended.
+    pub async fn append(
+        &self,
+        id: LogId,
+        request: &AppendRequest,
+    ) -> Result<AppendReply, ClientError> {
+        let call = spreadsheet(Method::POST, id, Some("entries")).with_body(request)?;
+        self.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/cells`: one page of cells at a position. For the next page set
+    /// `at` to the reply's position and `from` to its `next`.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn cells(&self, id: LogId, query: &CellsQuery) -> Result<CellsReply, ClientError> {
+        let call = spreadsheet(Method::GET, id, Some("cells"))
+            .with_text("sheet", query.sheet.clone())
+            .with_text("range", query.range.clone())
+            .with_position("at", query.at)
+            .with_text("from", query.from.clone())
+            .with_position("seen", query.seen);
+        self.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/head`: the newest position, never older than `seen`.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn head(&self, id: LogId, seen: Option<Position>) -> Result<Head, ClientError> {
+        let call = spreadsheet(Method::GET, id, Some("head")).with_position("seen", seen);
+        self.transport.send(call).await
+    }
+
+    /// `GET /v1/health`: what runs there and what it reaches; needs no token and sends none.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn health(&self) -> Result<Health, ClientError> {
+        self.transport.send(Call::new(Method::GET, &["v1", "health"]).without_token()).await
+    }
+}
+
+fn spreadsheet(method: Method, id: LogId, part: Option<&'static str>) -> Call {
+    let id = id.to_string();
+    let path = ["v1", "spreadsheets", &id];
+    let call = Call::new(method, &path);
+    match part {
+        Some(part) => call.with_segment(part),
+        None => call,
+    }
+}

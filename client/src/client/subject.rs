@@ -1,0 +1,60 @@
+//! Whom a token belongs to, as far as the client has to know.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// A short name for whoever the token belongs to: a hash of its issuer and subject, or of the
+/// whole token if it has none.
+///
+/// The server numbers mutations and derives ids per subject (design `4-sync.md` §2), so what is
+/// still to be sent must never be sent as somebody else. A renewed token has the same subject.
+/// The claims are not verified here: only the server does that.
+#[must_use]
+pub fn subject_of_token(token: Option<&str>) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client token subject");
+    match token {
+        None => hasher.update(b"nobody"),
+        Some(token) => match issuer_and_subject(token) {
+            Some((issuer, subject)) => {
+                // The length keeps ("ab", "c") apart from ("a", "bc").
+                hasher.update(issuer.len().to_string().as_bytes());
+                hasher.update(b"/");
+                hasher.update(issuer.as_bytes()).update(subject.as_bytes())
+            }
+            None => hasher.update(token.as_bytes()),
+        },
+    };
+    hasher.finalize().to_hex().chars().take(32).collect()
+}
+
+fn issuer_and_subject(token: &str) -> Option<(String, String)> {
+    let payload = token.split('.').nth(1)?;
+    let claims = URL_SAFE_NO_PAD.decode(payload).ok()?;
+    let claims: serde_json::Value = serde_json::from_slice(&claims).ok()?;
+    let text = |name: &str| claims.get(name).and_then(|claim| claim.as_str()).map(str::to_owned);
+    Some((text("iss").unwrap_or_default(), text("sub")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(claims: &str, signature: &str) -> String {
+        format!("e30.{}.{signature}", URL_SAFE_NO_PAD.encode(claims))
+    }
+
+    #[test]
+    fn a_renewed_token_is_the_same_subject_and_another_subject_is_not() {
+        let alice = token(r#"{"iss":"i","sub":"alice","exp":1}"#, "x");
+        let renewed = token(r#"{"iss":"i","sub":"alice","exp":2}"#, "y");
+        let bob = token(r#"{"iss":"i","sub":"bob","exp":1}"#, "x");
+        let shifted = token(r#"{"iss":"ia","sub":"lice"}"#, "x");
+        let subject = |token: &str| subject_of_token(Some(token));
+        assert_eq!(subject(&alice), subject(&renewed));
+        assert_ne!(subject(&alice), subject(&bob));
+        assert_ne!(subject(&alice), subject(&shifted));
+        assert_ne!(subject("opaque"), subject("other"));
+        assert_ne!(subject("opaque"), subject_of_token(None));
+        assert_eq!(subject("a.b.c"), subject("a.b.c"));
+    }
+}

@@ -1,0 +1,270 @@
+//! Sending a call, with its repetitions, and reading its answer.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use cellar_core::api::Problem;
+use cellar_core::limits::MAX_TOKEN_BYTES;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::{Method, Url};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::address;
+use super::body::{self, BodyFault, MAX_REPLY_BODY_BYTES};
+use super::retry::{Attempts, Failure, parse_retry_after_ms};
+use crate::ClientError;
+use crate::error::advice;
+use crate::table::escape;
+
+/// Time to connect, milliseconds.
+const CONNECT_TIMEOUT_MS: u64 = 5_000;
+/// Time without a byte of the answer, milliseconds: a function's first start included.
+const READ_TIMEOUT_MS: u64 = 30_000;
+/// Characters of an answer that is not understood which an error shows.
+const EXCERPT_CHARACTERS: usize = 200;
+
+/// The connection that all calls share.
+#[derive(Clone)]
+pub(super) struct Transport {
+    http: reqwest::Client,
+    base: Url,
+    base_text: String,
+    authorization: Option<HeaderValue>,
+}
+
+/// One call of the API.
+pub(super) struct Call {
+    method: Method,
+    path: Vec<String>,
+    query: Vec<(&'static str, String)>,
+    body: Option<Vec<u8>>,
+    with_token: bool,
+}
+
+impl Call {
+    pub(super) fn new(method: Method, path: &[&str]) -> Self {
+        let path = path.iter().map(|segment| (*segment).to_owned()).collect();
+        Self { method, path, query: Vec::new(), body: None, with_token: true }
+    }
+
+    pub(super) fn with_segment(mut self, segment: &str) -> Self {
+        self.path.push(segment.to_owned());
+        self
+    }
+
+    pub(super) fn with_text(mut self, name: &'static str, value: Option<String>) -> Self {
+        self.query.extend(value.map(|value| (name, value)));
+        self
+    }
+
+    pub(super) fn with_position(
+        self,
+        name: &'static str,
+        value: Option<cellar_core::position::Position>,
+    ) -> Self {
+        self.with_text(name, value.map(|position| position.pack().to_string()))
+    }
+
+    pub(super) fn with_body(mut self, body: &impl Serialize) -> Result<Self, ClientError> {
+        let encoded = serde_json::to_vec(body);
+        // The wire types are plain data: only a bug in an encoder could fail here.
+        let encoded = encoded.map_err(|error| ClientError::Setup { why: error.to_string() })?;
+        self.body = Some(encoded);
+        Ok(self)
+    }
+
+    pub(super) fn without_token(mut self) -> Self {
+        self.with_token = false;
+        self
+    }
+}
+
+impl Transport {
+    pub(super) fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
+        let base = address::parse(url)?;
+        let authorization = token.map(authorization).transpose()?;
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))
+            .read_timeout(Duration::from_millis(READ_TIMEOUT_MS))
+            // The token is for this host and no other.
+            .redirect(reqwest::redirect::Policy::none());
+        if address::is_loopback(&base) {
+            builder = builder.no_proxy();
+        }
+        let http = builder.build().map_err(|error| ClientError::Setup { why: causes(&error) })?;
+        let base_text = address::base_text(&base);
+        Ok(Self { http, base, base_text, authorization })
+    }
+
+    pub(super) fn base(&self) -> &str {
+        &self.base_text
+    }
+
+    /// Sends a call until it is answered for good, and reads the answer.
+    pub(super) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
+        let url = address::join(&self.base, &call.path, &call.query);
+        let begun = Instant::now();
+        let mut attempts = Attempts::default();
+        loop {
+            let failure = match self.attempt(&call, &url).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            match attempts.after(&failure, elapsed_ms, random()) {
+                Some(delay_ms) => tokio::time::sleep(Duration::from_millis(delay_ms)).await,
+                None => return Err(error(failure, &self.base_text, attempts.uncertain)),
+            }
+        }
+    }
+
+    async fn attempt<T: DeserializeOwned>(&self, call: &Call, url: &Url) -> Result<T, Failure> {
+        let mut request = self.http.request(call.method.clone(), url.clone());
+        if let Some(authorization) = self.authorization.as_ref().filter(|_| call.with_token) {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        if let Some(body) = &call.body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
+        }
+        let response = request.send().await.map_err(network_failure)?;
+        let status = response.status();
+        let retry_after_ms = response
+            .headers()
+            .get(RETRY_AFTER)
+            .and_then(|value| parse_retry_after_ms(value.to_str().ok()?));
+        let body = body::read(response).await.map_err(|fault| match fault {
+            BodyFault::TooLarge => Failure::TooLarge,
+            BodyFault::Broken(error) => network_failure(error),
+        })?;
+        if status.is_success() {
+            return serde_json::from_slice(&body)
+                .map_err(|error| Failure::NotUnderstood { why: error.to_string() });
+        }
+        Err(refusal(status.as_u16(), &body, retry_after_ms))
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Transport")
+            .field("base", &self.base_text)
+            .field("has_token", &self.authorization.is_some())
+            .finish()
+    }
+}
+
+fn authorization(token: &str) -> Result<HeaderValue, ClientError> {
+    let fault = |why| ClientError::InvalidToken { why };
+    if token.is_empty() {
+        return Err(fault("it is empty"));
+    }
+    if token.len() > MAX_TOKEN_BYTES {
+        return Err(fault("it is longer than any token of Cellar"));
+    }
+    if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(fault("it has characters that no token has"));
+    }
+    let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
+        .map_err(|_| fault("it has characters that no token has"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn network_failure(error: reqwest::Error) -> Failure {
+    let error = error.without_url();
+    if error.is_connect() {
+        Failure::NotConnected { why: causes(&error) }
+    } else if error.is_timeout() {
+        Failure::TimedOut
+    } else {
+        Failure::Lost { why: causes(&error) }
+    }
+}
+
+/// The innermost cause says what happened: `Connection refused`, say.
+fn causes(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+fn refusal(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Failure {
+    match serde_json::from_slice::<Problem>(body) {
+        Ok(problem) => {
+            // What a server sends is shown on a terminal: it must not control it.
+            let title = escape(&problem.title);
+            let detail = escape(&problem.detail);
+            let problem = Box::new(Problem { title, detail, status, ..problem });
+            Failure::Problem { problem, retry_after_ms }
+        }
+        Err(_) => {
+            let text = String::from_utf8_lossy(body);
+            let start: String = text.trim().chars().take(EXCERPT_CHARACTERS).collect();
+            let excerpt = if start.is_empty() { "no text".to_owned() } else { escape(&start) };
+            Failure::Status { status, excerpt, retry_after_ms }
+        }
+    }
+}
+
+fn error(failure: Failure, url: &str, uncertain: bool) -> ClientError {
+    let url = url.to_owned();
+    match failure {
+        Failure::NotConnected { why } => ClientError::Unreachable { url, why, uncertain },
+        Failure::TimedOut => ClientError::TimedOut { url, timeout_ms: READ_TIMEOUT_MS },
+        Failure::Lost { why } => ClientError::ConnectionLost { url, why },
+        Failure::Problem { problem, .. } => {
+            let advice = advice(problem.kind);
+            ClientError::Problem { problem, uncertain, advice }
+        }
+        Failure::Status { status, excerpt, .. } => {
+            ClientError::UnexpectedStatus { url, status, excerpt, uncertain }
+        }
+        Failure::NotUnderstood { why } => ClientError::NotUnderstood { url, why },
+        Failure::TooLarge => ClientError::ReplyTooLarge { url, max_bytes: MAX_REPLY_BODY_BYTES },
+    }
+}
+
+/// A random number for the jitter; the low half of a random UUID is random in its low bits.
+fn random() -> u64 {
+    uuid::Uuid::new_v4().as_u64_pair().1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_checked_and_never_shown() {
+        let long = "x".repeat(MAX_TOKEN_BYTES + 1);
+        for token in ["", "a b", "a\nb", "ä", long.as_str()] {
+            let error = Transport::new("http://localhost", Some(token)).unwrap_err();
+            assert!(matches!(error, ClientError::InvalidToken { .. }));
+        }
+        let longest = "x".repeat(MAX_TOKEN_BYTES);
+        let transport = Transport::new("http://localhost", Some(&longest)).unwrap();
+        let shown = format!("{transport:?}{:?}", transport.authorization);
+        assert!(!shown.contains("xx"), "{shown}");
+    }
+
+    #[test]
+    fn a_hostile_answer_cannot_reach_the_terminal() {
+        let Failure::Status { excerpt, .. } = refusal(500, b"\x1b[2Jgone", None) else {
+            panic!("no status");
+        };
+        assert!(!excerpt.contains('\x1b'), "{excerpt}");
+        let json = serde_json::json!({
+            "type": "urn:cellar:problem:internal", "title": "t\u{1b}", "status": 500,
+            "detail": "\u{202e}d",
+        });
+        let Failure::Problem { problem, .. } = refusal(500, json.to_string().as_bytes(), None)
+        else {
+            panic!("no problem");
+        };
+        assert!(!problem.to_string().contains(['\u{1b}', '\u{202e}']), "{problem}");
+    }
+}

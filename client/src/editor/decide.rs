@@ -1,0 +1,93 @@
+//! What a failed append means for the edits in it.
+
+use cellar_core::api::ProblemKind;
+
+use crate::ClientError;
+
+/// What is to become of the edits of a failed append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The outcome is open: send them again, unchanged, next time.
+    Keep,
+    /// They were certainly not made: take them back.
+    Withdraw,
+    /// They were certainly not made, and their base is gone: make them again on a new base.
+    StartOver,
+    /// They can never be sent again, but an earlier attempt may have got through.
+    SetAside,
+}
+
+/// Decides, from the error and whether the same edits had been sent in an earlier run, or may
+/// have been: then nobody knows what became of that.
+pub(super) fn verdict(error: &ClientError, sent_before: bool) -> Verdict {
+    let certain = error.certainly_not_done() && !sent_before;
+    let kind = error.problem_kind();
+    match kind {
+        Some(ProblemKind::UnknownBase | ProblemKind::MutationGap | ProblemKind::Reload) => {
+            // These refusals come before anything of the request is appended.
+            if certain { Verdict::StartOver } else { Verdict::SetAside }
+        }
+        Some(
+            ProblemKind::BadRequest
+            | ProblemKind::TooLarge
+            | ProblemKind::Unprocessable
+            | ProblemKind::UnsupportedMediaType,
+        ) if !certain => Verdict::SetAside,
+        // Another token, a started cloud, a moment later: the same edits may still get through.
+        _ if certain => Verdict::Withdraw,
+        _ => Verdict::Keep,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::api::Problem;
+
+    use super::*;
+
+    fn problem(kind: ProblemKind, uncertain: bool) -> ClientError {
+        let problem = Box::new(Problem::new(kind, "because"));
+        ClientError::Problem { problem, uncertain, advice: None }
+    }
+
+    #[test]
+    fn an_edit_is_made_again_only_if_it_certainly_has_not_got_through() {
+        for kind in [ProblemKind::UnknownBase, ProblemKind::Reload, ProblemKind::MutationGap] {
+            assert_eq!(verdict(&problem(kind, false), false), Verdict::StartOver);
+            assert_eq!(verdict(&problem(kind, true), false), Verdict::SetAside);
+            assert_eq!(verdict(&problem(kind, false), true), Verdict::SetAside);
+        }
+    }
+
+    #[test]
+    fn what_can_never_succeed_does_not_block_later_edits() {
+        for kind in [ProblemKind::Unprocessable, ProblemKind::TooLarge, ProblemKind::BadRequest] {
+            assert_eq!(verdict(&problem(kind, false), false), Verdict::Withdraw);
+            assert_eq!(verdict(&problem(kind, false), true), Verdict::SetAside);
+        }
+    }
+
+    #[test]
+    fn what_may_change_keeps_an_edit_that_may_have_been_sent() {
+        for kind in [ProblemKind::Unauthorized, ProblemKind::Forbidden, ProblemKind::NotFound] {
+            assert_eq!(verdict(&problem(kind, false), false), Verdict::Withdraw);
+            assert_eq!(verdict(&problem(kind, false), true), Verdict::Keep);
+            assert_eq!(verdict(&problem(kind, true), false), Verdict::Keep);
+        }
+        for kind in [ProblemKind::Unavailable, ProblemKind::Internal] {
+            assert_eq!(verdict(&problem(kind, false), false), Verdict::Keep);
+        }
+    }
+
+    #[test]
+    fn without_an_answer_it_depends_on_whether_anything_was_sent() {
+        let url = || "http://localhost".to_owned();
+        let unreachable =
+            |uncertain| ClientError::Unreachable { url: url(), why: "refused".into(), uncertain };
+        assert_eq!(verdict(&unreachable(false), false), Verdict::Withdraw);
+        assert_eq!(verdict(&unreachable(true), false), Verdict::Keep);
+        assert_eq!(verdict(&unreachable(false), true), Verdict::Keep);
+        let timeout = ClientError::TimedOut { url: url(), timeout_ms: 1 };
+        assert_eq!(verdict(&timeout, false), Verdict::Keep);
+    }
+}

@@ -1,0 +1,212 @@
+//! Why a call of the API failed.
+
+use cellar_core::api::{Problem, ProblemKind};
+
+/// Why a call failed: one variant for each cause, each with what to do about it.
+///
+/// No text in here ever holds the token.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub enum ClientError {
+    /// The URL cannot be one of a Cellar API.
+    #[error("`{url}` is not the URL of a Cellar API: {why}")]
+    #[diagnostic(
+        code(cellar::invalid_url),
+        help("write it like https://example.com or http://127.0.0.1:8080")
+    )]
+    InvalidUrl {
+        /// The URL that was given.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The token cannot be sent as it is.
+    #[error("the token cannot be used: {why}")]
+    #[diagnostic(
+        code(cellar::invalid_token),
+        help("copy the whole token, on one line: `cargo run -p synth -- token` makes one")
+    )]
+    InvalidToken {
+        /// What is wrong with it; never the token itself.
+        why: &'static str,
+    },
+    /// The HTTP client could not be set up.
+    #[error("the HTTP client cannot start: {why}")]
+    #[diagnostic(code(cellar::setup), help("are the system's CA certificates installed?"))]
+    Setup {
+        /// What the HTTP library says.
+        why: String,
+    },
+    /// No connection: every attempt failed before the request was sent, unless `uncertain`.
+    #[error("{url} cannot be reached: {why}")]
+    #[diagnostic(
+        code(cellar::unreachable),
+        help("is the cloud running? cargo run -p synth -- deploy --local")
+    )]
+    Unreachable {
+        /// The URL that was called.
+        url: String,
+        /// What the network says.
+        why: String,
+        /// An earlier attempt of this request may have got through.
+        uncertain: bool,
+    },
+    /// Connected, but no answer in time.
+    #[error("{url} did not answer within {timeout_ms} ms")]
+    #[diagnostic(
+        code(cellar::timeout),
+        help("it may be busy or starting: run the same command again, repeating is safe")
+    )]
+    TimedOut {
+        /// The URL that was called.
+        url: String,
+        /// How long it was waited for, milliseconds.
+        timeout_ms: u64,
+    },
+    /// The connection broke before the answer was complete.
+    #[error("the connection to {url} was lost: {why}")]
+    #[diagnostic(
+        code(cellar::connection_lost),
+        help("run the same command again, repeating is safe")
+    )]
+    ConnectionLost {
+        /// The URL that was called.
+        url: String,
+        /// What the network says.
+        why: String,
+    },
+    /// The server refused, and says why.
+    #[error("{problem}")]
+    #[diagnostic(code(cellar::problem))]
+    Problem {
+        /// What the server says, control characters escaped.
+        problem: Box<Problem>,
+        /// An earlier attempt of this request may have got through.
+        uncertain: bool,
+        /// What to do.
+        #[help]
+        advice: Option<String>,
+    },
+    /// An error status without a problem that this client understands.
+    #[error("{url} answered with status {status}: {excerpt}")]
+    #[diagnostic(
+        code(cellar::unexpected_status),
+        help("is this the URL of a Cellar API? `cellar health` shows what answers there")
+    )]
+    UnexpectedStatus {
+        /// The URL that was called.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// The beginning of the answer, control characters escaped.
+        excerpt: String,
+        /// An earlier attempt of this request, or this one, may have got through.
+        uncertain: bool,
+    },
+    /// A success whose body is not what this client expects.
+    #[error("the answer of {url} is not understood: {why}")]
+    #[diagnostic(
+        code(cellar::not_understood),
+        help("is this the URL of a Cellar API, and of the same version as this client?")
+    )]
+    NotUnderstood {
+        /// The URL that was called.
+        url: String,
+        /// What is wrong with the answer.
+        why: String,
+    },
+    /// An answer longer than any answer of a Cellar API.
+    #[error("the answer of {url} is longer than {max_bytes} bytes")]
+    #[diagnostic(code(cellar::reply_too_large), help("is this the URL of a Cellar API?"))]
+    ReplyTooLarge {
+        /// The URL that was called.
+        url: String,
+        /// The bytes that are read at most.
+        max_bytes: usize,
+    },
+}
+
+impl ClientError {
+    /// Whether nothing of the request has been done, for certain: it never arrived, or every
+    /// attempt of it that arrived was refused.
+    #[must_use]
+    pub fn certainly_not_done(&self) -> bool {
+        match self {
+            Self::InvalidUrl { .. } | Self::InvalidToken { .. } | Self::Setup { .. } => true,
+            Self::Unreachable { uncertain, .. } | Self::UnexpectedStatus { uncertain, .. } => {
+                !uncertain
+            }
+            Self::Problem { problem, uncertain, .. } => {
+                !uncertain && (400..500).contains(&problem.status)
+            }
+            Self::TimedOut { .. }
+            | Self::ConnectionLost { .. }
+            | Self::NotUnderstood { .. }
+            | Self::ReplyTooLarge { .. } => false,
+        }
+    }
+
+    /// The kind of problem, if the server gave one.
+    #[must_use]
+    pub fn problem_kind(&self) -> Option<ProblemKind> {
+        match self {
+            Self::Problem { problem, .. } => Some(problem.kind),
+            _ => None,
+        }
+    }
+}
+
+/// What to do about a problem, beyond what the server says itself.
+pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
+    let advice = match kind {
+        ProblemKind::Unauthorized => {
+            "give a valid token with --token or CELLAR_TOKEN; `cargo run -p synth -- token` makes \
+             one, and `deploy --local` stores one in .cellar/profile.json"
+        }
+        ProblemKind::Forbidden => "ask an owner for a token with the role editor",
+        ProblemKind::NotFound => {
+            "check the id (`-s`) and that the token covers it; `cellar create` makes a new \
+             spreadsheet, `cellar use ID` makes another one the current one"
+        }
+        ProblemKind::UnknownSheet => "the first sheet is called Sheet1",
+        ProblemKind::RangeTooLarge => "ask for a smaller range with --range, for example A1:T50",
+        ProblemKind::Unavailable => "run the same command again in a moment, repeating is safe",
+        ProblemKind::Internal => "the logs of the API function say more",
+        _ => return None,
+    };
+    Some(advice.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(kind: ProblemKind, uncertain: bool) -> ClientError {
+        let problem = Box::new(Problem::new(kind, "because"));
+        ClientError::Problem { problem, uncertain, advice: advice(kind) }
+    }
+
+    #[test]
+    fn only_a_refusal_without_an_earlier_attempt_is_certain() {
+        assert!(problem(ProblemKind::Unprocessable, false).certainly_not_done());
+        assert!(!problem(ProblemKind::Unprocessable, true).certainly_not_done());
+        assert!(!problem(ProblemKind::Unavailable, false).certainly_not_done());
+        assert!(!problem(ProblemKind::Internal, false).certainly_not_done());
+        let lost = |uncertain| ClientError::Unreachable {
+            url: "http://localhost".into(),
+            why: "refused".into(),
+            uncertain,
+        };
+        assert!(lost(false).certainly_not_done());
+        assert!(!lost(true).certainly_not_done());
+        let timeout = ClientError::TimedOut { url: "http://localhost".into(), timeout_ms: 1 };
+        assert!(!timeout.certainly_not_done());
+    }
+
+    #[test]
+    fn the_help_says_what_to_do() {
+        use miette::Diagnostic;
+        let error = problem(ProblemKind::NotFound, false);
+        assert!(error.help().unwrap().to_string().contains("cellar create"));
+        assert_eq!(error.problem_kind(), Some(ProblemKind::NotFound));
+    }
+}

@@ -1,0 +1,219 @@
+//! Small files that must never be half-written: the profile and the state under `.cellar/`.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The folder for local state, in the directory of a project.
+pub const STATE_FOLDER: &str = ".cellar";
+/// Bytes of a state file that are read at most.
+pub const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Why a file of the local state cannot be used. Nothing was overwritten.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub enum FileError {
+    /// It cannot be read.
+    #[error("{} cannot be read: {source}", path.display())]
+    #[diagnostic(code(cellar::file_unreadable), help("check that you may read it"))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// It cannot be written.
+    #[error("{} cannot be written: {source}", path.display())]
+    #[diagnostic(
+        code(cellar::file_unwritable),
+        help("check that you may write to its folder and that the disk has room")
+    )]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// It does not hold what it should.
+    #[error("{} is not understood: {why}", path.display())]
+    #[diagnostic(code(cellar::file_malformed))]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+        /// What to do.
+        #[help]
+        advice: String,
+    },
+    /// Another process holds its lock and must not be waited for.
+    #[error("{} is in use by another cellar command", path.display())]
+    #[diagnostic(code(cellar::file_locked), help("wait until that command has ended"))]
+    InUse {
+        /// The lock file.
+        path: PathBuf,
+    },
+}
+
+/// Reads a JSON file; `None` if there is none.
+///
+/// # Errors
+/// [`FileError`]; `advice` says what to do with a malformed file.
+pub fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> Result<Option<T>, FileError> {
+    let fault = |source| FileError::Unreadable { path: path.to_owned(), source };
+    let malformed = |why: String| FileError::Malformed {
+        path: path.to_owned(),
+        why,
+        advice: advice.to_owned(),
+    };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(fault(error)),
+    };
+    let length = file.metadata().map_err(fault)?.len();
+    if length > MAX_STATE_BYTES {
+        return Err(malformed(format!("it has {length} bytes, more than any such file")));
+    }
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_STATE_BYTES), &mut text)
+        .map_err(fault)?;
+    serde_json::from_slice(&text).map(Some).map_err(|error| malformed(error.to_string()))
+}
+
+/// Writes a JSON file so that, whatever happens, the old or the new content is there, whole.
+/// On Unix only its owner may read it.
+///
+/// # Errors
+/// [`FileError::Unwritable`].
+pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError> {
+    let mut text = serde_json::to_vec_pretty(content)
+        .map_err(|error| FileError::Unwritable { path: path.to_owned(), source: error.into() })?;
+    text.push(b'\n');
+    write_private(path, &text)
+}
+
+/// Writes a file as [`write_json`] does: whole or not at all, and only for its owner to read.
+///
+/// # Errors
+/// [`FileError::Unwritable`].
+pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
+    let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    create_folder(folder)?;
+    // A temporary file is made with mode 0600, which the rename keeps.
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
+    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(fault)?;
+    file.persist(path).map_err(|error| fault(error.error))?;
+    sync_folder(folder).map_err(fault)
+}
+
+/// Makes a folder below `.cellar/`, and keeps `.cellar/` out of version control.
+fn create_folder(folder: &Path) -> Result<(), FileError> {
+    let fault = |source| FileError::Unwritable { path: folder.to_owned(), source };
+    std::fs::create_dir_all(folder).map_err(fault)?;
+    let is_state = |folder: &&Path| folder.file_name().is_some_and(|name| name == STATE_FOLDER);
+    let Some(state) = folder.ancestors().find(is_state) else {
+        return Ok(());
+    };
+    // Tokens live there. Somebody's own file is left as it is.
+    match OpenOptions::new().write(true).create_new(true).open(state.join(".gitignore")) {
+        Ok(mut file) => file.write_all(b"*\n").map_err(fault),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(fault(error)),
+    }
+}
+
+/// Makes a rename in `folder` durable, where the system can.
+pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// An exclusive lock between processes, held until it is dropped.
+#[derive(Debug)]
+pub struct FileLock {
+    _file: File,
+}
+
+impl FileLock {
+    /// Waits for the lock. Blocks the thread.
+    ///
+    /// # Errors
+    /// [`FileError::Unwritable`] if the lock file cannot be made or locked.
+    pub fn wait(path: &Path) -> Result<Self, FileError> {
+        let file = Self::open(path)?;
+        let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
+        file.lock().map_err(fault)?;
+        Ok(Self { _file: file })
+    }
+
+    /// Takes the lock if it is free.
+    ///
+    /// # Errors
+    /// [`FileError::InUse`] if it is not, [`FileError::Unwritable`] if it cannot be made.
+    pub fn take(path: &Path) -> Result<Self, FileError> {
+        let file = Self::open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(FileError::InUse { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => {
+                Err(FileError::Unwritable { path: path.to_owned(), source })
+            }
+        }
+    }
+
+    fn open(path: &Path) -> Result<File, FileError> {
+        create_folder(path.parent().unwrap_or(Path::new(".")))?;
+        let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
+        OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(fault)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_reads_back_and_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".cellar/clients/x.json");
+        assert_eq!(read_json::<Vec<u32>>(&path, "").unwrap(), None);
+        write_json(&path, &vec![1, 2]).unwrap();
+        write_json(&path, &vec![3]).unwrap();
+        assert_eq!(read_json::<Vec<u32>>(&path, "").unwrap(), Some(vec![3]));
+        let ignored = std::fs::read_to_string(folder.path().join(".cellar/.gitignore")).unwrap();
+        assert_eq!(ignored, "*\n");
+        let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert_eq!(left.len(), 1, "a temporary file was left");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_malformed_file_is_named_with_the_advice() {
+        use miette::Diagnostic as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        std::fs::write(&path, "{").unwrap();
+        let error = read_json::<Vec<u32>>(&path, "delete it").unwrap_err();
+        assert!(error.to_string().contains("state.json"));
+        assert_eq!(error.help().unwrap().to_string(), "delete it");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{");
+    }
+
+    #[test]
+    fn a_lock_is_exclusive_until_it_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.lock");
+        let lock = FileLock::wait(&path).unwrap();
+        assert!(matches!(FileLock::take(&path), Err(FileError::InUse { .. })));
+        drop(lock);
+        assert!(FileLock::take(&path).is_ok());
+    }
+}

@@ -1,0 +1,124 @@
+//! Cutting cells into mutations that fit every limit on their way.
+
+use cellar_core::limits::{MAX_CELLS_PER_OPERATION, MAX_MUTATION_BYTES};
+use cellar_core::operation::CellEdit;
+
+/// Bytes of JSON that the cells of one mutation have together. One mutation is one request and
+/// one entry: well below `MAX_MUTATION_BYTES`, `MAX_REQUEST_BYTES` and, because the stored form is
+/// never longer than JSON with its field names, `MAX_ENTRY_BODY_BYTES`.
+pub(super) const BATCH_BYTES: usize = 192 * 1024;
+/// Bytes of JSON of a cell that can be sent at all, alone in its mutation; the rest is the frame.
+pub(super) const MAX_CELL_BYTES: usize = MAX_MUTATION_BYTES - 1024;
+
+/// A cell whose JSON is longer than `MAX_CELL_BYTES`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CellTooLong {
+    /// Which of the cells.
+    pub(super) index: usize,
+    /// Its bytes as JSON.
+    pub(super) bytes: usize,
+}
+
+/// Cuts cells, in their order, into batches of at most `MAX_CELLS_PER_OPERATION` cells and about
+/// `BATCH_BYTES`. The same cells are always cut the same way: a resumed import relies on it.
+pub(super) fn cut(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
+    let mut batches: Vec<Vec<CellEdit>> = Vec::new();
+    let mut batch: Vec<CellEdit> = Vec::new();
+    let mut batch_bytes = 0_usize;
+    for (index, cell) in cells.into_iter().enumerate() {
+        let bytes = encoded_bytes(&cell);
+        if bytes > MAX_CELL_BYTES {
+            return Err(CellTooLong { index, bytes });
+        }
+        let full = batch_bytes + bytes > BATCH_BYTES || batch.len() >= MAX_CELLS_PER_OPERATION;
+        if full && !batch.is_empty() {
+            batches.push(std::mem::take(&mut batch));
+            batch_bytes = 0;
+        }
+        batch_bytes += bytes;
+        batch.push(cell);
+    }
+    if !batch.is_empty() {
+        batches.push(batch);
+    }
+    Ok(batches)
+}
+
+/// Bytes of a cell as JSON, with the comma behind it.
+fn encoded_bytes(cell: &CellEdit) -> usize {
+    // Plain data always encodes; if it did not, the cell would be refused as too long.
+    serde_json::to_vec(cell).map_or(usize::MAX, |json| json.len().saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::append::{NewMutation, Request};
+    use cellar_core::cell::Value;
+    use cellar_core::identity::{ClientKey, LogId};
+    use cellar_core::limits::MAX_TEXT_BYTES;
+    use cellar_core::operation::{Operation, SetCells, SheetId};
+    use cellar_core::position::Position;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cell(row: u32, value: Value) -> CellEdit {
+        let format = Some("0.000000000000000".to_owned());
+        CellEdit { row, column: 0, value: Some(value), formula: None, format }
+    }
+
+    fn text(row: u32, text: String) -> CellEdit {
+        cell(row, Value::Text(text))
+    }
+
+    fn accepted(batch: &[CellEdit]) {
+        let operation =
+            Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: batch.to_vec() });
+        let json = serde_json::to_vec(&operation).unwrap();
+        assert!(json.len() < MAX_MUTATION_BYTES - 512, "{}", json.len());
+        let mutation = NewMutation { id: 1, base: Position::FIRST, operation };
+        let log = LogId::from_uuid(uuid::Uuid::from_bytes([1; 16]));
+        Request::new(log, ClientKey([1; 8]), None, 0, 0, vec![mutation]).unwrap();
+    }
+
+    #[test]
+    fn limits_hold_at_n_and_n_plus_1() {
+        let numbers = |count: usize| {
+            let rows = 0..u32::try_from(count).unwrap();
+            let edits = rows.map(|row| CellEdit { format: None, ..cell(row, Value::Bool(true)) });
+            cut(edits.collect()).unwrap()
+        };
+        let per_batch = numbers(2 * MAX_CELLS_PER_OPERATION)[0].len();
+        assert!(per_batch <= MAX_CELLS_PER_OPERATION);
+        assert_eq!(numbers(per_batch).len(), 1);
+        assert_eq!(numbers(per_batch + 1).len(), 2);
+        assert!(cut(Vec::new()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_longest_text_fits_alone_and_control_characters_are_refused() {
+        let batches = cut(vec![text(0, "x".repeat(MAX_TEXT_BYTES)), text(1, "y".into())]).unwrap();
+        batches.iter().for_each(|batch| accepted(batch));
+        let escaped = cut(vec![text(0, "a".into()), text(1, "\u{1}".repeat(MAX_TEXT_BYTES))]);
+        assert_eq!(escaped.unwrap_err().index, 1);
+        let fits = (MAX_CELL_BYTES - 200) / 6;
+        accepted(&cut(vec![text(0, "\u{1}".repeat(fits))]).unwrap()[0]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn every_batch_is_accepted_and_nothing_is_lost(
+            lengths in proptest::collection::vec(0..40_000_usize, 0..40),
+            few in proptest::collection::vec(any::<bool>(), 0..2_000),
+        ) {
+            let long = (0..).zip(&lengths).map(|(row, length)| text(row, "é".repeat(length / 2)));
+            let small = (100..).zip(&few).map(|(row, value)| cell(row, Value::Bool(*value)));
+            let cells: Vec<CellEdit> = long.chain(small).collect();
+            let batches = cut(cells.clone()).unwrap();
+            batches.iter().for_each(|batch| accepted(batch));
+            prop_assert_eq!(batches.concat(), cells);
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! What an import has sent so far, so that an interrupted one goes on and sends nothing twice.
+
+use std::path::{Path, PathBuf};
+
+use cellar_core::api::{AppendRequest, SentMutation};
+use cellar_core::identity::LogId;
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_core::position::Position;
+use serde::{Deserialize, Serialize};
+
+use super::{ImportError, ImportOptions, Plan};
+use crate::editor::new_name;
+use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
+
+/// The version of the file that is written and read.
+const JOURNAL_VERSION: u32 = 1;
+
+/// What makes two runs the same import: whoever it is, the same file with the same content, read
+/// in the same way, to the same place.
+#[derive(Debug, Clone)]
+pub struct JournalKey<'a> {
+    /// The API's URL.
+    pub url: &'a str,
+    /// Whose token it is ([`crate::subject_of_token`]).
+    pub subject: &'a str,
+    /// The absolute path of the file.
+    pub file: &'a Path,
+    /// The file's content.
+    pub content: &'a [u8],
+    /// How it is read.
+    pub options: &'a ImportOptions,
+    /// The spreadsheet it goes into; `None` is a new one.
+    pub into: Option<LogId>,
+}
+
+impl JournalKey<'_> {
+    /// Where the journal is, in `dir/.cellar/imports/`.
+    #[must_use]
+    pub fn path(&self, dir: &Path) -> PathBuf {
+        let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 import journal");
+        let options = self.options;
+        let text = format!("{:?}", (self.url, self.subject, self.into, options));
+        for part in [
+            text.as_bytes(),
+            self.file.as_os_str().as_encoded_bytes(),
+            blake3::hash(self.content).as_bytes(),
+        ] {
+            hasher.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hasher.update(part);
+        }
+        let name: String = hasher.finalize().to_hex().chars().take(32).collect();
+        dir.join(STATE_FOLDER).join("imports").join(format!("{name}.json"))
+    }
+}
+
+/// The journal of one import, as it is on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Journal {
+    version: u32,
+    /// The file, for people.
+    source: String,
+    /// What is sent: [`Plan::fingerprint`].
+    plan: String,
+    /// Makes the create repeatable.
+    nonce: String,
+    /// The client's name: each import numbers its own mutations.
+    client: String,
+    /// The spreadsheet, once it is known.
+    pub(super) spreadsheet: Option<LogId>,
+    /// Epoch and newest known position, once they are known.
+    known: Option<Known>,
+    /// The base of each batch that was, or is about to be, sent. Never changes once it is here.
+    bases: Vec<Position>,
+    /// How many batches are known to be in the log.
+    acknowledged: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    epoch: u32,
+    head: Position,
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Create the spreadsheet, with the journal's nonce.
+    Create,
+    /// Ask where this spreadsheet's log ends.
+    FindHead(LogId),
+    /// Choose the base of the next batch, and save it.
+    ChooseBase,
+    /// Send this batch; it may have been sent before.
+    Send {
+        /// The spreadsheet.
+        spreadsheet: LogId,
+        /// Which batch, from 0.
+        batch: usize,
+    },
+    /// Everything is in the log.
+    Finished {
+        /// The spreadsheet.
+        spreadsheet: LogId,
+        /// Its newest known position.
+        position: Position,
+    },
+}
+
+impl Journal {
+    /// The journal of an import that has not begun.
+    #[must_use]
+    pub fn begin(source: &Path, plan: &Plan, into: Option<LogId>) -> Self {
+        Self {
+            version: JOURNAL_VERSION,
+            source: source.display().to_string(),
+            plan: plan.fingerprint(),
+            nonce: new_name(),
+            client: new_name(),
+            spreadsheet: into,
+            known: None,
+            bases: Vec::new(),
+            acknowledged: 0,
+        }
+    }
+
+    /// The journal of an interrupted run, if there is one.
+    ///
+    /// # Errors
+    /// [`ImportError`] if it is malformed or does not fit the plan.
+    pub fn resume(path: &Path, plan: &Plan) -> Result<Option<Self>, ImportError> {
+        let advice = "begin the import anew with --restart: what was sent stays where it is";
+        let Some(journal) = read_json::<Self>(path, advice)? else {
+            return Ok(None);
+        };
+        if journal.version != JOURNAL_VERSION || journal.plan != plan.fingerprint() {
+            return Err(ImportError::JournalDiffers { path: path.to_owned() });
+        }
+        let sent = journal.bases.len();
+        let counts_fit = (journal.acknowledged..=journal.acknowledged.saturating_add(1))
+            .contains(&sent)
+            && sent <= plan.batches.len();
+        if !counts_fit || (sent > 0 && (journal.known.is_none() || journal.spreadsheet.is_none())) {
+            let why = "its counts do not fit each other".to_owned();
+            let fault = FileError::Malformed { path: path.to_owned(), why, advice: advice.into() };
+            return Err(fault.into());
+        }
+        Ok(Some(journal))
+    }
+
+    /// Writes it, durably.
+    ///
+    /// # Errors
+    /// [`FileError::Unwritable`].
+    pub fn save(&self, path: &Path) -> Result<(), FileError> {
+        write_json(path, self)
+    }
+
+    /// What is to be done next, for a plan of `batches` batches.
+    #[must_use]
+    pub fn next_step(&self, batches: usize) -> Step {
+        let Some(spreadsheet) = self.spreadsheet else {
+            return Step::Create;
+        };
+        let Some(known) = self.known else {
+            return Step::FindHead(spreadsheet);
+        };
+        if self.acknowledged >= batches {
+            return Step::Finished { spreadsheet, position: known.head };
+        }
+        if self.bases.len() <= self.acknowledged {
+            return Step::ChooseBase;
+        }
+        Step::Send { spreadsheet, batch: self.acknowledged }
+    }
+
+    /// The nonce of the create.
+    #[must_use]
+    pub fn nonce(&self) -> &str {
+        &self.nonce
+    }
+
+    /// How many batches are known to be in the log.
+    #[must_use]
+    pub fn acknowledged(&self) -> usize {
+        self.acknowledged
+    }
+
+    /// Takes the answer to [`Step::Create`] or [`Step::FindHead`].
+    pub fn found(&mut self, spreadsheet: LogId, epoch: u32, head: Position) {
+        self.spreadsheet = Some(spreadsheet);
+        self.known = Some(Known { epoch, head });
+    }
+
+    /// Does [`Step::ChooseBase`]: the position known now. To be saved before the batch is sent.
+    pub fn choose_base(&mut self) {
+        if let Some(known) = self.known {
+            self.bases.push(known.head);
+        }
+    }
+
+    /// The request of a batch: the same whenever it is sent.
+    #[must_use]
+    pub fn request(&self, batch: usize, cells: &[CellEdit]) -> Option<AppendRequest> {
+        let base = *self.bases.get(batch)?;
+        let acknowledged = u64::try_from(batch).ok()?;
+        let op = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: cells.to_vec() });
+        Some(AppendRequest {
+            client: self.client.clone(),
+            epoch: self.known?.epoch,
+            ack: acknowledged,
+            mutations: vec![SentMutation { id: acknowledged.checked_add(1)?, base, op }],
+        })
+    }
+
+    /// Takes the answer to [`Step::Send`].
+    pub fn acknowledge(&mut self, head: Position) {
+        self.acknowledged = self.acknowledged.saturating_add(1);
+        if let Some(known) = &mut self.known {
+            known.head = known.head.max(head);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Plan {
+        let mut plan = Plan::new(b"a\nb\nc\n", &ImportOptions::default()).unwrap();
+        plan.batches = plan.batches.concat().into_iter().map(|edit| vec![edit]).collect();
+        plan
+    }
+
+    fn id(byte: u8) -> LogId {
+        LogId::from_uuid(uuid::Uuid::from_bytes([byte; 16]))
+    }
+
+    fn at(num: u32) -> Position {
+        Position::new(0, num).unwrap()
+    }
+
+    /// Runs an import of three batches, stopped and resumed after every step.
+    #[test]
+    fn an_import_interrupted_after_any_step_sends_the_same_requests() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.json");
+        let plan = plan();
+        let mut journal = Journal::begin(Path::new("/a.csv"), &plan, None);
+        let nonce = journal.nonce().to_owned();
+        let mut sent = Vec::new();
+        for _ in 0..20 {
+            journal.save(&path).unwrap();
+            journal = Journal::resume(&path, &plan).unwrap().unwrap();
+            match journal.next_step(plan.batches.len()) {
+                Step::Create => journal.found(id(1), 7, at(0)),
+                Step::FindHead(_) => panic!("a create says where the log ends"),
+                Step::ChooseBase => journal.choose_base(),
+                Step::Send { batch, .. } => {
+                    let request = journal.request(batch, &plan.batches[batch]).unwrap();
+                    // The reply is lost: after a restart the very same request is sent.
+                    let again = Journal::resume(&path, &plan).unwrap().unwrap();
+                    assert_eq!(again.request(batch, &plan.batches[batch]).unwrap(), request);
+                    sent.push(request);
+                    journal.acknowledge(at(u32::try_from(sent.len()).unwrap() * 2));
+                }
+                Step::Finished { spreadsheet, position } => {
+                    assert_eq!((spreadsheet, position), (id(1), at(6)));
+                    assert_eq!(journal.nonce(), nonce);
+                    let ids: Vec<_> = sent.iter().map(|r| (r.mutations[0].id, r.ack)).collect();
+                    assert_eq!(ids, [(1, 0), (2, 1), (3, 2)]);
+                    let bases: Vec<_> = sent.iter().map(|r| r.mutations[0].base).collect();
+                    assert_eq!(bases, [at(0), at(2), at(4)]);
+                    assert!(sent.iter().all(|r| r.client == sent[0].client && r.epoch == 7));
+                    return;
+                }
+            }
+        }
+        panic!("it never finished");
+    }
+
+    #[test]
+    fn into_a_spreadsheet_the_head_is_asked_for_first() {
+        let mut journal = Journal::begin(Path::new("/a.csv"), &plan(), Some(id(2)));
+        assert_eq!(journal.next_step(3), Step::FindHead(id(2)));
+        assert_eq!(journal.request(0, &[]), None);
+        journal.found(id(2), 1, at(5));
+        assert_eq!(journal.next_step(3), Step::ChooseBase);
+        journal.choose_base();
+        assert_eq!(journal.next_step(3), Step::Send { spreadsheet: id(2), batch: 0 });
+        journal.found(id(2), 1, at(9));
+        let base = journal.request(0, &[]).unwrap().mutations[0].base;
+        assert_eq!(base, at(5), "a base that was chosen never changes");
+    }
+
+    #[test]
+    fn a_journal_that_does_not_fit_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.json");
+        let plan = plan();
+        assert!(Journal::resume(&path, &plan).unwrap().is_none());
+        let good = Journal::begin(Path::new("/a.csv"), &plan, None);
+        let other = Journal { plan: "other".into(), ..good.clone() };
+        let later = Journal { version: 2, ..good.clone() };
+        for differs in [other, later] {
+            differs.save(&path).unwrap();
+            let error = Journal::resume(&path, &plan).unwrap_err();
+            assert!(matches!(error, ImportError::JournalDiffers { .. }));
+        }
+        let known = Some(Known { epoch: 1, head: at(1) });
+        let ahead = Journal { acknowledged: 1, ..good.clone() };
+        let unknown = Journal { bases: vec![at(1)], ..good.clone() };
+        let far = Journal {
+            known,
+            spreadsheet: Some(id(1)),
+            acknowledged: 3,
+            bases: vec![at(1); 4],
+            ..good
+        };
+        for malformed in [ahead, unknown, far] {
+            malformed.save(&path).unwrap();
+            let error = Journal::resume(&path, &plan).unwrap_err();
+            assert!(matches!(error, ImportError::File(FileError::Malformed { .. })));
+        }
+    }
+
+    #[test]
+    fn another_file_content_option_place_or_person_is_another_import() {
+        let options = ImportOptions::default();
+        let text = ImportOptions { text: true, ..ImportOptions::default() };
+        let key = JournalKey {
+            url: "http://h",
+            subject: "alice",
+            file: Path::new("/a.csv"),
+            content: b"a",
+            options: &options,
+            into: None,
+        };
+        let path = |key: &JournalKey<'_>| key.path(Path::new("/work"));
+        let others = [
+            JournalKey { url: "http://i", ..key.clone() },
+            JournalKey { subject: "bob", ..key.clone() },
+            JournalKey { file: Path::new("/b.csv"), ..key.clone() },
+            JournalKey { content: b"b", ..key.clone() },
+            JournalKey { options: &text, ..key.clone() },
+            JournalKey { into: Some(id(1)), ..key.clone() },
+        ];
+        assert_eq!(path(&key), path(&key.clone()));
+        for other in others {
+            assert_ne!(path(&key), path(&other), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Sending a planned import, one step of its journal after the other.
+
+use std::path::{Path, PathBuf};
+
+use cellar_core::api::{CreateRequest, ProblemKind};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+
+use super::journal::{Journal, Step};
+use super::{ImportError, Plan};
+use crate::files::{FileError, FileLock, sync_folder};
+use crate::{Client, ClientError};
+
+/// Where an import goes and where its journal is.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The file, for messages and the journal.
+    pub source: PathBuf,
+    /// The spreadsheet; `None` makes a new one.
+    pub into: Option<LogId>,
+    /// The journal ([`super::JournalKey::path`]).
+    pub journal: PathBuf,
+    /// Forget the journal of an interrupted run.
+    pub restart: bool,
+}
+
+/// How far an import has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Cells that are known to be in the spreadsheet.
+    pub done: usize,
+    /// Cells of the file.
+    pub cells: usize,
+}
+
+/// A finished import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Imported {
+    /// The spreadsheet.
+    pub spreadsheet: LogId,
+    /// A version that has all the cells.
+    pub position: Position,
+    /// Cells that an earlier, interrupted run had sent.
+    pub resumed: usize,
+}
+
+/// Sends a plan. Every state that a later run needs is on disk before anything is sent, so that it
+/// may be dropped, or killed, at any time and called again: nothing happens twice.
+///
+/// # Errors
+/// [`ImportError`]; the journal stays, and the same import goes on where it was.
+pub async fn run(
+    client: &Client,
+    plan: &Plan,
+    target: &Target,
+    mut progress: impl FnMut(Progress),
+) -> Result<Imported, ImportError> {
+    let path = target.journal.as_path();
+    let _lock = FileLock::take(&path.with_extension("lock"))?;
+    if target.restart {
+        remove(path)?;
+    }
+    let mut journal = match Journal::resume(path, plan)? {
+        Some(journal) => journal,
+        None => Journal::begin(&target.source, plan, target.into),
+    };
+    journal.save(path)?;
+    let resumed = plan.cells_in(journal.acknowledged());
+    loop {
+        let done = plan.cells_in(journal.acknowledged());
+        progress(Progress { done, cells: plan.cells });
+        match step(client, plan, &mut journal).await {
+            Ok(None) => {}
+            Ok(Some((spreadsheet, position))) => {
+                remove(path)?;
+                return Ok(Imported { spreadsheet, position, resumed });
+            }
+            Err(error) => return Err(interrupted(error, done, plan.cells)),
+        }
+        // One save for the acknowledgement and the next base together.
+        if journal.next_step(plan.batches.len()) == Step::ChooseBase {
+            journal.choose_base();
+        }
+        journal.save(path)?;
+    }
+}
+
+/// Does the next step; gives spreadsheet and position once there is none left.
+async fn step(
+    client: &Client,
+    plan: &Plan,
+    journal: &mut Journal,
+) -> Result<Option<(LogId, Position)>, ClientError> {
+    match journal.next_step(plan.batches.len()) {
+        Step::Create => {
+            let request = CreateRequest { nonce: journal.nonce().to_owned() };
+            let reply = client.create(&request).await?;
+            journal.found(reply.id, reply.epoch, reply.head);
+        }
+        Step::FindHead(spreadsheet) => {
+            let reply = client.head(spreadsheet, None).await?;
+            journal.found(spreadsheet, reply.epoch, reply.head);
+        }
+        Step::ChooseBase => journal.choose_base(),
+        Step::Send { spreadsheet, batch } => {
+            let cells = plan.batches.get(batch).map(Vec::as_slice).unwrap_or_default();
+            let Some(request) = journal.request(batch, cells) else {
+                journal.choose_base();
+                return Ok(None);
+            };
+            let reply = client.append(spreadsheet, &request).await?;
+            journal.acknowledge(reply.head);
+        }
+        Step::Finished { spreadsheet, position } => return Ok(Some((spreadsheet, position))),
+    }
+    Ok(None)
+}
+
+fn interrupted(error: ClientError, acknowledged: usize, cells: usize) -> ImportError {
+    let advice = match error.problem_kind() {
+        Some(ProblemKind::UnknownBase | ProblemKind::Reload | ProblemKind::MutationGap) => {
+            "the spreadsheet was restored or is not the one this import began with: begin anew \
+             with --restart, and check what is there already"
+        }
+        Some(ProblemKind::NotFound) => {
+            "check the token and the id; if the spreadsheet is gone, begin anew with --restart"
+        }
+        Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
+            "run the same command again with a token that may edit (--token or CELLAR_TOKEN): it \
+             goes on where it was"
+        }
+        _ => "run the same command again: it goes on where it was, and nothing happens twice",
+    };
+    ImportError::Interrupted {
+        acknowledged,
+        cells,
+        advice: advice.to_owned(),
+        source: Box::new(error),
+    }
+}
+
+/// Removes the journal, durably: if it came back, the next import of the file would be taken for
+/// this one.
+fn remove(path: &Path) -> Result<(), FileError> {
+    let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
+    match std::fs::remove_file(path) {
+        Ok(()) => sync_folder(path.parent().unwrap_or(Path::new("."))).map_err(fault),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(fault(error)),
+    }
+}

@@ -1,0 +1,5 @@
+//! The `cellar` command.
+
+fn main() -> std::process::ExitCode {
+    cellar::cli::main()
+}

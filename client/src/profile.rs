@@ -1,0 +1,139 @@
+//! The profile: where the API is, how to get in, and the current spreadsheet.
+//!
+//! `deploy` writes it, `cellar` reads it and remembers the current spreadsheet in it. It is the
+//! file `.cellar/profile.json`, found upwards from the working directory (design `1-overview.md`).
+
+use std::path::{Path, PathBuf};
+
+use cellar_core::identity::LogId;
+use serde::{Deserialize, Serialize};
+
+use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
+
+/// The profile's file name, in the state folder.
+const FILE_NAME: &str = "profile.json";
+
+/// What `.cellar/profile.json` holds.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// The API's URL.
+    pub url: String,
+    /// The name of the stack, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    /// The bearer token. Kept from `Debug` output, and from other users by the file's mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// The current spreadsheet: what commands without `-s` are about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spreadsheet: Option<LogId>,
+}
+
+impl std::fmt::Debug for Profile {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Profile")
+            .field("url", &self.url)
+            .field("stack", &self.stack)
+            .field("has_token", &self.token.is_some())
+            .field("spreadsheet", &self.spreadsheet)
+            .finish()
+    }
+}
+
+impl Profile {
+    /// A profile with nothing but a URL.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), stack: None, token: None, spreadsheet: None }
+    }
+
+    /// The nearest profile from `start_dir` upwards, and the directory whose `.cellar/` it is in:
+    /// what [`Profile::save`] takes.
+    ///
+    /// # Errors
+    /// [`FileError`] if the nearest one cannot be read or is malformed: it is never skipped.
+    pub fn find(start_dir: &Path) -> Result<Option<(PathBuf, Self)>, FileError> {
+        for directory in start_dir.ancestors() {
+            let path = Self::path(directory);
+            let advice = "correct it or delete it; `cargo run -p synth -- deploy` (or \
+                          `deploy --local`) writes a new one";
+            if let Some(profile) = read_json(&path, advice)? {
+                return Ok(Some((directory.to_owned(), profile)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes the profile to `dir/.cellar/profile.json`: the old or the new one is there, whole,
+    /// whatever happens; on Unix with mode 0600.
+    ///
+    /// # Errors
+    /// [`FileError::Unwritable`].
+    pub fn save(&self, dir: &Path) -> Result<(), FileError> {
+        write_json(&Self::path(dir), self)
+    }
+
+    /// Where the profile of a directory is.
+    #[must_use]
+    pub fn path(dir: &Path) -> PathBuf {
+        dir.join(STATE_FOLDER).join(FILE_NAME)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile() -> Profile {
+        Profile {
+            url: "http://127.0.0.1:8080".into(),
+            stack: Some("local".into()),
+            token: Some("very-secret".into()),
+            spreadsheet: Some(LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]))),
+        }
+    }
+
+    #[test]
+    fn the_nearest_profile_upwards_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let deep = root.path().join("a/b/c");
+        std::fs::create_dir_all(&deep).unwrap();
+        profile().save(root.path()).unwrap();
+        let (found_in, found) = Profile::find(&deep).unwrap().unwrap();
+        assert_eq!((found_in.as_path(), found), (root.path(), profile()));
+
+        let nearer = Profile::new("https://example.com");
+        nearer.save(&root.path().join("a/b")).unwrap();
+        let (found_in, found) = Profile::find(&deep).unwrap().unwrap();
+        assert_eq!((found_in, found), (root.path().join("a/b"), nearer));
+    }
+
+    #[test]
+    fn a_malformed_profile_is_an_error_and_not_skipped() {
+        let root = tempfile::tempdir().unwrap();
+        let inner = root.path().join("inner");
+        profile().save(root.path()).unwrap();
+        for text in ["", "{}", "[1]", r#"{"url":"http://h","tokn":"x"}"#, r#"{"url":1}"#] {
+            std::fs::create_dir_all(inner.join(STATE_FOLDER)).unwrap();
+            std::fs::write(Profile::path(&inner), text).unwrap();
+            let error = Profile::find(&inner).unwrap_err();
+            assert!(matches!(error, FileError::Malformed { .. }), "{text}");
+            assert!(error.to_string().contains("profile.json"));
+        }
+    }
+
+    #[test]
+    fn the_token_is_not_in_debug_output_and_the_file_is_private() {
+        assert!(!format!("{:?}", profile()).contains("very-secret"));
+        let root = tempfile::tempdir().unwrap();
+        profile().save(root.path()).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::metadata(Profile::path(root.path())).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+}

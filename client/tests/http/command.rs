@@ -1,0 +1,218 @@
+//! The `cellar` command as people and scripts run it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use cellar::profile::Profile;
+
+use super::fake::{Fake, Fault};
+
+struct Case {
+    fake: Fake,
+    folder: tempfile::TempDir,
+}
+
+impl Case {
+    /// A folder with a profile, as `deploy` leaves it.
+    fn new() -> Self {
+        let case = Self { fake: Fake::start(), folder: tempfile::tempdir().unwrap() };
+        let profile =
+            Profile { token: Some("the-token".into()), ..Profile::new(case.fake.url.clone()) };
+        profile.save(case.folder.path()).unwrap();
+        case
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let output = run_in(self.folder.path(), arguments);
+        let all = [output.stdout.clone(), output.stderr.clone()].concat();
+        assert!(!String::from_utf8_lossy(&all).contains("the-token"), "the token was printed");
+        output
+    }
+
+    /// What a command that succeeds prints.
+    fn text(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        let arguments = [arguments, &["--json"]].concat();
+        serde_json::from_str(&self.text(&arguments)).unwrap()
+    }
+
+    /// What a command that fails says, with its exit code.
+    fn error(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.run(arguments);
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+fn run_in(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cellar"));
+    for name in ["CELLAR_URL", "CELLAR_TOKEN", "CELLAR_SPREADSHEET"] {
+        command.env_remove(name);
+    }
+    command.current_dir(folder).args(arguments).output().unwrap()
+}
+
+#[test]
+fn from_create_to_export() {
+    let case = Case::new();
+    let id = case.text(&["create"]).trim().to_owned();
+    let (_, profile) = Profile::find(case.folder.path()).unwrap().unwrap();
+    assert_eq!(profile.spreadsheet.unwrap().to_string(), id);
+    assert_eq!(profile.token.as_deref(), Some("the-token"));
+
+    assert!(case.text(&["get"]).contains("The sheet is empty."));
+    assert!(case.text(&["set", "A1", "hello", "B1", "2.50", "C1", "-5"]).contains("at 0.1"));
+    let table = case.text(&["get"]);
+    for part in ["A", "B", "1", "hello", "2.50", "-5"] {
+        assert!(table.contains(part), "{table}");
+    }
+    case.text(&["set", "--clear", "C1"]);
+    case.text(&["set", "--text", "B2", "007"]);
+    assert!(!case.text(&["get"]).contains("-5"));
+    assert!(case.text(&["get", "--at", "0.1"]).contains("-5"));
+    assert_eq!(case.text(&["head"]), "0.3\n");
+
+    let history = case.text(&["history"]);
+    let lines: Vec<&str> = history.lines().collect();
+    assert!(lines[0].starts_with("0.3") && lines[0].ends_with("B2 = \"007\""), "{history}");
+    assert!(lines[1].ends_with("C1 cleared") && lines[3].ends_with("created"), "{history}");
+    assert!(lines[2].ends_with("3 cells A1:C1"), "{history}");
+    assert_eq!(case.text(&["history", "--limit", "1"]).lines().count(), 1);
+
+    case.text(&["export", "out.csv"]);
+    let exported = std::fs::read_to_string(case.folder.path().join("out.csv")).unwrap();
+    assert_eq!(exported, "hello,2.50\n,007\n");
+    assert_eq!(case.text(&["export", "-"]), exported);
+    let (code, error) = case.error(&["export", "out.csv"]);
+    assert!(code == 1 && error.contains("--force"), "{error}");
+}
+
+#[test]
+fn a_file_goes_in_and_comes_out() {
+    let case = Case::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/seattle-weather.csv");
+    let imported = case.json(&["import", file]);
+    assert_eq!((imported["rows"].as_u64(), imported["columns"].as_u64()), (Some(1_462), Some(6)));
+    let first = case.text(&["export", "-"]);
+    assert_eq!(first, std::fs::read_to_string(file).unwrap());
+    let output = case.run(&["get"]);
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(note.contains("1,462 rows and 6 columns"), "{note}");
+    let id = imported["spreadsheet"].as_str().unwrap();
+    std::fs::write(case.folder.path().join("more.tsv"), "x\ty\n").unwrap();
+    case.text(&["import", "more.tsv", "--into", id, "--at", "H1"]);
+    assert!(case.text(&["get", "--range", "H1:I1"]).contains('y'));
+    let cells = case.json(&["get", "--range", "A:A"]);
+    assert_eq!(cells["cells"].as_array().unwrap().len(), 1_462);
+    assert_eq!(cells["texts"][1], "2012/01/01");
+}
+
+#[test]
+fn errors_say_what_to_do_next() {
+    let nowhere = tempfile::tempdir().unwrap();
+    let output = run_in(nowhere.path(), &["get"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error.contains("cargo run -p synth -- deploy --local"), "{error}");
+    assert_eq!(std::fs::read_dir(nowhere.path()).unwrap().count(), 0, "state without need");
+
+    let case = Case::new();
+    let (code, error) = case.error(&["get"]);
+    assert!(code == 1 && error.contains("cellar create"), "{error}");
+    let unknown = "00000000-0000-0000-0000-000000000000";
+    let (code, error) = case.error(&["use", unknown]);
+    assert!(code == 1 && error.contains("404"), "{error}");
+    case.fake.fail([Fault::Answer(500, "\u{1b}[2Jboom".into())]);
+    let (_, error) = case.error(&["create"]);
+    assert!(error.contains("boom") && !error.contains('\u{1b}'), "{error}");
+}
+
+#[test]
+fn errors_for_programs_are_json() {
+    let case = Case::new();
+    let (code, error) = case.error(&["get", "--json"]);
+    let error: serde_json::Value = serde_json::from_str(&error).unwrap();
+    assert_eq!((code, error["error"]["code"].as_str()), (1, Some("cellar::no_spreadsheet")));
+    let (code, error) = case.error(&["get", "--json", "--nonsense"]);
+    let error: serde_json::Value = serde_json::from_str(&error).unwrap();
+    assert!(code == 64 && error["error"]["message"].as_str().unwrap().contains("nonsense"));
+}
+
+#[test]
+fn usage_and_help_have_their_exit_codes() {
+    let case = Case::new();
+    for (arguments, code) in [
+        (&["--help"][..], 0),
+        (&["--version"], 0),
+        (&["import", "--help"], 0),
+        (&[], 64),
+        (&["nonsense"], 64),
+        (&["set", "A1"], 64),
+        (&["import", "x.csv", "--at", "B2"], 64),
+        (&["health"], 0),
+    ] {
+        assert_eq!(case.run(arguments).status.code(), Some(code), "{arguments:?}");
+    }
+    assert!(case.text(&["import", "--help"]).contains("100,000 cells"));
+    let output = Command::new(env!("CARGO_BIN_EXE_cellar"))
+        .env("CELLAR_TOKEN", "the-secret")
+        .arg("--help")
+        .output()
+        .unwrap();
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("the-secret"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_import_says_how_to_go_on_and_does() {
+    use std::process::Stdio;
+    let case = Case::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
+    case.fake.fail([Fault::None, Fault::None, Fault::RetryAfter(60), Fault::RetryAfter(60)]);
+    let child = Command::new(env!("CARGO_BIN_EXE_cellar"))
+        .current_dir(case.folder.path())
+        .args(["import", file])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The third request waits for its repetition.
+    while case.fake.lock().seen.len() < 3 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("run the same command again"), "{error}");
+    case.fake.lock().faults.clear();
+    let imported = case.json(&["import", file]);
+    assert!(imported["resumed"].as_u64().unwrap() > 0);
+    assert_eq!(case.fake.lock().logs.len(), 1);
+    let cells = usize::try_from(imported["cells"].as_u64().unwrap()).unwrap();
+    let id = imported["spreadsheet"].as_str().unwrap().parse().unwrap();
+    assert_eq!(case.fake.texts(id).len(), cells);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    use std::process::Stdio;
+    let case = Case::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
+    case.text(&["import", file]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cellar"))
+        .current_dir(case.folder.path())
+        .args(["export", "-"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,0 +1,169 @@
+//! Durable edits: each happens once, whatever is lost on the way.
+
+use cellar::editor::{Editor, EditorError};
+use cellar_core::api::ProblemKind;
+use cellar_core::cell::Value;
+use cellar_core::identity::LogId;
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+
+use super::block_on;
+use super::fake::{Fake, Fault};
+
+struct Case {
+    fake: Fake,
+    id: LogId,
+    folder: tempfile::TempDir,
+}
+
+impl Case {
+    fn new() -> Self {
+        let fake = Fake::start();
+        let id = fake.spreadsheet();
+        Self { fake, id, folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn editor(&self) -> Editor {
+        Editor::new(self.fake.client(), self.id, "somebody", self.folder.path())
+    }
+
+    /// Sets a cell of column A in what could be a process of its own.
+    fn set(&self, row: u32, text: &str) -> Result<cellar::editor::Applied, EditorError> {
+        block_on(self.editor().apply(set(row, text)))
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.fake.texts(self.id).into_iter().map(|(_, text)| text).collect()
+    }
+
+    fn entries(&self) -> usize {
+        self.fake.lock().logs[&self.id].len()
+    }
+}
+
+fn set(row: u32, text: &str) -> Operation {
+    let value = Some(Value::Text(text.into()));
+    let edit = CellEdit { row, column: 0, value, formula: None, format: None };
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
+}
+
+#[test]
+fn edits_follow_each_other_and_carry_what_is_known() {
+    let case = Case::new();
+    assert_eq!(case.set(0, "one").unwrap().position.to_string(), "0.1");
+    assert_eq!(case.set(1, "two").unwrap().position.to_string(), "0.2");
+    assert_eq!(case.texts(), ["one", "two"]);
+    let appends = case.fake.appends();
+    assert_eq!((appends[1].ack, appends[1].mutations[0].id), (1, 2));
+    assert_eq!(appends[1].mutations[0].base.to_string(), "0.1");
+    assert_eq!(appends[0].client, appends[1].client);
+}
+
+#[test]
+fn an_edit_whose_answer_was_lost_happens_once() {
+    let case = Case::new();
+    case.set(0, "before").unwrap();
+    case.fake.fail([Fault::Lost]);
+    case.fake.fail(std::iter::repeat_n(Fault::Answer(504, String::new()), 4));
+    let error = case.set(1, "lost").unwrap_err();
+    assert!(matches!(error, EditorError::Kept { .. }), "{error}");
+    let applied = case.set(2, "after").unwrap();
+    assert_eq!(applied.earlier, 1);
+    assert_eq!(case.texts(), ["before", "lost", "after"]);
+    assert_eq!(case.entries(), 4, "an edit was made twice");
+    let lost: Vec<_> = case.fake.appends().into_iter().filter(|a| a.mutations[0].id == 2).collect();
+    assert!(lost.len() > 5 && lost.iter().all(|request| *request == lost[0]));
+}
+
+#[test]
+fn a_refused_edit_is_taken_back_and_blocks_nothing() {
+    let case = Case::new();
+    case.set(0, "before").unwrap();
+    for kind in [ProblemKind::Unprocessable, ProblemKind::Forbidden] {
+        case.fake.fail([Fault::Refused(kind)]);
+        let error = case.set(1, "refused").unwrap_err();
+        assert!(matches!(error, EditorError::Client(_)), "{error}");
+    }
+    assert_eq!(case.set(2, "after").unwrap().earlier, 0);
+    assert_eq!(case.texts(), ["before", "after"]);
+}
+
+#[test]
+fn after_a_restore_an_edit_that_was_never_sent_is_made_on_a_new_base() {
+    let case = Case::new();
+    case.set(0, "one").unwrap();
+    case.set(1, "two").unwrap();
+    {
+        let mut inner = case.fake.lock();
+        inner.logs.get_mut(&case.id).unwrap().truncate(2);
+        inner.epochs.insert(case.id, 2);
+    }
+    case.set(2, "three").unwrap();
+    assert_eq!(case.texts(), ["one", "three"]);
+    let appends = case.fake.appends();
+    let last = appends.last().unwrap();
+    assert_ne!(last.client, appends[0].client);
+    assert_eq!((last.epoch, last.mutations[0].id), (2, 1));
+}
+
+#[test]
+fn what_may_have_got_through_before_a_restore_is_never_repeated_silently() {
+    let case = Case::new();
+    case.set(0, "one").unwrap();
+    case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
+    case.set(1, "lost").unwrap_err();
+    case.fake.lock().epochs.insert(case.id, 2);
+    let error = case.set(2, "new").unwrap_err();
+    let EditorError::SetAside { edits, file, .. } = &error else { panic!("{error}") };
+    assert_eq!(edits, "A2 = \"lost\"");
+    assert!(std::fs::read_to_string(file).unwrap().contains("lost"));
+    assert_eq!(case.texts(), ["one", "lost"], "the new edit waits for a decision");
+    case.set(2, "new").unwrap();
+    assert_eq!(case.texts(), ["one", "lost", "new"]);
+}
+
+#[test]
+fn a_corrupt_state_is_named_and_left_as_it_is() {
+    let case = Case::new();
+    case.set(0, "one").unwrap();
+    let clients = case.folder.path().join(".cellar/clients");
+    let state = std::fs::read_dir(&clients)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .unwrap();
+    std::fs::write(&state, "{").unwrap();
+    let error = case.set(1, "two").unwrap_err();
+    assert!(error.to_string().contains(state.file_name().unwrap().to_str().unwrap()));
+    assert_eq!(std::fs::read_to_string(&state).unwrap(), "{");
+    assert_eq!(case.texts(), ["one"]);
+}
+
+#[test]
+fn editors_at_the_same_time_wait_for_each_other() {
+    let case = Case::new();
+    std::thread::scope(|scope| {
+        for row in 0..8 {
+            let case = &case;
+            scope.spawn(move || case.set(row, "x").unwrap());
+        }
+    });
+    assert_eq!(case.texts().len(), 8);
+    let ids: Vec<u64> = case.fake.appends().iter().map(|a| a.mutations[0].id).collect();
+    assert_eq!(ids, [1, 2, 3, 4, 5, 6, 7, 8]);
+}
+
+#[test]
+fn what_was_seen_is_the_base_of_the_next_edit() {
+    let case = Case::new();
+    assert_eq!(case.editor().seen().unwrap(), None);
+    case.set(0, "one").unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let other = Editor::new(case.fake.client(), case.id, "somebody", other.path());
+    block_on(other.apply(set(1, "from elsewhere"))).unwrap();
+    let head = block_on(case.fake.client().head(case.id, None)).unwrap();
+    case.editor().saw(head.head, head.epoch).unwrap();
+    assert_eq!(case.editor().seen().unwrap(), Some(head.head));
+    case.set(2, "three").unwrap();
+    let appends = case.fake.appends();
+    assert_eq!(appends.last().unwrap().mutations[0].base, head.head);
+}

@@ -1,0 +1,19 @@
+//! The client over real HTTP, against a small API in memory that fails on demand.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests fail by panicking"
+)]
+
+mod calls;
+mod command;
+mod edits;
+mod fake;
+mod imports;
+
+/// Runs the future of a test.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}

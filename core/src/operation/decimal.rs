@@ -1,0 +1,63 @@
+//! Decimal numbers as stored: 12.75 is 1275 and two decimals, four bytes instead of nine.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cell::general;
+
+/// A number as an integer and how many of its digits are decimals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct StoredDecimal {
+    decimals: u8,
+    digits: i64,
+}
+
+/// Beyond this the digits take as many bytes as the number itself.
+const MAX_DIGITS: i64 = 1 << 40;
+
+impl StoredDecimal {
+    /// The decimal that reads back as exactly this number, if it is shorter.
+    pub(super) fn new(number: f64) -> Option<Self> {
+        let text = general(number);
+        let (whole, decimals) = text.split_once('.')?;
+        let digits: i64 = [whole, decimals].concat().parse().ok()?;
+        let decimal = Self { decimals: u8::try_from(decimals.len()).ok()?, digits };
+        let exact = decimal.number().to_bits() == number.to_bits();
+        (digits.abs() < MAX_DIGITS && exact).then_some(decimal)
+    }
+
+    /// The number: the `f64` nearest to the decimal, which parsing text always finds.
+    pub(super) fn number(self) -> f64 {
+        format!("{}e-{}", self.digits, self.decimals).parse().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_decimal_is_exact_or_not_used(number: f64) {
+            if let Some(decimal) = StoredDecimal::new(number) {
+                prop_assert_eq!(decimal.number().to_bits(), number.to_bits());
+            }
+        }
+
+        #[test]
+        fn prices_and_coordinates_are_decimals(digits in -(1_i64 << 39)..(1 << 39), decimals in 1..=8_u8) {
+            let number = StoredDecimal { decimals, digits }.number();
+            prop_assume!(number.fract() != 0.0 && number.abs() >= 1e-6);
+            prop_assert!(StoredDecimal::new(number).is_some(), "{number}");
+        }
+    }
+
+    #[test]
+    fn other_numbers_stay_as_they_are() {
+        for number in [std::f64::consts::PI, 1e300, 1e-9, -0.0, 1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(StoredDecimal::new(number), None, "{number}");
+        }
+        assert_eq!(StoredDecimal::new(-0.5), Some(StoredDecimal { decimals: 1, digits: -5 }));
+    }
+}

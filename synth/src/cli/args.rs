@@ -1,0 +1,237 @@
+//! The arguments of `synth`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cellar_core::access::Role;
+use cellar_core::identity::LogId;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Synthesizes Cellar's CloudFormation template and runs it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "synth",
+    version,
+    after_help = "Examples:\n  synth deploy --local            run Cellar on this machine\n  \
+                  synth deploy --local --detach   … and go on in the background\n  \
+                  synth template --format yaml    look at what would be deployed\n\n\
+                  Exit codes: 0 fine, 1 error, 64 wrong usage."
+)]
+pub(super) struct Arguments {
+    /// Configuration file [default: the nearest cellar.yaml upwards]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Print JSON for programs: results on stdout, errors on stderr
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Write a cellar.yaml with every field and its default
+    Init(InitArguments),
+    /// Print the CloudFormation template
+    Template(TemplateArguments),
+    /// Deploy the stack
+    Deploy(DeployArguments),
+    /// Show what runs
+    Status,
+    /// Check a running stack from outside, through its URL
+    Smoke(SmokeArguments),
+    /// Make tokens, and the key that signs them
+    Token(TokenArguments),
+    /// End the stack; its data stays unless told otherwise
+    Destroy(DestroyArguments),
+    /// Run the local cloud in this process (used by deploy --local --detach)
+    #[command(hide = true)]
+    LocalCloud(LocalCloudArguments),
+}
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth init\n  synth init --print | less")]
+pub(crate) struct InitArguments {
+    /// Print it instead of writing the file
+    #[arg(long)]
+    pub(crate) print: bool,
+    /// Overwrite a file that exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// How a template is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// As it is deployed
+    Json,
+    /// For people
+    Yaml,
+}
+
+/// Arguments of `template`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth template > template.json\n  \
+                        synth template --format yaml -o template.yaml")]
+pub(crate) struct TemplateArguments {
+    /// JSON as it is deployed, or YAML for people
+    #[arg(long, value_enum, default_value = "json")]
+    pub(crate) format: Format,
+    /// Write to a file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of `deploy`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth deploy --local\n  \
+                        synth deploy --local --detach\n  \
+                        synth deploy --local --port 9000")]
+pub(crate) struct DeployArguments {
+    /// Run the stack on this machine, on 127.0.0.1, with its data under .cellar/
+    #[arg(long)]
+    pub(crate) local: bool,
+    /// Go on in the background; see `synth status` and `synth destroy --local`
+    #[arg(long, requires = "local")]
+    pub(crate) detach: bool,
+    /// Port on 127.0.0.1, 0 for any that is free [default: local.port of the configuration]
+    #[arg(long, requires = "local")]
+    pub(crate) port: Option<u16>,
+    /// Do not run the smoke test
+    #[arg(long)]
+    pub(crate) no_smoke: bool,
+}
+
+/// Arguments of `smoke`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth smoke\n  \
+                        synth smoke --url https://… --token \"$CELLAR_TOKEN\"")]
+pub(crate) struct SmokeArguments {
+    /// URL of the API [default: that of the last deployment]
+    #[arg(long, env = "CELLAR_URL")]
+    pub(crate) url: Option<String>,
+    /// Token with the role editor for all spreadsheets [default: that of the last deployment]
+    #[arg(long, env = "CELLAR_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+}
+
+/// Arguments of `destroy`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth destroy --local\n  \
+                        synth destroy --local --delete-data --yes")]
+pub(crate) struct DestroyArguments {
+    /// The stack that runs on this machine
+    #[arg(long)]
+    pub(crate) local: bool,
+    /// Delete its data too, for ever
+    #[arg(long)]
+    pub(crate) delete_data: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+/// Arguments of `token`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  synth token init\n  \
+                  synth token --sub alice --role editor --expires 30d\n  \
+                  synth token --local --sub bob --role viewer --spreadsheet ID"
+)]
+pub(crate) struct TokenArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<TokenCommand>,
+    #[command(flatten)]
+    pub(crate) mint: MintArguments,
+}
+
+/// What to do about keys.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a key pair: the private half stays here, the public half goes into cellar.yaml
+    Init,
+}
+
+/// Arguments of minting.
+#[derive(Debug, Args)]
+pub(crate) struct MintArguments {
+    /// Whose token it is: the author in the history
+    #[arg(long, value_name = "NAME", default_value = "operator")]
+    pub(crate) sub: String,
+    /// A spreadsheet that it covers, again for more [default: all]
+    #[arg(long, short, value_name = "ID")]
+    pub(crate) spreadsheet: Vec<LogId>,
+    /// What it allows there
+    #[arg(long, value_parser = parse_role, default_value = "editor",
+          value_name = "viewer|editor|owner")]
+    pub(crate) role: Role,
+    /// How long it is valid, such as 30d or 12h
+    #[arg(long, value_parser = parse_lifetime, default_value = "30d", value_name = "DURATION")]
+    pub(crate) expires: Duration,
+    /// Sign it for the local cloud
+    #[arg(long)]
+    pub(crate) local: bool,
+    /// Private key file [default: .cellar/token-key.pem]
+    #[arg(long, value_name = "FILE", conflicts_with = "local")]
+    pub(crate) key: Option<PathBuf>,
+}
+
+/// Arguments of the hidden command that runs a local cloud.
+#[derive(Debug, Args)]
+pub(crate) struct LocalCloudArguments {
+    /// State folder
+    #[arg(long)]
+    pub(crate) folder: PathBuf,
+    /// Template
+    #[arg(long)]
+    pub(crate) template: PathBuf,
+    /// Stack name
+    #[arg(long)]
+    pub(crate) stack: String,
+    /// Port
+    #[arg(long)]
+    pub(crate) port: u16,
+}
+
+fn parse_role(text: &str) -> Result<Role, String> {
+    match text {
+        "viewer" => Ok(Role::Viewer),
+        "editor" => Ok(Role::Editor),
+        "owner" => Ok(Role::Owner),
+        _ => Err("the roles are viewer, editor and owner".to_owned()),
+    }
+}
+
+/// Tokens cannot be taken back one by one: a year is the longest.
+const MAX_LIFETIME: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+fn parse_lifetime(text: &str) -> Result<Duration, String> {
+    let lifetime = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if lifetime.as_secs() == 0 || lifetime > MAX_LIFETIME {
+        return Err("a token is valid for 1 second to 366 days".to_owned());
+    }
+    Ok(lifetime)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn lifetimes_end_at_their_limits() {
+        assert_eq!(parse_lifetime("30d"), Ok(Duration::from_secs(30 * 86_400)));
+        assert_eq!(parse_lifetime("366d"), Ok(MAX_LIFETIME));
+        for bad in ["0s", "366d 1s", "soon", "", "-1d"] {
+            assert!(parse_lifetime(bad).is_err(), "{bad}");
+        }
+    }
+}

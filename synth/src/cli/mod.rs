@@ -1,0 +1,65 @@
+//! The command line: arguments in, exit code out.
+
+mod args;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+
+use crate::commands;
+use crate::error::SynthError;
+use args::{Arguments, Command};
+pub(crate) use args::{
+    DeployArguments, DestroyArguments, Format, InitArguments, LocalCloudArguments, MintArguments,
+    SmokeArguments, TemplateArguments, TokenArguments, TokenCommand,
+};
+pub(crate) use output::Output;
+
+/// Exit code of wrong usage.
+const USAGE: u8 = 64;
+
+/// Runs the command of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Nothing is left to do if the terminal is gone.
+            let _ = error.print();
+            return match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+                _ => ExitCode::from(USAGE),
+            };
+        }
+    };
+    let output = Output::new(arguments.json);
+    match run(arguments, &output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output.error(error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments, output: &Output) -> Result<(), SynthError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(SynthError::Process)?;
+    let config = arguments.config.as_deref();
+    runtime.block_on(async {
+        match arguments.command {
+            Command::Init(arguments) => commands::init::run(&arguments, output),
+            Command::Template(arguments) => commands::template::run(config, &arguments, output),
+            Command::Deploy(arguments) => commands::deploy::run(config, &arguments, output).await,
+            Command::Status => commands::status::run(config, output).await,
+            Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,
+            Command::Token(arguments) => commands::token::run(config, &arguments, output),
+            Command::Destroy(arguments) => commands::destroy::run(config, &arguments, output).await,
+            Command::LocalCloud(arguments) => commands::local_cloud::run(&arguments).await,
+        }
+    })
+}

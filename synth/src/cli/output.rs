@@ -1,0 +1,112 @@
+//! What a person or a program sees: progress on stderr, results on stdout.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use console::style;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::error::SynthError;
+
+const TICK: Duration = Duration::from_millis(100);
+
+/// Where results and progress go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output {
+    json: bool,
+    terminal: bool,
+}
+
+/// Something that takes a moment.
+pub(crate) struct Step {
+    bar: Option<ProgressBar>,
+    what: String,
+    started: Instant,
+    quiet: bool,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json, terminal: std::io::stderr().is_terminal() }
+    }
+
+    /// Prints a result: as JSON for programs, as text for people.
+    pub(crate) fn result(&self, value: &impl Serialize, text: &str) {
+        let line = match self.json {
+            true => serde_json::to_string(value).unwrap_or_default(),
+            false => text.to_owned(),
+        };
+        print(&line);
+    }
+
+    /// Begins a step; people see it move, programs and logs see nothing or one line.
+    pub(crate) fn step(&self, what: &str) -> Step {
+        let bar = (self.terminal && !self.json).then(|| {
+            let bar = ProgressBar::new_spinner().with_message(what.to_owned());
+            let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.enable_steady_tick(TICK);
+            bar
+        });
+        Step { bar, what: what.to_owned(), started: Instant::now(), quiet: self.json }
+    }
+
+    /// Reports a failure.
+    pub(crate) fn error(&self, error: SynthError) {
+        let report = miette::Report::new(error);
+        if self.json {
+            let help = report.help().map(|help| help.to_string());
+            let code = report.code().map(|code| code.to_string());
+            let problem = json!({"code": code, "message": report.to_string(), "help": help});
+            note(&json!({ "error": problem }).to_string());
+            return;
+        }
+        let theme = match self.terminal && console::colors_enabled_stderr() {
+            true => miette::GraphicalTheme::unicode(),
+            false => miette::GraphicalTheme::none(),
+        };
+        let mut text = String::new();
+        let handler = miette::GraphicalReportHandler::new_themed(theme);
+        if handler.render_report(&mut text, report.as_ref()).is_err() {
+            text = report.to_string();
+        }
+        note(text.trim_end());
+    }
+}
+
+impl Step {
+    /// Ends the step well.
+    pub(crate) fn done(self, result: &str) {
+        self.end(&style("✓").green().for_stderr().to_string(), result);
+    }
+
+    /// Ends the step badly; the error itself follows.
+    pub(crate) fn failed(self) {
+        self.end(&style("✗").red().for_stderr().to_string(), "");
+    }
+
+    fn end(self, mark: &str, result: &str) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        if self.quiet {
+            return;
+        }
+        let elapsed_s = self.started.elapsed().as_secs_f64();
+        let result = if result.is_empty() { String::new() } else { format!(": {result}") };
+        let took = style(format!("({elapsed_s:.1} s)")).dim().for_stderr();
+        note(&format!("{mark} {}{result} {took}", self.what));
+    }
+}
+
+/// A line on stdout; whoever stopped reading is not an error.
+fn print(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{}", line.trim_end_matches('\n'));
+}
+
+/// A line on stderr.
+fn note(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

@@ -1,0 +1,64 @@
+//! `synth destroy`.
+
+use std::fs;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::cli::{DestroyArguments, Output};
+use crate::error::SynthError;
+use crate::local_cloud::stop;
+use crate::project::Project;
+
+/// Ends the local cloud; deletes its data only if told to.
+pub(crate) async fn run(
+    config: Option<&Path>,
+    arguments: &DestroyArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    if !arguments.local {
+        return Err(SynthError::NotYet {
+            what: "destroying a stack in AWS",
+            help: "`synth destroy --local` ends the one on this machine",
+        });
+    }
+    let project = Project::find(config)?;
+    let folder = project.local_state();
+    if arguments.delete_data && !arguments.yes {
+        confirm(folder.path())?;
+    }
+    let stopped = stop(&folder).await?;
+    let data = folder.path();
+    let deleted = arguments.delete_data && data.exists();
+    if deleted {
+        fs::remove_dir_all(data).map_err(|source| SynthError::Io {
+            what: "delete",
+            path: data.to_owned(),
+            source,
+        })?;
+    }
+    let ended = match &stopped {
+        Some(running) => format!("Ended the local cloud at {}.", running.url),
+        None => "No local cloud was running.".to_owned(),
+    };
+    let kept = match (deleted, folder.exists()) {
+        (true, _) => format!(" Deleted {}.", data.display()),
+        (false, true) => format!(" Its data stays in {}.", data.display()),
+        (false, false) => String::new(),
+    };
+    let result = json!({ "stopped": stopped, "deleted": deleted, "state": data });
+    output.result(&result, &(ended + &kept));
+    Ok(())
+}
+
+fn confirm(data: &Path) -> Result<(), SynthError> {
+    let refused = SynthError::Unconfirmed { what: "deleting the data" };
+    if !std::io::stdin().is_terminal() {
+        return Err(refused);
+    }
+    let _ = write!(std::io::stderr(), "Delete everything in {}? Type yes: ", data.display());
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).map_err(SynthError::Process)?;
+    if answer.trim() == "yes" { Ok(()) } else { Err(refused) }
+}

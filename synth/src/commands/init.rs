@@ -1,0 +1,34 @@
+//! `synth init`.
+
+use std::io::{ErrorKind, Write as _};
+use std::{env, fs};
+
+use cellar_stacks::Config;
+use serde_json::json;
+
+use crate::cli::{InitArguments, Output};
+use crate::error::SynthError;
+use crate::project::CONFIG_FILE;
+
+/// Writes or prints a configuration with every field.
+pub(crate) fn run(arguments: &InitArguments, output: &Output) -> Result<(), SynthError> {
+    let text = Config::documented_yaml();
+    if arguments.print {
+        output.result(&json!({ "yaml": text }), &text);
+        return Ok(());
+    }
+    let path = env::current_dir().map_err(SynthError::Process)?.join(CONFIG_FILE);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).create_new(!arguments.force);
+    let mut file = options.open(&path).map_err(|source| match source.kind() {
+        ErrorKind::AlreadyExists => SynthError::Exists { path: path.clone() },
+        _ => SynthError::Io { what: "write", path: path.clone(), source },
+    })?;
+    file.write_all(text.as_bytes()).map_err(|source| SynthError::Io {
+        what: "write",
+        path: path.clone(),
+        source,
+    })?;
+    output.result(&json!({ "written": path }), &format!("Wrote {}", path.display()));
+    Ok(())
+}

@@ -1,0 +1,10 @@
+//! The commands, one file each.
+
+pub(crate) mod deploy;
+pub(crate) mod destroy;
+pub(crate) mod init;
+pub(crate) mod local_cloud;
+pub(crate) mod smoke;
+pub(crate) mod status;
+pub(crate) mod template;
+pub(crate) mod token;

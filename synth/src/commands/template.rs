@@ -1,0 +1,47 @@
+//! `synth template`.
+
+use std::fs;
+use std::path::Path;
+
+use cellar_stacks::template::Template;
+use cellar_stacks::{Architecture, Config, cellar_stack};
+use serde_json::json;
+
+use crate::cli::{Format, Output, TemplateArguments};
+use crate::error::SynthError;
+use crate::project::Project;
+
+/// Prints or writes the template.
+pub(crate) fn run(
+    config: Option<&Path>,
+    arguments: &TemplateArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let project = Project::find(config)?;
+    let template = synthesize(&project.config)?;
+    let text = match arguments.format {
+        Format::Json => template.to_json(),
+        Format::Yaml => template.to_yaml(),
+    };
+    let Some(path) = &arguments.output else {
+        output.result(&template.to_value(), &text);
+        return Ok(());
+    };
+    fs::write(path, &text).map_err(|source| SynthError::Io {
+        what: "write",
+        path: path.clone(),
+        source,
+    })?;
+    let written = json!({ "written": path, "bytes": text.len() });
+    output.result(&written, &format!("Wrote {}", path.display()));
+    Ok(())
+}
+
+/// The template of a configuration, for this machine's processor unless it names another.
+pub(crate) fn synthesize(config: &Config) -> Result<Template, SynthError> {
+    let host = match std::env::consts::ARCH {
+        "aarch64" => Architecture::Arm64,
+        _ => Architecture::X86_64,
+    };
+    Ok(cellar_stack(config, config.architecture_or(host))?)
+}

@@ -1,0 +1,46 @@
+//! Runs a local cloud in this process.
+
+use std::fs;
+use std::path::Path;
+
+use cellar_local::{LocalCloud, LocalError, Options, StateFolder};
+use cellar_stacks::template::Template;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::error::SynthError;
+
+/// Starts the template in a file.
+pub(crate) async fn start(
+    template: &Path,
+    folder: &StateFolder,
+    options: &Options,
+) -> Result<LocalCloud, SynthError> {
+    let text = fs::read_to_string(template).map_err(|source| SynthError::Io {
+        what: "read",
+        path: template.to_owned(),
+        source,
+    })?;
+    let template = Template::from_json(&text).map_err(|error| LocalError::Template {
+        logical_id: template.display().to_string(),
+        why: error.to_string(),
+    })?;
+    Ok(LocalCloud::start(&template, folder, options).await?)
+}
+
+/// Serves until somebody wants it to end; requests under way are answered first.
+pub(crate) async fn serve(cloud: LocalCloud) -> Result<(), SynthError> {
+    Ok(cloud.serve(shutdown_signal()).await?)
+}
+
+/// Resolves at Ctrl-C or SIGTERM.
+async fn shutdown_signal() {
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        // Without it Ctrl-C is what is left.
+        drop(tokio::signal::ctrl_c().await);
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}

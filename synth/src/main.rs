@@ -1,0 +1,7 @@
+//! The `synth` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    synth::cli::main()
+}

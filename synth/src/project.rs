@@ -1,0 +1,128 @@
+//! Where things are: the configuration, found upwards, and the state beside it.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use cellar::files::STATE_FOLDER;
+use cellar_local::StateFolder;
+use cellar_stacks::Config;
+
+use crate::error::SynthError;
+
+/// The name of the configuration file.
+pub(crate) const CONFIG_FILE: &str = "cellar.yaml";
+
+/// A folder with its configuration.
+#[derive(Debug, Clone)]
+pub(crate) struct Project {
+    /// The folder that `.cellar/` is in.
+    pub(crate) folder: PathBuf,
+    /// The configuration file, whether or not it exists.
+    pub(crate) config_file: PathBuf,
+    /// The configuration; defaults if there is no file.
+    pub(crate) config: Config,
+}
+
+impl Project {
+    /// Reads the configuration named by `--config`, or the nearest one upwards.
+    pub(crate) fn find(named: Option<&Path>) -> Result<Self, SynthError> {
+        let here = env::current_dir().map_err(SynthError::Process)?;
+        match named {
+            Some(path) => {
+                let path = here.join(path);
+                let text =
+                    read(&path)?.ok_or_else(|| SynthError::NoConfig { path: path.clone() })?;
+                Self::with(&path, &text)
+            }
+            None => Self::from_nearest(&here),
+        }
+    }
+
+    fn from_nearest(here: &Path) -> Result<Self, SynthError> {
+        for folder in here.ancestors() {
+            let path = folder.join(CONFIG_FILE);
+            if let Some(text) = read(&path)? {
+                return Self::with(&path, &text);
+            }
+        }
+        let with_state = here.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir());
+        let folder = with_state.unwrap_or(here).to_owned();
+        let config_file = folder.join(CONFIG_FILE);
+        Ok(Self { folder, config_file, config: Config::default() })
+    }
+
+    fn with(path: &Path, text: &str) -> Result<Self, SynthError> {
+        let config = Config::parse(text, &path.display().to_string())?;
+        let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+        Ok(Self { folder, config_file: path.to_owned(), config })
+    }
+
+    /// The state of the local cloud.
+    pub(crate) fn local_state(&self) -> StateFolder {
+        StateFolder::new(self.folder.join(STATE_FOLDER).join("local"))
+    }
+
+    /// The template that the local cloud runs.
+    pub(crate) fn local_template(&self) -> PathBuf {
+        self.local_state().path().join("template.json")
+    }
+
+    /// What the local cloud in the background says.
+    pub(crate) fn local_log(&self) -> PathBuf {
+        self.local_state().path().join("cloud.log")
+    }
+
+    /// The private key of the local cloud.
+    pub(crate) fn local_key(&self) -> PathBuf {
+        self.local_state().path().join("token-key.pem")
+    }
+
+    /// The operator's private key for stacks in AWS.
+    pub(crate) fn operator_key(&self) -> PathBuf {
+        self.folder.join(STATE_FOLDER).join("token-key.pem")
+    }
+}
+
+fn read(path: &Path) -> Result<Option<String>, SynthError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(SynthError::Io { what: "read", path: path.to_owned(), source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_configuration_upwards_is_used() {
+        let root = tempfile::tempdir().unwrap();
+        let deep = root.path().join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(root.path().join(CONFIG_FILE), "stack: books\n").unwrap();
+        let project = Project::from_nearest(&deep).unwrap();
+        assert_eq!(project.config.stack, "books");
+        assert_eq!(project.folder, root.path());
+    }
+
+    #[test]
+    fn without_one_the_defaults_hold_and_the_state_stays_where_it_is() {
+        let root = tempfile::tempdir().unwrap();
+        let deep = root.path().join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        assert_eq!(Project::from_nearest(&deep).unwrap().folder, deep);
+        fs::create_dir_all(root.path().join(STATE_FOLDER)).unwrap();
+        let project = Project::from_nearest(&deep).unwrap();
+        assert_eq!((project.folder.as_path(), project.config), (root.path(), Config::default()));
+    }
+
+    #[test]
+    fn a_configuration_that_is_wrong_is_not_skipped() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join(CONFIG_FILE), "stak: books\n").unwrap();
+        let error = Project::from_nearest(root.path()).unwrap_err().to_string();
+        assert!(error.contains("did you mean `stack`"), "{error}");
+    }
+}

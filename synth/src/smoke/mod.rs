@@ -1,0 +1,52 @@
+//! The smoke test: a few requests through the public URL that show that a stack works.
+//!
+//! It uses one spreadsheet per subject, found again by its nonce, so that it leaves nothing more
+//! behind however often it runs.
+
+mod checks;
+mod report;
+
+use std::time::Duration;
+
+use cellar::Client;
+use cellar_core::access::Role;
+use cellar_core::identity::LogId;
+use cellar_runtime::token::KeyPair;
+use cellar_stacks::Config;
+
+use crate::error::SynthError;
+use crate::tokens::{Grant, mint};
+
+pub(crate) use report::SmokeReport;
+
+/// How long the tokens of a smoke test are valid.
+const LIFETIME: Duration = Duration::from_secs(300);
+
+/// Where to look, and how to get in.
+pub(crate) struct Target<'a> {
+    /// The URL of the API.
+    pub(crate) url: &'a str,
+    /// A token with the role editor for all spreadsheets.
+    pub(crate) token: &'a str,
+    /// The key that signs tokens, if it is at hand: more can be checked then.
+    pub(crate) signer: Option<(&'a KeyPair, &'a Config)>,
+}
+
+impl Target<'_> {
+    fn client(&self, token: Option<&str>) -> Result<Client, SynthError> {
+        Ok(Client::new(self.url, token)?)
+    }
+
+    /// A token for one spreadsheet, if one can be made.
+    fn token_for(&self, log: LogId, role: Role) -> Result<Option<String>, SynthError> {
+        let Some((pair, config)) = self.signer else { return Ok(None) };
+        let subject = "smoke-test".to_owned();
+        let grant = Grant { subject, spreadsheets: vec![log], role, lifetime: LIFETIME };
+        Ok(Some(mint(pair, config, grant)?.0))
+    }
+}
+
+/// Runs all checks; the first that fails ends the run, since the others build on it.
+pub(crate) async fn run(target: &Target<'_>) -> SmokeReport {
+    checks::all(target).await
+}

@@ -1,0 +1,103 @@
+//! What a smoke test found.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::error::SynthError;
+
+/// The checks that ran, in order.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct SmokeReport {
+    /// Each check.
+    pub(crate) checks: Vec<Check>,
+}
+
+/// One check.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Check {
+    /// What is checked.
+    pub(crate) name: &'static str,
+    /// What came of it.
+    pub(crate) outcome: Outcome,
+    /// How long it took, milliseconds.
+    pub(crate) elapsed_ms: u128,
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Outcome {
+    /// As it should be.
+    Passed,
+    /// It could not be checked, and why.
+    Skipped(String),
+    /// Not as it should be.
+    Failed(String),
+}
+
+impl SmokeReport {
+    pub(super) fn add(&mut self, name: &'static str, outcome: Outcome, elapsed: Duration) -> bool {
+        let failed = matches!(outcome, Outcome::Failed(_));
+        self.checks.push(Check { name, outcome, elapsed_ms: elapsed.as_millis() });
+        !failed
+    }
+
+    fn failed(&self) -> usize {
+        self.checks.iter().filter(|check| matches!(check.outcome, Outcome::Failed(_))).count()
+    }
+
+    /// The report in a line, for progress.
+    pub(crate) fn summary(&self) -> String {
+        let skipped = |check: &&Check| matches!(check.outcome, Outcome::Skipped(_));
+        let skipped = self.checks.iter().filter(skipped).count();
+        let passed = self.checks.len() - self.failed() - skipped;
+        match skipped {
+            0 => format!("{passed} checks passed"),
+            skipped => format!("{passed} checks passed, {skipped} skipped"),
+        }
+    }
+
+    /// The report for people, a line for each check.
+    pub(crate) fn text(&self) -> String {
+        let line = |check: &Check| match &check.outcome {
+            Outcome::Passed => format!("passed   {} ({} ms)", check.name, check.elapsed_ms),
+            Outcome::Skipped(why) => format!("skipped  {}: {why}", check.name),
+            Outcome::Failed(why) => format!("FAILED   {}: {why}", check.name),
+        };
+        self.checks.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// An error if a check failed.
+    pub(crate) fn result(&self) -> Result<(), SynthError> {
+        let failing = self.checks.iter().find_map(|check| match &check.outcome {
+            Outcome::Failed(why) => Some(format!("{}: {why}", check.name)),
+            _ => None,
+        });
+        match failing {
+            None => Ok(()),
+            Some(advice) => {
+                let (failed, checks) = (self.failed(), self.checks.len());
+                Err(SynthError::Smoke { failed, checks, advice })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_failure_fails_the_run_and_is_named() {
+        let mut report = SmokeReport::default();
+        assert!(report.add("health", Outcome::Passed, Duration::ZERO));
+        assert!(report.add("roles", Outcome::Skipped("no key".into()), Duration::ZERO));
+        assert!(report.result().is_ok());
+        assert_eq!(report.summary(), "1 checks passed, 1 skipped");
+        assert!(!report.add("append", Outcome::Failed("lost".into()), Duration::ZERO));
+        let error = report.result().unwrap_err();
+        assert_eq!(error.to_string(), "the smoke test failed: 1 of 3 checks");
+        assert!(report.text().contains("FAILED   append: lost"));
+    }
+}

@@ -1,0 +1,250 @@
+//! Bad input over real HTTP: each gives its problem, and nothing is stored.
+
+use cellar_core::access::Role;
+use cellar_core::api::{CreateReply, CreateRequest, Problem, ProblemKind};
+use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_MUTATION_BYTES, MAX_REQUEST_BYTES};
+use cellar_runtime::token::Claims;
+use cellar_tests::cloud::TestCloud;
+use reqwest::{Method, Response, StatusCode};
+use serde_json::{Value, json};
+
+struct Fixture {
+    cloud: TestCloud,
+    http: reqwest::Client,
+    created: CreateReply,
+    token: String,
+}
+
+impl Fixture {
+    async fn start() -> Self {
+        let cloud = TestCloud::start().await;
+        let request = CreateRequest { nonce: "bad requests".to_owned() };
+        let created = cloud.client("alice").create(&request).await.unwrap();
+        let token = cloud.token("alice", Role::Editor);
+        Self { cloud, http: reqwest::Client::new(), created, token }
+    }
+
+    fn path(&self, rest: &str) -> String {
+        format!("{}v1/spreadsheets/{}{rest}", self.cloud.url, self.created.id)
+    }
+
+    async fn get(&self, url: &str, token: &str) -> Response {
+        self.http.get(url).bearer_auth(token).send().await.unwrap()
+    }
+
+    async fn post(&self, url: &str, body: impl Into<reqwest::Body>) -> Response {
+        let request = self.http.post(url).bearer_auth(&self.token);
+        request.header("content-type", "application/json").body(body).send().await.unwrap()
+    }
+
+    fn append_body(&self, text: &str) -> Value {
+        let cells = json!([{"row": 0, "column": 0, "value": text}]);
+        json!({
+            "client": "c", "epoch": self.created.epoch,
+            "mutations": [{"id": 1, "base": 0, "op": {"setCells": {"cells": cells}}}],
+        })
+    }
+
+    /// Nothing but the first entry is in the log.
+    async fn assert_untouched(&self) {
+        let head = self.cloud.client("alice").head(self.created.id, None).await.unwrap();
+        assert_eq!(head.head, self.created.head, "something was stored");
+    }
+}
+
+async fn problem(response: Response) -> Problem {
+    let status = response.status();
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
+    let problem: Problem = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
+    assert_eq!(problem.status, status.as_u16());
+    assert!(!problem.detail.is_empty());
+    problem
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies_that_are_not_what_they_should_be() {
+    let fixture = Fixture::start().await;
+    let url = fixture.path("/entries");
+    let good = fixture.append_body("x");
+    let with = |pointer: &str, value: Value| {
+        let mut body = good.clone();
+        *body.pointer_mut(pointer).unwrap() = value;
+        body.to_string()
+    };
+    let cell = "/mutations/0/op/setCells/cells/0";
+    for (body, kind) in [
+        (String::new(), ProblemKind::BadRequest),
+        ("{".to_owned(), ProblemKind::BadRequest),
+        ("[".repeat(50_000), ProblemKind::BadRequest),
+        ("{}".to_owned(), ProblemKind::Unprocessable),
+        (with("/mutations", json!([])), ProblemKind::Unprocessable),
+        (with("/mutations/0/id", json!(0)), ProblemKind::Unprocessable),
+        (with("/mutations/0/id", json!(-1)), ProblemKind::Unprocessable),
+        (with("/mutations/0/id", json!(7)), ProblemKind::MutationGap),
+        (with("/mutations/0/base", json!("0.0")), ProblemKind::Unprocessable),
+        (with("/mutations/0/base", json!(1_u64 << 53)), ProblemKind::Unprocessable),
+        (with("/mutations/0/base", json!(99)), ProblemKind::UnknownBase),
+        (with("/epoch", json!(fixture.created.epoch ^ 1)), ProblemKind::Reload),
+        (with("/client", json!("")), ProblemKind::Unprocessable),
+        (with("/client", json!(null)), ProblemKind::Unprocessable),
+        (with("/mutations/0/op", json!({"dropTable": {}})), ProblemKind::Unprocessable),
+        (with("/mutations/0/op/setCells/cells", json!([])), ProblemKind::Unprocessable),
+        (with(&format!("{cell}/row"), json!(-1)), ProblemKind::Unprocessable),
+        (with(&format!("{cell}/row"), json!(u32::MAX)), ProblemKind::Unprocessable),
+        (with(&format!("{cell}/value"), json!([1])), ProblemKind::Unprocessable),
+        (with(&format!("{cell}/value"), json!("x".repeat(70_000))), ProblemKind::Unprocessable),
+        (
+            with("/mutations/0/op/setCells", json!({"sheet": 7, "cells": [{"row":0,"column":0}]})),
+            ProblemKind::UnknownSheet,
+        ),
+    ] {
+        let shown: String = body.chars().take(120).collect();
+        let problem = problem(fixture.post(&url, body).await).await;
+        assert_eq!(problem.kind, kind, "{shown}: {}", problem.detail);
+    }
+    fixture.assert_untouched().await;
+    let text = fixture.http.post(&url).bearer_auth(&fixture.token).body(good.to_string());
+    let problem = problem(text.send().await.unwrap()).await;
+    assert_eq!(problem.kind, ProblemKind::UnsupportedMediaType);
+    fixture.assert_untouched().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sizes_end_at_their_limits() {
+    let fixture = Fixture::start().await;
+    let url = fixture.path("/entries");
+    let two_megabytes = vec![b' '; 2 * MAX_REQUEST_BYTES];
+    for body in [two_megabytes, vec![b' '; MAX_REQUEST_BYTES + 1]] {
+        let response = fixture.post(&url, body).await;
+        assert_eq!(problem(response).await.kind, ProblemKind::TooLarge);
+    }
+    // Exactly the limit is read, and is then no JSON.
+    let response = fixture.post(&url, vec![b' '; MAX_REQUEST_BYTES]).await;
+    assert_eq!(problem(response).await.kind, ProblemKind::BadRequest);
+
+    // One mutation of exactly so many bytes: texts of cells, padded to fit.
+    let mutation_of = |bytes: usize| {
+        let cell = |row: usize, text: &str| json!({"row": row, "column": 0, "value": text});
+        let cells: Vec<Value> = (0..4).map(|row| cell(row, &"x".repeat(60_000))).collect();
+        let mutation = |cells: &[Value]| {
+            json!({"id": 1, "base": 0, "op": {"setCells": {"cells": cells}}}).to_string()
+        };
+        let frame = mutation(&[cells.as_slice(), &[cell(9, "")]].concat()).len();
+        let last = cell(9, &"x".repeat(bytes - frame));
+        let mutation = mutation(&[cells, vec![last]].concat());
+        assert_eq!(mutation.len(), bytes);
+        format!(
+            "{{\"client\":\"c\",\"epoch\":{},\"mutations\":[{mutation}]}}",
+            fixture.created.epoch
+        )
+    };
+    let response = fixture.post(&url, mutation_of(MAX_MUTATION_BYTES + 1)).await;
+    assert_eq!(problem(response).await.kind, ProblemKind::TooLarge);
+    fixture.assert_untouched().await;
+    let response = fixture.post(&url, mutation_of(MAX_MUTATION_BYTES)).await;
+    assert_eq!(response.status(), StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queries_that_cannot_be_answered() {
+    let fixture = Fixture::start().await;
+    for (rest, kind) in [
+        ("/cells?range=A1:BDWGN1000000", ProblemKind::RangeTooLarge),
+        ("/cells?range=hello", ProblemKind::Unprocessable),
+        ("/cells?range=Other!A1", ProblemKind::UnknownSheet),
+        ("/cells?sheet=Other", ProblemKind::UnknownSheet),
+        ("/cells?at=99", ProblemKind::Unprocessable),
+        ("/cells?at=9007199254740992", ProblemKind::BadRequest),
+        ("/cells?at=-1", ProblemKind::BadRequest),
+        ("/cells?rnage=A1", ProblemKind::BadRequest),
+        ("/cells?from=A1:B2", ProblemKind::Unprocessable),
+        ("/entries", ProblemKind::BadRequest),
+        ("/entries?after=x", ProblemKind::BadRequest),
+        ("/entries?after=99", ProblemKind::Reload),
+        ("/head?seen=x", ProblemKind::BadRequest),
+        ("/nothing", ProblemKind::NotFound),
+    ] {
+        let problem = problem(fixture.get(&fixture.path(rest), &fixture.token).await).await;
+        assert_eq!(problem.kind, kind, "{rest}: {}", problem.detail);
+    }
+    let put = fixture.http.request(Method::PUT, fixture.path("")).bearer_auth(&fixture.token);
+    let problem = problem(put.send().await.unwrap()).await;
+    assert_eq!(problem.kind, ProblemKind::MethodNotAllowed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_token_does_not_cover_looks_like_what_does_not_exist() {
+    let fixture = Fixture::start().await;
+    let nothing = LogId::from_uuid(uuid::Uuid::new_v4());
+    let narrow = fixture.cloud.token_for("bob", Role::Owner, vec![nothing]);
+    let url = |id: &str, rest: &str| format!("{}v1/spreadsheets/{id}{rest}", fixture.cloud.url);
+    let (there, not_there) = (fixture.created.id.to_string(), nothing.to_string());
+    let mut answers = vec![];
+    for rest in ["", "/head", "/cells", "/entries?after=0"] {
+        for (id, token) in [
+            (there.as_str(), &narrow),
+            (&not_there, &narrow),
+            (&not_there, &fixture.token),
+            ("not-an-id", &narrow),
+            ("not-an-id", &fixture.token),
+        ] {
+            let response = fixture.get(&url(id, rest), token).await;
+            let mut headers: Vec<_> =
+                response.headers().iter().map(|(n, v)| format!("{n}: {v:?}")).collect();
+            headers.retain(|header| !header.starts_with("date:"));
+            answers.push((response.status(), headers, response.bytes().await.unwrap()));
+        }
+    }
+    assert_eq!(answers[0].0, StatusCode::NOT_FOUND);
+    for answer in &answers {
+        assert_eq!(answer, &answers[0]);
+    }
+    let body = fixture.append_body("x").to_string();
+    for id in [&there, &not_there] {
+        let post = fixture.http.post(url(id, "/entries")).bearer_auth(&narrow);
+        let post = post.header("content-type", "application/json").body(body.clone());
+        assert_eq!(problem(post.send().await.unwrap()).await.kind, ProblemKind::NotFound);
+    }
+    fixture.assert_untouched().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_that_are_not_accepted() {
+    let fixture = Fixture::start().await;
+    let claims = fixture.cloud.claims("alice", Role::Owner);
+    let expired = fixture.cloud.sign(&Claims { exp: claims.iat - 3_600, ..claims.clone() });
+    let tampered = fixture.token.replacen('.', ".A", 1);
+    let stranger = TestCloud::start().await.token("alice", Role::Owner);
+    for token in [expired.as_str(), &tampered, &stranger, "", "x", &"x".repeat(5_000)] {
+        for rest in ["", "/head", "/cells", "/entries?after=0"] {
+            let response = fixture.get(&fixture.path(rest), token).await;
+            assert_eq!(response.headers()["www-authenticate"], "Bearer");
+            assert_eq!(problem(response).await.kind, ProblemKind::Unauthorized);
+        }
+    }
+    let response = fixture.http.get(fixture.path("/head")).send().await.unwrap();
+    assert_eq!(problem(response).await.kind, ProblemKind::Unauthorized);
+    let expired = problem(fixture.get(&fixture.path("/head"), &expired).await).await;
+    assert!(expired.detail.contains("expired"), "{}", expired.detail);
+
+    let viewer = fixture.cloud.token("alice", Role::Viewer);
+    let post = fixture.http.post(fixture.path("/entries")).bearer_auth(&viewer);
+    let body = fixture.append_body("x").to_string();
+    let post = post.header("content-type", "application/json").body(body);
+    assert_eq!(problem(post.send().await.unwrap()).await.kind, ProblemKind::Forbidden);
+    fixture.assert_untouched().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_is_known_is_not_sent_again() {
+    let fixture = Fixture::start().await;
+    let url = fixture.path("/head");
+    let first = fixture.get(&url, &fixture.token).await;
+    let tag = first.headers()["etag"].clone();
+    let again = fixture.http.get(&url).bearer_auth(&fixture.token).header("if-none-match", &tag);
+    assert_eq!(again.send().await.unwrap().status(), StatusCode::NOT_MODIFIED);
+    fixture.post(&fixture.path("/entries"), fixture.append_body("x").to_string()).await;
+    let again = fixture.http.get(&url).bearer_auth(&fixture.token).header("if-none-match", &tag);
+    assert_eq!(again.send().await.unwrap().status(), StatusCode::OK);
+}

@@ -1,0 +1,155 @@
+//! What each operation costs, exactly, in DynamoDB's own units (design `5-quality.md` §3).
+
+use std::sync::Arc;
+
+use cellar_core::append::{NewMutation, Request};
+use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::position::Position;
+use cellar_engine::logs::Logs;
+use cellar_engine::meter::{Consumed, Meter};
+use cellar_runtime::dynamodb::DynamoTables;
+use cellar_tests::cloud::TestCloud;
+use cellar_tests::edits::{at, log, request, set_numbers};
+
+struct Fixture {
+    _cloud: TestCloud,
+    tables: Arc<DynamoTables>,
+    meter: Arc<Meter>,
+}
+
+impl Fixture {
+    async fn start() -> Self {
+        let cloud = TestCloud::start().await;
+        let (tables, meter) = cloud.tables_at(&cloud.database_url);
+        Self { _cloud: cloud, tables, meter }
+    }
+
+    /// The service of a process that knows nothing.
+    fn cold(&self) -> Logs {
+        TestCloud::logs(&self.tables)
+    }
+
+    /// What was consumed since the last call.
+    fn cost(&self) -> (f64, f64, u64) {
+        let Consumed { read_units, write_units, requests } = self.meter.take();
+        (read_units, write_units, requests)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_create_costs_four_write_units() {
+    let fixture = Fixture::start().await;
+    fixture.cold().create(log("create"), Some("alice".into())).await.unwrap();
+    assert_eq!(fixture.cost(), (0.0, 4.0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_warm_append_costs_one_write_unit_and_no_read() {
+    let fixture = Fixture::start().await;
+    let logs = fixture.cold();
+    let log = log("warm");
+    logs.create(log, None).await.unwrap();
+    fixture.cost();
+    for id in 1..=5 {
+        let base = at(u32::try_from(id).unwrap() - 1);
+        logs.append(request(log, Some("alice"), id, base, set_numbers(&[1.5]))).await.unwrap();
+        assert_eq!(fixture.cost(), (0.0, 1.0, 1));
+    }
+    // Behind by four entries, which this process knows: still no read.
+    let client = ClientKey([9; 8]);
+    let mutation = NewMutation { id: 1, base: at(1), operation: set_numbers(&[2.0]) };
+    let request = Request::new(log, client, None, FIRST_EPOCH, 0, vec![mutation]).unwrap();
+    assert_eq!(logs.append(request).await.unwrap().missing.len(), 4);
+    assert_eq!(fixture.cost(), (0.0, 1.0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_cells_in_one_batch_cost_one_write_unit() {
+    let fixture = Fixture::start().await;
+    let logs = fixture.cold();
+    let log = log("batch");
+    logs.create(log, None).await.unwrap();
+    fixture.cost();
+    let ten = [1.5, 2.25, -3.0, 4e9, 5.125, 6.0, 7.75, 8.5, 9.0, 1e-9];
+    let author = Some("somebody with a rather long name");
+    logs.append(request(log, author, 1, at(0), set_numbers(&ten))).await.unwrap();
+    assert_eq!(fixture.cost(), (0.0, 1.0, 1));
+    // The same as ten mutations of one request.
+    let mutations = (2..=11).map(|id| NewMutation {
+        id,
+        base: at(1),
+        operation: set_numbers(&[f64::from(u32::try_from(id).unwrap()) / 4.0]),
+    });
+    let client = ClientKey([9; 8]);
+    let mutations = mutations.map(|mutation| NewMutation { id: mutation.id - 1, ..mutation });
+    let request = Request::new(log, client, None, FIRST_EPOCH, 0, mutations.collect()).unwrap();
+    logs.append(request).await.unwrap();
+    assert_eq!(fixture.cost(), (0.0, 1.0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cold_append_costs_half_a_read_unit_more() {
+    let fixture = Fixture::start().await;
+    let log = log("cold");
+    fixture.cold().create(log, None).await.unwrap();
+    fixture.cost();
+    let first = request(log, None, 1, at(0), set_numbers(&[1.0]));
+    fixture.cold().append(first).await.unwrap();
+    assert_eq!(fixture.cost(), (0.5, 1.0, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_costs_half_a_read_unit_if_the_segment_is_known() {
+    let fixture = Fixture::start().await;
+    let (logs, log) = (fixture.cold(), log("head"));
+    logs.create(log, None).await.unwrap();
+    fixture.cost();
+    logs.head(log, None).await.unwrap();
+    assert_eq!(fixture.cost(), (0.5, 0.0, 1));
+    fixture.cold().head(log, None).await.unwrap();
+    assert_eq!(fixture.cost(), (1.0, 0.0, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_put_costs_what_it_would_have_and_no_read() {
+    let fixture = Fixture::start().await;
+    let (one, two, log) = (fixture.cold(), fixture.cold(), log("lost"));
+    one.create(log, None).await.unwrap();
+    let warm = request(log, None, 1, at(0), set_numbers(&[1.0]));
+    one.append(warm).await.unwrap();
+    let client = ClientKey([9; 8]);
+    let other = |id, base| {
+        let mutation = NewMutation { id, base, operation: set_numbers(&[2.0]) };
+        Request::new(log, client, None, FIRST_EPOCH, id - 1, vec![mutation]).unwrap()
+    };
+    two.append(other(1, at(0))).await.unwrap();
+    fixture.cost();
+    // `one` does not know of the second entry: its put is refused, then steps over the winner.
+    one.append(request(log, None, 2, at(1), set_numbers(&[3.0]))).await.unwrap();
+    assert_eq!(fixture.cost(), (0.0, 2.0, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_of_a_thousand_edits_costs_at_most_thirteen_read_units() {
+    let fixture = Fixture::start().await;
+    for (author, most) in [(Some("an author of just thirty bytes"), 13.0), (None, 10.0)] {
+        let log = log(if author.is_some() { "authors" } else { "no authors" });
+        append_many(&fixture, log, author, 1_000).await;
+        fixture.cost();
+        let loaded = fixture.cold().load(log, None).await.unwrap();
+        assert_eq!(loaded.entries.len(), 1_001);
+        let (read_units, write_units, _) = fixture.cost();
+        assert!(read_units <= most && write_units == 0.0, "{read_units} read units");
+    }
+}
+
+async fn append_many(fixture: &Fixture, log: LogId, author: Option<&str>, count: u32) {
+    let logs = fixture.cold();
+    logs.create(log, author.map(str::to_owned)).await.unwrap();
+    let mut base = Position::FIRST;
+    for id in 1..=count {
+        let edit = set_numbers(&[f64::from(id) + 0.25]);
+        base = logs.append(request(log, author, id.into(), base, edit)).await.unwrap().tail;
+    }
+}

@@ -1,0 +1,10 @@
+//! DynamoDB, through the SDK and HTTP, keeps the contract of the ports.
+
+use cellar_tests::cloud::TestCloud;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dynamodb_passes_the_contract() {
+    let cloud = TestCloud::start().await;
+    let (tables, _) = cloud.tables_at(&cloud.database_url);
+    cellar_engine::contract::tables(tables.as_ref()).await;
+}

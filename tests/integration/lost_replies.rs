@@ -1,0 +1,52 @@
+//! Replies that get lost after the effect, between every two parts.
+
+use cellar_core::access::Role;
+use cellar_core::api::{CreateRequest, MutationStatus};
+use cellar_tests::cloud::TestCloud;
+use cellar_tests::edits::{append_one, at, set_numbers};
+use cellar_tests::proxy::LossyProxy;
+
+const NONCE: &str = "lost replies";
+
+fn nonce() -> CreateRequest {
+    CreateRequest { nonce: NONCE.to_owned() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn between_the_api_and_the_tables() {
+    let cloud = TestCloud::start().await;
+    for needle in ["DynamoDB_20120810.PutItem", "DynamoDB_20120810.TransactWriteItems"] {
+        let proxy = LossyProxy::start(&cloud.database_url, needle).await;
+        let url = cloud.another_api(&proxy.url).await;
+        let client = cellar::Client::new(&url, Some(&cloud.token(needle, Role::Editor))).unwrap();
+        proxy.lose(2);
+        let created = client.create(&nonce()).await.unwrap();
+        for id in 1..=3 {
+            let base = at(u32::try_from(id).unwrap() - 1);
+            let request = append_one(created, "client", id, base, set_numbers(&[1.0]));
+            let reply = client.append(created.id, &request).await.unwrap();
+            assert_eq!(reply.results[0].status, MutationStatus::Appended);
+            assert_eq!(reply.results[0].position, Some(at(u32::try_from(id).unwrap())));
+        }
+        assert_eq!(proxy.lost(), 2, "no reply of {needle} was lost");
+        assert_eq!(client.load(created.id, None).await.unwrap().entries.len(), 4);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn between_the_client_and_the_api() {
+    let cloud = TestCloud::start().await;
+    let proxy = LossyProxy::start(&cloud.url, "POST /v1/spreadsheets").await;
+    let token = cloud.token("alice", Role::Editor);
+    let client = cellar::Client::new(&proxy.url, Some(&token)).unwrap();
+    proxy.lose(1);
+    let created = client.create(&nonce()).await.unwrap();
+    proxy.lose(1);
+    let request = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
+    let reply = client.append(created.id, &request).await.unwrap();
+    // The client's own retry found what the lost try had done.
+    assert_eq!(reply.results[0].status, MutationStatus::Duplicate);
+    assert_eq!(reply.results[0].position, Some(at(1)));
+    assert_eq!(proxy.lost(), 2);
+    assert_eq!(client.load(created.id, None).await.unwrap().entries.len(), 2);
+}

@@ -1,0 +1,17 @@
+//! Tests across the crates: one binary, a module for each subject.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod bad_requests;
+mod budgets;
+mod commands;
+mod contract;
+mod golden;
+mod journey;
+mod lost_replies;
+mod writers;
