@@ -32,13 +32,15 @@ pub const MAX_MUTATION_ID: u64 = (1 << 53) - 1;
 pub const MAX_MUTATION_BYTES: usize = 256 * 1024;
 /// Bytes of a request's body.
 pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
+/// Bytes that are read and dropped of a body that is too long, so that its sender gets an answer.
+pub const MAX_DRAINED_BYTES: usize = 16 * 1024 * 1024;
 /// Bytes of a list reply (load, update, append, cells); longer ones end with a `next`.
 /// A Lambda reply is limited to 6 MB.
 pub const MAX_REPLY_BYTES: usize = 4 * 1024 * 1024;
 /// Cells that one range may span, populated or not.
 pub const MAX_RANGE_CELLS: u64 = 1 << 24;
-/// Cells that one read may hold in memory while it replays the log.
-pub const MAX_REPLAY_CELLS: usize = 4_000_000;
+/// Bytes of cells that one read may hold in memory while it replays the log.
+pub const MAX_REPLAY_BYTES: usize = 128 * 1024 * 1024;
 /// Bytes of a bearer token.
 pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
 /// Spreadsheets that one token may name.

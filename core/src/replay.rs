@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::a1::Rectangle;
 use crate::cell::{Cell, GENERAL, Value};
 use crate::entry::Entry;
-use crate::limits::MAX_REPLAY_CELLS;
+use crate::limits::MAX_REPLAY_BYTES;
 use crate::operation::{CellEdit, Operation, SetCells, SheetId};
 
 /// The cells of a rectangle of one sheet, as far as entries have been folded in.
@@ -16,6 +16,8 @@ pub struct Replay {
     sheet: SheetId,
     rectangle: Rectangle,
     cells: BTreeMap<(u32, u32), Cell>,
+    bytes: usize,
+    max_bytes: usize,
     extent: Extent,
 }
 
@@ -31,20 +33,21 @@ pub struct Extent {
 
 /// More cells than one read may hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the range holds more than {MAX_REPLAY_CELLS} populated cells: read it in parts")]
+#[error("the range holds more than {MAX_REPLAY_BYTES} bytes of cells: read it in parts")]
 pub struct TooManyCells;
 
 impl Replay {
     /// An empty rectangle of a sheet.
     #[must_use]
     pub fn new(sheet: SheetId, rectangle: Rectangle) -> Self {
-        Self { sheet, rectangle, cells: BTreeMap::new(), extent: Extent::default() }
+        let (cells, extent) = (BTreeMap::new(), Extent::default());
+        Self { sheet, rectangle, cells, bytes: 0, max_bytes: MAX_REPLAY_BYTES, extent }
     }
 
     /// Folds in the next entry. Total: every stored entry applies or is a defined no-op.
     ///
     /// # Errors
-    /// [`TooManyCells`] beyond `MAX_REPLAY_CELLS`.
+    /// [`TooManyCells`] beyond `MAX_REPLAY_BYTES`.
     pub fn apply(&mut self, entry: &Entry) -> Result<(), TooManyCells> {
         let Some(edits) = entry.edits() else {
             return Ok(());
@@ -66,14 +69,19 @@ impl Replay {
             self.extent.columns = self.extent.columns.max(edit.column.saturating_add(1));
             if self.rectangle.contains(edit.row, edit.column) {
                 self.set_cell(edit);
+                if self.bytes > self.max_bytes {
+                    return Err(TooManyCells);
+                }
             }
         }
-        if self.cells.len() > MAX_REPLAY_CELLS { Err(TooManyCells) } else { Ok(()) }
+        Ok(())
     }
 
     fn set_cell(&mut self, edit: &CellEdit) {
         let key = (edit.row, edit.column);
-        let mut cell = self.cells.remove(&key).unwrap_or_default();
+        let before = self.cells.remove(&key);
+        self.bytes -= before.as_ref().map_or(0, weight_bytes);
+        let mut cell = before.unwrap_or_default();
         if let Some(value) = &edit.value {
             cell.value = value.clone();
             cell.formula = edit.formula.clone();
@@ -82,6 +90,7 @@ impl Replay {
             cell.format = (format != GENERAL).then(|| format.clone());
         }
         if !cell.is_blank() {
+            self.bytes += weight_bytes(&cell);
             self.cells.insert(key, cell);
         }
     }
@@ -103,6 +112,17 @@ impl Replay {
     pub fn value(&self, row: u32, column: u32) -> Value {
         self.cells.get(&(row, column)).map(|cell| cell.value.clone()).unwrap_or_default()
     }
+}
+
+/// About how many bytes a cell takes in memory.
+fn weight_bytes(cell: &Cell) -> usize {
+    const FRAME_BYTES: usize = 128;
+    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let value = match &cell.value {
+        Value::Text(text) => text.len(),
+        _ => 0,
+    };
+    FRAME_BYTES + value + length(&cell.formula) + length(&cell.format)
 }
 
 #[cfg(test)]
@@ -141,6 +161,21 @@ mod tests {
         replay.apply(&entry(vec![format(0, 0, "General"), value(0, 1, Value::Empty)])).unwrap();
         assert!(replay.cells().is_empty());
         assert_eq!(replay.extent(), Extent { rows: 1, columns: 2 });
+    }
+
+    #[test]
+    fn memory_ends_at_its_limit_and_cleared_cells_give_theirs_back() {
+        let cells = |count| (0..count).map(|row| value(row, 0, Value::Bool(true))).collect();
+        let cleared = |count| (0..count).map(|row| value(row, 0, Value::Empty)).collect();
+        let mut replay = Replay::new(SheetId::FIRST, Rectangle::EVERYTHING);
+        replay.max_bytes = 10 * weight_bytes(&Cell::default());
+        for _ in 0..3 {
+            replay.apply(&entry(cells(10))).unwrap();
+            replay.apply(&entry(cells(10))).unwrap();
+            replay.apply(&entry(cleared(10))).unwrap();
+            assert_eq!(replay.bytes, 0);
+        }
+        assert_eq!(replay.apply(&entry(cells(11))), Err(TooManyCells));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Thin on purpose: what is decided is decided in the core, what is driven is driven by the engine.
 
 pub mod api;
+pub mod bootstrap;
 pub mod dynamodb;
 pub mod settings;
 pub mod token;

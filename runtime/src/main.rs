@@ -1,42 +1,5 @@
-//! The one Lambda binary: dispatches on `CELLAR_FUNCTION` (design `1-overview.md`).
+//! The one Lambda binary.
 
-use std::process::ExitCode;
-
-use cellar_core::environment;
-use cellar_runtime::api;
-use cellar_runtime::dynamodb;
-use cellar_runtime::settings::{ApiSettings, SettingsError};
-
-#[derive(Debug, thiserror::Error)]
-enum StartError {
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    #[error("the Lambda runtime failed: {0}")]
-    Lambda(#[from] lambda_http::Error),
-}
-
-#[tokio::main]
-async fn main() -> ExitCode {
-    tracing_subscriber::fmt().json().with_current_span(false).with_writer(std::io::stderr).init();
-    match run().await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            tracing::error!(%error, "the function cannot start");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-async fn run() -> Result<(), StartError> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let function = variable(environment::FUNCTION).unwrap_or_default();
-    if function != environment::FUNCTION_API {
-        return Err(SettingsError::UnknownFunction { function }.into());
-    }
-    let settings = ApiSettings::read(variable)?;
-    let client = dynamodb::client_from_environment().await;
-    let state = api::ApiState::new(&settings, client)?;
-    // The first request would otherwise pay for the TLS handshake, at a fraction of a CPU.
-    state.warm_up().await;
-    Ok(lambda_http::run(api::router(state)).await?)
+fn main() -> std::process::ExitCode {
+    cellar_runtime::bootstrap::main()
 }

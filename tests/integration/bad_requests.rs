@@ -187,6 +187,7 @@ async fn what_a_token_does_not_cover_looks_like_what_does_not_exist() {
             (&not_there, &narrow),
             (&not_there, &fixture.token),
             ("not-an-id", &narrow),
+            ("%ff", &narrow),
             ("not-an-id", &fixture.token),
         ] {
             let response = fixture.get(&url(id, rest), token).await;

@@ -8,6 +8,7 @@
 )]
 
 mod bad_requests;
+mod bootstrap;
 mod budgets;
 mod commands;
 mod contract;

@@ -1,7 +1,7 @@
 //! `POST /v1/spreadsheets/{id}/entries`.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use cellar_core::access::Need;
 use cellar_core::api::{
     AppendReply, AppendRequest, AppendedMutation, EntryView, MutationStatus, Problem, ProblemKind,
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::auth::Caller;
-use super::extract::JsonBody;
+use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -34,7 +34,7 @@ use super::state::ApiState;
 pub(super) async fn append(
     State(state): State<ApiState>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<AppendReply>, Failure> {
     let log = caller.log(&id, Need::Write)?;

@@ -1,7 +1,7 @@
 //! `GET /v1/spreadsheets/{id}/cells`.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use cellar_core::a1::{CellName, Range, Rectangle};
 use cellar_core::access::Need;
 use cellar_core::api::{CellsReply, Problem, ProblemKind};
@@ -13,7 +13,7 @@ use cellar_engine::logs::CellsQuery;
 use serde::Deserialize;
 
 use super::auth::Caller;
-use super::extract::Parameters;
+use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -49,7 +49,7 @@ pub(super) struct CellsParameters {
 pub(super) async fn cells(
     State(state): State<ApiState>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     Parameters(parameters): Parameters<CellsParameters>,
 ) -> Result<Json<CellsReply>, Failure> {
     let log = caller.log(&id, Need::Read)?;

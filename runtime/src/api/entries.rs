@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use cellar_core::access::Need;
 use cellar_core::api::{EntryView, LoadReply, Problem, UpdateReply};
 use cellar_core::entry::Entry;
@@ -12,7 +12,7 @@ use cellar_core::position::Position;
 use serde::Deserialize;
 
 use super::auth::Caller;
-use super::extract::Parameters;
+use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -47,7 +47,7 @@ pub(super) struct After {
 pub(super) async fn load(
     State(state): State<ApiState>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     Parameters(parameters): Parameters<Seen>,
 ) -> Result<Json<LoadReply>, Failure> {
     let log = caller.log(&id, Need::Read)?;
@@ -79,7 +79,7 @@ pub(super) async fn load(
 pub(super) async fn update(
     State(state): State<ApiState>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     Parameters(parameters): Parameters<After>,
 ) -> Result<Json<UpdateReply>, Failure> {
     let log = caller.log(&id, Need::Read)?;

@@ -1,12 +1,10 @@
 //! Bodies and query parameters, with errors that say what was wrong.
 
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use cellar_core::api::ProblemKind;
-use cellar_core::limits::MAX_REQUEST_BYTES;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
@@ -25,10 +23,6 @@ impl<S: Send + Sync> FromRequest<S> for JsonBody {
         }
         match Bytes::from_request(request, state).await {
             Ok(bytes) => Ok(Self(bytes)),
-            Err(BytesRejection::FailedToBufferBody(_)) => {
-                let detail = format!("the body is longer than {MAX_REQUEST_BYTES} bytes: split it");
-                Err(Failure::new(ProblemKind::TooLarge, detail))
-            }
             Err(_) => Err(Failure::new(ProblemKind::BadRequest, "the body could not be read")),
         }
     }
@@ -49,6 +43,20 @@ impl JsonBody {
             };
             Failure::new(kind, format!("the body is not as expected: {error}"))
         })
+    }
+}
+
+/// The id in a path. One that is not even text looks like what does not exist.
+pub(super) struct PathId(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathId {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        match Path::<String>::from_request_parts(parts, state).await {
+            Ok(Path(id)) => Ok(Self(id)),
+            Err(_) => Err(Failure::not_found()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `GET /v1/spreadsheets/{id}/head`.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header::{ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -12,7 +12,7 @@ use cellar_core::position::Position;
 
 use super::auth::Caller;
 use super::entries::Seen;
-use super::extract::Parameters;
+use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -35,7 +35,7 @@ use super::state::ApiState;
 pub(super) async fn head(
     State(state): State<ApiState>,
     caller: Caller,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     Parameters(parameters): Parameters<Seen>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {

@@ -11,6 +11,7 @@ mod health;
 mod openapi;
 mod reply;
 mod state;
+mod whole_body;
 
 pub use openapi::document;
 pub use state::ApiState;
@@ -20,7 +21,6 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, header};
 use axum::routing::{get, post};
 use cellar_core::api::{Problem, ProblemKind};
-use cellar_core::limits::MAX_REQUEST_BYTES;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
@@ -39,7 +39,9 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/head", get(head::head))
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)
-        .layer(DefaultBodyLimit::max(MAX_REQUEST_BYTES))
+        // `whole_body` has bounded it already.
+        .layer(DefaultBodyLimit::disable())
+        .layer(axum::middleware::from_fn(whole_body::whole_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
         .layer(CatchPanicLayer::custom(panicked))
         .with_state(state)

@@ -1,0 +1,5 @@
+//! The Lambda binary, for tests.
+
+fn main() -> std::process::ExitCode {
+    cellar_runtime::bootstrap::main()
+}
