@@ -15,6 +15,8 @@ pub const SEGMENT_TABLE: &str = "CELLAR_SEGMENT_TABLE";
 pub const BUCKET: &str = "CELLAR_BUCKET";
 /// Name of the stack, as `health` reports it.
 pub const STACK: &str = "CELLAR_STACK";
+/// Milliseconds after which a request is answered with "try again", before Lambda would end it.
+pub const REQUEST_TIMEOUT_MS: &str = "CELLAR_REQUEST_TIMEOUT_MS";
 /// The `iss` that tokens of the stack's own keys carry.
 pub const TOKEN_ISSUER: &str = "CELLAR_TOKEN_ISSUER";
 /// The `aud` that tokens must carry.

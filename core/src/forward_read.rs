@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::entry::{Content, Entry};
+use crate::limits::MAX_READ_ATTEMPTS;
 use crate::position::Position;
 
 /// A forward read on its way.
@@ -18,6 +19,8 @@ pub struct ForwardRead {
     /// The last entry was an End Segment: the next segment must begin.
     ended: bool,
     last: Option<Position>,
+    /// Times that the beginning of the next segment was waited for.
+    waits: u32,
 }
 
 /// What to do next.
@@ -29,6 +32,14 @@ pub enum Step {
         from: Position,
         /// Whether it must see every acknowledged write.
         consistent: bool,
+    },
+    /// Wait a moment, then read consistently: the two sides of a transaction need not be seen in
+    /// the same moment.
+    ReadLater {
+        /// From here, inclusive.
+        from: Position,
+        /// How often it was waited for, this time included.
+        attempt: u32,
     },
     /// The end of the log.
     End,
@@ -44,8 +55,14 @@ impl ForwardRead {
     /// `must_reach`.
     #[must_use]
     pub fn begin(from: Position, must_reach: Option<Position>) -> (Self, Step) {
-        let read =
-            Self { next: Some(from), consistent: false, must_reach, ended: false, last: None };
+        let read = Self {
+            next: Some(from),
+            consistent: false,
+            must_reach,
+            ended: false,
+            last: None,
+            waits: 0,
+        };
         let step = read.read();
         (read, step)
     }
@@ -73,7 +90,7 @@ impl ForwardRead {
             return self.read();
         }
         if self.ended {
-            return self.believe_only_consistently(Step::Corrupt { at: next });
+            return self.await_segment(next);
         }
         if self.must_reach > self.last {
             return self.believe_only_consistently(Step::End);
@@ -94,6 +111,15 @@ impl ForwardRead {
             Some(from) => Step::Read { from, consistent: self.consistent },
             None => Step::End,
         }
+    }
+
+    /// The segment behind an End Segment was written in one transaction with it.
+    fn await_segment(&mut self, from: Position) -> Step {
+        if !self.consistent || self.waits >= MAX_READ_ATTEMPTS {
+            return self.believe_only_consistently(Step::Corrupt { at: from });
+        }
+        self.waits += 1;
+        Step::ReadLater { from, attempt: self.waits }
     }
 
     fn believe_only_consistently(&mut self, step: Step) -> Step {
@@ -166,6 +192,11 @@ mod tests {
         assert_eq!(page(&mut read, &[end], false), step(1, 0, false));
         assert_eq!(page(&mut read, &[], false), step(1, 0, true));
         let at = Position::new(1, 0).unwrap();
+        for attempt in 1..=MAX_READ_ATTEMPTS {
+            assert_eq!(page(&mut read, &[], false), Step::ReadLater { from: at, attempt });
+        }
+        let mut other = read;
+        assert_eq!(page(&mut other, &[plain(1, 0)], false), Step::End);
         assert_eq!(page(&mut read, &[], false), Step::Corrupt { at });
     }
 }

@@ -35,18 +35,20 @@ pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
 /// Bytes that are read and dropped of a body that is too long, so that its sender gets an answer.
 pub const MAX_DRAINED_BYTES: usize = 16 * 1024 * 1024;
 /// Bytes of a list reply (load, update, append, cells); longer ones end with a `next`.
-/// A Lambda reply is limited to 6 MB.
-pub const MAX_REPLY_BYTES: usize = 4 * 1024 * 1024;
+///
+/// A Lambda reply is limited to 6 MB, and travels as a text inside JSON in which each quote and
+/// backslash takes one byte more: at most twice these bytes, and the last entry or cell on top.
+pub const MAX_REPLY_BYTES: usize = 2 * 1024 * 1024 + 512 * 1024;
 /// Cells that one range may span, populated or not.
 pub const MAX_RANGE_CELLS: u64 = 1 << 24;
 /// Bytes of cells that one read may hold in memory while it replays the log.
-pub const MAX_REPLAY_BYTES: usize = 128 * 1024 * 1024;
+pub const MAX_REPLAY_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of a bearer token.
 pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
 /// Spreadsheets that one token may name.
 pub const MAX_TOKEN_SPREADSHEETS: usize = 16;
 
-/// Conditional puts of one append before it gives up with `Contention` or `OutcomeUnknown` (I6).
+/// Conditional puts of one entry before its append gives up with `Contention` or `OutcomeUnknown` (I6).
 pub const MAX_PUT_ATTEMPTS: u32 = 48;
 /// Failed reads of one append before it gives up (I6).
 pub const MAX_READ_ATTEMPTS: u32 = 8;
@@ -60,8 +62,8 @@ pub const BACKOFF_MAX_MS: u64 = 400;
 pub const MAX_PAGE_ENTRIES: u32 = 1_000;
 
 /// Bytes of entries that a process keeps for one log.
-pub const MAX_KNOWN_RUN_BYTES: usize = 4 * 1024 * 1024;
+pub const MAX_KNOWN_RUN_BYTES: usize = 2 * 1024 * 1024;
 /// Logs whose tails a process keeps.
-pub const MAX_KNOWN_LOGS: usize = 64;
-/// Age at which a kept tail is dropped, milliseconds (design `2-log.md` §2 step 1).
+pub const MAX_KNOWN_LOGS: usize = 16;
+/// Age at which a kept tail is dropped, however much it is used, milliseconds (design `2-log.md` §2 step 1).
 pub const KNOWN_RUN_AGE_MS: u64 = 15 * 60 * 1000;

@@ -13,6 +13,8 @@ pub struct ApiSettings {
     pub segment_table: String,
     /// Name of the stack.
     pub stack: String,
+    /// Milliseconds after which a request is answered with "try again".
+    pub request_timeout_ms: u64,
     /// Whose tokens are accepted.
     pub tokens: TokenSettings,
 }
@@ -47,6 +49,14 @@ pub enum SettingsError {
         /// Its name.
         name: &'static str,
     },
+    /// A number that is none.
+    #[error("the environment variable {name} is `{value}`, not a number")]
+    NotANumber {
+        /// Its name.
+        name: &'static str,
+        /// What it says.
+        value: String,
+    },
     /// Keys that are no keys.
     #[error("{name} is not a list of public keys: {why}", name = environment::TOKEN_KEYS)]
     Keys {
@@ -71,7 +81,12 @@ impl ApiSettings {
         let keys = required(environment::TOKEN_KEYS)?;
         let keys = serde_json::from_str(&keys)
             .map_err(|error| SettingsError::Keys { why: error.to_string() })?;
+        let name = environment::REQUEST_TIMEOUT_MS;
+        let value = required(name)?;
+        let request_timeout_ms =
+            value.parse().map_err(|_| SettingsError::NotANumber { name, value })?;
         Ok(Self {
+            request_timeout_ms,
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
             stack: required(environment::STACK)?,
@@ -88,7 +103,8 @@ impl ApiSettings {
 mod tests {
     use super::*;
 
-    const NAMES: [&str; 6] = [
+    const NAMES: [&str; 7] = [
+        environment::REQUEST_TIMEOUT_MS,
         environment::ENTRY_TABLE,
         environment::SEGMENT_TABLE,
         environment::STACK,
@@ -100,6 +116,7 @@ mod tests {
     fn value(name: &str) -> String {
         match name {
             environment::TOKEN_KEYS => r#"[{"id":"k1","public_key":"AA"}]"#.to_owned(),
+            environment::REQUEST_TIMEOUT_MS => "28000".to_owned(),
             name => name.to_lowercase(),
         }
     }
@@ -112,6 +129,15 @@ mod tests {
             let read = ApiSettings::read(|name| (name != missing).then(|| value(name)));
             assert_eq!(read, Err(SettingsError::Missing { name: missing }));
         }
+    }
+
+    #[test]
+    fn a_timeout_that_is_no_number_is_refused() {
+        let variable = |name: &str| {
+            let timeout = name == environment::REQUEST_TIMEOUT_MS;
+            Some(if timeout { "soon".to_owned() } else { value(name) })
+        };
+        assert!(matches!(ApiSettings::read(variable), Err(SettingsError::NotANumber { .. })));
     }
 
     #[test]

@@ -304,6 +304,7 @@ fn the_environment_is_what_the_runtime_reads() {
             environment::SEGMENT_TABLE: "<SegmentTable>",
             environment::BUCKET: "<Bucket>",
             environment::STACK: "<AWS::StackName>",
+            environment::REQUEST_TIMEOUT_MS: "28000",
             environment::TOKEN_ISSUER: "cellar",
             environment::TOKEN_AUDIENCE: "cellar",
             environment::TOKEN_KEYS: "[]",

@@ -173,6 +173,14 @@ async fn queries_that_cannot_be_answered() {
     assert_eq!(problem.kind, ProblemKind::MethodNotAllowed);
 }
 
+/// All that a stranger sees of an answer, but for the time.
+async fn seen(response: Response) -> (StatusCode, Vec<String>, Vec<u8>) {
+    let mut headers: Vec<_> =
+        response.headers().iter().map(|(n, v)| format!("{n}: {v:?}")).collect();
+    headers.retain(|header| !header.starts_with("date:"));
+    (response.status(), headers, response.bytes().await.unwrap().to_vec())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_token_does_not_cover_looks_like_what_does_not_exist() {
     let fixture = Fixture::start().await;
@@ -191,10 +199,7 @@ async fn what_a_token_does_not_cover_looks_like_what_does_not_exist() {
             ("not-an-id", &fixture.token),
         ] {
             let response = fixture.get(&url(id, rest), token).await;
-            let mut headers: Vec<_> =
-                response.headers().iter().map(|(n, v)| format!("{n}: {v:?}")).collect();
-            headers.retain(|header| !header.starts_with("date:"));
-            answers.push((response.status(), headers, response.bytes().await.unwrap()));
+            answers.push(seen(response).await);
         }
     }
     assert_eq!(answers[0].0, StatusCode::NOT_FOUND);
@@ -202,10 +207,10 @@ async fn what_a_token_does_not_cover_looks_like_what_does_not_exist() {
         assert_eq!(answer, &answers[0]);
     }
     let body = fixture.append_body("x").to_string();
-    for id in [&there, &not_there] {
-        let post = fixture.http.post(url(id, "/entries")).bearer_auth(&narrow);
+    for (id, token) in [(&there, &narrow), (&not_there, &narrow), (&not_there, &fixture.token)] {
+        let post = fixture.http.post(url(id, "/entries")).bearer_auth(token);
         let post = post.header("content-type", "application/json").body(body.clone());
-        assert_eq!(problem(post.send().await.unwrap()).await.kind, ProblemKind::NotFound);
+        assert_eq!(seen(post.send().await.unwrap()).await, answers[0]);
     }
     fixture.assert_untouched().await;
 }

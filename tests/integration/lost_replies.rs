@@ -50,3 +50,30 @@ async fn between_the_client_and_the_api() {
     assert_eq!(proxy.lost(), 2);
     assert_eq!(client.load(created.id, None).await.unwrap().entries.len(), 2);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_takes_too_long_is_answered_in_time_and_found_when_repeated() {
+    let mut cloud = TestCloud::start().await;
+    let created = cloud.client("alice").create(&nonce()).await.unwrap();
+    let proxy = LossyProxy::start(&cloud.database_url, "DynamoDB_20120810.PutItem").await;
+    cloud.settings.request_timeout_ms = 300;
+    let url = cloud.another_api(&proxy.url).await;
+    let http = reqwest::Client::new();
+    let request = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
+    let post = || {
+        http.post(format!("{url}v1/spreadsheets/{}/entries", created.id))
+            .bearer_auth(cloud.token("alice", Role::Editor))
+            .header("content-type", "application/json")
+            .body(serde_json::to_vec(&request).unwrap())
+            .send()
+    };
+    // Every put takes effect and none is answered: the machine tries on until the time is up.
+    proxy.lose(usize::MAX);
+    let answer = post().await.unwrap();
+    assert_eq!(answer.status(), 503);
+    assert_eq!(answer.headers()["retry-after"], "1");
+    assert!(proxy.lost() > 0);
+    proxy.lose(0);
+    assert_eq!(post().await.unwrap().status(), 200);
+    assert_eq!(cloud.client("alice").load(created.id, None).await.unwrap().entries.len(), 2);
+}

@@ -15,4 +15,5 @@ mod contract;
 mod golden;
 mod journey;
 mod lost_replies;
+mod reply_sizes;
 mod writers;

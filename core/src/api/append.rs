@@ -61,7 +61,8 @@ pub struct AppendedMutation {
     pub id: u64,
     /// Whether it was appended now or had been before.
     pub status: MutationStatus,
-    /// The entry it is in; absent for a duplicate acknowledged before the lowest base.
+    /// The entry it is in; absent if it was acknowledged and is not among the entries after the
+    /// lowest base that were visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
 }

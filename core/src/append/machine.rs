@@ -6,7 +6,7 @@ use super::request::Request;
 use super::scan::{Scan, Tail};
 use super::{Action, Appended, Event, Inputs, MutationResult, Refusal};
 use crate::backoff::full_jitter_ms;
-use crate::entry::{Content, Edits, Entry};
+use crate::entry::{BodyError, Content, Edits, Entry, encode_edits};
 use crate::limits::{LOSSES_BEFORE_CATCH_UP, MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use crate::position::Position;
 
@@ -20,6 +20,8 @@ pub struct Append {
     fresh: bool,
     /// Puts of the current batch that were refused or have an unknown outcome.
     failed_puts: u32,
+    /// The put under way may have happened: an earlier try of it has no known outcome.
+    uncertain: bool,
     /// Puts lost in a row.
     losses: u32,
     /// Reads that failed.
@@ -47,6 +49,7 @@ impl Append {
             phase: Phase::Reading { from, consistent: false },
             fresh: false,
             failed_puts: 0,
+            uncertain: false,
             losses: 0,
             failed_reads: 0,
         };
@@ -77,6 +80,10 @@ impl Append {
                 self.put_refused(&entry, &winner, inputs)
             }
             (Phase::Putting { entry }, Event::PutUnknown) => self.put_unknown(entry, inputs),
+            // It was refused now, but an earlier try may have got through.
+            (Phase::Putting { .. }, Event::PutFailed) if self.uncertain => {
+                finish(Err(Refusal::OutcomeUnknown))
+            }
             (Phase::WaitingToRead { from, consistent }, Event::Waited) => {
                 self.read(from, consistent)
             }
@@ -129,6 +136,8 @@ impl Append {
     fn put_accepted(&mut self, entry: &Arc<Entry>, inputs: Inputs) -> Action {
         self.failed_puts = 0;
         self.losses = 0;
+        self.uncertain = false;
+        self.fresh = false;
         match self.scan.learn(entry, true) {
             Ok(()) => self.decide(inputs),
             Err(_) => finish(Err(Refusal::Corrupt { at: entry.position })),
@@ -136,7 +145,7 @@ impl Append {
     }
 
     fn put_refused(&mut self, put: &Arc<Entry>, winner: &Arc<Entry>, inputs: Inputs) -> Action {
-        if put == winner {
+        if std::mem::take(&mut self.uncertain) && put == winner {
             // An earlier try of this very put got through and its reply was lost.
             return self.put_accepted(put, inputs);
         }
@@ -162,6 +171,7 @@ impl Append {
     }
 
     fn put_unknown(&mut self, entry: Arc<Entry>, inputs: Inputs) -> Action {
+        self.uncertain = true;
         self.failed_puts += 1;
         if self.failed_puts >= MAX_PUT_ATTEMPTS {
             return finish(Err(Refusal::OutcomeUnknown));
@@ -193,17 +203,31 @@ impl Append {
             return finish(Err(Refusal::Full));
         };
         if tail.ended {
-            // The segment after an End Segment exists: both were written in one transaction.
-            return self.refuse(Refusal::Corrupt { at: next });
+            return self.await_segment(next, inputs);
         }
-        let entry = Arc::new(self.build(next, tail, inputs));
-        self.put(entry)
+        match self.build(next, tail, inputs) {
+            Ok(entry) => self.put(Arc::new(entry)),
+            // The encoder does not fail for what `Request::new` has encoded once.
+            Err(_) => finish(Err(Refusal::Store)),
+        }
     }
 
-    fn build(&self, position: Position, tail: Tail, inputs: Inputs) -> Entry {
+    /// The segment after an End Segment exists, since both were written in one transaction; but it
+    /// need not be seen in the same moment.
+    fn await_segment(&mut self, from: Position, inputs: Inputs) -> Action {
+        if !self.fresh || self.failed_reads >= MAX_READ_ATTEMPTS {
+            return self.refuse(Refusal::Corrupt { at: from });
+        }
+        self.failed_reads += 1;
+        self.phase = Phase::WaitingToRead { from, consistent: true };
+        Action::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
+    }
+
+    fn build(&self, position: Position, tail: Tail, inputs: Inputs) -> Result<Entry, BodyError> {
         let first_id = self.scan.last_id.saturating_add(1);
-        let (batch, body_bytes) = self.request.next_batch(self.scan.last_id);
-        Entry {
+        let batch = self.request.next_batch(self.scan.last_id);
+        let body_bytes = encode_edits(position, batch)?.len();
+        Ok(Entry {
             log: self.request.log,
             position,
             created_s: inputs.now_s,
@@ -214,7 +238,7 @@ impl Append {
                 first_id,
                 mutations: batch.to_vec(),
             }),
-        }
+        })
     }
 
     /// Refuses only on consistent evidence: otherwise reads on, consistently, first.

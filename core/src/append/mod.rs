@@ -112,7 +112,8 @@ pub struct Appended {
 pub struct MutationResult {
     /// Its id.
     pub id: u64,
-    /// Where it stands; unknown for a duplicate that the client acknowledged long ago.
+    /// Where it stands; unknown if the client acknowledged it and it was not among the entries
+    /// that were read.
     pub position: Option<Position>,
     /// Whether it had got through before.
     pub duplicate: bool,

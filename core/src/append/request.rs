@@ -97,6 +97,9 @@ impl Request {
     ) -> Result<Self, InvalidRequest> {
         let first_id =
             mutations.first().map(|first| first.id).ok_or(InvalidRequest::NoMutations)?;
+        if acknowledged > MAX_MUTATION_ID {
+            return Err(InvalidRequest::IdTooLarge { id: acknowledged });
+        }
         if mutations.len() > MAX_MUTATIONS_PER_REQUEST {
             return Err(InvalidRequest::TooManyMutations { count: mutations.len() });
         }
@@ -143,8 +146,8 @@ impl Request {
         self.mutations.get(self.done(last_id)..).unwrap_or_default()
     }
 
-    /// As many mutations after `last_id` as fit one entry, and their bytes together.
-    pub(super) fn next_batch(&self, last_id: u64) -> (&[Mutation], usize) {
+    /// As many mutations after `last_id` as fit one entry.
+    pub(super) fn next_batch(&self, last_id: u64) -> &[Mutation] {
         let rest = self.after(last_id);
         let mut bytes = BODY_FRAME_BYTES;
         let mut count = 0;
@@ -155,7 +158,7 @@ impl Request {
             bytes += size;
             count += 1;
         }
-        (rest.get(..count).unwrap_or(rest), bytes)
+        rest.get(..count).unwrap_or(rest)
     }
 
     /// How many of the mutations have ids up to `last_id`.

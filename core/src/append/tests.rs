@@ -227,6 +227,38 @@ fn a_lost_reply_does_not_double_the_edit_whether_or_not_it_got_through() {
 }
 
 #[test]
+fn a_failure_after_an_unknown_outcome_stays_unknown() {
+    for lost in [Fault::ReplyLost, Fault::Lost] {
+        let mut world = World::new(1);
+        world.faults.extend([lost, Fault::Failed]);
+        let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+        assert_eq!(result, Err(Refusal::OutcomeUnknown));
+    }
+}
+
+#[test]
+fn the_same_entry_by_another_process_is_a_duplicate() {
+    let mut world = World::new(1);
+    let mut other = World::new(1);
+    // Both at the same moment: what they put is equal, but only one of them did it.
+    other.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    world.faults.push_back(Fault::LosesTo(Arc::clone(&other.puts[0])));
+    let appended = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    assert_eq!(world.puts[0], other.puts[0]);
+    assert_eq!(positions(&appended), [(1, "0.1".into(), true)]);
+    assert_eq!(world.ids_of(1), [1]);
+}
+
+#[test]
+fn a_header_counts_the_bytes_of_the_bodies() {
+    let mut world = World::new(1);
+    let appended = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    let Content::Edits(edits) = &world.puts[0].content else { panic!() };
+    let body = crate::entry::encode_edits(world.puts[0].position, &edits.mutations).unwrap();
+    assert_eq!(appended.header.segment_bytes, body.len() as u64);
+}
+
+#[test]
 fn a_repeated_request_finds_its_own_entry() {
     let mut world = World::new(1);
     let first = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
@@ -442,6 +474,13 @@ fn requests_that_can_never_succeed() {
     assert!(make(&[MAX_MUTATION_ID]).is_ok());
     let id = MAX_MUTATION_ID + 1;
     assert_eq!(make(&[id]), Err(InvalidRequest::IdTooLarge { id }));
+    let acknowledging = |ack| {
+        let operation = set_text(0, "x".into());
+        let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
+        Request::new(log(), client(1), None, EPOCH, ack, mutations)
+    };
+    assert!(acknowledging(MAX_MUTATION_ID).is_ok());
+    assert!(acknowledging(MAX_MUTATION_ID + 1).is_err());
     let many: Vec<u64> = (1..=MAX_MUTATIONS_PER_REQUEST as u64).collect();
     assert!(make(&many).is_ok());
     let more: Vec<u64> = (1..=MAX_MUTATIONS_PER_REQUEST as u64 + 1).collect();

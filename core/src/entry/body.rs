@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Edits, Mutation};
 use crate::identity::ClientKey;
+use crate::limits::MAX_MUTATION_ID;
 use crate::operation::{StoredOperation, UnreadableOperation};
 use crate::position::Position;
 
@@ -123,6 +124,10 @@ pub fn decode_edits(
     if decoded.mutations.is_empty() {
         return Err(BodyError::Shape("it has no mutations"));
     }
+    let count = u64::try_from(decoded.mutations.len()).unwrap_or(u64::MAX);
+    if first_id == 0 || first_id.saturating_add(count) > MAX_MUTATION_ID.saturating_add(1) {
+        return Err(BodyError::Shape("its mutations have ids out of range"));
+    }
     let mutations = decoded.mutations.into_iter().map(|stored| {
         Ok(Mutation {
             base: stored.base.position(position)?,
@@ -185,7 +190,12 @@ mod tests {
         for (version, bytes) in [(2, body.as_slice()), (1, cut), (1, &long), (1, &[0]), (1, &[])] {
             assert!(decode_edits(version, at(0, 8), client, 1, bytes).is_err());
         }
-        assert!(decode_edits(1, at(0, 8), client, 1, &body).is_ok());
+        for (first_id, good) in [(0, false), (MAX_MUTATION_ID, true), (MAX_MUTATION_ID + 1, false)]
+        {
+            let read = decode_edits(1, at(0, 8), client, first_id, &body);
+            assert_eq!(read.is_ok(), good, "{first_id}");
+        }
+        assert!(decode_edits(1, at(0, 8), client, u64::MAX, &body).is_err());
         assert!(decode_edits(1, at(0, 0), client, 1, &body).is_err(), "a base before the first");
     }
 }

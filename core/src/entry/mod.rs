@@ -8,6 +8,7 @@ pub use header_bytes::{decode_header, encode_header};
 
 use serde::{Deserialize, Serialize};
 
+use crate::cell::json_text_bytes;
 use crate::identity::{ClientKey, LogId};
 use crate::operation::Operation;
 use crate::position::Position;
@@ -132,10 +133,11 @@ impl Entry {
         const FRAME_BYTES: usize = 128;
         let mutations = self.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
         let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
+        let author = self.author.as_deref().map_or(0, json_text_bytes);
         mutations
             .iter()
             .map(|m| weight(&m.authored).saturating_add(m.committed.as_ref().map_or(0, weight)))
-            .fold(FRAME_BYTES, usize::saturating_add)
+            .fold(FRAME_BYTES + author, usize::saturating_add)
     }
 
     /// The edits, if it has any.

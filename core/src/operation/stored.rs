@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::decimal::StoredDecimal;
 use super::{CellEdit, Operation, SetCells, SheetId};
 use crate::cell::{ErrorCode, Value};
-use crate::limits::{MAX_COLUMNS, MAX_ROWS};
+use crate::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
 
 /// An operation in its stored layout.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +76,12 @@ pub enum UnreadableOperation {
     /// A cell outside the largest sheet, or a format that is not listed.
     #[error("a cell of the operation is outside the sheet or names a format that is not there")]
     OutOfRange,
+    /// More than any operation may have: not written by Cellar.
+    #[error("the operation has more cells or longer formats than any may have")]
+    TooLarge,
+    /// A number that is infinite or not a number.
+    #[error("a number of the operation is not finite")]
+    NotFinite,
 }
 
 impl From<&Operation> for StoredOperation {
@@ -195,6 +201,11 @@ impl From<&Value> for StoredValue {
 impl StoredSetCells {
     fn into_operation(self) -> Result<SetCells, UnreadableOperation> {
         let Self { sheet, formats, runs } = self;
+        let count: usize = runs.iter().map(|run| run.cells.len()).sum();
+        let long = |format: &String| format.len() > MAX_FORMAT_BYTES;
+        if count > MAX_CELLS_PER_OPERATION || formats.iter().any(long) {
+            return Err(UnreadableOperation::TooLarge);
+        }
         let mut cells = Vec::new();
         let mut row = 0_u32;
         for run in runs {
@@ -242,6 +253,9 @@ impl TryFrom<StoredValue> for Value {
             StoredValue::Empty => Self::Empty,
             StoredValue::Integer(integer) => Self::Number(integer as f64),
             StoredValue::Decimal(decimal) => Self::Number(decimal.number()),
+            StoredValue::Number(number) if !number.is_finite() => {
+                return Err(UnreadableOperation::NotFinite);
+            }
             StoredValue::Number(number) => Self::Number(number),
             StoredValue::Text(text) => Self::Text(text),
             StoredValue::False => Self::Bool(false),
@@ -312,6 +326,22 @@ mod tests {
         let set = SetCells { sheet: SheetId::FIRST, cells: (0..10).map(edit).collect() };
         let stored = StoredOperation::from(&Operation::SetCells(set));
         assert_eq!(postcard::to_allocvec(&stored).unwrap().len(), 27);
+    }
+
+    #[test]
+    fn what_no_operation_may_have_is_refused_before_it_takes_memory() {
+        let operation = |count: usize, format_bytes: usize| {
+            let cells = vec![StoredCell::FormatOnly(1); count];
+            let runs = vec![Run { rows_down: 0, column: 0, cells }];
+            let formats = vec!["0".repeat(format_bytes)];
+            let set = StoredSetCells { sheet: 0, formats, runs };
+            Operation::try_from(StoredOperation::SetCells(set))
+        };
+        assert!(operation(MAX_CELLS_PER_OPERATION, MAX_FORMAT_BYTES).is_ok());
+        assert!(operation(MAX_CELLS_PER_OPERATION + 1, 1).is_err());
+        assert!(operation(1, MAX_FORMAT_BYTES + 1).is_err());
+        let infinite = StoredValue::Number(f64::INFINITY);
+        assert_eq!(Value::try_from(infinite), Err(UnreadableOperation::NotFinite));
     }
 
     #[test]

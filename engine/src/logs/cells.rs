@@ -55,7 +55,9 @@ impl Logs {
     pub async fn cells(&self, log: LogId, query: CellsQuery) -> Result<CellsRead, LogError> {
         let mut replay = Replay::new(query.sheet, query.rectangle);
         let mut newest = None;
-        self.walk(log, Position::FIRST, query.at.max(query.seen), |entry| {
+        // Not even an empty log is believed to be absent on a stale read.
+        let must_reach = query.at.max(query.seen).max(Some(Position::FIRST));
+        self.walk(log, Position::FIRST, must_reach, |entry| {
             if query.at.is_some_and(|at| entry.position > at) {
                 return Ok(ControlFlow::Break(()));
             }

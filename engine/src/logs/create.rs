@@ -53,20 +53,21 @@ impl Logs {
         created
     }
 
-    /// It is a success if what is there, but for the time, is what would have been written. The
-    /// root of a finished snapshot is not part of that.
+    /// It is a success if what is there, but for the time, is what would have been written. What
+    /// came later is not part of that: the root of a finished snapshot, the epoch of a restore.
     async fn found(&self, entry: &Entry) -> Result<Created, LogError> {
         let there = self.read(|| self.entries.get(entry.log, Position::FIRST)).await?;
         let same = |there: &Entry| {
-            (&there.author, there.header) == (&entry.author, entry.header)
-                && matches!(there.content, Content::Snapshot { .. })
+            there.author == entry.author && matches!(there.content, Content::Snapshot { .. })
         };
-        match there {
-            Some(there) if same(&there) => Ok(self.created(there.as_ref().clone(), true)),
-            _ => Err(LogError::Store(PortError::permanent(format!(
-                "something else is stored under the id {}",
-                entry.log
-            )))),
+        let Some(there) = there else {
+            let message = "another create of the same log is under way";
+            return Err(LogError::Store(PortError::temporary(message)));
+        };
+        if same(&there) {
+            return Ok(self.created(there.as_ref().clone(), true));
         }
+        let message = format!("something else is stored under the id {}", entry.log);
+        Err(LogError::Store(PortError::permanent(message)))
     }
 }

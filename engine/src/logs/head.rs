@@ -1,9 +1,11 @@
-//! The newest position: 0.5 read units while the segment is known, 1 otherwise.
+//! The newest position: 0.5 read units while the current segment is known, 1 if none is.
 
 use std::sync::Arc;
 
+use cellar_core::backoff::full_jitter_ms;
 use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_READ_ATTEMPTS;
 use cellar_core::position::Position;
 
 use super::{LogError, Logs};
@@ -29,17 +31,27 @@ impl Logs {
             None => self.current_segment(log, seen).await?,
         };
         let floor = seen.max(known.as_ref().map(|entry| entry.position));
+        let mut attempt = 0;
         loop {
             let last = self.last_of(log, segment, floor).await?;
-            let newest = newer(last, known.clone());
-            match newest {
+            let known_here = known.clone().filter(|entry| entry.position.segment() == segment);
+            match newer(last, known_here) {
                 Some(entry) if matches!(entry.content, Content::EndSegment) => {
                     let next =
                         entry.next_position().ok_or(LogError::Corrupt { at: entry.position })?;
-                    segment = next.segment();
+                    // What is known may be many segments old: one read leads to the current one.
+                    let newest = self.newest_segments(log, Some(next)).await?;
+                    let current = newest.first().map_or(0, |segment| segment.num);
+                    segment = current.max(next.segment());
                 }
                 Some(entry) => {
                     return Ok(Headed { head: entry.position, epoch: entry.header.epoch });
+                }
+                // A segment's record and its first entry are written in one transaction, but need
+                // not be seen in the same moment.
+                None if attempt < MAX_READ_ATTEMPTS => {
+                    attempt += 1;
+                    self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
                 }
                 None => {
                     let at = Position::new(segment, 0).unwrap_or(Position::FIRST);
@@ -62,10 +74,8 @@ impl Logs {
         floor: Option<Position>,
     ) -> Result<Option<Arc<Entry>>, LogError> {
         let last = self.read(|| self.entries.last(log, segment, false)).await?;
-        let position = last.as_ref().map(|entry| entry.position);
-        let behind =
-            floor.is_some_and(|floor| floor.segment() == segment && position < Some(floor));
-        if last.is_some() && !behind {
+        // A floor in a later segment: this one must have an End Segment that was not seen.
+        if last.is_some() && last.as_ref().map(|entry| entry.position) >= floor {
             return Ok(last);
         }
         self.read(|| self.entries.last(log, segment, true)).await

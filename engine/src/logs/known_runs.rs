@@ -9,13 +9,15 @@ use cellar_core::identity::LogId;
 use cellar_core::limits::{KNOWN_RUN_AGE_MS, MAX_KNOWN_LOGS};
 use cellar_core::position::Position;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Known {
     run: KnownRun,
+    born_ms: u64,
     used_ms: u64,
 }
 
-/// At most `MAX_KNOWN_LOGS` runs; one that was not used for `KNOWN_RUN_AGE_MS` is forgotten.
+/// At most `MAX_KNOWN_LOGS` runs; one is forgotten `KNOWN_RUN_AGE_MS` after it began, however much
+/// it is used, so that no process goes on for ever on what it once read.
 #[derive(Debug, Default)]
 pub(super) struct KnownRuns {
     runs: Mutex<HashMap<LogId, Known>>,
@@ -33,7 +35,8 @@ impl KnownRuns {
         if !runs.contains_key(&log) && runs.len() >= MAX_KNOWN_LOGS {
             forget_least_recently_used(&mut runs);
         }
-        let known = runs.entry(log).or_default();
+        let new = || Known { run: KnownRun::default(), born_ms: now_ms, used_ms: now_ms };
+        let known = runs.entry(log).or_insert_with(new);
         known.used_ms = now_ms;
         entries.iter().for_each(|entry| known.run.learn(entry));
     }
@@ -51,7 +54,7 @@ impl KnownRuns {
     fn with<T>(&self, now_ms: u64, log: LogId, read: impl Fn(&KnownRun) -> T) -> Option<T> {
         let mut runs = self.lock();
         let known = runs.get_mut(&log)?;
-        if now_ms.saturating_sub(known.used_ms) > KNOWN_RUN_AGE_MS {
+        if now_ms.saturating_sub(known.born_ms) > KNOWN_RUN_AGE_MS {
             runs.remove(&log);
             return None;
         }
@@ -84,7 +87,8 @@ mod tests {
         known.learn(1_000, &[Arc::clone(&entry)]);
         let at = 1_000 + KNOWN_RUN_AGE_MS;
         assert_eq!(known.last(at, entry.log), Some(Arc::clone(&entry)));
-        assert_eq!(known.last(at + KNOWN_RUN_AGE_MS + 1, entry.log), None);
+        known.learn(at, &[Arc::clone(&entry)]);
+        assert_eq!(known.last(at + 1, entry.log), None, "use does not make it younger");
         assert!(known.lock().is_empty());
     }
 

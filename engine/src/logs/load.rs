@@ -37,7 +37,11 @@ impl Logs {
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::Corrupt`], [`LogError::Store`].
     pub async fn load(&self, log: LogId, seen: Option<Position>) -> Result<Loaded, LogError> {
-        let newest = self.newest_segments(log, seen).await?;
+        let mut newest = self.newest_segments(log, seen).await?;
+        if matches!(plan_load(&newest), LoadPlan::Corrupt { .. }) {
+            // Not on the evidence of a read that may be stale.
+            newest = self.read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await?;
+        }
         let from = match plan_load(&newest) {
             LoadPlan::From(position) => position,
             LoadPlan::NoLog => return Err(LogError::NotFound),
@@ -50,11 +54,19 @@ impl Logs {
             Err(LogError::NoSuchPosition { .. }) => return Err(LogError::Corrupt { at: from }),
             loaded => loaded?,
         };
-        let root = match loaded.entries.first().map(|first| &first.content) {
-            Some(Content::Snapshot { root }) => root.clone(),
-            _ => None,
-        };
+        let has_snapshot = newest.iter().any(|segment| segment.last_snapshot.is_some());
+        let root = if has_snapshot { Some(self.root(log, from).await?) } else { None };
         Ok(Loaded { root, ..loaded })
+    }
+
+    /// The root of a finished snapshot. It is written to an entry that was there before, so it is
+    /// the one thing that neither what is known nor a stale read may answer.
+    async fn root(&self, log: LogId, at: Position) -> Result<String, LogError> {
+        let entry = self.read(|| self.entries.get(log, at)).await?;
+        match entry.as_ref().map(|entry| &entry.content) {
+            Some(Content::Snapshot { root: Some(root) }) => Ok(root.clone()),
+            _ => Err(LogError::Corrupt { at }),
+        }
     }
 
     /// Updates: the entries after `after` (seed event-log, Update Loaded Spreadsheet).

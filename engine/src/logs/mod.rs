@@ -51,7 +51,8 @@ impl Logs {
 
     /// Whether each table answers, by its name in the stack.
     pub async fn reachable(&self) -> [(&'static str, bool); 2] {
-        [("entries", self.entries.reachable().await), ("segments", self.segments.reachable().await)]
+        let (entries, segments) = tokio::join!(self.entries.reachable(), self.segments.reachable());
+        [("entries", entries), ("segments", segments)]
     }
 
     fn inputs(&self) -> Inputs {

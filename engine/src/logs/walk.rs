@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use cellar_core::backoff::full_jitter_ms;
 use cellar_core::entry::Entry;
 use cellar_core::forward_read::{ForwardRead, Step};
 use cellar_core::identity::LogId;
@@ -40,6 +41,10 @@ impl Logs {
         loop {
             let (from, consistent) = match step {
                 Step::Read { from, consistent } => (from, consistent),
+                Step::ReadLater { from, attempt } => {
+                    self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
+                    (from, true)
+                }
                 Step::End => return Ok(Walked::ToEnd { last: read.last() }),
                 Step::Corrupt { at } => return Err(LogError::Corrupt { at }),
             };

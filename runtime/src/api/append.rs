@@ -26,7 +26,7 @@ use super::state::ApiState;
     request_body = AppendRequest,
     responses(
         (status = 200, description = "What became of each mutation", body = AppendReply),
-        (status = "4XX", description = "What was wrong; nothing was appended", body = Problem),
+        (status = "4XX", description = "What was wrong", body = Problem),
         (status = 503, description = "Repeat the request unchanged", body = Problem),
     ),
     security(("token" = []))

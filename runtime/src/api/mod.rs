@@ -4,6 +4,7 @@ mod append;
 mod auth;
 mod cells;
 mod create;
+mod deadline;
 mod entries;
 mod extract;
 mod head;
@@ -19,6 +20,7 @@ pub use state::ApiState;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, header};
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use cellar_core::api::{Problem, ProblemKind};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -39,9 +41,10 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/head", get(head::head))
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(state.clone(), deadline::deadline))
         // `whole_body` has bounded it already.
         .layer(DefaultBodyLimit::disable())
-        .layer(axum::middleware::from_fn(whole_body::whole_body))
+        .layer(from_fn(whole_body::whole_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
         .layer(CatchPanicLayer::custom(panicked))
         .with_state(state)
@@ -55,10 +58,12 @@ async fn wrong_method() -> Failure {
     Failure::new(ProblemKind::MethodNotAllowed, "see /v1/openapi.json for what there is")
 }
 
-/// A panic is a fault of ours: the request gets an answer, the process goes on.
+/// A panic is a fault of ours: the request gets an answer, the process goes on. (In the Lambda
+/// bundle a panic ends the process, and Lambda starts another.)
 #[allow(clippy::needless_pass_by_value, reason = "the layer's signature")]
 fn panicked(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
-    let message = cause.downcast_ref::<&str>().copied().unwrap_or("no message");
+    let formatted = cause.downcast_ref::<String>().map(String::as_str);
+    let message = cause.downcast_ref::<&str>().copied().or(formatted).unwrap_or("no message");
     tracing::error!(message, "a request panicked");
     let problem = Problem::new(ProblemKind::Internal, "an unexpected fault; it has been logged");
     axum::response::IntoResponse::into_response(Failure::from(problem))

@@ -28,6 +28,7 @@ struct Shared {
     verifier: Verifier,
     stack: String,
     meter: Arc<Meter>,
+    request_timeout: Duration,
     reachable: Mutex<Option<(Instant, ReachableTables)>>,
 }
 
@@ -48,6 +49,7 @@ impl ApiState {
             verifier: Verifier::new(&settings.tokens)?,
             stack: settings.stack.clone(),
             meter,
+            request_timeout: Duration::from_millis(settings.request_timeout_ms),
             reachable: Mutex::new(None),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -59,6 +61,10 @@ impl ApiState {
 
     pub(super) fn verifier(&self) -> &Verifier {
         &self.shared.verifier
+    }
+
+    pub(super) fn request_timeout(&self) -> Duration {
+        self.shared.request_timeout
     }
 
     pub(super) fn stack(&self) -> &str {

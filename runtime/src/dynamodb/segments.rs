@@ -126,10 +126,11 @@ fn cancelled(error: &TransactWriteItemsError) -> Cancelled {
     };
     let codes: Vec<&str> =
         cancelled.cancellation_reasons().iter().filter_map(|reason| reason.code()).collect();
-    if codes.contains(&CONDITION_FAILED) {
-        Cancelled::Condition
-    } else if codes.iter().any(|code| TEMPORARY_REASONS.contains(code)) {
+    // A conflict first: the other transaction may not have come through.
+    if codes.iter().any(|code| TEMPORARY_REASONS.contains(code)) {
         Cancelled::Temporary
+    } else if codes.contains(&CONDITION_FAILED) {
+        Cancelled::Condition
     } else {
         Cancelled::No
     }

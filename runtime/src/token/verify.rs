@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cellar_core::access::Principal;
 use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_SPREADSHEETS};
 use jsonwebtoken::errors::ErrorKind;
@@ -13,6 +15,9 @@ use crate::settings::{SettingsError, TokenSettings};
 
 /// Seconds by which clocks may differ.
 const LEEWAY_S: u64 = 30;
+
+/// Bytes of an Ed25519 public key.
+const PUBLIC_KEY_BYTES: usize = 32;
 
 /// Verifies tokens of the stack's own keys.
 pub struct Verifier {
@@ -49,8 +54,13 @@ impl Verifier {
         let mut keys = HashMap::new();
         for key in &settings.keys {
             let fault = |why: String| SettingsError::Keys { why: format!("`{}`: {why}", key.id) };
-            let decoding = DecodingKey::from_ed_components(&key.public_key)
+            let bytes = URL_SAFE_NO_PAD
+                .decode(&key.public_key)
                 .map_err(|error| fault(error.to_string()))?;
+            if bytes.len() != PUBLIC_KEY_BYTES {
+                return Err(fault(format!("{} bytes instead of {PUBLIC_KEY_BYTES}", bytes.len())));
+            }
+            let decoding = DecodingKey::from_ed_der(&bytes);
             if keys.insert(key.id.clone(), decoding).is_some() {
                 return Err(fault("it is listed twice".to_owned()));
             }
@@ -104,8 +114,6 @@ fn check_claims(claims: &Claims) -> Result<(), TokenError> {
 
 #[cfg(test)]
 mod tests {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
     use cellar_core::access::Role;
     use cellar_core::identity::LogId;
     use serde_json::{Value, json};
@@ -256,6 +264,11 @@ mod tests {
         let nobody = Verifier::new(&settings(&[])).unwrap();
         assert_eq!(nobody.verify(&pair.sign(&claims()).unwrap()), Err(TokenError::UnknownKey));
         assert!(Verifier::new(&settings(&[&pair, &pair])).is_err());
+        for (bytes, good) in [(31, false), (32, true), (33, false)] {
+            let mut settings = settings(&[&pair]);
+            settings.keys[0].public_key = URL_SAFE_NO_PAD.encode(vec![7; bytes]);
+            assert_eq!(Verifier::new(&settings).is_ok(), good, "{bytes}");
+        }
         let mut bad = settings(&[&pair]);
         bad.keys[0].public_key = "!".into();
         let error = Verifier::new(&bad).err().unwrap().to_string();

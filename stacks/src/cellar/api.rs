@@ -39,6 +39,7 @@ pub(super) fn add(
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::STACK, Expression::stack_name())
+        .environment(environment::REQUEST_TIMEOUT_MS, request_timeout_ms(config).to_string())
         .environment(environment::TOKEN_ISSUER, config.tokens.issuer.as_str())
         .environment(environment::TOKEN_AUDIENCE, config.tokens.audience.as_str())
         .environment(environment::TOKEN_KEYS, token_keys(config));
@@ -50,6 +51,11 @@ pub(super) fn add(
     suppressions::for_api_function(stack, &function);
     suppressions::for_api_url(stack, &url);
     Ok(Api { function, url })
+}
+
+/// A second before Lambda ends the request without an answer.
+fn request_timeout_ms(config: &Config) -> u32 {
+    config.api.timeout_s.saturating_sub(1).saturating_mul(1_000)
 }
 
 /// What the API does today, and no more: nothing in the bucket yet, and no update or delete.

@@ -1,5 +1,7 @@
 //! The drivers over in-memory tables, with replies that get lost.
 
+mod stale;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
@@ -11,6 +13,7 @@ use cellar_core::append::{NewMutation, Refusal, Request};
 use cellar_core::cell::Value;
 use cellar_core::entry::{Content, Entry, FIRST_EPOCH, Header};
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
+use cellar_core::limits::MAX_REPLY_BYTES;
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 use cellar_core::segment::Segment;
@@ -325,9 +328,10 @@ async fn replies_are_cut_at_their_limit_and_go_on() {
     assert_eq!(count, 101);
 
     let mut query = everything(None);
-    let mut rows = vec![];
+    let (mut rows, mut pages) = (vec![], 0);
     loop {
         let read = logs.cells(log(), query).await.unwrap();
+        pages += 1;
         rows.extend(read.cells.iter().map(|cell| cell.row));
         query = CellsQuery { at: Some(read.position), from: read.next, ..query };
         if read.next.is_none() {
@@ -335,4 +339,6 @@ async fn replies_are_cut_at_their_limit_and_go_on() {
         }
     }
     assert_eq!(rows, (1..=100).collect::<Vec<_>>());
+    // 100 texts of 60,000 bytes.
+    assert_eq!(pages, 100 * 60_000 / MAX_REPLY_BYTES + 1);
 }

@@ -1,0 +1,176 @@
+//! The drivers over tables whose eventually consistent reads lag behind.
+
+use std::sync::Mutex;
+
+use super::*;
+
+/// Tables that show only entries before `hidden_from` to reads that need not be consistent.
+#[derive(Default)]
+struct LaggingTables {
+    tables: MemoryTables,
+    hidden_from: Mutex<Option<Position>>,
+    reads: AtomicU64,
+}
+
+impl LaggingTables {
+    fn hide_from(&self, position: Position) {
+        *self.hidden_from.lock().unwrap() = Some(position);
+    }
+
+    fn shows(&self, entry: &Entry, consistent: bool) -> bool {
+        consistent || self.hidden_from.lock().unwrap().is_none_or(|from| entry.position < from)
+    }
+}
+
+#[async_trait]
+impl Entries for LaggingTables {
+    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        let mut page = self.tables.page(log, from, true).await?;
+        page.entries.retain(|entry| self.shows(entry, consistent));
+        Ok(page)
+    }
+
+    async fn last(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Arc<Entry>>, PortError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        let page = self.tables.page(log, at(segment, 0), true).await?;
+        Ok(page.entries.into_iter().rfind(|entry| self.shows(entry, consistent)))
+    }
+
+    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
+        self.tables.get(log, position).await
+    }
+
+    async fn put(&self, entry: &Entry) -> PutOutcome {
+        self.tables.put(entry).await
+    }
+
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl Segments for LaggingTables {
+    async fn newest(
+        &self,
+        log: LogId,
+        limit: u8,
+        consistent: bool,
+    ) -> Result<Vec<Segment>, PortError> {
+        let mut newest = self.tables.newest(log, u8::MAX, true).await?;
+        let hidden_from = *self.hidden_from.lock().unwrap();
+        newest.retain(|segment| {
+            consistent || hidden_from.is_none_or(|from| at(segment.num, 0) < from)
+        });
+        newest.truncate(usize::from(limit));
+        Ok(newest)
+    }
+
+    async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
+        self.tables.create(segment, entry).await
+    }
+
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+/// Ends segment 0 behind 0.1, as a roll by another process would; perhaps without the next one.
+async fn roll(tables: &LaggingTables, with_next: bool) {
+    let first = Entry::first(log(), None, 0);
+    let end = Entry { position: at(0, 2), content: Content::EndSegment, ..first.clone() };
+    assert_eq!(tables.put(&end).await, PutOutcome::Accepted);
+    if with_next {
+        let segment =
+            Segment { log: log(), num: 1, created_s: 0, last_snapshot: None, archive: None };
+        let next = Entry { position: at(1, 0), ..first };
+        assert_eq!(tables.create(&segment, &next).await, CreateOutcome::Created);
+    }
+}
+
+/// A log with one edit, known to one service; others know nothing.
+async fn edited() -> (Arc<LaggingTables>, Logs) {
+    let tables = Arc::new(LaggingTables::default());
+    let service = logs(&tables);
+    service.create(log(), None).await.unwrap();
+    service.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+    (tables, service)
+}
+
+#[tokio::test]
+async fn a_log_just_created_is_found_by_every_call() {
+    let tables = Arc::new(LaggingTables::default());
+    logs(&tables).create(log(), None).await.unwrap();
+    tables.hide_from(Position::FIRST);
+    let first = Position::FIRST;
+    assert_eq!(logs(&tables).head(log(), None).await.unwrap().head, first);
+    assert_eq!(logs(&tables).load(log(), None).await.unwrap().head, first);
+    assert_eq!(logs(&tables).update(log(), first).await.unwrap().head, first);
+    assert!(texts(&logs(&tables), None).await.is_empty());
+    let appended = logs(&tables).append(request(1, 0, 1, first, "one")).await.unwrap();
+    assert_eq!(appended.tail, at(0, 1));
+}
+
+#[tokio::test]
+async fn no_answer_is_older_than_what_the_client_has_seen() {
+    let (tables, service) = edited().await;
+    roll(&tables, true).await;
+    for hidden_from in [at(0, 1), at(0, 2), at(1, 0)] {
+        tables.hide_from(hidden_from);
+        let seen = Some(at(1, 0));
+        for service in [&service, &logs(&tables)] {
+            let name = format!("hidden from {hidden_from}");
+            assert_eq!(service.head(log(), seen).await.unwrap().head, at(1, 0), "{name}");
+            let query = CellsQuery { seen, ..everything(None) };
+            assert_eq!(service.cells(log(), query).await.unwrap().position, at(1, 0), "{name}");
+            let updated = service.update(log(), at(0, 1)).await.unwrap();
+            assert!(updated.head >= at(0, 1), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_position_that_lags_is_read_and_one_that_is_not_there_is_not() {
+    let (tables, _) = edited().await;
+    tables.hide_from(at(0, 1));
+    assert_eq!(texts(&logs(&tables), Some(at(0, 1))).await, ["one"]);
+    let beyond = logs(&tables).cells(log(), everything(Some(at(0, 2)))).await;
+    assert_eq!(beyond, Err(LogError::NoSuchPosition { at: at(0, 2), newest: at(0, 1) }));
+}
+
+#[tokio::test]
+async fn a_segment_that_never_begins_ends_in_an_error_and_not_in_a_loop() {
+    let (tables, service) = edited().await;
+    roll(&tables, false).await;
+    let corrupt = LogError::Corrupt { at: at(1, 0) };
+    assert_eq!(service.update(log(), at(0, 1)).await, Err(corrupt.clone()));
+    for service in [&service, &logs(&tables)] {
+        assert_eq!(service.head(log(), None).await, Err(corrupt.clone()));
+        assert_eq!(service.cells(log(), everything(None)).await, Err(corrupt.clone()));
+        let append = service.append(request(1, 1, 2, at(0, 1), "two")).await;
+        assert_eq!(append, Err(LogError::Refused(Refusal::Corrupt { at: at(1, 0) })));
+    }
+    let reads = tables.reads.load(Ordering::Relaxed);
+    assert!(reads < 200, "{reads} reads");
+}
+
+#[tokio::test]
+async fn the_root_of_a_snapshot_is_never_taken_from_what_is_known() {
+    let tables = Arc::new(MemoryTables::default());
+    let service = logs(&tables);
+    // A snapshot that has finished, of a log that this service got to know before.
+    let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()) };
+    let first = Entry { content: root, ..Entry::first(log(), None, 0) };
+    let segment =
+        Segment { log: log(), num: 0, created_s: 0, last_snapshot: Some(0), archive: None };
+    assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
+    service.known.learn(service.clock.now_ms(), &[Entry::first(log(), None, 0).into()]);
+    let loaded = service.load(log(), None).await.unwrap();
+    assert_eq!(loaded.root.as_deref(), Some("sheets/x/roots/y"));
+}

@@ -1,0 +1,54 @@
+//! Replies fit through a Lambda, whatever is in the cells.
+
+use cellar_core::api::{CreateRequest, SentMutation};
+use cellar_core::cell::Value;
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_tests::cloud::TestCloud;
+use cellar_tests::edits::append_one;
+
+/// What a Lambda may answer, with the JSON that its reply travels in.
+const LAMBDA_REPLY_BYTES: usize = 6 * 1024 * 1024;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn texts_of_quotes_and_control_characters_fit() {
+    let cloud = TestCloud::start().await;
+    let client = cloud.client("alice");
+    for text in ["\"".repeat(60_000), "\u{1}".repeat(20_000), "\\".repeat(60_000)] {
+        let created =
+            client.create(&CreateRequest { nonce: text.chars().take(8).collect() }).await.unwrap();
+        let mut base = created.head;
+        for id in 1..=80 {
+            let row = u32::try_from(id).unwrap();
+            let value = Some(Value::Text(text.clone()));
+            let edit = CellEdit { row, column: 0, value, formula: None, format: None };
+            let op = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] });
+            let request = append_one(created, "client", id, base, op);
+            base = client.append(created.id, &request).await.unwrap().head;
+        }
+        let loaded = client.load(created.id, None).await.unwrap();
+        let cells = client.cells(created.id, &cellar::CellsQuery::default()).await.unwrap();
+        // A client that is far behind: the reply of its append is cut like the others.
+        let late = SentMutation {
+            id: 1,
+            base: created.head,
+            op: cellar_tests::edits::set_numbers(&[1.0]),
+        };
+        let request = cellar_core::api::AppendRequest {
+            client: "late".into(),
+            epoch: created.epoch,
+            ack: 0,
+            mutations: vec![late],
+        };
+        let appended = client.append(created.id, &request).await.unwrap();
+        assert!(loaded.next.is_some() && cells.next.is_some() && appended.next.is_some());
+        for body in [
+            serde_json::to_string(&loaded).unwrap(),
+            serde_json::to_string(&cells).unwrap(),
+            serde_json::to_string(&appended).unwrap(),
+        ] {
+            let bytes = serde_json::to_string(&body).unwrap().len();
+            assert!(bytes < LAMBDA_REPLY_BYTES, "{bytes} bytes");
+            assert!(bytes > LAMBDA_REPLY_BYTES / 4, "{bytes} bytes: pages are needlessly small");
+        }
+    }
+}
