@@ -17,7 +17,7 @@ async fn texts_of_quotes_and_control_characters_fit() {
         let created =
             client.create(&CreateRequest { nonce: text.chars().take(8).collect() }).await.unwrap();
         let mut base = created.head;
-        for id in 1..=80 {
+        for id in 1..=30 {
             let row = u32::try_from(id).unwrap();
             let value = Some(Value::Text(text.clone()));
             let edit = CellEdit { row, column: 0, value, formula: None, format: None };
