@@ -25,15 +25,14 @@ pub(crate) fn operations<'a>(operations: impl Iterator<Item = &'a Operation>) ->
         [] => "nothing".to_owned(),
         [edit] => one(edit),
         edits => {
-            let count = u64::try_from(edits.len()).unwrap_or(u64::MAX);
-            format!("{} cells {}", grouped(count), around(edits))
+            format!("{} cells {}", grouped(edits.len()), around(edits))
         }
     }
 }
 
-/// A number with a comma between thousands.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
+/// A number that is not negative, with a comma between thousands.
+pub(crate) fn grouped(number: impl TryInto<u64>) -> String {
+    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {

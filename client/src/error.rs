@@ -23,7 +23,10 @@ pub enum ClientError {
     #[error("the token cannot be used: {why}")]
     #[diagnostic(
         code(cellar::invalid_token),
-        help("copy the whole token, on one line: `cargo run -p synth -- token` makes one")
+        help(
+            "copy the whole token, on one line; without --token and CELLAR_TOKEN the one is used \
+             that `deploy` left in the profile"
+        )
     )]
     InvalidToken {
         /// What is wrong with it; never the token itself.
@@ -159,8 +162,9 @@ impl ClientError {
 pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
     let advice = match kind {
         ProblemKind::Unauthorized => {
-            "give a valid token with --token or CELLAR_TOKEN; `cargo run -p synth -- token` makes \
-             one, and `deploy --local` stores one in .cellar/profile.json"
+            "for a cloud on this machine run `cargo run -p synth -- deploy --local` again, which \
+             renews the token in the profile; for a stack in AWS `cargo run -p synth -- token` \
+             makes one: give it with --token or CELLAR_TOKEN"
         }
         ProblemKind::Forbidden => "ask an owner for a token with the role editor",
         ProblemKind::NotFound => {
@@ -208,5 +212,9 @@ mod tests {
         let error = problem(ProblemKind::NotFound, false);
         assert!(error.help().unwrap().to_string().contains("cellar create"));
         assert_eq!(error.problem_kind(), Some(ProblemKind::NotFound));
+        let help = problem(ProblemKind::Unauthorized, false).help().unwrap().to_string();
+        for part in ["deploy --local` again", "AWS `cargo run -p synth -- token`", "--token"] {
+            assert!(help.contains(part), "{help}");
+        }
     }
 }

@@ -110,20 +110,34 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
     sync_folder(folder).map_err(fault)
 }
 
-/// Makes a folder below `.cellar/`, and keeps `.cellar/` out of version control.
+/// Makes a folder below `.cellar/`, and keeps `.cellar/` out of version control. On Unix nobody
+/// else may enter a folder that is made from `.cellar/` on: whole spreadsheets may lie in it, in
+/// files with any mode. Folders that are there already are left as they are.
 fn create_folder(folder: &Path) -> Result<(), FileError> {
     let fault = |source| FileError::Unwritable { path: folder.to_owned(), source };
-    std::fs::create_dir_all(folder).map_err(fault)?;
     let is_state = |folder: &&Path| folder.file_name().is_some_and(|name| name == STATE_FOLDER);
     let Some(state) = folder.ancestors().find(is_state) else {
-        return Ok(());
+        return std::fs::create_dir_all(folder).map_err(fault);
     };
+    // What is above belongs to the project and has the modes that its owner chose.
+    if let Some(above) = state.parent() {
+        std::fs::create_dir_all(above).map_err(fault)?;
+    }
+    create_private(folder).map_err(fault)?;
     // Tokens live there. Somebody's own file is left as it is.
     match OpenOptions::new().write(true).create_new(true).open(state.join(".gitignore")) {
         Ok(mut file) => file.write_all(b"*\n").map_err(fault),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(fault(error)),
     }
+}
+
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 /// Makes a rename in `folder` durable, where the system can.
@@ -134,7 +148,7 @@ pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
 /// An exclusive lock between processes, held until it is dropped.
 #[derive(Debug)]
 pub struct FileLock {
-    _file: File,
+    file: File,
 }
 
 impl FileLock {
@@ -143,10 +157,14 @@ impl FileLock {
     /// # Errors
     /// [`FileError::Unwritable`] if the lock file cannot be made or locked.
     pub fn wait(path: &Path) -> Result<Self, FileError> {
-        let file = Self::open(path)?;
         let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
-        file.lock().map_err(fault)?;
-        Ok(Self { _file: file })
+        loop {
+            let file = Self::open(path)?;
+            file.lock().map_err(fault)?;
+            if is_still_at(&file, path).map_err(fault)? {
+                return Ok(Self { file });
+            }
+        }
     }
 
     /// Takes the lock if it is free.
@@ -154,13 +172,27 @@ impl FileLock {
     /// # Errors
     /// [`FileError::InUse`] if it is not, [`FileError::Unwritable`] if it cannot be made.
     pub fn take(path: &Path) -> Result<Self, FileError> {
-        let file = Self::open(path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(FileError::InUse { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => {
-                Err(FileError::Unwritable { path: path.to_owned(), source })
+        let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
+        loop {
+            let file = Self::open(path)?;
+            match file.try_lock() {
+                Ok(()) if is_still_at(&file, path).map_err(fault)? => return Ok(Self { file }),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(FileError::InUse { path: path.to_owned() });
+                }
+                Err(TryLockError::Error(source)) => return Err(fault(source)),
             }
+        }
+    }
+
+    /// Removes the lock file and frees the lock, where the system can tell a removed file from a
+    /// new one of the same name; elsewhere the empty file stays. It is only tidying up: what
+    /// cannot be removed stays, too.
+    pub fn remove(self, path: &Path) {
+        // Removed while it is held: whoever opened it before finds out when the lock is theirs.
+        if cfg!(unix) && is_still_at(&self.file, path).unwrap_or(false) {
+            let _ = std::fs::remove_file(path);
         }
     }
 
@@ -169,6 +201,25 @@ impl FileLock {
         let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
         OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(fault)
     }
+}
+
+/// Whether an open file is the one at `path`: otherwise somebody removed it after it was opened,
+/// and its lock keeps nobody out who opens the path now.
+#[cfg(unix)]
+fn is_still_at(file: &File, path: &Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let opened = file.metadata()?;
+    match std::fs::metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (opened.dev(), opened.ino())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lock files are never removed here.
+#[cfg(not(unix))]
+fn is_still_at(_file: &File, _path: &Path) -> std::io::Result<bool> {
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -195,6 +246,24 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn folders_from_the_state_folder_on_are_private_and_others_are_left_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let root = tempfile::tempdir().unwrap();
+        let mode = |path: &str| {
+            std::fs::metadata(root.path().join(path)).unwrap().permissions().mode() & 0o777
+        };
+        std::fs::create_dir(root.path().join("plain")).unwrap();
+        write_private(&root.path().join("project/.cellar/local/x"), b"x").unwrap();
+        assert_eq!(mode("project"), mode("plain"));
+        assert_eq!((mode("project/.cellar"), mode("project/.cellar/local")), (0o700, 0o700));
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(root.path().join("project/.cellar"), open).unwrap();
+        let _lock = FileLock::take(&root.path().join("project/.cellar/imports/x.lock")).unwrap();
+        assert_eq!((mode("project/.cellar"), mode("project/.cellar/imports")), (0o755, 0o700));
+    }
+
     #[test]
     fn a_malformed_file_is_named_with_the_advice() {
         use miette::Diagnostic as _;
@@ -215,5 +284,29 @@ mod tests {
         assert!(matches!(FileLock::take(&path), Err(FileError::InUse { .. })));
         drop(lock);
         assert!(FileLock::take(&path).is_ok());
+    }
+    #[cfg(unix)]
+    #[test]
+    fn a_removed_lock_file_never_gives_the_lock_to_two() {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("import.lock");
+        let inside = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let lock = FileLock::wait(&path).unwrap();
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have the lock");
+                        std::thread::yield_now();
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        lock.remove(&path);
+                    }
+                });
+            }
+        });
+        assert!(!path.exists());
+        FileLock::take(&path).unwrap().remove(&path);
+        assert!(!path.exists());
     }
 }

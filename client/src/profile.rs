@@ -19,6 +19,10 @@ const FILE_NAME: &str = "profile.json";
 pub struct Profile {
     /// The API's URL.
     pub url: String,
+    /// A stable name of the cloud, which a local cloud keeps when its port changes; `deploy`
+    /// writes it. What is still to be sent is kept under this name, see [`crate::Client::identity`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
     /// The name of the stack, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
@@ -35,6 +39,7 @@ impl std::fmt::Debug for Profile {
         formatter
             .debug_struct("Profile")
             .field("url", &self.url)
+            .field("identity", &self.identity)
             .field("stack", &self.stack)
             .field("has_token", &self.token.is_some())
             .field("spreadsheet", &self.spreadsheet)
@@ -46,7 +51,7 @@ impl Profile {
     /// A profile with nothing but a URL.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), stack: None, token: None, spreadsheet: None }
+        Self { url: url.into(), identity: None, stack: None, token: None, spreadsheet: None }
     }
 
     /// The nearest profile from `start_dir` upwards, and the directory whose `.cellar/` it is in:
@@ -89,6 +94,7 @@ mod tests {
     fn profile() -> Profile {
         Profile {
             url: "http://127.0.0.1:8080".into(),
+            identity: Some("local-1".into()),
             stack: Some("local".into()),
             token: Some("very-secret".into()),
             spreadsheet: Some(LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]))),
@@ -108,6 +114,18 @@ mod tests {
         nearer.save(&root.path().join("a/b")).unwrap();
         let (found_in, found) = Profile::find(&deep).unwrap().unwrap();
         assert_eq!((found_in, found), (root.path().join("a/b"), nearer));
+    }
+
+    #[test]
+    fn a_profile_without_an_identity_is_read_and_written_without_one() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join(STATE_FOLDER)).unwrap();
+        std::fs::write(Profile::path(root.path()), r#"{"url":"http://h"}"#).unwrap();
+        let (_, read) = Profile::find(root.path()).unwrap().unwrap();
+        assert_eq!(read, Profile::new("http://h"));
+        read.save(root.path()).unwrap();
+        let written = std::fs::read_to_string(Profile::path(root.path())).unwrap();
+        assert!(!written.contains("identity"), "{written}");
     }
 
     #[test]

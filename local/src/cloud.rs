@@ -3,7 +3,7 @@
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use cellar_engine::meter::Meter;
@@ -19,6 +19,8 @@ use crate::functions::url_function;
 use crate::names::Names;
 use crate::state::{Lock, Running, StateFolder};
 use crate::{buckets, cors, tables};
+
+const STOP_POLL: Duration = Duration::from_millis(200);
 
 /// What a template does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +39,7 @@ pub struct LocalCloud {
     url: String,
     settings: ApiSettings,
     meter: Arc<Meter>,
+    folder: StateFolder,
     // In the order of dropping: the database ends before the folder is free for another.
     database: DatabaseServer,
     _lock: Lock,
@@ -54,7 +57,7 @@ impl LocalCloud {
         options: &Options,
     ) -> Result<Self, LocalError> {
         let lock = folder.lock()?;
-        folder.open(&options.stack)?;
+        let mut manifest = folder.open(&options.stack)?;
         let listener = listen(options.port).await?;
         let address = listener.local_addr().map_err(|error| LocalError::Server {
             what: "the local URL",
@@ -64,9 +67,10 @@ impl LocalCloud {
         let names = Names { template, stack: &options.stack, url: url.clone() };
         let function = url_function(template, &names)?;
         let database = database::open(&folder.database())?;
-        tables::create(&database, template, &names)?;
+        manifest.tables = tables::create(&database, template, &names, &manifest.tables)?;
         buckets::create(folder, template, &names)?;
-        folder.begun(&options.stack)?;
+        folder.record(&manifest)?;
+        folder.record_template(&template.to_json())?;
         let database = DatabaseServer::start(database).await?;
         let client = dynamodb::client_for_endpoint(&format!("http://{}", database.address));
         let state = ApiState::new(&function.settings, client)?;
@@ -87,6 +91,7 @@ impl LocalCloud {
             url,
             settings: function.settings,
             meter,
+            folder: folder.clone(),
             database,
             _lock: lock,
         })
@@ -116,7 +121,8 @@ impl LocalCloud {
         &self.meter
     }
 
-    /// Serves until `shutdown` resolves and the requests under way are answered.
+    /// Serves until `shutdown` resolves, or somebody asks for the end through the state folder
+    /// ([`StateFolder::request_stop`]), and the requests under way are answered.
     ///
     /// # Errors
     /// [`LocalError::Server`] if the server fails.
@@ -124,10 +130,23 @@ impl LocalCloud {
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), LocalError> {
+        let folder = self.folder.clone();
+        let end = async move {
+            tokio::select! {
+                () = shutdown => {}
+                () = stop_requested(&folder) => {}
+            }
+        };
         axum::serve(self.listener, self.router)
-            .with_graceful_shutdown(shutdown)
+            .with_graceful_shutdown(end)
             .await
             .map_err(|error| LocalError::Server { what: "the local URL", why: error.to_string() })
+    }
+}
+
+async fn stop_requested(folder: &StateFolder) {
+    while !folder.stop_requested() {
+        tokio::time::sleep(STOP_POLL).await;
     }
 }
 

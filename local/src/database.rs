@@ -2,7 +2,8 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::thread::JoinHandle;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use dynoxide::Database;
 use tokio::net::TcpListener;
@@ -14,12 +15,15 @@ use crate::error::LocalError;
 /// Each request holds its thread until SQLite has synced: some must be left to answer others.
 const SERVER_THREADS: usize = 4;
 
+/// How long its last requests may take.
+const END_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// A DynamoDB that serves on 127.0.0.1 until it is dropped.
 #[derive(Debug)]
 pub(crate) struct DatabaseServer {
     pub(crate) address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    ended: mpsc::Receiver<()>,
 }
 
 /// Opens the database file, which SQLite writes through to the disk (`synchronous = FULL` in WAL
@@ -50,6 +54,7 @@ impl DatabaseServer {
         let fault = |why: String| LocalError::Server { what: "the local DynamoDB", why };
         let (stop, stopped) = oneshot::channel::<()>();
         let (started, address) = oneshot::channel();
+        let (end, ended) = mpsc::channel();
         // A runtime of its own: its blocking work must not hold up the API's tasks.
         let runtime = Builder::new_multi_thread()
             .worker_threads(SERVER_THREADS)
@@ -70,14 +75,17 @@ impl DatabaseServer {
                     tracing::error!(error, "the local DynamoDB ended");
                 }
             });
+            drop(runtime);
+            // Nobody waits if the process ends in another way.
+            let _ = end.send(());
         };
-        let thread = std::thread::Builder::new()
+        std::thread::Builder::new()
             .name("dynamodb".to_owned())
             .spawn(serve)
             .map_err(|error| fault(error.to_string()))?;
         let address = address.await.map_err(|error| fault(error.to_string()))?;
         let address = address.map_err(|error| fault(error.to_string()))?;
-        Ok(Self { address, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { address, stop: Some(stop), ended })
     }
 }
 
@@ -87,7 +95,8 @@ impl Drop for DatabaseServer {
             // The server may have ended by itself.
             let _ = stop.send(());
         }
-        drop(self.thread.take());
+        // So that SQLite has closed its file before the folder is free for another process.
+        let _ = self.ended.recv_timeout(END_TIMEOUT);
     }
 }
 

@@ -49,9 +49,25 @@ pub enum LocalError {
         /// The version of its layout.
         version: u32,
     },
+    /// State of another stack.
+    #[error("the state in {} belongs to the stack `{theirs}`, not `{ours}`", folder.display())]
+    OtherStack {
+        /// The state folder.
+        folder: PathBuf,
+        /// Whose it is.
+        theirs: String,
+        /// Who wants it.
+        ours: String,
+    },
     /// A table that exists with another key.
     #[error("the table {table} exists with another key than the template has")]
     TableDiffers {
+        /// Its name.
+        table: String,
+    },
+    /// A table that was made and is not there any more.
+    #[error("the table {table} is gone from the database")]
+    TableGone {
         /// Its name.
         table: String,
     },
@@ -96,14 +112,21 @@ impl LocalError {
                  in cellar.yaml",
                 port.saturating_add(1)
             ),
-            Self::Damaged { .. } => "nothing was changed. Restore the folder from a backup, or \
+            Self::Damaged { .. } | Self::TableGone { .. } => {
+                "nothing was changed. Restore the folder from a backup, or \
                  move it away to start with an empty one"
-                .to_owned(),
+                    .to_owned()
+            }
+            Self::OtherStack { theirs, .. } => format!(
+                "set `stack: {theirs}` in cellar.yaml again, or delete that state with \
+                 `synth destroy --local --delete-data`"
+            ),
             Self::LaterVersion { .. } => "update Cellar".to_owned(),
             Self::TableDiffers { .. } => {
                 "nothing was changed. Move the state folder away to start with an empty one"
                     .to_owned()
             }
+            Self::Server { .. } => "choose another port with `--port`, above 1023".to_owned(),
             _ => return None,
         })
     }

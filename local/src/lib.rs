@@ -1,6 +1,9 @@
 //! The local cloud: reads a synthesized template and runs the runtime's handlers in one process on
 //! 127.0.0.1, over an embedded DynamoDB and files (design `1-overview.md`, two places to run).
 //!
+//! It is for development: whoever has an account on the machine can reach the embedded DynamoDB,
+//! which asks for no real credentials, on its own port.
+//!
 //! Tables, environment variables, the function behind a URL and its CORS answers come from the
 //! template and are not repeated here.
 
@@ -16,4 +19,4 @@ mod tables;
 
 pub use cloud::{LocalCloud, Options};
 pub use error::LocalError;
-pub use state::{Running, StateFolder};
+pub use state::{Occupancy, Running, StateFolder};

@@ -2,8 +2,9 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,12 @@ const RUNNING: &str = "running.json";
 const LOCK: &str = "lock";
 const DATABASE: &str = "dynamodb.sqlite";
 const BUCKETS: &str = "buckets";
+const TEMPLATE: &str = "template.json";
+const STOP: &str = "stop";
+const PRIVATE_MODE: u32 = 0o700;
+/// How often, and after which pause, a lock is tried again that somebody may only be asking for.
+const LOCK_TRIES: u32 = 15;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// A folder that holds all that a local cloud knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,11 +33,14 @@ pub struct StateFolder {
 /// What the folder says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Manifest {
+pub(crate) struct Manifest {
     layout: u32,
-    stack: String,
-    /// Whether the database was in place once: only then it must be there.
-    begun: bool,
+    /// The stack that it belongs to.
+    pub(crate) stack: String,
+    /// Random, made once: the name of this cloud wherever it listens.
+    pub(crate) identity: String,
+    /// The tables that were made: from then on they must be there.
+    pub(crate) tables: Vec<String>,
 }
 
 /// The process that runs a local cloud.
@@ -42,6 +52,17 @@ pub struct Running {
     pub url: String,
     /// When it started, Unix seconds.
     pub started_s: u64,
+}
+
+/// Who uses a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Occupancy {
+    /// Nobody.
+    Free,
+    /// A local cloud that is ready.
+    By(Running),
+    /// Some process that has not said who it is: a cloud that starts or ends.
+    Unknown,
 }
 
 /// The exclusive right to run on a folder; ends with the process, however that ends.
@@ -75,31 +96,59 @@ impl StateFolder {
         self.path.join(DATABASE)
     }
 
+    /// Bytes of the database, with what is not merged into its file yet.
+    #[must_use]
+    pub fn database_bytes(&self) -> Option<u64> {
+        let bytes = |name: String| self.path.join(name).metadata().map(|file| file.len());
+        let journal = bytes(format!("{DATABASE}-wal")).unwrap_or(0);
+        Some(bytes(DATABASE.to_owned()).ok()? + journal)
+    }
+
+    /// The template that the running cloud was started with.
+    #[must_use]
+    pub fn template(&self) -> PathBuf {
+        self.path.join(TEMPLATE)
+    }
+
     /// The folder of the buckets.
     #[must_use]
     pub fn buckets(&self) -> PathBuf {
         self.path.join(BUCKETS)
     }
 
-    /// The process that runs on this folder now, if one does.
+    /// The stack that the state belongs to, if there is state.
     ///
-    /// The lock decides, not the process id: ids are used again.
+    /// # Errors
+    /// [`LocalError`] if the state is damaged.
+    pub fn stack(&self) -> Result<Option<String>, LocalError> {
+        Ok(self.manifest()?.map(|manifest| manifest.stack))
+    }
+
+    /// The name that this cloud keeps wherever it listens, if there is state.
+    ///
+    /// # Errors
+    /// [`LocalError`] if the state is damaged.
+    pub fn identity(&self) -> Result<Option<String>, LocalError> {
+        Ok(self.manifest()?.map(|manifest| manifest.identity))
+    }
+
+    /// Who uses the folder now. The lock decides, not what is written: a killed process leaves its
+    /// record behind, and process ids are used again.
     ///
     /// # Errors
     /// [`LocalError::File`] if the lock cannot be asked.
-    pub fn running(&self) -> Result<Option<Running>, LocalError> {
-        let path = self.path.join(LOCK);
-        let file = match File::open(&path) {
+    pub fn occupancy(&self) -> Result<Occupancy, LocalError> {
+        let file = match File::open(self.path.join(LOCK)) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(LocalError::File { what: "open", path, source }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Occupancy::Free),
+            Err(source) => return Err(self.fault("open", LOCK, source)),
         };
-        match file.try_lock() {
-            Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(self.read_running()),
-            Err(TryLockError::Error(source)) => {
-                Err(LocalError::File { what: "lock", path, source })
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Occupancy::Free),
+            Err(TryLockError::WouldBlock) => {
+                Ok(self.read_running().map_or(Occupancy::Unknown, Occupancy::By))
             }
+            Err(TryLockError::Error(source)) => Err(self.fault("lock", LOCK, source)),
         }
     }
 
@@ -108,36 +157,76 @@ impl StateFolder {
         serde_json::from_str(&text).ok()
     }
 
-    /// Takes the folder for this process; makes it if it is not there.
+    /// Asks the process that runs here to end. No signal is sent: a record may be old, and its
+    /// process id somebody else's.
+    ///
+    /// # Errors
+    /// [`LocalError::File`] if that cannot be written.
+    pub fn request_stop(&self) -> Result<(), LocalError> {
+        self.write_bytes(STOP, b"stop\n")
+    }
+
+    /// Whether the process that runs here is asked to end.
+    pub(crate) fn stop_requested(&self) -> bool {
+        self.path.join(STOP).exists()
+    }
+
+    /// Deletes everything.
+    ///
+    /// # Errors
+    /// [`LocalError::AlreadyRunning`] if a process uses it: then nothing is deleted.
+    pub fn delete(&self) -> Result<(), LocalError> {
+        let lock = self.lock()?;
+        let deleted = fs::remove_dir_all(&self.path);
+        drop(lock);
+        deleted.map_err(|source| self.fault("delete", "", source))
+    }
+
+    /// Takes the folder for this process; makes it if it is not there. What an earlier process
+    /// said of itself is gone from then on.
     pub(crate) fn lock(&self) -> Result<Lock, LocalError> {
         // Other users of the machine have no business in a cloud's data.
         let mut folder = fs::DirBuilder::new();
-        folder.recursive(true).mode(0o700);
+        folder.recursive(true).mode(PRIVATE_MODE);
         folder.create(&self.path).map_err(|source| self.fault("create", "", source))?;
-        let path = self.path.join(LOCK);
+        fs::set_permissions(&self.path, fs::Permissions::from_mode(PRIVATE_MODE))
+            .map_err(|source| self.fault("protect", "", source))?;
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
-            .open(&path)
+            .open(self.path.join(LOCK))
             .map_err(|source| self.fault("open", LOCK, source))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Lock { _file: file }),
-            Err(TryLockError::WouldBlock) => {
-                let url = self.read_running().map(|running| running.url);
-                Err(LocalError::AlreadyRunning { folder: self.path.clone(), url })
+        self.try_lock(&file)?;
+        for name in [RUNNING, STOP] {
+            match fs::remove_file(self.path.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(self.fault("remove", name, error));
+                }
+                _ => {}
             }
-            Err(TryLockError::Error(source)) => Err(self.fault("lock", LOCK, source)),
         }
+        Ok(Lock { _file: file })
     }
 
-    /// Checks what an earlier process left behind, or begins a new state. Nothing that is there
-    /// is changed unless all is well.
-    pub(crate) fn open(&self, stack: &str) -> Result<(), LocalError> {
+    /// Somebody who only asks holds the lock for a moment: that is not "in use".
+    fn try_lock(&self, file: &File) -> Result<(), LocalError> {
+        for _ in 0..LOCK_TRIES {
+            match file.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+                Err(TryLockError::Error(source)) => return Err(self.fault("lock", LOCK, source)),
+            }
+        }
+        let url = self.read_running().map(|running| running.url);
+        Err(LocalError::AlreadyRunning { folder: self.path.clone(), url })
+    }
+
+    fn manifest(&self) -> Result<Option<Manifest>, LocalError> {
         let path = self.path.join(MANIFEST);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.begin(stack),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(self.fault("read", MANIFEST, source)),
         };
         let manifest: Manifest = serde_json::from_str(&text)
@@ -145,34 +234,39 @@ impl StateFolder {
         if manifest.layout > LAYOUT_VERSION {
             return Err(LocalError::LaterVersion { path, version: manifest.layout });
         }
+        Ok(Some(manifest))
+    }
+
+    /// Checks what an earlier process left behind, or begins a new state. Nothing that is there
+    /// is changed unless all is well.
+    pub(crate) fn open(&self, stack: &str) -> Result<Manifest, LocalError> {
+        let damaged = |why: String| LocalError::Damaged { path: self.database(), why };
+        let length = self.database().metadata().map(|file| file.len()).ok();
+        let Some(manifest) = self.manifest()? else {
+            if length.is_some() {
+                return Err(damaged(format!("there is no {MANIFEST} that says whose it is")));
+            }
+            let identity = uuid::Uuid::new_v4().to_string();
+            let (layout, tables) = (LAYOUT_VERSION, Vec::new());
+            let manifest = Manifest { layout, stack: stack.to_owned(), identity, tables };
+            self.record(&manifest)?;
+            return Ok(manifest);
+        };
         if manifest.stack != stack {
-            let why = format!("it belongs to the stack `{}`, not `{stack}`", manifest.stack);
-            return Err(LocalError::Damaged { path, why });
+            let (folder, theirs) = (self.path.clone(), manifest.stack);
+            return Err(LocalError::OtherStack { folder, theirs, ours: stack.to_owned() });
         }
-        if manifest.begun && !self.database().exists() {
-            // Going on would start an empty database where there was a full one.
-            let why = "the database is gone".to_owned();
-            return Err(LocalError::Damaged { path: self.database(), why });
+        // Going on would start an empty database where there was a full one.
+        match length {
+            None if !manifest.tables.is_empty() => Err(damaged("it is gone".to_owned())),
+            Some(0) if !manifest.tables.is_empty() => Err(damaged("it is empty".to_owned())),
+            _ => Ok(manifest),
         }
-        Ok(())
     }
 
-    fn begin(&self, stack: &str) -> Result<(), LocalError> {
-        if self.database().exists() {
-            let why = format!("there is a database but no {MANIFEST} that says whose");
-            return Err(LocalError::Damaged { path: self.database(), why });
-        }
-        self.record(stack, false)
-    }
-
-    /// Records that the database is in place.
-    pub(crate) fn begun(&self, stack: &str) -> Result<(), LocalError> {
-        self.record(stack, true)
-    }
-
-    fn record(&self, stack: &str, begun: bool) -> Result<(), LocalError> {
-        let manifest = Manifest { layout: LAYOUT_VERSION, stack: stack.to_owned(), begun };
-        self.write(MANIFEST, &manifest)
+    /// Records what the state consists of.
+    pub(crate) fn record(&self, manifest: &Manifest) -> Result<(), LocalError> {
+        self.write(MANIFEST, manifest)
     }
 
     /// Records the running process, for `status` and `destroy`.
@@ -180,12 +274,23 @@ impl StateFolder {
         self.write(RUNNING, running)
     }
 
-    /// Writes a file whole or not at all, durably.
+    /// Records the template that runs.
+    pub(crate) fn record_template(&self, json: &str) -> Result<(), LocalError> {
+        self.write_bytes(TEMPLATE, json.as_bytes())
+    }
+
     fn write(&self, name: &'static str, value: &impl Serialize) -> Result<(), LocalError> {
+        let mut json = serde_json::to_vec_pretty(value)
+            .map_err(|error| self.fault("write", name, error.into()))?;
+        json.push(b'\n');
+        self.write_bytes(name, &json)
+    }
+
+    /// Writes a file whole or not at all, durably.
+    fn write_bytes(&self, name: &'static str, bytes: &[u8]) -> Result<(), LocalError> {
         let write = || -> io::Result<()> {
             let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
-            serde_json::to_writer_pretty(&mut file, value)?;
-            file.write_all(b"\n")?;
+            file.write_all(bytes)?;
             file.as_file().sync_all()?;
             file.persist(self.path.join(name))?;
             File::open(&self.path)?.sync_all()
@@ -211,32 +316,75 @@ mod tests {
     fn begun() -> (tempfile::TempDir, StateFolder) {
         let (temporary, folder) = folder();
         drop(folder.lock().unwrap());
-        folder.open("cellar").unwrap();
-        fs::write(folder.database(), "").unwrap();
-        folder.begun("cellar").unwrap();
+        let manifest = folder.open("cellar").unwrap();
+        fs::write(folder.database(), "x").unwrap();
+        folder.record(&Manifest { tables: vec!["t".into()], ..manifest }).unwrap();
         (temporary, folder)
+    }
+
+    fn running() -> Running {
+        Running { pid: 1, url: "http://127.0.0.1:1/".into(), started_s: 2 }
     }
 
     #[test]
     fn only_one_process_runs_on_a_folder() {
         let (_temporary, folder) = folder();
-        assert_eq!(folder.running().unwrap(), None);
+        assert_eq!(folder.occupancy().unwrap(), Occupancy::Free);
         let lock = folder.lock().unwrap();
-        let running = Running { pid: 1, url: "http://127.0.0.1:1/".into(), started_s: 2 };
-        folder.record_running(&running).unwrap();
-        assert_eq!(folder.running().unwrap(), Some(running));
+        folder.record_running(&running()).unwrap();
+        assert_eq!(folder.occupancy().unwrap(), Occupancy::By(running()));
         let error = folder.lock().unwrap_err();
         assert!(error.to_string().ends_with(", at http://127.0.0.1:1/"), "{error}");
+        assert!(folder.delete().is_err());
+        assert!(folder.path().exists());
         drop(lock);
-        assert_eq!(folder.running().unwrap(), None);
+        assert_eq!(folder.occupancy().unwrap(), Occupancy::Free);
         assert!(folder.lock().is_ok());
+    }
+
+    #[test]
+    fn what_an_earlier_process_said_is_not_believed() {
+        let (_temporary, folder) = folder();
+        drop(folder.lock().unwrap());
+        folder.record_running(&running()).unwrap();
+        folder.request_stop().unwrap();
+        let lock = folder.lock().unwrap();
+        assert_eq!(folder.occupancy().unwrap(), Occupancy::Unknown);
+        assert!(!folder.stop_requested());
+        fs::write(folder.path().join(RUNNING), "garbage").unwrap();
+        assert_eq!(folder.occupancy().unwrap(), Occupancy::Unknown);
+        drop(lock);
+        folder.delete().unwrap();
+        assert!(!folder.path().exists());
+    }
+
+    #[test]
+    fn a_question_does_not_keep_a_process_from_starting() {
+        let (_temporary, folder) = folder();
+        drop(folder.lock().unwrap());
+        let asking = File::open(folder.path().join(LOCK)).unwrap();
+        asking.lock_shared().unwrap();
+        let starting = std::thread::spawn(move || folder.lock().map(drop));
+        std::thread::sleep(LOCK_PAUSE * 3);
+        drop(asking);
+        assert!(starting.join().unwrap().is_ok());
+    }
+
+    #[test]
+    fn the_folder_is_private_even_if_it_was_not() {
+        let (_temporary, folder) = folder();
+        fs::create_dir_all(folder.path()).unwrap();
+        drop(folder.lock().unwrap());
+        assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[test]
     fn a_folder_that_was_left_behind_is_opened_again() {
         let (_temporary, folder) = begun();
         assert!(folder.exists());
-        folder.open("cellar").unwrap();
+        let identity = folder.identity().unwrap();
+        assert_eq!(Some(folder.open("cellar").unwrap().identity), identity);
+        assert_eq!(folder.stack().unwrap().as_deref(), Some("cellar"));
     }
 
     #[test]
@@ -253,10 +401,11 @@ mod tests {
     fn damage_is_named_and_nothing_is_written() {
         for (name, content) in [
             (MANIFEST, Some("{")),
-            (MANIFEST, Some(r#"{"layout":1,"stack":"other","begun":true}"#)),
-            (MANIFEST, Some(r#"{"layout":2,"stack":"cellar","begun":true}"#)),
+            (MANIFEST, Some(r#"{"layout":1,"stack":"other","identity":"x","tables":[]}"#)),
+            (MANIFEST, Some(r#"{"layout":2,"stack":"cellar","identity":"x","tables":[]}"#)),
             (MANIFEST, None),
             (DATABASE, None),
+            (DATABASE, Some("")),
         ] {
             let (_temporary, folder) = begun();
             let path = folder.path().join(name);

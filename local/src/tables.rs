@@ -9,12 +9,18 @@ use crate::names::Names;
 
 const TABLE: &str = "AWS::DynamoDB::Table";
 
-/// Makes the tables of the template that are not there, and checks those that are.
+/// Makes the tables of the template that are not there, and checks those that are; `made` are
+/// those that must be there. Gives the names of all.
 pub(crate) fn create(
     database: &Database,
     template: &Template,
     names: &Names<'_>,
-) -> Result<(), LocalError> {
+    made: &[String],
+) -> Result<Vec<String>, LocalError> {
+    if let Some(gone) = made.iter().find(|name| existing(database, name).is_none()) {
+        return Err(LocalError::TableGone { table: gone.clone() });
+    }
+    let mut all = made.to_vec();
     let tables = template.resources().filter(|(_, resource)| resource.resource_type == TABLE);
     for (logical_id, _) in tables {
         let properties = template.resolved_properties(logical_id, names)?.unwrap_or_default();
@@ -24,8 +30,11 @@ pub(crate) fn create(
             None => make(database, &properties, &name)
                 .map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?,
         }
+        if !all.contains(&name) {
+            all.push(name);
+        }
     }
-    Ok(())
+    Ok(all)
 }
 
 fn existing(database: &Database, name: &str) -> Option<Value> {

@@ -28,25 +28,25 @@ pub(crate) enum SynthError {
     #[diagnostic(code(synth::stack))]
     Stack(#[from] CellarStackError),
     /// The local cloud.
-    #[error("{source}")]
+    #[error("{cause}")]
     #[diagnostic(code(synth::local))]
     Local {
         /// The cause.
-        source: LocalError,
+        cause: LocalError,
         /// What to do.
         #[help]
         help: Option<String>,
     },
     /// A file.
-    #[error("cannot {what} {}: {source}", path.display())]
-    #[diagnostic(code(synth::file))]
+    #[error("cannot {what} {}: {cause}", path.display())]
+    #[diagnostic(code(synth::file), help("check that the file and its folder are yours to use"))]
     Io {
         /// What was tried.
         what: &'static str,
         /// The file.
         path: PathBuf,
         /// The cause.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// A state file.
     #[error(transparent)]
@@ -65,7 +65,13 @@ pub(crate) enum SynthError {
     Client(#[from] ClientError),
     /// A key or token.
     #[error(transparent)]
-    #[diagnostic(code(synth::token))]
+    #[diagnostic(
+        code(synth::token),
+        help(
+            "a private key is a PEM file as `synth token init` writes it; `synth token --help` \
+              shows examples"
+        )
+    )]
     Mint(#[from] MintError),
     /// No private key to sign with.
     #[error("there is no private key in {}", path.display())]
@@ -108,33 +114,44 @@ pub(crate) enum SynthError {
         advice: String,
     },
     /// The background process ended before it was ready.
-    #[error("the local cloud did not start: {why}")]
-    #[diagnostic(code(synth::detached), help("its log is {}", log.display()))]
+    #[error("{message}")]
+    #[diagnostic(code(synth::detached))]
     Detached {
-        /// What is known.
-        why: String,
-        /// Its log.
-        log: PathBuf,
+        /// What it said.
+        message: String,
+        /// What to do.
+        #[help]
+        help: String,
     },
-    /// The local cloud that runs has another template.
-    #[error("a local cloud runs at {url} with another template")]
+    /// The local cloud that runs is another one than was asked for.
+    #[error("a local cloud runs at {url} already, with another {what}")]
     #[diagnostic(
-        code(synth::other_template),
+        code(synth::other_cloud),
         help("end it with `synth destroy --local` (its data stays) and deploy again")
     )]
-    OtherTemplate {
+    OtherCloud {
         /// Its URL.
         url: String,
+        /// What is different.
+        what: &'static str,
     },
+    /// Another process uses the state folder, and has not said who it is.
+    #[error("another process starts or ends a local cloud here")]
+    #[diagnostic(code(synth::busy), help("try again in a moment"))]
+    Busy,
     /// A process that does not end.
-    #[error("process {pid} does not end: {why}")]
-    #[diagnostic(code(synth::stop))]
+    #[error("the local cloud did not end within {grace_s} s")]
+    #[diagnostic(code(synth::stop), help("{advice}"))]
     Stop {
-        /// The process.
-        pid: u32,
-        /// The cause.
-        why: String,
+        /// How long it was waited for.
+        grace_s: u64,
+        /// How to end it by hand.
+        advice: String,
     },
+    /// Wrong usage that the arguments alone do not show.
+    #[error("{0}")]
+    #[diagnostic(code(synth::usage), help("`synth --help` shows examples"))]
+    Usage(String),
     /// Something that needs a yes and did not get one.
     #[error("{what} was not confirmed")]
     #[diagnostic(code(synth::unconfirmed), help("answer `yes`, or pass --yes"))]
@@ -162,8 +179,8 @@ pub(crate) enum SynthError {
 }
 
 impl From<LocalError> for SynthError {
-    fn from(source: LocalError) -> Self {
-        let help = source.help();
-        Self::Local { source, help }
+    fn from(cause: LocalError) -> Self {
+        let help = cause.help();
+        Self::Local { cause, help }
     }
 }

@@ -39,6 +39,24 @@ impl Project {
         }
     }
 
+    /// Only the folder: for commands that must work whatever is in the configuration.
+    pub(crate) fn find_folder(named: Option<&Path>) -> Result<Self, SynthError> {
+        match Self::find(named) {
+            Err(SynthError::Config(_)) => {
+                let here = env::current_dir().map_err(SynthError::Process)?;
+                let nearest = || here.ancestors().find(|folder| folder.join(CONFIG_FILE).exists());
+                let folder = match named {
+                    Some(path) => here.join(path).parent().map(Path::to_owned),
+                    None => nearest().map(Path::to_owned),
+                };
+                let folder = folder.unwrap_or(here);
+                let config_file = folder.join(CONFIG_FILE);
+                Ok(Self { folder, config_file, config: Config::default() })
+            }
+            found => found,
+        }
+    }
+
     fn from_nearest(here: &Path) -> Result<Self, SynthError> {
         for folder in here.ancestors() {
             let path = folder.join(CONFIG_FILE);
@@ -63,11 +81,6 @@ impl Project {
         StateFolder::new(self.folder.join(STATE_FOLDER).join("local"))
     }
 
-    /// The template that the local cloud runs.
-    pub(crate) fn local_template(&self) -> PathBuf {
-        self.local_state().path().join("template.json")
-    }
-
     /// What the local cloud in the background says.
     pub(crate) fn local_log(&self) -> PathBuf {
         self.local_state().path().join("cloud.log")
@@ -88,7 +101,7 @@ fn read(path: &Path) -> Result<Option<String>, SynthError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(SynthError::Io { what: "read", path: path.to_owned(), source }),
+        Err(cause) => Err(SynthError::Io { what: "read", path: path.to_owned(), cause }),
     }
 }
 

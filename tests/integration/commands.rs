@@ -61,13 +61,25 @@ fn a_key_is_made_once_and_its_tokens_are_for_this_stack() {
     assert_eq!(project.synth(&["init"]).code, 0);
     assert_eq!(project.synth(&["token", "init"]).code, 0);
     let key = fs::read(project.path(".cellar/token-key.pem")).unwrap();
-    assert_eq!(project.synth(&["token", "init"]).code, 1, "a key is not replaced");
+    let config = fs::read(project.path("cellar.yaml")).unwrap();
+    assert_eq!(project.synth(&["token", "init"]).code, 0);
+    assert_eq!(fs::read(project.path("cellar.yaml")).unwrap(), config, "listed once");
     assert_eq!(fs::read(project.path(".cellar/token-key.pem")).unwrap(), key);
     let token = project.synth(&["token", "--sub", "alice", "--role", "viewer", "--expires", "1h"]);
     assert_eq!((token.code, token.stdout.trim().split('.').count()), (0, 3));
     let template = project.synth(&["template"]).stdout;
     assert!(template.contains("public_key"), "the stack accepts the key");
+    // A form that cannot be edited: what to add is shown, as often as it is asked for.
+    fs::write(project.path("cellar.yaml"), "tokens: {issuer: me}\n").unwrap();
+    for _ in 0..2 {
+        let run = project.synth(&["token", "init"]);
+        assert!(run.code == 1 && run.stderr.contains("public_key"), "{run:?}");
+    }
+    fs::remove_file(project.path("cellar.yaml")).unwrap();
     assert_eq!(project.synth(&["token", "--role", "king"]).code, 64);
+    let json = project.synth(&["--json", "nonsense"]);
+    let error: serde_json::Value = serde_json::from_str(&json.stderr).unwrap();
+    assert!(json.code == 64 && error["error"]["message"].is_string(), "{json:?}");
     assert_eq!(project.synth(&["token", "--expires", "9y"]).code, 64);
 }
 
@@ -190,4 +202,127 @@ fn a_wrong_token_or_spreadsheet_is_explained() {
     );
     let again = project.try_deploy();
     assert_eq!(again.code, 0, "deploying again finds what runs: {again:?}");
+}
+
+#[test]
+fn an_emptied_database_is_not_taken_for_a_new_one() {
+    let project = Project::new();
+    project.deploy();
+    project.kill();
+    let path = project.path(".cellar/local/dynamodb.sqlite");
+    remove_journals(&path);
+    fs::write(&path, "").unwrap();
+    let run = project.try_deploy();
+    assert!(run.code == 1 && run.stderr.contains("empty"), "{run:?}");
+}
+
+#[test]
+fn another_stack_port_or_template_is_not_mistaken_for_what_runs() {
+    let project = Project::new();
+    let url = project.deploy()["url"].as_str().unwrap().to_owned();
+    let refused = |arguments: &[&str], what: &str| {
+        let run = project.synth(arguments);
+        assert!(run.code == 1 && run.stderr.contains(what), "{what}: {run:?}");
+        assert!(run.stderr.contains("destroy --local"), "{run:?}");
+    };
+    refused(&["deploy", "--local", "--detach", "--port", "1"], "another port");
+    fs::write(project.path("cellar.yaml"), "log_retention_days: 7\n").unwrap();
+    refused(&["deploy", "--local", "--detach"], "another template");
+    fs::write(project.path("cellar.yaml"), "stack: books\n").unwrap();
+    refused(&["deploy", "--local", "--detach"], "another stack");
+    // What is in the configuration does not keep anybody from ending it.
+    fs::write(project.path("cellar.yaml"), "stak: books\n").unwrap();
+    let status = project.synth(&["status"]);
+    assert!(status.code == 0 && status.stdout.contains(&url), "{status:?}");
+    let destroyed = project.synth(&["destroy", "--local"]);
+    assert!(destroyed.code == 0 && destroyed.stdout.contains(&url), "{destroyed:?}");
+    fs::write(project.path("cellar.yaml"), "stack: books\n").unwrap();
+    refused(&["deploy", "--local", "--detach"], "belongs to the stack `cellar`");
+}
+
+#[test]
+fn a_record_that_is_wrong_kills_nobody_and_deletes_nothing() {
+    let project = Project::new();
+    project.deploy();
+    let record = project.path(".cellar/local/running.json");
+    let whole = fs::read_to_string(&record).unwrap();
+    // Somebody else's process, as if its id had been used again.
+    let mut bystander = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let mut wrong: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    wrong["pid"] = bystander.id().into();
+    fs::write(&record, wrong.to_string()).unwrap();
+    assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
+    assert!(bystander.try_wait().unwrap().is_none(), "a bystander was killed");
+    bystander.kill().unwrap();
+    bystander.wait().unwrap();
+
+    // A locked folder whose holder is unknown: nothing is deleted.
+    project.deploy();
+    fs::write(&record, "garbage").unwrap();
+    let lock = fs::File::open(project.path(".cellar/local/lock")).unwrap();
+    let run = project.synth(&["status"]);
+    assert!(run.stdout.contains("starts or ends"), "{run:?}");
+    fs::write(&record, whole.replace("\"pid\"", "\"pid\" ")).unwrap();
+    drop(lock);
+    assert_eq!(project.synth(&["destroy", "--local", "--delete-data", "--yes"]).code, 0);
+    assert!(!project.path(".cellar/local").exists());
+}
+
+#[test]
+fn two_deployments_at_once_make_one_cloud() {
+    let project = Project::new();
+    for _ in 0..3 {
+        let runs = std::thread::scope(|scope| {
+            let one = scope.spawn(|| project.try_deploy());
+            let two = scope.spawn(|| project.try_deploy());
+            [one.join().unwrap(), two.join().unwrap()]
+        });
+        let status: serde_json::Value =
+            serde_json::from_str(&project.synth(&["--json", "status"]).stdout).unwrap();
+        let url = status["running"]["url"].as_str().unwrap();
+        assert!(runs.iter().any(|run| run.code == 0), "{runs:?}");
+        for run in runs.iter().filter(|run| run.code == 0) {
+            assert!(run.stdout.contains(url), "{url}: {run:?}");
+        }
+        assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
+    }
+}
+
+#[test]
+fn a_smoke_test_that_checks_nothing_fails_and_tokens_stay_at_home() {
+    let project = Project::new();
+    project.deploy();
+    assert_eq!(project.synth(&["smoke"]).code, 0);
+    for arguments in [
+        ["smoke", "--url", "notaurl", "--token", "x"],
+        ["smoke", "--url", "http://127.0.0.1:1", "--token", "a b"],
+    ] {
+        let run = project.synth(&arguments);
+        assert!(run.code == 1 && run.stdout.contains("FAILED"), "{run:?}");
+    }
+    // The profile's token is for the profile's cloud: without another there is nothing to send.
+    let run = project.synth(&["smoke", "--url", "http://127.0.0.1:1"]);
+    assert!(run.code == 1 && run.stderr.contains("--token"), "{run:?}");
+}
+
+#[test]
+fn a_profile_that_cannot_be_read_is_moved_aside() {
+    let project = Project::new();
+    fs::create_dir(project.path(".cellar")).unwrap();
+    fs::write(project.path(".cellar/profile.json"), "{").unwrap();
+    project.deploy();
+    assert_eq!(project.cellar(&["create"]).code, 0);
+    let aside = fs::read_to_string(project.path(".cellar/profile.json.unreadable")).unwrap();
+    assert_eq!(aside, "{");
+}
+
+#[test]
+fn state_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new();
+    project.deploy();
+    for name in [".cellar", ".cellar/local"] {
+        let mode = fs::metadata(project.path(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name}");
+    }
 }

@@ -213,3 +213,29 @@ fn free_port() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port().to_string()
 }
+
+#[test]
+fn an_import_goes_on_after_the_cloud_came_back_on_another_port() {
+    let project = Project::new();
+    project.deploy();
+    let input = data("airports.csv");
+    let mut import = project.command(env!("CARGO_BIN_EXE_test-cellar"));
+    let mut import = import.arg("import").arg(&input).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(70));
+    let finished = import.try_wait().unwrap().is_some();
+    import.kill().unwrap();
+    import.wait().unwrap();
+    project.kill();
+    project.deploy();
+    if !finished {
+        let again = project.cellar(&["import", input.to_str().unwrap()]);
+        assert_eq!(again.code, 0, "{again:?}");
+    }
+    let exported = project.cellar(&["export", "out.csv"]);
+    assert_eq!(exported.code, 0, "{exported:?}");
+    assert_eq!(fields(&project.path("out.csv")), fields(&input));
+    let history = project.cellar(&["--json", "history", "--limit", "100"]);
+    let cells = history.stdout.matches("\"value\":").count();
+    let filled = fields(&input).iter().flatten().filter(|field| !field.is_empty()).count();
+    assert_eq!(cells, filled, "some batches are there twice");
+}

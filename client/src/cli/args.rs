@@ -90,7 +90,7 @@ pub(super) struct Create {
 #[command(after_help = "\
 Numbers, dates and booleans are recognised, a column at a time, and only where nothing of the text \
 is lost: every cell shows as the text of its field. Up to 16 MB and 100,000 cells; larger files \
-come with imports straight into snapshots.
+are not supported yet: split them.
 
 An interrupted import goes on where it was when the same command is run again.
 

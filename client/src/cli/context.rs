@@ -7,7 +7,7 @@ use cellar_core::position::Position;
 
 use super::args::Global;
 use super::error::CliError;
-use super::output::Output;
+use super::output::{Output, count};
 use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
 use crate::profile::Profile;
@@ -95,7 +95,8 @@ impl Context {
     }
 
     pub(super) fn client(&self) -> Result<Client, CliError> {
-        Ok(Client::new(self.url()?, self.token())?)
+        let identity = self.profile_in_use().and_then(|profile| profile.identity.as_deref());
+        Ok(Client::new(self.url()?, self.token())?.with_identity(identity))
     }
 
     /// Who the token belongs to, for state that must not be mixed up.
@@ -130,6 +131,17 @@ impl Context {
     pub(super) fn saw(&self, client: &Client, spreadsheet: LogId, position: Position, epoch: u32) {
         if self.directory.join(STATE_FOLDER).is_dir() {
             let _ = self.editor(client, spreadsheet).saw(position, epoch);
+        }
+    }
+
+    /// Says that edits are kept which a reader may miss in what is shown. Reading goes on where
+    /// that cannot be found out.
+    pub(super) fn note_unsent(&self, client: &Client, spreadsheet: LogId, output: &Output) {
+        let unsent = self.editor(client, spreadsheet).unsent().unwrap_or(0);
+        if unsent > 0 {
+            let (are, them) = if unsent == 1 { ("is", "it") } else { ("are", "them") };
+            let edits = count(u64::try_from(unsent).unwrap_or(u64::MAX), "edit", "edits");
+            output.note(format!("{edits} {are} not sent yet: the next `cellar set` sends {them}"));
         }
     }
 
@@ -183,6 +195,7 @@ mod tests {
     fn profile() -> Profile {
         Profile {
             url: "http://127.0.0.1:8080".into(),
+            identity: Some("local-1".into()),
             stack: None,
             token: Some("profile-token".into()),
             spreadsheet: Some(id(1)),
@@ -219,6 +232,21 @@ mod tests {
         assert_eq!(given.spreadsheet().unwrap(), id(2));
         let (_folder, empty) = context(global(Some(""), Some(""), None), Some(&profile()));
         assert_eq!(empty.token(), Some("profile-token"));
+    }
+
+    #[test]
+    fn a_cloud_is_known_by_its_identity_only_at_the_url_of_its_profile() {
+        let identity = |url: Option<&str>, profile: &Profile| {
+            let (_folder, context) = context(global(url, None, None), Some(profile));
+            context.client().unwrap().identity().to_owned()
+        };
+        assert_eq!(identity(None, &profile()), "local-1");
+        assert_eq!(identity(Some("http://127.0.0.1:8080/"), &profile()), "local-1");
+        assert_eq!(identity(Some("http://127.0.0.1:8081"), &profile()), "http://127.0.0.1:8081");
+        for without in [None, Some(String::new())] {
+            let profile = Profile { identity: without, ..profile() };
+            assert_eq!(identity(None, &profile), "http://127.0.0.1:8080");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 
+use super::output::grouped;
 use super::{EXIT_ERROR, EXIT_USAGE};
 use crate::ClientError;
 use crate::editor::EditorError;
@@ -55,7 +56,10 @@ pub(super) enum CliError {
         #[help]
         advice: Option<String>,
     },
-    #[error("{done} of {cells} cells are in the spreadsheet; the import was interrupted")]
+    #[error(
+        "{} of {} cells are in the spreadsheet; the import was interrupted",
+        grouped(*done), grouped(*cells)
+    )]
     #[diagnostic(
         code(cellar::import::stopped),
         help("run the same command again: it goes on where it was, and nothing happens twice")
@@ -81,6 +85,15 @@ impl From<io::Error> for CliError {
 impl CliError {
     pub(super) fn usage(why: impl Into<String>, advice: impl Into<String>) -> Self {
         Self::Usage { why: why.into(), advice: Some(advice.into()) }
+    }
+
+    /// What clap says about a command line, for programs: its first line is the message, the rest,
+    /// such as which arguments are missing, the help.
+    pub(super) fn of_command_line(text: &str) -> Self {
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let why = first.strip_prefix("error: ").unwrap_or(first).trim_end().to_owned();
+        let advice = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
+        Self::Usage { why, advice }
     }
 
     pub(super) fn exit_code(&self) -> u8 {
@@ -158,6 +171,17 @@ mod tests {
         assert_eq!(json["error"]["code"], "cellar::no_url");
         assert_eq!(error.exit_code(), EXIT_ERROR);
         assert_eq!(CliError::usage("a", "b").exit_code(), EXIT_USAGE);
+    }
+
+    #[test]
+    fn numbers_are_written_alike_everywhere() {
+        let stopped = CliError::Stopped { done: 26_931, cells: 80_000 };
+        assert!(stopped.to_string().starts_with("26,931 of 80,000 cells"), "{stopped}");
+        let source = Box::new(ClientError::Setup { why: "because".into() });
+        let advice = String::new();
+        let error =
+            ImportError::Interrupted { acknowledged: 26_931, cells: 80_000, advice, source };
+        assert!(error.to_string().starts_with("after 26,931 of 80,000 cells"), "{error}");
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub(super) async fn run(
     if args.at.is_none() {
         context.saw(&client, spreadsheet, reply.position, reply.epoch);
     }
+    context.note_unsent(&client, spreadsheet, output);
     if output.json {
         output.result(&Shown::new(&reply))?;
         return Ok(());

@@ -32,6 +32,7 @@ pub(super) async fn run(
     for line in lines(&entries) {
         output.say(line)?;
     }
+    context.note_unsent(&client, spreadsheet, output);
     if rest == Rest::Older {
         output.note("There is older history: give a larger --limit.");
     }

@@ -16,15 +16,26 @@ pub(super) async fn run(
     output: &Output,
     args: args::Import,
 ) -> Result<(), CliError> {
+    if args.file == Path::new("-") {
+        return Err(CliError::usage(
+            "standard input cannot be imported: an interrupted import reads its file again",
+            "write it to a file first, then: cellar import FILE.csv (a file called - is ./-)",
+        ));
+    }
     let into = args.into.or(context.given_spreadsheet());
     let options = options(&args, into.is_some())?;
     let client = context.client()?;
     let content = read_file(&args.file)?;
     let plan = Plan::new(&content, &options)?;
+    // Before anything is sent: there is time to think again.
+    let hint = plan.delimiter_hint(&content, options.delimiter);
+    if let Some(hint) = &hint {
+        output.note(hint);
+    }
     let file = std::path::absolute(&args.file)?;
     let subject = context.subject();
     let key = JournalKey {
-        url: client.url(),
+        cloud: client.identity(),
         subject: &subject,
         file: &file,
         content: &content,
@@ -54,6 +65,7 @@ pub(super) async fn run(
         "columns": plan.columns,
         "cells": plan.cells,
         "resumed": imported.resumed,
+        "hint": hint,
     }))?;
     output.say(summary(&args.file, &plan, imported.spreadsheet.to_string().as_str()))?;
     output.note("Next: cellar get");
@@ -102,7 +114,7 @@ fn summary(file: &Path, plan: &Plan, spreadsheet: &str) -> String {
 
 /// Whole cells a second: fractions would only flicker.
 fn rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write) {
-    let whole = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
+    let whole: u64 = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
     // Writing to a String cannot fail.
     let _ = text.write_str(&grouped(whole));
 }
@@ -144,7 +156,9 @@ impl Reporter {
         let percent = progress.done.saturating_mul(100).checked_div(progress.cells).unwrap_or(100);
         let due = progress.done > 0 && percent >= self.next_line;
         if due {
-            self.next_line = percent.saturating_add(LINE_EVERY_PERCENT);
+            // The end always has its line, and only one.
+            let next = percent.saturating_add(LINE_EVERY_PERCENT).min(100);
+            self.next_line = if percent >= 100 { usize::MAX } else { next };
         }
         due
     }
@@ -176,10 +190,15 @@ mod tests {
     #[test]
     fn lines_come_now_and_then_and_at_the_end() {
         let mut reporter = Reporter { output: Output::new(true), bar: None, done: 0, next_line: 0 };
-        let due: Vec<usize> = (0..=100)
-            .filter(|done| reporter.is_line_due(Progress { done: *done, cells: 100 }))
-            .collect();
-        assert_eq!(due.len(), 10);
-        assert_eq!(due.first(), Some(&1));
+        let mut due = |batch: usize, cells: usize| -> Vec<usize> {
+            reporter.next_line = 0;
+            // The end is reported twice: with the last batch, and when everything is found sent.
+            let reports = (0..cells).step_by(batch).chain([cells, cells]);
+            reports.filter(|done| reporter.is_line_due(Progress { done: *done, cells })).collect()
+        };
+        assert_eq!(due(1, 100), [1, 11, 21, 31, 41, 51, 61, 71, 81, 91, 100]);
+        let of_many = due(5_375, 80_000);
+        assert!(of_many.len() <= 11 && of_many.ends_with(&[80_000]), "{of_many:?}");
+        assert_eq!(due(1, 1), [1]);
     }
 }

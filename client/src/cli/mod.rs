@@ -51,7 +51,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         }
         Err(error) => {
             if json {
-                CliError::Usage { why: error.to_string(), advice: None }.report(true);
+                CliError::of_command_line(&error.to_string()).report(true);
             } else {
                 let _ = error.print();
             }

@@ -1,5 +1,7 @@
 //! `cellar set`
 
+use std::collections::BTreeSet;
+
 use cellar_core::a1::{CellName, Range};
 use cellar_core::cell::{TypedText, Value, typed_or_text};
 use cellar_core::operation::{CellEdit, FIRST_SHEET_NAME, Operation, SetCells, SheetId};
@@ -18,6 +20,7 @@ pub(super) async fn run(
     args: args::Set,
 ) -> Result<(), CliError> {
     let cells = if args.clear { clears(&args.pairs)? } else { sets(&args.pairs, args.text)? };
+    refuse_repeated(&cells)?;
     let operation = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells });
     let what = describe::operation(&operation);
     let spreadsheet = context.spreadsheet()?;
@@ -57,6 +60,18 @@ fn sets(pairs: &[String], text: bool) -> Result<Vec<CellEdit>, CliError> {
 fn clears(cells: &[String]) -> Result<Vec<CellEdit>, CliError> {
     let nothing = || TypedText { value: Value::Empty, format: None };
     cells.iter().map(|cell| Ok(edit(cell_name(cell)?, nothing()))).collect()
+}
+
+/// Of a cell that is named twice only one value would stay: that is a slip, not an order.
+fn refuse_repeated(edits: &[CellEdit]) -> Result<(), CliError> {
+    let mut named = BTreeSet::new();
+    match edits.iter().find(|edit| !named.insert((edit.row, edit.column))) {
+        None => Ok(()),
+        Some(CellEdit { row, column, .. }) => {
+            let name = CellName { row: *row, column: *column };
+            Err(CliError::usage(format!("{name} is named twice"), "name every cell once"))
+        }
+    }
 }
 
 fn edit(name: CellName, typed: TypedText) -> CellEdit {
@@ -121,5 +136,16 @@ mod tests {
             assert_eq!(error.exit_code(), super::super::EXIT_USAGE, "{line}");
         }
         assert!(clears(&words("A1 hello")).is_err());
+    }
+
+    #[test]
+    fn a_cell_named_twice_is_a_usage_error_that_names_it() {
+        for line in ["A1 1 A1 2", "B2 1 A1 1 Sheet1!$A$1 1"] {
+            let error = refuse_repeated(&sets(&words(line), false).unwrap()).unwrap_err();
+            assert_eq!(error.exit_code(), super::super::EXIT_USAGE);
+            assert!(error.to_string().contains("A1 is named twice"), "{error}");
+        }
+        assert!(refuse_repeated(&clears(&words("A1 A1")).unwrap()).is_err());
+        assert!(refuse_repeated(&sets(&words("A1 1 B1 1 A2 1"), false).unwrap()).is_ok());
     }
 }

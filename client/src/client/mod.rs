@@ -27,6 +27,7 @@ use transport::{Call, Transport};
 #[derive(Debug, Clone)]
 pub struct Client {
     transport: Transport,
+    identity: Option<String>,
 }
 
 /// Which cells to read; everything is optional.
@@ -51,7 +52,23 @@ impl Client {
     /// [`ClientError::InvalidUrl`], [`ClientError::InvalidToken`] or [`ClientError::Setup`];
     /// nothing is sent yet.
     pub fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
-        Ok(Self { transport: Transport::new(url, token)? })
+        Ok(Self { transport: Transport::new(url, token)?, identity: None })
+    }
+
+    /// The same client, with a name of the cloud that stays when its URL changes. An empty name is
+    /// none.
+    #[must_use]
+    pub fn with_identity(self, identity: Option<&str>) -> Self {
+        let identity = identity.filter(|identity| !identity.is_empty()).map(str::to_owned);
+        Self { identity, ..self }
+    }
+
+    /// Which cloud this is: its stable name if it has one, otherwise its URL. Everything that is
+    /// kept to be sent later is kept under this, so that a local cloud that begins again on
+    /// another port still gets it.
+    #[must_use]
+    pub fn identity(&self) -> &str {
+        self.identity.as_deref().unwrap_or_else(|| self.url())
     }
 
     /// The URL of the API, normalised.

@@ -20,7 +20,7 @@ pub enum EditorError {
     File(#[from] FileError),
     /// The edit can never succeed; it was not sent.
     #[error("{fault}")]
-    #[diagnostic(code(cellar::invalid_edit))]
+    #[diagnostic(code(cellar::invalid_edit), help("{}", how_to_mend(fault)))]
     Invalid {
         /// What is wrong with it.
         fault: InvalidOperation,
@@ -75,6 +75,16 @@ pub enum EditorError {
         /// What the server says.
         source: Box<ClientError>,
     },
+}
+
+fn how_to_mend(fault: &InvalidOperation) -> &'static str {
+    match fault {
+        InvalidOperation::TooLong { .. } => {
+            "shorten it, or spread it over several cells: nothing was sent"
+        }
+        InvalidOperation::TooManyCells { .. } => "use several commands: nothing was sent",
+        _ => "correct the command: nothing was sent",
+    }
 }
 
 impl From<ClientError> for EditorError {

@@ -42,10 +42,11 @@ pub struct Applied {
 
 impl Editor {
     /// An editor that keeps its state in `dir/.cellar/clients/`. `subject` says whose token the
-    /// client has ([`crate::subject_of_token`]): edits are never sent as somebody else.
+    /// client has ([`crate::subject_of_token`]): edits are never sent as somebody else. The state
+    /// belongs to [`Client::identity`].
     #[must_use]
     pub fn new(client: Client, spreadsheet: LogId, subject: &str, dir: &Path) -> Self {
-        let key = format!("{}\n{spreadsheet}\n{subject}", client.url());
+        let key = format!("{}\n{spreadsheet}\n{subject}", client.identity());
         let name: String = blake3::hash(key.as_bytes()).to_hex().chars().take(32).collect();
         let path = dir.join(STATE_FOLDER).join("clients").join(format!("{name}.json"));
         Self { client, spreadsheet, path }
@@ -57,6 +58,14 @@ impl Editor {
     /// [`FileError`] if the state cannot be read.
     pub fn seen(&self) -> Result<Option<Position>, FileError> {
         Ok(self.read()?.map(|state| state.seen))
+    }
+
+    /// How many edits are kept that are not known to be in the spreadsheet.
+    ///
+    /// # Errors
+    /// [`FileError`] if the state cannot be read.
+    pub fn unsent(&self) -> Result<usize, FileError> {
+        Ok(self.read()?.map_or(0, |state| state.pending.len()))
     }
 
     /// Remembers that the spreadsheet was seen at a position: the base of later edits, and what
@@ -93,7 +102,7 @@ impl Editor {
     }
 
     fn key(&self) -> (String, LogId) {
-        (self.client.url().to_owned(), self.spreadsheet)
+        (self.client.identity().to_owned(), self.spreadsheet)
     }
 
     fn read(&self) -> Result<Option<EditorState>, FileError> {

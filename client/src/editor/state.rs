@@ -16,7 +16,9 @@ const STATE_VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub(super) struct EditorState {
     version: u32,
-    url: String,
+    /// Which cloud: [`crate::Client::identity`]. Older files call it `url`.
+    #[serde(alias = "url")]
+    cloud: String,
     spreadsheet: LogId,
     /// The client's name: random, so that no two installations share a numbering.
     client: String,
@@ -35,14 +37,14 @@ pub(super) struct EditorState {
 impl EditorState {
     /// A client that has not made an edit.
     pub(super) fn fresh(
-        (url, spreadsheet): (String, LogId),
+        (cloud, spreadsheet): (String, LogId),
         client: String,
         epoch: u32,
         seen: Position,
     ) -> Self {
         Self {
             version: STATE_VERSION,
-            url,
+            cloud,
             spreadsheet,
             client,
             epoch,
@@ -58,7 +60,7 @@ impl EditorState {
         if self.version != STATE_VERSION {
             return Some("another version of cellar wrote it");
         }
-        if (&self.url, self.spreadsheet) != (&key.0, key.1) {
+        if (&self.cloud, self.spreadsheet) != (&key.0, key.1) {
             return Some("it is about another spreadsheet");
         }
         let ids = (self.ack.saturating_add(1)..).zip(&self.pending);
@@ -111,7 +113,7 @@ impl EditorState {
     /// that are certainly not in the log.
     pub(super) fn start_over(&mut self, client: String, epoch: u32, seen: Position) {
         let edits = std::mem::take(&mut self.pending);
-        let key = (std::mem::take(&mut self.url), self.spreadsheet);
+        let key = (std::mem::take(&mut self.cloud), self.spreadsheet);
         *self = Self::fresh(key, client, epoch, seen);
         for edit in edits {
             self.author(edit.op);
@@ -238,6 +240,12 @@ mod tests {
         assert_eq!((state.client.as_str(), state.seen), ("two", at(1)));
         assert!(!state.saw(at(0), 8, "three".into()));
         assert_eq!(state.seen, at(1));
+    }
+
+    #[test]
+    fn a_state_that_calls_its_cloud_url_is_read() {
+        let json = serde_json::to_string(&state()).unwrap().replace("\"cloud\"", "\"url\"");
+        assert_eq!(serde_json::from_str::<EditorState>(&json).unwrap(), state());
     }
 
     #[test]

@@ -19,9 +19,23 @@ pub(super) struct CellTooLong {
     pub(super) bytes: usize,
 }
 
+/// What one batch holds at most.
+#[derive(Debug, Clone, Copy)]
+struct BatchLimits {
+    cells: usize,
+    /// Bytes of JSON; a single cell may have more.
+    bytes: usize,
+}
+
+const LIMITS: BatchLimits = BatchLimits { cells: MAX_CELLS_PER_OPERATION, bytes: BATCH_BYTES };
+
 /// Cuts cells, in their order, into batches of at most `MAX_CELLS_PER_OPERATION` cells and about
 /// `BATCH_BYTES`. The same cells are always cut the same way: a resumed import relies on it.
 pub(super) fn cut(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
+    cut_to(cells, LIMITS)
+}
+
+fn cut_to(cells: Vec<CellEdit>, limits: BatchLimits) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
     let mut batches: Vec<Vec<CellEdit>> = Vec::new();
     let mut batch: Vec<CellEdit> = Vec::new();
     let mut batch_bytes = 0_usize;
@@ -30,7 +44,7 @@ pub(super) fn cut(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLon
         if bytes > MAX_CELL_BYTES {
             return Err(CellTooLong { index, bytes });
         }
-        let full = batch_bytes + bytes > BATCH_BYTES || batch.len() >= MAX_CELLS_PER_OPERATION;
+        let full = batch_bytes + bytes > limits.bytes || batch.len() >= limits.cells;
         if full && !batch.is_empty() {
             batches.push(std::mem::take(&mut batch));
             batch_bytes = 0;
@@ -83,15 +97,21 @@ mod tests {
 
     #[test]
     fn limits_hold_at_n_and_n_plus_1() {
-        let numbers = |count: usize| {
+        let sizes = |count: usize, limits: BatchLimits| -> Vec<usize> {
             let rows = 0..u32::try_from(count).unwrap();
-            let edits = rows.map(|row| CellEdit { format: None, ..cell(row, Value::Bool(true)) });
-            cut(edits.collect()).unwrap()
+            let edits = rows.map(|row| cell(row % 10, Value::Bool(true)));
+            cut_to(edits.collect(), limits).unwrap().iter().map(Vec::len).collect()
         };
-        let per_batch = numbers(2 * MAX_CELLS_PER_OPERATION)[0].len();
-        assert!(per_batch <= MAX_CELLS_PER_OPERATION);
-        assert_eq!(numbers(per_batch).len(), 1);
-        assert_eq!(numbers(per_batch + 1).len(), 2);
+        // Without a bound on bytes, the number of cells alone decides.
+        let of_cells = BatchLimits { bytes: usize::MAX, ..LIMITS };
+        let most = MAX_CELLS_PER_OPERATION;
+        assert_eq!(sizes(most, of_cells), [most]);
+        assert_eq!(sizes(most + 1, of_cells), [most, 1]);
+        assert_eq!(sizes(2 * most + 1, of_cells), [most, most, 1]);
+        let of_bytes =
+            BatchLimits { bytes: 5 * encoded_bytes(&cell(0, Value::Bool(true))), ..LIMITS };
+        assert_eq!(sizes(5, of_bytes), [5]);
+        assert_eq!(sizes(6, of_bytes), [5, 1]);
         assert!(cut(Vec::new()).unwrap().is_empty());
     }
 

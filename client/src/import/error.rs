@@ -6,6 +6,7 @@ use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS, MAX_TEXT_BYTES};
 
 use super::{IMPORT_MAX_BYTES, IMPORT_MAX_CELLS};
 use crate::ClientError;
+use crate::describe::grouped;
 use crate::files::FileError;
 
 /// Why an import ended. Lines are counted from 1; columns are named as in the file, from 1.
@@ -24,17 +25,20 @@ pub enum ImportError {
     #[error("{} has more than {IMPORT_MAX_BYTES} bytes (16 MB)", path.display())]
     #[diagnostic(
         code(cellar::import::file_too_large),
-        help("split the file; larger files come with imports straight into snapshots")
+        help("larger files are not supported yet: split this one, and import each part")
     )]
     FileTooLarge {
         /// The file.
         path: PathBuf,
     },
     /// More cells than one import takes.
-    #[error("line {line}: the file has more than {IMPORT_MAX_CELLS} cells that are not empty")]
+    #[error(
+        "line {line}: the file has more than {} cells that are not empty",
+        grouped(IMPORT_MAX_CELLS)
+    )]
     #[diagnostic(
         code(cellar::import::too_many_cells),
-        help("split the file; larger files come with imports straight into snapshots")
+        help("larger files are not supported yet: split this one, and import each part")
     )]
     TooManyCells {
         /// The line of the first cell that is too many.
@@ -173,7 +177,7 @@ pub enum ImportError {
     #[diagnostic(transparent)]
     File(#[from] FileError),
     /// A call failed; what had been acknowledged stays, the journal is kept.
-    #[error("after {acknowledged} of {cells} cells: {source}")]
+    #[error("after {} of {} cells: {source}", grouped(*acknowledged), grouped(*cells))]
     #[diagnostic(code(cellar::import::interrupted), help("{advice}"))]
     Interrupted {
         /// Cells that are in the spreadsheet.

@@ -19,8 +19,8 @@ const JOURNAL_VERSION: u32 = 1;
 /// in the same way, to the same place.
 #[derive(Debug, Clone)]
 pub struct JournalKey<'a> {
-    /// The API's URL.
-    pub url: &'a str,
+    /// Which cloud: [`crate::Client::identity`].
+    pub cloud: &'a str,
     /// Whose token it is ([`crate::subject_of_token`]).
     pub subject: &'a str,
     /// The absolute path of the file.
@@ -39,7 +39,7 @@ impl JournalKey<'_> {
     pub fn path(&self, dir: &Path) -> PathBuf {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 import journal");
         let options = self.options;
-        let text = format!("{:?}", (self.url, self.subject, self.into, options));
+        let text = format!("{:?}", (self.cloud, self.subject, self.into, options));
         for part in [
             text.as_bytes(),
             self.file.as_os_str().as_encoded_bytes(),
@@ -330,7 +330,7 @@ mod tests {
         let options = ImportOptions::default();
         let text = ImportOptions { text: true, ..ImportOptions::default() };
         let key = JournalKey {
-            url: "http://h",
+            cloud: "http://h",
             subject: "alice",
             file: Path::new("/a.csv"),
             content: b"a",
@@ -339,7 +339,7 @@ mod tests {
         };
         let path = |key: &JournalKey<'_>| key.path(Path::new("/work"));
         let others = [
-            JournalKey { url: "http://i", ..key.clone() },
+            JournalKey { cloud: "http://i", ..key.clone() },
             JournalKey { subject: "bob", ..key.clone() },
             JournalKey { file: Path::new("/b.csv"), ..key.clone() },
             JournalKey { content: b"b", ..key.clone() },

@@ -70,7 +70,7 @@ impl Plan {
         let columns_typed = if options.text { BTreeMap::new() } else { type_columns(&fields) };
         let edit = |field: &Field| {
             let typing = columns_typed.get(&field.column).unwrap_or(&ColumnTyping::TEXT);
-            cell_edit(field, typing, options)
+            cell_edit(field, typing, field.row == fields.first_row(), options)
         };
         let edits: Vec<CellEdit> = fields.fields.iter().map(edit).collect();
         let batches = batches::cut(edits).map_err(|fault| {
@@ -80,6 +80,26 @@ impl Plan {
         })?;
         let (rows, columns, cells) = (fields.rows, fields.columns, fields.fields.len());
         Ok(Self { rows, columns, cells, columns_typed, batches })
+    }
+
+    /// A question about the delimiter, if the file came out as one column and most of its lines
+    /// hold something else that separates fields: it is no error, only likely to be a slip.
+    #[must_use]
+    pub fn delimiter_hint(&self, bytes: &[u8], delimiter: u8) -> Option<String> {
+        if self.columns != 1 {
+            return None;
+        }
+        let lines =
+            || bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        let half = lines().count() / 2;
+        let others = [(b';', "semicolon"), (b'\t', "tab")].into_iter();
+        let with = |other: u8| lines().filter(|line| line.contains(&other)).count();
+        others
+            .filter(|(other, _)| *other != delimiter)
+            .map(|(other, name)| (with(other), name))
+            .filter(|(lines, _)| *lines > half)
+            .max_by_key(|(lines, _)| *lines)
+            .map(|(_, name)| format!("one column: is `--delimiter {name}` right?"))
     }
 
     /// A hash of everything that will be sent, for the journal.
@@ -106,7 +126,7 @@ fn type_columns(fields: &Fields) -> BTreeMap<u32, ColumnTyping> {
     let mut columns: BTreeMap<u32, (Option<&str>, Vec<&str>)> = BTreeMap::new();
     for field in &fields.fields {
         let column = columns.entry(field.column).or_default();
-        if field.row == 0 {
+        if field.row == fields.first_row() {
             column.0 = Some(&field.text);
         } else {
             column.1.push(&field.text);
@@ -118,8 +138,13 @@ fn type_columns(fields: &Fields) -> BTreeMap<u32, ColumnTyping> {
     columns.into_iter().map(typed).collect()
 }
 
-fn cell_edit(field: &Field, typing: &ColumnTyping, options: &ImportOptions) -> CellEdit {
-    let typed = typing.cell(&field.text, field.row == 0);
+fn cell_edit(
+    field: &Field,
+    typing: &ColumnTyping,
+    in_first_row: bool,
+    options: &ImportOptions,
+) -> CellEdit {
+    let typed = typing.cell(&field.text, in_first_row);
     // A format that an earlier number left would show this one differently.
     let needs_general = options.into_existing && matches!(typed.value, Value::Number(_));
     let format = typed.format.or_else(|| needs_general.then(|| GENERAL.to_owned()));
@@ -223,6 +248,35 @@ mod tests {
         let below = CellName { row: MAX_ROWS - 1, column: 0 };
         let outside = Plan::new(b"n\n5\n", &at(&below.to_string()));
         assert!(matches!(outside, Err(ImportError::OutsideSheet)));
+    }
+
+    #[test]
+    fn a_heading_below_blank_lines_is_one() {
+        let plan = Plan::new(b"\n\nprice\n5\n", &ImportOptions::default()).unwrap();
+        let edits = plan.batches.concat();
+        assert_eq!(
+            (edits[0].row, edits[0].value.as_ref()),
+            (2, Some(&Value::Text("price".into())))
+        );
+        assert_eq!((edits[1].row, edits[1].value.as_ref()), (3, Some(&Value::Number(5.0))));
+    }
+
+    #[test]
+    fn one_column_that_looks_like_more_asks_for_the_delimiter() {
+        let hint = |text: &str, delimiter: u8| {
+            let options = ImportOptions { delimiter, pad: true, ..ImportOptions::default() };
+            let plan = Plan::new(text.as_bytes(), &options).unwrap();
+            plan.delimiter_hint(text.as_bytes(), delimiter)
+        };
+        let asks = |text, delimiter, name: &str| {
+            assert!(hint(text, delimiter).unwrap().contains(&format!("`--delimiter {name}`")));
+        };
+        asks("a;b\n1;2\n\n", b',', "semicolon");
+        asks("a\tb\r\n1\t2\r\nnote\r\n", b',', "tab");
+        asks("a;b\n1;2\n", b'\t', "semicolon");
+        for (text, delimiter) in [("a;b\n1;2\n", b';'), ("a\nb;c\n", b','), ("a,b;c\n", b',')] {
+            assert_eq!(hint(text, delimiter), None, "{text}");
+        }
     }
 
     #[test]

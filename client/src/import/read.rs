@@ -13,6 +13,13 @@ pub(super) struct Fields {
     pub(super) fields: Vec<Field>,
 }
 
+impl Fields {
+    /// The first row that has anything in it: headings are looked for there.
+    pub(super) fn first_row(&self) -> u32 {
+        self.fields.first().map_or(0, |field| field.row)
+    }
+}
+
 /// A field that is not empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field {
@@ -24,7 +31,8 @@ pub(super) struct Field {
 }
 
 /// Takes a CSV file apart. Blank lines are no rows, except where rows have only one field: there
-/// a blank line is an empty one. `pad` lets rows have different numbers of fields.
+/// a blank line is an empty one, also above the first that is not blank, whose number of fields
+/// decides. `pad` lets rows have different numbers of fields.
 pub(super) fn read(text: &str, delimiter: u8, pad: bool) -> Result<Fields, ImportError> {
     quotes::check(text, delimiter)?;
     let mut reader = csv::ReaderBuilder::new()
@@ -39,7 +47,8 @@ pub(super) fn read(text: &str, delimiter: u8, pad: bool) -> Result<Fields, Impor
         let place = Place::of(&record, text);
         if fields.rows == 0 {
             fields.columns = count(record.len())?;
-        } else if fields.columns == 1 && record.len() == 1 {
+        }
+        if fields.columns == 1 && record.len() == 1 {
             fields.rows = fields.rows.saturating_add(place.blank_lines);
         }
         fields.add(&record, place.line, pad)?;
@@ -142,6 +151,11 @@ mod tests {
             let one = read_text(&["a", "", "", "b", ""].join(end)).unwrap();
             assert_eq!(places(&one), [(0, 0, 1, "a"), (3, 0, 4, "b")]);
             assert_eq!(one.rows, 4);
+            let leading = read_text(&["", "", "a", "b", ""].join(end)).unwrap();
+            assert_eq!(places(&leading), [(2, 0, 3, "a"), (3, 0, 4, "b")]);
+            assert_eq!(leading.rows, 4);
+            let leading = read_text(&["", "", "a,1", "b,2"].join(end)).unwrap();
+            assert_eq!((leading.rows, places(&leading)[0]), (2, (0, 0, 3, "a")));
             let two = read_text(&["a,1", "", "b,2"].join(end)).unwrap();
             assert_eq!(two.rows, 2);
         }

@@ -48,7 +48,8 @@ pub struct Imported {
 /// may be dropped, or killed, at any time and called again: nothing happens twice.
 ///
 /// # Errors
-/// [`ImportError`]; the journal stays, and the same import goes on where it was.
+/// [`ImportError`]; the journal stays, and the same import goes on where it was. Only where
+/// nothing was sent that a later run would have to know of, it is removed.
 pub async fn run(
     client: &Client,
     plan: &Plan,
@@ -56,14 +57,14 @@ pub async fn run(
     mut progress: impl FnMut(Progress),
 ) -> Result<Imported, ImportError> {
     let path = target.journal.as_path();
-    let _lock = FileLock::take(&path.with_extension("lock"))?;
+    let lock_path = path.with_extension("lock");
+    let lock = FileLock::take(&lock_path)?;
     if target.restart {
         remove(path)?;
     }
-    let mut journal = match Journal::resume(path, plan)? {
-        Some(journal) => journal,
-        None => Journal::begin(&target.source, plan, target.into),
-    };
+    let before = Journal::resume(path, plan)?;
+    let begun_now = before.is_none();
+    let mut journal = before.unwrap_or_else(|| Journal::begin(&target.source, plan, target.into));
     journal.save(path)?;
     let resumed = plan.cells_in(journal.acknowledged());
     loop {
@@ -73,9 +74,20 @@ pub async fn run(
             Ok(None) => {}
             Ok(Some((spreadsheet, position))) => {
                 remove(path)?;
+                lock.remove(&lock_path);
                 return Ok(Imported { spreadsheet, position, resumed });
             }
-            Err(error) => return Err(interrupted(error, done, plan.cells)),
+            Err(error) => {
+                let step = journal.next_step(plan.batches.len());
+                if !nothing_to_resume(step, begun_now, target.into, &error) {
+                    return Err(interrupted(error, done, plan.cells));
+                }
+                // The error says more than a journal that could not be removed.
+                if remove(path).is_ok() {
+                    lock.remove(&lock_path);
+                }
+                return Err(not_begun(error, plan.cells));
+            }
         }
         // One save for the acknowledgement and the next base together.
         if journal.next_step(plan.batches.len()) == Step::ChooseBase {
@@ -114,6 +126,40 @@ async fn step(
         Step::Finished { spreadsheet, position } => return Ok(Some((spreadsheet, position))),
     }
     Ok(None)
+}
+
+/// Whether a later run of the same import loses nothing if it begins anew, after `step` failed.
+fn nothing_to_resume(
+    step: Step,
+    begun_now: bool,
+    into: Option<LogId>,
+    error: &ClientError,
+) -> bool {
+    // An earlier run may have done what this one was refused.
+    let never_done = begun_now && error.certainly_not_done();
+    match step {
+        // Only a question, and nothing is sent before its answer.
+        Step::FindHead(_) => true,
+        Step::Create => never_done,
+        // A spreadsheet that was made for this import is not to be left behind, empty.
+        Step::Send { batch: 0, .. } => never_done && into.is_some(),
+        Step::Send { .. } | Step::ChooseBase | Step::Finished { .. } => false,
+    }
+}
+
+fn not_begun(error: ClientError, cells: usize) -> ImportError {
+    let advice = match error.problem_kind() {
+        Some(ProblemKind::NotFound) => {
+            "nothing was sent: check the id (--into or -s) and that the token covers it"
+        }
+        Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
+            "nothing was sent: run the same command again with a token that may edit (--token or \
+             CELLAR_TOKEN)"
+        }
+        _ => "nothing was sent: run the same command again when that is solved",
+    };
+    let advice = advice.to_owned();
+    ImportError::Interrupted { acknowledged: 0, cells, advice, source: Box::new(error) }
 }
 
 fn interrupted(error: ClientError, acknowledged: usize, cells: usize) -> ImportError {

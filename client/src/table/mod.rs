@@ -18,6 +18,10 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 /// Columns between the widths of two columns: a border and a space on either side.
 const BETWEEN_COLUMNS: usize = 3;
 
+/// Characters of a cell in a table whose lines have no bound: one long text would make every line
+/// as long.
+pub const MAX_CELL_CHARACTERS: usize = 200;
+
 /// The part of a sheet that a table shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
@@ -38,8 +42,9 @@ pub struct Rendered {
     pub columns: u32,
 }
 
-/// Renders the cells of a window, at most `width` characters wide; `None` is without a bound.
-/// Cells outside the window are left out.
+/// Renders the cells of a window, at most `width` characters wide; with `None` lines have no
+/// bound, and only cells beyond [`MAX_CELL_CHARACTERS`] are cut. Cells outside the window are left
+/// out.
 #[must_use]
 pub fn render(cells: &[PlacedCell], window: Window, width: Option<usize>) -> Rendered {
     let grid = Grid::new(cells, window);
@@ -47,7 +52,7 @@ pub fn render(cells: &[PlacedCell], window: Window, width: Option<usize>) -> Ren
     let natural = grid.widths();
     let widths = match width {
         Some(width) => fit::fit(&natural, width.saturating_sub(row_header + BETWEEN_COLUMNS + 1)),
-        None => natural,
+        None => natural.into_iter().map(|width| width.min(MAX_CELL_CHARACTERS)).collect(),
     };
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
@@ -188,6 +193,18 @@ mod tests {
         let rendered = render(&many, window(1, 30), Some(40));
         assert!(rendered.columns < 30 && rendered.columns > 0);
         assert!(rendered.text.lines().all(|line| console::measure_text_width(line) <= 40));
+    }
+
+    #[test]
+    fn without_a_width_only_very_long_cells_are_cut() {
+        let table = |length: usize| {
+            let cells = [text(0, 0, &"x".repeat(length)), text(1, 0, "short")];
+            render(&cells, window(2, 1), None).text
+        };
+        assert!(table(MAX_CELL_CHARACTERS).contains(&"x".repeat(MAX_CELL_CHARACTERS)));
+        let cut = table(60_000);
+        assert!(cut.contains(&format!("{}…", "x".repeat(MAX_CELL_CHARACTERS - 1))), "{cut}");
+        assert!(cut.lines().all(|line| console::measure_text_width(line) < 220));
     }
 
     proptest! {

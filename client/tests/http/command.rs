@@ -138,9 +138,16 @@ fn errors_for_programs_are_json() {
     let (code, error) = case.error(&["get", "--json"]);
     let error: serde_json::Value = serde_json::from_str(&error).unwrap();
     assert_eq!((code, error["error"]["code"].as_str()), (1, Some("cellar::no_spreadsheet")));
-    let (code, error) = case.error(&["get", "--json", "--nonsense"]);
-    let error: serde_json::Value = serde_json::from_str(&error).unwrap();
-    assert!(code == 64 && error["error"]["message"].as_str().unwrap().contains("nonsense"));
+    for (arguments, message, help) in [
+        (&["--json", "bogus"][..], "unrecognized subcommand 'bogus'", "Usage:"),
+        (&["get", "--json", "--bogus"], "unexpected argument '--bogus' found", "Usage:"),
+        (&["use", "--json"], "the following required arguments were not provided:", "<ID>"),
+    ] {
+        let (code, error) = case.error(arguments);
+        let error: serde_json::Value = serde_json::from_str(&error).unwrap();
+        assert_eq!((code, error["error"]["message"].as_str()), (64, Some(message)));
+        assert!(error["error"]["help"].as_str().unwrap().contains(help), "{error}");
+    }
 }
 
 #[test]
@@ -153,18 +160,107 @@ fn usage_and_help_have_their_exit_codes() {
         (&[], 64),
         (&["nonsense"], 64),
         (&["set", "A1"], 64),
+        (&["set", "A1", "1", "A1", "2"], 64),
+        (&["import", "-"], 64),
         (&["import", "x.csv", "--at", "B2"], 64),
         (&["health"], 0),
     ] {
         assert_eq!(case.run(arguments).status.code(), Some(code), "{arguments:?}");
     }
-    assert!(case.text(&["import", "--help"]).contains("100,000 cells"));
+    let help = case.text(&["import", "--help"]);
+    assert!(help.contains("100,000 cells") && help.contains("not supported yet"), "{help}");
+    let (_, error) = case.error(&["import", "-"]);
+    assert!(error.contains("standard input cannot be imported"), "{error}");
+    assert!(error.contains("write it to a file first"), "{error}");
     let output = Command::new(env!("CARGO_BIN_EXE_cellar"))
         .env("CELLAR_TOKEN", "the-secret")
         .arg("--help")
         .output()
         .unwrap();
     assert!(!String::from_utf8(output.stdout).unwrap().contains("the-secret"));
+}
+
+#[test]
+fn an_edit_that_is_kept_is_mentioned_and_sent_after_a_restart_on_another_port() {
+    let case = Case::new();
+    let (_, profile) = Profile::find(case.folder.path()).unwrap().unwrap();
+    let with_identity = Profile { identity: Some("local-1".into()), ..profile };
+    with_identity.save(case.folder.path()).unwrap();
+    case.text(&["create"]);
+    case.text(&["set", "A1", "before"]);
+    case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(0), 5));
+    let (code, error) = case.error(&["set", "A2", "kept"]);
+    assert!(code == 1 && error.contains("the edit is kept"), "{error}");
+
+    let (_, profile) = Profile::find(case.folder.path()).unwrap().unwrap();
+    assert_eq!(profile.identity.as_deref(), Some("local-1"), "a command dropped the identity");
+    let moved = Profile { url: case.fake.another_port(), ..profile };
+    assert_ne!(moved.url, case.fake.url);
+    moved.save(case.folder.path()).unwrap();
+    for command in ["get", "history"] {
+        let output = case.run(&[command]);
+        let note = String::from_utf8(output.stderr).unwrap();
+        assert!(note.contains("1 edit is not sent yet: the next `cellar set` sends it"), "{note}");
+        assert!(!case.text(&[command]).contains("kept"));
+    }
+    assert_eq!(case.json(&["set", "A3", "after"])["earlier"].as_u64(), Some(1));
+    let texts = case.fake.texts(moved.spreadsheet.unwrap());
+    let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts, ["before", "kept", "after"]);
+    let output = case.run(&["get"]);
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("not sent yet"));
+}
+
+#[test]
+fn an_import_goes_on_after_a_restart_on_another_port() {
+    let case = Case::new();
+    let (_, profile) = Profile::find(case.folder.path()).unwrap().unwrap();
+    let profile = Profile { identity: Some("local-1".into()), ..profile };
+    profile.save(case.folder.path()).unwrap();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
+    case.fake.fail([Fault::None, Fault::None]);
+    case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(0), 5));
+    assert_eq!(case.error(&["import", file]).0, 1);
+    let moved = Profile { url: case.fake.another_port(), ..profile };
+    moved.save(case.folder.path()).unwrap();
+    assert!(case.json(&["import", file])["resumed"].as_u64().unwrap() > 0);
+    assert_eq!(case.fake.lock().logs.len(), 1);
+}
+
+#[test]
+fn a_long_text_is_cut_in_a_table_but_not_for_programs() {
+    let case = Case::new();
+    case.text(&["create"]);
+    let long = "x".repeat(60_000);
+    case.text(&["set", "A1", &long, "A2", "short"]);
+    let table = case.text(&["get"]);
+    assert!(table.contains('…') && table.lines().all(|line| line.chars().count() < 220));
+    assert_eq!(case.json(&["get"])["texts"][0].as_str(), Some(long.as_str()));
+    assert_eq!(case.text(&["export", "-"]), format!("{long}\nshort\n"));
+    let too_long = "x".repeat(64 * 1024 + 1);
+    let (code, error) = case.error(&["set", "A1", &too_long]);
+    assert!(code == 1 && error.contains("help: shorten it"), "{error}");
+}
+
+#[test]
+fn an_import_says_what_is_likely_to_be_a_slip_and_counts_to_the_end() {
+    let case = Case::new();
+    std::fs::write(case.folder.path().join("a.csv"), "a;b\n1;2\n").unwrap();
+    let output = case.run(&["import", "a.csv"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("one column: is `--delimiter semicolon` right?"), "{stderr}");
+    assert!(stderr.contains("2 of 2 cells"), "{stderr}");
+    let hint = case.json(&["import", "a.csv"])["hint"].clone();
+    assert_eq!(hint.as_str(), Some("one column: is `--delimiter semicolon` right?"));
+    let right = case.json(&["import", "a.csv", "--delimiter", "semicolon"]);
+    assert!(right["hint"].is_null() && right["columns"].as_u64() == Some(2), "{right}");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
+    let output = case.run(&["import", file]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let mut parts =
+        stderr.lines().filter_map(|line| line.strip_suffix(" cells")?.split_once(" of "));
+    let (done, cells) = parts.next_back().unwrap();
+    assert_eq!(done, cells, "{stderr}");
 }
 
 #[cfg(unix)]

@@ -66,7 +66,17 @@ pub(crate) struct Fake {
 impl Fake {
     pub(crate) fn start() -> Self {
         let inner = Arc::new(Mutex::new(Inner::default()));
-        let shared = Arc::clone(&inner);
+        let url = Self::serve(&inner);
+        Self { url, inner }
+    }
+
+    /// The same cloud at another URL, as after a restart.
+    pub(crate) fn another_port(&self) -> String {
+        Self::serve(&self.inner)
+    }
+
+    fn serve(inner: &Arc<Mutex<Inner>>) -> String {
+        let shared = Arc::clone(inner);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -78,7 +88,7 @@ impl Fake {
                 axum::serve(listener, router).await.unwrap();
             });
         });
-        Self { url, inner }
+        url
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {

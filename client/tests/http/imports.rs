@@ -33,7 +33,7 @@ impl Case {
         let source = PathBuf::from("/data/airports.csv");
         let options = ImportOptions::default();
         let key = JournalKey {
-            url: &self.fake.url,
+            cloud: &self.fake.url,
             subject: "somebody",
             file: &source,
             content: &self.content,
@@ -110,6 +110,41 @@ fn a_refusal_keeps_the_journal_and_says_how_to_go_on() {
     let imported = block_on(run(&case.fake.client(), &case.plan, &restarted, |_| {})).unwrap();
     assert_eq!(imported.resumed, 0);
     assert_eq!(case.fake.lock().logs.len(), 2, "a restart makes a new spreadsheet");
+}
+
+#[test]
+fn only_what_a_later_run_has_to_know_is_left_behind() {
+    let case = Case::new();
+    let imports = case.target().journal.parent().unwrap().to_owned();
+    let left = || std::fs::read_dir(&imports).map_or(0, Iterator::count);
+    // Windows keeps its lock files.
+    let nothing = if cfg!(unix) { 0 } else { 1 };
+
+    let unknown = Some(cellar_core::identity::LogId::from_uuid(uuid::Uuid::from_bytes([9; 16])));
+    let wrong = Target { into: unknown, ..case.target() };
+    let error = block_on(run(&case.fake.client(), &case.plan, &wrong, |_| {})).unwrap_err();
+    assert!(matches!(error, ImportError::Interrupted { acknowledged: 0, .. }), "{error}");
+    assert_eq!(left(), nothing, "a wrong id leaves a journal");
+
+    let into = Target { into: Some(case.fake.spreadsheet()), ..case.target() };
+    case.fake.fail([Fault::None, Fault::Refused(ProblemKind::Forbidden)]);
+    block_on(run(&case.fake.client(), &case.plan, &into, |_| {})).unwrap_err();
+    assert_eq!(left(), nothing, "a refused first batch leaves a journal");
+
+    case.fake.fail([Fault::Refused(ProblemKind::Unauthorized)]);
+    case.import().unwrap_err();
+    assert_eq!(left(), nothing, "a refused create leaves a journal");
+
+    // It may have been created: the next run has to ask for the same one, however it is refused.
+    case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
+    case.import().unwrap_err();
+    case.fake.fail([Fault::Refused(ProblemKind::Unauthorized)]);
+    case.import().unwrap_err();
+    assert!(case.target().journal.exists());
+    let before = case.fake.lock().logs.len();
+    case.import().unwrap();
+    assert_eq!(case.fake.lock().logs.len(), before, "a second spreadsheet was created");
+    assert_eq!(left(), nothing, "a finished import leaves something");
 }
 
 #[test]

@@ -110,8 +110,6 @@ impl Construct for Table {
             .set("DeletionProtectionEnabled", self.deletion_protection)
             .set("KeySchema", self.key_schema())
             .set("PointInTimeRecoverySpecification", json!({ "PointInTimeRecoveryEnabled": true }))
-            // The key that AWS manages for DynamoDB: no monthly price, nothing to own.
-            .set("SSESpecification", json!({ "SSEEnabled": true }))
             .set_option(
                 "StreamSpecification",
                 self.stream.map(|view| json!({ "StreamViewType": view.name() })),

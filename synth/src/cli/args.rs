@@ -37,6 +37,7 @@ pub(super) enum Command {
     /// Deploy the stack
     Deploy(DeployArguments),
     /// Show what runs
+    #[command(after_help = "Examples:\n  synth status\n  synth --json status | jq .running.url")]
     Status,
     /// Check a running stack from outside, through its URL
     Smoke(SmokeArguments),
@@ -151,6 +152,8 @@ pub(crate) struct TokenArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Make a key pair: the private half stays here, the public half goes into cellar.yaml
+    #[command(after_help = "Examples:\n  synth token init\n\nRun again, it finishes what was \
+                            interrupted; a key that exists is kept.")]
     Init,
 }
 
@@ -184,9 +187,6 @@ pub(crate) struct LocalCloudArguments {
     /// State folder
     #[arg(long)]
     pub(crate) folder: PathBuf,
-    /// Template
-    #[arg(long)]
-    pub(crate) template: PathBuf,
     /// Stack name
     #[arg(long)]
     pub(crate) stack: String,

@@ -25,14 +25,7 @@ const USAGE: u8 = 64;
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // Nothing is left to do if the terminal is gone.
-            let _ = error.print();
-            return match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-                _ => ExitCode::from(USAGE),
-            };
-        }
+        Err(error) => return usage(&error),
     };
     let output = Output::new(arguments.json);
     match run(arguments, &output) {
@@ -44,6 +37,24 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Help and version on stdout; wrong usage on stderr, for programs as JSON.
+fn usage(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Nothing is left to do if the terminal is gone.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let message = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+        Output::new(true).error(SynthError::Usage(message));
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(USAGE)
+}
+
 fn run(arguments: Arguments, output: &Output) -> Result<(), SynthError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -52,7 +63,7 @@ fn run(arguments: Arguments, output: &Output) -> Result<(), SynthError> {
     let config = arguments.config.as_deref();
     runtime.block_on(async {
         match arguments.command {
-            Command::Init(arguments) => commands::init::run(&arguments, output),
+            Command::Init(arguments) => commands::init::run(config, &arguments, output),
             Command::Template(arguments) => commands::template::run(config, &arguments, output),
             Command::Deploy(arguments) => commands::deploy::run(config, &arguments, output).await,
             Command::Status => commands::status::run(config, output).await,

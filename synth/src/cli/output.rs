@@ -63,16 +63,26 @@ impl Output {
             note(&json!({ "error": problem }).to_string());
             return;
         }
-        let theme = match self.terminal && console::colors_enabled_stderr() {
-            true => miette::GraphicalTheme::unicode(),
-            false => miette::GraphicalTheme::none(),
-        };
+        if !self.terminal || !console::colors_enabled_stderr() {
+            note(&format!("error: {report}"));
+            if let Some(help) = report.help() {
+                note(&format!("help: {help}"));
+            }
+            return;
+        }
         let mut text = String::new();
-        let handler = miette::GraphicalReportHandler::new_themed(theme);
+        let handler = miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode());
         if handler.render_report(&mut text, report.as_ref()).is_err() {
             text = report.to_string();
         }
         note(text.trim_end());
+    }
+
+    /// Says something to a person; programs do not need it.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.json {
+            note(text);
+        }
     }
 }
 

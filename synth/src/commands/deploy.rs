@@ -4,16 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use cellar::files::write_private;
-use cellar::profile::Profile;
 use cellar_core::access::Role;
-use cellar_local::{Options, Running};
+use cellar_local::{Occupancy, Options, Running};
 use cellar_runtime::token::KeyPair;
-use cellar_stacks::Config;
 use cellar_stacks::config::TokenKey;
-use handlebars::Handlebars;
-use serde::Serialize;
 
+use super::remember::{self, Deployed};
 use super::template::synthesize;
 use crate::cli::{DeployArguments, Output};
 use crate::error::SynthError;
@@ -22,20 +18,24 @@ use crate::project::Project;
 use crate::smoke::{self, Target};
 use crate::tokens::{Grant, mint, read_or_make_key};
 
-const SUMMARY: &str = include_str!("../../../templates/local-summary.txt.hbs");
 /// How long the token in the profile is valid.
 const TOKEN_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// What a deployment tells.
-#[derive(Serialize)]
-struct Summary<'a> {
-    stack: &'a str,
-    url: &'a str,
-    token: &'a str,
-    token_expires: String,
-    profile: String,
-    state: String,
-    detached: bool,
+/// One deployment on its way.
+struct Deployment<'a> {
+    project: Project,
+    pair: KeyPair,
+    template: String,
+    arguments: &'a DeployArguments,
+    output: &'a Output,
+}
+
+/// How the cloud runs that was deployed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Foreground,
+    Background,
+    Already,
 }
 
 /// Deploys.
@@ -58,145 +58,119 @@ pub(crate) async fn run(
     if !project.config.tokens.keys.contains(&key) {
         project.config.tokens.keys.push(key);
     }
+    remember::check_profile(&project)?;
     let step = output.step("Synthesize the template");
     let template = synthesize(&project.config)?.to_json();
     step.done(&format!("{} KB", template.len().div_ceil(1_024)));
-    let already = running_with(&project, &template)?;
-    if already.is_none() {
-        write_private(&project.local_template(), template.as_bytes())?;
+    let deployment = Deployment { project, pair, template, arguments, output };
+    match deployment.already_running()? {
+        Some(running) => deployment.finish(&running.url, Mode::Already).await,
+        None if arguments.detach => deployment.background().await,
+        None => deployment.foreground().await,
     }
-    if arguments.detach || already.is_some() {
-        let running = match already {
-            Some(running) => running,
-            None => detach(&project, arguments, output).await?,
+}
+
+impl Deployment<'_> {
+    /// The local cloud that runs already, if it is the one that is asked for.
+    fn already_running(&self) -> Result<Option<Running>, SynthError> {
+        let folder = self.project.local_state();
+        let running = match folder.occupancy()? {
+            Occupancy::Free => return Ok(None),
+            Occupancy::Unknown => return Err(SynthError::Busy),
+            Occupancy::By(running) => running,
         };
-        return finish(&project, &pair, &running.url, true, arguments, output).await;
-    }
-    foreground(&project, &pair, arguments, output).await
-}
-
-/// The local cloud that runs already, if it runs this template.
-fn running_with(project: &Project, template: &str) -> Result<Option<Running>, SynthError> {
-    let Some(running) = project.local_state().running()? else { return Ok(None) };
-    match fs::read_to_string(project.local_template()) {
-        Ok(text) if text == template => Ok(Some(running)),
-        _ => Err(SynthError::OtherTemplate { url: running.url }),
-    }
-}
-
-fn port(project: &Project, arguments: &DeployArguments) -> u16 {
-    arguments.port.unwrap_or(project.config.local.port)
-}
-
-async fn detach(
-    project: &Project,
-    arguments: &DeployArguments,
-    output: &Output,
-) -> Result<Running, SynthError> {
-    let step = output.step("Start the local cloud in the background");
-    let (folder, port) = (project.local_state(), port(project, arguments));
-    let (template, log) = (project.local_template(), project.local_log());
-    let started = start_detached(&template, &folder, &project.config.stack, port, &log).await;
-    match started {
-        Ok(running) => {
-            step.done(&running.url);
-            Ok(running)
+        let other = |what| SynthError::OtherCloud { url: running.url.clone(), what };
+        if folder.stack()?.as_deref() != Some(&self.project.config.stack) {
+            return Err(other("stack name"));
         }
-        Err(error) => {
-            step.failed();
-            Err(error)
+        if fs::read_to_string(folder.template()).ok().as_deref() != Some(&self.template) {
+            return Err(other("template"));
+        }
+        let port = self.arguments.port.filter(|port| *port != 0);
+        if port.is_some_and(|port| !running.url.ends_with(&format!(":{port}/"))) {
+            return Err(other("port"));
+        }
+        Ok(Some(running))
+    }
+
+    fn port(&self) -> u16 {
+        self.arguments.port.unwrap_or(self.project.config.local.port)
+    }
+
+    async fn background(&self) -> Result<(), SynthError> {
+        let step = self.output.step("Start the local cloud in the background");
+        let (folder, log) = (self.project.local_state(), self.project.local_log());
+        let stack = &self.project.config.stack;
+        match start_detached(&self.template, &folder, stack, self.port(), &log).await {
+            Ok(running) => {
+                step.done(&running.url);
+                self.finish(&running.url, Mode::Background).await
+            }
+            Err(error) => {
+                step.failed();
+                Err(error)
+            }
         }
     }
-}
 
-async fn foreground(
-    project: &Project,
-    pair: &KeyPair,
-    arguments: &DeployArguments,
-    output: &Output,
-) -> Result<(), SynthError> {
-    let step = output.step("Start the local cloud");
-    let options = Options { stack: project.config.stack.clone(), port: port(project, arguments) };
-    let started = start(&project.local_template(), &project.local_state(), &options).await;
-    let cloud = match started {
-        Ok(cloud) => cloud,
-        Err(error) => {
-            step.failed();
-            return Err(error);
-        }
-    };
-    let url = cloud.url().to_owned();
-    step.done(&url);
-    let server = tokio::spawn(serve(cloud));
-    finish(project, pair, &url, false, arguments, output).await?;
-    match server.await {
-        Ok(served) => served,
-        Err(error) => Err(SynthError::Process(std::io::Error::other(error))),
+    async fn foreground(&self) -> Result<(), SynthError> {
+        let step = self.output.step("Start the local cloud");
+        let options = Options { stack: self.project.config.stack.clone(), port: self.port() };
+        let cloud = match start(&self.template, &self.project.local_state(), &options).await {
+            Ok(cloud) => cloud,
+            Err(error) => {
+                step.failed();
+                return Err(error);
+            }
+        };
+        let url = cloud.url().to_owned();
+        step.done(&url);
+        let server = tokio::spawn(serve(cloud));
+        self.finish(&url, Mode::Foreground).await?;
+        let ended =
+            server.await.map_err(|error| SynthError::Process(std::io::Error::other(error)))?;
+        let state = self.project.local_state();
+        self.output.note(&format!("Ended. The data stays in {}.", state.path().display()));
+        ended
     }
-}
 
-/// Checks what runs, remembers how to reach it, and says what to do next.
-async fn finish(
-    project: &Project,
-    pair: &KeyPair,
-    url: &str,
-    detached: bool,
-    arguments: &DeployArguments,
-    output: &Output,
-) -> Result<(), SynthError> {
-    let grant = Grant {
-        subject: std::env::var("USER")
-            .ok()
-            .filter(|user| !user.is_empty() && user.len() <= 64)
-            .unwrap_or_else(|| "operator".to_owned()),
-        spreadsheets: vec![],
-        role: Role::Owner,
-        lifetime: TOKEN_LIFETIME,
-    };
-    let (token, expires_s) = mint(pair, &project.config, grant)?;
-    if !arguments.no_smoke {
-        let step = output.step("Smoke test");
-        let signer = Some((pair, &project.config));
-        let report = smoke::run(&Target { url, token: &token, signer }).await;
-        if let Err(error) = report.result() {
-            step.failed();
-            return Err(error);
+    /// Checks what runs, remembers how to reach it, and says what to do next.
+    async fn finish(&self, url: &str, mode: Mode) -> Result<(), SynthError> {
+        let config = &self.project.config;
+        let user = std::env::var("USER").ok().filter(|user| !user.is_empty() && user.len() <= 64);
+        let grant = Grant {
+            subject: user.unwrap_or_else(|| "operator".to_owned()),
+            spreadsheets: vec![],
+            role: Role::Owner,
+            lifetime: TOKEN_LIFETIME,
+        };
+        let (token, expires_s) = mint(&self.pair, config, grant)?;
+        if !self.arguments.no_smoke {
+            self.smoke(url, &token).await?;
         }
-        step.done(&report.summary());
+        let deployed = Deployed {
+            url,
+            token: &token,
+            expires_s,
+            detached: mode != Mode::Foreground,
+            already: mode == Mode::Already,
+        };
+        remember::remember(&self.project, &deployed, self.output)
     }
-    remember(project, url, &token)?;
-    let expires = std::time::UNIX_EPOCH + Duration::from_secs(expires_s);
-    let summary = Summary {
-        stack: &project.config.stack,
-        url,
-        token: &token,
-        token_expires: humantime::format_rfc3339_seconds(expires).to_string(),
-        profile: Profile::path(&project.folder).display().to_string(),
-        state: project.local_state().path().display().to_string(),
-        detached,
-    };
-    let mut templates = Handlebars::new();
-    templates.register_escape_fn(handlebars::no_escape);
-    let text = templates.render_template(SUMMARY, &summary)?;
-    output.result(&summary, &text);
-    Ok(())
-}
 
-/// The profile of this deployment; the current spreadsheet stays if it is of the same cloud.
-fn remember(project: &Project, url: &str, token: &str) -> Result<(), SynthError> {
-    let before = Profile::find(&project.folder)?.map(|(_, profile)| profile);
-    let spreadsheet = before
-        .filter(|before| before.stack.as_deref() == Some(&stack_name(&project.config)))
-        .and_then(|before| before.spreadsheet);
-    let profile = Profile {
-        url: url.to_owned(),
-        stack: Some(stack_name(&project.config)),
-        token: Some(token.to_owned()),
-        spreadsheet,
-    };
-    Ok(profile.save(&project.folder)?)
-}
-
-fn stack_name(config: &Config) -> String {
-    format!("{} (local)", config.stack)
+    async fn smoke(&self, url: &str, token: &str) -> Result<(), SynthError> {
+        let step = self.output.step("Smoke test");
+        let signer = Some((&self.pair, &self.project.config));
+        let report = smoke::run(&Target { url, token, signer }).await;
+        match report.result() {
+            Ok(()) => {
+                step.done(&report.summary());
+                Ok(())
+            }
+            Err(error) => {
+                step.failed();
+                Err(error)
+            }
+        }
+    }
 }

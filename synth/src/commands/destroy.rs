@@ -1,6 +1,5 @@
 //! `synth destroy`.
 
-use std::fs;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
@@ -23,8 +22,7 @@ pub(crate) async fn run(
             help: "`synth destroy --local` ends the one on this machine",
         });
     }
-    let project = Project::find(config)?;
-    let folder = project.local_state();
+    let folder = Project::find_folder(config)?.local_state();
     if arguments.delete_data && !arguments.yes {
         confirm(folder.path())?;
     }
@@ -32,11 +30,8 @@ pub(crate) async fn run(
     let data = folder.path();
     let deleted = arguments.delete_data && data.exists();
     if deleted {
-        fs::remove_dir_all(data).map_err(|source| SynthError::Io {
-            what: "delete",
-            path: data.to_owned(),
-            source,
-        })?;
+        // Takes the folder first: nobody can have started on it meanwhile.
+        folder.delete()?;
     }
     let ended = match &stopped {
         Some(running) => format!("Ended the local cloud at {}.", running.url),

@@ -1,6 +1,7 @@
 //! `synth init`.
 
 use std::io::{ErrorKind, Write as _};
+use std::path::Path;
 use std::{env, fs};
 
 use cellar_stacks::Config;
@@ -11,23 +12,28 @@ use crate::error::SynthError;
 use crate::project::CONFIG_FILE;
 
 /// Writes or prints a configuration with every field.
-pub(crate) fn run(arguments: &InitArguments, output: &Output) -> Result<(), SynthError> {
+pub(crate) fn run(
+    config: Option<&Path>,
+    arguments: &InitArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
     let text = Config::documented_yaml();
     if arguments.print {
         output.result(&json!({ "yaml": text }), &text);
         return Ok(());
     }
-    let path = env::current_dir().map_err(SynthError::Process)?.join(CONFIG_FILE);
+    let here = env::current_dir().map_err(SynthError::Process)?;
+    let path = here.join(config.unwrap_or(Path::new(CONFIG_FILE)));
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true).create_new(!arguments.force);
-    let mut file = options.open(&path).map_err(|source| match source.kind() {
+    let mut file = options.open(&path).map_err(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => SynthError::Exists { path: path.clone() },
-        _ => SynthError::Io { what: "write", path: path.clone(), source },
+        _ => SynthError::Io { what: "write", path: path.clone(), cause },
     })?;
-    file.write_all(text.as_bytes()).map_err(|source| SynthError::Io {
+    file.write_all(text.as_bytes()).map_err(|cause| SynthError::Io {
         what: "write",
         path: path.clone(),
-        source,
+        cause,
     })?;
     output.result(&json!({ "written": path }), &format!("Wrote {}", path.display()));
     Ok(())

@@ -4,6 +4,7 @@ pub(crate) mod deploy;
 pub(crate) mod destroy;
 pub(crate) mod init;
 pub(crate) mod local_cloud;
+mod remember;
 pub(crate) mod smoke;
 pub(crate) mod status;
 pub(crate) mod template;

@@ -4,6 +4,7 @@ use std::env;
 use std::path::Path;
 
 use cellar::profile::Profile;
+use cellar_local::Occupancy;
 
 use crate::cli::{Output, SmokeArguments};
 use crate::error::SynthError;
@@ -20,6 +21,12 @@ pub(crate) async fn run(
     let project = Project::find(config)?;
     let here = env::current_dir().map_err(SynthError::Process)?;
     let profile = Profile::find(&here)?.map(|(_, profile)| profile);
+    // The token of the profile is for the profile's API and never sent to another.
+    let same = |profile: &Profile| {
+        let bare = |url: &str| url.trim().trim_end_matches('/').to_owned();
+        arguments.url.as_ref().is_none_or(|url| bare(url) == bare(&profile.url))
+    };
+    let profile = profile.filter(same);
     let from_profile = |field: fn(&Profile) -> Option<String>| profile.as_ref().and_then(field);
     let url = arguments.url.clone().or_else(|| from_profile(|profile| Some(profile.url.clone())));
     let token = arguments.token.clone().or_else(|| from_profile(|profile| profile.token.clone()));
@@ -27,8 +34,10 @@ pub(crate) async fn run(
         return Err(SynthError::NotDeployed);
     };
     // The key of the local cloud signs only for the local cloud.
-    let running = project.local_state().running()?;
-    let local = running.is_some_and(|running| running.url == url);
+    let local = match project.local_state().occupancy()? {
+        Occupancy::By(running) => running.url == url,
+        Occupancy::Free | Occupancy::Unknown => false,
+    };
     let pair = if local { read_key(&project.local_key()).ok() } else { None };
     let signer = pair.as_ref().map(|pair| (pair, &project.config));
     let report = smoke::run(&Target { url: &url, token: &token, signer }).await;

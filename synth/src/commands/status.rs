@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cellar::Client;
-use cellar_local::{Running, StateFolder};
+use cellar_local::{Occupancy, Running};
 use serde::Serialize;
 
 use crate::cli::Output;
@@ -13,48 +13,54 @@ use crate::project::Project;
 
 #[derive(Serialize)]
 struct Status<'a> {
-    stack: &'a str,
+    stack: Option<String>,
     state: &'a Path,
     database_bytes: Option<u64>,
+    busy: bool,
     running: Option<Running>,
     healthy: Option<bool>,
 }
 
 /// Shows the local cloud: whether it runs, where, and whether it answers.
 pub(crate) async fn run(config: Option<&Path>, output: &Output) -> Result<(), SynthError> {
-    let project = Project::find(config)?;
-    let folder = project.local_state();
-    let running = folder.running()?;
+    let folder = Project::find_folder(config)?.local_state();
+    let occupancy = folder.occupancy()?;
+    let busy = occupancy == Occupancy::Unknown;
+    let running = match occupancy {
+        Occupancy::By(running) => Some(running),
+        Occupancy::Free | Occupancy::Unknown => None,
+    };
     let healthy = match &running {
         Some(running) => {
-            Some(Client::new(&running.url, None)?.health().await.is_ok_and(|health| health.ok))
+            let health = Client::new(&running.url, None)?.health().await;
+            Some(health.is_ok_and(|health| health.ok))
         }
         None => None,
     };
     let status = Status {
-        stack: &project.config.stack,
+        stack: folder.stack()?,
         state: folder.path(),
-        database_bytes: database_bytes(&folder),
+        database_bytes: folder.database_bytes(),
+        busy,
         running,
         healthy,
     };
-    output.result(&status, &text(&status, folder.exists()));
+    output.result(&status, &text(&status));
     Ok(())
 }
 
-fn database_bytes(folder: &StateFolder) -> Option<u64> {
-    Some(folder.database().metadata().ok()?.len())
-}
-
-fn text(status: &Status<'_>, exists: bool) -> String {
+fn text(status: &Status<'_>) -> String {
     let state = status.state.display();
     let size = status.database_bytes.map(|bytes| format!(" ({} KB)", bytes.div_ceil(1_024)));
     let size = size.unwrap_or_default();
     let Some(running) = &status.running else {
         let next = "Start it with `cargo run -p synth -- deploy --local`.";
-        return match exists {
-            true => format!("Not running. Its data is in {state}{size}.\n{next}"),
-            false => format!("Nothing is deployed here.\n{next}"),
+        return match (status.busy, &status.stack) {
+            (true, _) => format!("A local cloud starts or ends here, in {state}."),
+            (false, Some(stack)) => {
+                format!("{stack} is not running. Its data is in {state}{size}.\n{next}")
+            }
+            (false, None) => format!("Nothing is deployed here.\n{next}"),
         };
     };
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -62,7 +68,7 @@ fn text(status: &Status<'_>, exists: bool) -> String {
     let health = if status.healthy == Some(true) { "healthy" } else { "NOT answering" };
     format!(
         "{} runs at {} ({health})\n  process  {}, for {}\n  state    {state}{size}",
-        status.stack,
+        status.stack.as_deref().unwrap_or("cellar"),
         running.url,
         running.pid,
         humantime::format_duration(up)

@@ -27,10 +27,10 @@ pub(crate) fn run(
         output.result(&template.to_value(), &text);
         return Ok(());
     };
-    fs::write(path, &text).map_err(|source| SynthError::Io {
+    fs::write(path, &text).map_err(|cause| SynthError::Io {
         what: "write",
         path: path.clone(),
-        source,
+        cause,
     })?;
     let written = json!({ "written": path, "bytes": text.len() });
     output.result(&written, &format!("Wrote {}", path.display()));

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use cellar_runtime::settings::PublicKey;
 use serde_json::json;
 
 use crate::cli::{MintArguments, Output, TokenArguments, TokenCommand};
 use crate::error::SynthError;
 use crate::project::Project;
-use crate::tokens::{Grant, add_public_key, mint, read_key, write_new_key};
+use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_make_key};
 
 /// Mints a token, or makes the key that signs them.
 pub(crate) fn run(
@@ -44,44 +45,56 @@ fn print_token(
     Ok(())
 }
 
+/// Makes the key if there is none, and puts its public half into the configuration if it is not
+/// there: a run that got half-way is finished by the next.
 fn init(project: &Project, output: &Output) -> Result<(), SynthError> {
     let key_file = project.operator_key();
-    let pair = write_new_key(&key_file)?;
+    let existed = key_file.exists();
+    let pair = read_or_make_key(&key_file)?;
     let public = pair.public();
+    let listed = project.config.tokens.keys.iter().any(|key| key.id == public.id);
+    if !listed {
+        list(project, &public)?;
+    }
     let path = &project.config_file;
-    let text = if path.exists() {
-        fs::read_to_string(path).map_err(|source| SynthError::Io {
-            what: "read",
-            path: path.clone(),
-            source,
-        })?
-    } else {
-        String::new()
-    };
-    let edited = add_public_key(&text, &public).ok_or_else(|| SynthError::Edit {
-        path: path.clone(),
-        snippet: format!(
-            "tokens:\n  keys:\n    - id: \"{}\"\n      public_key: \"{}\"",
-            public.id, public.public_key
-        ),
-    })?;
-    fs::write(path, edited).map_err(|source| SynthError::Io {
-        what: "write",
-        path: path.clone(),
-        source,
-    })?;
     let result = json!({
         "private_key": key_file,
         "config": path,
         "key": { "id": public.id, "public_key": public.public_key },
+        "existed": existed,
+        "listed_before": listed,
     });
     let text = format!(
-        "Made a key pair.\n  private  {} (keep it: whoever has it can make any token)\n  \
+        "{} a key pair.\n  private  {} (keep it: whoever has it can make any token)\n  \
          public   {}, as {}\n\nDeploy to make the stack accept it; then `synth token --sub NAME`.",
+        if existed { "There is" } else { "Made" },
         key_file.display(),
         path.display(),
         public.id
     );
     output.result(&result, &text);
     Ok(())
+}
+
+fn list(project: &Project, public: &PublicKey) -> Result<(), SynthError> {
+    let path = &project.config_file;
+    let fault = |what| move |cause| SynthError::Io { what, path: path.clone(), cause };
+    let text = match path.exists() {
+        true => fs::read_to_string(path).map_err(fault("read"))?,
+        false => String::new(),
+    };
+    let edited = add_public_key(&text, public).ok_or_else(|| SynthError::Edit {
+        path: path.clone(),
+        snippet: format!(
+            "tokens:\n  keys:\n    - id: \"{}\"\n      public_key: \"{}\"",
+            public.id, public.public_key
+        ),
+    })?;
+    // Beside it first, so that the old or the new one is there, whole.
+    let new = path.with_extension("yaml.new");
+    fs::write(&new, edited).map_err(fault("write"))?;
+    if let Ok(old) = fs::metadata(path) {
+        fs::set_permissions(&new, old.permissions()).map_err(fault("write"))?;
+    }
+    fs::rename(&new, path).map_err(fault("write"))
 }

@@ -1,27 +1,19 @@
 //! Runs a local cloud in this process.
 
-use std::fs;
-use std::path::Path;
-
 use cellar_local::{LocalCloud, LocalError, Options, StateFolder};
 use cellar_stacks::template::Template;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::error::SynthError;
 
-/// Starts the template in a file.
+/// Starts the template.
 pub(crate) async fn start(
-    template: &Path,
+    template: &str,
     folder: &StateFolder,
     options: &Options,
 ) -> Result<LocalCloud, SynthError> {
-    let text = fs::read_to_string(template).map_err(|source| SynthError::Io {
-        what: "read",
-        path: template.to_owned(),
-        source,
-    })?;
-    let template = Template::from_json(&text).map_err(|error| LocalError::Template {
-        logical_id: template.display().to_string(),
+    let template = Template::from_json(template).map_err(|error| LocalError::Template {
+        logical_id: "the template".to_owned(),
         why: error.to_string(),
     })?;
     Ok(LocalCloud::start(&template, folder, options).await?)

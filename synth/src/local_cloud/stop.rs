@@ -2,38 +2,37 @@
 
 use std::time::{Duration, Instant};
 
-use cellar_local::{Running, StateFolder};
-use rustix::process::{Pid, Signal, kill_process};
+use cellar_local::{Occupancy, Running, StateFolder};
 
 use crate::error::SynthError;
 
 /// How long requests under way may take to be answered.
-const GRACE: Duration = Duration::from_secs(10);
+const GRACE: Duration = Duration::from_secs(15);
 const POLL: Duration = Duration::from_millis(50);
 
-/// Asks the process to end, and ends it if it does not. Nothing acknowledged is lost either way.
+/// Asks the process to end and waits until it is gone: only its lock says that for certain.
 pub(crate) async fn stop(folder: &StateFolder) -> Result<Option<Running>, SynthError> {
-    let Some(running) = folder.running()? else { return Ok(None) };
-    for signal in [Signal::TERM, Signal::KILL] {
-        send(&running, signal)?;
-        let asked = Instant::now();
-        while asked.elapsed() < GRACE {
-            // Its lock ends with it: nothing else says for certain that it is gone.
-            if folder.running()?.is_none() {
-                return Ok(Some(running));
+    let mut asked_of = None;
+    let started = Instant::now();
+    while started.elapsed() < GRACE {
+        match folder.occupancy()? {
+            Occupancy::Free => return Ok(asked_of),
+            Occupancy::By(running) if asked_of.as_ref() != Some(&running) => {
+                folder.request_stop()?;
+                asked_of = Some(running);
             }
-            tokio::time::sleep(POLL).await;
+            // It ends, or it starts: then it can be asked in a moment.
+            Occupancy::By(_) | Occupancy::Unknown => {}
         }
+        tokio::time::sleep(POLL).await;
     }
-    Err(SynthError::Stop { pid: running.pid, why: "it holds its state folder still".to_owned() })
+    let (grace_s, pid) = (GRACE.as_secs(), asked_of.map(|running| running.pid));
+    Err(SynthError::Stop { grace_s, advice: end_by_hand(pid) })
 }
 
-fn send(running: &Running, signal: Signal) -> Result<(), SynthError> {
-    let pid = i32::try_from(running.pid).ok().and_then(Pid::from_raw);
-    let fault = |why: String| SynthError::Stop { pid: running.pid, why };
-    let pid = pid.ok_or_else(|| fault("this is no process id".to_owned()))?;
-    match kill_process(pid, signal) {
-        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => Err(fault(error.to_string())),
+fn end_by_hand(pid: Option<u32>) -> String {
+    match pid {
+        Some(pid) => format!("end it with `kill -KILL {pid}`: nothing acknowledged is lost"),
+        None => "find out which program holds the file `lock` in the state folder".to_owned(),
     }
 }

@@ -32,8 +32,12 @@ pub(super) async fn all(target: &Target<'_>) -> SmokeReport {
 }
 
 async fn run(target: &Target<'_>, report: &mut SmokeReport) -> Option<()> {
-    let client = target.client(Some(target.token)).ok()?;
-    check(report, "health", async { health(&client).await.map(|outcome| ((), outcome)) }).await?;
+    let client = check(report, "health", async {
+        let client = target.client(Some(target.token))?;
+        let outcome = health(&client).await?;
+        Ok((client, outcome))
+    })
+    .await?;
     let created = check(report, "create", async {
         Ok((client.create(&CreateRequest { nonce: NONCE.to_owned() }).await?, Outcome::Passed))
     })

@@ -75,6 +75,11 @@ impl SmokeReport {
             _ => None,
         });
         match failing {
+            // A run without checks has shown nothing.
+            None if self.checks.is_empty() => {
+                let advice = "no check ran".to_owned();
+                Err(SynthError::Smoke { failed: 0, checks: 0, advice })
+            }
             None => Ok(()),
             Some(advice) => {
                 let (failed, checks) = (self.failed(), self.checks.len());
@@ -91,6 +96,7 @@ mod tests {
     #[test]
     fn one_failure_fails_the_run_and_is_named() {
         let mut report = SmokeReport::default();
+        assert!(report.result().is_err(), "nothing was checked");
         assert!(report.add("health", Outcome::Passed, Duration::ZERO));
         assert!(report.add("roles", Outcome::Skipped("no key".into()), Duration::ZERO));
         assert!(report.result().is_ok());

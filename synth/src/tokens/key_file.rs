@@ -16,12 +16,12 @@ pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err(SynthError::NoKey { path: path.to_owned() })
         }
-        Err(source) => Err(SynthError::Io { what: "read", path: path.to_owned(), source }),
+        Err(cause) => Err(SynthError::Io { what: "read", path: path.to_owned(), cause }),
     }
 }
 
 /// A new key pair, in a file that did not exist.
-pub(crate) fn write_new_key(path: &Path) -> Result<KeyPair, SynthError> {
+fn write_new_key(path: &Path) -> Result<KeyPair, SynthError> {
     if path.exists() {
         return Err(SynthError::Exists { path: path.to_owned() });
     }
@@ -30,8 +30,7 @@ pub(crate) fn write_new_key(path: &Path) -> Result<KeyPair, SynthError> {
     Ok(pair)
 }
 
-/// The key pair in a file, which is made if it is not there. Only for the local cloud: a deploy
-/// to AWS never makes a key.
+/// The key pair in a file, which is made if it is not there. A deploy to AWS never calls this.
 pub(crate) fn read_or_make_key(path: &Path) -> Result<KeyPair, SynthError> {
     match read_key(path) {
         Err(SynthError::NoKey { .. }) => write_new_key(path),

@@ -5,5 +5,5 @@ mod key_file;
 mod mint;
 
 pub(crate) use add_key::add_public_key;
-pub(crate) use key_file::{read_key, read_or_make_key, write_new_key};
+pub(crate) use key_file::{read_key, read_or_make_key};
 pub(crate) use mint::{Grant, mint};

@@ -1,0 +1,99 @@
+//! What a deployment leaves for the commands that come after it: the profile, and words.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use cellar::files::FileError;
+use cellar::profile::Profile;
+use handlebars::Handlebars;
+use serde::Serialize;
+
+use crate::cli::Output;
+use crate::error::SynthError;
+use crate::project::Project;
+
+const SUMMARY: &str = include_str!("../../../templates/local-summary.txt.hbs");
+/// A file to try, in a checkout of Cellar itself.
+const EXAMPLE: &str = "tests/data/airports.csv";
+
+/// What was deployed.
+pub(crate) struct Deployed<'a> {
+    /// The URL of the API.
+    pub(crate) url: &'a str,
+    /// A token for it.
+    pub(crate) token: &'a str,
+    /// When the token ends, Unix seconds.
+    pub(crate) expires_s: u64,
+    /// Whether it runs in the background.
+    pub(crate) detached: bool,
+    /// Whether it ran before.
+    pub(crate) already: bool,
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    stack: &'a str,
+    url: &'a str,
+    token: &'a str,
+    token_expires: String,
+    profile: String,
+    state: String,
+    example: &'a str,
+    detached: bool,
+    already: bool,
+}
+
+/// Moves a profile aside that cannot be read: a deployment writes a new one.
+pub(crate) fn check_profile(project: &Project) -> Result<(), SynthError> {
+    let path = Profile::path(&project.folder);
+    match own_profile(project) {
+        Err(FileError::Malformed { .. }) => {
+            let aside = path.with_extension("json.unreadable");
+            fs::rename(&path, &aside).map_err(|cause| SynthError::Io { what: "move", path, cause })
+        }
+        read => Ok(read.map(drop)?),
+    }
+}
+
+/// The profile of this very folder; one further up belongs to another project.
+fn own_profile(project: &Project) -> Result<Option<Profile>, FileError> {
+    let found = Profile::find(&project.folder)?;
+    Ok(found.filter(|(folder, _)| *folder == project.folder).map(|(_, profile)| profile))
+}
+
+/// Writes the profile and says what to do next. The current spreadsheet stays if it is of the same
+/// cloud.
+pub(crate) fn remember(
+    project: &Project,
+    deployed: &Deployed<'_>,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let identity = project.local_state().identity()?;
+    let before = own_profile(project)?.filter(|before| before.identity == identity);
+    let profile = Profile {
+        url: deployed.url.to_owned(),
+        stack: Some(format!("{} (local)", project.config.stack)),
+        identity,
+        token: Some(deployed.token.to_owned()),
+        spreadsheet: before.and_then(|before| before.spreadsheet),
+    };
+    profile.save(&project.folder)?;
+    let expires = UNIX_EPOCH + Duration::from_secs(deployed.expires_s);
+    let summary = Summary {
+        stack: &project.config.stack,
+        url: deployed.url,
+        token: deployed.token,
+        token_expires: humantime::format_rfc3339_seconds(expires).to_string(),
+        profile: Profile::path(&project.folder).display().to_string(),
+        state: project.local_state().path().display().to_string(),
+        example: if Path::new(EXAMPLE).exists() { EXAMPLE } else { "FILE.csv" },
+        detached: deployed.detached,
+        already: deployed.already,
+    };
+    let mut templates = Handlebars::new();
+    templates.register_escape_fn(handlebars::no_escape);
+    let text = templates.render_template(SUMMARY, &summary)?;
+    output.result(&summary, &text);
+    Ok(())
+}
