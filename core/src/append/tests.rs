@@ -62,11 +62,13 @@ pub(super) mod support {
 use std::collections::{BTreeMap, VecDeque};
 
 use super::*;
+use crate::cell::Value;
 use crate::entry::Content;
 use crate::limits::{
     MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST, MAX_PUT_ATTEMPTS,
 };
 use crate::limits::{MAX_READ_ATTEMPTS, MAX_TEXT_BYTES};
+use crate::operation::{CellEdit, Operation, SetCells, SheetId};
 use support::*;
 
 /// What happens to the next put.
@@ -454,6 +456,34 @@ fn what_does_not_fit_one_entry_goes_into_several() {
         let body = crate::entry::encode_edits(put.position, &edits.mutations).unwrap();
         assert!(body.len() <= MAX_ENTRY_BODY_BYTES);
     }
+}
+
+#[test]
+fn a_mutation_may_fill_an_entry_and_no_more() {
+    let request = |last_bytes: usize| {
+        let texts = [MAX_TEXT_BYTES, MAX_TEXT_BYTES, MAX_TEXT_BYTES, MAX_TEXT_BYTES, last_bytes];
+        let edits = (0..).zip(texts).map(|(row, bytes)| CellEdit {
+            row,
+            column: 0,
+            value: Some(Value::Text("x".repeat(bytes))),
+            formula: None,
+            format: None,
+        });
+        let set = SetCells { sheet: SheetId::FIRST, cells: edits.collect() };
+        let operation = Operation::SetCells(set);
+        let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
+        Request::new(log(), client(1), None, EPOCH, 0, mutations)
+    };
+    let InvalidRequest::TooLarge { bytes, .. } = request(MAX_TEXT_BYTES).unwrap_err() else {
+        panic!("it fits")
+    };
+    let excess = bytes + 5 - MAX_ENTRY_BODY_BYTES;
+    assert!(request(MAX_TEXT_BYTES - excess).is_ok());
+    assert!(request(MAX_TEXT_BYTES - excess + 1).is_err());
+    let mut world = World::new(1);
+    world.run(request(MAX_TEXT_BYTES - excess).unwrap(), &[]).unwrap();
+    let item = crate::records::entry::encode(&world.puts[0]).unwrap();
+    assert!(crate::records::item_bytes(&item) < 400 * 1024, "DynamoDB would refuse it");
 }
 
 #[test]
