@@ -79,3 +79,39 @@ fn sorted(value: Option<&Value>) -> Vec<String> {
     items.sort();
     items
 }
+
+#[cfg(test)]
+mod tests {
+    use cellar_stacks::{Architecture, Config, cellar_stack};
+
+    use super::*;
+
+    #[test]
+    fn tables_are_made_once_and_must_stay() {
+        let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
+        let names = Names { template: &template, stack: "cellar", url: String::new() };
+        let database = Database::memory().unwrap();
+        let made = create(&database, &template, &names, &[]).unwrap();
+        assert_eq!(made, ["cellar-EntryTable", "cellar-SegmentTable"]);
+        assert_eq!(create(&database, &template, &names, &made).unwrap(), made);
+        let emptied = Database::memory().unwrap();
+        let gone = create(&emptied, &template, &names, &made);
+        assert!(matches!(gone, Err(LocalError::TableGone { .. })));
+        assert!(existing(&emptied, "cellar-SegmentTable").is_none(), "nothing is made then");
+    }
+
+    #[test]
+    fn a_table_with_another_key_is_another_table() {
+        let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
+        let names = Names { template: &template, stack: "cellar", url: String::new() };
+        let database = Database::memory().unwrap();
+        let other = serde_json::json!({
+            "KeySchema": [{ "AttributeName": "X", "KeyType": "HASH" }],
+            "AttributeDefinitions": [{ "AttributeName": "X", "AttributeType": "S" }],
+            "BillingMode": "PAY_PER_REQUEST",
+        });
+        make(&database, other.as_object().unwrap(), "cellar-EntryTable").unwrap();
+        let differs = create(&database, &template, &names, &[]);
+        assert!(matches!(differs, Err(LocalError::TableDiffers { .. })));
+    }
+}

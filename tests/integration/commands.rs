@@ -213,7 +213,7 @@ fn an_emptied_database_is_not_taken_for_a_new_one() {
     remove_journals(&path);
     fs::write(&path, "").unwrap();
     let run = project.try_deploy();
-    assert!(run.code == 1 && run.stderr.contains("empty"), "{run:?}");
+    assert!(run.code == 1 && run.stderr.contains("it is empty"), "{run:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Replies that get lost after the effect, between every two parts.
 
 use cellar_core::access::Role;
-use cellar_core::api::{CreateRequest, MutationStatus};
+use cellar_core::api::{CreateRequest, MutationStatus, Problem};
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 use cellar_tests::proxy::LossyProxy;
@@ -72,6 +72,8 @@ async fn a_request_that_takes_too_long_is_answered_in_time_and_found_when_repeat
     let answer = post().await.unwrap();
     assert_eq!(answer.status(), 503);
     assert_eq!(answer.headers()["retry-after"], "1");
+    let problem: Problem = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
+    assert!(problem.detail.contains("slow"), "not the deadline answered: {}", problem.detail);
     assert!(proxy.lost() > 0);
     proxy.lose(0);
     assert_eq!(post().await.unwrap().status(), 200);
