@@ -1,0 +1,127 @@
+//! A log in memory, with faults on a script.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::super::*;
+use super::support::*;
+use crate::entry::Content;
+
+/// What happens to the next put.
+pub(super) enum Fault {
+    /// It is refused by this entry, put there just before.
+    LosesTo(Arc<Entry>),
+    /// It happens and its reply is lost.
+    ReplyLost,
+    /// It does not happen and its reply is lost.
+    Lost,
+    /// The store says no for good.
+    Failed,
+}
+
+/// A log in memory that eventually consistent reads see only up to `visible` entries of.
+pub(super) struct World {
+    pub(super) entries: BTreeMap<Position, Arc<Entry>>,
+    pub(super) hidden_from: Option<Position>,
+    pub(super) faults: VecDeque<Fault>,
+    pub(super) failing_reads: u32,
+    pub(super) puts: Vec<Arc<Entry>>,
+    pub(super) reads: Vec<(Position, bool)>,
+}
+
+impl World {
+    pub(super) fn new(count: u32) -> Self {
+        let mut world = Self {
+            entries: BTreeMap::new(),
+            hidden_from: None,
+            faults: VecDeque::new(),
+            failing_reads: 0,
+            puts: vec![],
+            reads: vec![],
+        };
+        world.add(snapshot_entry(Position::FIRST));
+        (1..count).for_each(|num| world.add(edits_entry(at(0, num), 2, u64::from(num))));
+        world
+    }
+
+    pub(super) fn add(&mut self, entry: Arc<Entry>) {
+        self.entries.insert(entry.position, entry);
+    }
+
+    fn read(&mut self, from: Position, consistent: bool) -> Event {
+        self.reads.push((from, consistent));
+        if self.failing_reads > 0 {
+            self.failing_reads -= 1;
+            return Event::ReadFailed { temporary: true };
+        }
+        let visible = |position: Position| consistent || Some(position) < self.hidden_from;
+        let hidden = self.hidden_from.is_some();
+        let page: Vec<_> = self
+            .entries
+            .range(from..)
+            .filter(|(p, _)| p.segment() == from.segment() && (!hidden || visible(**p)))
+            .map(|(_, entry)| Arc::clone(entry))
+            .collect();
+        // Pages of two, so that the machine has to follow them.
+        let more = page.len() > 2;
+        Event::Page { entries: page.into_iter().take(2).collect(), more }
+    }
+
+    fn put(&mut self, entry: Arc<Entry>) -> Event {
+        self.puts.push(Arc::clone(&entry));
+        match self.faults.pop_front() {
+            Some(Fault::LosesTo(winner)) => self.add(winner),
+            Some(Fault::ReplyLost) => {
+                self.entries.entry(entry.position).or_insert(entry);
+                return Event::PutUnknown;
+            }
+            Some(Fault::Lost) => return Event::PutUnknown,
+            Some(Fault::Failed) => return Event::PutFailed,
+            None => {}
+        }
+        if let Some(winner) = self.entries.get(&entry.position) {
+            return Event::PutRefused { winner: Arc::clone(winner) };
+        }
+        self.add(entry);
+        Event::PutAccepted
+    }
+
+    pub(super) fn run(
+        &mut self,
+        request: Request,
+        known: &[Arc<Entry>],
+    ) -> Result<Appended, Refusal> {
+        // Another time at each request, as for any repeated request.
+        let now_s = self.puts.iter().map(|_| 1).sum();
+        let inputs = Inputs { now_s, random: 3 };
+        let (mut append, mut action) = Append::begin(request, known, inputs);
+        for _ in 0..1_000 {
+            let event = match action {
+                Action::Read { from, consistent } => self.read(from, consistent),
+                Action::Put { entry } => self.put(entry),
+                Action::Wait { .. } => Event::Waited,
+                Action::Finish(result) => return result,
+            };
+            (append, action) = append.step(event, inputs);
+        }
+        panic!("the append does not end")
+    }
+
+    pub(super) fn known(&self) -> Vec<Arc<Entry>> {
+        self.entries.values().cloned().collect()
+    }
+
+    /// Ids of one client in the log, in order; numbers must have no gap.
+    pub(super) fn ids_of(&self, who: u8) -> Vec<u64> {
+        let mut expected = Position::FIRST;
+        let mut ids = vec![];
+        for entry in self.entries.values() {
+            assert_eq!(entry.position, expected, "the log has a gap");
+            expected = entry.next_position().unwrap();
+            if let Content::Edits(edits) = &entry.content {
+                let own = edits.client == client(who);
+                ids.extend((edits.first_id..=edits.last_id()).filter(|_| own));
+            }
+        }
+        ids
+    }
+}
