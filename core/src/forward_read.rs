@@ -54,17 +54,8 @@ impl ForwardRead {
     /// Begins at `from`, inclusive; the end is read again consistently if it lies before
     /// `must_reach`.
     #[must_use]
-    pub fn begin(from: Position, must_reach: Option<Position>) -> (Self, Step) {
-        let read = Self {
-            next: Some(from),
-            consistent: false,
-            must_reach,
-            ended: false,
-            last: None,
-            waits: 0,
-        };
-        let step = read.read();
-        (read, step)
+    pub fn begin(from: Position, must_reach: Option<Position>) -> Self {
+        Self { next: Some(from), consistent: false, must_reach, ended: false, last: None, waits: 0 }
     }
 
     /// Takes an entry, if it is the next one.
@@ -157,8 +148,8 @@ mod tests {
 
     #[test]
     fn pages_and_segments_are_followed_to_the_end() {
-        let (mut read, first) = ForwardRead::begin(Position::FIRST, None);
-        assert_eq!(first, step(0, 0, false));
+        let mut read = ForwardRead::begin(Position::FIRST, None);
+        assert_eq!(read.read(), step(0, 0, false));
         assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 1)], true), step(0, 2, false));
         let end = entry(0, 2, Content::EndSegment);
         assert_eq!(page(&mut read, &[end], false), step(1, 0, false));
@@ -168,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_hole_is_read_again_before_it_is_corruption() {
-        let (mut read, _) = ForwardRead::begin(Position::FIRST, None);
+        let mut read = ForwardRead::begin(Position::FIRST, None);
         assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 2)], false), step(0, 1, true));
         let at = Position::new(0, 1).unwrap();
         assert_eq!(page(&mut read, &[plain(0, 2)], false), Step::Corrupt { at });
@@ -177,17 +168,17 @@ mod tests {
     #[test]
     fn a_stale_end_is_read_again() {
         let seen = Position::new(0, 2).unwrap();
-        let (mut read, _) = ForwardRead::begin(Position::FIRST, Some(seen));
+        let mut read = ForwardRead::begin(Position::FIRST, Some(seen));
         assert_eq!(page(&mut read, &[plain(0, 0)], false), step(0, 1, true));
         assert_eq!(page(&mut read, &[plain(0, 1), plain(0, 2)], false), Step::End);
-        let (mut read, _) = ForwardRead::begin(Position::FIRST, Some(seen));
+        let mut read = ForwardRead::begin(Position::FIRST, Some(seen));
         assert_eq!(page(&mut read, &[], false), step(0, 0, true));
         assert_eq!(page(&mut read, &[], false), Step::End);
     }
 
     #[test]
     fn a_segment_that_ended_must_go_on() {
-        let (mut read, _) = ForwardRead::begin(Position::FIRST, None);
+        let mut read = ForwardRead::begin(Position::FIRST, None);
         let end = entry(0, 0, Content::EndSegment);
         assert_eq!(page(&mut read, &[end], false), step(1, 0, false));
         assert_eq!(page(&mut read, &[], false), step(1, 0, true));

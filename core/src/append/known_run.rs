@@ -51,6 +51,12 @@ impl KnownRun {
         }
     }
 
+    /// Whether the entry at `base` is one of the run.
+    #[must_use]
+    pub fn covers(&self, base: Position) -> bool {
+        self.entries.binary_search_by_key(&base, |entry| entry.position).is_ok()
+    }
+
     /// The newest entry of the run.
     #[must_use]
     pub fn last(&self) -> Option<&Arc<Entry>> {
@@ -81,6 +87,8 @@ mod tests {
         assert_eq!(positions(&run, position(0, 4)), ["0.4", "0.5"]);
         assert!(run.entries_from(position(0, 2)).is_empty());
         assert!(run.entries_from(position(0, 6)).is_empty());
+        assert!(run.covers(position(0, 4)) && !run.covers(position(0, 2)));
+        assert!(!run.covers(position(0, 6)));
         run.learn(&edits_entry(position(0, 9), 1, 1));
         assert!(run.entries_from(position(0, 5)).is_empty());
         assert_eq!(positions(&run, position(0, 9)), ["0.9"]);

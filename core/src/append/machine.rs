@@ -182,9 +182,9 @@ impl Append {
 
     /// Decides, at what may be the end of the log, whether to put, to read once more or to end.
     fn decide(&mut self, inputs: Inputs) -> Action {
-        let lowest_base = self.request.lowest_base();
         let Some(tail) = self.scan.tail else {
-            return self.refuse(Refusal::UnknownBase { base: lowest_base });
+            let base = self.request.lowest_base();
+            return self.refuse(Refusal::UnknownBase { base });
         };
         if let Some(base) = self.scan.unseen_bases.first().copied() {
             return self.refuse(Refusal::UnknownBase { base });

@@ -167,15 +167,10 @@ impl Request {
         usize::try_from(done).unwrap_or(usize::MAX).min(self.mutations.len())
     }
 
-    /// The lowest base of all mutations.
-    pub(super) fn lowest_base(&self) -> Position {
-        self.mutations.iter().map(|mutation| mutation.base).min().unwrap_or(Position::FIRST)
-    }
-
-    /// The position from which the log must be known.
+    /// The lowest base of all mutations: the position from which the log must be known.
     #[must_use]
-    pub fn needs_from(&self) -> Position {
-        self.lowest_base()
+    pub fn lowest_base(&self) -> Position {
+        self.mutations.iter().map(|mutation| mutation.base).min().unwrap_or(Position::FIRST)
     }
 
     /// The log to append to.

@@ -17,7 +17,7 @@ impl Logs {
     /// [`LogError::Refused`] as the machine decides, [`LogError::NotFound`] if there is no such
     /// log, [`LogError::Store`] if the store fails for good.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
-        let (log, from) = (request.log(), request.needs_from());
+        let (log, from) = (request.log(), request.lowest_base());
         let known = self.known.entries_from(self.clock.now_ms(), log, from);
         let (mut append, mut action) = Append::begin(request, &known, self.inputs());
         let mut store_error = None;
@@ -49,7 +49,7 @@ impl Logs {
     ) -> Event {
         match self.entries.page(log, from, consistent).await {
             Ok(page) => {
-                self.known.learn(self.clock.now_ms(), &contiguous(&page.entries));
+                self.learn(contiguous(&page.entries));
                 Event::Page { entries: page.entries, more: page.more }
             }
             Err(error) => {
@@ -62,16 +62,13 @@ impl Logs {
     }
 
     async fn append_put(&self, entry: Arc<Entry>, store_error: &mut Option<PortError>) -> Event {
-        let learn = |entry: &Arc<Entry>| {
-            self.known.learn(self.clock.now_ms(), std::slice::from_ref(entry));
-        };
         match self.entries.put(&entry).await {
             PutOutcome::Accepted => {
-                learn(&entry);
+                self.learn(&[entry]);
                 Event::PutAccepted
             }
             PutOutcome::Refused { winner } => {
-                learn(&winner);
+                self.learn(std::slice::from_ref(&winner));
                 Event::PutRefused { winner }
             }
             PutOutcome::Unknown(error) => {
@@ -109,13 +106,8 @@ impl Logs {
 }
 
 /// The entries of a page up to its first hole: only those are a known run.
-pub(super) fn contiguous(entries: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
-    let mut run: Vec<Arc<Entry>> = Vec::with_capacity(entries.len());
-    for entry in entries {
-        if run.last().is_some_and(|last| last.next_position() != Some(entry.position)) {
-            break;
-        }
-        run.push(Arc::clone(entry));
-    }
-    run
+pub(super) fn contiguous(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
+    let broken = |pair: (&Arc<Entry>, &Arc<Entry>)| pair.0.next_position() != Some(pair.1.position);
+    let hole = entries.iter().zip(entries.iter().skip(1)).position(broken);
+    hole.and_then(|last| entries.get(..=last)).unwrap_or(entries)
 }

@@ -1,6 +1,5 @@
 //! Creates a log: one transaction, safe to repeat (design `2-log.md` §3).
 
-use cellar_core::backoff::full_jitter_ms;
 use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_PUT_ATTEMPTS;
@@ -37,7 +36,7 @@ impl Logs {
                 CreateOutcome::Exists => return self.found(&entry).await,
                 CreateOutcome::Unknown(error) if attempt < MAX_PUT_ATTEMPTS => {
                     tracing::warn!(%log, attempt, %error, "unknown outcome of a create");
-                    self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
+                    self.pause(attempt).await;
                     attempt += 1;
                 }
                 CreateOutcome::Unknown(error) | CreateOutcome::Failed(error) => {
@@ -49,7 +48,7 @@ impl Logs {
 
     fn created(&self, entry: Entry, existed: bool) -> Created {
         let created = Created { head: entry.position, epoch: entry.header.epoch, existed };
-        self.known.learn(self.clock.now_ms(), &[entry.into()]);
+        self.learn(&[entry.into()]);
         created
     }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use cellar_core::backoff::full_jitter_ms;
 use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_READ_ATTEMPTS;
@@ -51,7 +50,7 @@ impl Logs {
                 // not be seen in the same moment.
                 None if attempt < MAX_READ_ATTEMPTS => {
                     attempt += 1;
-                    self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
+                    self.pause(attempt).await;
                 }
                 None => {
                     let at = Position::new(segment, 0).unwrap_or(Position::FIRST);

@@ -46,6 +46,11 @@ impl KnownRuns {
         self.with(now_ms, log, |run| run.entries_from(base)).unwrap_or_default()
     }
 
+    /// Whether the entry at `base` is known.
+    pub(super) fn covers(&self, now_ms: u64, log: LogId, base: Position) -> bool {
+        self.with(now_ms, log, |run| run.covers(base)).unwrap_or(false)
+    }
+
     /// The newest entry known.
     pub(super) fn last(&self, now_ms: u64, log: LogId) -> Option<Arc<Entry>> {
         self.with(now_ms, log, |run| run.last().cloned()).flatten()

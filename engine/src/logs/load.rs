@@ -75,8 +75,7 @@ impl Logs {
     /// [`LogError::Reload`] if the client is too far behind or `after` is not in the log;
     /// otherwise as [`Logs::load`].
     pub async fn update(&self, log: LogId, after: Position) -> Result<Loaded, LogError> {
-        let known = self.known.entries_from(self.clock.now_ms(), log, after);
-        if known.is_empty() {
+        if !self.known.covers(self.clock.now_ms(), log, after) {
             let newest = self.newest_segments(log, Some(after)).await?;
             match plan_update(&newest, after) {
                 UpdatePlan::ReadOn => {}
@@ -132,7 +131,7 @@ impl Logs {
         let Some((last, epoch)) = newest else {
             return Err(LogError::NoSuchPosition { at: from, newest: from });
         };
-        if matches!(walked, Walked::ToEnd { .. }) {
+        if walked == Walked::ToEnd {
             return Ok(Loaded { root: None, entries, head: last, epoch, next: None });
         }
         let headed = self.head(log, Some(last)).await?;

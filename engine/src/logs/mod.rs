@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use cellar_core::append::Inputs;
 use cellar_core::backoff::full_jitter_ms;
+use cellar_core::entry::Entry;
 use cellar_core::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Clock, Entries, PortError, Random, Segments};
@@ -59,6 +60,16 @@ impl Logs {
         Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
     }
 
+    /// Waits before attempt `attempt` (the first retry is 1).
+    async fn pause(&self, attempt: u32) {
+        self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
+    }
+
+    /// Learns what was read or written of one log.
+    fn learn(&self, entries: &[Arc<Entry>]) {
+        self.known.learn(self.clock.now_ms(), entries);
+    }
+
     /// Repeats a read while its failure is temporary, at most `MAX_READ_ATTEMPTS` times (I6).
     async fn read<T, F>(&self, read: impl Fn() -> F) -> Result<T, LogError>
     where
@@ -70,7 +81,7 @@ impl Logs {
                 Ok(value) => return Ok(value),
                 Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
                     tracing::warn!(attempt, %error, "a read failed, trying again");
-                    self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
+                    self.pause(attempt).await;
                     attempt += 1;
                 }
                 Err(error) => return Err(LogError::Store(error)),

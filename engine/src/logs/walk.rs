@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cellar_core::backoff::full_jitter_ms;
 use cellar_core::entry::Entry;
 use cellar_core::forward_read::{ForwardRead, Step};
 use cellar_core::identity::LogId;
@@ -15,8 +14,8 @@ use super::{LogError, Logs};
 /// How a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Walked {
-    /// At the end of the log: `last` is its newest entry, if the walk saw any.
-    ToEnd { last: Option<Position> },
+    /// At the end of the log.
+    ToEnd,
     /// Where the visitor stopped it.
     Stopped,
 }
@@ -31,7 +30,7 @@ impl Logs {
         must_reach: Option<Position>,
         mut visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<Walked, LogError> {
-        let (mut read, _) = ForwardRead::begin(from, must_reach);
+        let mut read = ForwardRead::begin(from, must_reach);
         for entry in self.known.entries_from(self.clock.now_ms(), log, from) {
             if read.take(&entry) && visit(&entry)?.is_break() {
                 return Ok(Walked::Stopped);
@@ -42,17 +41,16 @@ impl Logs {
             let (from, consistent) = match step {
                 Step::Read { from, consistent } => (from, consistent),
                 Step::ReadLater { from, attempt } => {
-                    self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
+                    self.pause(attempt).await;
                     (from, true)
                 }
-                Step::End => return Ok(Walked::ToEnd { last: read.last() }),
+                Step::End => return Ok(Walked::ToEnd),
                 Step::Corrupt { at } => return Err(LogError::Corrupt { at }),
             };
             let page = self.read(|| self.entries.page(log, from, consistent)).await?;
-            let run = contiguous(&page.entries);
-            self.known.learn(self.clock.now_ms(), &run);
-            let mut whole = run.len() == page.entries.len();
-            for entry in &run {
+            self.learn(contiguous(&page.entries));
+            let mut whole = true;
+            for entry in &page.entries {
                 if !read.take(entry) {
                     whole = false;
                     break;

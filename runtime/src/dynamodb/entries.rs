@@ -35,15 +35,15 @@ impl DynamoTables {
     }
 
     /// Errors report no capacity: a lost put costs what the larger of the two items would have.
-    fn count_refused(&self, put: &Item, winner: &Item) {
-        let bytes = item_bytes(put).max(item_bytes(winner));
+    fn count_refused(&self, put_bytes: usize, winner: &Item) {
+        let bytes = put_bytes.max(item_bytes(winner));
         let units = u32::try_from(bytes.div_ceil(WRITE_UNIT_BYTES)).unwrap_or(u32::MAX);
         self.meter.count(0.0, f64::from(units));
     }
 
-    fn refused(&self, put: &Item, winner: &Attributes) -> PutOutcome {
+    fn refused(&self, put_bytes: usize, winner: &Attributes) -> PutOutcome {
         let read = from_attributes(winner).and_then(|winner| {
-            self.count_refused(put, &winner);
+            self.count_refused(put_bytes, &winner);
             Ok(records::entry::decode(&winner)?)
         });
         match read {
@@ -112,11 +112,12 @@ impl Entries for DynamoTables {
             Ok(item) => item,
             Err(error) => return PutOutcome::Failed(error.into()),
         };
+        let put_bytes = item_bytes(&item);
         let reply = self
             .client
             .put_item()
             .table_name(&self.entry_table)
-            .set_item(Some(to_attributes(item.clone())))
+            .set_item(Some(to_attributes(item)))
             .condition_expression("attribute_not_exists(#n)")
             .expression_attribute_names("#n", SORT_KEY)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
@@ -132,7 +133,7 @@ impl Entries for DynamoTables {
         };
         if let Some(refused) = error.as_service_error().and_then(condition_failed) {
             return match refused {
-                Some(winner) => self.refused(&item, winner),
+                Some(winner) => self.refused(put_bytes, winner),
                 // Refused, and not told by whom: the same put again will tell.
                 None => PutOutcome::Unknown(PortError::temporary("the winner was not returned")),
             };

@@ -92,9 +92,17 @@ impl Step {
         self.end(&style("✓").green().for_stderr().to_string(), result);
     }
 
-    /// Ends the step badly; the error itself follows.
-    pub(crate) fn failed(self) {
-        self.end(&style("✗").red().for_stderr().to_string(), "");
+    /// Ends the step as its result says, and hands that on; an error itself follows later.
+    pub(crate) fn ended<T>(
+        self,
+        result: Result<T, SynthError>,
+        describe: impl FnOnce(&T) -> String,
+    ) -> Result<T, SynthError> {
+        match &result {
+            Ok(value) => self.done(&describe(value)),
+            Err(_) => self.end(&style("✗").red().for_stderr().to_string(), ""),
+        }
+        result
     }
 
     fn end(self, mark: &str, result: &str) {

@@ -101,30 +101,17 @@ impl Deployment<'_> {
         let step = self.output.step("Start the local cloud in the background");
         let (folder, log) = (self.project.local_state(), self.project.local_log());
         let stack = &self.project.config.stack;
-        match start_detached(&self.template, &folder, stack, self.port(), &log).await {
-            Ok(running) => {
-                step.done(&running.url);
-                self.finish(&running.url, Mode::Background).await
-            }
-            Err(error) => {
-                step.failed();
-                Err(error)
-            }
-        }
+        let started = start_detached(&self.template, &folder, stack, self.port(), &log).await;
+        let running = step.ended(started, |running| running.url.clone())?;
+        self.finish(&running.url, Mode::Background).await
     }
 
     async fn foreground(&self) -> Result<(), SynthError> {
         let step = self.output.step("Start the local cloud");
         let options = Options { stack: self.project.config.stack.clone(), port: self.port() };
-        let cloud = match start(&self.template, &self.project.local_state(), &options).await {
-            Ok(cloud) => cloud,
-            Err(error) => {
-                step.failed();
-                return Err(error);
-            }
-        };
+        let started = start(&self.template, &self.project.local_state(), &options).await;
+        let cloud = step.ended(started, |cloud| cloud.url().to_owned())?;
         let url = cloud.url().to_owned();
-        step.done(&url);
         let server = tokio::spawn(serve(cloud));
         self.finish(&url, Mode::Foreground).await?;
         let ended =
@@ -162,15 +149,6 @@ impl Deployment<'_> {
         let step = self.output.step("Smoke test");
         let signer = Some((&self.pair, &self.project.config));
         let report = smoke::run(&Target { url, token, signer }).await;
-        match report.result() {
-            Ok(()) => {
-                step.done(&report.summary());
-                Ok(())
-            }
-            Err(error) => {
-                step.failed();
-                Err(error)
-            }
-        }
+        step.ended(report.result(), |()| report.summary())
     }
 }
