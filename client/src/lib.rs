@@ -6,6 +6,7 @@
 //! - [`editor`] makes edits that survive a crash and happen at most once (design `2-log.md` §2).
 //! - [`import`] and [`export`] turn CSV into cells and back without losing a character.
 //! - [`table`] shows cells on a terminal, whatever is in them.
+//! - [`report`] says what went wrong, alike in every command.
 //! - [`cli`] is the command itself.
 //!
 //! ```no_run
@@ -32,6 +33,7 @@ pub mod export;
 pub mod files;
 pub mod import;
 pub mod profile;
+pub mod report;
 pub mod table;
 
 pub use client::{CellsQuery, Client, MAX_REPLY_BODY_BYTES, subject_of_token};

@@ -1,8 +1,8 @@
-//! Errors as a person, or a program, reads them.
+//! Why a command failed.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io;
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+use miette::Diagnostic;
 
 use super::output::grouped;
 use super::{EXIT_ERROR, EXIT_USAGE};
@@ -109,65 +109,21 @@ impl CliError {
             _ => false,
         }
     }
-
-    /// Says it on stderr.
-    pub(super) fn report(&self, json: bool) {
-        let mut stderr = io::stderr();
-        let text = match (json, stderr.is_terminal()) {
-            (true, _) => self.to_json(),
-            (false, true) => self.to_graphical(),
-            (false, false) => self.to_plain(),
-        };
-        // There is nowhere left to say that stderr is gone.
-        let _ = writeln!(stderr, "{}", text.trim_end());
-    }
-
-    fn to_json(&self) -> String {
-        let optional = |text: Option<Box<dyn std::fmt::Display + '_>>| text.map(|t| t.to_string());
-        serde_json::json!({
-            "error": {
-                "code": optional(self.code()),
-                "message": self.to_string(),
-                "help": optional(self.help()),
-            }
-        })
-        .to_string()
-    }
-
-    fn to_plain(&self) -> String {
-        let help = self.help().map(|help| help.to_string().replace('\n', "\n      "));
-        let help = help.map(|help| format!("\nhelp: {help}"));
-        format!("error: {self}{}", help.unwrap_or_default())
-    }
-
-    fn to_graphical(&self) -> String {
-        let theme = if console::colors_enabled_stderr() {
-            GraphicalTheme::unicode()
-        } else {
-            GraphicalTheme::unicode_nocolor()
-        };
-        let width = usize::from(console::Term::stderr().size().1).max(40);
-        let mut text = String::new();
-        let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
-        match handler.render_report(&mut text, self) {
-            Ok(()) => text,
-            Err(_) => self.to_plain(),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{as_graphical, as_json, as_plain};
 
     #[test]
     fn every_form_says_what_to_do() {
         let error = CliError::NoUrl;
         let command = "cargo run -p synth -- deploy --local";
-        for text in [error.to_json(), error.to_plain(), error.to_graphical()] {
+        for text in [as_json(&error), as_plain(&error), as_graphical(&error)] {
             assert!(text.contains(command), "{text}");
         }
-        let json: serde_json::Value = serde_json::from_str(&error.to_json()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&as_json(&error)).unwrap();
         assert_eq!(json["error"]["code"], "cellar::no_url");
         assert_eq!(error.exit_code(), EXIT_ERROR);
         assert_eq!(CliError::usage("a", "b").exit_code(), EXIT_USAGE);

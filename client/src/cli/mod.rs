@@ -25,6 +25,8 @@ use context::Context;
 use error::CliError;
 use output::Output;
 
+use crate::report::report;
+
 /// Everything is fine.
 pub const EXIT_FINE: u8 = 0;
 /// Something failed.
@@ -51,7 +53,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         }
         Err(error) => {
             if json {
-                CliError::of_command_line(&error.to_string()).report(true);
+                report(&CliError::of_command_line(&error.to_string()), true);
             } else {
                 let _ = error.print();
             }
@@ -63,7 +65,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Ok(()) => EXIT_FINE,
         Err(error) if error.is_broken_pipe() => EXIT_FINE,
         Err(error) => {
-            error.report(json);
+            report(&error, json);
             error.exit_code()
         }
     }

@@ -31,7 +31,7 @@ pub fn main() -> ExitCode {
     match run(arguments, &output) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output.error(error);
+            output.error(&error);
             ExitCode::FAILURE
         }
     }
@@ -48,7 +48,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default();
         let message = first.strip_prefix("error: ").unwrap_or(first).to_owned();
-        Output::new(true).error(SynthError::Usage(message));
+        Output::new(true).error(&SynthError::Usage(message));
     } else {
         let _ = error.print();
     }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::error::SynthError;
 
@@ -54,28 +53,8 @@ impl Output {
     }
 
     /// Reports a failure.
-    pub(crate) fn error(&self, error: SynthError) {
-        let report = miette::Report::new(error);
-        if self.json {
-            let help = report.help().map(|help| help.to_string());
-            let code = report.code().map(|code| code.to_string());
-            let problem = json!({"code": code, "message": report.to_string(), "help": help});
-            note(&json!({ "error": problem }).to_string());
-            return;
-        }
-        if !self.terminal || !console::colors_enabled_stderr() {
-            note(&format!("error: {report}"));
-            if let Some(help) = report.help() {
-                note(&format!("help: {help}"));
-            }
-            return;
-        }
-        let mut text = String::new();
-        let handler = miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode());
-        if handler.render_report(&mut text, report.as_ref()).is_err() {
-            text = report.to_string();
-        }
-        note(text.trim_end());
+    pub(crate) fn error(&self, error: &SynthError) {
+        cellar::report::report(error, self.json);
     }
 
     /// Says something to a person; programs do not need it.
