@@ -32,7 +32,7 @@ impl Fixture {
 
     /// What was consumed since the last call.
     fn cost(&self) -> (f64, f64, u64) {
-        let Consumed { read_units, write_units, requests } = self.meter.take();
+        let Consumed { read_units, write_units, requests, .. } = self.meter.take();
         (read_units, write_units, requests)
     }
 }
