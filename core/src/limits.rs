@@ -12,11 +12,33 @@ pub const MAX_FORMULA_BYTES: usize = 8 * 1024;
 pub const MAX_FORMAT_BYTES: usize = 255;
 /// Cells of one `SetCells` operation.
 pub const MAX_CELLS_PER_OPERATION: usize = 10_000;
+/// Spans of rows or columns of one operation.
+pub const MAX_SPANS: usize = 10_000;
+/// Rows or columns that one operation inserts.
+pub const MAX_INSERT: u32 = 1 << 20;
+/// Characters of a sheet's name, as in Excel.
+pub const MAX_SHEET_NAME_CHARACTERS: usize = 31;
+/// Sheets of a workbook; one more is not added.
+pub const MAX_SHEETS: usize = 1_000;
+/// Bytes of the detail of a rejected mutation.
+pub const MAX_REJECTION_BYTES: usize = 512;
+/// Operations that one mutation is committed as (a split delete is one; an undo may be several).
+pub const MAX_COMMITTED_OPERATIONS: usize = 10_000;
+/// Runs of one axis map.
+pub const MAX_AXIS_RUNS: usize = 20_000;
 
 /// Log segments stay below this, so that a packed position is exact as a JSON number (2⁵³).
 pub const MAX_SEGMENTS: u32 = 1 << 21;
 /// Bytes of an entry's encoded body. A DynamoDB item is at most 400 KB, all attributes together.
 pub const MAX_ENTRY_BODY_BYTES: usize = 320 * 1024;
+/// Bytes of a body, compressed, above which it is cheaper in an object (design `2-log.md` §4).
+pub const EXTERNAL_BODY_BYTES: usize = 10 * 1024;
+/// Bytes of an uploaded object.
+pub const MAX_UPLOAD_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of an uploaded body before it was compressed.
+pub const MAX_EXTERNAL_BODY_BYTES: usize = 32 * 1024 * 1024;
+/// Sheets in which rows or columns have moved between the base of an uploaded body and its entry.
+pub const MAX_MOVED_SHEETS: usize = 1_000;
 /// Bytes of an author's name on an entry.
 pub const MAX_AUTHOR_BYTES: usize = 64;
 /// Bytes of a client's id, before it is hashed.
@@ -28,6 +50,10 @@ pub const MAX_NONCE_BYTES: usize = 64;
 pub const MAX_MUTATIONS_PER_REQUEST: usize = 1_000;
 /// The greatest id of a mutation: exact as a JSON number.
 pub const MAX_MUTATION_ID: u64 = (1 << 53) - 1;
+/// Bases of the mutations of one entry: each costs a walk over what has moved since.
+pub const MAX_BASES_PER_ENTRY: usize = 16;
+/// Operations that moved rows, columns or sheets since a base.
+pub const MAX_TRANSFORM_CHANGES: usize = 20_000;
 /// Bytes of one mutation in the API's JSON.
 pub const MAX_MUTATION_BYTES: usize = 256 * 1024;
 /// Bytes of a request's body.

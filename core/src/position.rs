@@ -80,6 +80,12 @@ impl Position {
         Self::new(segment, num)
     }
 
+    /// The first position of the same segment.
+    #[must_use]
+    pub fn segment_start(self) -> Self {
+        Self { num: 0, ..self }
+    }
+
     /// The next entry of the same segment, unless the segment can hold no more.
     #[must_use]
     pub fn next_in_segment(self) -> Option<Self> {

@@ -25,6 +25,8 @@ pub const AUTHOR: &str = "U";
 /// Entry: what is carried on from the entry before, postcard
 /// (see [`Header`](crate::entry::Header)).
 pub const HEADER: &str = "H";
+/// Entry: on a segment's first entry, when the segment was purged, Unix seconds.
+pub const PURGED: &str = "P";
 
 /// Segment: number of the last entry with a completed snapshot.
 pub const LAST_SNAPSHOT: &str = "L";

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::cell::Cell;
 use crate::operation::SheetId;
 use crate::position::Position;
-use crate::replay::Extent;
+use crate::workbook::Extent;
 
 /// The cells of a range that are not blank, by row and column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entry::{Content, Entry};
-use crate::operation::Operation;
+use crate::axis_map::AxisMap;
+use crate::entry::{Content, Entry, ExternalEdits, Mutation};
+use crate::operation::{Operation, SheetId};
 use crate::position::Position;
 
 /// What a session starts from: the newest snapshot and the entries since.
@@ -56,6 +57,9 @@ pub struct EntryView {
     /// The client's mutations, for an entry of edits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
+    /// Where its mutations are, if they are not here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<ExternalView>,
 }
 
 /// What kind of entry it is.
@@ -79,11 +83,79 @@ pub struct MutationView {
     pub id: u64,
     /// The position its author had seen.
     pub base: Position,
-    /// What took effect, in the coordinates of the entry before.
+    /// What its author meant, in the coordinates of `base`.
     pub op: Operation,
-    /// What its author meant, in the coordinates of `base`, if that differs.
+    /// What took effect, one after the other, in the coordinates of what stands before, if that
+    /// differs: nothing if nothing of it was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub authored: Option<Operation>,
+    pub committed: Option<Vec<Operation>>,
+}
+
+impl MutationView {
+    /// The operations that took effect.
+    #[must_use]
+    pub fn effective(&self) -> &[Operation] {
+        self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.op))
+    }
+}
+
+/// Where the operations of a large entry are, and how they lead to where it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ExternalView {
+    /// Id of the first mutation.
+    pub first_id: u64,
+    /// How many mutations the object has.
+    pub count: u32,
+    /// The position that its author had seen.
+    pub base: Position,
+    /// Bytes of the object.
+    pub bytes: u64,
+    /// SHA-256 of the object, hexadecimal: verify it.
+    pub sha256: String,
+    /// Where to GET it, for a few minutes; load again for a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// What has moved between its base and where it stands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<MovedSheet>,
+}
+
+/// Where one sheet of an older space is in a newer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MovedSheet {
+    /// Its number in the older space.
+    pub sheet: SheetId,
+    /// Its number in the newer; absent if it was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<SheetId>,
+    /// Its rows: runs of first in the older space, first in the newer, and length.
+    pub rows: Vec<(u32, u32, u32)>,
+    /// Its columns, likewise.
+    pub columns: Vec<(u32, u32, u32)>,
+}
+
+impl From<&ExternalEdits> for ExternalView {
+    fn from(external: &ExternalEdits) -> Self {
+        let runs =
+            |map: &AxisMap| map.runs().iter().map(|run| (run.src, run.dst, run.len)).collect();
+        let moved = external.map.sheets().map(|(sheet, map)| MovedSheet {
+            sheet,
+            target: map.sheet,
+            rows: runs(&map.rows),
+            columns: runs(&map.columns),
+        });
+        Self {
+            first_id: external.first_id,
+            count: external.count,
+            base: external.base,
+            bytes: external.bytes,
+            sha256: external.sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+            url: None,
+            moved: moved.collect(),
+        }
+    }
 }
 
 impl From<&Entry> for EntryView {
@@ -91,15 +163,19 @@ impl From<&Entry> for EntryView {
         let kind = match entry.content {
             Content::Snapshot { .. } => EntryKind::Snapshot,
             Content::EndSegment => EntryKind::EndSegment,
-            Content::Edits(_) => EntryKind::Edits,
+            Content::Edits(_) | Content::External(_) => EntryKind::Edits,
+        };
+        let external = match &entry.content {
+            Content::External(external) => Some(ExternalView::from(external)),
+            _ => None,
         };
         let mutations = entry.edits().map(|edits| {
             let mutations = (edits.first_id..).zip(&edits.mutations);
-            let view = |(id, mutation): (u64, &crate::entry::Mutation)| MutationView {
+            let view = |(id, mutation): (u64, &Mutation)| MutationView {
                 id,
                 base: mutation.base,
-                op: mutation.effective().clone(),
-                authored: mutation.committed.is_some().then(|| mutation.authored.clone()),
+                op: mutation.authored.clone(),
+                committed: mutation.committed.clone(),
             };
             mutations.map(view).collect()
         });
@@ -109,6 +185,7 @@ impl From<&Entry> for EntryView {
             created: entry.created_s,
             author: entry.author.clone(),
             mutations: mutations.unwrap_or_default(),
+            external,
         }
     }
 }

@@ -12,6 +12,8 @@ mod problem;
 pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
 pub use cells::{CellsReply, PlacedCell};
 pub use create::{CreateReply, CreateRequest, Head};
-pub use entries::{EntryKind, EntryView, LoadReply, MutationView, UpdateReply};
+pub use entries::{
+    EntryKind, EntryView, ExternalView, LoadReply, MovedSheet, MutationView, UpdateReply,
+};
 pub use health::{Health, Reachable};
 pub use problem::{Problem, ProblemKind};

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use super::request::Request;
+use super::batch::{needed_from, next_content};
+use super::request::{Payload, Request};
+use super::rules::{Rules, SafetyRule};
 use super::scan::{Scan, Tail};
 use super::{Action, Appended, Event, Inputs, MutationResult, Refusal};
 use crate::backoff::full_jitter_ms;
-use crate::entry::{BodyError, Content, Edits, Entry, encode_edits};
+use crate::entry::{BodyError, Content, Entry, encode_edits, encode_external};
 use crate::limits::{LOSSES_BEFORE_CATCH_UP, MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use crate::position::Position;
 
@@ -14,6 +16,7 @@ use crate::position::Position;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Append {
     request: Request,
+    rules: Rules,
     scan: Scan,
     phase: Phase,
     /// The end of the log was last reached by a consistent read, and nothing was learned since.
@@ -26,14 +29,34 @@ pub struct Append {
     losses: u32,
     /// Reads that failed.
     failed_reads: u32,
+    /// The entries after a base are gone: what is left of the log is read, from its newest segment.
+    base_gone: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Phase {
-    Reading { from: Position, consistent: bool },
-    Putting { entry: Arc<Entry> },
-    WaitingToRead { from: Position, consistent: bool },
-    WaitingToPut { entry: Arc<Entry> },
+    Reading {
+        from: Position,
+        consistent: bool,
+    },
+    /// Before refusing for want of an entry: was its segment purged?
+    CheckingPurge {
+        refusal: Refusal,
+        failures: u32,
+    },
+    FindingNewest {
+        failures: u32,
+    },
+    Putting {
+        entry: Arc<Entry>,
+    },
+    WaitingToRead {
+        from: Position,
+        consistent: bool,
+    },
+    WaitingToPut {
+        entry: Arc<Entry>,
+    },
     Finished,
 }
 
@@ -42,21 +65,36 @@ impl Append {
     /// [`KnownRun::entries_from`](super::KnownRun::entries_from)); none is fine.
     #[must_use]
     pub fn begin(request: Request, known: &[Arc<Entry>], inputs: Inputs) -> (Self, Action) {
+        Self::begin_with(Rules::default(), request, known, inputs)
+    }
+
+    /// As [`Append::begin`], for the model checker: with rules that may not all hold.
+    #[must_use]
+    pub fn begin_with(
+        rules: Rules,
+        request: Request,
+        known: &[Arc<Entry>],
+        inputs: Inputs,
+    ) -> (Self, Action) {
         let from = request.lowest_base();
         let mut append = Self {
-            scan: Scan::new(&request),
+            scan: Scan::new(&request, !rules.hold(SafetyRule::NoSkippedEntry)),
             request,
+            rules,
             phase: Phase::Reading { from, consistent: false },
             fresh: false,
             failed_puts: 0,
             uncertain: false,
             losses: 0,
             failed_reads: 0,
+            base_gone: false,
         };
         let known_run = known.iter().try_for_each(|entry| append.scan.learn(entry, false));
         let action = match append.scan.next {
             // Nothing known, or not from the base on: read from there.
-            _ if append.scan.tail.is_none() => append.read(from, false),
+            _ if append.scan.tail.is_none() && rules.hold(SafetyRule::KnownExists) => {
+                append.read(from, false)
+            }
             Some(next) if known_run.is_err() => append.read(next, false),
             Some(_) | None => append.decide(inputs),
         };
@@ -74,6 +112,24 @@ impl Append {
             }
             (Phase::Reading { from, consistent }, Event::ReadFailed { temporary }) => {
                 self.read_failed(from, consistent, temporary, inputs)
+            }
+            (Phase::CheckingPurge { refusal, .. }, Event::Page { entries, .. }) => {
+                self.purge_checked(refusal, &entries)
+            }
+            (Phase::CheckingPurge { refusal, failures }, Event::ReadFailed { temporary }) => {
+                match temporary && failures < MAX_READ_ATTEMPTS {
+                    true => self.check_purge(refusal, failures + 1),
+                    false => finish(Err(Refusal::Store)),
+                }
+            }
+            (Phase::FindingNewest { .. }, Event::NewestSegment(newest)) => {
+                self.restart_at_newest(newest)
+            }
+            (Phase::FindingNewest { failures }, Event::ReadFailed { temporary }) => {
+                match temporary && failures < MAX_READ_ATTEMPTS {
+                    true => self.find_newest(failures + 1),
+                    false => finish(Err(Refusal::Store)),
+                }
             }
             (Phase::Putting { entry }, Event::PutAccepted) => self.put_accepted(&entry, inputs),
             (Phase::Putting { entry }, Event::PutRefused { winner }) => {
@@ -108,7 +164,7 @@ impl Append {
             (true, _) => {}
             // A hole is the end of the log until a consistent read says otherwise.
             (false, false) => return self.read(next, true),
-            (false, true) => return finish(Err(Refusal::Corrupt { at: next })),
+            (false, true) => return self.check_purge(Refusal::Corrupt { at: next }, 0),
         }
         let ended = self.scan.tail.is_some_and(|tail| tail.ended);
         if !entries.is_empty() && (more || ended) {
@@ -155,7 +211,7 @@ impl Append {
         if self.scan.learn(winner, false).is_err() {
             return finish(Err(Refusal::Store));
         }
-        let all_done = self.request.after(self.scan.last_id).is_empty();
+        let all_done = self.is_done();
         if self.failed_puts >= MAX_PUT_ATTEMPTS && !all_done {
             return finish(Err(Refusal::Contention));
         }
@@ -176,12 +232,19 @@ impl Append {
         if self.failed_puts >= MAX_PUT_ATTEMPTS {
             return finish(Err(Refusal::OutcomeUnknown));
         }
+        if !self.rules.hold(SafetyRule::SameKeyRetry) {
+            self.scan.step_over(&entry);
+            return self.decide(inputs);
+        }
         self.phase = Phase::WaitingToPut { entry };
         Action::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
     }
 
     /// Decides, at what may be the end of the log, whether to put, to read once more or to end.
     fn decide(&mut self, inputs: Inputs) -> Action {
+        if self.scan.tail.is_none() && !self.rules.hold(SafetyRule::KnownExists) {
+            self.scan.trust_base(self.request.epoch);
+        }
         let Some(tail) = self.scan.tail else {
             let base = self.request.lowest_base();
             return self.refuse(Refusal::UnknownBase { base });
@@ -192,17 +255,29 @@ impl Append {
         if tail.header.epoch != self.request.epoch {
             return self.refuse(Refusal::EpochChanged);
         }
-        if self.request.after(self.scan.last_id).is_empty() {
+        if self.is_done() {
             return finish(Ok(self.appended(tail)));
         }
-        let expected = self.scan.last_id.saturating_add(1);
-        if self.request.first_id > expected {
-            return self.refuse(Refusal::Gap { expected, got: self.request.first_id });
+        let (first_id, last_id) = (self.request.first_id, self.scan.last_id);
+        let expected = last_id.saturating_add(1);
+        // What was in a purged segment cannot be told from what never was.
+        if first_id > expected && self.base_gone {
+            self.scan.last_id = first_id.saturating_sub(1);
+        } else if first_id > expected {
+            return self.refuse(Refusal::Gap { expected, got: first_id });
+        }
+        if matches!(self.request.payload, Payload::Upload(_)) && last_id >= first_id {
+            return finish(Err(Refusal::Overlap { last_id }));
+        }
+        let needed = needed_from(&self.request, &self.scan);
+        if needed < self.scan.start && !self.base_gone {
+            self.scan.restart(&self.request, needed);
+            return self.read(needed, false);
         }
         let Some(next) = self.scan.next else {
             return finish(Err(Refusal::Full));
         };
-        if tail.ended {
+        if tail.ended && self.rules.hold(SafetyRule::EndSegmentCheck) {
             return self.await_segment(next, inputs);
         }
         match self.build(next, tail, inputs) {
@@ -223,30 +298,75 @@ impl Append {
         Action::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
     }
 
+    fn is_done(&self) -> bool {
+        self.scan.last_id >= self.request.last_id()
+    }
+
     fn build(&self, position: Position, tail: Tail, inputs: Inputs) -> Result<Entry, BodyError> {
-        let first_id = self.scan.last_id.saturating_add(1);
-        let batch = self.request.next_batch(self.scan.last_id);
-        let body_bytes = encode_edits(position, batch)?.len();
+        let content = next_content(&self.request, &self.scan, position)?;
+        let body_bytes = match &content {
+            Content::Edits(edits) => encode_edits(position, &edits.mutations)?.1.len(),
+            Content::External(external) => encode_external(position, external)?.1.len(),
+            Content::Snapshot { .. } | Content::EndSegment => 0,
+        };
         Ok(Entry {
             log: self.request.log,
             position,
             created_s: inputs.now_s,
             author: self.request.author.clone(),
             header: tail.header.followed_by(body_bytes),
-            content: Content::Edits(Edits {
-                client: self.request.client,
-                first_id,
-                mutations: batch.to_vec(),
-            }),
+            content,
         })
     }
 
     /// Refuses only on consistent evidence: otherwise reads on, consistently, first.
     fn refuse(&mut self, refusal: Refusal) -> Action {
-        match self.scan.next {
-            Some(next) if !self.fresh => self.read(next, true),
-            _ => finish(Err(refusal)),
+        let believed = self.fresh || !self.rules.hold(SafetyRule::ConsistentRefusal);
+        match (self.scan.next, refusal) {
+            (Some(next), _) if !believed => self.read(next, true),
+            (_, refusal @ (Refusal::UnknownBase { .. } | Refusal::Corrupt { .. })) => {
+                self.check_purge(refusal, 0)
+            }
+            (_, refusal) => finish(Err(refusal)),
         }
+    }
+
+    /// An entry is not there: either it never was, or its segment was purged, which its first
+    /// entry says (design `2-log.md` §6).
+    fn check_purge(&mut self, refusal: Refusal, failures: u32) -> Action {
+        let at = match refusal {
+            Refusal::UnknownBase { base: at } | Refusal::Corrupt { at } => at,
+            refusal => return finish(Err(refusal)),
+        };
+        if self.base_gone {
+            return finish(Err(refusal));
+        }
+        self.phase = Phase::CheckingPurge { refusal, failures };
+        Action::Read { from: at.segment_start(), consistent: true }
+    }
+
+    fn purge_checked(&mut self, refusal: Refusal, entries: &[Arc<Entry>]) -> Action {
+        if entries.first().is_some_and(|first| first.is_purged()) {
+            return self.find_newest(0);
+        }
+        finish(Err(refusal))
+    }
+
+    fn find_newest(&mut self, failures: u32) -> Action {
+        self.phase = Phase::FindingNewest { failures };
+        Action::FindNewestSegment
+    }
+
+    /// What is left of the log is enough to number the client's mutations on, as rejected.
+    fn restart_at_newest(&mut self, newest: Option<u32>) -> Action {
+        let start = newest.and_then(|segment| Position::new(segment, 0).ok());
+        let Some(start) = start else {
+            return finish(Err(Refusal::Corrupt { at: self.scan.start }));
+        };
+        self.base_gone = true;
+        self.fresh = false;
+        self.scan.restart(&self.request, start);
+        self.read(start, true)
     }
 
     fn read(&mut self, from: Position, consistent: bool) -> Action {
@@ -260,15 +380,18 @@ impl Append {
     }
 
     fn appended(&mut self, tail: Tail) -> Appended {
-        let ids = (self.request.first_id..).zip(&self.request.mutations).map(|(id, _)| id);
-        let results = ids.map(|id| match self.scan.placed(id) {
-            Some((position, own)) => {
-                MutationResult { id, position: Some(position), duplicate: !own }
-            }
-            None => MutationResult { id, position: None, duplicate: true },
+        let results = (self.request.first_id..=self.request.last_id()).map(|id| {
+            let outcome = self.scan.outcome(id).cloned();
+            let (rejection, committed) =
+                outcome.map_or((None, None), |outcome| (outcome.rejection, outcome.committed));
+            let placed = self.scan.placed(id);
+            let position = placed.map(|(position, _)| position);
+            let duplicate = placed.is_none_or(|(_, own)| !own);
+            MutationResult { id, position, duplicate, rejection, committed }
         });
+        let results = results.collect();
         Appended {
-            results: results.collect(),
+            results,
             tail: tail.position,
             header: tail.header,
             missing: std::mem::take(&mut self.scan.missing),

@@ -10,22 +10,27 @@
 //! - *Same-key retry*: after an unknown outcome only the same entry under the same key is put.
 //! - *No skipped entry*: every entry between the base and the put has been scanned for mutations of
 //!   this client, so a retry finds what got through.
+//! - *End Segment check*: nothing is put behind an End Segment.
 //! - *Consistent refusal*: nothing is refused on the evidence of a read that may be stale.
 
+mod batch;
 mod known_run;
 mod machine;
 mod request;
+mod rules;
 mod scan;
 #[cfg(test)]
 mod tests;
 
 pub use known_run::KnownRun;
 pub use machine::Append;
-pub use request::{InvalidRequest, NewMutation, Request};
+pub use request::{InvalidRequest, NewMutation, Request, Resolved, Upload};
+pub use rules::{Rules, SafetyRule};
 
 use std::sync::Arc;
 
 use crate::entry::{Entry, Header};
+use crate::operation::{Operation, Rejection};
 use crate::position::Position;
 
 /// What the driver is to do next.
@@ -43,6 +48,8 @@ pub enum Action {
         /// The entry.
         entry: Arc<Entry>,
     },
+    /// Find the number of the newest segment, consistently.
+    FindNewestSegment,
     /// Wait, then report [`Event::Waited`].
     Wait {
         /// How long, milliseconds.
@@ -62,6 +69,8 @@ pub enum Event {
         /// Whether the segment may have more behind them.
         more: bool,
     },
+    /// The number of the newest segment; `None` if the log has none.
+    NewestSegment(Option<u32>),
     /// A read failed.
     ReadFailed {
         /// Whether trying again may help.
@@ -108,7 +117,7 @@ pub struct Appended {
 }
 
 /// What became of one mutation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct MutationResult {
     /// Its id.
     pub id: u64,
@@ -117,6 +126,10 @@ pub struct MutationResult {
     pub position: Option<Position>,
     /// Whether it had got through before.
     pub duplicate: bool,
+    /// Why it changed nothing and never will, if so.
+    pub rejection: Option<Rejection>,
+    /// What it was committed as, if that is not what was authored and this request put it there.
+    pub committed: Option<Vec<Operation>>,
 }
 
 /// Why an append was refused. Nothing was lost: what had got through stays, and can be retried.
@@ -138,6 +151,12 @@ pub enum Refusal {
         expected: u64,
         /// The id that came.
         got: u64,
+    },
+    /// A part of an uploaded batch is in the log already.
+    #[error("mutations up to {last_id} are in the log already: upload only those behind")]
+    Overlap {
+        /// The last that is there.
+        last_id: u64,
     },
     /// Too many others wrote at the same time.
     #[error("too many writers at once: try again in a moment")]

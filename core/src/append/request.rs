@@ -1,13 +1,13 @@
 //! What a client asks to append, checked for everything that needs no log.
 
-use crate::entry::{BodyError, Mutation, encoded_mutation_bytes};
+use crate::entry::{Mutation, encoded_mutation_bytes};
 use crate::identity::{ClientKey, LogId};
 use crate::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
-use crate::operation::{InvalidOperation, Operation};
+use crate::operation::{Operation, Rejection, RejectionReason};
 use crate::position::Position;
 
 /// Bytes of a body around its mutations: their count, as a variable-length integer.
-const BODY_FRAME_BYTES: usize = 5;
+pub(super) const BODY_FRAME_BYTES: usize = 5;
 
 /// One mutation, as its author meant it.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,11 +16,37 @@ pub struct NewMutation {
     pub id: u64,
     /// The position its author had seen; never changes, however often it is sent.
     pub base: Position,
-    /// What it does.
+    /// What it does. One that can never succeed is appended as rejected.
     pub operation: Operation,
+    /// What an undo was resolved to; an undo without it is rejected.
+    pub resolved: Option<Resolved>,
 }
 
-/// A valid request: at least one mutation, consecutive ids, each fits an entry.
+/// What an undo was resolved to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    /// The position in whose coordinates the operations are.
+    pub at: Position,
+    /// The operations, one after the other.
+    pub operations: Vec<Operation>,
+}
+
+/// An object that was uploaded, with one operation for each mutation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    /// Its key.
+    pub object: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its SHA-256.
+    pub sha256: [u8; 32],
+    /// How many mutations it has, at least one.
+    pub count: u32,
+    /// The position their author had seen.
+    pub base: Position,
+}
+
+/// A valid request: at least one mutation, consecutive ids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     pub(super) log: LogId,
@@ -29,12 +55,28 @@ pub struct Request {
     pub(super) epoch: u32,
     pub(super) acknowledged: u64,
     pub(super) first_id: u64,
-    pub(super) mutations: Vec<Mutation>,
-    pub(super) sizes: Vec<usize>,
+    pub(super) payload: Payload,
+}
+
+/// What a request is to append.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Payload {
+    /// Mutations with their operations.
+    Mutations(Vec<RequestMutation>),
+    /// Mutations whose operations are in an object: one entry.
+    Upload(Upload),
+}
+
+/// One mutation of a request; rejected already if no state allows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RequestMutation {
+    pub(super) base: Position,
+    pub(super) authored: Operation,
+    pub(super) resolved: Option<Resolved>,
 }
 
 /// Why a request can never succeed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRequest {
     /// No mutations.
     #[error("the request has no mutations: give at least one")]
@@ -59,27 +101,6 @@ pub enum InvalidRequest {
         /// The id.
         id: u64,
     },
-    /// A mutation that does not fit an entry.
-    #[error(
-        "mutation {id} has {bytes} bytes encoded, at most {MAX_ENTRY_BODY_BYTES} fit: split it"
-    )]
-    TooLarge {
-        /// Its id.
-        id: u64,
-        /// Its bytes.
-        bytes: usize,
-    },
-    /// An operation that can never succeed.
-    #[error("mutation {id}: {fault}")]
-    Operation {
-        /// The mutation's id.
-        id: u64,
-        /// What is wrong with it.
-        fault: InvalidOperation,
-    },
-    /// A body that does not encode.
-    #[error(transparent)]
-    Body(#[from] BodyError),
 }
 
 impl Request {
@@ -97,80 +118,88 @@ impl Request {
     ) -> Result<Self, InvalidRequest> {
         let first_id =
             mutations.first().map(|first| first.id).ok_or(InvalidRequest::NoMutations)?;
-        if acknowledged > MAX_MUTATION_ID {
-            return Err(InvalidRequest::IdTooLarge { id: acknowledged });
-        }
         if mutations.len() > MAX_MUTATIONS_PER_REQUEST {
             return Err(InvalidRequest::TooManyMutations { count: mutations.len() });
         }
-        let mut request = Self {
-            log,
-            client,
-            author,
-            epoch,
-            acknowledged,
-            first_id,
-            mutations: Vec::with_capacity(mutations.len()),
-            sizes: Vec::with_capacity(mutations.len()),
-        };
+        check_id(acknowledged)?;
         let mut before = first_id.saturating_sub(1);
+        let mut checked = Vec::with_capacity(mutations.len());
         for mutation in mutations {
-            if mutation.id > MAX_MUTATION_ID {
-                return Err(InvalidRequest::IdTooLarge { id: mutation.id });
-            }
+            check_id(mutation.id)?;
             if mutation.id == 0 || mutation.id != before.saturating_add(1) {
                 return Err(InvalidRequest::IdsNotConsecutive { before, id: mutation.id });
             }
             before = mutation.id;
-            request.push(mutation)?;
+            checked.push(RequestMutation::new(mutation));
         }
-        Ok(request)
+        let payload = Payload::Mutations(checked);
+        Ok(Self { log, client, author, epoch, acknowledged, first_id, payload })
     }
 
-    fn push(&mut self, mutation: NewMutation) -> Result<(), InvalidRequest> {
-        let NewMutation { id, base, operation } = mutation;
-        let authored =
-            operation.validated().map_err(|fault| InvalidRequest::Operation { id, fault })?;
-        let mutation = Mutation { base, authored, committed: None };
-        let bytes = encoded_mutation_bytes(&mutation)?;
-        if bytes + BODY_FRAME_BYTES > MAX_ENTRY_BODY_BYTES {
-            return Err(InvalidRequest::TooLarge { id, bytes });
+    /// Checks a request for mutations that were uploaded.
+    ///
+    /// # Errors
+    /// As [`Request::new`].
+    pub fn upload(
+        log: LogId,
+        client: ClientKey,
+        author: Option<String>,
+        epoch: u32,
+        acknowledged: u64,
+        first_id: u64,
+        upload: Upload,
+    ) -> Result<Self, InvalidRequest> {
+        let count = usize::try_from(upload.count).unwrap_or(usize::MAX);
+        if count == 0 {
+            return Err(InvalidRequest::NoMutations);
         }
-        self.mutations.push(mutation);
-        self.sizes.push(bytes);
-        Ok(())
-    }
-
-    /// The mutations with ids above `last_id`.
-    pub(super) fn after(&self, last_id: u64) -> &[Mutation] {
-        self.mutations.get(self.done(last_id)..).unwrap_or_default()
-    }
-
-    /// As many mutations after `last_id` as fit one entry.
-    pub(super) fn next_batch(&self, last_id: u64) -> &[Mutation] {
-        let rest = self.after(last_id);
-        let mut bytes = BODY_FRAME_BYTES;
-        let mut count = 0;
-        for size in self.sizes.iter().skip(self.done(last_id)) {
-            if bytes + size > MAX_ENTRY_BODY_BYTES {
-                break;
-            }
-            bytes += size;
-            count += 1;
+        if count > MAX_MUTATIONS_PER_REQUEST {
+            return Err(InvalidRequest::TooManyMutations { count });
         }
-        rest.get(..count).unwrap_or(rest)
+        if first_id == 0 {
+            return Err(InvalidRequest::IdsNotConsecutive { before: 0, id: 0 });
+        }
+        check_id(acknowledged)?;
+        check_id(first_id.saturating_add(u64::from(upload.count)).saturating_sub(1))?;
+        let payload = Payload::Upload(upload);
+        Ok(Self { log, client, author, epoch, acknowledged, first_id, payload })
     }
 
-    /// How many of the mutations have ids up to `last_id`.
-    fn done(&self, last_id: u64) -> usize {
-        let done = last_id.saturating_add(1).saturating_sub(self.first_id);
-        usize::try_from(done).unwrap_or(usize::MAX).min(self.mutations.len())
+    /// How many mutations it has.
+    pub(super) fn count(&self) -> u64 {
+        match &self.payload {
+            Payload::Mutations(mutations) => u64::try_from(mutations.len()).unwrap_or(u64::MAX),
+            Payload::Upload(upload) => u64::from(upload.count),
+        }
+    }
+
+    /// The id of the last mutation.
+    pub(super) fn last_id(&self) -> u64 {
+        self.first_id.saturating_add(self.count()).saturating_sub(1)
+    }
+
+    /// The mutations with ids above `last_id`, with their ids.
+    pub(super) fn after(&self, last_id: u64) -> impl Iterator<Item = (u64, &RequestMutation)> {
+        let mutations = match &self.payload {
+            Payload::Mutations(mutations) => mutations.as_slice(),
+            Payload::Upload(_) => &[],
+        };
+        (self.first_id..).zip(mutations).filter(move |(id, _)| *id > last_id)
+    }
+
+    /// The bases of all mutations.
+    pub(super) fn bases(&self) -> impl Iterator<Item = Position> + '_ {
+        let upload = match &self.payload {
+            Payload::Upload(upload) => Some(upload.base),
+            Payload::Mutations(_) => None,
+        };
+        self.after(0).map(|(_, mutation)| mutation.base).chain(upload)
     }
 
     /// The lowest base of all mutations: the position from which the log must be known.
     #[must_use]
     pub fn lowest_base(&self) -> Position {
-        self.mutations.iter().map(|mutation| mutation.base).min().unwrap_or(Position::FIRST)
+        self.bases().min().unwrap_or(Position::FIRST)
     }
 
     /// The log to append to.
@@ -178,4 +207,42 @@ impl Request {
     pub fn log(&self) -> LogId {
         self.log
     }
+}
+
+impl RequestMutation {
+    /// What can never succeed becomes a rejection, which keeps the client's numbering.
+    fn new(mutation: NewMutation) -> Self {
+        let NewMutation { base, operation, resolved, .. } = mutation;
+        let rejected = |reason, detail: String| Operation::Rejected(Rejection::new(reason, detail));
+        let authored = match operation.validated() {
+            Err(fault) => rejected(RejectionReason::Invalid, fault.to_string()),
+            Ok(Operation::Undo(undo)) if resolved.is_none() => {
+                let detail = format!("nothing of what {} did is still there", undo.position);
+                rejected(RejectionReason::NothingToUndo, detail)
+            }
+            Ok(authored) => authored,
+        };
+        let resolved = resolved.filter(|_| matches!(authored, Operation::Undo(_)));
+        let mutation = Mutation { base, authored, committed: None };
+        let authored = match too_large(&mutation) {
+            Some(rejection) => Operation::Rejected(rejection),
+            None => mutation.authored,
+        };
+        Self { base, authored, resolved }
+    }
+}
+
+/// Why a mutation does not fit an entry, if it does not.
+pub(super) fn too_large(mutation: &Mutation) -> Option<Rejection> {
+    // The encoder does not fail for what has been checked.
+    let bytes = encoded_mutation_bytes(mutation).unwrap_or(usize::MAX);
+    (bytes.saturating_add(BODY_FRAME_BYTES) > MAX_ENTRY_BODY_BYTES).then(|| {
+        let max = MAX_ENTRY_BODY_BYTES;
+        let detail = format!("it has {bytes} bytes encoded, at most {max} fit: split it");
+        Rejection::new(RejectionReason::TooLarge, detail)
+    })
+}
+
+fn check_id(id: u64) -> Result<(), InvalidRequest> {
+    if id > MAX_MUTATION_ID { Err(InvalidRequest::IdTooLarge { id }) } else { Ok(()) }
 }

@@ -7,7 +7,9 @@ use super::request::Request;
 use crate::entry::{Content, Entry, Header};
 use crate::identity::ClientKey;
 use crate::limits::MAX_REPLY_BYTES;
+use crate::operation::{Operation, Rejection};
 use crate::position::Position;
+use crate::transform::Author;
 
 /// The newest entry known to exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +27,12 @@ pub(super) struct NotNext;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scan {
     client: ClientKey,
+    skips_holes: bool,
     lowest_base: Position,
+    /// The entries from here on were learned, as far as they exist.
+    pub(super) start: Position,
+    /// What has moved since, as the client sees it.
+    pub(super) author: Author,
     /// The next position to be learned; `None` where no log can go on.
     pub(super) next: Option<Position>,
     pub(super) tail: Option<Tail>,
@@ -33,6 +40,8 @@ pub(super) struct Scan {
     pub(super) unseen_bases: BTreeSet<Position>,
     /// The greatest id of this client known to be in the log.
     pub(super) last_id: u64,
+    /// What became of mutations of this request, where it is not what was authored.
+    outcomes: BTreeMap<u64, Outcome>,
     /// Where mutations of this client were found or put, by the first id of each entry.
     placed: BTreeMap<u64, Placed>,
     pub(super) missing: Vec<Arc<Entry>>,
@@ -49,16 +58,28 @@ struct Placed {
     own: bool,
 }
 
+/// What became of a mutation.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Outcome {
+    pub(super) rejection: Option<Rejection>,
+    pub(super) committed: Option<Vec<Operation>>,
+}
+
 impl Scan {
-    pub(super) fn new(request: &Request) -> Self {
+    /// A scan from the lowest base on; one that `skips_holes` breaks a safety rule.
+    pub(super) fn new(request: &Request, skips_holes: bool) -> Self {
         let lowest_base = request.lowest_base();
         Self {
             client: request.client,
+            skips_holes,
             lowest_base,
+            start: lowest_base,
+            author: Author::new(request.client),
             next: Some(lowest_base),
             tail: None,
-            unseen_bases: request.mutations.iter().map(|mutation| mutation.base).collect(),
+            unseen_bases: request.bases().collect(),
             last_id: request.acknowledged,
+            outcomes: BTreeMap::new(),
             placed: BTreeMap::new(),
             missing: Vec::new(),
             missing_bytes: 0,
@@ -66,18 +87,34 @@ impl Scan {
         }
     }
 
+    /// Begins anew from `start`: a base below the lowest, or, if the entries after the bases are
+    /// gone, the first that there is.
+    pub(super) fn restart(&mut self, request: &Request, start: Position) {
+        self.start = start;
+        self.author = Author::new(self.client);
+        self.next = Some(start);
+        self.tail = None;
+        self.unseen_bases = request.bases().filter(|base| *base >= start).collect();
+        (self.missing, self.missing_bytes, self.missing_from) = (Vec::new(), 0, None);
+    }
+
     /// Learns an entry that somebody put; `own` if this very request did.
     pub(super) fn learn(&mut self, entry: &Arc<Entry>, own: bool) -> Result<(), NotNext> {
-        if Some(entry.position) != self.next {
+        let skips = self.skips_holes && Some(entry.position) > self.next;
+        if Some(entry.position) != self.next && !skips {
             return Err(NotNext);
         }
         self.unseen_bases.remove(&entry.position);
-        if let Some(edits) = entry.edits().filter(|edits| edits.client == self.client) {
-            let last_id = edits.last_id();
+        // A scan that began anew comes by what this request put before.
+        let own = own || self.put_at(entry.position);
+        if let Some((_, first_id, last_id)) =
+            entry.mutation_ids().filter(|(client, ..)| *client == self.client)
+        {
             self.last_id = self.last_id.max(last_id);
-            let placed = Placed { last_id, position: entry.position, own };
-            self.placed.insert(edits.first_id, placed);
+            self.placed.insert(first_id, Placed { last_id, position: entry.position, own });
+            self.keep_outcomes(entry, own);
         }
+        self.author.learn(entry);
         if !own && entry.position > self.lowest_base {
             self.keep_missing(entry);
         }
@@ -88,6 +125,46 @@ impl Scan {
         });
         self.next = entry.next_position();
         Ok(())
+    }
+
+    /// Takes the base for an entry that exists, without having read it: breaks a safety rule.
+    pub(super) fn trust_base(&mut self, epoch: u32) {
+        let header = Header::first(epoch);
+        self.tail = Some(Tail { position: self.lowest_base, header, ended: false });
+        self.next = self.lowest_base.next_in_segment();
+        self.unseen_bases.clear();
+    }
+
+    /// Takes an entry of unknown outcome for another's: breaks a safety rule.
+    pub(super) fn step_over(&mut self, entry: &Entry) {
+        let (position, header) = (entry.position, entry.header);
+        self.tail = Some(Tail { position, header, ended: false });
+        self.next = entry.next_position();
+    }
+
+    fn put_at(&self, position: Position) -> bool {
+        self.placed.values().any(|placed| placed.own && placed.position == position)
+    }
+
+    /// The committed operations are kept for what this request put: others come with the entries
+    /// that the client is missing.
+    fn keep_outcomes(&mut self, entry: &Entry, own: bool) {
+        let Some(edits) = entry.edits() else { return };
+        for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
+            let rejection = match &mutation.authored {
+                Operation::Rejected(rejection) => Some(rejection.clone()),
+                _ => None,
+            };
+            let committed = mutation.committed.clone().filter(|_| own);
+            if rejection.is_some() || committed.is_some() {
+                self.outcomes.insert(id, Outcome { rejection, committed });
+            }
+        }
+    }
+
+    /// What became of mutation `id`, if it is not what was authored.
+    pub(super) fn outcome(&self, id: u64) -> Option<&Outcome> {
+        self.outcomes.get(&id)
     }
 
     fn keep_missing(&mut self, entry: &Arc<Entry>) {

@@ -1,21 +1,29 @@
-//! Bodies of `E` entries: postcard, version 1.
+//! Bodies of `E` entries: postcard.
+//!
+//! Version 1 is what most entries are: mutations committed as authored, or as one other operation.
+//! Version 2 is written when a mutation was transformed: committed as any number of operations.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Edits, Mutation};
+use crate::axis_map::UnreadableAxisMap;
 use crate::identity::ClientKey;
-use crate::limits::MAX_MUTATION_ID;
-use crate::operation::{StoredOperation, UnreadableOperation};
+use crate::limits::{MAX_COMMITTED_OPERATIONS, MAX_MUTATION_ID};
+use crate::operation::{Operation, StoredOperation, UnreadableOperation};
 use crate::position::Position;
 
-/// The version that is written.
-const EDITS_VERSION: u64 = 1;
+/// The version of an entry without transformed mutations.
+const AS_AUTHORED_VERSION: u64 = 1;
+/// The version of every other.
+const TRANSFORMED_VERSION: u64 = 2;
 
 /// A body that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     /// A version of a later Cellar.
-    #[error("the body has version {version}, this build reads up to {EDITS_VERSION}: upgrade it")]
+    #[error(
+        "the body has version {version}, this build reads up to {TRANSFORMED_VERSION}: upgrade it"
+    )]
     UnknownVersion {
         /// The version of the body.
         version: u64,
@@ -29,6 +37,9 @@ pub enum BodyError {
     /// An operation that is out of range.
     #[error("the body does not decode: {0}")]
     Operation(#[from] UnreadableOperation),
+    /// An axis map that is out of range.
+    #[error("the body does not decode: {0}")]
+    AxisMap(#[from] UnreadableAxisMap),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -43,17 +54,29 @@ struct MutationV1 {
     committed: Option<StoredOperation>,
 }
 
+#[derive(Serialize, Deserialize)]
+struct EditsV2 {
+    mutations: Vec<MutationV2>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MutationV2 {
+    base: BaseV1,
+    authored: StoredOperation,
+    committed: Option<Vec<StoredOperation>>,
+}
+
 /// A base as the distance from the entry: most are a few entries back, which takes one byte less
 /// than a position and one less again in a long segment.
 #[derive(Serialize, Deserialize)]
-struct BaseV1 {
+pub(super) struct BaseV1 {
     segments_back: u32,
     /// Entries back in the same segment; the entry's number in an earlier one.
     num: u32,
 }
 
 impl BaseV1 {
-    fn new(entry: Position, base: Position) -> Self {
+    pub(super) fn new(entry: Position, base: Position) -> Self {
         let segments_back = entry.segment().saturating_sub(base.segment());
         let num = match segments_back {
             0 => entry.num().saturating_sub(base.num()),
@@ -62,7 +85,7 @@ impl BaseV1 {
         Self { segments_back, num }
     }
 
-    fn position(&self, entry: Position) -> Result<Position, BodyError> {
+    pub(super) fn position(&self, entry: Position) -> Result<Position, BodyError> {
         let fault = || BodyError::Shape("a base is before the beginning");
         let segment = entry.segment().checked_sub(self.segments_back).ok_or_else(fault)?;
         let num = match self.segments_back {
@@ -74,23 +97,65 @@ impl BaseV1 {
 }
 
 impl MutationV1 {
-    fn new(entry: Position, mutation: &Mutation) -> Self {
-        Self {
-            base: BaseV1::new(entry, mutation.base),
-            authored: StoredOperation::from(&mutation.authored),
-            committed: mutation.committed.as_ref().map(StoredOperation::from),
-        }
+    /// `None` for a mutation that was transformed.
+    fn new(entry: Position, mutation: &Mutation) -> Option<Self> {
+        let base = BaseV1::new(entry, mutation.base);
+        let authored = StoredOperation::from(&mutation.authored);
+        mutation.committed.is_none().then_some(Self { base, authored, committed: None })
+    }
+
+    fn read(self, entry: Position) -> Result<Mutation, BodyError> {
+        let committed = self.committed.map(Operation::try_from).transpose()?;
+        Ok(Mutation {
+            base: self.base.position(entry)?,
+            authored: self.authored.try_into()?,
+            committed: committed.map(|operation| vec![operation]),
+        })
     }
 }
 
-/// The body of the `E` entry at `position`.
+impl MutationV2 {
+    fn new(entry: Position, mutation: &Mutation) -> Self {
+        let stored = |committed: &Vec<Operation>| {
+            committed.iter().map(StoredOperation::from).collect::<Vec<_>>()
+        };
+        Self {
+            base: BaseV1::new(entry, mutation.base),
+            authored: StoredOperation::from(&mutation.authored),
+            committed: mutation.committed.as_ref().map(stored),
+        }
+    }
+
+    fn read(self, entry: Position) -> Result<Mutation, BodyError> {
+        let many = |list: &Vec<StoredOperation>| list.len() > MAX_COMMITTED_OPERATIONS;
+        if self.committed.as_ref().is_some_and(many) {
+            return Err(BodyError::Shape("a mutation has more operations than any may have"));
+        }
+        let read = |list: Vec<StoredOperation>| {
+            list.into_iter().map(Operation::try_from).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Mutation {
+            base: self.base.position(entry)?,
+            authored: self.authored.try_into()?,
+            committed: self.committed.map(read).transpose()?,
+        })
+    }
+}
+
+/// The body of the `E` entry at `position`, and its version.
 ///
 /// # Errors
 /// Only if the encoder fails, which it does not for these types.
-pub fn encode_edits(position: Position, mutations: &[Mutation]) -> Result<Vec<u8>, BodyError> {
-    let stored = |mutation| MutationV1::new(position, mutation);
-    let body = EditsV1 { mutations: mutations.iter().map(stored).collect() };
-    Ok(postcard::to_allocvec(&body)?)
+pub fn encode_edits(
+    position: Position,
+    mutations: &[Mutation],
+) -> Result<(u64, Vec<u8>), BodyError> {
+    let as_authored = mutations.iter().map(|mutation| MutationV1::new(position, mutation));
+    if let Some(mutations) = as_authored.collect::<Option<Vec<_>>>() {
+        return Ok((AS_AUTHORED_VERSION, postcard::to_allocvec(&EditsV1 { mutations })?));
+    }
+    let mutations = mutations.iter().map(|mutation| MutationV2::new(position, mutation)).collect();
+    Ok((TRANSFORMED_VERSION, postcard::to_allocvec(&EditsV2 { mutations })?))
 }
 
 /// Bytes that one mutation adds to a body at most, wherever the entry will stand.
@@ -99,7 +164,7 @@ pub fn encode_edits(position: Position, mutations: &[Mutation]) -> Result<Vec<u8
 /// Only if the encoder fails, which it does not for these types.
 pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
     const LONGEST_BASE_BYTES: usize = 10;
-    let at_its_base = MutationV1::new(mutation.base, mutation);
+    let at_its_base = MutationV2::new(mutation.base, mutation);
     Ok(postcard::to_allocvec(&at_its_base)?.len() + LONGEST_BASE_BYTES)
 }
 
@@ -114,28 +179,39 @@ pub fn decode_edits(
     first_id: u64,
     body: &[u8],
 ) -> Result<Edits, BodyError> {
-    if version != EDITS_VERSION {
-        return Err(BodyError::UnknownVersion { version });
+    let mutations: Vec<Mutation> = match version {
+        AS_AUTHORED_VERSION => {
+            let mutations = whole::<EditsV1>(body)?.mutations.into_iter();
+            mutations.map(|stored| stored.read(position)).collect::<Result<_, BodyError>>()?
+        }
+        TRANSFORMED_VERSION => {
+            let mutations = whole::<EditsV2>(body)?.mutations.into_iter();
+            mutations.map(|stored| stored.read(position)).collect::<Result<_, BodyError>>()?
+        }
+        version => return Err(BodyError::UnknownVersion { version }),
+    };
+    if mutations.is_empty() {
+        return Err(BodyError::Shape("it has no mutations"));
     }
-    let (decoded, rest) = postcard::take_from_bytes::<EditsV1>(body)?;
+    check_ids(first_id, u64::try_from(mutations.len()).unwrap_or(u64::MAX))?;
+    Ok(Edits { client, first_id, mutations })
+}
+
+/// Decodes all of `body`.
+pub(super) fn whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
+    let (decoded, rest) = postcard::take_from_bytes::<T>(body)?;
     if !rest.is_empty() {
         return Err(BodyError::Shape("there are bytes behind it"));
     }
-    if decoded.mutations.is_empty() {
-        return Err(BodyError::Shape("it has no mutations"));
-    }
-    let count = u64::try_from(decoded.mutations.len()).unwrap_or(u64::MAX);
+    Ok(decoded)
+}
+
+/// Checks the ids of `count` mutations.
+pub(super) fn check_ids(first_id: u64, count: u64) -> Result<(), BodyError> {
     if first_id == 0 || first_id.saturating_add(count) > MAX_MUTATION_ID.saturating_add(1) {
         return Err(BodyError::Shape("its mutations have ids out of range"));
     }
-    let mutations = decoded.mutations.into_iter().map(|stored| {
-        Ok(Mutation {
-            base: stored.base.position(position)?,
-            authored: stored.authored.try_into()?,
-            committed: stored.committed.map(TryInto::try_into).transpose()?,
-        })
-    });
-    Ok(Edits { client, first_id, mutations: mutations.collect::<Result<_, BodyError>>()? })
+    Ok(())
 }
 
 #[cfg(test)]
@@ -162,32 +238,66 @@ mod tests {
 
     #[test]
     fn a_body_reads_back_wherever_it_stands() {
-        let committed = Some(mutation().authored);
-        let mutations = vec![mutation(), Mutation { committed, ..mutation() }];
         let client = ClientKey([7; 8]);
-        for position in [at(0, 8), at(0, u32::MAX), at(1, 0), at(9, 3)] {
-            let body = encode_edits(position, &mutations).unwrap();
-            let edits = decode_edits(1, position, client, 5, &body).unwrap();
-            assert_eq!(edits, Edits { client, first_id: 5, mutations: mutations.clone() });
-            assert_eq!(edits.last_id(), 6);
+        let as_other = |committed| Mutation { committed: Some(committed), ..mutation() };
+        let twice = vec![mutation().authored; 2];
+        for (committed, version) in [(None, 1), (Some(vec![]), 2), (Some(twice), 2)] {
+            let second = committed.map_or_else(mutation, as_other);
+            let mutations = vec![mutation(), second];
+            for position in [at(0, 8), at(0, u32::MAX), at(1, 0), at(9, 3)] {
+                let (written, body) = encode_edits(position, &mutations).unwrap();
+                assert_eq!(written, version);
+                let edits = decode_edits(version, position, client, 5, &body).unwrap();
+                assert_eq!(edits, Edits { client, first_id: 5, mutations: mutations.clone() });
+                assert_eq!(edits.last_id(), 6);
+            }
         }
+    }
+
+    #[test]
+    fn a_transformed_mutation_of_the_first_version_is_read() {
+        let base = BaseV1::new(at(0, 8), at(0, 7));
+        let stored = StoredOperation::from(&mutation().authored);
+        let authored = stored.clone();
+        let body =
+            EditsV1 { mutations: vec![MutationV1 { base, authored, committed: Some(stored) }] };
+        let bytes = postcard::to_allocvec(&body).unwrap();
+        let edits = decode_edits(1, at(0, 8), ClientKey([7; 8]), 1, &bytes).unwrap();
+        assert_eq!(edits.mutations[0].committed, Some(vec![mutation().authored]));
+    }
+
+    #[test]
+    fn a_mutation_has_so_many_operations_and_no_more() {
+        let client = ClientKey([7; 8]);
+        let read = |count| {
+            let nothing = Operation::InsertRows(crate::operation::InsertBefore {
+                sheet: SheetId::FIRST,
+                before: 0,
+                count: 1,
+            });
+            let mutation = Mutation { committed: Some(vec![nothing; count]), ..mutation() };
+            let (version, body) = encode_edits(at(0, 8), &[mutation]).unwrap();
+            decode_edits(version, at(0, 8), client, 1, &body)
+        };
+        assert!(read(MAX_COMMITTED_OPERATIONS).is_ok());
+        assert!(read(MAX_COMMITTED_OPERATIONS + 1).is_err());
     }
 
     #[test]
     fn the_parts_are_never_less_than_the_body() {
         for position in [at(0, 8), at(0, u32::MAX), at(1, 0), at((1 << 21) - 1, 3)] {
-            let body = encode_edits(position, &[mutation()]).unwrap();
+            let (_, body) = encode_edits(position, &[mutation()]).unwrap();
             assert!(body.len() <= 1 + encoded_mutation_bytes(&mutation()).unwrap());
         }
     }
 
     #[test]
     fn what_is_no_body_is_an_error() {
-        let body = encode_edits(at(0, 8), &[mutation()]).unwrap();
+        let (_, body) = encode_edits(at(0, 8), &[mutation()]).unwrap();
         let client = ClientKey([7; 8]);
         let cut = &body[..body.len() - 1];
         let long = [body.as_slice(), &[0]].concat();
-        for (version, bytes) in [(2, body.as_slice()), (1, cut), (1, &long), (1, &[0]), (1, &[])] {
+        for (version, bytes) in [(3, body.as_slice()), (1, cut), (1, &long), (1, &[0]), (1, &[])] {
             assert!(decode_edits(version, at(0, 8), client, 1, bytes).is_err());
         }
         for (first_id, good) in [(0, false), (MAX_MUTATION_ID, true), (MAX_MUTATION_ID + 1, false)]

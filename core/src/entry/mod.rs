@@ -1,9 +1,13 @@
 //! Entries of the log.
 
 mod body;
+mod external;
 mod header_bytes;
 
 pub use body::{BodyError, decode_edits, encode_edits, encoded_mutation_bytes};
+pub use external::{
+    ExternalEdits, decode_external, decode_external_body, encode_external, encode_external_body,
+};
 pub use header_bytes::{decode_header, encode_header};
 
 use serde::{Deserialize, Serialize};
@@ -70,11 +74,16 @@ pub enum Content {
     Snapshot {
         /// Key of the root object, once the snapshot is complete.
         root: Option<String>,
+        /// When the segment that begins here was purged, Unix seconds: this entry and the End
+        /// Segment are all that is left of it (design `2-log.md` §6).
+        purged_s: Option<u64>,
     },
     /// `X`: the segment ends; the log goes on in the next.
     EndSegment,
     /// `E`: edits.
     Edits(Edits),
+    /// `E` with an object: edits whose body is in the object store.
+    External(ExternalEdits),
 }
 
 /// A batch of mutations by one client, with consecutive ids.
@@ -95,15 +104,16 @@ pub struct Mutation {
     pub base: Position,
     /// What the author meant, in the coordinates of `base`.
     pub authored: Operation,
-    /// What was committed, in the coordinates of the entry before this one, if that differs.
-    pub committed: Option<Operation>,
+    /// What was committed, one operation after the other, in the coordinates of what stands
+    /// before, if that differs: nothing if nothing of it was left, several for an undo.
+    pub committed: Option<Vec<Operation>>,
 }
 
 impl Mutation {
-    /// The operation that takes effect.
+    /// The operations that take effect.
     #[must_use]
-    pub fn effective(&self) -> &Operation {
-        self.committed.as_ref().unwrap_or(&self.authored)
+    pub fn effective(&self) -> &[Operation] {
+        self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.authored))
     }
 }
 
@@ -123,7 +133,9 @@ impl Entry {
     pub fn next_position(&self) -> Option<Position> {
         match self.content {
             Content::EndSegment => self.position.next_segment(),
-            Content::Snapshot { .. } | Content::Edits(_) => self.position.next_in_segment(),
+            Content::Snapshot { .. } | Content::Edits(_) | Content::External(_) => {
+                self.position.next_in_segment()
+            }
         }
     }
 
@@ -134,10 +146,21 @@ impl Entry {
         let mutations = self.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
         let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
         let author = self.author.as_deref().map_or(0, json_text_bytes);
-        mutations
-            .iter()
-            .map(|m| weight(&m.authored).saturating_add(m.committed.as_ref().map_or(0, weight)))
-            .fold(FRAME_BYTES + author, usize::saturating_add)
+        let operations = mutations.iter().flat_map(|mutation| {
+            let committed = mutation.committed.iter().flatten();
+            std::iter::once(&mutation.authored).chain(committed)
+        });
+        let external = match &self.content {
+            Content::External(external) => external.weight_bytes(),
+            _ => 0,
+        };
+        operations.map(weight).fold(FRAME_BYTES + author + external, usize::saturating_add)
+    }
+
+    /// Whether it is the first entry of a segment that was purged.
+    #[must_use]
+    pub fn is_purged(&self) -> bool {
+        matches!(self.content, Content::Snapshot { purged_s: Some(_), .. })
     }
 
     /// The edits, if it has any.
@@ -145,6 +168,19 @@ impl Entry {
     pub fn edits(&self) -> Option<&Edits> {
         match &self.content {
             Content::Edits(edits) => Some(edits),
+            Content::Snapshot { .. } | Content::EndSegment | Content::External(_) => None,
+        }
+    }
+
+    /// Whose mutations these are, with the ids of the first and the last: the evidence by which a
+    /// repeated request finds what got through.
+    #[must_use]
+    pub fn mutation_ids(&self) -> Option<(ClientKey, u64, u64)> {
+        match &self.content {
+            Content::Edits(edits) => Some((edits.client, edits.first_id, edits.last_id())),
+            Content::External(external) => {
+                Some((external.client, external.first_id, external.last_id()))
+            }
             Content::Snapshot { .. } | Content::EndSegment => None,
         }
     }
@@ -158,7 +194,7 @@ impl Entry {
             created_s,
             author,
             header: Header::first(FIRST_EPOCH),
-            content: Content::Snapshot { root: None },
+            content: Content::Snapshot { root: None, purged_s: None },
         }
     }
 }

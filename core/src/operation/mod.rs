@@ -1,13 +1,32 @@
 //! Operations: what a mutation does to a spreadsheet.
 
+mod axes;
 mod decimal;
+mod formats;
+mod invalid;
+mod rejection;
 mod set_cells;
+mod sheets;
+mod spans;
 mod stored;
+mod stored_cells;
+#[cfg(test)]
+pub(crate) mod tests;
 
+pub use axes::{DeleteSpans, InsertBefore};
+pub use formats::{ClearRange, SetFormat};
+pub use invalid::InvalidOperation;
+pub use rejection::{Rejection, RejectionReason};
 pub use set_cells::{CellEdit, SetCells};
+pub use sheets::{AddSheet, DeleteSheet, RenameSheet};
+pub use spans::{Span, Spans};
 pub use stored::{StoredOperation, UnreadableOperation};
 
 use serde::{Deserialize, Serialize};
+
+use crate::axis_map::Axis;
+use crate::cell::json_text_bytes;
+use crate::position::Position;
 
 /// The number of a sheet (a tab) within its spreadsheet, given once and never reused.
 #[derive(
@@ -27,94 +46,120 @@ pub const FIRST_SHEET_NAME: &str = "Sheet1";
 
 /// One operation as its author meant it, in the coordinates of the mutation's base
 /// (design `2-log.md` §5).
+///
+/// In JSON, an object with one field: `{"setCells":{"cells":[…]}}`, `{"insertRows":{"before":3,
+/// "count":2}}`, `{"deleteColumns":{"spans":[{"first":0,"count":1}]}}`, `{"undo":{"position":17}}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Operation {
     /// Sets or clears cells.
     SetCells(SetCells),
+    /// Clears the values and formulas of a range; formats stay.
+    ClearRange(ClearRange),
+    /// Inserts blank rows.
+    InsertRows(InsertBefore),
+    /// Deletes rows.
+    DeleteRows(DeleteSpans),
+    /// Inserts blank columns.
+    InsertColumns(InsertBefore),
+    /// Deletes columns.
+    DeleteColumns(DeleteSpans),
+    /// Adds a sheet behind the others.
+    AddSheet(AddSheet),
+    /// Gives a sheet another name.
+    RenameSheet(RenameSheet),
+    /// Deletes a sheet with all it holds.
+    DeleteSheet(DeleteSheet),
+    /// Sets the number format of a range, of cells that are blank, too.
+    SetFormat(SetFormat),
+    /// Takes back what one entry did, as far as nobody has changed it since. Resolved when it is
+    /// appended: what takes effect is in the mutation's committed operations.
+    Undo(Undo),
+    /// A mutation that can never succeed: it changes nothing and keeps its client's numbering.
+    Rejected(Rejection),
 }
 
-/// Why an operation can never succeed, whatever the state of the spreadsheet.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidOperation {
-    /// The sheet does not exist.
-    #[error("sheet {sheet} does not exist")]
-    UnknownSheet {
-        /// The sheet's number.
-        sheet: u32,
-    },
-    /// No cells at all.
-    #[error("the operation sets no cells: give at least one")]
-    NoCells,
-    /// Too many cells.
-    #[error("the operation sets {count} cells, at most {max} are allowed: split it")]
-    TooManyCells {
-        /// How many it sets.
-        count: usize,
-        /// How many are allowed.
-        max: usize,
-    },
-    /// A cell outside the largest sheet.
-    #[error(
-        "row {row}, column {column} is outside the sheet: rows are below {rows} and columns \
-         below {columns}, both counted from 0"
-    )]
-    OutsideSheet {
-        /// The row, from 0.
-        row: u32,
-        /// The column, from 0.
-        column: u32,
-        /// Rows of the largest sheet.
-        rows: u32,
-        /// Columns of the largest sheet.
-        columns: u32,
-    },
-    /// A text, formula or format that is too long.
-    #[error("{cell}: the {what} has {length} bytes, at most {max} are allowed")]
-    TooLong {
-        /// The cell, in A1 notation.
-        cell: String,
-        /// `text`, `formula` or `format`.
-        what: &'static str,
-        /// Its bytes.
-        length: usize,
-        /// The bytes allowed.
-        max: usize,
-    },
-    /// A formula without a value, or an edit that changes nothing.
-    #[error("{cell}: {why}")]
-    EmptyEdit {
-        /// The cell, in A1 notation.
-        cell: String,
-        /// What is missing.
-        why: &'static str,
-    },
-    /// A number that is infinite or not a number.
-    #[error("{cell}: the number is not finite")]
-    NotFinite {
-        /// The cell, in A1 notation.
-        cell: String,
-    },
+/// Takes back what one entry did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Undo {
+    /// The position of the entry.
+    pub position: Position,
+}
+
+/// What an axis's parts are called in messages.
+pub(crate) fn axis_name(axis: Axis) -> &'static str {
+    match axis {
+        Axis::Rows => "rows",
+        Axis::Columns => "columns",
+    }
 }
 
 impl Operation {
     /// Checks everything that does not depend on the state, and brings the operation into its
-    /// canonical form (cells sorted, the last edit of a cell wins).
+    /// canonical form (cells sorted, the last edit of a cell wins; spans in order).
     ///
     /// # Errors
     /// [`InvalidOperation`] with what is wrong.
     pub fn validated(self) -> Result<Self, InvalidOperation> {
-        match self {
-            Self::SetCells(set) => set.validated().map(Self::SetCells),
-        }
+        Ok(match self {
+            Self::SetCells(set) => Self::SetCells(set.validated()?),
+            Self::ClearRange(clear) => Self::ClearRange(clear.validated()?),
+            Self::InsertRows(insert) => Self::InsertRows(insert.validated(Axis::Rows)?),
+            Self::DeleteRows(delete) => Self::DeleteRows(delete.validated(Axis::Rows)?),
+            Self::InsertColumns(insert) => Self::InsertColumns(insert.validated(Axis::Columns)?),
+            Self::DeleteColumns(delete) => Self::DeleteColumns(delete.validated(Axis::Columns)?),
+            Self::AddSheet(add) => Self::AddSheet(add.validated()?),
+            Self::RenameSheet(rename) => Self::RenameSheet(rename.validated()?),
+            Self::DeleteSheet(delete) => Self::DeleteSheet(delete),
+            Self::SetFormat(set) => Self::SetFormat(set.validated()?),
+            Self::Undo(undo) => Self::Undo(undo),
+            // Only the server rejects.
+            Self::Rejected(_) => return Err(InvalidOperation::NotForClients),
+        })
     }
 
     /// About how many bytes it takes in memory and in a reply: for bounds, not for bills.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
+        const SPAN_BYTES: usize = 40;
+        let spans = |spans: &Spans| spans.len().saturating_mul(SPAN_BYTES);
         match self {
             Self::SetCells(set) => set.cells.iter().map(CellEdit::weight_bytes).sum(),
+            Self::ClearRange(clear) => spans(&clear.rows) + spans(&clear.columns),
+            Self::SetFormat(set) => {
+                spans(&set.rows) + spans(&set.columns) + json_text_bytes(&set.format)
+            }
+            Self::DeleteRows(delete) | Self::DeleteColumns(delete) => spans(&delete.spans),
+            Self::AddSheet(AddSheet { name, .. }) | Self::RenameSheet(RenameSheet { name, .. }) => {
+                json_text_bytes(name)
+            }
+            Self::Rejected(rejection) => json_text_bytes(&rejection.detail),
+            Self::InsertRows(_) | Self::InsertColumns(_) | Self::DeleteSheet(_) | Self::Undo(_) => {
+                0
+            }
+        }
+    }
+
+    /// Whether rows, columns or sheets are others after it: what is transformed past it, moves.
+    #[must_use]
+    pub fn moves_cells(&self) -> bool {
+        match self {
+            Self::InsertRows(_)
+            | Self::DeleteRows(_)
+            | Self::InsertColumns(_)
+            | Self::DeleteColumns(_)
+            | Self::AddSheet(_)
+            | Self::DeleteSheet(_)
+            // What it does is not known before it is resolved.
+            | Self::Undo(_) => true,
+            Self::SetCells(_)
+            | Self::ClearRange(_)
+            | Self::RenameSheet(_)
+            | Self::SetFormat(_)
+            | Self::Rejected(_) => false,
         }
     }
 }

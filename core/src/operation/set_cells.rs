@@ -50,9 +50,6 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 
 impl SetCells {
     pub(super) fn validated(mut self) -> Result<Self, InvalidOperation> {
-        if self.sheet != SheetId::FIRST {
-            return Err(InvalidOperation::UnknownSheet { sheet: self.sheet.0 });
-        }
         if self.cells.is_empty() {
             return Err(InvalidOperation::NoCells);
         }
@@ -113,11 +110,9 @@ impl CellEdit {
             }
             _ => None,
         };
-        for (what, text, max) in [
-            ("text", text, MAX_TEXT_BYTES),
-            ("formula", self.formula.as_ref(), MAX_FORMULA_BYTES),
-            ("format", self.format.as_ref(), MAX_FORMAT_BYTES),
-        ] {
+        for (what, text, max) in
+            [("text", text, MAX_TEXT_BYTES), ("formula", self.formula.as_ref(), MAX_FORMULA_BYTES)]
+        {
             let length = text.map_or(0, String::len);
             if length > max {
                 return Err(InvalidOperation::TooLong { cell: name(), what, length, max });
@@ -126,12 +121,24 @@ impl CellEdit {
         let why = match (&self.value, &self.formula, &self.format) {
             (None, Some(_), _) => "a formula needs a value beside it (null if it has none yet)",
             (None, None, None) => "the edit has neither a value nor a format",
-            (_, _, Some(format)) if format.is_empty() => {
-                "the format is empty: use `General` to remove one"
+            _ => {
+                return self.format.as_ref().map_or(Ok(()), |format| check_format(&name(), format));
             }
-            _ => return Ok(()),
         };
         Err(InvalidOperation::EmptyEdit { cell: name(), why })
+    }
+}
+
+/// Checks a number format, of a cell or of what `cell` says.
+pub(super) fn check_format(cell: &str, format: &str) -> Result<(), InvalidOperation> {
+    let (cell, length, max) = (cell.to_owned(), format.len(), MAX_FORMAT_BYTES);
+    match length {
+        0 => {
+            let why = "the format is empty: use `General` to remove one";
+            Err(InvalidOperation::EmptyEdit { cell, why })
+        }
+        _ if length > max => Err(InvalidOperation::TooLong { cell, what: "format", length, max }),
+        _ => Ok(()),
     }
 }
 

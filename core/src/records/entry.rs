@@ -1,14 +1,15 @@
 //! The record of the Entry table.
 
-use super::{Attribute, Item, Reader, RecordError, put_bytes, put_number, put_text};
+use super::{Item, Reader, RecordError, put_bytes, put_number, put_text};
 use crate::entry::{
-    Content, Edits, Entry, decode_edits, decode_header, encode_edits, encode_header,
+    Content, Entry, decode_edits, decode_external, decode_header, encode_edits, encode_external,
+    encode_header,
 };
 use crate::identity::{ClientKey, LogId};
 use crate::position::Position;
 use crate::schema::{
-    AUTHOR, BODY, CLIENT, CREATED, EXTERNAL, HEADER, MUTATION, PARTITION_KEY, SORT_KEY, TYPE,
-    VERSION,
+    AUTHOR, BODY, CLIENT, CREATED, EXTERNAL, HEADER, MUTATION, PARTITION_KEY, PURGED, SORT_KEY,
+    TYPE, VERSION,
 };
 
 const RECORD: &str = "entry";
@@ -42,19 +43,37 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     put_text(&mut item, AUTHOR, entry.author.as_deref());
     put_bytes(&mut item, HEADER, encode_header(&entry.header)?);
     match &entry.content {
-        Content::Snapshot { root } => {
+        Content::Snapshot { root, purged_s } => {
             put_text(&mut item, TYPE, Some(SNAPSHOT));
             put_text(&mut item, EXTERNAL, root.as_deref());
+            if let Some(purged_s) = purged_s {
+                put_number(&mut item, PURGED, *purged_s);
+            }
         }
         Content::EndSegment => put_text(&mut item, TYPE, Some(END_SEGMENT)),
         Content::Edits(edits) => {
             put_text(&mut item, TYPE, Some(EDITS));
             put_bytes(&mut item, CLIENT, edits.client.0.to_vec());
             put_number(&mut item, MUTATION, edits.first_id);
-            put_bytes(&mut item, BODY, encode_edits(entry.position, &edits.mutations)?);
+            put_body(&mut item, encode_edits(entry.position, &edits.mutations)?);
+        }
+        Content::External(external) => {
+            put_text(&mut item, TYPE, Some(EDITS));
+            put_text(&mut item, EXTERNAL, Some(&external.object));
+            put_bytes(&mut item, CLIENT, external.client.0.to_vec());
+            put_number(&mut item, MUTATION, external.first_id);
+            put_body(&mut item, encode_external(entry.position, external)?);
         }
     }
     Ok(item)
+}
+
+/// The version is left out when it is 1.
+fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
+    if version != DEFAULT_VERSION {
+        put_number(item, VERSION, version);
+    }
+    put_bytes(item, BODY, body);
 }
 
 /// Reads the record of an entry.
@@ -66,9 +85,12 @@ pub fn decode(item: &Item) -> Result<Entry, RecordError> {
     let (log, position) = read_key(&reader)?;
     let header = decode_header(reader.bytes(HEADER)?)?;
     let content = match reader.text(TYPE)?.as_str() {
-        SNAPSHOT => Content::Snapshot { root: reader.optional_text(EXTERNAL)? },
+        SNAPSHOT => Content::Snapshot {
+            root: reader.optional_text(EXTERNAL)?,
+            purged_s: reader.optional_number(PURGED)?,
+        },
         END_SEGMENT => Content::EndSegment,
-        EDITS => Content::Edits(read_edits(&reader, position)?),
+        EDITS => read_edits(&reader, position)?,
         letter => {
             return Err(RecordError::UnknownType { letter: letter.to_owned() });
         }
@@ -92,21 +114,24 @@ fn read_key(reader: &Reader<'_>) -> Result<(LogId, Position), RecordError> {
     Ok((LogId::from_uuid(uuid::Uuid::from_bytes(*id)), position))
 }
 
-fn read_edits(reader: &Reader<'_>, position: Position) -> Result<Edits, RecordError> {
-    let version = match reader.item.get(VERSION) {
-        None => DEFAULT_VERSION,
-        Some(Attribute::Number(version)) => *version,
-        Some(_) => return Err(reader.fault(VERSION, "a number")),
-    };
+fn read_edits(reader: &Reader<'_>, position: Position) -> Result<Content, RecordError> {
+    let version = reader.optional_number(VERSION)?.unwrap_or(DEFAULT_VERSION);
     let client = ClientKey(reader.array(CLIENT)?);
     let first_id = reader.number(MUTATION)?;
-    Ok(decode_edits(version, position, client, first_id, reader.bytes(BODY)?)?)
+    let body = reader.bytes(BODY)?;
+    Ok(match reader.optional_text(EXTERNAL)? {
+        None => Content::Edits(decode_edits(version, position, client, first_id, body)?),
+        Some(object) => {
+            Content::External(decode_external(version, position, client, first_id, object, body)?)
+        }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::identity::SubjectKey;
+    use crate::records::Attribute;
 
     fn log() -> LogId {
         LogId::derive(&SubjectKey::new("cellar", "alice"), "budget").unwrap()
@@ -118,8 +143,9 @@ mod tests {
 
     #[test]
     fn entries_without_a_body_read_back() {
-        let snapshot = Content::Snapshot { root: Some("sheets/a/roots/b".into()) };
-        for content in [Content::Snapshot { root: None }, snapshot, Content::EndSegment] {
+        let snapshot = Content::Snapshot { root: Some("sheets/a/roots/b".into()), purged_s: None };
+        let purged = Content::Snapshot { root: None, purged_s: Some(1_795_246_133) };
+        for content in [first().content, snapshot, purged, Content::EndSegment] {
             let entry = Entry { content, ..first() };
             assert_eq!(decode(&encode(&entry).unwrap()).unwrap(), entry);
         }

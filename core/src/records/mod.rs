@@ -97,6 +97,10 @@ impl<'a> Reader<'a> {
         self.number(name)?.try_into().map_err(|_| self.fault(name, "a number below 2³²"))
     }
 
+    fn optional_number(&self, name: &'static str) -> Result<Option<u64>, RecordError> {
+        self.item.contains_key(name).then(|| self.number(name)).transpose()
+    }
+
     fn optional_text(&self, name: &'static str) -> Result<Option<String>, RecordError> {
         match self.item.get(name) {
             None => Ok(None),

@@ -10,7 +10,7 @@ use crate::limits::{
     MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST, MAX_PUT_ATTEMPTS,
     MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
 };
-use crate::operation::{CellEdit, Operation, SetCells, SheetId};
+use crate::operation::{CellEdit, Operation, RejectionReason, SetCells, SheetId};
 use support::*;
 use world::{Fault, World};
 
@@ -79,7 +79,7 @@ fn a_header_counts_the_bytes_of_the_bodies() {
     let mut world = World::new(1);
     let appended = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
     let Content::Edits(edits) = &world.puts[0].content else { panic!() };
-    let body = crate::entry::encode_edits(world.puts[0].position, &edits.mutations).unwrap();
+    let (_, body) = crate::entry::encode_edits(world.puts[0].position, &edits.mutations).unwrap();
     assert_eq!(appended.header.segment_bytes, body.len() as u64);
 }
 
@@ -198,6 +198,7 @@ fn every_base_must_exist_not_only_the_lowest() {
         id,
         base,
         operation: set_text(0, "x".into()),
+        resolved: None,
     });
     let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.into()).unwrap();
     assert_eq!(world.run(request, &[]), Err(Refusal::UnknownBase { base: at(0, 9) }));
@@ -228,7 +229,12 @@ fn what_the_client_acknowledged_is_not_appended_again() {
 #[test]
 fn another_epoch_must_reload() {
     let mut world = World::new(2);
-    let mutations = vec![NewMutation { id: 1, base: at(0, 1), operation: set_text(0, "x".into()) }];
+    let mutations = vec![NewMutation {
+        id: 1,
+        base: at(0, 1),
+        operation: set_text(0, "x".into()),
+        resolved: None,
+    }];
     let request = Request::new(log(), client(1), None, EPOCH + 1, 0, mutations).unwrap();
     assert_eq!(world.run(request, &[]), Err(Refusal::EpochChanged));
     assert!(world.puts.is_empty());
@@ -269,6 +275,7 @@ fn what_does_not_fit_one_entry_goes_into_several() {
         id,
         base: Position::FIRST,
         operation: set_text(0, "x".repeat(MAX_TEXT_BYTES)),
+        resolved: None,
     });
     let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.collect()).unwrap();
     let appended = world.run(request, &[]).unwrap();
@@ -276,7 +283,7 @@ fn what_does_not_fit_one_entry_goes_into_several() {
     assert_eq!(appended.tail, at(0, 3));
     for put in &world.puts {
         let Content::Edits(edits) = &put.content else { panic!("{put:?}") };
-        let body = crate::entry::encode_edits(put.position, &edits.mutations).unwrap();
+        let (_, body) = crate::entry::encode_edits(put.position, &edits.mutations).unwrap();
         assert!(body.len() <= MAX_ENTRY_BODY_BYTES);
     }
 }
@@ -294,17 +301,24 @@ fn a_mutation_may_fill_an_entry_and_no_more() {
         });
         let set = SetCells { sheet: SheetId::FIRST, cells: edits.collect() };
         let operation = Operation::SetCells(set);
-        let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
+        let mutations =
+            vec![NewMutation { id: 1, base: Position::FIRST, operation, resolved: None }];
         Request::new(log(), client(1), None, EPOCH, 0, mutations)
     };
-    let InvalidRequest::TooLarge { bytes, .. } = request(MAX_TEXT_BYTES).unwrap_err() else {
-        panic!("it fits")
+    let outcome = |last_bytes| {
+        let mut world = World::new(1);
+        let appended = world.run(request(last_bytes).unwrap(), &[]).unwrap();
+        assert_eq!(world.ids_of(1), [1], "a rejected mutation keeps its number");
+        (appended.results[0].rejection.clone(), world)
     };
+    let (rejection, _) = outcome(MAX_TEXT_BYTES);
+    let rejection = rejection.expect("it fits");
+    assert_eq!(rejection.reason, RejectionReason::TooLarge);
+    let bytes: usize = rejection.detail.split(' ').nth(2).unwrap().parse().unwrap();
     let excess = bytes + 5 - MAX_ENTRY_BODY_BYTES;
-    assert!(request(MAX_TEXT_BYTES - excess).is_ok());
-    assert!(request(MAX_TEXT_BYTES - excess + 1).is_err());
-    let mut world = World::new(1);
-    world.run(request(MAX_TEXT_BYTES - excess).unwrap(), &[]).unwrap();
+    assert_eq!(outcome(MAX_TEXT_BYTES - excess + 1).0.unwrap().reason, RejectionReason::TooLarge);
+    let (rejection, world) = outcome(MAX_TEXT_BYTES - excess);
+    assert_eq!(rejection, None);
     let item = crate::records::entry::encode(&world.puts[0]).unwrap();
     assert!(crate::records::item_bytes(&item) < 400 * 1024, "DynamoDB would refuse it");
 }
@@ -317,6 +331,7 @@ fn requests_that_can_never_succeed() {
             id: *id,
             base: Position::FIRST,
             operation: operation.clone(),
+            resolved: None,
         });
         Request::new(log(), client(1), None, EPOCH, 0, mutations.collect())
     };
@@ -329,7 +344,8 @@ fn requests_that_can_never_succeed() {
     assert_eq!(make(&[id]), Err(InvalidRequest::IdTooLarge { id }));
     let acknowledging = |ack| {
         let operation = set_text(0, "x".into());
-        let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
+        let mutations =
+            vec![NewMutation { id: 1, base: Position::FIRST, operation, resolved: None }];
         Request::new(log(), client(1), None, EPOCH, ack, mutations)
     };
     assert!(acknowledging(MAX_MUTATION_ID).is_ok());

@@ -28,7 +28,7 @@ fn entry(position: Position, content: Content) -> Arc<Entry> {
 }
 
 pub(in crate::append) fn snapshot_entry(position: Position) -> Arc<Entry> {
-    entry(position, Content::Snapshot { root: None })
+    entry(position, Content::Snapshot { root: None, purged_s: None })
 }
 
 pub(in crate::append) fn end_entry(position: Position) -> Arc<Entry> {
@@ -52,7 +52,12 @@ pub(in crate::append) fn text_entry(position: Position, bytes: usize) -> Arc<Ent
 pub(in crate::append) fn request(who: u8, ack: u64, ids: &[u64], base: Position) -> Request {
     let mutations = ids
         .iter()
-        .map(|id| NewMutation { id: *id, base, operation: set_text(0, format!("m{id}")) })
+        .map(|id| NewMutation {
+            id: *id,
+            base,
+            operation: set_text(0, format!("m{id}")),
+            resolved: None,
+        })
         .collect();
     Request::new(log(), client(who), None, EPOCH, ack, mutations).unwrap()
 }

@@ -98,6 +98,9 @@ impl World {
             let event = match action {
                 Action::Read { from, consistent } => self.read(from, consistent),
                 Action::Put { entry } => self.put(entry),
+                Action::FindNewestSegment => {
+                    Event::NewestSegment(self.entries.keys().last().map(|p| p.segment()))
+                }
                 Action::Wait { .. } => Event::Waited,
                 Action::Finish(result) => return result,
             };

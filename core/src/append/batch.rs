@@ -1,0 +1,223 @@
+//! The next entry of a request: as many mutations as fit, each past what was committed since its
+//! base (design `2-log.md` §2 step 3).
+
+use std::collections::BTreeSet;
+
+use super::request::{
+    BODY_FRAME_BYTES, Payload, Request, RequestMutation, Resolved, Upload, too_large,
+};
+use super::scan::Scan;
+use crate::entry::{
+    BodyError, Content, Edits, ExternalEdits, Mutation, encode_external, encoded_mutation_bytes,
+};
+use crate::limits::{
+    MAX_BASES_PER_ENTRY, MAX_COMMITTED_OPERATIONS, MAX_ENTRY_BODY_BYTES, MAX_MOVED_SHEETS,
+    MAX_SPANS, MAX_TRANSFORM_CHANGES,
+};
+use crate::operation::{Operation, Rejection, RejectionReason};
+use crate::position::Position;
+use crate::transform::{Author, SpaceMap, transform};
+
+/// The content of the entry that is to stand at `position`.
+pub(super) fn next_content(
+    request: &Request,
+    scan: &Scan,
+    position: Position,
+) -> Result<Content, BodyError> {
+    let (client, first_id) = (request.client, scan.last_id.saturating_add(1));
+    let mutations = match &request.payload {
+        Payload::Upload(upload) => match external(request, scan, upload, position) {
+            Ok(external) => return Ok(Content::External(external)),
+            Err(rejection) => reject_all(upload, &rejection),
+        },
+        Payload::Mutations(_) => Batch::new(scan, position).take(request.after(scan.last_id))?,
+    };
+    Ok(Content::Edits(Edits { client, first_id, mutations }))
+}
+
+/// The oldest entry that has to be known to transform what is left of the request.
+pub(super) fn needed_from(request: &Request, scan: &Scan) -> Position {
+    let bases = request.bases().map(|base| scan.author.needed_from(base));
+    bases.min().unwrap_or(scan.start)
+}
+
+fn external(
+    request: &Request,
+    scan: &Scan,
+    upload: &Upload,
+    position: Position,
+) -> Result<ExternalEdits, Rejection> {
+    let map = space(&scan.author, scan.start, upload.base)?;
+    let external = ExternalEdits {
+        client: request.client,
+        first_id: request.first_id,
+        count: upload.count,
+        base: upload.base,
+        object: upload.object.clone(),
+        bytes: upload.bytes,
+        sha256: upload.sha256,
+        map,
+    };
+    let encoded = encode_external(position, &external).map_or(usize::MAX, |(_, body)| body.len());
+    if encoded > MAX_ENTRY_BODY_BYTES || external.map.sheets().count() > MAX_MOVED_SHEETS {
+        return Err(too_far_behind());
+    }
+    Ok(external)
+}
+
+fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
+    let rejected = Mutation {
+        base: upload.base,
+        authored: Operation::Rejected(rejection.clone()),
+        committed: None,
+    };
+    (0..upload.count).map(|_| rejected.clone()).collect()
+}
+
+/// The map from the author's space behind `base`.
+fn space(author: &Author, start: Position, base: Position) -> Result<SpaceMap, Rejection> {
+    if author.needed_from(base) < start {
+        let detail = "the entries after its base are gone: load the spreadsheet again";
+        return Err(Rejection::new(RejectionReason::BaseGone, detail));
+    }
+    if author.len() > MAX_TRANSFORM_CHANGES {
+        return Err(too_far_behind());
+    }
+    let map = author.map(base);
+    if map.is_too_long() { Err(too_far_behind()) } else { Ok(map) }
+}
+
+fn too_far_behind() -> Rejection {
+    let detail = "too many rows, columns or sheets have moved since its base: load the \
+                  spreadsheet and do it again";
+    Rejection::new(RejectionReason::TooFarBehind, detail)
+}
+
+/// Mutations that will stand in one entry.
+struct Batch {
+    author: Author,
+    start: Position,
+    position: Position,
+    mutations: Vec<Mutation>,
+    bytes: usize,
+    bases: BTreeSet<Position>,
+    /// The base of the last mutation, and the map from behind it.
+    map: Option<(Position, SpaceMap)>,
+}
+
+impl Batch {
+    fn new(scan: &Scan, position: Position) -> Self {
+        Self {
+            author: scan.author.clone(),
+            start: scan.start,
+            position,
+            mutations: Vec::new(),
+            bytes: BODY_FRAME_BYTES,
+            bases: BTreeSet::new(),
+            map: None,
+        }
+    }
+
+    /// As many of the mutations as fit.
+    fn take<'a>(
+        mut self,
+        mutations: impl Iterator<Item = (u64, &'a RequestMutation)>,
+    ) -> Result<Vec<Mutation>, BodyError> {
+        for (_, mutation) in mutations {
+            self.bases.insert(mutation.base);
+            if self.bases.len() > MAX_BASES_PER_ENTRY {
+                break;
+            }
+            let committed = self.commit(mutation);
+            let bytes = self.bytes.saturating_add(encoded_mutation_bytes(&committed)?);
+            if bytes > MAX_ENTRY_BODY_BYTES && !self.mutations.is_empty() {
+                break;
+            }
+            self.bytes = bytes;
+            self.follow(&committed);
+            self.mutations.push(committed);
+        }
+        Ok(self.mutations)
+    }
+
+    /// What a mutation is committed as; if that does not fit, it is rejected.
+    fn commit(&mut self, mutation: &RequestMutation) -> Mutation {
+        let RequestMutation { base, authored, resolved } = mutation;
+        let committed = match (authored, resolved) {
+            (Operation::Rejected(_), _) => Ok(None),
+            (_, Some(resolved)) => Ok(Some(self.undone(resolved))),
+            (authored, None) => self.moved(*base, authored),
+        };
+        let rejected = |rejection| Mutation {
+            base: *base,
+            authored: Operation::Rejected(rejection),
+            committed: None,
+        };
+        match committed {
+            Err(rejection) => rejected(rejection),
+            Ok(committed) => {
+                let whole = Mutation { base: *base, authored: authored.clone(), committed };
+                match too_many_parts(&whole).or_else(|| too_large(&whole)) {
+                    Some(rejection) => rejected(rejection),
+                    None => whole,
+                }
+            }
+        }
+    }
+
+    fn moved(
+        &mut self,
+        base: Position,
+        authored: &Operation,
+    ) -> Result<Option<Vec<Operation>>, Rejection> {
+        let known = self.map.take().filter(|(of, _)| *of == base);
+        let (_, map) = match known {
+            Some(known) => known,
+            None => (base, space(&self.author, self.start, base)?),
+        };
+        let committed = transform(authored, &map);
+        self.map = Some((base, map));
+        Ok(committed)
+    }
+
+    /// An undo was resolved on what had been committed: it is moved past what came since, its
+    /// parts one after the other.
+    fn undone(&self, resolved: &Resolved) -> Vec<Operation> {
+        let mut map = self.author.committed_since(resolved.at);
+        let mut undone = Vec::new();
+        for operation in &resolved.operations {
+            let committed = transform(operation, &map).unwrap_or_else(|| vec![operation.clone()]);
+            map.follow_own(operation, &committed);
+            undone.extend(committed);
+        }
+        undone
+    }
+
+    fn follow(&mut self, mutation: &Mutation) {
+        if let Some((_, map)) = &mut self.map {
+            match mutation.authored {
+                // What an undo does is not known to whoever asks for it.
+                Operation::Undo(_) => mutation.effective().iter().for_each(|o| map.follow(o)),
+                _ => map.follow_own(&mutation.authored, mutation.effective()),
+            }
+        }
+        let (authored, committed) = (mutation.authored.clone(), mutation.effective().to_vec());
+        self.author.commit(self.position, mutation.base, authored, committed);
+    }
+}
+
+/// Why what a mutation was split into is more than any entry holds.
+fn too_many_parts(mutation: &Mutation) -> Option<Rejection> {
+    let committed = mutation.committed.as_ref()?;
+    let spans = |operation: &Operation| match operation {
+        Operation::ClearRange(clear) => clear.rows.len().max(clear.columns.len()),
+        Operation::SetFormat(set) => set.rows.len().max(set.columns.len()),
+        Operation::DeleteRows(delete) | Operation::DeleteColumns(delete) => delete.spans.len(),
+        _ => 0,
+    };
+    let split = committed.iter().map(spans).max().unwrap_or(0) > MAX_SPANS;
+    (split || committed.len() > MAX_COMMITTED_OPERATIONS).then(|| {
+        let detail = "it falls into too many parts: do it in several steps";
+        Rejection::new(RejectionReason::TooLarge, detail)
+    })
+}

@@ -1,0 +1,280 @@
+//! Large entries: edits whose body is an object in the store (design `2-log.md` §4).
+//!
+//! The body stays in the space of its base for ever; the entry holds the maps that lead from there
+//! to where it was committed, and readers apply them. It sets cells only: what moves cells is small.
+
+use serde::{Deserialize, Serialize};
+
+use super::BodyError;
+use super::body::{BaseV1, check_ids, whole};
+use crate::axis_map::{Axis, StoredAxisMap};
+use crate::identity::ClientKey;
+use crate::limits::{
+    MAX_EXTERNAL_BODY_BYTES, MAX_MOVED_SHEETS, MAX_MUTATIONS_PER_REQUEST, MAX_UPLOAD_BYTES,
+};
+use crate::operation::{Operation, SheetId, StoredOperation};
+use crate::position::Position;
+use crate::transform::{SheetMap, SpaceMap, transform};
+
+/// The version of the stored record.
+const EXTERNAL_VERSION: u64 = 1;
+/// The first byte of an object: the version of what is behind it, compressed with zstd.
+const OBJECT_VERSION: u8 = 1;
+/// A fast level that is good enough for cells.
+const COMPRESSION_LEVEL: i32 = 3;
+
+/// A batch of mutations by one client whose operations are in an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExternalEdits {
+    /// Whose mutations these are.
+    pub client: ClientKey,
+    /// Id of the first; the others follow without a gap.
+    pub first_id: u64,
+    /// How many, at least one.
+    pub count: u32,
+    /// The position that the author had seen.
+    pub base: Position,
+    /// Key of the object.
+    pub object: String,
+    /// Bytes of the object.
+    pub bytes: u64,
+    /// SHA-256 of the object: readers verify it.
+    pub sha256: [u8; 32],
+    /// From the space of the author to where the entry stands.
+    pub map: SpaceMap,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ExternalV1 {
+    base: BaseV1,
+    count: u32,
+    bytes: u64,
+    sha256: [u8; 32],
+    sheets: Vec<SheetV1>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SheetV1 {
+    sheet: u32,
+    target: Option<u32>,
+    rows: StoredAxisMap,
+    columns: StoredAxisMap,
+}
+
+impl ExternalEdits {
+    /// Id of the last mutation.
+    #[must_use]
+    pub fn last_id(&self) -> u64 {
+        self.first_id.saturating_add(u64::from(self.count)).saturating_sub(1)
+    }
+
+    /// What is committed of an operation of the body.
+    #[must_use]
+    pub fn committed(&self, authored: &Operation) -> Option<Vec<Operation>> {
+        transform(authored, &self.map)
+    }
+
+    /// About how many bytes it takes in memory and in a reply.
+    pub(super) fn weight_bytes(&self) -> usize {
+        const FRAME_BYTES: usize = 512;
+        const RUN_BYTES: usize = 48;
+        let runs = |map: &SheetMap| map.rows.runs().len() + map.columns.runs().len();
+        let runs: usize = self.map.sheets().map(|(_, map)| runs(map)).sum();
+        FRAME_BYTES + self.object.len() + runs.saturating_mul(RUN_BYTES)
+    }
+}
+
+/// The body of the `E` entry at `position` whose operations are in an object, and its version.
+///
+/// # Errors
+/// Only if the encoder fails, which it does not for these types.
+pub fn encode_external(
+    position: Position,
+    external: &ExternalEdits,
+) -> Result<(u64, Vec<u8>), BodyError> {
+    let sheets = external.map.sheets().map(|(sheet, map)| SheetV1 {
+        sheet: sheet.0,
+        target: map.sheet.map(|sheet| sheet.0),
+        rows: StoredAxisMap::from(&map.rows),
+        columns: StoredAxisMap::from(&map.columns),
+    });
+    let stored = ExternalV1 {
+        base: BaseV1::new(position, external.base),
+        count: external.count,
+        bytes: external.bytes,
+        sha256: external.sha256,
+        sheets: sheets.collect(),
+    };
+    Ok((EXTERNAL_VERSION, postcard::to_allocvec(&stored)?))
+}
+
+/// Reads what [`encode_external`] wrote; total.
+///
+/// # Errors
+/// [`BodyError`] with what is wrong.
+pub fn decode_external(
+    version: u64,
+    position: Position,
+    client: ClientKey,
+    first_id: u64,
+    object: String,
+    body: &[u8],
+) -> Result<ExternalEdits, BodyError> {
+    if version != EXTERNAL_VERSION {
+        return Err(BodyError::UnknownVersion { version });
+    }
+    let stored: ExternalV1 = whole(body)?;
+    check_ids(first_id, u64::from(stored.count))?;
+    if stored.count == 0 || stored.sheets.len() > MAX_MOVED_SHEETS {
+        return Err(BodyError::Shape("it has no mutations or too many sheets"));
+    }
+    let sheets = stored.sheets.into_iter().map(|sheet| {
+        let map = SheetMap {
+            sheet: sheet.target.map(SheetId),
+            rows: sheet.rows.into_map(Axis::Rows)?,
+            columns: sheet.columns.into_map(Axis::Columns)?,
+        };
+        Ok((SheetId(sheet.sheet), map))
+    });
+    Ok(ExternalEdits {
+        client,
+        first_id,
+        count: stored.count,
+        base: stored.base.position(position)?,
+        object,
+        bytes: stored.bytes,
+        sha256: stored.sha256,
+        map: SpaceMap::from_sheets(sheets.collect::<Result<Vec<_>, BodyError>>()?),
+    })
+}
+
+/// The object that holds these operations, one for each mutation.
+///
+/// # Errors
+/// [`BodyError::Shape`] if it is longer than `MAX_UPLOAD_BYTES`.
+pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyError> {
+    let stored: Vec<StoredOperation> = operations.iter().map(StoredOperation::from).collect();
+    let plain = postcard::to_allocvec(&stored)?;
+    let compressed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
+        .map_err(|_| BodyError::Shape("it cannot be compressed"))?;
+    let object = [&[OBJECT_VERSION], compressed.as_slice()].concat();
+    if object.len() > MAX_UPLOAD_BYTES || plain.len() > MAX_EXTERNAL_BODY_BYTES {
+        return Err(BodyError::Shape("it is too long for one entry: split it"));
+    }
+    Ok(object)
+}
+
+/// Reads an object; total, and never more memory than a small multiple of
+/// `MAX_EXTERNAL_BODY_BYTES`.
+///
+/// # Errors
+/// [`BodyError`] with what is wrong.
+pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> {
+    let (version, compressed) =
+        object.split_first().ok_or(BodyError::Shape("the object is empty"))?;
+    if *version != OBJECT_VERSION {
+        return Err(BodyError::UnknownVersion { version: u64::from(*version) });
+    }
+    let plain = decompress(compressed)?;
+    let stored: Vec<StoredOperation> = whole(&plain)?;
+    if stored.is_empty() || stored.len() > MAX_MUTATIONS_PER_REQUEST {
+        return Err(BodyError::Shape("it has no mutations or too many"));
+    }
+    let operations = stored.into_iter().map(Operation::try_from);
+    let operations = operations.collect::<Result<Vec<_>, _>>()?;
+    if operations.iter().any(|operation| !matches!(operation, Operation::SetCells(_))) {
+        return Err(BodyError::Shape("it does more than set cells"));
+    }
+    Ok(operations)
+}
+
+fn decompress(compressed: &[u8]) -> Result<Vec<u8>, BodyError> {
+    use std::io::Read;
+    let fault = |_| BodyError::Shape("it does not decompress");
+    let decoder = zstd::stream::read::Decoder::new(compressed).map_err(fault)?;
+    let limit = u64::try_from(MAX_EXTERNAL_BODY_BYTES).unwrap_or(u64::MAX);
+    let mut plain = Vec::new();
+    decoder.take(limit.saturating_add(1)).read_to_end(&mut plain).map_err(fault)?;
+    if plain.len() > MAX_EXTERNAL_BODY_BYTES {
+        return Err(BodyError::Shape("it is longer than any may be"));
+    }
+    Ok(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Value;
+    use crate::operation::{CellEdit, DeleteSpans, InsertBefore, SetCells, Spans};
+
+    fn at(num: u32) -> Position {
+        Position::new(0, num).unwrap()
+    }
+
+    fn set(row: u32, text: &str) -> Operation {
+        let value = Some(Value::Text(text.into()));
+        let edit = CellEdit { row, column: 1, value, formula: None, format: None };
+        Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
+    }
+
+    fn external() -> ExternalEdits {
+        let sheet = SheetId::FIRST;
+        let map = SpaceMap::of(&[
+            Operation::InsertRows(InsertBefore { sheet, before: 3, count: 2 }),
+            Operation::DeleteColumns(DeleteSpans { sheet, spans: Spans::one(0, 1) }),
+            Operation::DeleteSheet(crate::operation::DeleteSheet { sheet: SheetId(4) }),
+        ]);
+        let client = ClientKey([7; 8]);
+        let (object, sha256) = ("uploads/a/b".to_owned(), [9; 32]);
+        ExternalEdits { client, first_id: 5, count: 2, base: at(3), object, bytes: 7, sha256, map }
+    }
+
+    #[test]
+    fn the_record_reads_back_with_its_maps() {
+        let external = external();
+        let (version, body) = encode_external(at(9), &external).unwrap();
+        let read = |version, body: &[u8]| {
+            decode_external(version, at(9), external.client, 5, external.object.clone(), body)
+        };
+        assert_eq!(read(version, &body).unwrap(), external);
+        assert_eq!(external.last_id(), 6);
+        assert_eq!(external.committed(&set(5, "x")), Some(vec![moved(&set(5, "x"))]));
+        assert!(read(2, &body).is_err());
+        for cut in 0..body.len() {
+            assert!(read(1, &body[..cut]).is_err(), "{cut}");
+        }
+    }
+
+    fn moved(operation: &Operation) -> Operation {
+        let Operation::SetCells(mut set) = operation.clone() else { panic!() };
+        set.cells.iter_mut().for_each(|edit| (edit.row, edit.column) = (edit.row + 2, 0));
+        Operation::SetCells(set)
+    }
+
+    #[test]
+    fn an_object_reads_back_and_anything_else_is_an_error() {
+        let operations = vec![set(0, "a"), set(1, &"b".repeat(50_000))];
+        let object = encode_external_body(&operations).unwrap();
+        assert!(object.len() < 200);
+        assert_eq!(decode_external_body(&object).unwrap(), operations);
+        let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
+        for bad in [vec![], vec![Operation::InsertRows(insert)]] {
+            assert!(decode_external_body(&encode_external_body(&bad).unwrap()).is_err());
+        }
+        for cut in 0..object.len() {
+            assert!(decode_external_body(&object[..cut]).is_err(), "{cut}");
+        }
+        let other_version = [&[2], &object[1..]].concat();
+        assert!(decode_external_body(&other_version).is_err());
+    }
+
+    #[test]
+    fn a_bomb_is_refused_before_it_takes_memory() {
+        let bomb = |bytes: usize| {
+            let plain = zstd::bulk::compress(&vec![0_u8; bytes], 3).unwrap();
+            decompress(&plain).map(|plain| plain.len())
+        };
+        assert_eq!(bomb(MAX_EXTERNAL_BODY_BYTES), Ok(MAX_EXTERNAL_BODY_BYTES));
+        assert!(bomb(MAX_EXTERNAL_BODY_BYTES + 1).is_err());
+    }
+}

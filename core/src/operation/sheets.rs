@@ -1,0 +1,98 @@
+//! Sheets of a workbook.
+
+use serde::{Deserialize, Serialize};
+
+use super::{InvalidOperation, SheetId};
+use crate::limits::MAX_SHEET_NAME_CHARACTERS;
+
+/// Adds a sheet behind the others.
+///
+/// Its author gives it a number above all that it has ever seen; if another got the number first,
+/// the sheet takes the next and the author's later mutations follow it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AddSheet {
+    /// Its number.
+    pub sheet: SheetId,
+    /// Its name; if another sheet has it, a number is put behind it.
+    pub name: String,
+}
+
+/// Gives a sheet another name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RenameSheet {
+    /// The sheet.
+    pub sheet: SheetId,
+    /// Its new name; if another sheet has it, a number is put behind it.
+    pub name: String,
+}
+
+/// Deletes a sheet with all it holds. The last sheet of a spreadsheet stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DeleteSheet {
+    /// The sheet.
+    pub sheet: SheetId,
+}
+
+impl AddSheet {
+    pub(super) fn validated(self) -> Result<Self, InvalidOperation> {
+        // The greatest number is left free, so that there is always a next.
+        if self.sheet == SheetId::FIRST || self.sheet.0 == u32::MAX {
+            return Err(InvalidOperation::SheetNumber { sheet: self.sheet.0 });
+        }
+        check_name(&self.name)?;
+        Ok(self)
+    }
+}
+
+impl RenameSheet {
+    pub(super) fn validated(self) -> Result<Self, InvalidOperation> {
+        check_name(&self.name)?;
+        Ok(self)
+    }
+}
+
+/// What Excel refuses, so that every workbook can be exported.
+fn check_name(name: &str) -> Result<(), InvalidOperation> {
+    let why = if name.trim().is_empty() {
+        "it is empty"
+    } else if name.chars().count() > MAX_SHEET_NAME_CHARACTERS {
+        "it has more than 31 characters"
+    } else if name.chars().any(|character| character.is_control() || r"[]:*?/\".contains(character))
+    {
+        r"it has one of [ ] : * ? / \ or a control character"
+    } else if name.starts_with('\'') || name.ends_with('\'') {
+        "it begins or ends with an apostrophe"
+    } else {
+        return Ok(());
+    };
+    Err(InvalidOperation::SheetName { name: name.chars().take(40).collect(), why })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_what_excel_takes() {
+        for good in ["Budget", "Q1 – Ümsätze", "it's", &"x".repeat(MAX_SHEET_NAME_CHARACTERS)] {
+            assert_eq!(check_name(good), Ok(()), "{good}");
+        }
+        let long = "x".repeat(MAX_SHEET_NAME_CHARACTERS + 1);
+        for bad in ["", "  ", "a/b", "a:b", "[x]", "'a", "a'", "a\nb", &long] {
+            assert!(check_name(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_new_sheet_has_a_number_of_its_own() {
+        let add = |sheet| AddSheet { sheet: SheetId(sheet), name: "a".into() }.validated();
+        assert!(add(1).is_ok() && add(u32::MAX - 1).is_ok());
+        assert!(add(0).is_err() && add(u32::MAX).is_err());
+    }
+}

@@ -1,0 +1,224 @@
+//! Where everything of one space stands in a later one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::axis_map::{Axis, AxisMap, Run};
+use crate::limits::MAX_AXIS_RUNS;
+use crate::operation::{InsertBefore, Operation, SheetId};
+
+/// A map of a workbook: what is not listed has not moved.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SpaceMap {
+    sheets: BTreeMap<SheetId, SheetMap>,
+    /// Numbers of sheets that are new in the later space.
+    added: BTreeSet<SheetId>,
+}
+
+/// Where one sheet and its rows and columns are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SheetMap {
+    /// The sheet's number in the later space; `None` if it was deleted.
+    pub sheet: Option<SheetId>,
+    /// Its rows.
+    pub rows: AxisMap,
+    /// Its columns.
+    pub columns: AxisMap,
+}
+
+impl SheetMap {
+    /// A sheet that has not moved.
+    #[must_use]
+    pub fn identity(sheet: SheetId) -> Self {
+        let (rows, columns) = (AxisMap::identity(Axis::Rows), AxisMap::identity(Axis::Columns));
+        Self { sheet: Some(sheet), rows, columns }
+    }
+
+    fn is_identity(&self, sheet: SheetId) -> bool {
+        self.sheet == Some(sheet) && self.rows.is_identity() && self.columns.is_identity()
+    }
+
+    fn axis_mut(&mut self, axis: Axis) -> &mut AxisMap {
+        match axis {
+            Axis::Rows => &mut self.rows,
+            Axis::Columns => &mut self.columns,
+        }
+    }
+}
+
+impl SpaceMap {
+    /// What committed operations, one after the other, do to the space.
+    #[must_use]
+    pub fn of(operations: &[Operation]) -> Self {
+        let mut map = Self::default();
+        for operation in operations.iter().filter(|operation| operation.moves_cells()) {
+            map.follow(operation);
+        }
+        map
+    }
+
+    /// Whether nothing has moved.
+    #[must_use]
+    pub fn is_identity(&self) -> bool {
+        self.sheets.is_empty() && self.added.is_empty()
+    }
+
+    /// Where a sheet of the older space is; one that is new in the later space is nowhere.
+    #[must_use]
+    pub fn sheet(&self, id: SheetId) -> SheetMap {
+        let unmoved = || {
+            let sheet = Some(id).filter(|id| !self.added.contains(id));
+            SheetMap { sheet, ..SheetMap::identity(id) }
+        };
+        self.sheets.get(&id).cloned().unwrap_or_else(unmoved)
+    }
+
+    /// The sheets that have moved, by their number in the older space.
+    pub fn sheets(&self) -> impl Iterator<Item = (SheetId, &SheetMap)> {
+        self.sheets.iter().map(|(id, map)| (*id, map))
+    }
+
+    /// A map of these sheets, for a map that was stored.
+    #[must_use]
+    pub fn from_sheets(sheets: impl IntoIterator<Item = (SheetId, SheetMap)>) -> Self {
+        let moved = sheets.into_iter().filter(|(id, map)| !map.is_identity(*id));
+        Self { sheets: moved.collect(), added: BTreeSet::new() }
+    }
+
+    /// Whether a sheet with this number is new in the later space.
+    pub(super) fn added(&self) -> &BTreeSet<SheetId> {
+        &self.added
+    }
+
+    /// Whether one of the maps has more runs than are worth carrying on.
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        let long = |map: &AxisMap| map.runs().len() > MAX_AXIS_RUNS;
+        self.sheets.values().any(|sheet| long(&sheet.rows) || long(&sheet.columns))
+    }
+
+    /// Goes on past one operation in the later space.
+    pub fn follow(&mut self, operation: &Operation) {
+        match operation {
+            Operation::InsertRows(insert) => self.insert(Axis::Rows, insert),
+            Operation::InsertColumns(insert) => self.insert(Axis::Columns, insert),
+            Operation::DeleteRows(delete) => {
+                let map = AxisMap::delete(Axis::Rows, &delete.spans);
+                self.follow_axis(Axis::Rows, delete.sheet, &map);
+            }
+            Operation::DeleteColumns(delete) => {
+                let map = AxisMap::delete(Axis::Columns, &delete.spans);
+                self.follow_axis(Axis::Columns, delete.sheet, &map);
+            }
+            Operation::AddSheet(add) => {
+                self.added.insert(add.sheet);
+            }
+            Operation::DeleteSheet(delete) => {
+                for id in self.sources(delete.sheet) {
+                    self.change(id, |map| map.sheet = None);
+                }
+            }
+            Operation::SetCells(_)
+            | Operation::ClearRange(_)
+            | Operation::SetFormat(_)
+            | Operation::RenameSheet(_)
+            | Operation::Undo(_)
+            | Operation::Rejected(_) => {}
+        }
+    }
+
+    fn insert(&mut self, axis: Axis, insert: &InsertBefore) {
+        let map = AxisMap::insert(axis, insert.before, insert.count);
+        self.follow_axis(axis, insert.sheet, &map);
+    }
+
+    fn follow_axis(&mut self, axis: Axis, target: SheetId, next: &AxisMap) {
+        for id in self.sources(target) {
+            self.change(id, |map| {
+                let axis_map = map.axis_mut(axis);
+                *axis_map = axis_map.then(next);
+            });
+        }
+    }
+
+    /// The sheets of the older space that are `target` in the later: one or, if it is new, none.
+    fn sources(&self, target: SheetId) -> Vec<SheetId> {
+        let moved = self.sheets.iter().filter(|(_, map)| map.sheet == Some(target));
+        let mut sources: Vec<SheetId> = moved.map(|(id, _)| *id).collect();
+        // One of the same number that has not moved, unless the number is a new sheet's.
+        if !self.sheets.contains_key(&target) && !self.added.contains(&target) {
+            sources.push(target);
+        }
+        sources
+    }
+
+    fn change(&mut self, id: SheetId, change: impl FnOnce(&mut SheetMap)) {
+        let mut map = self.sheet(id);
+        change(&mut map);
+        if map.is_identity(id) && !self.added.contains(&id) {
+            self.sheets.remove(&id);
+        } else {
+            self.sheets.insert(id, map);
+        }
+    }
+
+    /// Goes on past an author's own mutation: from the author's space behind `authored` to the
+    /// later space behind `committed`. What the author inserted leads to where it was committed
+    /// (design `4-sync.md` §3: `M := authored⁻¹ ∘ M ∘ committed`).
+    pub fn follow_own(&mut self, authored: &Operation, committed: &[Operation]) {
+        match authored {
+            Operation::InsertRows(insert) => self.precede_insert(Axis::Rows, insert),
+            Operation::InsertColumns(insert) => self.precede_insert(Axis::Columns, insert),
+            Operation::DeleteRows(delete) => {
+                let back = AxisMap::delete(Axis::Rows, &delete.spans).reversed();
+                self.precede(Axis::Rows, delete.sheet, &back);
+            }
+            Operation::DeleteColumns(delete) => {
+                let back = AxisMap::delete(Axis::Columns, &delete.spans).reversed();
+                self.precede(Axis::Columns, delete.sheet, &back);
+            }
+            _ => {}
+        }
+        let known: BTreeSet<SheetId> = self.added.clone();
+        committed.iter().for_each(|operation| self.follow(operation));
+        match (authored, committed) {
+            (Operation::InsertRows(mine), [Operation::InsertRows(done)]) => {
+                self.lead(Axis::Rows, mine, done);
+            }
+            (Operation::InsertColumns(mine), [Operation::InsertColumns(done)]) => {
+                self.lead(Axis::Columns, mine, done);
+            }
+            (Operation::AddSheet(mine), [Operation::AddSheet(done)]) => {
+                // It is no stranger's: the author's number means this very sheet.
+                self.added = known;
+                let map = SheetMap { sheet: Some(done.sheet), ..SheetMap::identity(mine.sheet) };
+                if mine.sheet != done.sheet {
+                    self.sheets.insert(mine.sheet, map);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn precede_insert(&mut self, axis: Axis, insert: &InsertBefore) {
+        let back = AxisMap::insert(axis, insert.before, insert.count).reversed();
+        self.precede(axis, insert.sheet, &back);
+    }
+
+    fn precede(&mut self, axis: Axis, sheet: SheetId, back: &AxisMap) {
+        self.change(sheet, |map| {
+            let axis_map = map.axis_mut(axis);
+            *axis_map = back.then(axis_map);
+        });
+    }
+
+    /// The run from what the author inserted to what was committed of it.
+    fn lead(&mut self, axis: Axis, mine: &InsertBefore, done: &InsertBefore) {
+        let room = axis.limit().saturating_sub(mine.before.max(done.before));
+        let len = mine.count.min(done.count).min(room);
+        let run = Run { src: mine.before, dst: done.before, len };
+        self.change(mine.sheet, |map| {
+            let axis_map = map.axis_mut(axis);
+            *axis_map = axis_map.clone().with_run(run);
+        });
+    }
+}

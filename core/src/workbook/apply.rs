@@ -1,0 +1,120 @@
+//! Applies operations.
+
+use super::{Sheet, TooManyCells, Workbook};
+use crate::axis_map::Axis;
+use crate::entry::Entry;
+use crate::limits::{MAX_SHEET_NAME_CHARACTERS, MAX_SHEETS};
+use crate::operation::{AddSheet, Operation, SheetId};
+
+impl Workbook {
+    /// Applies the next entry of the log. An external body is not in the entry: see
+    /// [`Workbook::apply_operations`].
+    ///
+    /// # Errors
+    /// [`TooManyCells`] beyond `MAX_REPLAY_BYTES`.
+    pub fn apply(&mut self, entry: &Entry) -> Result<(), TooManyCells> {
+        let Some(edits) = entry.edits() else {
+            return Ok(());
+        };
+        edits.mutations.iter().try_for_each(|mutation| self.apply_operations(mutation.effective()))
+    }
+
+    /// Applies committed operations, one after the other.
+    ///
+    /// # Errors
+    /// [`TooManyCells`] beyond `MAX_REPLAY_BYTES`.
+    pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), TooManyCells> {
+        for operation in operations {
+            self.apply_operation(operation);
+            if self.bytes() > self.max_bytes {
+                return Err(TooManyCells);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies one operation in the coordinates of this state; on a sheet that does not exist, it
+    /// changes nothing.
+    pub fn apply_operation(&mut self, operation: &Operation) {
+        match operation {
+            Operation::SetCells(set) => self.change(set.sheet, |sheet| {
+                set.cells.iter().for_each(|edit| sheet.set_cell(edit));
+            }),
+            Operation::ClearRange(clear) => {
+                self.change(clear.sheet, |sheet| sheet.clear(&clear.rows, &clear.columns));
+            }
+            Operation::SetFormat(set) => self.change(set.sheet, |sheet| {
+                sheet.set_format(&set.rows, &set.columns, &set.format);
+            }),
+            Operation::InsertRows(insert) => self.change(insert.sheet, |sheet| {
+                sheet.insert(Axis::Rows, insert.before, insert.count);
+            }),
+            Operation::InsertColumns(insert) => self.change(insert.sheet, |sheet| {
+                sheet.insert(Axis::Columns, insert.before, insert.count);
+            }),
+            Operation::DeleteRows(delete) => {
+                self.change(delete.sheet, |sheet| sheet.delete(Axis::Rows, &delete.spans));
+            }
+            Operation::DeleteColumns(delete) => {
+                self.change(delete.sheet, |sheet| sheet.delete(Axis::Columns, &delete.spans));
+            }
+            Operation::AddSheet(add) => self.add_sheet(add),
+            Operation::RenameSheet(rename) => self.rename(rename.sheet, &rename.name),
+            Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
+            // An undo's effect is in its committed operations; a rejected mutation has none.
+            Operation::Undo(_) | Operation::Rejected(_) => {}
+        }
+    }
+
+    fn change(&mut self, id: SheetId, change: impl FnOnce(&mut Sheet)) {
+        if let Some(sheet) = self.sheets.get_mut(&id) {
+            change(sheet);
+        }
+    }
+
+    /// A number is used once: a sheet that was there before is not touched. A workbook has at most
+    /// `MAX_SHEETS` sheets.
+    fn add_sheet(&mut self, add: &AddSheet) {
+        if self.order.len() >= MAX_SHEETS || !self.used.insert(add.sheet) {
+            return;
+        }
+        let name = self.free_name(&add.name, None);
+        self.sheets.insert(add.sheet, Sheet::new(name));
+        self.order.push(add.sheet);
+    }
+
+    fn rename(&mut self, id: SheetId, name: &str) {
+        let name = self.free_name(name, Some(id));
+        self.change(id, |sheet| sheet.name = name);
+    }
+
+    /// The last sheet stays.
+    fn delete_sheet(&mut self, id: SheetId) {
+        if self.order.len() > 1 && self.sheets.remove(&id).is_some() {
+            self.order.retain(|other| *other != id);
+        }
+    }
+
+    /// The name, or with a number behind it if another sheet than `own` has it.
+    fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
+        let taken = |name: &str| self.sheet_named(name).is_some_and(|id| Some(id) != own);
+        let numbered = |number: usize| {
+            let suffix = format!(" ({number})");
+            let room = MAX_SHEET_NAME_CHARACTERS.saturating_sub(suffix.len());
+            let cut: String = name.chars().take(room).collect();
+            format!("{}{suffix}", cut.trim_end())
+        };
+        if !taken(name) {
+            return name.to_owned();
+        }
+        // One of as many numbers as there are sheets, and one more, is free.
+        let mut candidates = (2..=self.order.len().saturating_add(2)).map(numbered);
+        candidates.find(|candidate| !taken(candidate)).unwrap_or_else(|| name.to_owned())
+    }
+
+    fn bytes(&self) -> usize {
+        const SHEET_BYTES: usize = 512;
+        let weight = |sheet: &Sheet| sheet.bytes().saturating_add(SHEET_BYTES);
+        self.sheets.values().map(weight).fold(0, usize::saturating_add)
+    }
+}

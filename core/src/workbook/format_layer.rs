@@ -1,0 +1,93 @@
+//! Formats of ranges: one record for a range, however many cells it has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::a1::Rectangle;
+use crate::axis_map::{Axis, AxisMap};
+use crate::cell::GENERAL;
+use crate::operation::Spans;
+
+/// The format of a range.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RangeFormat {
+    /// Its rows.
+    pub rows: Spans,
+    /// Its columns.
+    pub columns: Spans,
+    /// The number format; `General` where it takes back an older one.
+    pub format: String,
+}
+
+/// The formats of a sheet's ranges, oldest first: the newest that holds a cell counts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FormatLayer {
+    records: Vec<RangeFormat>,
+}
+
+impl FormatLayer {
+    /// The format of a place by its ranges; `General` if the newest range says so.
+    #[must_use]
+    pub fn at(&self, row: u32, column: u32) -> Option<&str> {
+        let holds =
+            |record: &&RangeFormat| record.rows.contains(row) && record.columns.contains(column);
+        self.records.iter().rev().find(holds).map(|record| record.format.as_str())
+    }
+
+    /// The records that meet a rectangle, cut to it, oldest first.
+    #[must_use]
+    pub fn in_rectangle(&self, rectangle: Rectangle) -> Vec<RangeFormat> {
+        let side =
+            |first: u32, last: u32| Spans::one(first, last.saturating_sub(first).saturating_add(1));
+        let rows = side(rectangle.first.row, rectangle.last.row);
+        let columns = side(rectangle.first.column, rectangle.last.column);
+        self.intersection(&rows, &columns)
+    }
+
+    /// The records cut to these rows and columns, oldest first.
+    #[must_use]
+    pub fn intersection(&self, rows: &Spans, columns: &Spans) -> Vec<RangeFormat> {
+        let cut = self.records.iter().map(|record| RangeFormat {
+            rows: record.rows.intersection(rows),
+            columns: record.columns.intersection(columns),
+            format: record.format.clone(),
+        });
+        cut.filter(|record| !record.rows.is_empty() && !record.columns.is_empty()).collect()
+    }
+
+    pub(super) fn set(&mut self, rows: &Spans, columns: &Spans, format: &str) {
+        let hidden = |record: &RangeFormat| {
+            record.rows.intersection(rows) == record.rows
+                && record.columns.intersection(columns) == record.columns
+        };
+        self.records.retain(|record| !hidden(record));
+        if format == GENERAL && self.intersection(rows, columns).is_empty() {
+            return;
+        }
+        let (rows, columns) = (rows.clone(), columns.clone());
+        self.records.push(RangeFormat { rows, columns, format: format.to_owned() });
+    }
+
+    /// Moves every record along; it grows by what is inserted inside.
+    pub(super) fn map(&mut self, axis: Axis, map: &AxisMap) {
+        for record in &mut self.records {
+            let spans = match axis {
+                Axis::Rows => &mut record.rows,
+                Axis::Columns => &mut record.columns,
+            };
+            *spans = map.covered(spans);
+        }
+        self.records.retain(|record| !record.rows.is_empty() && !record.columns.is_empty());
+    }
+
+    /// About how many bytes it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        const FRAME_BYTES: usize = 96;
+        const SPAN_BYTES: usize = 8;
+        let weight = |record: &RangeFormat| {
+            let spans = record.rows.len().saturating_add(record.columns.len());
+            FRAME_BYTES + spans.saturating_mul(SPAN_BYTES) + record.format.len()
+        };
+        self.records.iter().map(weight).fold(0, usize::saturating_add)
+    }
+}
