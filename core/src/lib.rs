@@ -20,6 +20,8 @@ pub mod load;
 pub mod operation;
 pub mod position;
 pub mod records;
+pub mod retention;
+pub mod roll;
 pub mod schema;
 pub mod segment;
 pub mod transform;

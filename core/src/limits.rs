@@ -87,6 +87,20 @@ pub const BACKOFF_MAX_MS: u64 = 400;
 /// Entries that one page of a read asks for at most; DynamoDB itself cuts a page at 1 MB.
 pub const MAX_PAGE_ENTRIES: u32 = 1_000;
 
+/// Entries of a segment from which on it is rolled.
+pub const SEGMENT_ENTRIES: u32 = 10_000;
+/// Bytes of bodies of a segment from which on it is rolled.
+pub const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
+/// Newest segments that are never purged: a load looks for a snapshot in the two newest.
+pub const MIN_KEPT_SEGMENTS: u32 = 2;
+/// Seconds after the end of a segment before which it is not purged: much longer than any process
+/// keeps what it knows of a tail (`KNOWN_RUN_AGE_MS`).
+pub const PURGE_FENCE_S: u64 = 24 * 60 * 60;
+/// Bytes of an archive of a segment.
+pub const MAX_ARCHIVE_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes of the records in an archive, unpacked.
+pub const MAX_ARCHIVED_BYTES: usize = 64 * 1024 * 1024;
+
 /// Bytes of entries that a process keeps for one log.
 pub const MAX_KNOWN_RUN_BYTES: usize = 2 * 1024 * 1024;
 /// Logs whose tails a process keeps.

@@ -175,7 +175,7 @@ pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> 
     if *version != OBJECT_VERSION {
         return Err(BodyError::UnknownVersion { version: u64::from(*version) });
     }
-    let plain = decompress(compressed)?;
+    let plain = decompress(compressed, MAX_EXTERNAL_BODY_BYTES)?;
     let stored: Vec<StoredOperation> = whole(&plain)?;
     if stored.is_empty() || stored.len() > MAX_MUTATIONS_PER_REQUEST {
         return Err(BodyError::Shape("it has no mutations or too many"));
@@ -188,14 +188,15 @@ pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> 
     Ok(operations)
 }
 
-fn decompress(compressed: &[u8]) -> Result<Vec<u8>, BodyError> {
+/// Decompresses at most `max_bytes`.
+pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>, BodyError> {
     use std::io::Read;
     let fault = |_| BodyError::Shape("it does not decompress");
     let decoder = zstd::stream::read::Decoder::new(compressed).map_err(fault)?;
-    let limit = u64::try_from(MAX_EXTERNAL_BODY_BYTES).unwrap_or(u64::MAX);
+    let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
     let mut plain = Vec::new();
     decoder.take(limit.saturating_add(1)).read_to_end(&mut plain).map_err(fault)?;
-    if plain.len() > MAX_EXTERNAL_BODY_BYTES {
+    if plain.len() > max_bytes {
         return Err(BodyError::Shape("it is longer than any may be"));
     }
     Ok(plain)
@@ -272,7 +273,7 @@ mod tests {
     fn a_bomb_is_refused_before_it_takes_memory() {
         let bomb = |bytes: usize| {
             let plain = zstd::bulk::compress(&vec![0_u8; bytes], 3).unwrap();
-            decompress(&plain).map(|plain| plain.len())
+            decompress(&plain, MAX_EXTERNAL_BODY_BYTES).map(|plain| plain.len())
         };
         assert_eq!(bomb(MAX_EXTERNAL_BODY_BYTES), Ok(MAX_EXTERNAL_BODY_BYTES));
         assert!(bomb(MAX_EXTERNAL_BODY_BYTES + 1).is_err());

@@ -5,6 +5,7 @@ mod external;
 mod header_bytes;
 
 pub use body::{BodyError, decode_edits, encode_edits, encoded_mutation_bytes};
+pub(crate) use external::decompress;
 pub use external::{
     ExternalEdits, decode_external, decode_external_body, encode_external, encode_external_body,
 };

@@ -1,0 +1,109 @@
+//! A segment as one object: its records as they were stored, compressed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::entry::Entry;
+use crate::identity::LogId;
+use crate::limits::{MAX_ARCHIVE_BYTES, MAX_ARCHIVED_BYTES};
+use crate::records::{self, Attribute, Item, RecordError};
+
+/// The first byte of an object: the version of what is behind it, compressed with zstd.
+const ARCHIVE_VERSION: u8 = 1;
+/// Written once, read rarely: a high level that is still quick.
+const COMPRESSION_LEVEL: i32 = 12;
+
+/// An object that is no archive of a segment.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ArchiveFault {
+    /// Bytes that were changed since the archive was made.
+    #[error("the archive is not what its key says: it was changed or cut")]
+    OtherHash,
+    /// A version of a later Cellar.
+    #[error("the archive has version {0}, this build reads {ARCHIVE_VERSION}: upgrade it")]
+    UnknownVersion(u8),
+    /// Bytes that do not decode, or too many of them.
+    #[error("the archive does not decode: {0}")]
+    Malformed(&'static str),
+    /// A record that is no entry.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// More than fits one object.
+    #[error("the segment is too large for an archive")]
+    TooLarge,
+}
+
+#[derive(Serialize, Deserialize)]
+enum StoredAttribute {
+    Bytes(Vec<u8>),
+    Text(String),
+    Number(u64),
+}
+
+type StoredItem = Vec<(String, StoredAttribute)>;
+
+/// The key of a segment's archive: it names the content.
+#[must_use]
+pub fn archive_key(log: LogId, segment: u32, object: &[u8]) -> String {
+    format!("archive/{log}/{segment}-{}", blake3::hash(object).to_hex())
+}
+
+/// Packs entries.
+///
+/// # Errors
+/// [`ArchiveFault::TooLarge`] beyond `MAX_ARCHIVED_BYTES` unpacked or `MAX_ARCHIVE_BYTES` packed.
+pub fn encode_archive(entries: &[Entry]) -> Result<Vec<u8>, ArchiveFault> {
+    let items = entries.iter().map(|entry| Ok(stored(records::entry::encode(entry)?)));
+    let items = items.collect::<Result<Vec<StoredItem>, RecordError>>()?;
+    let malformed = |_| ArchiveFault::Malformed("it cannot be packed");
+    let plain = postcard::to_allocvec(&items).map_err(malformed)?;
+    let packed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
+        .map_err(|_| ArchiveFault::Malformed("it cannot be packed"))?;
+    let object = [&[ARCHIVE_VERSION], packed.as_slice()].concat();
+    if plain.len() > MAX_ARCHIVED_BYTES || object.len() > MAX_ARCHIVE_BYTES {
+        return Err(ArchiveFault::TooLarge);
+    }
+    Ok(object)
+}
+
+/// Reads an archive and checks it against its key; total, with bounded memory.
+///
+/// # Errors
+/// [`ArchiveFault`] with what is wrong.
+pub fn decode_archive(key: &str, object: &[u8]) -> Result<Vec<Entry>, ArchiveFault> {
+    if !key.ends_with(blake3::hash(object).to_hex().as_str()) {
+        return Err(ArchiveFault::OtherHash);
+    }
+    let (version, packed) = object.split_first().ok_or(ArchiveFault::Malformed("it is empty"))?;
+    if *version != ARCHIVE_VERSION {
+        return Err(ArchiveFault::UnknownVersion(*version));
+    }
+    let plain = crate::entry::decompress(packed, MAX_ARCHIVED_BYTES)
+        .map_err(|_| ArchiveFault::Malformed("it does not decompress within its limit"))?;
+    let malformed = |_| ArchiveFault::Malformed("its records do not decode");
+    let items: Vec<StoredItem> = postcard::from_bytes(&plain).map_err(malformed)?;
+    items.into_iter().map(|item| Ok(records::entry::decode(&read(item))?)).collect()
+}
+
+fn stored(item: Item) -> StoredItem {
+    let attributes = item.into_iter().map(|(name, attribute)| {
+        let attribute = match attribute {
+            Attribute::Bytes(bytes) => StoredAttribute::Bytes(bytes),
+            Attribute::Text(text) => StoredAttribute::Text(text),
+            Attribute::Number(number) => StoredAttribute::Number(number),
+        };
+        (name, attribute)
+    });
+    attributes.collect()
+}
+
+fn read(item: StoredItem) -> Item {
+    let attributes = item.into_iter().map(|(name, attribute)| {
+        let attribute = match attribute {
+            StoredAttribute::Bytes(bytes) => Attribute::Bytes(bytes),
+            StoredAttribute::Text(text) => Attribute::Text(text),
+            StoredAttribute::Number(number) => Attribute::Number(number),
+        };
+        (name, attribute)
+    });
+    attributes.collect()
+}

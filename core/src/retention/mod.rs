@@ -1,0 +1,15 @@
+//! Retention: which old segments are archived and purged, and how (design `2-log.md` §6).
+//!
+//! By default everything is kept. A purged segment keeps its first entry, marked, and its End
+//! Segment for ever: otherwise the conditional put of a stale writer would succeed in a dead
+//! segment, and an acknowledged edit would be lost.
+
+mod archive;
+mod plan;
+mod purge;
+#[cfg(test)]
+mod tests;
+
+pub use archive::{ArchiveFault, archive_key, decode_archive, encode_archive};
+pub use plan::{Keep, Plan, Policy, plan};
+pub use purge::{Action, Event, Fences, Purge, PurgeRefusal, Purged};
