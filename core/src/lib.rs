@@ -10,6 +10,8 @@ pub mod api;
 pub mod append;
 pub mod backoff;
 pub mod cell;
+pub mod cost;
+pub mod count;
 pub mod entry;
 pub mod environment;
 pub mod forward_read;

@@ -1,0 +1,80 @@
+//! What a request cost, told in the header `cellar-cost` of its answer.
+//!
+//! It tells nobody what they may not see: a request that the token does not cover is refused before
+//! any table is asked, whether there is such a thing or not.
+
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+use cellar_core::cost::HEADER;
+use cellar_engine::meter;
+
+const NAME: HeaderName = HeaderName::from_static(HEADER);
+
+/// Measures a request, and tells with every answer what it consumed until then; answers are whole
+/// when they are measured, so nothing comes after.
+pub(super) async fn cost(request: Request, next: Next) -> Response {
+    let (mut response, cost) = meter::measure(next.run(request)).await;
+    match HeaderValue::try_from(cost.to_header()) {
+        Ok(value) => drop(response.headers_mut().insert(NAME, value)),
+        Err(error) => tracing::error!(%error, "a cost is no header"),
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use axum::Router;
+    use axum::middleware::from_fn;
+    use axum::routing::get;
+    use cellar_core::cost::Cost;
+    use cellar_engine::meter::Meter;
+    use tower_http::catch_panic::CatchPanicLayer;
+
+    use super::*;
+
+    /// What a request to each path is said to cost, all of them at the same time.
+    async fn told(router: Router, paths: &[&str]) -> Vec<Cost> {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let requests: Vec<_> =
+            paths.iter().map(|path| tokio::spawn(reqwest::get(format!("{url}{path}")))).collect();
+        let mut costs = Vec::new();
+        for request in requests {
+            let response = request.await.unwrap().unwrap();
+            let header = response.headers()[HEADER].to_str().unwrap();
+            costs.push(Cost::from_header(header).unwrap());
+        }
+        costs
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn every_answer_tells_its_own_cost() {
+        let meter = Arc::new(Meter::default());
+        let reading = |count: u32, then_panics: bool| {
+            let meter = Arc::clone(&meter);
+            move || async move {
+                for _ in 0..count {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                    meter.count(0.5, 0.0);
+                }
+                assert!(!then_panics, "on purpose");
+            }
+        };
+        let router = Router::new()
+            .route("/one", get(reading(1, false)))
+            .route("/many", get(reading(20, false)))
+            .route("/panic", get(reading(3, true)))
+            .layer(CatchPanicLayer::new())
+            .layer(from_fn(cost));
+        let costs = told(router, &["/many", "/one", "/panic", "/nowhere", "/many"]).await;
+        let halves: Vec<u64> = costs.iter().map(|cost| cost.read_half_units).collect();
+        assert_eq!(halves, [20, 1, 3, 0, 20]);
+        assert_eq!(costs.into_iter().sum::<Cost>(), meter.take());
+    }
+}
