@@ -29,13 +29,17 @@ mod tests {
     use std::time::Duration;
 
     use axum::Router;
-    use axum::middleware::from_fn;
+    use axum::middleware::{from_fn, from_fn_with_state};
     use axum::routing::get;
     use cellar_core::cost::Cost;
     use cellar_engine::meter::Meter;
     use tower_http::catch_panic::CatchPanicLayer;
 
+    use super::super::deadline::deadline;
+    use super::super::state::ApiState;
     use super::*;
+    use crate::dynamodb::client_for_endpoint;
+    use crate::settings::{ApiSettings, TokenSettings};
 
     /// What a request to each path is said to cost, all of them at the same time.
     async fn told(router: Router, paths: &[&str]) -> Vec<Cost> {
@@ -76,5 +80,28 @@ mod tests {
         let halves: Vec<u64> = costs.iter().map(|cost| cost.read_half_units).collect();
         assert_eq!(halves, [20, 1, 3, 0, 20]);
         assert_eq!(costs.into_iter().sum::<Cost>(), meter.take());
+    }
+
+    #[tokio::test]
+    async fn what_the_deadline_cuts_off_tells_what_it_had_consumed() {
+        let settings = ApiSettings {
+            entry_table: String::new(),
+            segment_table: String::new(),
+            stack: String::new(),
+            request_timeout_ms: 20,
+            tokens: TokenSettings { issuer: String::new(), audience: String::new(), keys: vec![] },
+        };
+        let state = ApiState::new(&settings, client_for_endpoint("http://127.0.0.1:1")).unwrap();
+        let meter = Arc::clone(state.meter());
+        let slow = || async move {
+            meter.count(0.0, 2.0);
+            std::future::pending::<()>().await;
+        };
+        let router = Router::new()
+            .route("/slow", get(slow))
+            .layer(from_fn_with_state(state, deadline))
+            .layer(from_fn(cost));
+        let expected = Cost { write_units: 2, table_requests: 1, ..Cost::default() };
+        assert_eq!(told(router, &["/slow"]).await, [expected]);
     }
 }
