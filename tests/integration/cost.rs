@@ -8,6 +8,7 @@ use cellar_core::identity::LogId;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 use reqwest::Response;
+use serde_json::{Value, json};
 
 use crate::journey::Project;
 
@@ -22,8 +23,8 @@ fn told(response: &Response) -> Units {
     units(Cost::from_header(response.headers()[HEADER].to_str().unwrap()).unwrap())
 }
 
-fn nonce(text: &str) -> CreateRequest {
-    CreateRequest { nonce: text.to_owned() }
+fn nonce(text: &str) -> Value {
+    json!({ "nonce": text })
 }
 
 struct Fixture {
@@ -44,9 +45,9 @@ impl Fixture {
         self.http.get(url).bearer_auth(&self.token).send().await.unwrap()
     }
 
-    async fn post(&self, path: &str, body: &impl serde::Serialize) -> Response {
+    async fn post(&self, path: &str, body: Value) -> Response {
         let url = format!("{}v1/spreadsheets{path}", self.cloud.url);
-        self.http.post(url).bearer_auth(&self.token).json(body).send().await.unwrap()
+        self.http.post(url).bearer_auth(&self.token).json(&body).send().await.unwrap()
     }
 
     /// What the process consumed since the last call: what the replies since then told.
@@ -58,14 +59,14 @@ impl Fixture {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_tells_what_its_request_cost() {
     let fixture = Fixture::start().await;
-    let response = fixture.post("", &nonce("told")).await;
+    let response = fixture.post("", nonce("told")).await;
     assert_eq!((told(&response), fixture.metered()), ((0, 4, 1), (0, 4, 1)));
     let created: CreateReply = response.json().await.unwrap();
     let entries = format!("/{}/entries", created.id);
     for id in 1..=3 {
         let base = at(u32::try_from(id).unwrap() - 1);
         let edit = append_one(created, "client", id, base, set_numbers(&[1.5]));
-        let response = fixture.post(&entries, &edit).await;
+        let response = fixture.post(&entries, json!(edit)).await;
         assert_eq!((told(&response), fixture.metered()), ((0, 1, 1), (0, 1, 1)));
     }
     let response = fixture.get(&format!("/{}/head", created.id)).await;
@@ -75,17 +76,17 @@ async fn a_reply_tells_what_its_request_cost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_tells_its_cost_too() {
     let fixture = Fixture::start().await;
-    let created: CreateReply = fixture.post("", &nonce("refused")).await.json().await.unwrap();
+    let created: CreateReply = fixture.post("", nonce("refused")).await.json().await.unwrap();
     fixture.metered();
     // A base that nobody has seen is believed only after a consistent read.
     let edit = append_one(created, "client", 1, at(7), set_numbers(&[1.0]));
-    let response = fixture.post(&format!("/{}/entries", created.id), &edit).await;
+    let response = fixture.post(&format!("/{}/entries", created.id), json!(edit)).await;
     assert!(response.status().is_client_error());
     let cost = told(&response);
     assert!(cost.0 >= 2 && cost.1 == 0, "{cost:?}");
     assert_eq!(fixture.metered(), cost);
     // Created before: the transaction is refused and costs what it would have, then head is read.
-    let response = fixture.post("", &nonce("refused")).await;
+    let response = fixture.post("", nonce("refused")).await;
     assert_eq!(response.status(), 200);
     let cost = told(&response);
     assert_eq!(cost.1, 4, "{cost:?}");
@@ -95,7 +96,7 @@ async fn a_refusal_tells_its_cost_too() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_hidden_costs_the_same_as_what_does_not_exist() {
     let mut fixture = Fixture::start().await;
-    let created: CreateReply = fixture.post("", &nonce("hidden")).await.json().await.unwrap();
+    let created: CreateReply = fixture.post("", nonce("hidden")).await.json().await.unwrap();
     let other = LogId::from_uuid(uuid::Uuid::new_v4());
     fixture.token = fixture.cloud.token_for("mallory", Role::Editor, vec![other]);
     fixture.metered();
@@ -135,7 +136,8 @@ async fn clients_at_the_same_time_are_told_their_own() {
 
 /// Creates a spreadsheet and makes so many edits, each by a warm process.
 async fn write(client: &Client, edits: u32) {
-    let created = client.create(&nonce("at the same time")).await.unwrap();
+    let created =
+        client.create(&CreateRequest { nonce: "at the same time".to_owned() }).await.unwrap();
     for id in 1..=edits {
         let edit = append_one(created, "client", id.into(), at(id - 1), set_numbers(&[0.5]));
         client.append(created.id, &edit).await.unwrap();
@@ -157,6 +159,6 @@ fn the_command_prints_what_it_cost() {
     assert_eq!(last_line(&["--cost", "set", "B2", "new"]), "cost: 1 write unit: $0.000000625");
     assert_eq!(last_line(&["--cost", "head"]), "cost: 0.5 read units: $0.0000000625");
     let json = last_line(&["--cost", "--json", "get", "--at", "0.99"]);
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
     assert!(json["cost"]["readUnits"].as_f64().unwrap() > 0.0, "{json}");
 }
