@@ -138,7 +138,9 @@ fn the_costs_of_all_replies_add_up() {
     block_on(client.create(&create())).unwrap();
     assert_eq!(client.cost(), spent(3, 0));
     fake.fail([Fault::Refused(ProblemKind::Forbidden)]);
-    block_on(client.clone().create(&create())).unwrap_err();
+    let clone = client.clone();
+    block_on(clone.create(&create())).unwrap_err();
+    assert_eq!(clone.cost(), client.cost());
     assert_eq!(client.cost(), spent(4, 0));
     // A lost reply has cost something, and nobody told what.
     fake.fail([Fault::Lost]);

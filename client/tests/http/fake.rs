@@ -295,7 +295,7 @@ async fn handle(
     // A gateway that answers in the API's place knows no cost.
     let by_another = matches!(inner.faults.front(), Some(Fault::Lost | Fault::Answer(..)));
     let cost = inner.cost.filter(|_| !by_another);
-    let mut response = respond(&mut inner, method, &uri, &path, &query, headers, &body);
+    let mut response = respond(&mut inner, &method, &uri, &path, &query, headers, &body);
     if let Some(cost) = cost {
         response.headers_mut().insert(HEADER, header::HeaderValue::from_static(cost));
     }
@@ -304,7 +304,7 @@ async fn handle(
 
 fn respond(
     inner: &mut Inner,
-    method: Method,
+    method: &Method,
     uri: &Uri,
     path: &str,
     query: &HashMap<String, String>,
@@ -332,7 +332,7 @@ fn respond(
         Fault::Lost | Fault::None => {}
     }
     let path: Vec<&str> = path.split('/').collect();
-    let answer = inner.answer(&method, &path, query, body);
+    let answer = inner.answer(method, &path, query, body);
     match (fault, answer) {
         (Fault::Lost, _) => (StatusCode::GATEWAY_TIMEOUT, "lost").into_response(),
         (_, Ok(json)) => axum::Json(json).into_response(),

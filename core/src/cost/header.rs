@@ -1,26 +1,24 @@
 //! A cost as a response header: a dictionary of numbers (structured fields, RFC 9651).
-//!
-//! `rr=0.5, wr=1, tables=2`: `rr` (read request units) and `wr` (write request units) are always
-//! there, everything else if it is not zero:
-//!
-//! | key | what |
-//! |---|---|
-//! | `rr` | read request units, in halves |
-//! | `wr` | write request units |
-//! | `tables` | requests to tables |
-//! | `puts`, `gets`, `tags`, `deletes` | requests to the object store |
-//! | `sent`, `received` | bytes of objects |
-//! | `queues` | requests to queues |
-//!
-//! Readers skip keys that they do not know, so that there can be more; all of them are numbers that
-//! are not negative, without parameters.
 
 use std::fmt::Write as _;
 
 use super::Cost;
 use crate::limits::MAX_COST_COUNT;
 
-/// The name of the header.
+/// The header that tells a request's cost: `rr=0.5, wr=1, tables=2`. `rr` and `wr` are always there,
+/// everything else if it is not zero.
+///
+/// | key | what |
+/// |---|---|
+/// | `rr` | read request units, in halves |
+/// | `wr` | write request units |
+/// | `tables` | requests to tables |
+/// | `puts`, `gets`, `tags`, `deletes` | requests to the object store |
+/// | `sent`, `received` | bytes of objects |
+/// | `queues` | requests to queues |
+///
+/// Readers skip keys that they do not know, so that there can be more; the values of all are numbers
+/// that are not negative, without parameters.
 pub const HEADER: &str = "cellar-cost";
 
 const READ_UNITS: &str = "rr";
