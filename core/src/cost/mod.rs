@@ -130,6 +130,8 @@ mod tests {
         assert_eq!(one + two, of_numbers([11, 22, 33, 44, 55, 66, 77, 88, 99, 110]));
         assert_eq!([one, two].into_iter().sum::<Cost>(), one + two);
         assert_eq!(one.read_units(), 0.5);
+        let most = of_numbers([u64::MAX; 10]);
+        assert_eq!(most + one, most);
     }
 
     proptest! {
