@@ -82,7 +82,8 @@ impl Client {
     /// What the requests of this client and its clones have cost so far: the sum of what the replies
     /// told, those to attempts that were repeated included.
     ///
-    /// A reply that was lost on its way told nothing: see [`Spent::unknown_requests`].
+    /// A reply that was lost on its way told nothing, and "not found" does not tell: see
+    /// [`Spent::unknown_requests`].
     #[must_use]
     pub fn cost(&self) -> Spent {
         self.transport.tally().spent()

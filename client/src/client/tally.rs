@@ -11,7 +11,7 @@ pub struct Spent {
     /// The sum of what the replies told.
     pub cost: Cost,
     /// Requests that may have cost something which nobody told: their reply was lost, or did not
-    /// say.
+    /// say, as "not found" does not.
     pub unknown_requests: u64,
 }
 

@@ -362,6 +362,10 @@ fn a_cost_is_told_to_programs_and_after_failures() {
 
     let (code, stderr) = case.error(&["--cost", "get", "--range", "A:C", "-s", UNKNOWN]);
     assert!(code == 1 && stderr.starts_with("error: "), "{stderr}");
+    let unknown = "cost: nothing: $0 (besides 1 request of unknown cost)\n";
+    assert!(stderr.ends_with(unknown), "{stderr}");
+    case.fake.fail([Fault::Refused(cellar_core::api::ProblemKind::Forbidden)]);
+    let (_, stderr) = case.error(&["--cost", "get"]);
     assert!(stderr.ends_with("cost: 1 write unit, 0.5 read units: $0.0000006875\n"), "{stderr}");
     let nowhere = tempfile::tempdir().unwrap();
     let stderr = String::from_utf8(run_in(nowhere.path(), &["get", "--cost"]).stderr).unwrap();

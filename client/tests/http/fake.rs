@@ -55,7 +55,7 @@ pub(crate) struct Inner {
     pub(crate) epochs: HashMap<LogId, u32>,
     pub(crate) faults: VecDeque<Fault>,
     pub(crate) seen: Vec<Seen>,
-    /// What every answer of its own is said to cost; nothing is said without it.
+    /// What every answer of its own but "not found" is said to cost; nothing is said without it.
     pub(crate) cost: Option<&'static str>,
 }
 
@@ -296,7 +296,7 @@ async fn handle(
     let by_another = matches!(inner.faults.front(), Some(Fault::Lost | Fault::Answer(..)));
     let cost = inner.cost.filter(|_| !by_another);
     let mut response = respond(&mut inner, &method, &uri, &path, &query, headers, &body);
-    if let Some(cost) = cost {
+    if let Some(cost) = cost.filter(|_| response.status() != StatusCode::NOT_FOUND) {
         response.headers_mut().insert(HEADER, header::HeaderValue::from_static(cost));
     }
     response

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::Cost;
 use crate::limits::MAX_COST_COUNT;
 
-/// The header that tells a request's cost: `rr=0.5, wr=1, tables=2`. `rr` and `wr` are always there,
-/// everything else if it is not zero.
+/// The header that tells a request's cost, on every answer but 404: `rr=0.5, wr=1, tables=2`. `rr`
+/// and `wr` are always there, everything else if it is not zero.
 ///
 /// | key | what |
 /// |---|---|

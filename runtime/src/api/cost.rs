@@ -1,10 +1,7 @@
 //! What a request cost, told in the header `cellar-cost` of its answer.
-//!
-//! It tells nobody what they may not see: a request that the token does not cover is refused before
-//! any table is asked, whether there is such a thing or not.
 
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use cellar_core::cost::HEADER;
@@ -12,10 +9,16 @@ use cellar_engine::meter;
 
 const NAME: HeaderName = HeaderName::from_static(HEADER);
 
-/// Measures a request, and tells with every answer what it consumed until then; answers are whole
+/// Measures a request, and tells with its answer what it consumed until then; answers are whole
 /// when they are measured, so nothing comes after.
+///
+/// "Not found" tells nothing: looking for what does not exist costs a read, and what the token does
+/// not cover is not even looked for, but both must be the same bytes (I17).
 pub(super) async fn cost(request: Request, next: Next) -> Response {
     let (mut response, cost) = meter::measure(next.run(request)).await;
+    if response.status() == StatusCode::NOT_FOUND {
+        return response;
+    }
     match HeaderValue::try_from(cost.to_header()) {
         Ok(value) => drop(response.headers_mut().insert(NAME, value)),
         Err(error) => tracing::error!(%error, "a cost is no header"),
@@ -42,7 +45,7 @@ mod tests {
     use crate::settings::{ApiSettings, TokenSettings};
 
     /// What a request to each path is said to cost, all of them at the same time.
-    async fn told(router: Router, paths: &[&str]) -> Vec<Cost> {
+    async fn told(router: Router, paths: &[&str]) -> Vec<Option<Cost>> {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
@@ -51,8 +54,8 @@ mod tests {
         let mut costs = Vec::new();
         for request in requests {
             let response = request.await.unwrap().unwrap();
-            let header = response.headers()[HEADER].to_str().unwrap();
-            costs.push(Cost::from_header(header).unwrap());
+            let header = response.headers().get(HEADER);
+            costs.push(header.map(|value| Cost::from_header(value.to_str().unwrap()).unwrap()));
         }
         costs
     }
@@ -77,9 +80,10 @@ mod tests {
             .layer(CatchPanicLayer::new())
             .layer(from_fn(cost));
         let costs = told(router, &["/many", "/one", "/panic", "/nowhere", "/many"]).await;
-        let halves: Vec<u64> = costs.iter().map(|cost| cost.read_half_units).collect();
-        assert_eq!(halves, [20, 1, 3, 0, 20]);
-        assert_eq!(costs.into_iter().sum::<Cost>(), meter.take());
+        let halves: Vec<_> =
+            costs.iter().map(|cost| cost.map(|cost| cost.read_half_units)).collect();
+        assert_eq!(halves, [Some(20), Some(1), Some(3), None, Some(20)]);
+        assert_eq!(costs.into_iter().flatten().sum::<Cost>(), meter.take());
     }
 
     #[tokio::test]
@@ -102,6 +106,6 @@ mod tests {
             .layer(from_fn_with_state(state, deadline))
             .layer(from_fn(cost));
         let expected = Cost { write_units: 2, table_requests: 1, ..Cost::default() };
-        assert_eq!(told(router, &["/slow"]).await, [expected]);
+        assert_eq!(told(router, &["/slow"]).await, [Some(expected)]);
     }
 }

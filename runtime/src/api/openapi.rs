@@ -13,7 +13,8 @@ const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dic
     (RFC 9651), such as `rr=0.5, wr=1, tables=2`. rr: read request units; wr: write request units; \
     tables: requests to tables; puts, gets, tags, deletes: requests to the object store; sent, \
     received: bytes of objects; queues: requests to queues. What is not there is zero; there may \
-    be more keys one day.";
+    be more keys one day. A 404 has no such header: it is the same for what is hidden and for what \
+    does not exist.";
 
 #[derive(OpenApi)]
 #[openapi(
