@@ -2,6 +2,7 @@
 
 use cellar_core::a1::{CellName, Rectangle};
 use cellar_core::cell::{Cell, Value};
+use cellar_core::count::grouped;
 use cellar_core::operation::{CellEdit, Operation};
 
 use crate::table::escape;
@@ -28,19 +29,6 @@ pub(crate) fn operations<'a>(operations: impl Iterator<Item = &'a Operation>) ->
             format!("{} cells {}", grouped(edits.len()), around(edits))
         }
     }
-}
-
-/// A number that is not negative, with a comma between thousands.
-pub(crate) fn grouped(number: impl TryInto<u64>) -> String {
-    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn one(edit: &CellEdit) -> String {

@@ -36,5 +36,5 @@ pub mod profile;
 pub mod report;
 pub mod table;
 
-pub use client::{CellsQuery, Client, MAX_REPLY_BODY_BYTES, subject_of_token};
+pub use client::{CellsQuery, Client, MAX_REPLY_BODY_BYTES, Spent, subject_of_token};
 pub use error::ClientError;

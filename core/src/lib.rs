@@ -11,6 +11,8 @@ pub mod append;
 pub mod axis_map;
 pub mod backoff;
 pub mod cell;
+pub mod cost;
+pub mod count;
 pub mod entry;
 pub mod environment;
 pub mod forward_read;

@@ -73,6 +73,8 @@ pub const MAX_REPLAY_BYTES: usize = 64 * 1024 * 1024;
 pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
 /// Spreadsheets that one token may name.
 pub const MAX_TOKEN_SPREADSHEETS: usize = 16;
+/// The greatest number in a reply's `cellar-cost`: the digits of a decimal in a structured field.
+pub const MAX_COST_COUNT: u64 = 999_999_999_999;
 
 /// Conditional puts of one entry before its append gives up with `Contention` or `OutcomeUnknown` (I6).
 pub const MAX_PUT_ATTEMPTS: u32 = 48;

@@ -7,7 +7,7 @@ use cellar_core::entry::FIRST_EPOCH;
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::position::Position;
 use cellar_engine::logs::Logs;
-use cellar_engine::meter::{Consumed, Meter};
+use cellar_engine::meter::Meter;
 use cellar_runtime::dynamodb::DynamoTables;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{at, log, request, set_numbers};
@@ -32,8 +32,8 @@ impl Fixture {
 
     /// What was consumed since the last call.
     fn cost(&self) -> (f64, f64, u64) {
-        let Consumed { read_units, write_units, requests, .. } = self.meter.take();
-        (read_units, write_units, requests)
+        let cost = self.meter.take();
+        (cost.read_units(), cost.write_units as f64, cost.table_requests)
     }
 }
 

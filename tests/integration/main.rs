@@ -12,6 +12,7 @@ mod bootstrap;
 mod budgets;
 mod commands;
 mod contract;
+mod cost;
 mod golden;
 mod journey;
 mod lost_replies;

@@ -27,6 +27,16 @@ pub(super) struct Cli {
     pub(super) command: Command,
 }
 
+const COST_HELP: &str = "\
+Print what the command cost, on stderr, also if it fails; with --json as a line of JSON there
+
+Request units and requests are as the API told them; dollars are the on-demand prices of us-east-1, \
+without the function's own time and invocations, data transfer and storage.
+
+Example:
+  cellar --cost set A1 hello
+  cost: 1 write unit: $0.000000625";
+
 /// What every command understands.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
@@ -45,6 +55,9 @@ pub(super) struct Global {
     /// Print JSON, for programs; errors too, on stderr
     #[arg(long, global = true)]
     pub(super) json: bool,
+    /// Print what the command cost, on stderr; with --json as a line of JSON there
+    #[arg(long, global = true, long_help = COST_HELP)]
+    pub(super) cost: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -255,6 +268,8 @@ mod tests {
             "cellar --url http://h health",
             "cellar import a.csv --ragged pad --delimiter tab",
             "cellar export -",
+            "cellar set A1 1 --cost --json",
+            "cellar --cost head",
             "cellar create --nonce x -s 00000000-0000-0000-0000-000000000000",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");

@@ -1,6 +1,7 @@
 //! Which API, as whom, about which spreadsheet: flags, then the environment, then the profile.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
@@ -11,7 +12,7 @@ use super::output::{Output, count};
 use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
 use crate::profile::Profile;
-use crate::{Client, subject_of_token};
+use crate::{Client, Spent, subject_of_token};
 
 /// The environment variable for the spreadsheet.
 const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
@@ -23,6 +24,8 @@ pub(super) struct Context {
     /// The directory whose `.cellar/` holds the state.
     pub(super) directory: PathBuf,
     profile: Option<Profile>,
+    /// The one client of the command, which knows what it cost.
+    client: OnceLock<Client>,
 }
 
 /// What the command line and the environment say.
@@ -70,7 +73,7 @@ impl Context {
             url: text(global.url),
             token: text(global.token).map(Token),
         };
-        Ok(Self { given, directory, profile })
+        Ok(Self { given, directory, profile, client: OnceLock::new() })
     }
 
     /// The profile, if it is about the API that is called.
@@ -95,8 +98,17 @@ impl Context {
     }
 
     pub(super) fn client(&self) -> Result<Client, CliError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client.clone());
+        }
         let identity = self.profile_in_use().and_then(|profile| profile.identity.as_deref());
-        Ok(Client::new(self.url()?, self.token())?.with_identity(identity))
+        let client = Client::new(self.url()?, self.token())?.with_identity(identity);
+        Ok(self.client.get_or_init(|| client).clone())
+    }
+
+    /// What the command cost so far: nothing if it has not come to call the API.
+    pub(super) fn cost(&self) -> Spent {
+        self.client.get().map(Client::cost).unwrap_or_default()
     }
 
     /// Who the token belongs to, for state that must not be mixed up.
@@ -189,6 +201,7 @@ mod tests {
             url: url.map(str::to_owned),
             token: token.map(str::to_owned),
             json: true,
+            cost: false,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod context;
+mod cost;
 mod create;
 mod error;
 mod export;
@@ -20,11 +21,12 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Global};
 use context::Context;
 use error::CliError;
 use output::Output;
 
+use crate::Spent;
 use crate::report::report;
 
 /// Everything is fine.
@@ -60,36 +62,51 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
             return EXIT_USAGE;
         }
     };
-    let json = cli.global.json;
-    match execute(cli) {
+    let Global { json, cost, .. } = cli.global;
+    let (done, spent) = execute(cli);
+    let code = match done {
         Ok(()) => EXIT_FINE,
         Err(error) if error.is_broken_pipe() => EXIT_FINE,
         Err(error) => {
             report(&error, json);
             error.exit_code()
         }
+    };
+    if cost {
+        cost::print(&spent, json);
+    }
+    code
+}
+
+/// Does what is asked, and tells what it cost, also if it failed.
+fn execute(cli: Cli) -> (Result<(), CliError>, Spent) {
+    let output = Output::new(cli.global.json);
+    match Context::new(cli.global) {
+        Ok(mut context) => {
+            let done = execute_in(&mut context, output, cli.command);
+            (done, context.cost())
+        }
+        Err(error) => (Err(error), Spent::default()),
     }
 }
 
-fn execute(cli: Cli) -> Result<(), CliError> {
+fn execute_in(context: &mut Context, output: Output, command: Command) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .map_err(|source| CliError::Output { source })?;
-    let output = Output::new(cli.global.json);
-    let mut context = Context::new(cli.global)?;
     runtime.block_on(async {
-        match cli.command {
-            Command::Create(args) => create::run(&mut context, &output, args).await,
-            Command::Import(args) => import::run(&mut context, &output, args).await,
-            Command::Get(args) => get::run(&context, &output, args).await,
-            Command::Set(args) => set::run(&context, &output, args).await,
-            Command::History(args) => history::run(&context, &output, args).await,
-            Command::Export(args) => export::run(&context, &output, args).await,
-            Command::Head => head::run(&context, &output).await,
-            Command::Use(args) => use_spreadsheet::run(&mut context, &output, args).await,
-            Command::Health => health::run(&context, &output).await,
+        match command {
+            Command::Create(args) => create::run(context, &output, args).await,
+            Command::Import(args) => import::run(context, &output, args).await,
+            Command::Get(args) => get::run(context, &output, args).await,
+            Command::Set(args) => set::run(context, &output, args).await,
+            Command::History(args) => history::run(context, &output, args).await,
+            Command::Export(args) => export::run(context, &output, args).await,
+            Command::Head => head::run(context, &output).await,
+            Command::Use(args) => use_spreadsheet::run(context, &output, args).await,
+            Command::Health => health::run(context, &output).await,
         }
     })
 }

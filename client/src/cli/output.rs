@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
-pub(super) use crate::describe::grouped;
+pub(super) use cellar_core::count::{count, grouped};
 
 /// Where results go. Nothing here panics on a closed pipe.
 #[derive(Debug, Clone, Copy)]
@@ -53,26 +53,5 @@ impl Output {
     pub(super) fn width(self) -> Option<usize> {
         let term = console::Term::stdout();
         io::stdout().is_terminal().then(|| usize::from(term.size().1))
-    }
-}
-
-/// `1 cell`, `2 cells`, `23,632 cells`.
-pub(super) fn count(number: impl Into<u64>, one: &str, many: &str) -> String {
-    let number: u64 = number.into();
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_for_people() {
-        assert_eq!(count(1_u32, "cell", "cells"), "1 cell");
-        assert_eq!(count(0_u32, "cell", "cells"), "0 cells");
-        for (number, text) in [(999, "999"), (1_000, "1,000"), (23_632, "23,632"), (0, "0")] {
-            assert_eq!(grouped(number), text);
-        }
-        assert_eq!(grouped(1_234_567), "1,234,567");
     }
 }

@@ -4,10 +4,12 @@ mod address;
 mod body;
 mod retry;
 mod subject;
+mod tally;
 mod transport;
 
 pub use body::MAX_REPLY_BODY_BYTES;
 pub use subject::subject_of_token;
+pub use tally::Spent;
 
 use cellar_core::api::{
     AppendReply, AppendRequest, CellsReply, CreateReply, CreateRequest, Head, Health, LoadReply,
@@ -75,6 +77,16 @@ impl Client {
     #[must_use]
     pub fn url(&self) -> &str {
         self.transport.base()
+    }
+
+    /// What the requests of this client and its clones have cost so far: the sum of what the replies
+    /// told, those to attempts that were repeated included.
+    ///
+    /// A reply that was lost on its way told nothing, and "not found" does not tell: see
+    /// [`Spent::unknown_requests`].
+    #[must_use]
+    pub fn cost(&self) -> Spent {
+        self.transport.tally().spent()
     }
 
     /// `POST /v1/spreadsheets`: creates a spreadsheet, or finds the one of an earlier call with

@@ -41,7 +41,7 @@ impl Failure {
     }
 
     /// Whether the request may have been carried out all the same.
-    fn may_have_been_done(&self) -> bool {
+    pub(super) fn may_have_been_done(&self) -> bool {
         match self {
             Self::NotConnected { .. } => false,
             Self::Problem { problem, .. } => problem.status >= 500,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use cellar_core::api::Problem;
+use cellar_core::cost::HEADER;
 use cellar_core::limits::MAX_TOKEN_BYTES;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, Url};
@@ -13,6 +14,7 @@ use serde::de::DeserializeOwned;
 use super::address;
 use super::body::{self, BodyFault, MAX_REPLY_BODY_BYTES};
 use super::retry::{Attempts, Failure, parse_retry_after_ms};
+use super::tally::Tally;
 use crate::ClientError;
 use crate::error::advice;
 use crate::table::escape;
@@ -31,6 +33,7 @@ pub(super) struct Transport {
     base: Url,
     base_text: String,
     authorization: Option<HeaderValue>,
+    tally: Tally,
 }
 
 /// One call of the API.
@@ -95,11 +98,15 @@ impl Transport {
         }
         let http = builder.build().map_err(|error| ClientError::Setup { why: causes(&error) })?;
         let base_text = address::base_text(&base);
-        Ok(Self { http, base, base_text, authorization })
+        Ok(Self { http, base, base_text, authorization, tally: Tally::default() })
     }
 
     pub(super) fn base(&self) -> &str {
         &self.base_text
+    }
+
+    pub(super) fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     /// Sends a call until it is answered for good, and reads the answer.
@@ -128,7 +135,18 @@ impl Transport {
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
         }
-        let response = request.send().await.map_err(network_failure)?;
+        let tally = self.tally.attempt();
+        let response = match request.send().await.map_err(network_failure) {
+            Ok(response) => response,
+            Err(failure) => {
+                if !failure.may_have_been_done() {
+                    tally.not_sent();
+                }
+                return Err(failure);
+            }
+        };
+        // With the head of the answer, so that it counts whatever becomes of the body.
+        tally.told(response.headers().get(HEADER));
         let status = response.status();
         let retry_after_ms = response
             .headers()

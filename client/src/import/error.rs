@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use cellar_core::count::grouped;
 use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS, MAX_TEXT_BYTES};
 
 use super::{IMPORT_MAX_BYTES, IMPORT_MAX_CELLS};
 use crate::ClientError;
-use crate::describe::grouped;
 use crate::files::FileError;
 
 /// Why an import ended. Lines are counted from 1; columns are named as in the file, from 1.

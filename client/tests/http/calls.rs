@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use cellar::{CellsQuery, Client, ClientError, MAX_REPLY_BODY_BYTES};
+use cellar::{CellsQuery, Client, ClientError, MAX_REPLY_BODY_BYTES, Spent};
 use cellar_core::api::{CreateRequest, ProblemKind};
+use cellar_core::cost::Cost;
 
 use super::block_on;
 use super::fake::{Fake, Fault};
@@ -118,4 +119,53 @@ fn queries_arrive_as_they_are_meant() {
     let uri = fake.lock().seen[0].uri.clone();
     assert!(uri.contains("range=%27It%27%27s%27%21A1%3AB2") && uri.contains("seen=0"), "{uri}");
     assert!(!uri.contains("from=") && !uri.contains("at="), "{uri}");
+}
+
+/// So many replies that told half a read unit and four write units each.
+fn spent(replies: u64, unknown_requests: u64) -> Spent {
+    let cost = Cost { read_half_units: replies, write_units: 4 * replies, ..Cost::default() };
+    Spent { cost, unknown_requests }
+}
+
+#[test]
+fn the_costs_of_all_replies_add_up() {
+    let fake = Fake::start();
+    fake.lock().cost = Some("rr=0.5, wr=4");
+    let client = fake.client();
+    assert_eq!(client.cost(), spent(0, 0));
+    // Every attempt that was answered counts, not only the last.
+    fake.fail([Fault::RetryAfter(0), Fault::RetryAfter(0)]);
+    block_on(client.create(&create())).unwrap();
+    assert_eq!(client.cost(), spent(3, 0));
+    fake.fail([Fault::Refused(ProblemKind::Forbidden)]);
+    let clone = client.clone();
+    block_on(clone.create(&create())).unwrap_err();
+    assert_eq!(clone.cost(), client.cost());
+    assert_eq!(client.cost(), spent(4, 0));
+    // A lost reply has cost something, and nobody told what.
+    fake.fail([Fault::Lost]);
+    block_on(client.create(&create())).unwrap();
+    assert_eq!(client.cost(), spent(5, 1));
+    fake.lock().cost = Some("free of charge");
+    block_on(client.create(&create())).unwrap();
+    assert_eq!(client.cost(), spent(5, 2));
+}
+
+#[test]
+fn a_request_that_never_left_costs_nothing() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let client = Client::new(&format!("http://127.0.0.1:{port}"), None).unwrap();
+    block_on(client.health()).unwrap_err();
+    assert_eq!(client.cost(), spent(0, 0));
+}
+
+#[test]
+fn a_request_that_is_not_answered_has_an_unknown_cost() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = Client::new(&format!("http://{}", silent.local_addr().unwrap()), None).unwrap();
+    let waits = async {
+        tokio::time::timeout(Duration::from_millis(100), client.health()).await.unwrap_err();
+    };
+    block_on(waits);
+    assert_eq!(client.cost(), spent(0, 1));
 }

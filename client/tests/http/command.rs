@@ -7,6 +7,9 @@ use cellar::profile::Profile;
 
 use super::fake::{Fake, Fault};
 
+/// The id of no spreadsheet.
+const UNKNOWN: &str = "00000000-0000-0000-0000-000000000000";
+
 struct Case {
     fake: Fake,
     folder: tempfile::TempDir,
@@ -124,8 +127,7 @@ fn errors_say_what_to_do_next() {
     let case = Case::new();
     let (code, error) = case.error(&["get"]);
     assert!(code == 1 && error.contains("cellar create"), "{error}");
-    let unknown = "00000000-0000-0000-0000-000000000000";
-    let (code, error) = case.error(&["use", unknown]);
+    let (code, error) = case.error(&["use", UNKNOWN]);
     assert!(code == 1 && error.contains("404"), "{error}");
     case.fake.fail([Fault::Answer(500, "\u{1b}[2Jboom".into())]);
     let (_, error) = case.error(&["create"]);
@@ -311,4 +313,61 @@ fn a_reader_that_goes_away_is_no_error() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_command_says_what_it_cost() {
+    let case = Case::new();
+    case.fake.lock().cost = Some("rr=0.5, wr=1");
+    std::fs::write(case.folder.path().join("a.csv"), "1,2\n").unwrap();
+    let one = "cost: 1 write unit, 0.5 read units: $0.0000006875";
+    let id = case.text(&["create"]).trim().to_owned();
+    for (arguments, expected) in [
+        (&["create"][..], one),
+        (&["import", "a.csv"], "cost: 2 write units, 1 read unit: $0.000001375"),
+        (&["get"], one),
+        (&["set", "A1", "x"], one),
+        (&["history"], "cost: 2 write units, 1 read unit: $0.000001375"),
+        (&["export", "out.csv"], one),
+        (&["head"], one),
+        (&["use", &id], one),
+        (&["health"], one),
+    ] {
+        let output = case.run(&[arguments, &["--cost"]].concat());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.lines().last(), Some(expected), "{arguments:?}");
+        assert!(!String::from_utf8(output.stdout).unwrap().contains("cost"), "{arguments:?}");
+    }
+    assert!(!String::from_utf8(case.run(&["head"]).stderr).unwrap().contains("cost"));
+}
+
+#[test]
+fn a_cost_is_told_to_programs_and_after_failures() {
+    let case = Case::new();
+    case.fake.lock().cost = Some("rr=0.5, wr=1");
+    case.text(&["create"]);
+    let output = case.run(&["set", "A1", "x", "--cost", "--json"]);
+    let _: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cost: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(cost["cost"]["writeUnits"], 2, "{cost}");
+
+    case.fake.fail([Fault::Lost, Fault::Refused(cellar_core::api::ProblemKind::Forbidden)]);
+    let (code, stderr) = case.error(&["get", "--cost", "--json"]);
+    let lines: Vec<serde_json::Value> =
+        stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(code == 1 && lines.len() == 2 && lines[0]["error"]["code"].is_string(), "{stderr}");
+    assert_eq!(lines[1]["cost"]["readUnits"], 0.5, "{stderr}");
+    assert_eq!(lines[1]["cost"]["unknownRequests"], 1, "{stderr}");
+
+    let (code, stderr) = case.error(&["--cost", "get", "--range", "A:C", "-s", UNKNOWN]);
+    assert!(code == 1 && stderr.starts_with("error: "), "{stderr}");
+    let unknown = "cost: nothing: $0 (besides 1 request of unknown cost)\n";
+    assert!(stderr.ends_with(unknown), "{stderr}");
+    case.fake.fail([Fault::Refused(cellar_core::api::ProblemKind::Forbidden)]);
+    let (_, stderr) = case.error(&["--cost", "get"]);
+    assert!(stderr.ends_with("cost: 1 write unit, 0.5 read units: $0.0000006875\n"), "{stderr}");
+    let nowhere = tempfile::tempdir().unwrap();
+    let stderr = String::from_utf8(run_in(nowhere.path(), &["get", "--cost"]).stderr).unwrap();
+    assert!(stderr.ends_with("cost: nothing: $0\n"), "{stderr}");
 }

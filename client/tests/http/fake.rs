@@ -15,6 +15,7 @@ use cellar_core::api::{
     UpdateReply,
 };
 use cellar_core::cell::Cell;
+use cellar_core::cost::HEADER;
 use cellar_core::entry::{Content, Edits, Entry, Mutation};
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::operation::SheetId;
@@ -54,6 +55,8 @@ pub(crate) struct Inner {
     pub(crate) epochs: HashMap<LogId, u32>,
     pub(crate) faults: VecDeque<Fault>,
     pub(crate) seen: Vec<Seen>,
+    /// What every answer of its own but "not found" is said to cost; nothing is said without it.
+    pub(crate) cost: Option<&'static str>,
 }
 
 /// A running server.
@@ -289,6 +292,25 @@ async fn handle(
     body: Bytes,
 ) -> Response {
     let mut inner = inner.lock().unwrap();
+    // A gateway that answers in the API's place knows no cost.
+    let by_another = matches!(inner.faults.front(), Some(Fault::Lost | Fault::Answer(..)));
+    let cost = inner.cost.filter(|_| !by_another);
+    let mut response = respond(&mut inner, &method, &uri, &path, &query, headers, &body);
+    if let Some(cost) = cost.filter(|_| response.status() != StatusCode::NOT_FOUND) {
+        response.headers_mut().insert(HEADER, header::HeaderValue::from_static(cost));
+    }
+    response
+}
+
+fn respond(
+    inner: &mut Inner,
+    method: &Method,
+    uri: &Uri,
+    path: &str,
+    query: &HashMap<String, String>,
+    headers: HeaderMap,
+    body: &Bytes,
+) -> Response {
     let uri = uri.to_string();
     inner.seen.push(Seen { method: method.clone(), uri, headers, body: body.to_vec() });
     if path == "v1/health" {
@@ -310,7 +332,7 @@ async fn handle(
         Fault::Lost | Fault::None => {}
     }
     let path: Vec<&str> = path.split('/').collect();
-    let answer = inner.answer(&method, &path, &query, &body);
+    let answer = inner.answer(method, &path, query, body);
     match (fault, answer) {
         (Fault::Lost, _) => (StatusCode::GATEWAY_TIMEOUT, "lost").into_response(),
         (_, Ok(json)) => axum::Json(json).into_response(),

@@ -3,6 +3,7 @@
 mod append;
 mod auth;
 mod cells;
+mod cost;
 mod create;
 mod deadline;
 mod entries;
@@ -47,6 +48,8 @@ pub fn router(state: ApiState) -> Router {
         .layer(from_fn(whole_body::whole_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
         .layer(CatchPanicLayer::custom(panicked))
+        // Around everything: a refusal, a timeout or a panic has its cost, too.
+        .layer(from_fn(cost::cost))
         .with_state(state)
 }
 

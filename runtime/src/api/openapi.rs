@@ -1,8 +1,20 @@
 //! `GET /v1/openapi.json`.
 
 use axum::Json;
+use cellar_core::cost::HEADER;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::schema::{Object, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
+
+const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dictionary of numbers \
+    (RFC 9651), such as `rr=0.5, wr=1, tables=2`. rr: read request units; wr: write request units; \
+    tables: requests to tables; puts, gets, tags, deletes: requests to the object store; sent, \
+    received: bytes of objects; queues: requests to queues. What is not there is zero; there may \
+    be more keys one day. A 404 has no such header: it is the same for what is hidden and for what \
+    does not exist.";
 
 #[derive(OpenApi)]
 #[openapi(
@@ -21,7 +33,7 @@ use utoipa::{Modify, OpenApi};
         super::health::health,
         openapi
     ),
-    modifiers(&BearerToken)
+    modifiers(&BearerToken, &CostHeader)
 )]
 struct Document;
 
@@ -33,6 +45,32 @@ impl Modify for BearerToken {
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("token", SecurityScheme::Http(bearer));
     }
+}
+
+struct CostHeader;
+
+impl Modify for CostHeader {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let header = HeaderBuilder::new()
+            .schema(Object::with_type(Type::String))
+            .description(Some(COST_DESCRIPTION))
+            .build();
+        for item in document.paths.paths.values_mut() {
+            for operation in operations(item) {
+                for response in operation.responses.responses.values_mut() {
+                    if let RefOr::T(response) = response {
+                        response.headers.insert(HEADER.to_owned(), header.clone());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete]
+        .into_iter()
+        .flatten()
 }
 
 /// The description of the API.
@@ -64,6 +102,20 @@ mod tests {
         for reference in references {
             let pointer = reference.strip_prefix('#').unwrap();
             assert!(json.pointer(pointer).is_some(), "{reference} is not defined");
+        }
+    }
+
+    #[test]
+    fn every_answer_is_described_with_its_cost() {
+        let json = serde_json::to_value(document()).unwrap();
+        let operations = json["paths"].as_object().unwrap().values().flat_map(|item| {
+            item.as_object().unwrap().values().filter_map(|part| part["responses"].as_object())
+        });
+        let responses: Vec<_> = operations.flat_map(serde_json::Map::values).collect();
+        assert!(responses.len() > 10, "{responses:?}");
+        for response in responses {
+            let header = &response["headers"]["cellar-cost"];
+            assert!(header["description"].as_str().unwrap().contains("RFC 9651"), "{response}");
         }
     }
 

@@ -11,16 +11,13 @@ use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_PAGE_ENTRIES;
 use cellar_core::position::Position;
-use cellar_core::records::{self, Item, item_bytes};
+use cellar_core::records::{self, item_bytes};
 use cellar_core::schema::{PARTITION_KEY, SORT_KEY};
 use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
 
-use super::DynamoTables;
 use super::items::{Attributes, from_attributes, to_attributes, to_value};
 use super::outcome::port_error;
-
-/// Write units are counted per started kilobyte.
-const WRITE_UNIT_BYTES: usize = 1_024;
+use super::{DynamoTables, write_units};
 
 impl DynamoTables {
     fn query_segment(&self, log: LogId, segment: u32, consistent: bool) -> QueryFluentBuilder {
@@ -34,18 +31,12 @@ impl DynamoTables {
             .expression_attribute_values(":s", to_value(records::Attribute::Bytes(partition)))
     }
 
-    /// Errors report no capacity: a lost put costs what the larger of the two items would have.
-    fn count_refused(&self, put_bytes: usize, winner: &Item) {
-        let bytes = put_bytes.max(item_bytes(winner));
-        let units = u32::try_from(bytes.div_ceil(WRITE_UNIT_BYTES)).unwrap_or(u32::MAX);
-        self.meter.count(0.0, f64::from(units));
-    }
-
+    /// A lost put costs what the larger of the two items would have.
     fn refused(&self, put_bytes: usize, winner: &Attributes) -> PutOutcome {
-        let read = from_attributes(winner).and_then(|winner| {
-            self.count_refused(put_bytes, &winner);
-            Ok(records::entry::decode(&winner)?)
-        });
+        let winner = from_attributes(winner);
+        let winner_bytes = winner.as_ref().map_or(0, item_bytes);
+        self.count_refused(write_units(put_bytes.max(winner_bytes)));
+        let read = winner.and_then(|winner| Ok(records::entry::decode(&winner)?));
         match read {
             Ok(winner) => PutOutcome::Refused { winner: Arc::new(winner) },
             Err(error) => PutOutcome::Failed(error),
@@ -135,7 +126,10 @@ impl Entries for DynamoTables {
             return match refused {
                 Some(winner) => self.refused(put_bytes, winner),
                 // Refused, and not told by whom: the same put again will tell.
-                None => PutOutcome::Unknown(PortError::temporary("the winner was not returned")),
+                None => {
+                    self.count_refused(write_units(put_bytes));
+                    PutOutcome::Unknown(PortError::temporary("the winner was not returned"))
+                }
             };
         }
         let error = port_error(&error);

@@ -20,6 +20,8 @@ use crate::settings::ApiSettings;
 /// A request that takes longer has an unknown outcome and is tried again by the state machines.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// Write units are counted per started kilobyte.
+const WRITE_UNIT_BYTES: usize = 1_024;
 
 /// Both tables, behind one client; counts what they consume.
 #[derive(Debug, Clone)]
@@ -50,6 +52,16 @@ impl DynamoTables {
         let units = consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum();
         self.meter.count(0.0, units);
     }
+
+    /// Counts a write that a condition refused, from bytes: errors report no capacity.
+    fn count_refused(&self, write_units: usize) {
+        self.meter.count(0.0, f64::from(u32::try_from(write_units).unwrap_or(u32::MAX)));
+    }
+}
+
+/// Write units of an item: one for every started kilobyte.
+fn write_units(bytes: usize) -> usize {
+    bytes.div_ceil(WRITE_UNIT_BYTES)
 }
 
 /// A client with the region and credentials of the environment.

@@ -5,14 +5,14 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem};
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
-use cellar_core::records::{self, Attribute, Item};
+use cellar_core::records::{self, Attribute, Item, item_bytes};
 use cellar_core::schema::{PARTITION_KEY, SORT_KEY};
 use cellar_core::segment::Segment;
 use cellar_engine::ports::{CreateOutcome, PortError, Segments};
 
-use super::DynamoTables;
 use super::items::{from_attributes, to_attributes, to_value};
 use super::outcome::port_error;
+use super::{DynamoTables, write_units};
 
 const CONDITION_FAILED: &str = "ConditionalCheckFailed";
 /// Reasons for which a transaction is cancelled and may succeed when repeated.
@@ -31,16 +31,21 @@ fn put_if_absent(table: &str, item: Item) -> Result<TransactWriteItem, PortError
 }
 
 impl DynamoTables {
+    /// The two puts of a create, and the write units that they take.
     fn create_items(
         &self,
         segment: &Segment,
         entry: &Entry,
-    ) -> Result<Vec<TransactWriteItem>, PortError> {
+    ) -> Result<(Vec<TransactWriteItem>, usize), PortError> {
         let entry = records::entry::encode(entry)?;
-        Ok(vec![
-            put_if_absent(&self.segment_table, records::segment::encode(segment))?,
+        let segment = records::segment::encode(segment);
+        // A transaction prepares and commits each item: twice its units.
+        let units = [&segment, &entry].map(|item| write_units(item_bytes(item)) * 2);
+        let puts = vec![
+            put_if_absent(&self.segment_table, segment)?,
             put_if_absent(&self.entry_table, entry)?,
-        ])
+        ];
+        Ok((puts, units.iter().sum()))
     }
 }
 
@@ -73,7 +78,7 @@ impl Segments for DynamoTables {
     }
 
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        let items = match self.create_items(segment, entry) {
+        let (items, units) = match self.create_items(segment, entry) {
             Ok(items) => items,
             Err(error) => return CreateOutcome::Failed(error),
         };
@@ -92,8 +97,13 @@ impl Segments for DynamoTables {
             Err(error) => error,
         };
         match error.as_service_error().map(cancelled) {
-            Some(Cancelled::Condition) => CreateOutcome::Exists,
+            // A cancelled transaction costs what it would have, at most.
+            Some(Cancelled::Condition) => {
+                self.count_refused(units);
+                CreateOutcome::Exists
+            }
             Some(Cancelled::Temporary) => {
+                self.count_refused(units);
                 CreateOutcome::Unknown(PortError::temporary("the transaction met another"))
             }
             Some(Cancelled::No) | None => {

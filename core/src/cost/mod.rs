@@ -1,0 +1,147 @@
+//! What something costs: request units, requests and bytes, counted exactly.
+//!
+//! A cost is a fact (design `5-quality.md` §3): every adapter counts what its service says it
+//! consumed, each reply tells it ([`Cost::to_header`]), and dollars follow from it ([`Prices`]).
+
+mod header;
+mod prices;
+mod words;
+
+pub use header::{HEADER, InvalidCost};
+pub use prices::{Dollars, Prices};
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+
+/// What requests to tables, objects and queues consumed. Integers only, so that sums are exact; they
+/// stay at their greatest value rather than overflow.
+///
+/// Not in it: the function's own time and invocations, data that leaves the cloud, and storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Halves of read request units: an eventually consistent read of up to 4 KB is one half.
+    pub read_half_units: u64,
+    /// Write request units (one write of up to 1 KB).
+    pub write_units: u64,
+    /// Requests sent to tables; units are what is billed.
+    pub table_requests: u64,
+    /// Objects written: PUT and LIST requests are billed alike.
+    pub object_puts: u64,
+    /// Objects read: GET and HEAD requests.
+    pub object_gets: u64,
+    /// Requests that write or remove tags of objects.
+    pub object_tags: u64,
+    /// Objects deleted: free, but a request.
+    pub object_deletes: u64,
+    /// Bytes of objects written.
+    pub object_bytes_sent: u64,
+    /// Bytes of objects read.
+    pub object_bytes_received: u64,
+    /// Requests sent to queues.
+    pub queue_requests: u64,
+}
+
+impl Cost {
+    /// Read request units; exact below 2⁵² units.
+    #[must_use]
+    pub fn read_units(&self) -> f64 {
+        self.read_half_units as f64 / 2.0
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        // Every field by its name: a new one cannot be forgotten here.
+        let Self {
+            read_half_units,
+            write_units,
+            table_requests,
+            object_puts,
+            object_gets,
+            object_tags,
+            object_deletes,
+            object_bytes_sent,
+            object_bytes_received,
+            queue_requests,
+        } = other;
+        for (sum, more) in [
+            (&mut self.read_half_units, read_half_units),
+            (&mut self.write_units, write_units),
+            (&mut self.table_requests, table_requests),
+            (&mut self.object_puts, object_puts),
+            (&mut self.object_gets, object_gets),
+            (&mut self.object_tags, object_tags),
+            (&mut self.object_deletes, object_deletes),
+            (&mut self.object_bytes_sent, object_bytes_sent),
+            (&mut self.object_bytes_received, object_bytes_received),
+            (&mut self.queue_requests, queue_requests),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}
+
+impl Add for Cost {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::default(), Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Costs whose numbers are at most `most`.
+    pub(super) fn costs(most: u64) -> impl Strategy<Value = Cost> {
+        // Zeros are common: most requests touch one kind of service.
+        prop::array::uniform10(prop_oneof![Just(0), 0..=most, Just(most)]).prop_map(of_numbers)
+    }
+
+    fn of_numbers(numbers: [u64; 10]) -> Cost {
+        Cost {
+            read_half_units: numbers[0],
+            write_units: numbers[1],
+            table_requests: numbers[2],
+            object_puts: numbers[3],
+            object_gets: numbers[4],
+            object_tags: numbers[5],
+            object_deletes: numbers[6],
+            object_bytes_sent: numbers[7],
+            object_bytes_received: numbers[8],
+            queue_requests: numbers[9],
+        }
+    }
+
+    #[test]
+    fn every_number_is_added_to_its_own() {
+        let one = of_numbers([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        let two = of_numbers([10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+        assert_eq!(one + two, of_numbers([11, 22, 33, 44, 55, 66, 77, 88, 99, 110]));
+        assert_eq!([one, two].into_iter().sum::<Cost>(), one + two);
+        assert_eq!(one.read_units(), 0.5);
+        let most = of_numbers([u64::MAX; 10]);
+        assert_eq!(most + one, most);
+    }
+
+    proptest! {
+        #[test]
+        fn sums_do_not_depend_on_their_order(
+            a in costs(u64::MAX), b in costs(u64::MAX), c in costs(u64::MAX),
+        ) {
+            prop_assert_eq!(a + b, b + a);
+            prop_assert_eq!((a + b) + c, a + (b + c));
+            prop_assert_eq!(a + Cost::default(), a);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Counts of things, for people.
+
+/// A number that is not negative, with a comma between thousands.
+pub fn grouped(number: impl TryInto<u64>) -> String {
+    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 cell`, `2 cells`, `23,632 cells`.
+pub fn count(number: impl Into<u64>, one: &str, many: &str) -> String {
+    let number: u64 = number.into();
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_for_people() {
+        assert_eq!(count(1_u32, "cell", "cells"), "1 cell");
+        assert_eq!(count(0_u32, "cell", "cells"), "0 cells");
+        for (number, text) in [(999, "999"), (1_000, "1,000"), (23_632, "23,632"), (0, "0")] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+}

@@ -1,0 +1,127 @@
+//! What the ports have consumed: the cost of every operation is a fact (design `5-quality.md` §3).
+//!
+//! Each adapter counts its requests with its process's [`Meter`]. What one request of the API cost,
+//! among others that run at the same time, [`measure`] tells: the adapters do nothing for it.
+
+mod measure;
+
+pub use measure::{carried, measure};
+
+use std::sync::{Mutex, PoisonError};
+
+use cellar_core::cost::Cost;
+
+/// A request to the object store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectRequest {
+    /// PUT or LIST.
+    Put,
+    /// GET or HEAD.
+    Get,
+    /// Writes or removes tags.
+    Tag,
+    /// DELETE.
+    Delete,
+}
+
+/// Adds up what requests consume. Shared by the adapters of one process.
+#[derive(Debug, Default)]
+pub struct Meter {
+    consumed: Mutex<Cost>,
+}
+
+impl Meter {
+    /// Counts a request to a table that consumed this many units, in halves at the finest; a
+    /// part of one counts as a whole.
+    pub fn count(&self, read_units: f64, write_units: f64) {
+        self.add(Cost {
+            read_half_units: rounded_up(read_units * 2.0),
+            write_units: rounded_up(write_units),
+            table_requests: 1,
+            ..Cost::default()
+        });
+    }
+
+    /// Counts a request to the object store that carried an object of so many bytes, in or out.
+    pub fn count_object(&self, request: ObjectRequest, bytes: u64) {
+        let none = Cost::default();
+        self.add(match request {
+            ObjectRequest::Put => Cost { object_puts: 1, object_bytes_sent: bytes, ..none },
+            ObjectRequest::Get => Cost { object_gets: 1, object_bytes_received: bytes, ..none },
+            ObjectRequest::Tag => Cost { object_tags: 1, ..none },
+            ObjectRequest::Delete => Cost { object_deletes: 1, ..none },
+        });
+    }
+
+    /// Counts a request to a queue.
+    pub fn count_queue(&self) {
+        self.add(Cost { queue_requests: 1, ..Cost::default() });
+    }
+
+    /// What was consumed since the meter was made or last taken.
+    #[must_use]
+    pub fn take(&self) -> Cost {
+        std::mem::take(&mut *self.consumed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn add(&self, cost: Cost) {
+        *self.consumed.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+        measure::add(cost);
+    }
+}
+
+/// A service tells its units as floats; what is no number of units counts as none.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cast to the nearest integer that there is, and NaN to 0"
+)]
+fn rounded_up(units: f64) -> u64 {
+    units.ceil() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taking_starts_anew() {
+        let meter = Meter::default();
+        meter.count(0.5, 0.0);
+        meter.count(0.0, 4.0);
+        meter.count_object(ObjectRequest::Put, 7);
+        meter.count_object(ObjectRequest::Get, 9);
+        meter.count_object(ObjectRequest::Tag, 0);
+        meter.count_object(ObjectRequest::Delete, 0);
+        meter.count_queue();
+        let all = Cost {
+            read_half_units: 1,
+            write_units: 4,
+            table_requests: 2,
+            object_puts: 1,
+            object_gets: 1,
+            object_tags: 1,
+            object_deletes: 1,
+            object_bytes_sent: 7,
+            object_bytes_received: 9,
+            queue_requests: 1,
+        };
+        assert_eq!(meter.take(), all);
+        assert_eq!(meter.take(), Cost::default());
+    }
+
+    #[test]
+    fn units_are_exact_and_parts_of_them_count_as_whole() {
+        let meter = Meter::default();
+        for _ in 0..1_000 {
+            meter.count(0.5, 1.0);
+        }
+        let cost = meter.take();
+        assert_eq!((cost.read_half_units, cost.write_units), (1_000, 1_000));
+        for (units, halves) in [(0.0, 0), (0.25, 1), (0.5, 1), (12.5, 25), (f64::NAN, 0), (-1.0, 0)]
+        {
+            meter.count(units, 0.0);
+            assert_eq!(meter.take().read_half_units, halves, "{units}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What a request cost, told in the header `cellar-cost` of its answer.
+
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use cellar_core::cost::HEADER;
+use cellar_engine::meter;
+
+const NAME: HeaderName = HeaderName::from_static(HEADER);
+
+/// Measures a request, and tells with its answer what it consumed until then; answers are whole
+/// when they are measured, so nothing comes after.
+///
+/// "Not found" tells nothing: looking for what does not exist costs a read, and what the token does
+/// not cover is not even looked for, but both must be the same bytes (I17).
+pub(super) async fn cost(request: Request, next: Next) -> Response {
+    let (mut response, cost) = meter::measure(next.run(request)).await;
+    if response.status() == StatusCode::NOT_FOUND {
+        return response;
+    }
+    match HeaderValue::try_from(cost.to_header()) {
+        Ok(value) => drop(response.headers_mut().insert(NAME, value)),
+        Err(error) => tracing::error!(%error, "a cost is no header"),
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use axum::Router;
+    use axum::middleware::{from_fn, from_fn_with_state};
+    use axum::routing::get;
+    use cellar_core::cost::Cost;
+    use cellar_engine::meter::Meter;
+    use tower_http::catch_panic::CatchPanicLayer;
+
+    use super::super::deadline::deadline;
+    use super::super::state::ApiState;
+    use super::*;
+    use crate::dynamodb::client_for_endpoint;
+    use crate::settings::{ApiSettings, TokenSettings};
+
+    /// What a request to each path is said to cost, all of them at the same time.
+    async fn told(router: Router, paths: &[&str]) -> Vec<Option<Cost>> {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let requests: Vec<_> =
+            paths.iter().map(|path| tokio::spawn(reqwest::get(format!("{url}{path}")))).collect();
+        let mut costs = Vec::new();
+        for request in requests {
+            let response = request.await.unwrap().unwrap();
+            let header = response.headers().get(HEADER);
+            costs.push(header.map(|value| Cost::from_header(value.to_str().unwrap()).unwrap()));
+        }
+        costs
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn every_answer_tells_its_own_cost() {
+        let meter = Arc::new(Meter::default());
+        let reading = |count: u32, then_panics: bool| {
+            let meter = Arc::clone(&meter);
+            move || async move {
+                for _ in 0..count {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                    meter.count(0.5, 0.0);
+                }
+                assert!(!then_panics, "on purpose");
+            }
+        };
+        let router = Router::new()
+            .route("/one", get(reading(1, false)))
+            .route("/many", get(reading(20, false)))
+            .route("/panic", get(reading(3, true)))
+            .layer(CatchPanicLayer::new())
+            .layer(from_fn(cost));
+        let costs = told(router, &["/many", "/one", "/panic", "/nowhere", "/many"]).await;
+        let halves: Vec<_> =
+            costs.iter().map(|cost| cost.map(|cost| cost.read_half_units)).collect();
+        assert_eq!(halves, [Some(20), Some(1), Some(3), None, Some(20)]);
+        assert_eq!(costs.into_iter().flatten().sum::<Cost>(), meter.take());
+    }
+
+    #[tokio::test]
+    async fn what_the_deadline_cuts_off_tells_what_it_had_consumed() {
+        let settings = ApiSettings {
+            entry_table: String::new(),
+            segment_table: String::new(),
+            stack: String::new(),
+            request_timeout_ms: 20,
+            tokens: TokenSettings { issuer: String::new(), audience: String::new(), keys: vec![] },
+        };
+        let state = ApiState::new(&settings, client_for_endpoint("http://127.0.0.1:1")).unwrap();
+        let meter = Arc::clone(state.meter());
+        let slow = || async move {
+            meter.count(0.0, 2.0);
+            std::future::pending::<()>().await;
+        };
+        let router = Router::new()
+            .route("/slow", get(slow))
+            .layer(from_fn_with_state(state, deadline))
+            .layer(from_fn(cost));
+        let expected = Cost { write_units: 2, table_requests: 1, ..Cost::default() };
+        assert_eq!(told(router, &["/slow"]).await, [Some(expected)]);
+    }
+}
