@@ -67,3 +67,12 @@ pub const MAX_KNOWN_RUN_BYTES: usize = 2 * 1024 * 1024;
 pub const MAX_KNOWN_LOGS: usize = 16;
 /// Age at which a kept tail is dropped, however much it is used, milliseconds (design `2-log.md` §2 step 1).
 pub const KNOWN_RUN_AGE_MS: u64 = 15 * 60 * 1000;
+
+/// Bytes of an object's key, as S3 has it.
+pub const MAX_BLOB_KEY_BYTES: usize = 1_024;
+/// Bytes of one object: what S3 takes in a single PUT.
+pub const MAX_BLOB_BYTES: u64 = 5 * 1024 * 1024 * 1024;
+/// Seconds for which a presigned URL is valid (design `2-log.md` §4).
+pub const MAX_PRESIGNED_S: u64 = 15 * 60;
+/// Objects that one page of a list has, as S3 has it.
+pub const MAX_LISTED_BLOBS: u16 = 1_000;

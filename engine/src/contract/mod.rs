@@ -1,6 +1,9 @@
 //! The contract of the ports: one suite that every implementation must pass.
 //!
-//! Call [`tables`] from a test of the implementation; it panics at the first promise broken.
+//! Call [`tables`], [`blobs`] or [`presigned`] from a test of the implementation; it panics at the
+//! first promise broken.
+
+mod blobs;
 
 use std::collections::BTreeSet;
 
@@ -10,6 +13,8 @@ use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 use cellar_core::segment::Segment;
+
+pub use blobs::{Tampering, UrlReply, UrlRequest, blobs, presigned};
 
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Segments};
 
