@@ -73,6 +73,12 @@ impl Meter {
         });
     }
 
+    /// Counts bytes of an object whose request is counted already: how many come shows only when
+    /// they are read.
+    pub fn add_object_bytes_received(&self, bytes: u64) {
+        self.add(|consumed| consumed.object_bytes_received += bytes);
+    }
+
     /// Counts a request to a queue.
     pub fn count_queue(&self) {
         self.add(|consumed| consumed.queue_requests += 1);
@@ -99,7 +105,8 @@ mod tests {
         meter.count(0.5, 0.0);
         meter.count(0.0, 4.0);
         meter.count_object(ObjectRequest::Put, 7);
-        meter.count_object(ObjectRequest::Get, 9);
+        meter.count_object(ObjectRequest::Get, 0);
+        meter.add_object_bytes_received(9);
         meter.count_queue();
         let tables =
             Consumed { read_units: 0.5, write_units: 4.0, requests: 2, ..Consumed::default() };

@@ -17,7 +17,7 @@ use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
 
 use super::DynamoTables;
 use super::items::{Attributes, from_attributes, to_attributes, to_value};
-use super::outcome::port_error;
+use crate::outcome::port_error;
 
 /// Write units are counted per started kilobyte.
 const WRITE_UNIT_BYTES: usize = 1_024;

@@ -2,7 +2,6 @@
 
 mod entries;
 mod items;
-mod outcome;
 mod segments;
 
 use std::sync::Arc;

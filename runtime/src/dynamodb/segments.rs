@@ -12,7 +12,7 @@ use cellar_engine::ports::{CreateOutcome, PortError, Segments};
 
 use super::DynamoTables;
 use super::items::{from_attributes, to_attributes, to_value};
-use super::outcome::port_error;
+use crate::outcome::port_error;
 
 const CONDITION_FAILED: &str = "ConditionalCheckFailed";
 /// Reasons for which a transaction is cancelled and may succeed when repeated.
