@@ -8,10 +8,13 @@
 )]
 
 mod bad_requests;
+mod blobs;
 mod bootstrap;
+mod buckets;
 mod budgets;
 mod commands;
 mod contract;
+mod emulator;
 mod golden;
 mod journey;
 mod lost_replies;
