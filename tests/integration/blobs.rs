@@ -11,7 +11,7 @@ use cellar_tests::urls::send;
 async fn s3_passes_the_contract() {
     let cloud = TestCloud::start().await;
     let (blobs, _) = cloud.blobs();
-    contract::blobs(&blobs).await;
+    contract::blobs(&blobs, &[]).await;
     let http = reqwest::Client::new();
     contract::presigned(&blobs, &[], |request| send(&http, request)).await;
 }

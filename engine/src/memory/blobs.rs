@@ -195,7 +195,7 @@ mod tests {
     #[tokio::test]
     async fn memory_passes_the_contract() {
         let blobs = MemoryBlobs::new(Arc::new(SystemClock));
-        contract::blobs(&blobs).await;
+        contract::blobs(&blobs, &[]).await;
         contract::presigned(&blobs, &[], async |request| blobs.send(&request)).await;
     }
 }

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::ports::{BlobKey, Blobs, Got, NewBlob};
 
-pub use objects::blobs;
+pub use objects::{Promise, blobs};
 pub use presigned::{Tampering, UrlReply, UrlRequest, presigned};
 
 /// Longer than anything that the suite stores.
