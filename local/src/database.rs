@@ -33,9 +33,7 @@ fn check(path: &Path) -> rusqlite::Result<Result<(), LocalError>> {
 pub(crate) async fn start(database: Database) -> Result<ServerThread, LocalError> {
     ServerThread::start("the local DynamoDB", async move |listener, stopped: Stopped| {
         let stopped = async { drop(stopped.await) };
-        dynoxide::server::serve_with_shutdown(listener, database, stopped)
-            .await
-            .map_err(|error| error.to_string())
+        dynoxide::server::serve_with_shutdown(listener, database, stopped).await
     })
     .await
 }
