@@ -37,6 +37,8 @@ pub const EXTERNAL_BODY_BYTES: usize = 10 * 1024;
 pub const MAX_UPLOAD_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of an uploaded body before it was compressed.
 pub const MAX_EXTERNAL_BODY_BYTES: usize = 32 * 1024 * 1024;
+/// Seconds after which an upload can no longer be completed: the bucket deletes it after three days.
+pub const MAX_UPLOAD_AGE_S: u64 = 24 * 60 * 60;
 /// Sheets in which rows or columns have moved between the base of an uploaded body and its entry.
 pub const MAX_MOVED_SHEETS: usize = 1_000;
 /// Bytes of an author's name on an entry.
@@ -109,3 +111,12 @@ pub const MAX_KNOWN_RUN_BYTES: usize = 2 * 1024 * 1024;
 pub const MAX_KNOWN_LOGS: usize = 16;
 /// Age at which a kept tail is dropped, however much it is used, milliseconds (design `2-log.md` §2 step 1).
 pub const KNOWN_RUN_AGE_MS: u64 = 15 * 60 * 1000;
+
+/// Bytes of an object's key, as S3 has it.
+pub const MAX_BLOB_KEY_BYTES: usize = 1_024;
+/// Bytes of one object: what S3 takes in a single PUT.
+pub const MAX_BLOB_BYTES: u64 = 5 * 1024 * 1024 * 1024;
+/// Seconds for which a presigned URL is valid (design `2-log.md` §4).
+pub const MAX_PRESIGNED_S: u64 = 15 * 60;
+/// Objects that one page of a list has, as S3 has it.
+pub const MAX_LISTED_BLOBS: u16 = 1_000;

@@ -8,4 +8,6 @@ pub mod logs;
 pub mod memory;
 pub mod meter;
 pub mod ports;
+pub mod retention;
+pub mod sha256;
 pub mod system;

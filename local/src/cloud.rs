@@ -9,16 +9,19 @@ use axum::Router;
 use cellar_engine::meter::Meter;
 use cellar_runtime::api::{self, ApiState};
 use cellar_runtime::dynamodb;
+use cellar_runtime::s3;
 use cellar_runtime::settings::ApiSettings;
 use cellar_stacks::template::Template;
 use tokio::net::TcpListener;
 
-use crate::database::{self, DatabaseServer};
+use crate::buckets::Buckets;
+use crate::database;
 use crate::error::LocalError;
 use crate::functions::url_function;
 use crate::names::Names;
-use crate::state::{Lock, Running, StateFolder};
-use crate::{buckets, cors, tables};
+use crate::server::ServerThread;
+use crate::state::{BucketCredentials, Lock, Running, StateFolder};
+use crate::{cors, tables};
 
 const STOP_POLL: Duration = Duration::from_millis(200);
 
@@ -40,8 +43,10 @@ pub struct LocalCloud {
     settings: ApiSettings,
     meter: Arc<Meter>,
     folder: StateFolder,
-    // In the order of dropping: the database ends before the folder is free for another.
-    database: DatabaseServer,
+    bucket_credentials: BucketCredentials,
+    // In the order of dropping: the servers end before the folder is free for another.
+    database: ServerThread,
+    buckets: ServerThread,
     _lock: Lock,
 }
 
@@ -68,12 +73,17 @@ impl LocalCloud {
         let function = url_function(template, &names)?;
         let database = database::open(&folder.database())?;
         manifest.tables = tables::create(&database, template, &names, &manifest.tables)?;
-        buckets::create(folder, template, &names)?;
+        let buckets = Buckets::open(folder, template, &names, &manifest.buckets)?;
+        manifest.buckets = buckets.names();
+        let bucket_credentials = folder.bucket_credentials()?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
-        let database = DatabaseServer::start(database).await?;
-        let client = dynamodb::client_for_endpoint(&format!("http://{}", database.address));
-        let state = ApiState::new(&function.settings, client)?;
+        let database = database::start(database).await?;
+        let buckets = buckets.serve(&bucket_credentials).await?;
+        let dynamodb = dynamodb::client_for_endpoint(&database.url());
+        let BucketCredentials { access_key, secret_key } = &bucket_credentials;
+        let s3 = s3::client_for_endpoint(&buckets.url(), access_key, secret_key);
+        let state = ApiState::new(&function.settings, dynamodb, s3)?;
         let meter = Arc::clone(state.meter());
         state.warm_up().await;
         let router = match &function.cors {
@@ -92,7 +102,9 @@ impl LocalCloud {
             settings: function.settings,
             meter,
             folder: folder.clone(),
+            bucket_credentials,
             database,
+            buckets,
             _lock: lock,
         })
     }
@@ -112,7 +124,19 @@ impl LocalCloud {
     /// The endpoint of the embedded DynamoDB.
     #[must_use]
     pub fn database_url(&self) -> String {
-        format!("http://{}", self.database.address)
+        self.database.url()
+    }
+
+    /// The endpoint of the embedded S3; the bucket is in the path.
+    #[must_use]
+    pub fn buckets_url(&self) -> String {
+        self.buckets.url()
+    }
+
+    /// The access key and the secret key that the embedded S3 accepts.
+    #[must_use]
+    pub fn bucket_credentials(&self) -> (&str, &str) {
+        (&self.bucket_credentials.access_key, &self.bucket_credentials.secret_key)
     }
 
     /// Counts what the API consumes of it.

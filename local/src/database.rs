@@ -1,30 +1,11 @@
 //! The embedded DynamoDB: its file checked, its HTTP server on a port of its own.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::sync::mpsc;
-use std::time::Duration;
 
 use dynoxide::Database;
-use tokio::net::TcpListener;
-use tokio::runtime::Builder;
-use tokio::sync::oneshot;
 
 use crate::error::LocalError;
-
-/// Each request holds its thread until SQLite has synced: some must be left to answer others.
-const SERVER_THREADS: usize = 4;
-
-/// How long its last requests may take.
-const END_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// A DynamoDB that serves on 127.0.0.1 until it is dropped.
-#[derive(Debug)]
-pub(crate) struct DatabaseServer {
-    pub(crate) address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    ended: mpsc::Receiver<()>,
-}
+use crate::server::{ServerThread, Stopped};
 
 /// Opens the database file, which SQLite writes through to the disk (`synchronous = FULL` in WAL
 /// mode is its default, and dynoxide leaves it): what is acknowledged survives a kill.
@@ -48,56 +29,13 @@ fn check(path: &Path) -> rusqlite::Result<Result<(), LocalError>> {
     Ok(Err(LocalError::Damaged { path: path.to_owned(), why: verdict }))
 }
 
-impl DatabaseServer {
-    /// Serves the database on a free port.
-    pub(crate) async fn start(database: Database) -> Result<Self, LocalError> {
-        let fault = |why: String| LocalError::Server { what: "the local DynamoDB", why };
-        let (stop, stopped) = oneshot::channel::<()>();
-        let (started, address) = oneshot::channel();
-        let (end, ended) = mpsc::channel();
-        // A runtime of its own: its blocking work must not hold up the API's tasks.
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(SERVER_THREADS)
-            .enable_all()
-            .build()
-            .map_err(|error| fault(error.to_string()))?;
-        let serve = move || {
-            runtime.block_on(async move {
-                let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
-                    Ok(listener) => listener,
-                    Err(error) => return drop(started.send(Err(error))),
-                };
-                drop(started.send(listener.local_addr()));
-                let stopped = async { drop(stopped.await) };
-                if let Err(error) =
-                    dynoxide::server::serve_with_shutdown(listener, database, stopped).await
-                {
-                    tracing::error!(error, "the local DynamoDB ended");
-                }
-            });
-            drop(runtime);
-            // Nobody waits if the process ends in another way.
-            let _ = end.send(());
-        };
-        std::thread::Builder::new()
-            .name("dynamodb".to_owned())
-            .spawn(serve)
-            .map_err(|error| fault(error.to_string()))?;
-        let address = address.await.map_err(|error| fault(error.to_string()))?;
-        let address = address.map_err(|error| fault(error.to_string()))?;
-        Ok(Self { address, stop: Some(stop), ended })
-    }
-}
-
-impl Drop for DatabaseServer {
-    fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            // The server may have ended by itself.
-            let _ = stop.send(());
-        }
-        // So that SQLite has closed its file before the folder is free for another process.
-        let _ = self.ended.recv_timeout(END_TIMEOUT);
-    }
+/// Serves the database on a free port until what is returned is dropped.
+pub(crate) async fn start(database: Database) -> Result<ServerThread, LocalError> {
+    ServerThread::start("the local DynamoDB", async move |listener, stopped: Stopped| {
+        let stopped = async { drop(stopped.await) };
+        dynoxide::server::serve_with_shutdown(listener, database, stopped).await
+    })
+    .await
 }
 
 #[cfg(test)]

@@ -71,6 +71,12 @@ pub enum LocalError {
         /// Its name.
         table: String,
     },
+    /// A bucket that was made and is not there any more.
+    #[error("the bucket {bucket} is gone from the state folder")]
+    BucketGone {
+        /// Its name.
+        bucket: String,
+    },
     /// A template that cannot be run here.
     #[error("the template cannot run locally: {logical_id}: {why}")]
     Template {
@@ -112,7 +118,7 @@ impl LocalError {
                  in cellar.yaml",
                 port.saturating_add(1)
             ),
-            Self::Damaged { .. } | Self::TableGone { .. } => {
+            Self::Damaged { .. } | Self::TableGone { .. } | Self::BucketGone { .. } => {
                 "nothing was changed. Restore the folder from a backup, or \
                  move it away to start with an empty one"
                     .to_owned()

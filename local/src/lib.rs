@@ -2,9 +2,10 @@
 //! 127.0.0.1, over an embedded DynamoDB and files (design `1-overview.md`, two places to run).
 //!
 //! It is for development: whoever has an account on the machine can reach the embedded DynamoDB,
-//! which asks for no real credentials, on its own port.
+//! which asks for no real credentials, on its own port. The embedded S3 asks for those in the state
+//! folder.
 //!
-//! Tables, environment variables, the function behind a URL and its CORS answers come from the
+//! Tables, buckets with their lifecycle rules, environment variables, the function behind a URL and its CORS answers come from the
 //! template and are not repeated here.
 
 mod buckets;
@@ -14,6 +15,7 @@ mod database;
 mod error;
 mod functions;
 mod names;
+mod server;
 mod state;
 mod tables;
 

@@ -5,6 +5,7 @@ use cellar_stacks::Lookup;
 use cellar_stacks::template::Template;
 
 const REGION: &str = "local";
+const BUCKET: &str = "AWS::S3::Bucket";
 const ACCOUNT: &str = "000000000000";
 
 /// Names and attributes of a local deployment.
@@ -16,9 +17,15 @@ pub(crate) struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// The physical name of a resource: as CloudFormation would, of stack and logical id.
+    /// The physical name of a resource: as CloudFormation would, of stack and logical id. S3 knows
+    /// no capitals.
     pub(crate) fn physical(&self, logical_id: &str) -> String {
-        format!("{}-{logical_id}", self.stack)
+        let name = format!("{}-{logical_id}", self.stack);
+        let resource = self.template.resource(logical_id);
+        if resource.is_some_and(|resource| resource.resource_type == BUCKET) {
+            return name.to_lowercase();
+        }
+        name
     }
 
     fn has(&self, logical_id: &str) -> bool {

@@ -1,5 +1,6 @@
 //! The state folder: what is in it, who may use it, and whether it is whole.
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -17,6 +18,7 @@ const RUNNING: &str = "running.json";
 const LOCK: &str = "lock";
 const DATABASE: &str = "dynamodb.sqlite";
 const BUCKETS: &str = "buckets";
+const BUCKET_CREDENTIALS: &str = "bucket-credentials.json";
 const TEMPLATE: &str = "template.json";
 const STOP: &str = "stop";
 const PRIVATE_MODE: u32 = 0o700;
@@ -41,6 +43,24 @@ pub(crate) struct Manifest {
     pub(crate) identity: String,
     /// The tables that were made: from then on they must be there.
     pub(crate) tables: Vec<String>,
+    /// The buckets that were made: likewise.
+    #[serde(default)]
+    pub(crate) buckets: Vec<String>,
+}
+
+/// What signs requests to the buckets; made once, random, known to this cloud only.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BucketCredentials {
+    pub(crate) access_key: String,
+    pub(crate) secret_key: String,
+}
+
+/// Not the secret: what is printed may be kept.
+impl fmt::Debug for BucketCredentials {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("BucketCredentials").finish_non_exhaustive()
+    }
 }
 
 /// The process that runs a local cloud.
@@ -247,8 +267,9 @@ impl StateFolder {
                 return Err(damaged(format!("there is no {MANIFEST} that says whose it is")));
             }
             let identity = uuid::Uuid::new_v4().to_string();
-            let (layout, tables) = (LAYOUT_VERSION, Vec::new());
-            let manifest = Manifest { layout, stack: stack.to_owned(), identity, tables };
+            let (layout, stack) = (LAYOUT_VERSION, stack.to_owned());
+            let (tables, buckets) = (Vec::new(), Vec::new());
+            let manifest = Manifest { layout, stack, identity, tables, buckets };
             self.record(&manifest)?;
             return Ok(manifest);
         };
@@ -272,6 +293,24 @@ impl StateFolder {
     /// Records the running process, for `status` and `destroy`.
     pub(crate) fn record_running(&self, running: &Running) -> Result<(), LocalError> {
         self.write(RUNNING, running)
+    }
+
+    /// The credentials of the buckets; makes them the first time. Whoever may read the folder may
+    /// use them: the file is this user's only, like the folder.
+    pub(crate) fn bucket_credentials(&self) -> Result<BucketCredentials, LocalError> {
+        let path = self.path.join(BUCKET_CREDENTIALS);
+        match fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text)
+                .map_err(|error| LocalError::Damaged { path, why: error.to_string() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let random = || uuid::Uuid::new_v4().simple().to_string();
+                let (access_key, secret_key) = (random(), random() + &random());
+                let made = BucketCredentials { access_key, secret_key };
+                self.write(BUCKET_CREDENTIALS, &made)?;
+                Ok(made)
+            }
+            Err(source) => Err(self.fault("read", BUCKET_CREDENTIALS, source)),
+        }
     }
 
     /// Records the template that runs.

@@ -6,6 +6,7 @@ use cellar_core::environment;
 
 use crate::api;
 use crate::dynamodb;
+use crate::s3;
 use crate::settings::{ApiSettings, SettingsError};
 
 #[derive(Debug, thiserror::Error)]
@@ -43,8 +44,9 @@ async fn run() -> Result<(), StartError> {
         return Err(SettingsError::UnknownFunction { function }.into());
     }
     let settings = ApiSettings::read(variable)?;
-    let client = dynamodb::client_from_environment().await;
-    let state = api::ApiState::new(&settings, client)?;
+    let dynamodb = dynamodb::client_from_environment().await;
+    let s3 = s3::client_from_environment().await;
+    let state = api::ApiState::new(&settings, dynamodb, s3)?;
     // The first request would otherwise pay for the TLS handshake, at a fraction of a CPU.
     state.warm_up().await;
     Ok(lambda_http::run(api::router(state)).await?)

@@ -5,5 +5,7 @@
 pub mod api;
 pub mod bootstrap;
 pub mod dynamodb;
+mod outcome;
+pub mod s3;
 pub mod settings;
 pub mod token;

@@ -11,6 +11,8 @@ pub struct ApiSettings {
     pub entry_table: String,
     /// Name of the Segment table.
     pub segment_table: String,
+    /// Name of the bucket.
+    pub bucket: String,
     /// Name of the stack.
     pub stack: String,
     /// Milliseconds after which a request is answered with "try again".
@@ -89,6 +91,7 @@ impl ApiSettings {
             request_timeout_ms,
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
+            bucket: required(environment::BUCKET)?,
             stack: required(environment::STACK)?,
             tokens: TokenSettings {
                 issuer: required(environment::TOKEN_ISSUER)?,
@@ -103,10 +106,11 @@ impl ApiSettings {
 mod tests {
     use super::*;
 
-    const NAMES: [&str; 7] = [
+    const NAMES: [&str; 8] = [
         environment::REQUEST_TIMEOUT_MS,
         environment::ENTRY_TABLE,
         environment::SEGMENT_TABLE,
+        environment::BUCKET,
         environment::STACK,
         environment::TOKEN_ISSUER,
         environment::TOKEN_AUDIENCE,

@@ -8,11 +8,14 @@
 )]
 
 mod bad_requests;
+mod blobs;
 mod bootstrap;
+mod buckets;
 mod budgets;
 mod commands;
 mod contract;
 mod cost;
+mod emulator;
 mod golden;
 mod journey;
 mod lost_replies;

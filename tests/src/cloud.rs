@@ -12,6 +12,7 @@ use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::{LocalCloud, Options, StateFolder};
 use cellar_runtime::api::{self, ApiState};
 use cellar_runtime::dynamodb::{DynamoTables, client_for_endpoint};
+use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::settings::ApiSettings;
 use cellar_runtime::token::{Claims, KeyPair, Spreadsheets};
 use cellar_stacks::config::TokenKey;
@@ -23,6 +24,10 @@ pub struct TestCloud {
     pub url: String,
     /// The endpoint of its DynamoDB.
     pub database_url: String,
+    /// The endpoint of its S3.
+    pub buckets_url: String,
+    /// The access key and the secret key of its S3.
+    pub bucket_credentials: (String, String),
     /// What its API is told.
     pub settings: ApiSettings,
     /// What its API consumes.
@@ -46,6 +51,11 @@ impl TestCloud {
         let test = Self {
             url: cloud.url().to_owned(),
             database_url: cloud.database_url(),
+            buckets_url: cloud.buckets_url(),
+            bucket_credentials: {
+                let (access_key, secret_key) = cloud.bucket_credentials();
+                (access_key.to_owned(), secret_key.to_owned())
+            },
             settings: cloud.settings().clone(),
             meter: Arc::clone(cloud.meter()),
             key,
@@ -100,6 +110,19 @@ impl TestCloud {
         (Arc::new(DynamoTables::new(&self.settings, client, Arc::clone(&meter))), meter)
     }
 
+    /// A client of this cloud's S3.
+    pub fn s3_client(&self) -> aws_sdk_s3::Client {
+        let (access_key, secret_key) = &self.bucket_credentials;
+        s3::client_for_endpoint(&self.buckets_url, access_key, secret_key)
+    }
+
+    /// The bucket of this cloud, and its meter.
+    pub fn blobs(&self) -> (S3Blobs, Arc<Meter>) {
+        let meter = Arc::new(Meter::default());
+        let bucket = self.settings.bucket.clone();
+        (S3Blobs::new(bucket, self.s3_client(), Arc::clone(&meter)), meter)
+    }
+
     /// The log service over these tables, as a process that knows nothing yet.
     pub fn logs(tables: &Arc<DynamoTables>) -> Logs {
         let (entries, segments) = (Arc::clone(tables), Arc::clone(tables));
@@ -108,7 +131,9 @@ impl TestCloud {
 
     /// Another process of the API on this cloud's tables, at another endpoint; its URL.
     pub async fn another_api(&self, database_url: &str) -> String {
-        let state = ApiState::new(&self.settings, client_for_endpoint(database_url)).unwrap();
+        let state =
+            ApiState::new(&self.settings, client_for_endpoint(database_url), self.s3_client())
+                .unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, api::router(state)).await.unwrap() });

@@ -1,4 +1,5 @@
-//! What tests across the crates share: a running cloud, tokens for it, a proxy that loses replies.
+//! What tests across the crates share: a running cloud, tokens for it, a proxy that loses replies, an
+//! emulator of AWS.
 //!
 //! Everything here fails by panicking, as tests do.
 #![allow(
@@ -12,4 +13,6 @@
 
 pub mod cloud;
 pub mod edits;
+pub mod emulator;
 pub mod proxy;
+pub mod urls;

@@ -1,6 +1,9 @@
 //! The contract of the ports: one suite that every implementation must pass.
 //!
-//! Call [`tables`] from a test of the implementation; it panics at the first promise broken.
+//! Call [`tables`], [`blobs`] or [`presigned`] from a test of the implementation; it panics at the
+//! first promise broken.
+
+mod blobs;
 
 use std::collections::BTreeSet;
 
@@ -10,6 +13,8 @@ use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 use cellar_core::segment::Segment;
+
+pub use blobs::{Promise, Tampering, UrlReply, UrlRequest, blobs, presigned};
 
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Segments};
 
@@ -91,7 +96,7 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
     let first =
         Entry { header, ..Entry::first(log, Some("Ünïcode".into()), u64::from(u32::MAX)) };
     let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()) };
-    let contents = [Content::Snapshot { root: None }, root, Content::EndSegment];
+    let contents = [Content::Snapshot { root: None, purged_s: None }, root, Content::EndSegment];
     for (num, content) in (0..).zip(contents) {
         let entry = Entry { position: at(5, num), content, ..first.clone() };
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);

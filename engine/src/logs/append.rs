@@ -27,6 +27,12 @@ impl Logs {
                     self.append_read(log, from, consistent, &mut store_error).await
                 }
                 Action::Put { entry } => self.append_put(entry, &mut store_error).await,
+                Action::FindNewestSegment => {
+                    match self.segments.newest(log, 1, true).await {
+                        Ok(newest) => Event::NewestSegment(newest.first().map(|newest| newest.num)),
+                        Err(error) => read_failed(log, error, &mut store_error),
+                    }
+                }
                 Action::Wait { delay_ms } => {
                     self.clock.sleep_ms(delay_ms).await;
                     Event::Waited
@@ -47,17 +53,12 @@ impl Logs {
         consistent: bool,
         store_error: &mut Option<PortError>,
     ) -> Event {
-        match self.entries.page(log, from, consistent).await {
+        match self.page(log, from, consistent).await {
             Ok(page) => {
                 self.learn(contiguous(&page.entries));
                 Event::Page { entries: page.entries, more: page.more }
             }
-            Err(error) => {
-                tracing::warn!(%log, %from, %error, "an append could not read");
-                let temporary = error.temporary;
-                *store_error = Some(error);
-                Event::ReadFailed { temporary }
-            }
+            Err(error) => read_failed(log, error, store_error),
         }
     }
 
@@ -103,6 +104,13 @@ impl Logs {
             (refusal, _) => LogError::Refused(refusal),
         }
     }
+}
+
+fn read_failed(log: LogId, error: PortError, store_error: &mut Option<PortError>) -> Event {
+    tracing::warn!(%log, %error, "an append could not read");
+    let temporary = error.temporary;
+    *store_error = Some(error);
+    Event::ReadFailed { temporary }
 }
 
 /// The entries of a page up to its first hole: only those are a known run.

@@ -1,7 +1,5 @@
 //! Materialised cells at any position in history, by replay.
 
-use std::ops::ControlFlow;
-
 use cellar_core::a1::{CellName, Rectangle};
 use cellar_core::api::PlacedCell;
 use cellar_core::cell::{Cell, json_text_bytes};
@@ -9,18 +7,29 @@ use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_REPLY_BYTES;
 use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
-use cellar_core::replay::{Extent, Replay};
+use cellar_core::workbook::{Extent, RangeFormat, Sheet};
 
 use super::{LogError, Logs};
 
 /// About how many bytes of JSON a cell takes besides its texts.
 const CELL_FRAME_BYTES: usize = 96;
 
+/// A sheet, by number or by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SheetName {
+    /// The first tab.
+    First,
+    /// By its number.
+    Number(SheetId),
+    /// By its name, whatever the case of its letters.
+    Name(String),
+}
+
 /// Which cells to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellsQuery {
     /// The sheet.
-    pub sheet: SheetId,
+    pub sheet: SheetName,
     /// The rectangle.
     pub rectangle: Rectangle,
     /// The position in history; the newest if none.
@@ -38,8 +47,14 @@ pub struct CellsRead {
     pub position: Position,
     /// The epoch there.
     pub epoch: u32,
+    /// The sheet's number.
+    pub sheet: SheetId,
+    /// Its name.
+    pub name: String,
     /// How far the sheet was ever written to.
     pub extent: Extent,
+    /// The formats of ranges that meet the rectangle, oldest first.
+    pub formats: Vec<RangeFormat>,
     /// The cells, by row and column.
     pub cells: Vec<PlacedCell>,
     /// If the cells were cut: the first cell that is not in this reply.
@@ -50,44 +65,50 @@ impl Logs {
     /// Reads cells by replaying the log from its beginning.
     ///
     /// # Errors
-    /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooManyCells`],
-    /// [`LogError::Corrupt`], [`LogError::Store`].
-    pub async fn cells(&self, log: LogId, query: CellsQuery) -> Result<CellsRead, LogError> {
-        let mut replay = Replay::new(query.sheet, query.rectangle);
-        let mut newest = None;
-        // Not even an empty log is believed to be absent on a stale read.
-        let must_reach = query.at.max(query.seen).max(Some(Position::FIRST));
-        self.walk(log, Position::FIRST, must_reach, |entry| {
-            if query.at.is_some_and(|at| entry.position > at) {
-                return Ok(ControlFlow::Break(()));
-            }
-            newest = Some((entry.position, entry.header.epoch));
-            replay.apply(entry)?;
-            let there = query.at == Some(entry.position);
-            Ok(if there { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    /// [`LogError::UnknownSheet`]; otherwise as [`Logs::workbook`].
+    pub async fn cells(&self, log: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
+        let read = self.workbook(log, query.at, query.seen).await?;
+        let id = match &query.sheet {
+            SheetName::First => read.workbook.sheets().next().map(|(id, _)| id),
+            SheetName::Number(id) => Some(*id),
+            SheetName::Name(name) => read.workbook.sheet_named(name),
+        };
+        let found = id.and_then(|id| Some((id, read.workbook.sheet(id)?)));
+        let (id, sheet) = found.ok_or_else(|| LogError::UnknownSheet {
+            sheet: match &query.sheet {
+                SheetName::First => String::new(),
+                SheetName::Number(id) => id.0.to_string(),
+                SheetName::Name(name) => name.clone(),
+            },
+        })?;
+        let (cells, next) = page(sheet, query);
+        Ok(CellsRead {
+            position: read.position,
+            epoch: read.epoch,
+            sheet: id,
+            name: sheet.name().to_owned(),
+            extent: sheet.extent(),
+            formats: sheet.formats().in_rectangle(query.rectangle),
+            cells,
+            next,
         })
-        .await?;
-        let (position, epoch) = newest.ok_or(LogError::NotFound)?;
-        match query.at {
-            // Beyond the end, or between the end of one segment and the next.
-            Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
-            _ => Ok(page(&replay, query.from, position, epoch)),
-        }
     }
 }
 
-fn page(replay: &Replay, from: Option<CellName>, position: Position, epoch: u32) -> CellsRead {
-    let start = from.map_or((0, 0), |cell| (cell.row, cell.column));
-    let (mut cells, mut next, mut bytes) = (Vec::new(), None, 0_usize);
-    for ((row, column), cell) in replay.cells().range(start..) {
-        bytes = bytes.saturating_add(weight_bytes(cell));
+/// The cells from where the page before ended, and where this one ends.
+fn page(sheet: &Sheet, query: &CellsQuery) -> (Vec<PlacedCell>, Option<CellName>) {
+    let start = query.from.map_or((0, 0), |cell| (cell.row, cell.column));
+    let mut rectangle = query.rectangle;
+    rectangle.first.row = rectangle.first.row.max(start.0);
+    let (mut cells, mut bytes) = (Vec::new(), 0_usize);
+    for ((row, column), cell) in sheet.cells_in(rectangle).filter(|(place, _)| *place >= start) {
+        bytes = bytes.saturating_add(weight_bytes(&cell));
         if bytes > MAX_REPLY_BYTES && !cells.is_empty() {
-            next = Some(CellName { row: *row, column: *column });
-            break;
+            return (cells, Some(CellName { row, column }));
         }
-        cells.push(PlacedCell { row: *row, column: *column, cell: cell.clone() });
+        cells.push(PlacedCell { row, column, cell });
     }
-    CellsRead { position, epoch, extent: replay.extent(), cells, next }
+    (cells, None)
 }
 
 fn weight_bytes(cell: &Cell) -> usize {

@@ -27,7 +27,19 @@ pub enum LogError {
     },
     /// The range holds more cells than one read may.
     #[error(transparent)]
-    TooManyCells(#[from] cellar_core::replay::TooManyCells),
+    TooManyCells(#[from] cellar_core::workbook::TooManyCells),
+    /// A sheet that the spreadsheet does not have at that position.
+    #[error("there is no sheet `{sheet}`")]
+    UnknownSheet {
+        /// Its name or number, as asked for.
+        sheet: String,
+    },
+    /// An upload that cannot become an entry.
+    #[error(transparent)]
+    Upload(#[from] super::UploadFault),
+    /// The segment was not rolled.
+    #[error(transparent)]
+    Roll(#[from] cellar_core::roll::RollRefusal),
     /// The log itself is damaged.
     #[error("the log is corrupt at {at}")]
     Corrupt {

@@ -64,7 +64,7 @@ impl Logs {
     async fn root(&self, log: LogId, at: Position) -> Result<String, LogError> {
         let entry = self.read(|| self.entries.get(log, at)).await?;
         match entry.as_ref().map(|entry| &entry.content) {
-            Some(Content::Snapshot { root: Some(root) }) => Ok(root.clone()),
+            Some(Content::Snapshot { root: Some(root), .. }) => Ok(root.clone()),
             _ => Err(LogError::Corrupt { at }),
         }
     }

@@ -5,18 +5,29 @@ mod cells;
 mod create;
 mod error;
 mod head;
+mod history;
 mod known_runs;
 mod load;
+mod pages;
+mod roll;
+mod undo;
+mod uploads;
 mod walk;
+mod workbook;
 
 #[cfg(test)]
 mod tests;
 
-pub use cells::{CellsQuery, CellsRead};
+pub use cells::{CellsQuery, CellsRead, SheetName};
 pub use create::Created;
 pub use error::LogError;
 pub use head::Headed;
+pub use history::History;
 pub use load::Loaded;
+pub use uploads::{Completion, UploadFault};
+pub use workbook::WorkbookRead;
+
+pub(crate) use pages::{is_whole, read_archive};
 
 use std::future::Future;
 use std::sync::Arc;
@@ -26,16 +37,19 @@ use cellar_core::backoff::full_jitter_ms;
 use cellar_core::entry::Entry;
 use cellar_core::limits::MAX_READ_ATTEMPTS;
 
-use crate::ports::{Clock, Entries, PortError, Random, Segments};
+use crate::ports::{Blobs, Clock, Entries, PortError, Random, Segments};
 use known_runs::KnownRuns;
+use pages::LastArchive;
 
-/// Logs: create, append, load, update, head and cells. One per process, shared by its requests.
+/// Logs: create, append, upload, roll, load, update, head, cells and history. One per process, shared by its requests.
 pub struct Logs {
     entries: Arc<dyn Entries>,
     segments: Arc<dyn Segments>,
+    blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     known: KnownRuns,
+    archives: LastArchive,
 }
 
 impl Logs {
@@ -44,10 +58,12 @@ impl Logs {
     pub fn new(
         entries: Arc<dyn Entries>,
         segments: Arc<dyn Segments>,
+        blobs: Arc<dyn Blobs>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Self {
-        Self { entries, segments, clock, random, known: KnownRuns::default() }
+        let (known, archives) = (KnownRuns::default(), LastArchive::default());
+        Self { entries, segments, blobs, clock, random, known, archives }
     }
 
     /// Whether each table answers, by its name in the stack.

@@ -47,7 +47,7 @@ impl Logs {
                 Step::End => return Ok(Walked::ToEnd),
                 Step::Corrupt { at } => return Err(LogError::Corrupt { at }),
             };
-            let page = self.read(|| self.entries.page(log, from, consistent)).await?;
+            let page = self.read(|| self.page(log, from, consistent)).await?;
             self.learn(contiguous(&page.entries));
             let mut whole = true;
             for entry in &page.entries {

@@ -53,6 +53,11 @@ impl Meter {
         });
     }
 
+    /// Adds bytes of objects that were read: how many arrive is only known while reading.
+    pub fn add_object_bytes_received(&self, bytes: u64) {
+        self.add(Cost { object_bytes_received: bytes, ..Cost::default() });
+    }
+
     /// Counts a request to a queue.
     pub fn count_queue(&self) {
         self.add(Cost { queue_requests: 1, ..Cost::default() });

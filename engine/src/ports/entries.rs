@@ -44,6 +44,19 @@ pub trait Entries: Send + Sync {
     /// [`PortError`] if the table does not answer or holds a record that cannot be read.
     async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError>;
 
+    /// One page backward from `from`, inclusive, within its segment: at most `limit` entries in
+    /// descending order.
+    ///
+    /// # Errors
+    /// As [`Entries::page`].
+    async fn page_back(
+        &self,
+        log: LogId,
+        from: Position,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Page, PortError>;
+
     /// The newest entry of a segment.
     ///
     /// # Errors

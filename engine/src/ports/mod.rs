@@ -1,11 +1,22 @@
 //! Ports: what the engine needs of the world.
 
+mod blob_key;
+mod blobs;
 mod clock;
 mod entries;
+mod presigned;
+mod retention;
 mod segments;
 
+pub use blob_key::{BlobKey, BlobKeyError};
+pub use blobs::{
+    BlobHead, BlobPage, Blobs, Got, Inspected, Kept, ListedBlob, NewBlob, STATE_PENDING, STATE_TAG,
+    Sha256,
+};
 pub use clock::{Clock, Random};
 pub use entries::{Entries, Page, PutOutcome};
+pub use presigned::{PresignedRequest, UploadGrant, check_valid_s};
+pub use retention::{Retention, SegmentPage};
 pub use segments::{CreateOutcome, Segments};
 
 use cellar_core::records::RecordError;

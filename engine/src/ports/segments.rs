@@ -3,14 +3,16 @@
 use async_trait::async_trait;
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_core::roll::Transaction;
 use cellar_core::segment::Segment;
 
 use super::PortError;
 
-/// What came of the transaction that opens a log.
+/// What came of a transaction that opens a log or a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CreateOutcome {
-    /// Both records are there now, durably.
+    /// All of it is there now, durably.
     Created,
     /// One of the keys was taken: nothing was written.
     Exists,
@@ -33,6 +35,27 @@ pub trait Segments: Send + Sync {
         limit: u8,
         consistent: bool,
     ) -> Result<Vec<Segment>, PortError>;
+
+    /// The record of one segment.
+    ///
+    /// # Errors
+    /// As [`Segments::newest`].
+    async fn get(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Segment>, PortError>;
+
+    /// Ends a segment and begins the next in one transaction, each record if its key is free
+    /// (design `2-log.md` §3).
+    async fn roll(&self, transaction: &Transaction) -> CreateOutcome;
+
+    /// Records the newest entry of a segment with a completed snapshot; a later one stays (I9).
+    ///
+    /// # Errors
+    /// As [`Segments::newest`]; permanent if there is no such segment.
+    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError>;
 
     /// Writes a log's first segment and first entry in one transaction, each if its key is free.
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aws_sdk_dynamodb::Client;
 use cellar_engine::logs::Logs;
 use cellar_engine::meter::Meter;
+use cellar_engine::ports::Blobs;
 use cellar_engine::system::{SystemClock, SystemRandom};
 use tokio::sync::Mutex;
 
 use crate::dynamodb::DynamoTables;
+use crate::s3::S3Blobs;
 use crate::settings::{ApiSettings, SettingsError};
 use crate::token::Verifier;
 
@@ -25,6 +26,7 @@ pub struct ApiState {
 
 struct Shared {
     logs: Logs,
+    blobs: Arc<dyn Blobs>,
     verifier: Verifier,
     stack: String,
     meter: Arc<Meter>,
@@ -36,16 +38,22 @@ struct Shared {
 pub(super) type ReachableTables = [(&'static str, bool); 2];
 
 impl ApiState {
-    /// The state for these settings over DynamoDB.
+    /// The state for these settings over DynamoDB and S3.
     ///
     /// # Errors
     /// [`SettingsError::Keys`] if a public key is none.
-    pub fn new(settings: &ApiSettings, client: Client) -> Result<Self, SettingsError> {
+    pub fn new(
+        settings: &ApiSettings,
+        dynamodb: aws_sdk_dynamodb::Client,
+        s3: aws_sdk_s3::Client,
+    ) -> Result<Self, SettingsError> {
         let meter = Arc::new(Meter::default());
-        let tables = Arc::new(DynamoTables::new(settings, client, Arc::clone(&meter)));
+        let tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
+        let blobs = S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let shared = Shared {
             logs: Logs::new(Arc::clone(&tables) as _, tables, clock, random),
+            blobs: Arc::new(blobs),
             verifier: Verifier::new(&settings.tokens)?,
             stack: settings.stack.clone(),
             meter,
@@ -57,6 +65,12 @@ impl ApiState {
 
     pub(super) fn logs(&self) -> &Logs {
         &self.shared.logs
+    }
+
+    /// The objects of the stack.
+    #[must_use]
+    pub fn blobs(&self) -> &Arc<dyn Blobs> {
+        &self.shared.blobs
     }
 
     pub(super) fn verifier(&self) -> &Verifier {

@@ -16,8 +16,8 @@ use cellar_core::schema::{PARTITION_KEY, SORT_KEY};
 use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
 
 use super::items::{Attributes, from_attributes, to_attributes, to_value};
-use super::outcome::port_error;
 use super::{DynamoTables, write_units};
+use crate::outcome::port_error;
 
 impl DynamoTables {
     fn query_segment(&self, log: LogId, segment: u32, consistent: bool) -> QueryFluentBuilder {
@@ -57,6 +57,28 @@ impl Entries for DynamoTables {
             .expression_attribute_names("#n", SORT_KEY)
             .expression_attribute_values(":n", AttributeValue::N(from.num().to_string()))
             .limit(i32::try_from(MAX_PAGE_ENTRIES).unwrap_or(i32::MAX))
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_read(reply.consumed_capacity());
+        let entries = reply.items().iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Page { entries, more: reply.last_evaluated_key().is_some() })
+    }
+
+    async fn page_back(
+        &self,
+        log: LogId,
+        from: Position,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Page, PortError> {
+        let reply = self
+            .query_segment(log, from.segment(), consistent)
+            .key_condition_expression("#s = :s AND #n <= :n")
+            .expression_attribute_names("#n", SORT_KEY)
+            .expression_attribute_values(":n", AttributeValue::N(from.num().to_string()))
+            .scan_index_forward(false)
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
             .send()
             .await
             .map_err(|error| port_error(&error))?;

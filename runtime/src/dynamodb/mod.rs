@@ -2,7 +2,7 @@
 
 mod entries;
 mod items;
-mod outcome;
+mod retention;
 mod segments;
 
 use std::sync::Arc;

@@ -1,18 +1,22 @@
 //! The Segment table, and the transaction that opens a log.
 
 use async_trait::async_trait;
+use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem};
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
+use cellar_core::position::Position;
 use cellar_core::records::{self, Attribute, Item, item_bytes};
-use cellar_core::schema::{PARTITION_KEY, SORT_KEY};
+use cellar_core::roll::Transaction;
+use cellar_core::schema::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
 use cellar_core::segment::Segment;
 use cellar_engine::ports::{CreateOutcome, PortError, Segments};
 
 use super::items::{from_attributes, to_attributes, to_value};
-use super::outcome::port_error;
 use super::{DynamoTables, write_units};
+use crate::outcome::port_error;
 
 const CONDITION_FAILED: &str = "ConditionalCheckFailed";
 /// Reasons for which a transaction is cancelled and may succeed when repeated.
@@ -31,54 +35,27 @@ fn put_if_absent(table: &str, item: Item) -> Result<TransactWriteItem, PortError
 }
 
 impl DynamoTables {
-    /// The two puts of a create, and the write units that they take.
-    fn create_items(
+    /// The puts that open a segment, and the write units that they take.
+    fn opening_items(
         &self,
         segment: &Segment,
-        entry: &Entry,
+        entries: &[&Entry],
     ) -> Result<(Vec<TransactWriteItem>, usize), PortError> {
-        let entry = records::entry::encode(entry)?;
         let segment = records::segment::encode(segment);
         // A transaction prepares and commits each item: twice its units.
-        let units = [&segment, &entry].map(|item| write_units(item_bytes(item)) * 2);
-        let puts = vec![
-            put_if_absent(&self.segment_table, segment)?,
-            put_if_absent(&self.entry_table, entry)?,
-        ];
-        Ok((puts, units.iter().sum()))
-    }
-}
-
-#[async_trait]
-impl Segments for DynamoTables {
-    async fn newest(
-        &self,
-        log: LogId,
-        limit: u8,
-        consistent: bool,
-    ) -> Result<Vec<Segment>, PortError> {
-        let partition = Attribute::Bytes(log.as_bytes().to_vec());
-        let reply = self
-            .client
-            .query()
-            .table_name(&self.segment_table)
-            .consistent_read(consistent)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .key_condition_expression("#s = :s")
-            .expression_attribute_names("#s", PARTITION_KEY)
-            .expression_attribute_values(":s", to_value(partition))
-            .scan_index_forward(false)
-            .limit(i32::from(limit))
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.count_read(reply.consumed_capacity());
-        let read = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
-        reply.items().iter().map(read).collect()
+        let units = |item: &Item| write_units(item_bytes(item)) * 2;
+        let mut all_units = units(&segment);
+        let mut puts = vec![put_if_absent(&self.segment_table, segment)?];
+        for entry in entries {
+            let item = records::entry::encode(entry)?;
+            all_units += units(&item);
+            puts.push(put_if_absent(&self.entry_table, item)?);
+        }
+        Ok((puts, all_units))
     }
 
-    async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        let (items, units) = match self.create_items(segment, entry) {
+    async fn open(&self, segment: &Segment, entries: &[&Entry]) -> CreateOutcome {
+        let (items, units) = match self.opening_items(segment, entries) {
             Ok(items) => items,
             Err(error) => return CreateOutcome::Failed(error),
         };
@@ -116,11 +93,104 @@ impl Segments for DynamoTables {
             }
         }
     }
+}
+
+#[async_trait]
+impl Segments for DynamoTables {
+    async fn newest(
+        &self,
+        log: LogId,
+        limit: u8,
+        consistent: bool,
+    ) -> Result<Vec<Segment>, PortError> {
+        let partition = Attribute::Bytes(log.as_bytes().to_vec());
+        let reply = self
+            .client
+            .query()
+            .table_name(&self.segment_table)
+            .consistent_read(consistent)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .key_condition_expression("#s = :s")
+            .expression_attribute_names("#s", PARTITION_KEY)
+            .expression_attribute_values(":s", to_value(partition))
+            .scan_index_forward(false)
+            .limit(i32::from(limit))
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_read(reply.consumed_capacity());
+        let read = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
+        reply.items().iter().map(read).collect()
+    }
+
+    async fn get(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Segment>, PortError> {
+        let key = records::segment::key(log, segment);
+        let reply = self
+            .client
+            .get_item()
+            .table_name(&self.segment_table)
+            .consistent_read(consistent)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .set_key(Some(to_attributes(key)))
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_read(reply.consumed_capacity());
+        let read = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
+        reply.item().map(read).transpose()
+    }
+
+    async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
+        self.open(segment, &[entry]).await
+    }
+
+    async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
+        self.open(&transaction.segment, &[&transaction.end, &transaction.first]).await
+    }
+
+    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
+        let reply = self
+            .client
+            .update_item()
+            .table_name(&self.segment_table)
+            .set_key(Some(to_attributes(records::segment::key(log, at.segment()))))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .update_expression("SET #l = :l")
+            .condition_expression("attribute_exists(#s) AND (attribute_not_exists(#l) OR #l < :l)")
+            .expression_attribute_names("#s", PARTITION_KEY)
+            .expression_attribute_names("#l", LAST_SNAPSHOT)
+            .expression_attribute_values(":l", to_value(Attribute::Number(u64::from(at.num()))))
+            .send()
+            .await;
+        match reply {
+            Ok(reply) => {
+                self.count_write(reply.consumed_capacity.as_slice());
+                Ok(())
+            }
+            Err(error) if refused(&error) => match self.get(log, at.segment(), true).await? {
+                // A later one stays.
+                Some(_) => Ok(()),
+                None => Err(PortError::permanent("there is no such segment")),
+            },
+            Err(error) => Err(port_error(&error)),
+        }
+    }
 
     async fn reachable(&self) -> bool {
         let nowhere = LogId::from_uuid(uuid::Uuid::nil());
         self.newest(nowhere, 1, false).await.is_ok()
     }
+}
+
+/// Whether a conditional write failed by its condition.
+fn refused(error: &SdkError<UpdateItemError>) -> bool {
+    let service = error.as_service_error();
+    service.is_some_and(UpdateItemError::is_conditional_check_failed_exception)
 }
 
 /// Why a transaction was cancelled, if it was.

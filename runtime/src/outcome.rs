@@ -1,4 +1,4 @@
-//! What an error of the SDK says about the request: did it fail for good, or is its outcome
+//! What an error of an SDK says about the request: did it fail for good, or is its outcome
 //! unknown?
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::operation::RequestId;
 use cellar_engine::ports::PortError;
 
 /// Error codes after which the same request may succeed.
-const TEMPORARY_CODES: [&str; 9] = [
+const TEMPORARY_CODES: [&str; 14] = [
     "InternalServerError",
     "InternalFailure",
     "ServiceUnavailable",
@@ -16,10 +16,16 @@ const TEMPORARY_CODES: [&str; 9] = [
     "LimitExceededException",
     "TransactionConflictException",
     "TransactionInProgressException",
+    // S3's, besides its 5xx.
+    "ConditionalRequestConflict",
+    "OperationAborted",
+    "RequestTimeout",
+    "SlowDown",
+    "TooManyRequests",
 ];
 
 /// Whether a request with this error may have happened, or may succeed when repeated.
-pub(super) fn port_error<E>(error: &SdkError<E>) -> PortError
+pub(crate) fn port_error<E>(error: &SdkError<E>) -> PortError
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,
 {

@@ -1,0 +1,126 @@
+//! History: entries, newest first, and what differs between two positions.
+
+use std::sync::Arc;
+
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_REPLY_BYTES;
+use cellar_core::position::Position;
+use cellar_core::workbook::WorkbookDiff;
+
+use super::{LogError, Logs};
+
+/// Entries, newest first, as many as fit one reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// The entries.
+    pub entries: Vec<Arc<Entry>>,
+    /// If there are older ones: the newest position that is not in this reply.
+    pub next: Option<Position>,
+}
+
+impl Logs {
+    /// At most `limit` entries from `from` backwards, inclusive; from the newest if there is none.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::Corrupt`],
+    /// [`LogError::Store`].
+    pub async fn history(
+        &self,
+        log: LogId,
+        from: Option<Position>,
+        limit: u32,
+    ) -> Result<History, LogError> {
+        let newest = self.head(log, from).await?.head;
+        if let Some(at) = from.filter(|from| *from > newest) {
+            return Err(LogError::NoSuchPosition { at, newest });
+        }
+        let mut next = Some(from.unwrap_or(newest));
+        let (mut entries, mut bytes) = (Vec::new(), 0_usize);
+        let limit = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
+        while let Some(from) = next {
+            let wanted = limit.saturating_sub(entries.len());
+            for entry in self.page_back(log, from, wanted).await? {
+                bytes = bytes.saturating_add(entry.weight_bytes());
+                // At least one, however large, so that every reply makes progress.
+                if entries.len() >= limit || (bytes > MAX_REPLY_BYTES && !entries.is_empty()) {
+                    return Ok(History { entries, next });
+                }
+                next = self.before(log, entry.position).await?;
+                entries.push(entry);
+            }
+        }
+        Ok(History { entries, next: None })
+    }
+
+    /// At least one entry from `from` backwards; from the archive if the segment was purged.
+    async fn page_back(
+        &self,
+        log: LogId,
+        from: Position,
+        wanted: usize,
+    ) -> Result<Vec<Arc<Entry>>, LogError> {
+        let limit = u32::try_from(wanted.max(1)).unwrap_or(u32::MAX);
+        let limit = limit.min(cellar_core::limits::MAX_PAGE_ENTRIES);
+        // What a stale read does not show yet, a consistent one does.
+        for consistent in [false, true] {
+            let page =
+                self.read(|| self.entries.page_back(log, from, limit, consistent)).await?.entries;
+            let nums = (0..=from.num()).rev();
+            let unbroken = page.iter().zip(nums).take_while(|(entry, num)| entry.position.num() == *num);
+            let unbroken: Vec<Arc<Entry>> = unbroken.map(|(entry, _)| Arc::clone(entry)).collect();
+            if !unbroken.is_empty() {
+                return Ok(unbroken);
+            }
+        }
+        let archived = self.read(|| self.archived(log, from.segment())).await?;
+        let archived = archived.ok_or(LogError::Corrupt { at: from })?;
+        let older = archived.iter().rev().skip_while(|entry| entry.position > from);
+        let older: Vec<Arc<Entry>> = older.take(wanted.max(1)).cloned().collect();
+        if older.is_empty() { Err(LogError::Corrupt { at: from }) } else { Ok(older) }
+    }
+
+    /// The position before `position`: the End Segment of the segment before its first.
+    async fn before(
+        &self,
+        log: LogId,
+        position: Position,
+    ) -> Result<Option<Position>, LogError> {
+        if let Some(num) = position.num().checked_sub(1) {
+            return Ok(Position::new(position.segment(), num).ok());
+        }
+        let Some(segment) = position.segment().checked_sub(1) else { return Ok(None) };
+        let last = self.read(|| self.entries.last(log, segment, true)).await?;
+        match last {
+            Some(last) => Ok(Some(last.position)),
+            None => Err(LogError::Corrupt { at: position }),
+        }
+    }
+
+    /// What differs between the states at two positions.
+    ///
+    /// # Errors
+    /// As [`Logs::workbook`].
+    pub async fn diff(
+        &self,
+        log: LogId,
+        from: Position,
+        to: Position,
+    ) -> Result<WorkbookDiff, LogError> {
+        let (early, late) = (from.min(to), from.max(to));
+        let mut at_early = None;
+        let read = self
+            .replay(log, Some(late), Some(late), |workbook, entry| {
+                // Before the first entry behind it, the state is the one wanted.
+                if at_early.is_none() && entry.position > early {
+                    at_early = Some(workbook.clone());
+                }
+            })
+            .await?;
+        let at_early = at_early.unwrap_or_else(|| read.workbook.clone());
+        Ok(match from <= to {
+            true => at_early.diff(&read.workbook),
+            false => read.workbook.diff(&at_early),
+        })
+    }
+}

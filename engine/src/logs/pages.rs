@@ -1,0 +1,111 @@
+//! Pages of the log, wherever they are: in the table, or in the archive of a purged segment.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cellar_core::entry::{Content, Entry};
+use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_ARCHIVE_BYTES, MAX_PAGE_ENTRIES};
+use cellar_core::position::Position;
+use cellar_core::retention::decode_archive;
+
+use super::Logs;
+use super::append::contiguous;
+use crate::ports::{BlobKey, Got, Page, PortError};
+
+/// The archive that was read last, by its key, which names its content.
+#[derive(Default)]
+pub(super) struct LastArchive {
+    read: Mutex<Option<(String, Archived)>>,
+}
+
+/// All entries of a segment, in ascending order.
+pub(super) type Archived = Arc<Vec<Arc<Entry>>>;
+
+impl Logs {
+    /// One page forward from `from`, inclusive, within its segment. Where the table has a hole and
+    /// the segment has an archive, the page comes from there (design `2-log.md` §6).
+    pub(super) async fn page(
+        &self,
+        log: LogId,
+        from: Position,
+        consistent: bool,
+    ) -> Result<Page, PortError> {
+        let page = self.entries.page(log, from, consistent).await?;
+        let begins = page.entries.first().is_none_or(|first| first.position == from);
+        if begins && contiguous(&page.entries).len() == page.entries.len() {
+            return Ok(page);
+        }
+        let Some(archived) = self.archived(log, from.segment()).await? else {
+            return Ok(page);
+        };
+        let limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
+        let mut rest = archived.iter().filter(|entry| entry.position >= from);
+        let entries = rest.by_ref().take(limit).cloned().collect();
+        Ok(Page { entries, more: rest.next().is_some() })
+    }
+
+    /// The entries of a segment from its archive; `None` if it has none or the object is gone.
+    pub(super) async fn archived(
+        &self,
+        log: LogId,
+        segment: u32,
+    ) -> Result<Option<Archived>, PortError> {
+        let record = self.segments.get(log, segment, false).await?;
+        let Some(name) = record.and_then(|record| record.archive) else { return Ok(None) };
+        if let Some(archived) = self.archives.get(&name) {
+            return Ok(Some(archived));
+        }
+        let entries = read_archive(self.blobs.as_ref(), log, segment, &name).await?;
+        let archived = entries.map(Arc::new);
+        if let Some(archived) = &archived {
+            self.archives.keep(&name, archived);
+        }
+        Ok(archived)
+    }
+}
+
+impl LastArchive {
+    fn get(&self, key: &str) -> Option<Archived> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.as_ref().filter(|(of, _)| of == key).map(|(_, archived)| Arc::clone(archived))
+    }
+
+    fn keep(&self, key: &str, archived: &Archived) {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        *read = Some((key.to_owned(), Arc::clone(archived)));
+    }
+}
+
+/// Reads and checks an archive: it holds every entry of the segment, from the first to the End
+/// Segment. `None` if the object is gone.
+pub(crate) async fn read_archive(
+    blobs: &dyn crate::ports::Blobs,
+    log: LogId,
+    segment: u32,
+    name: &str,
+) -> Result<Option<Vec<Arc<Entry>>>, PortError> {
+    let damaged = |why: String| PortError::permanent(format!("the archive {name}: {why}"));
+    let key = BlobKey::new(name).map_err(|error| damaged(error.to_string()))?;
+    let max_bytes = u64::try_from(MAX_ARCHIVE_BYTES).unwrap_or(u64::MAX);
+    let bytes = match blobs.get(&key, max_bytes).await? {
+        Got::Found { bytes, .. } => bytes,
+        Got::Absent => return Ok(None),
+        Got::TooLong { length } => return Err(damaged(format!("it has {length} bytes"))),
+    };
+    let entries = decode_archive(name, &bytes).map_err(|error| damaged(error.to_string()))?;
+    let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
+    if !is_whole(&entries, log, segment) {
+        return Err(damaged("it does not hold the whole segment".to_owned()));
+    }
+    Ok(Some(entries))
+}
+
+/// Whether these are all entries of a segment that has ended.
+pub(crate) fn is_whole(entries: &[Arc<Entry>], log: LogId, segment: u32) -> bool {
+    let first = Position::new(segment, 0).ok();
+    let ended = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));
+    entries.first().map(|entry| entry.position) == first
+        && entries.iter().all(|entry| entry.log == log)
+        && contiguous(entries).len() == entries.len()
+        && ended
+}

@@ -1,0 +1,68 @@
+//! Drives the roll machine.
+
+use std::sync::Arc;
+
+use cellar_core::entry::Entry;
+use cellar_core::roll::{Action, Event, Roll, RollRefusal, Rolled};
+
+use super::{LogError, Logs};
+use crate::ports::{CreateOutcome, PortError};
+
+impl Logs {
+    /// Ends the segment of `tail`, the newest entry known, and begins the next. Safe to repeat and
+    /// to run on several workers at once.
+    ///
+    /// # Errors
+    /// [`LogError::Roll`] as the machine decides, [`LogError::Store`] if the store fails for good.
+    pub async fn roll(&self, tail: Arc<Entry>) -> Result<Rolled, LogError> {
+        let log = tail.log;
+        let (mut roll, mut action) = Roll::begin(tail);
+        let mut store_error: Option<PortError> = None;
+        loop {
+            let event = match action {
+                Action::ReadNewestSegment => match self.segments.newest(log, 1, true).await {
+                    Ok(newest) => Event::NewestSegment(newest.into_iter().next()),
+                    Err(error) => read_failed(error, &mut store_error),
+                },
+                Action::Read { from } => match self.entries.page(log, from, true).await {
+                    Ok(page) => Event::Page { entries: page.entries, more: page.more },
+                    Err(error) => read_failed(error, &mut store_error),
+                },
+                Action::Transact(transaction) => match self.segments.roll(&transaction).await {
+                    CreateOutcome::Created => {
+                        self.learn(&[transaction.end.into(), transaction.first.into()]);
+                        Event::Accepted
+                    }
+                    CreateOutcome::Exists => Event::Refused,
+                    CreateOutcome::Unknown(error) => {
+                        tracing::warn!(%log, %error, "unknown outcome of a roll");
+                        store_error = Some(error);
+                        Event::Unknown
+                    }
+                    CreateOutcome::Failed(error) => {
+                        store_error = Some(error);
+                        Event::Failed
+                    }
+                },
+                Action::Wait { delay_ms } => {
+                    self.clock.sleep_ms(delay_ms).await;
+                    Event::Waited
+                }
+                Action::Finish(Ok(rolled)) => return Ok(rolled),
+                Action::Finish(Err(refusal)) => {
+                    return Err(match (refusal, store_error) {
+                        (RollRefusal::Store, Some(error)) => LogError::Store(error),
+                        (refusal, _) => LogError::Roll(refusal),
+                    });
+                }
+            };
+            (roll, action) = roll.step(event, self.inputs());
+        }
+    }
+}
+
+fn read_failed(error: PortError, store_error: &mut Option<PortError>) -> Event {
+    let temporary = error.temporary;
+    *store_error = Some(error);
+    Event::ReadFailed { temporary }
+}

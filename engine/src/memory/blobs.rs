@@ -1,0 +1,201 @@
+//! The object store in memory.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cellar_core::limits::{MAX_BLOB_BYTES, MAX_LISTED_BLOBS};
+use sha2::{Digest as _, Sha256};
+
+use super::presigned::Grants;
+use crate::contract::{UrlReply, UrlRequest};
+use crate::ports::{
+    BlobHead, BlobKey, BlobPage, Blobs, Clock, Got, Kept, ListedBlob, NewBlob, PortError,
+    PresignedRequest, UploadGrant,
+};
+
+/// Objects in memory. Its URLs are no web addresses: [`MemoryBlobs::send`] answers them.
+pub struct MemoryBlobs {
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    objects: BTreeMap<String, Object>,
+    grants: Grants,
+}
+
+struct Object {
+    head: BlobHead,
+    bytes: Bytes,
+    pending: bool,
+}
+
+impl MemoryBlobs {
+    /// An empty store; the clock says when an object was written and when a URL ends to be valid.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, state: Mutex::default() }
+    }
+
+    /// Answers a request that uses a presigned URL, as S3 would.
+    #[must_use]
+    pub fn send(&self, request: &UrlRequest) -> UrlReply {
+        let now_s = self.now_s();
+        let mut state = self.lock();
+        let reply = |status, body| UrlReply { status, body };
+        let Some(grant) = state.grants.find(request, now_s) else {
+            return reply(403, Bytes::new());
+        };
+        let key = grant.key().as_str().to_owned();
+        let Some(upload) = grant.upload() else {
+            let object = state.objects.get(&key).map(|object| object.bytes.clone());
+            return object.map_or(reply(404, Bytes::new()), |bytes| reply(200, bytes));
+        };
+        if state.objects.contains_key(&key) {
+            return reply(412, Bytes::new());
+        }
+        let new = NewBlob { bytes: request.body.clone(), ..upload };
+        match stored(new, now_s) {
+            Ok(object) => {
+                state.objects.insert(key, object);
+                reply(200, Bytes::new())
+            }
+            Err(_) => reply(400, Bytes::new()),
+        }
+    }
+
+    fn now_s(&self) -> u64 {
+        self.clock.now_ms() / 1_000
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The object, if its bytes are what they are said to be.
+fn stored(new: NewBlob, now_s: u64) -> Result<Object, PortError> {
+    let length = new.bytes.len() as u64;
+    if length > MAX_BLOB_BYTES {
+        return Err(PortError::permanent(format!("an object has at most {MAX_BLOB_BYTES} bytes")));
+    }
+    if <[u8; 32]>::from(Sha256::digest(&new.bytes)) != new.sha256 {
+        return Err(PortError::permanent(format!(
+            "the bytes of {} have another checksum",
+            new.key
+        )));
+    }
+    let head = BlobHead {
+        length,
+        sha256: Some(new.sha256),
+        modified_s: now_s,
+        content_type: new.content_type,
+        content_encoding: new.content_encoding,
+    };
+    Ok(Object { head, bytes: new.bytes, pending: new.pending })
+}
+
+#[async_trait]
+impl Blobs for MemoryBlobs {
+    async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
+        let key = blob.key.as_str().to_owned();
+        let object = stored(blob, self.now_s())?;
+        self.lock().objects.insert(key, object);
+        Ok(())
+    }
+
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
+        Ok(match self.lock().objects.get(key.as_str()) {
+            None => Got::Absent,
+            Some(object) if object.head.length > max_bytes => {
+                Got::TooLong { length: object.head.length }
+            }
+            Some(object) => Got::Found { head: object.head.clone(), bytes: object.bytes.clone() },
+        })
+    }
+
+    async fn head(&self, key: &BlobKey) -> Result<Option<BlobHead>, PortError> {
+        Ok(self.lock().objects.get(key.as_str()).map(|object| object.head.clone()))
+    }
+
+    async fn pending(&self, key: &BlobKey) -> Result<Option<bool>, PortError> {
+        Ok(self.lock().objects.get(key.as_str()).map(|object| object.pending))
+    }
+
+    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
+        Ok(match self.lock().objects.get_mut(key.as_str()) {
+            None => Kept::Absent,
+            Some(object) => {
+                object.pending = false;
+                Kept::Kept
+            }
+        })
+    }
+
+    async fn delete(&self, key: &BlobKey) -> Result<(), PortError> {
+        self.lock().objects.remove(key.as_str());
+        Ok(())
+    }
+
+    async fn list(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: u16,
+    ) -> Result<BlobPage, PortError> {
+        let limit = usize::from(limit.clamp(1, MAX_LISTED_BLOBS));
+        let state = self.lock();
+        let start = match after {
+            Some(after) if after >= prefix => Bound::Excluded(after),
+            _ => Bound::Included(prefix),
+        };
+        let mut rest = state
+            .objects
+            .range::<str, _>((start, Bound::Unbounded))
+            .take_while(|(key, _)| key.starts_with(prefix))
+            .map(|(key, object)| ListedBlob {
+                key: key.clone(),
+                length: object.head.length,
+                modified_s: object.head.modified_s,
+            });
+        let blobs: Vec<ListedBlob> = rest.by_ref().take(limit).collect();
+        let more = rest.next().is_some();
+        let next = blobs.last().filter(|_| more).map(|last| last.key.clone());
+        Ok(BlobPage { blobs, next })
+    }
+
+    async fn presign_put(
+        &self,
+        grant: &UploadGrant,
+        now_s: u64,
+    ) -> Result<PresignedRequest, PortError> {
+        self.lock().grants.upload(grant, now_s)
+    }
+
+    async fn presign_get(
+        &self,
+        key: &BlobKey,
+        valid_s: u64,
+        now_s: u64,
+    ) -> Result<PresignedRequest, PortError> {
+        self.lock().grants.download(key, valid_s, now_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract;
+    use crate::system::SystemClock;
+
+    #[tokio::test]
+    async fn memory_passes_the_contract() {
+        let blobs = MemoryBlobs::new(Arc::new(SystemClock));
+        contract::blobs(&blobs, &[]).await;
+        contract::presigned(&blobs, &[], async |request| blobs.send(&request)).await;
+    }
+}

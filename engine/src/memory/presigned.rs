@@ -1,0 +1,120 @@
+//! Presigned requests of the store in memory: it remembers what it granted.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use crate::contract::UrlRequest;
+use crate::ports::{
+    BlobKey, NewBlob, PortError, PresignedRequest, STATE_PENDING, STATE_TAG, UploadGrant,
+    check_valid_s,
+};
+
+/// What such a header says matters to the store: it must be signed.
+const MEANINGFUL_PREFIX: &str = "x-amz-";
+
+/// Every URL that was given out.
+#[derive(Default)]
+pub(super) struct Grants {
+    by_url: BTreeMap<String, Grant>,
+}
+
+/// What one URL grants.
+pub(super) enum Grant {
+    Upload { presigned: PresignedRequest, grant: UploadGrant },
+    Download { presigned: PresignedRequest, key: BlobKey },
+}
+
+impl Grants {
+    pub(super) fn upload(
+        &mut self,
+        grant: &UploadGrant,
+        now_s: u64,
+    ) -> Result<PresignedRequest, PortError> {
+        grant.check()?;
+        let checksum: String = grant.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+        let headers = [
+            ("content-length", grant.length.to_string()),
+            ("if-none-match", "*".to_owned()),
+            ("x-amz-checksum-sha256", checksum),
+            ("x-amz-tagging", format!("{STATE_TAG}={STATE_PENDING}")),
+        ];
+        let presigned = PresignedRequest {
+            headers: headers.map(|(name, value)| (name.to_owned(), value)).into(),
+            ..self.presigned("PUT", &grant.key, grant.valid_s, now_s)
+        };
+        let granted = Grant::Upload { presigned: presigned.clone(), grant: grant.clone() };
+        self.by_url.insert(presigned.url.clone(), granted);
+        Ok(presigned)
+    }
+
+    pub(super) fn download(
+        &mut self,
+        key: &BlobKey,
+        valid_s: u64,
+        now_s: u64,
+    ) -> Result<PresignedRequest, PortError> {
+        check_valid_s(valid_s)?;
+        let presigned = self.presigned("GET", key, valid_s, now_s);
+        let granted = Grant::Download { presigned: presigned.clone(), key: key.clone() };
+        self.by_url.insert(presigned.url.clone(), granted);
+        Ok(presigned)
+    }
+
+    fn presigned(&self, method: &str, key: &BlobKey, valid_s: u64, now_s: u64) -> PresignedRequest {
+        let grant = self.by_url.len();
+        let url = format!("memory:///{key}?X-Amz-Expires={valid_s}&grant={grant}.");
+        let expires_s = now_s.saturating_add(valid_s);
+        PresignedRequest { method: method.to_owned(), url, headers: vec![], expires_s }
+    }
+
+    /// What this request may do, if it is just what was granted.
+    pub(super) fn find(&self, request: &UrlRequest, now_s: u64) -> Option<&Grant> {
+        let grant = self.by_url.get(&request.url)?;
+        let presigned = grant.presigned();
+        let sent = |name: &str| match name {
+            "content-length" => Some(request.body.len().to_string()),
+            name => {
+                request.headers.iter().find(|(sent, _)| sent == name).map(|sent| sent.1.clone())
+            }
+        };
+        let signed = |name: &str| presigned.headers.iter().any(|(signed, _)| signed == name);
+        let allowed = request.method == presigned.method
+            && now_s <= presigned.expires_s
+            && presigned.headers.iter().all(|(name, value)| sent(name).as_ref() == Some(value))
+            && request.headers.iter().all(|(name, _)| signed(name) || !is_meaningful(name));
+        allowed.then_some(grant)
+    }
+}
+
+fn is_meaningful(name: &str) -> bool {
+    name.starts_with(MEANINGFUL_PREFIX)
+}
+
+impl Grant {
+    fn presigned(&self) -> &PresignedRequest {
+        match self {
+            Self::Upload { presigned, .. } | Self::Download { presigned, .. } => presigned,
+        }
+    }
+
+    pub(super) fn key(&self) -> &BlobKey {
+        match self {
+            Self::Upload { grant, .. } => &grant.key,
+            Self::Download { key, .. } => key,
+        }
+    }
+
+    /// What an upload stores, but for its bytes.
+    pub(super) fn upload(&self) -> Option<NewBlob> {
+        let Self::Upload { grant, .. } = self else { return None };
+        Some(NewBlob {
+            key: grant.key.clone(),
+            bytes: Bytes::new(),
+            sha256: grant.sha256,
+            content_type: None,
+            content_encoding: None,
+            pending: true,
+        })
+    }
+}

@@ -1,0 +1,246 @@
+//! The tables in memory: the same records, the same conditions, no database.
+//!
+//! Records are encoded and decoded as for DynamoDB, so that nothing passes here that a table
+//! would not hold.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use cellar_core::entry::{Content, Entry};
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_PAGE_ENTRIES;
+use cellar_core::position::Position;
+use cellar_core::records::{Item, entry, segment};
+use cellar_core::roll::Transaction;
+use cellar_core::segment::Segment;
+
+use crate::ports::{
+    CreateOutcome, Entries, Page, PortError, PutOutcome, Retention, SegmentPage, Segments,
+};
+
+/// Both tables in memory; consistent reads and eventually consistent ones see the same.
+#[derive(Debug, Default)]
+pub struct MemoryTables {
+    tables: Mutex<Tables>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    entries: BTreeMap<(LogId, Position), Item>,
+    segments: BTreeMap<(LogId, u32), Item>,
+}
+
+impl MemoryTables {
+    fn lock(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MemoryTables {
+    /// All of it, if every key is free.
+    fn transact(&self, new: &Segment, entries: &[&Entry]) -> CreateOutcome {
+        let items = entries.iter().map(|new| entry::encode(new)).collect::<Result<Vec<_>, _>>();
+        let items = match items {
+            Ok(items) => items,
+            Err(error) => return CreateOutcome::Failed(error.into()),
+        };
+        let mut tables = self.lock();
+        let key = |entry: &Entry| (entry.log, entry.position);
+        let taken = tables.segments.contains_key(&(new.log, new.num))
+            || entries.iter().any(|entry| tables.entries.contains_key(&key(entry)));
+        if taken {
+            return CreateOutcome::Exists;
+        }
+        tables.segments.insert((new.log, new.num), segment::encode(new));
+        let items = entries.iter().map(|entry| key(entry)).zip(items);
+        tables.entries.extend(items);
+        CreateOutcome::Created
+    }
+
+    fn change_segment(
+        &self,
+        log: LogId,
+        segment: u32,
+        change: impl FnOnce(&mut Segment),
+    ) -> Result<(), PortError> {
+        let mut tables = self.lock();
+        let item = tables.segments.get_mut(&(log, segment));
+        let item = item.ok_or_else(|| PortError::permanent("there is no such segment"))?;
+        let mut record = segment::decode(item)?;
+        change(&mut record);
+        *item = segment::encode(&record);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Retention for MemoryTables {
+    async fn all_segments(&self, after: Option<(LogId, u32)>) -> Result<SegmentPage, PortError> {
+        /// Few, so that callers have to follow the pages.
+        const PAGE_SEGMENTS: usize = 3;
+        let tables = self.lock();
+        let behind = tables.segments.iter().filter(|(key, _)| Some(**key) > after);
+        let page: Vec<_> = behind.take(PAGE_SEGMENTS + 1).collect();
+        let more = page.len() > PAGE_SEGMENTS;
+        let shown = page.into_iter().take(PAGE_SEGMENTS);
+        let segments = shown.map(|(_, item)| segment::decode(item));
+        let segments = segments.collect::<Result<Vec<_>, _>>()?;
+        let next = segments.last().filter(|_| more).map(|last| (last.log, last.num));
+        Ok(SegmentPage { segments, next })
+    }
+
+    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+        self.change_segment(log, segment, |segment| segment.archive = Some(key.to_owned()))
+    }
+
+    async fn mark_purged(&self, log: LogId, segment: u32, at_s: u64) -> Result<(), PortError> {
+        let absent = || PortError::permanent("there is no such segment");
+        let first = Position::new(segment, 0).map_err(|_| absent())?;
+        let mut tables = self.lock();
+        let item = tables.entries.get_mut(&(log, first)).ok_or_else(absent)?;
+        let mut record = entry::decode(item)?;
+        if let Content::Snapshot { purged_s, .. } = &mut record.content {
+            purged_s.get_or_insert(at_s);
+        }
+        *item = entry::encode(&record)?;
+        Ok(())
+    }
+
+    async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
+        let mut tables = self.lock();
+        for position in positions {
+            tables.entries.remove(&(log, *position));
+        }
+        Ok(())
+    }
+}
+
+fn read(item: &Item) -> Result<Arc<Entry>, PortError> {
+    entry::decode(item).map(Arc::new).map_err(PortError::from)
+}
+
+fn last_of_segment(segment: u32) -> Result<Position, PortError> {
+    Position::new(segment, u32::MAX).map_err(|error| PortError::permanent(error.to_string()))
+}
+
+#[async_trait]
+impl Entries for MemoryTables {
+    async fn page(&self, log: LogId, from: Position, _consistent: bool) -> Result<Page, PortError> {
+        let tables = self.lock();
+        let end = last_of_segment(from.segment())?;
+        let limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
+        let mut rest = tables.entries.range((log, from)..=(log, end)).map(|(_, item)| read(item));
+        let entries = rest.by_ref().take(limit).collect::<Result<_, _>>()?;
+        Ok(Page { entries, more: rest.next().is_some() })
+    }
+
+    async fn page_back(
+        &self,
+        log: LogId,
+        from: Position,
+        limit: u32,
+        _consistent: bool,
+    ) -> Result<Page, PortError> {
+        let tables = self.lock();
+        let start = (log, from.segment_start());
+        let mut rest = tables.entries.range(start..=(log, from)).rev().map(|(_, item)| read(item));
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let entries = rest.by_ref().take(limit).collect::<Result<_, _>>()?;
+        Ok(Page { entries, more: rest.next().is_some() })
+    }
+
+    async fn last(
+        &self,
+        log: LogId,
+        segment: u32,
+        _consistent: bool,
+    ) -> Result<Option<Arc<Entry>>, PortError> {
+        let tables = self.lock();
+        let end = last_of_segment(segment)?;
+        let start = Position::new(segment, 0).unwrap_or(end);
+        let last = tables.entries.range((log, start)..=(log, end)).next_back();
+        last.map(|(_, item)| read(item)).transpose()
+    }
+
+    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
+        self.lock().entries.get(&(log, position)).map(read).transpose()
+    }
+
+    async fn put(&self, new: &Entry) -> PutOutcome {
+        let item = match entry::encode(new) {
+            Ok(item) => item,
+            Err(error) => return PutOutcome::Failed(error.into()),
+        };
+        let mut tables = self.lock();
+        match tables.entries.get(&(new.log, new.position)).map(read) {
+            None => {
+                tables.entries.insert((new.log, new.position), item);
+                PutOutcome::Accepted
+            }
+            Some(Ok(winner)) => PutOutcome::Refused { winner },
+            Some(Err(error)) => PutOutcome::Failed(error),
+        }
+    }
+
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl Segments for MemoryTables {
+    async fn newest(
+        &self,
+        log: LogId,
+        limit: u8,
+        _consistent: bool,
+    ) -> Result<Vec<Segment>, PortError> {
+        let tables = self.lock();
+        let newest = tables.segments.range((log, 0)..=(log, u32::MAX)).rev();
+        newest
+            .take(usize::from(limit))
+            .map(|(_, item)| segment::decode(item).map_err(PortError::from))
+            .collect()
+    }
+
+    async fn get(
+        &self,
+        log: LogId,
+        segment: u32,
+        _consistent: bool,
+    ) -> Result<Option<Segment>, PortError> {
+        let tables = self.lock();
+        let item = tables.segments.get(&(log, segment));
+        item.map(|item| segment::decode(item).map_err(PortError::from)).transpose()
+    }
+
+    async fn create(&self, new: &Segment, first: &Entry) -> CreateOutcome {
+        self.transact(new, &[first])
+    }
+
+    async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
+        self.transact(&transaction.segment, &[&transaction.end, &transaction.first])
+    }
+
+    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
+        self.change_segment(log, at.segment(), |segment| {
+            segment.last_snapshot = segment.last_snapshot.max(Some(at.num()));
+        })
+    }
+
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract;
+
+    #[tokio::test]
+    async fn memory_passes_the_contract() {
+        contract::tables(&MemoryTables::default()).await;
+    }
+}

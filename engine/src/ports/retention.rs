@@ -1,0 +1,45 @@
+//! What archiving and purging need of the tables; no function of the API may do any of it.
+
+use async_trait::async_trait;
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_core::segment::Segment;
+
+use super::PortError;
+
+/// Records of segments, of all logs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SegmentPage {
+    /// In no particular order of logs; the segments of one log ascend.
+    pub segments: Vec<Segment>,
+    /// If there are more: the last of these, to go on behind.
+    pub next: Option<(LogId, u32)>,
+}
+
+/// Archiving and purging (design `2-log.md` §6).
+#[async_trait]
+pub trait Retention: Send + Sync {
+    /// One page of all logs' segments, behind `after`.
+    ///
+    /// # Errors
+    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    async fn all_segments(&self, after: Option<(LogId, u32)>) -> Result<SegmentPage, PortError>;
+
+    /// Records where a segment's archive is. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// As [`Retention::all_segments`]; permanent if there is no such segment.
+    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError>;
+
+    /// Marks the first entry of a segment as purged; an earlier mark stays.
+    ///
+    /// # Errors
+    /// As [`Retention::all_segments`]; permanent if there is no such entry.
+    async fn mark_purged(&self, log: LogId, segment: u32, purged_s: u64) -> Result<(), PortError>;
+
+    /// Deletes entries of one segment. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// As [`Retention::all_segments`]; some of them may be gone then.
+    async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError>;
+}

@@ -1,0 +1,280 @@
+//! Archives and purges old segments (design `2-log.md` §6): run by an operator, at any time, any
+//! number of times, also while others append and read.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_core::retention::{
+    Action, ArchiveFault, Event, Fences, Keep, Plan, Policy, Purge, PurgeRefusal, Purged,
+    archive_key, encode_archive, plan,
+};
+use cellar_core::segment::Segment;
+
+use crate::logs::{is_whole, read_archive};
+use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention};
+use crate::sha256::sha256;
+
+/// Why a segment could not be archived or purged; nothing is lost.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RetentionError {
+    /// The store does not answer or refuses.
+    #[error("the store failed: {0}")]
+    Store(#[from] PortError),
+    /// It does not fit an archive.
+    #[error("segment {segment} of {log} cannot be archived: {fault}")]
+    Archive {
+        /// The log.
+        log: LogId,
+        /// The segment.
+        segment: u32,
+        /// Why.
+        fault: ArchiveFault,
+    },
+    /// It has holes, or no End Segment.
+    #[error("segment {segment} of {log} is not whole: it is left as it is")]
+    NotWhole {
+        /// The log.
+        log: LogId,
+        /// The segment.
+        segment: u32,
+    },
+    /// The purge was given up.
+    #[error("segment {segment} of {log} was not purged: {refusal}")]
+    Purge {
+        /// The log.
+        log: LogId,
+        /// The segment.
+        segment: u32,
+        /// Why.
+        refusal: PurgeRefusal,
+    },
+}
+
+/// A segment, and what is to be done with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// The segment.
+    pub segment: Segment,
+    /// What is to be done.
+    pub plan: Plan,
+}
+
+/// What was done with a segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The key of its archive.
+    pub archive: Option<String>,
+    /// Bytes of the archive, if it was written now.
+    pub archived_bytes: Option<u64>,
+    /// Entries deleted from the table.
+    pub deleted: u64,
+}
+
+/// Archiving and purging over the ports.
+pub struct Archivist {
+    entries: Arc<dyn Entries>,
+    retention: Arc<dyn Retention>,
+    blobs: Arc<dyn Blobs>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Archivist {
+    /// Over these ports.
+    #[must_use]
+    pub fn new(
+        entries: Arc<dyn Entries>,
+        retention: Arc<dyn Retention>,
+        blobs: Arc<dyn Blobs>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { entries, retention, blobs, clock }
+    }
+
+    /// Plans for every segment of every log; `each` gets them log by log, as they are read.
+    ///
+    /// # Errors
+    /// [`RetentionError::Store`].
+    pub async fn survey(
+        &self,
+        policy: Policy,
+        mut each: impl FnMut(Planned),
+    ) -> Result<(), RetentionError> {
+        let (mut after, mut log) = (None, Vec::<Segment>::new());
+        loop {
+            let page = self.retention.all_segments(after).await?;
+            for segment in page.segments {
+                if log.first().is_some_and(|first| first.log != segment.log) {
+                    self.plan_log(&std::mem::take(&mut log), policy, &mut each).await?;
+                }
+                log.push(segment);
+            }
+            after = page.next;
+            if after.is_none() {
+                return self.plan_log(&log, policy, &mut each).await;
+            }
+        }
+    }
+
+    async fn plan_log(
+        &self,
+        log: &[Segment],
+        policy: Policy,
+        each: &mut impl FnMut(Planned),
+    ) -> Result<(), RetentionError> {
+        let Some(newest) = log.iter().map(|segment| segment.num).max() else { return Ok(()) };
+        let now_s = self.clock.now_ms() / 1_000;
+        for (index, segment) in log.iter().enumerate() {
+            // A segment ends when the one behind it begins.
+            let closed_s = log.get(index.saturating_add(1)).map_or(now_s, |next| next.created_s);
+            let planned = |purged| plan(segment, newest, closed_s, purged, now_s, policy);
+            let plan = match planned(false) {
+                Plan::Keep(keep) => Plan::Keep(keep),
+                // Only for these is a read spent.
+                _ => planned(self.is_purged(segment).await?),
+            };
+            each(Planned { segment: segment.clone(), plan });
+        }
+        Ok(())
+    }
+
+    /// A segment of which nothing but its first entry and its End Segment is left.
+    async fn is_purged(&self, segment: &Segment) -> Result<bool, RetentionError> {
+        let Ok(first) = Position::new(segment.num, 0) else { return Ok(false) };
+        let marked = self.entries.get(segment.log, first).await?;
+        if !marked.is_some_and(|first| first.is_purged()) {
+            return Ok(false);
+        }
+        let Some(behind) = first.next_in_segment() else { return Ok(true) };
+        let left = self.entries.page(segment.log, behind, true).await?;
+        Ok(left.entries.len() <= 1)
+    }
+
+    /// Does what was planned.
+    ///
+    /// # Errors
+    /// [`RetentionError`] with the segment; repeat it later.
+    pub async fn carry_out(&self, planned: &Planned) -> Result<Done, RetentionError> {
+        let segment = &planned.segment;
+        let (archive, archived_bytes) = match planned.plan {
+            Plan::Keep(Keep::Newest | Keep::TooYoung | Keep::PurgedAlready) => {
+                return Ok(Done { archive: None, archived_bytes: None, deleted: 0 });
+            }
+            Plan::Purge => (segment.archive.clone(), None),
+            Plan::ArchiveAndPurge => {
+                let (key, bytes) = self.archive(segment).await?;
+                (Some(key), Some(bytes))
+            }
+        };
+        let Purged { deleted } = self.purge(segment, archive.as_deref()).await?;
+        Ok(Done { archive, archived_bytes, deleted })
+    }
+
+    /// Packs a segment into an object and records its key; gives the key and its bytes.
+    async fn archive(&self, segment: &Segment) -> Result<(String, u64), RetentionError> {
+        let (log, num) = (segment.log, segment.num);
+        let entries = self.whole_segment(log, num).await?;
+        let plain: Vec<Entry> = entries.iter().map(|entry| entry.as_ref().clone()).collect();
+        let object = encode_archive(&plain)
+            .map_err(|fault| RetentionError::Archive { log, segment: num, fault })?;
+        let key = archive_key(log, num, &object);
+        let blob_key = BlobKey::new(key.clone())
+            .map_err(|error| PortError::permanent(error.to_string()))?;
+        let bytes = u64::try_from(object.len()).unwrap_or(u64::MAX);
+        let blob = NewBlob {
+            key: blob_key,
+            sha256: sha256(&object),
+            bytes: Bytes::from(object),
+            content_type: Some("application/octet-stream".to_owned()),
+            content_encoding: None,
+            pending: false,
+        };
+        self.blobs.put(blob).await?;
+        self.retention.set_archive(log, num, &key).await?;
+        Ok((key, bytes))
+    }
+
+    /// All entries of a segment that has ended.
+    async fn whole_segment(
+        &self,
+        log: LogId,
+        segment: u32,
+    ) -> Result<Vec<Arc<Entry>>, RetentionError> {
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        let mut next = Position::new(segment, 0).ok();
+        while let Some(from) = next {
+            let page = self.entries.page(log, from, true).await?;
+            let last = page.entries.last().map(|last| last.position);
+            entries.extend(page.entries);
+            next = last.filter(|_| page.more).and_then(Position::next_in_segment);
+        }
+        if is_whole(&entries, log, segment) {
+            return Ok(entries);
+        }
+        Err(RetentionError::NotWhole { log, segment })
+    }
+
+    async fn purge(
+        &self,
+        segment: &Segment,
+        archive: Option<&str>,
+    ) -> Result<Purged, RetentionError> {
+        let (log, num) = (segment.log, segment.num);
+        let start = Position::new(num, 0)
+            .map_err(|error| PortError::permanent(error.to_string()))?;
+        let (mut purge, mut action) = Purge::begin(start, Fences::default());
+        let mut store_error = None;
+        loop {
+            let event = match action {
+                Action::Finish(Ok(purged)) => return Ok(purged),
+                Action::Finish(Err(refusal)) => {
+                    return Err(match (refusal, store_error) {
+                        (PurgeRefusal::Store, Some(error)) => RetentionError::Store(error),
+                        (refusal, _) => RetentionError::Purge { log, segment: num, refusal },
+                    });
+                }
+                action => self.perform(log, num, archive, action).await,
+            };
+            let event = event.unwrap_or_else(|error| {
+                store_error = Some(error);
+                Event::Failed
+            });
+            (purge, action) = purge.step(event, self.clock.now_ms() / 1_000);
+        }
+    }
+
+    async fn perform(
+        &self,
+        log: LogId,
+        segment: u32,
+        archive: Option<&str>,
+        action: Action,
+    ) -> Result<Event, PortError> {
+        Ok(match action {
+            Action::ReadLast => Event::Last(self.entries.last(log, segment, true).await?),
+            Action::CheckArchive { last } => {
+                let read = match archive {
+                    Some(name) => read_archive(self.blobs.as_ref(), log, segment, name).await?,
+                    None => None,
+                };
+                let ends = read.and_then(|entries| entries.last().map(|entry| entry.position));
+                if ends == Some(last) { Event::ArchiveIsWhole } else { Event::ArchiveIsNotWhole }
+            }
+            Action::Mark { purged_s } => {
+                self.retention.mark_purged(log, segment, purged_s).await?;
+                Event::Marked
+            }
+            Action::Read { from } => {
+                let page = self.entries.page(log, from, true).await?;
+                Event::Page { entries: page.entries, more: page.more }
+            }
+            Action::Delete { positions } => {
+                self.retention.delete(log, &positions).await?;
+                Event::Deleted
+            }
+            Action::Finish(_) => Event::Failed,
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! Lists of objects, page by page.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use s3s::dto::{
+    CommonPrefix, ETag, ListObjectsV2Input, ListObjectsV2Output, Object, ObjectStorageClass,
+};
+
+use super::record::Record;
+use super::requests::{length, time};
+use super::store::Bucket;
+
+/// Objects and common prefixes of a page, as in S3.
+const MAX_KEYS: i32 = 1_000;
+
+/// One page; its token is the last key, or common prefix, of the page before.
+pub(super) fn page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2Output {
+    let prefix = input.prefix.clone().unwrap_or_default();
+    let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
+    let after = input.continuation_token.clone().or_else(|| input.start_after.clone());
+    let mut page = Page {
+        delimiter: input.delimiter.clone().filter(|delimiter| !delimiter.is_empty()),
+        limit: usize::try_from(max_keys).unwrap_or_default(),
+        after: after.clone().unwrap_or_default(),
+        ..Page::default()
+    };
+    let from = match &after {
+        Some(after) if *after >= prefix => Bound::Excluded(after.as_str()),
+        _ => Bound::Included(prefix.as_str()),
+    };
+    bucket.scan(from, |record| record.key.starts_with(&prefix) && page.take(&prefix, record));
+    let next = page.more.then(|| page.last.clone());
+    ListObjectsV2Output {
+        name: Some(input.bucket),
+        prefix: input.prefix,
+        delimiter: input.delimiter,
+        start_after: input.start_after,
+        continuation_token: input.continuation_token,
+        max_keys: Some(max_keys),
+        key_count: i32::try_from(page.count()).ok(),
+        is_truncated: Some(page.more),
+        next_continuation_token: next,
+        contents: Some(page.objects),
+        common_prefixes: Some(page.prefixes),
+        ..ListObjectsV2Output::default()
+    }
+}
+
+#[derive(Default)]
+struct Page {
+    delimiter: Option<String>,
+    limit: usize,
+    /// Where the page begins: a key, or a common prefix that was listed already.
+    after: String,
+    objects: Vec<Object>,
+    prefixes: Vec<CommonPrefix>,
+    last: String,
+    more: bool,
+}
+
+impl Page {
+    fn count(&self) -> usize {
+        self.objects.len() + self.prefixes.len()
+    }
+
+    /// Takes an object; says whether there may be room for another.
+    fn take(&mut self, prefix: &str, record: &Arc<Record>) -> bool {
+        let common = self.common_prefix(prefix, &record.key);
+        if common.as_ref().is_some_and(|common| *common == self.last || *common == self.after) {
+            return true;
+        }
+        if self.count() >= self.limit {
+            self.more = self.limit > 0;
+            return false;
+        }
+        self.last = common.clone().unwrap_or_else(|| record.key.clone());
+        match common {
+            Some(prefix) => self.prefixes.push(CommonPrefix { prefix: Some(prefix) }),
+            None => self.objects.push(object(record)),
+        }
+        true
+    }
+
+    /// The key up to the first delimiter after the prefix.
+    fn common_prefix(&self, prefix: &str, key: &str) -> Option<String> {
+        let delimiter = self.delimiter.as_deref()?;
+        let (within, _) = key.strip_prefix(prefix)?.split_once(delimiter)?;
+        Some(format!("{prefix}{within}{delimiter}"))
+    }
+}
+
+fn object(record: &Record) -> Object {
+    Object {
+        key: Some(record.key.clone()),
+        size: Some(length(record)),
+        last_modified: Some(time(record)),
+        e_tag: Some(ETag::Strong(record.etag.clone())),
+        storage_class: Some(ObjectStorageClass::from_static(ObjectStorageClass::STANDARD)),
+        ..Object::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::store::tests::store;
+    use super::*;
+
+    fn walk(bucket: &Bucket, prefix: &str, delimiter: Option<&str>, max_keys: i32) -> Vec<String> {
+        let (mut all, mut token) = (vec![], None);
+        loop {
+            let input = ListObjectsV2Input {
+                bucket: "b".to_owned(),
+                prefix: Some(prefix.to_owned()),
+                delimiter: delimiter.map(str::to_owned),
+                max_keys: Some(max_keys),
+                continuation_token: token,
+                ..ListObjectsV2Input::default()
+            };
+            let page = page(bucket, input);
+            assert!(page.key_count.unwrap() <= max_keys);
+            all.extend(page.contents.unwrap().into_iter().filter_map(|object| object.key));
+            all.extend(page.common_prefixes.unwrap().into_iter().filter_map(|it| it.prefix));
+            token = page.next_continuation_token;
+            assert!(all.len() <= 8, "a page does not go on: {all:?}");
+            assert_eq!(token.is_some(), page.is_truncated.unwrap());
+            if token.is_none() {
+                all.sort();
+                return all;
+            }
+        }
+    }
+
+    #[test]
+    fn pages_of_any_size_give_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let bucket = Bucket::open(folder.path().to_owned()).unwrap();
+        for key in ["a", "d/1", "d/2", "d/e/1", "d/e/2", "d/f", "e/1", "f"] {
+            store(&bucket, key, b"x", 7, &[]);
+        }
+        for max_keys in [1, 2, 3, 1_000] {
+            assert_eq!(walk(&bucket, "", Some("/"), max_keys), ["a", "d/", "e/", "f"]);
+            assert_eq!(walk(&bucket, "d/", Some("/"), max_keys), ["d/1", "d/2", "d/e/", "d/f"]);
+            assert_eq!(walk(&bucket, "d/e", None, max_keys), ["d/e/1", "d/e/2"]);
+            assert_eq!(walk(&bucket, "", None, max_keys).len(), 8);
+        }
+        let none = ListObjectsV2Input { max_keys: Some(0), ..ListObjectsV2Input::default() };
+        let none = page(&bucket, none);
+        assert_eq!((none.key_count, none.is_truncated), (Some(0), Some(false)));
+    }
+}

@@ -1,0 +1,83 @@
+//! Tags of objects.
+
+use std::collections::BTreeMap;
+
+use s3s::dto::Tag;
+use s3s::{S3Result, s3_error};
+
+/// Tags of one object, as in S3.
+const MAX_TAGS: usize = 10;
+/// Characters of a tag's key, as in S3.
+const MAX_KEY_CHARS: usize = 128;
+/// Characters of a tag's value, as in S3.
+const MAX_VALUE_CHARS: usize = 256;
+
+/// The tags of a request's `x-amz-tagging`.
+pub(super) fn from_header(header: Option<&str>) -> S3Result<BTreeMap<String, String>> {
+    let pairs = form_urlencoded::parse(header.unwrap_or_default().as_bytes());
+    checked(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())))
+}
+
+/// The tags of a request's XML.
+pub(super) fn from_xml(tags: Vec<Tag>) -> S3Result<BTreeMap<String, String>> {
+    let text = Option::unwrap_or_default;
+    checked(tags.into_iter().map(|tag| (text(tag.key), text(tag.value))))
+}
+
+/// The tags of an answer.
+pub(super) fn to_xml(tags: &BTreeMap<String, String>) -> Vec<Tag> {
+    let tag = |(key, value): (&String, &String)| Tag {
+        key: Some(key.clone()),
+        value: Some(value.clone()),
+    };
+    tags.iter().map(tag).collect()
+}
+
+fn checked(pairs: impl Iterator<Item = (String, String)>) -> S3Result<BTreeMap<String, String>> {
+    let mut tags = BTreeMap::new();
+    for (key, value) in pairs {
+        let key_chars = key.chars().count();
+        if key_chars == 0 || key_chars > MAX_KEY_CHARS || value.chars().count() > MAX_VALUE_CHARS {
+            return Err(s3_error!(InvalidTag, "A tag's key or value is too short or too long"));
+        }
+        if tags.insert(key, value).is_some() {
+            return Err(s3_error!(InvalidTag, "Two tags have the same key"));
+        }
+        if tags.len() > MAX_TAGS {
+            return Err(s3_error!(InvalidTag, "Object tags cannot be greater than {MAX_TAGS}"));
+        }
+    }
+    Ok(tags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_bounded() {
+        let pairs = |count: usize| {
+            let pairs: Vec<String> = (0..count).map(|index| format!("k{index}=v")).collect();
+            from_header(Some(&pairs.join("&")))
+        };
+        assert_eq!(pairs(MAX_TAGS).unwrap().len(), MAX_TAGS);
+        assert!(pairs(MAX_TAGS + 1).is_err());
+        let sized = |key: usize, value: usize| {
+            from_header(Some(&format!("{}={}", "k".repeat(key), "v".repeat(value))))
+        };
+        assert!(sized(MAX_KEY_CHARS, MAX_VALUE_CHARS).is_ok());
+        for (key, value) in [(0, 1), (MAX_KEY_CHARS + 1, 1), (1, MAX_VALUE_CHARS + 1)] {
+            assert!(sized(key, value).is_err(), "{key} {value}");
+        }
+    }
+
+    #[test]
+    fn headers_are_url_encoded_and_keys_are_unique() {
+        let tags = from_header(Some("state=pending&a%20b=c%26d")).unwrap();
+        assert_eq!(tags["state"], "pending");
+        assert_eq!(tags["a b"], "c&d");
+        assert!(from_header(Some("a=1&a=2")).is_err());
+        assert!(from_header(None).unwrap().is_empty());
+        assert_eq!(from_xml(to_xml(&tags)).unwrap(), tags);
+    }
+}

@@ -1,0 +1,147 @@
+//! Takes in the bytes of an object: counted, summed, and on the disk before they count.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use cellar_core::limits::MAX_BLOB_BYTES;
+use http_body_util::BodyExt as _;
+use s3s::checksum::ChecksumHasher;
+use s3s::crypto::{Checksum as _, Crc32, Crc32c, Crc64Nvme, Md5, Sha1, Sha256};
+use s3s::dto::PutObjectInput;
+use s3s::{Body, S3Result, TrailingHeaders, s3_error};
+use tokio::io::AsyncWriteExt as _;
+
+use super::record::hex;
+use super::requests::{blocking, failed};
+use super::store::Bucket;
+
+/// Bytes of a new object, on the disk; they are removed unless they are taken.
+pub(super) struct Upload {
+    bucket: Arc<Bucket>,
+    data: Option<String>,
+    pub(super) length: u64,
+    sums: s3s::dto::Checksum,
+    md5: Vec<u8>,
+}
+
+impl Upload {
+    /// Reads a body to its end, and whether it is what its checksums say.
+    pub(super) async fn receive(
+        bucket: &Arc<Bucket>,
+        input: &mut PutObjectInput,
+        trailers: Option<&TrailingHeaders>,
+    ) -> S3Result<Self> {
+        check_length(input.content_length)?;
+        let body = input.body.take().map_or_else(Body::empty, Body::from);
+        let upload = Self::write(bucket, body).await?;
+        upload.check(input, trailers)?;
+        Ok(upload)
+    }
+
+    async fn write(bucket: &Arc<Bucket>, mut body: Body) -> S3Result<Self> {
+        let owned = Arc::clone(bucket);
+        let (file, data) = blocking(move || owned.new_data()).await?;
+        let mut upload = Self {
+            bucket: Arc::clone(bucket),
+            data: Some(data),
+            length: 0,
+            sums: s3s::dto::Checksum::default(),
+            md5: vec![],
+        };
+        let mut file = tokio::fs::File::from_std(file);
+        let mut sums = all_sums();
+        let mut md5 = Md5::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| s3_error!(IncompleteBody, "{error}"))?;
+            let Ok(bytes) = frame.into_data() else { continue };
+            upload.length = upload.length.saturating_add(bytes.len() as u64);
+            if upload.length > MAX_BLOB_BYTES {
+                return Err(s3_error!(EntityTooLarge));
+            }
+            sums.update(&bytes);
+            md5.update(&bytes);
+            file.write_all(&bytes).await.map_err(failed)?;
+        }
+        file.sync_all().await.map_err(failed)?;
+        upload.sums = sums.finalize();
+        upload.md5 = md5.finalize().as_ref().to_vec();
+        Ok(upload)
+    }
+
+    /// Compares every checksum that was sent, before the body or behind it.
+    fn check(&self, input: &PutObjectInput, trailers: Option<&TrailingHeaders>) -> S3Result<()> {
+        let trailers = trailers.and_then(TrailingHeaders::take).unwrap_or_default();
+        let sent = [
+            ("sha256", &input.checksum_sha256, &self.sums.checksum_sha256),
+            ("sha1", &input.checksum_sha1, &self.sums.checksum_sha1),
+            ("crc32", &input.checksum_crc32, &self.sums.checksum_crc32),
+            ("crc32c", &input.checksum_crc32c, &self.sums.checksum_crc32c),
+            ("crc64nvme", &input.checksum_crc64nvme, &self.sums.checksum_crc64nvme),
+        ];
+        for (name, header, found) in sent {
+            let trailer = trailers.get(format!("x-amz-checksum-{name}"));
+            let trailer = trailer.and_then(|value| value.to_str().ok());
+            let mut expected = header.as_deref().into_iter().chain(trailer);
+            if expected.any(|expected| Some(expected) != found.as_deref()) {
+                return Err(s3_error!(BadDigest, "The {name} you specified did not match"));
+            }
+        }
+        let md5 = STANDARD.encode(&self.md5);
+        if input.content_md5.as_ref().is_some_and(|expected| *expected != md5) {
+            return Err(s3_error!(BadDigest, "The Content-MD5 you specified did not match"));
+        }
+        Ok(())
+    }
+
+    /// Hexadecimal MD5.
+    pub(super) fn etag(&self) -> String {
+        hex(&self.md5)
+    }
+
+    /// The name of the file: from now on it is for the caller to remove.
+    pub(super) fn take(mut self) -> String {
+        self.data.take().unwrap_or_default()
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if let Some(data) = self.data.take() {
+            self.bucket.drop_data(&data);
+        }
+    }
+}
+
+/// S3 wants to know how long an object is before it comes.
+fn check_length(length: Option<i64>) -> S3Result<()> {
+    match length.map(u64::try_from) {
+        Some(Ok(0..=MAX_BLOB_BYTES)) => Ok(()),
+        Some(_) => Err(s3_error!(EntityTooLarge)),
+        None => Err(s3_error!(MissingContentLength)),
+    }
+}
+
+fn all_sums() -> ChecksumHasher {
+    ChecksumHasher {
+        crc32: Some(Crc32::new()),
+        crc32c: Some(Crc32c::new()),
+        sha1: Some(Sha1::new()),
+        sha256: Some(Sha256::new()),
+        crc64nvme: Some(Crc64Nvme::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_has_a_length_and_it_is_bounded() {
+        let max = i64::try_from(MAX_BLOB_BYTES).unwrap();
+        assert!(check_length(Some(0)).is_ok() && check_length(Some(max)).is_ok());
+        for length in [None, Some(-1), Some(max + 1)] {
+            assert!(check_length(length).is_err(), "{length:?}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Archiving and purging: run by an operator, never by a function of the API.
+
+use async_trait::async_trait;
+use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, ReturnConsumedCapacity, WriteRequest};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_core::records::{self, Attribute};
+use cellar_core::schema::{ARCHIVE, PARTITION_KEY, PURGED};
+use cellar_core::segment::Segment;
+use cellar_engine::ports::{PortError, Retention, SegmentPage};
+
+use super::DynamoTables;
+use super::items::{from_attributes, to_attributes, to_value};
+use crate::outcome::port_error;
+
+/// Deletes of one request, as DynamoDB allows.
+const BATCH_DELETES: usize = 25;
+/// Times that deletes which DynamoDB put off are sent again.
+const MAX_BATCH_ATTEMPTS: u32 = 10;
+
+#[async_trait]
+impl Retention for DynamoTables {
+    async fn all_segments(&self, after: Option<(LogId, u32)>) -> Result<SegmentPage, PortError> {
+        let after = after.map(|(log, segment)| to_attributes(records::segment::key(log, segment)));
+        let reply = self
+            .client
+            .scan()
+            .table_name(&self.segment_table)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .set_exclusive_start_key(after)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_read(reply.consumed_capacity());
+        let read = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
+        let segments = reply.items().iter().map(read);
+        let segments = segments.collect::<Result<Vec<Segment>, PortError>>()?;
+        // The last one read is where the scan goes on.
+        let more = reply.last_evaluated_key().is_some();
+        let next = segments.last().filter(|_| more).map(|last| (last.log, last.num));
+        Ok(SegmentPage { segments, next })
+    }
+
+    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+        let reply = self
+            .client
+            .update_item()
+            .table_name(&self.segment_table)
+            .set_key(Some(to_attributes(records::segment::key(log, segment))))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .update_expression("SET #a = :a")
+            .condition_expression("attribute_exists(#s)")
+            .expression_attribute_names("#s", PARTITION_KEY)
+            .expression_attribute_names("#a", ARCHIVE)
+            .expression_attribute_values(":a", to_value(Attribute::Text(key.to_owned())))
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_write(reply.consumed_capacity.as_slice());
+        Ok(())
+    }
+
+    async fn mark_purged(&self, log: LogId, segment: u32, purged_s: u64) -> Result<(), PortError> {
+        let absent = |_| PortError::permanent("there is no such segment");
+        let first = Position::new(segment, 0).map_err(absent)?;
+        let reply = self
+            .client
+            .update_item()
+            .table_name(&self.entry_table)
+            .set_key(Some(to_attributes(records::entry::key(log, first))))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .update_expression("SET #p = if_not_exists(#p, :p)")
+            .condition_expression("attribute_exists(#s)")
+            .expression_attribute_names("#s", PARTITION_KEY)
+            .expression_attribute_names("#p", PURGED)
+            .expression_attribute_values(":p", AttributeValue::N(purged_s.to_string()))
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_write(reply.consumed_capacity.as_slice());
+        Ok(())
+    }
+
+    async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
+        for batch in positions.chunks(BATCH_DELETES) {
+            let requests = batch.iter().map(|position| delete_request(log, *position));
+            self.delete_batch(requests.collect::<Result<_, _>>()?).await?;
+        }
+        Ok(())
+    }
+}
+
+fn delete_request(log: LogId, position: Position) -> Result<WriteRequest, PortError> {
+    let delete = DeleteRequest::builder()
+        .set_key(Some(to_attributes(records::entry::key(log, position))))
+        .build()
+        .map_err(|error| PortError::permanent(error.to_string()))?;
+    Ok(WriteRequest::builder().delete_request(delete).build())
+}
+
+impl DynamoTables {
+    /// Deletes until none is put off.
+    async fn delete_batch(&self, mut requests: Vec<WriteRequest>) -> Result<(), PortError> {
+        for _ in 0..MAX_BATCH_ATTEMPTS {
+            let reply = self
+                .client
+                .batch_write_item()
+                .request_items(&self.entry_table, requests)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send()
+                .await
+                .map_err(|error| port_error(&error))?;
+            self.count_write(reply.consumed_capacity());
+            let put_off = reply.unprocessed_items.unwrap_or_default().into_values().flatten();
+            requests = put_off.collect();
+            if requests.is_empty() {
+                return Ok(());
+            }
+        }
+        Err(PortError::temporary("deletes were put off again and again: the table is busy"))
+    }
+}

@@ -1,0 +1,103 @@
+//! What S3 says of an object, for the port.
+
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_s3::primitives::DateTime;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use cellar_engine::ports::{BlobHead, PortError, Sha256};
+
+const NO_SUCH_BUCKET: &str = "NoSuchBucket";
+const NOT_FOUND: u16 = 404;
+
+/// The fields that GET and HEAD have in common.
+pub(super) struct Fields<'a> {
+    pub(super) length: Option<i64>,
+    pub(super) sha256: Option<&'a str>,
+    pub(super) modified: Option<&'a DateTime>,
+    pub(super) content_type: Option<&'a str>,
+    pub(super) content_encoding: Option<&'a str>,
+}
+
+impl Fields<'_> {
+    /// # Errors
+    /// A permanent [`PortError`] for what S3 never answers.
+    pub(super) fn read(self) -> Result<BlobHead, PortError> {
+        let length = self.length.and_then(|length| u64::try_from(length).ok());
+        let modified_s = self.modified.and_then(seconds);
+        let (Some(length), Some(modified_s)) = (length, modified_s) else {
+            return Err(PortError::permanent("S3 did not say how long or how old an object is"));
+        };
+        Ok(BlobHead {
+            length,
+            sha256: self.sha256.map(decode_sha256).transpose()?,
+            modified_s,
+            content_type: self.content_type.map(str::to_owned),
+            // What S3 and its likes answer for none at all.
+            content_encoding: self.content_encoding.filter(|text| !text.is_empty()).map(Into::into),
+        })
+    }
+}
+
+/// Unix seconds.
+pub(super) fn seconds(time: &DateTime) -> Option<u64> {
+    u64::try_from(time.secs()).ok()
+}
+
+/// A checksum as S3's headers have it.
+pub(super) fn encode_sha256(sha256: &Sha256) -> String {
+    STANDARD.encode(sha256)
+}
+
+fn decode_sha256(text: &str) -> Result<Sha256, PortError> {
+    let decoded = STANDARD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
+    decoded.ok_or_else(|| PortError::permanent(format!("`{text}` is no SHA-256 of a whole object")))
+}
+
+/// Whether the object is not there. A bucket that is not there is a failure; where the answer has
+/// no body (HEAD) the two cannot be told apart.
+pub(super) fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
+    let status = error.raw_response().map(|response| response.status().as_u16());
+    let code = error.as_service_error().and_then(ProvideErrorMetadata::code);
+    status == Some(NOT_FOUND) && code != Some(NO_SUCH_BUCKET)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields() -> Fields<'static> {
+        Fields {
+            length: Some(7),
+            sha256: None,
+            modified: None,
+            content_type: None,
+            content_encoding: Some(""),
+        }
+    }
+
+    #[test]
+    fn what_s3_never_answers_is_an_error() {
+        let time = DateTime::from_secs(1_795_246_133);
+        let good = Fields { modified: Some(&time), ..fields() };
+        let head = good.read().unwrap();
+        assert_eq!((head.length, head.modified_s, head.sha256), (7, 1_795_246_133, None));
+        assert_eq!(head.content_encoding, None);
+        let multipart = Some("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=-2");
+        let before = DateTime::from_secs(-1);
+        for bad in [
+            fields(),
+            Fields { modified: Some(&before), ..fields() },
+            Fields { modified: Some(&time), length: Some(-1), ..fields() },
+            Fields { modified: Some(&time), sha256: Some("AAAA"), ..fields() },
+            Fields { modified: Some(&time), sha256: multipart, ..fields() },
+        ] {
+            assert!(bad.read().is_err_and(|error| !error.temporary));
+        }
+    }
+
+    #[test]
+    fn checksums_read_back() {
+        let sha256: Sha256 = std::array::from_fn(|index| u8::try_from(index * 8).unwrap());
+        assert_eq!(decode_sha256(&encode_sha256(&sha256)), Ok(sha256));
+    }
+}

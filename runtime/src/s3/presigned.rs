@@ -1,0 +1,104 @@
+//! Presigned URLs: signed here, with no request.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use aws_sdk_s3::error::{DisplayErrorContext, SdkError};
+use aws_sdk_s3::presigning::{PresignedRequest as Signed, PresigningConfig};
+use cellar_engine::ports::{
+    BlobKey, PortError, PresignedRequest, STATE_PENDING, STATE_TAG, UploadGrant, check_valid_s,
+};
+
+use super::S3Blobs;
+use super::head::encode_sha256;
+
+impl S3Blobs {
+    pub(super) async fn sign_upload(
+        &self,
+        grant: &UploadGrant,
+        now_s: u64,
+    ) -> Result<PresignedRequest, PortError> {
+        grant.check()?;
+        let length =
+            i64::try_from(grant.length).map_err(|error| PortError::permanent(error.to_string()))?;
+        let signed = self
+            .client
+            .put_object()
+            .bucket(&self.bucket)
+            .key(grant.key.as_str())
+            .content_length(length)
+            .checksum_sha256(encode_sha256(&grant.sha256))
+            .if_none_match("*")
+            .tagging(format!("{STATE_TAG}={STATE_PENDING}"))
+            .presigned(config(grant.valid_s, now_s)?)
+            .await;
+        presigned(signed, now_s.saturating_add(grant.valid_s))
+    }
+
+    pub(super) async fn sign_download(
+        &self,
+        key: &BlobKey,
+        valid_s: u64,
+        now_s: u64,
+    ) -> Result<PresignedRequest, PortError> {
+        check_valid_s(valid_s)?;
+        let get = self.client.get_object().bucket(&self.bucket).key(key.as_str());
+        let signed = get.presigned(config(valid_s, now_s)?).await;
+        presigned(signed, now_s.saturating_add(valid_s))
+    }
+}
+
+fn config(valid_s: u64, now_s: u64) -> Result<PresigningConfig, PortError> {
+    PresigningConfig::builder()
+        .start_time(UNIX_EPOCH + Duration::from_secs(now_s))
+        .expires_in(Duration::from_secs(valid_s))
+        .build()
+        .map_err(|error| PortError::permanent(error.to_string()))
+}
+
+/// Credentials that cannot be had now may be there the next time: nothing else fails here.
+fn presigned<E>(
+    signed: Result<Signed, SdkError<E>>,
+    expires_s: u64,
+) -> Result<PresignedRequest, PortError>
+where
+    E: std::error::Error + 'static,
+{
+    let signed =
+        signed.map_err(|error| PortError::temporary(DisplayErrorContext(&error).to_string()))?;
+    let headers = signed.headers().filter(|(name, _)| !name.eq_ignore_ascii_case("host"));
+    let mut headers: Vec<(String, String)> =
+        headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
+    headers.sort();
+    let (method, url) = (signed.method().to_owned(), signed.uri().to_owned());
+    Ok(PresignedRequest { method, url, headers, expires_s })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use cellar_engine::ports::Blobs as _;
+
+    use super::*;
+    use crate::s3::client_for_endpoint;
+
+    #[tokio::test]
+    async fn everything_that_is_granted_is_signed() {
+        let client = client_for_endpoint("http://127.0.0.1:1", "key", "secret");
+        let blobs = S3Blobs::new("bucket".to_owned(), client, Arc::default());
+        let key = BlobKey::new("uploads/a").unwrap();
+        let grant = UploadGrant { key, length: 5, sha256: [0; 32], valid_s: 900 };
+        let signed = blobs.presign_put(&grant, 1_795_246_133).await.unwrap();
+        let names: Vec<&str> = signed.headers.iter().map(|(name, _)| name.as_str()).collect();
+        for name in ["content-length", "if-none-match", "x-amz-checksum-sha256", "x-amz-tagging"] {
+            assert!(names.contains(&name), "{name} is not sent");
+        }
+        let parameter = signed.url.split("X-Amz-SignedHeaders=").nth(1).unwrap();
+        let mut expected = names.clone();
+        expected.push("host");
+        expected.sort_unstable();
+        assert!(parameter.starts_with(&expected.join("%3B")), "{parameter}");
+        assert!(signed.url.contains("X-Amz-Expires=900"), "{}", signed.url);
+        assert_eq!(signed.expires_s, 1_795_246_133 + 900);
+    }
+}

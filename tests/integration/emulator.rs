@@ -1,0 +1,26 @@
+//! Our adapters against an AWS emulator that others wrote. Ignored by default, since it is
+//! installed from a package index; `.ci/run` runs them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use cellar_engine::contract::{self, Promise, Tampering};
+use cellar_runtime::s3::{S3Blobs, client_for_endpoint};
+use cellar_tests::emulator::Emulator;
+use cellar_tests::urls::send;
+
+const BUCKET: &str = "cellar-contract";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn s3_passes_the_contract_on_an_emulator() {
+    let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
+    let client = client_for_endpoint(&emulator.url, "test", "test");
+    client.create_bucket().bucket(BUCKET).send().await.unwrap();
+    let blobs = S3Blobs::new(BUCKET.to_owned(), client, Arc::default());
+    // It keeps the tags of an object that is replaced by one without.
+    contract::blobs(&blobs, &[Promise::TagsAreReplaced]).await;
+    let http = reqwest::Client::new();
+    // It takes headers that nobody signed; AWS and our own local cloud refuse them.
+    contract::presigned(&blobs, &[Tampering::AddedHeader], |request| send(&http, request)).await;
+}
