@@ -19,6 +19,8 @@ pub mod load;
 pub mod operation;
 pub mod position;
 pub mod records;
+pub mod relay;
 pub mod replay;
 pub mod schema;
 pub mod segment;
+pub mod snapshot_job;

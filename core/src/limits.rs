@@ -67,3 +67,12 @@ pub const MAX_KNOWN_RUN_BYTES: usize = 2 * 1024 * 1024;
 pub const MAX_KNOWN_LOGS: usize = 16;
 /// Age at which a kept tail is dropped, however much it is used, milliseconds (design `2-log.md` §2 step 1).
 pub const KNOWN_RUN_AGE_MS: u64 = 15 * 60 * 1000;
+
+/// Bytes of a message in a queue: what every queue service takes, and far above any job.
+pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
+/// Messages that one request to a queue receives (SQS).
+pub const MAX_RECEIVED_MESSAGES: u8 = 10;
+/// Seconds that a received message may be hidden from others (SQS: 12 hours).
+pub const MAX_VISIBILITY_S: u32 = 12 * 60 * 60;
+/// Bytes of a snapshot job's body.
+pub const MAX_SNAPSHOT_JOB_BYTES: usize = 1_024;

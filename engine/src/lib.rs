@@ -8,4 +8,5 @@ pub mod logs;
 pub mod memory;
 pub mod meter;
 pub mod ports;
+pub mod relay;
 pub mod system;

@@ -1,6 +1,11 @@
 //! The contract of the ports: one suite that every implementation must pass.
 //!
-//! Call [`tables`] from a test of the implementation; it panics at the first promise broken.
+//! Call [`tables`] or [`jobs()`] from a test of the implementation; it panics at the first promise
+//! broken.
+
+mod jobs;
+
+pub use jobs::{JobsUnderTest, jobs};
 
 use std::collections::BTreeSet;
 

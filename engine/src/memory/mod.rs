@@ -3,6 +3,14 @@
 //! Records are encoded and decoded as for DynamoDB, so that nothing passes here that a table
 //! would not hold.
 
+mod clock;
+mod pending_tags;
+mod queue;
+
+pub use clock::ManualClock;
+pub use pending_tags::MemoryPendingTags;
+pub use queue::{MemoryQueue, QueueRules};
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

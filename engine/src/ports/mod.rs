@@ -2,10 +2,14 @@
 
 mod clock;
 mod entries;
+mod jobs;
+mod pending_tags;
 mod segments;
 
 pub use clock::{Clock, Random};
 pub use entries::{Entries, Page, PutOutcome};
+pub use jobs::{Jobs, Receipt, Received, check_body, check_max, check_visibility};
+pub use pending_tags::PendingTags;
 pub use segments::{CreateOutcome, Segments};
 
 use cellar_core::records::RecordError;
