@@ -1,12 +1,19 @@
 //! The Lambda process: dispatches on `CELLAR_FUNCTION` (design `1-overview.md`, one binary path).
 
+use std::convert::Infallible;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use aws_lambda_events::event::dynamodb::Event;
 use cellar_core::environment;
+use cellar_engine::meter::Meter;
+use cellar_engine::ports::PendingTags;
+use lambda_runtime::{LambdaEvent, service_fn};
 
-use crate::api;
-use crate::dynamodb;
-use crate::settings::{ApiSettings, SettingsError};
+use crate::relay::{NoBucket, RelayHandler};
+use crate::settings::{ApiSettings, RelaySettings, SettingsError};
+use crate::sqs::SqsQueue;
+use crate::{api, dynamodb, sqs};
 
 #[derive(Debug, thiserror::Error)]
 enum StartError {
@@ -39,13 +46,34 @@ fn start() -> Result<(), StartError> {
 async fn run() -> Result<(), StartError> {
     let variable = |name: &str| std::env::var(name).ok();
     let function = variable(environment::FUNCTION).unwrap_or_default();
-    if function != environment::FUNCTION_API {
-        return Err(SettingsError::UnknownFunction { function }.into());
+    match function.as_str() {
+        environment::FUNCTION_API => run_api(ApiSettings::read(variable)?).await,
+        environment::FUNCTION_RELAY => {
+            // Until the bucket has an adapter here.
+            run_relay(RelaySettings::read(variable)?, Arc::new(NoBucket)).await
+        }
+        _ => Err(SettingsError::UnknownFunction { function }.into()),
     }
-    let settings = ApiSettings::read(variable)?;
+}
+
+async fn run_api(settings: ApiSettings) -> Result<(), StartError> {
     let client = dynamodb::client_from_environment().await;
     let state = api::ApiState::new(&settings, client)?;
     // The first request would otherwise pay for the TLS handshake, at a fraction of a CPU.
     state.warm_up().await;
     Ok(lambda_http::run(api::router(state)).await?)
+}
+
+async fn run_relay(
+    settings: RelaySettings,
+    pending_tags: Arc<dyn PendingTags>,
+) -> Result<(), StartError> {
+    let client = sqs::client_from_environment(&Arc::new(Meter::default())).await;
+    let queue = Arc::new(SqsQueue::new(client, settings.snapshot_queue));
+    let handler = RelayHandler::new(queue, pending_tags);
+    let handle = |event: LambdaEvent<Event>| {
+        let handler = handler.clone();
+        async move { Ok::<_, Infallible>(handler.handle(event.payload).await) }
+    };
+    Ok(lambda_runtime::run(service_fn(handle)).await?)
 }

@@ -5,5 +5,7 @@
 pub mod api;
 pub mod bootstrap;
 pub mod dynamodb;
+pub mod relay;
 pub mod settings;
+pub mod sqs;
 pub mod token;

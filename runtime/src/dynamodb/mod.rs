@@ -5,6 +5,8 @@ mod items;
 mod outcome;
 mod segments;
 
+pub(crate) use outcome::port_error;
+
 use std::sync::Arc;
 use std::time::Duration;
 

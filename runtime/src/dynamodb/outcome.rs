@@ -6,12 +6,13 @@ use aws_sdk_dynamodb::operation::RequestId;
 use cellar_engine::ports::PortError;
 
 /// Error codes after which the same request may succeed.
-const TEMPORARY_CODES: [&str; 9] = [
+const TEMPORARY_CODES: [&str; 10] = [
     "InternalServerError",
     "InternalFailure",
     "ServiceUnavailable",
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
+    "RequestThrottled",
     "ThrottlingException",
     "LimitExceededException",
     "TransactionConflictException",
@@ -19,7 +20,7 @@ const TEMPORARY_CODES: [&str; 9] = [
 ];
 
 /// Whether a request with this error may have happened, or may succeed when repeated.
-pub(super) fn port_error<E>(error: &SdkError<E>) -> PortError
+pub(crate) fn port_error<E>(error: &SdkError<E>) -> PortError
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,
 {
