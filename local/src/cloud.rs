@@ -6,20 +6,33 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
 use cellar_engine::meter::Meter;
+use cellar_engine::ports::{Clock, PendingTags};
+use cellar_engine::system::SystemClock;
 use cellar_runtime::api::{self, ApiState};
 use cellar_runtime::dynamodb;
+use cellar_runtime::relay::NoBucket;
 use cellar_runtime::settings::ApiSettings;
 use cellar_stacks::template::Template;
+use dynoxide::Database;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use crate::database::{self, DatabaseServer};
 use crate::error::LocalError;
-use crate::functions::url_function;
+use crate::events::{EventSources, Surroundings};
+use crate::functions::{stream_function, url_function};
 use crate::names::Names;
+use crate::queues::{LocalQueue, Queues};
 use crate::state::{Lock, Running, StateFolder};
+use crate::store::EventStore;
 use crate::{buckets, cors, tables};
 
+/// How long the event sources may take to end.
+const SOURCES_END: Duration = Duration::from_secs(3);
 const STOP_POLL: Duration = Duration::from_millis(200);
 
 /// What a template does not say.
@@ -31,6 +44,22 @@ pub struct Options {
     pub port: u16,
 }
 
+/// Parts of the world that tests may replace.
+#[derive(Clone)]
+pub struct Ports {
+    /// The time of queues and of event sources.
+    pub clock: Arc<dyn Clock>,
+    /// The tags of uploads.
+    pub pending_tags: Arc<dyn PendingTags>,
+}
+
+impl Default for Ports {
+    fn default() -> Self {
+        // Until the local buckets hold uploads.
+        Self { clock: Arc::new(SystemClock), pending_tags: Arc::new(NoBucket) }
+    }
+}
+
 /// A cloud that is ready: its tables are there and its URL is bound; [`LocalCloud::serve`] runs it.
 #[derive(Debug)]
 pub struct LocalCloud {
@@ -40,7 +69,10 @@ pub struct LocalCloud {
     settings: ApiSettings,
     meter: Arc<Meter>,
     folder: StateFolder,
-    // In the order of dropping: the database ends before the folder is free for another.
+    queues: Queues,
+    // In the order of dropping: the sources and the database end before the folder is free for
+    // another.
+    sources: EventSources,
     database: DatabaseServer,
     _lock: Lock,
 }
@@ -56,6 +88,19 @@ impl LocalCloud {
         folder: &StateFolder,
         options: &Options,
     ) -> Result<Self, LocalError> {
+        Self::start_with(template, folder, options, Ports::default()).await
+    }
+
+    /// As [`LocalCloud::start`], with parts of the world replaced.
+    ///
+    /// # Errors
+    /// As [`LocalCloud::start`].
+    pub async fn start_with(
+        template: &Template,
+        folder: &StateFolder,
+        options: &Options,
+        ports: Ports,
+    ) -> Result<Self, LocalError> {
         let lock = folder.lock()?;
         let mut manifest = folder.open(&options.stack)?;
         let listener = listen(options.port).await?;
@@ -69,6 +114,7 @@ impl LocalCloud {
         let database = database::open(&folder.database())?;
         manifest.tables = tables::create(&database, template, &names, &manifest.tables)?;
         buckets::create(folder, template, &names)?;
+        let (queues, sources) = events(template, &names, folder, &database, &ports)?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let database = DatabaseServer::start(database).await?;
@@ -92,6 +138,8 @@ impl LocalCloud {
             settings: function.settings,
             meter,
             folder: folder.clone(),
+            queues,
+            sources,
             database,
             _lock: lock,
         })
@@ -121,6 +169,12 @@ impl LocalCloud {
         &self.meter
     }
 
+    /// The queue with this logical id in the template.
+    #[must_use]
+    pub fn queue(&self, logical_id: &str) -> Option<Arc<LocalQueue>> {
+        self.queues.named(logical_id).cloned()
+    }
+
     /// Serves until `shutdown` resolves, or somebody asks for the end through the state folder
     /// ([`StateFolder::request_stop`]), and the requests under way are answered.
     ///
@@ -137,11 +191,48 @@ impl LocalCloud {
                 () = stop_requested(&folder) => {}
             }
         };
-        axum::serve(self.listener, self.router)
+        let (stop, stopped) = watch::channel(false);
+        let written = self.sources.written();
+        let mut sources = self.sources.run(&stopped);
+        let router =
+            self.router.layer(from_fn(move |request, next| tell(written.clone(), request, next)));
+        let served = axum::serve(self.listener, router)
             .with_graceful_shutdown(end)
             .await
-            .map_err(|error| LocalError::Server { what: "the local URL", why: error.to_string() })
+            .map_err(|error| LocalError::Server { what: "the local URL", why: error.to_string() });
+        // Each source ends between two calls of its function; what takes longer is ended, and
+        // comes again at the next start.
+        stop.send_replace(true);
+        let all = async { while sources.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(SOURCES_END, all).await;
+        served
     }
+}
+
+/// Tells the event sources of a request that may have written.
+async fn tell(written: watch::Sender<()>, request: Request, next: Next) -> Response {
+    let may_write = !request.method().is_safe();
+    let response = next.run(request).await;
+    if may_write {
+        written.send_replace(());
+    }
+    response
+}
+
+/// The template's queues and event sources.
+fn events(
+    template: &Template,
+    names: &Names<'_>,
+    folder: &StateFolder,
+    database: &Database,
+    ports: &Ports,
+) -> Result<(Queues, EventSources), LocalError> {
+    let (store, clock) = (EventStore::open(&folder.events())?, &ports.clock);
+    let queues = Queues::open(template, names, &store, clock)?;
+    let surroundings = Surroundings { database, store: &store, queues: &queues, clock };
+    let function = |id: &str| stream_function(template, names, id, &queues, &ports.pending_tags);
+    let sources = EventSources::open(template, names, &surroundings, function)?;
+    Ok((queues, sources))
 }
 
 async fn stop_requested(folder: &StateFolder) {

@@ -4,19 +4,24 @@
 //! It is for development: whoever has an account on the machine can reach the embedded DynamoDB,
 //! which asks for no real credentials, on its own port.
 //!
-//! Tables, environment variables, the function behind a URL and its CORS answers come from the
-//! template and are not repeated here.
+//! Tables, queues, environment variables, the function behind a URL and its CORS answers, and which
+//! records of which stream call which function come from the template and are not repeated here.
 
 mod buckets;
 mod cloud;
 mod cors;
 mod database;
 mod error;
+mod events;
 mod functions;
 mod names;
+mod queues;
 mod state;
+mod store;
 mod tables;
 
-pub use cloud::{LocalCloud, Options};
+pub use cloud::{LocalCloud, Options, Ports};
 pub use error::LocalError;
+pub use events::FilterError;
+pub use queues::LocalQueue;
 pub use state::{Occupancy, Running, StateFolder};

@@ -73,6 +73,7 @@ pub(super) fn add(
 fn queue(stack: &mut Stack, id: &str, queue: Queue) -> Result<Handle<Queue>, SynthesisError> {
     let queue = stack.add(id, queue)?;
     stack.add(&format!("{id}Policy"), QueuePolicy::tls_only(&queue))?;
+    suppressions::for_queue(stack, &queue);
     Ok(queue)
 }
 

@@ -1,7 +1,7 @@
 //! Findings of template checkers that do not apply to Cellar, with the reasons that the template
 //! carries (design `5-quality.md` §5).
 
-use crate::constructs::{Bucket, Function, FunctionUrl, LogGroup, Rule, Table};
+use crate::constructs::{Bucket, Function, FunctionUrl, LogGroup, Queue, Rule, Table};
 use crate::stack::{Handle, Stack};
 
 /// A key of one's own has a monthly price, and an idle stack costs nothing.
@@ -20,6 +20,16 @@ pub(super) fn for_bucket(stack: &mut Stack, bucket: &Handle<Bucket>) {
         Rule::checkov("CKV_AWS_18"),
         "Only Cellar's functions and URLs that they sign reach the bucket, and the event log \
          records who changed what; access logs would need a second bucket that grows for ever.",
+    );
+}
+
+/// A queue: no key of one's own.
+pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>) {
+    stack.suppress(
+        queue,
+        Rule::checkov("CKV_AWS_27"),
+        "Encrypted with a key that SQS manages, of which this rule knows nothing; a key of one's \
+         own costs money every month.",
     );
 }
 

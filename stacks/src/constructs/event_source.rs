@@ -36,7 +36,7 @@ pub struct StreamSource {
 }
 
 impl StreamSource {
-    /// Batches of 100 records, each tried 11 times within an hour.
+    /// Batches of 100 records, each tried 11 times within 12 hours: half of what a stream keeps.
     pub fn new(
         table: &Handle<Table>,
         function: &Handle<Function>,
@@ -49,7 +49,7 @@ impl StreamSource {
             filters: Vec::new(),
             batch_size: 100,
             retries: 10,
-            record_age_s: 60 * 60,
+            record_age_s: 12 * 60 * 60,
         }
     }
 

@@ -69,7 +69,7 @@ fn the_stream_is_read_from_its_beginning_and_no_record_blocks_it_for_ever() {
             "EventSourceArn": {"Fn::GetAtt": ["EntryTable", "StreamArn"]},
             "FunctionName": {"Fn::GetAtt": ["RelayFunction", "Arn"]},
             "FunctionResponseTypes": ["ReportBatchItemFailures"],
-            "MaximumRecordAgeInSeconds": 3600,
+            "MaximumRecordAgeInSeconds": 43_200,
             "MaximumRetryAttempts": 10,
             "ParallelizationFactor": 1,
             "StartingPosition": "TRIM_HORIZON",
