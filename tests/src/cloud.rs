@@ -62,9 +62,9 @@ impl TestCloud {
         let state = StateFolder::new(folder.path().join("local"));
         let options = Options { stack: config.stack.clone(), port: 0 };
         let cloud = LocalCloud::start_with(&template, &state, &options, ports).await.unwrap();
-        let queues = template.resources().filter_map(|(logical_id, _)| {
-            Some((logical_id.to_owned(), cloud.queue(logical_id)?))
-        });
+        let queues = template
+            .resources()
+            .filter_map(|(logical_id, _)| Some((logical_id.to_owned(), cloud.queue(logical_id)?)));
         let (queues, url, database_url) =
             (queues.collect(), cloud.url().to_owned(), cloud.database_url());
         let (settings, meter) = (cloud.settings().clone(), Arc::clone(cloud.meter()));
