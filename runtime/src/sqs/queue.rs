@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::operation::change_message_visibility::ChangeMessageVisibilityError;
+use aws_sdk_sqs::operation::delete_message::DeleteMessageError;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
 use cellar_engine::ports::{
     Jobs, PortError, Receipt, Received, check_body, check_max, check_visibility,
@@ -75,7 +76,19 @@ impl Jobs for SqsQueue {
 
     async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
         let request = self.client.delete_message().queue_url(&self.url).receipt_handle(&receipt.0);
-        request.send().await.map(drop).map_err(|error| port_error(&error))
+        match request.send().await {
+            Ok(_) => Ok(()),
+            // Receipts come from this queue, so one that it does not know is of a message that is
+            // gone: SQS says nothing of it, but not everything that speaks its language does.
+            Err(error)
+                if error
+                    .as_service_error()
+                    .is_some_and(DeleteMessageError::is_receipt_handle_is_invalid) =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(port_error(&error)),
+        }
     }
 }
 
