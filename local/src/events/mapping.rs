@@ -224,7 +224,7 @@ mod tests {
         }
         let pattern = json!({"Filters": [{"Pattern": r#"{"a":[{"cidr":"::/0"}]}"#}]});
         let error = read(|properties| {
-            drop(properties.insert("FilterCriteria".to_owned(), pattern.clone()))
+            properties.insert("FilterCriteria".to_owned(), pattern.clone());
         });
         assert!(matches!(error, Err(LocalError::Filter { .. })));
     }

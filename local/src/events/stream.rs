@@ -1,5 +1,7 @@
 //! The embedded DynamoDB's streams.
 
+use std::time::Duration;
+
 use cellar_engine::ports::PortError;
 use dynoxide::Database;
 use serde::de::DeserializeOwned;
@@ -105,9 +107,8 @@ impl Shard {
         let created_s = change
             .and_then(|change| change.get("ApproximateCreationDateTime")?.as_f64())
             .unwrap_or_default();
-        // Whole seconds, far below what a float holds exactly.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-        let created_ms = (created_s * 1_000.0) as u64;
+        let created = Duration::try_from_secs_f64(created_s).unwrap_or_default();
+        let created_ms = u64::try_from(created.as_millis()).unwrap_or(u64::MAX);
         Ok(Record { sequence_number, created_ms, event })
     }
 }
