@@ -204,4 +204,19 @@ mod tests {
         clock.advance_ms(1);
         assert!(queue.receive(1, 0).await.unwrap().is_empty() && queue.is_empty());
     }
+
+    #[tokio::test]
+    async fn a_receipt_is_good_until_its_message_comes_back() {
+        let clock = Arc::new(ManualClock::at(1));
+        let queue = MemoryQueue::new(clock.clone(), QueueRules::LONGEST);
+        queue.send("job").await.unwrap();
+        let first = queue.receive(1, 10).await.unwrap().remove(0).receipt;
+        clock.advance_ms(10_000);
+        assert_eq!(queue.change_visibility(&first, 10).await, Ok(false), "it has come back");
+        let second = queue.receive(1, 10).await.unwrap().remove(0).receipt;
+        assert_eq!(queue.change_visibility(&first, 0).await, Ok(false), "it is another's now");
+        queue.delete(&first).await.unwrap();
+        assert_eq!((queue.len(), queue.change_visibility(&second, 10).await), (1, Ok(true)));
+        assert!(queue.delete(&Receipt("none".to_owned())).await.is_err());
+    }
 }

@@ -45,16 +45,24 @@ async fn nums(queue: &MemoryQueue) -> Vec<u32> {
 /// A queue that does not answer after some messages.
 struct Failing {
     left: Mutex<u32>,
-    temporary: bool,
+    tries: Mutex<u32>,
     sent: Mutex<Vec<String>>,
+}
+
+impl Failing {
+    fn after(messages: u32) -> Arc<Self> {
+        let left = Mutex::new(messages);
+        Arc::new(Self { left, tries: Mutex::default(), sent: Mutex::default() })
+    }
 }
 
 #[async_trait]
 impl Jobs for Failing {
     async fn send(&self, body: &str) -> Result<(), PortError> {
+        *self.tries.lock().unwrap() += 1;
         let mut left = self.left.lock().unwrap();
         if *left == 0 {
-            return Err(PortError { temporary: self.temporary, message: "down".to_owned() });
+            return Err(PortError::temporary("down"));
         }
         *left -= 1;
         self.sent.lock().unwrap().push(body.to_owned());
@@ -100,11 +108,12 @@ async fn a_record_that_can_never_succeed_is_reported_and_holds_up_nothing() {
 
 #[tokio::test]
 async fn behind_a_service_that_does_not_answer_nothing_is_tried() {
-    let jobs = Arc::new(Failing { left: Mutex::new(1), temporary: true, sent: Mutex::default() });
+    let jobs = Failing::after(1);
     let relay = Relay::new(jobs.clone(), Arc::new(MemoryPendingTags::default()));
     let batch = [snapshot(0), snapshot(1), snapshot(2)];
     assert_eq!(relay.batch(&batch).await, Some("1".to_owned()));
     assert_eq!(jobs.sent.lock().unwrap().len(), 1);
+    assert_eq!(*jobs.tries.lock().unwrap(), 2, "the third was not tried");
     *jobs.left.lock().unwrap() = 9;
     assert_eq!(relay.batch(&batch[1..]).await, None, "and later it goes on from there");
     assert_eq!(jobs.sent.lock().unwrap().len(), 3);
@@ -112,7 +121,7 @@ async fn behind_a_service_that_does_not_answer_nothing_is_tried() {
 
 #[tokio::test]
 async fn the_first_failure_is_the_one_that_is_reported() {
-    let jobs = Arc::new(Failing { left: Mutex::new(0), temporary: true, sent: Mutex::default() });
+    let jobs = Failing::after(0);
     let relay = Relay::new(jobs, Arc::new(MemoryPendingTags::default()));
     let batch = [external(4, "uploads/a/gone"), snapshot(5), snapshot(6)];
     assert_eq!(relay.batch(&batch).await, Some("4".to_owned()));

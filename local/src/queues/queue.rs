@@ -260,4 +260,23 @@ mod tests {
         assert!(opened.queue.receive(10, 30).await.unwrap().is_empty(), "their time is over");
         assert_eq!(opened.queue.is_empty().await, Ok(true));
     }
+
+    #[tokio::test]
+    async fn a_receipt_is_good_until_its_message_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = open(&folder.path().join("events.sqlite"), QueueRules::LONGEST.retention_ms);
+        let Opened { clock, queue, .. } = &opened;
+        queue.send("job").await.unwrap();
+        let first = queue.receive(1, 10).await.unwrap().remove(0).receipt;
+        clock.advance_ms(10_000);
+        assert_eq!(queue.change_visibility(&first, 10).await, Ok(false), "it has come back");
+        let second = queue.receive(1, 10).await.unwrap().remove(0).receipt;
+        assert_eq!(queue.change_visibility(&first, 0).await, Ok(false), "it is another's now");
+        queue.delete(&first).await.unwrap();
+        assert_eq!(
+            (queue.len().await, queue.change_visibility(&second, 10).await),
+            (Ok(1), Ok(true))
+        );
+        assert!(queue.delete(&Receipt("none".to_owned())).await.is_err());
+    }
 }
