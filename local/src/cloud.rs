@@ -204,7 +204,9 @@ impl LocalCloud {
         // comes again at the next start.
         stop.send_replace(true);
         let all = async { while sources.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(SOURCES_END, all).await;
+        if tokio::time::timeout(SOURCES_END, all).await.is_err() {
+            sources.shutdown().await;
+        }
         served
     }
 }

@@ -1,6 +1,5 @@
 //! Functions that a stream calls, in this process.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use async_trait::async_trait;
 use aws_lambda_events::event::dynamodb::Event;
 use cellar_runtime::relay::RelayHandler;
 use serde_json::Value;
+use tokio::task::JoinSet;
 
 use super::batch::Outcome;
 
@@ -33,16 +33,15 @@ pub(super) async fn call(
     event: Value,
     timeout: Duration,
 ) -> Result<Value, String> {
-    let function = AssertUnwindSafe(Arc::clone(function));
-    // In a task of its own, which a panic ends and nothing else.
-    let mut task = tokio::spawn(async move { function.call(event).await });
-    match tokio::time::timeout(timeout, &mut task).await {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(ended)) => Err(format!("the function ended without an answer: {ended}")),
-        Err(_) => {
-            task.abort();
-            Err(format!("the function took longer than {} s", timeout.as_secs()))
-        }
+    let function = Arc::clone(function);
+    // In a task of its own, which a panic ends and nothing else; dropping the set ends it too.
+    let mut task = JoinSet::new();
+    task.spawn(async move { function.call(event).await });
+    match tokio::time::timeout(timeout, task.join_next()).await {
+        Ok(Some(Ok(answer))) => answer,
+        Ok(Some(Err(ended))) => Err(format!("the function ended without an answer: {ended}")),
+        Ok(None) => Err("the function was not called".to_owned()),
+        Err(_) => Err(format!("the function took longer than {} s", timeout.as_secs())),
     }
 }
 
