@@ -1,33 +1,110 @@
 //! Operations in a few words, for people.
 
-use cellar_core::a1::{CellName, Rectangle};
+use cellar_core::a1::{CellName, Rectangle, column_name};
+use cellar_core::axis_map::Axis;
 use cellar_core::cell::{Cell, Value};
 use cellar_core::count::grouped;
-use cellar_core::operation::{CellEdit, Operation};
+use cellar_core::operation::{CellEdit, Operation, Spans};
 
 use crate::table::escape;
 
 /// Characters of a text that are shown.
 const SHOWN_CHARACTERS: usize = 40;
+/// Phrases, and spans of a phrase, that are shown.
+const SHOWN_PHRASES: usize = 4;
 
 /// One operation: `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
 pub(crate) fn operation(operation: &Operation) -> String {
     operations(std::iter::once(operation))
 }
 
-/// Several operations together, in the same words.
+/// Several operations together: the cells that are set in one phrase, the rest one by one.
 pub(crate) fn operations<'a>(operations: impl Iterator<Item = &'a Operation>) -> String {
-    let edits: Vec<&CellEdit> = operations
-        .flat_map(|operation| match operation {
-            Operation::SetCells(set) => &set.cells,
-        })
-        .collect();
-    match edits.as_slice() {
-        [] => "nothing".to_owned(),
-        [edit] => one(edit),
-        edits => {
-            format!("{} cells {}", grouped(edits.len()), around(edits))
+    let (mut edits, mut phrases) = (Vec::<&CellEdit>::new(), Vec::new());
+    for operation in operations {
+        match operation {
+            Operation::SetCells(set) => edits.extend(&set.cells),
+            other => phrases.push(phrase(other)),
         }
+    }
+    match edits.as_slice() {
+        [] => {}
+        [edit] => phrases.insert(0, one(edit)),
+        edits => phrases.insert(0, format!("{} cells {}", grouped(edits.len()), around(edits))),
+    }
+    let more = phrases.len().saturating_sub(SHOWN_PHRASES);
+    phrases.truncate(SHOWN_PHRASES);
+    match (phrases.is_empty(), more) {
+        (true, _) => "nothing".to_owned(),
+        (false, 0) => phrases.join(", "),
+        (false, more) => format!("{} and {} more", phrases.join(", "), grouped(more)),
+    }
+}
+
+fn phrase(operation: &Operation) -> String {
+    match operation {
+        Operation::SetCells(_) => String::new(),
+        Operation::ClearRange(clear) => {
+            format!("cleared {}", range(&clear.rows, &clear.columns))
+        }
+        Operation::SetFormat(set) => {
+            format!("{} shown as {}", range(&set.rows, &set.columns), cut(&set.format))
+        }
+        Operation::InsertRows(insert) => {
+            format!("inserted {} before row {}", things(insert.count, "row"), row(insert.before))
+        }
+        Operation::InsertColumns(insert) => {
+            let before = column_name(insert.before);
+            format!("inserted {} before column {before}", things(insert.count, "column"))
+        }
+        Operation::DeleteRows(delete) => format!("deleted rows {}", rows(&delete.spans)),
+        Operation::DeleteColumns(delete) => format!("deleted columns {}", columns(&delete.spans)),
+        Operation::AddSheet(add) => format!("added sheet `{}`", cut(&add.name)),
+        Operation::RenameSheet(rename) => format!("renamed a sheet to `{}`", cut(&rename.name)),
+        Operation::DeleteSheet(delete) => format!("deleted sheet {}", delete.sheet.0),
+        Operation::Undo(undo) => format!("took back {}", undo.position),
+        Operation::Rejected(rejection) => format!("rejected: {}", cut(&rejection.detail)),
+    }
+}
+
+fn things(count: u32, one: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {one}{plural}", grouped(count as usize))
+}
+
+fn row(row: u32) -> String {
+    (u64::from(row) + 1).to_string()
+}
+
+fn range(row_spans: &Spans, column_spans: &Spans) -> String {
+    match (row_spans.is_all(Axis::Rows), column_spans.is_all(Axis::Columns)) {
+        (true, true) => "everything".to_owned(),
+        (true, false) => format!("columns {}", columns(column_spans)),
+        (false, true) => format!("rows {}", rows(row_spans)),
+        (false, false) => {
+            format!("rows {} of columns {}", rows(row_spans), columns(column_spans))
+        }
+    }
+}
+
+fn rows(spans: &Spans) -> String {
+    listed(spans, row)
+}
+
+fn columns(spans: &Spans) -> String {
+    listed(spans, column_name)
+}
+
+/// `3`, `3:5` or `3:5, 9 and 7 more`.
+fn listed(spans: &Spans, name: fn(u32) -> String) -> String {
+    let shown = spans.iter().take(SHOWN_PHRASES).map(|span| match span.count {
+        1 => name(span.first),
+        _ => format!("{}:{}", name(span.first), name(span.end().saturating_sub(1))),
+    });
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match spans.len().saturating_sub(SHOWN_PHRASES) {
+        0 => shown,
+        more => format!("{shown} and {} more", grouped(more)),
     }
 }
 

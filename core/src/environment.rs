@@ -3,16 +3,20 @@
 //! One home for both sides: `stacks` writes them into the template, `runtime` reads them, and
 //! `local` passes them on from the template unchanged (design `1-overview.md`, one binary path).
 
-/// Which handler the one `bootstrap` binary runs; see [`FUNCTION_API`].
+/// Which handler the one `bootstrap` binary runs: [`FUNCTION_API`] or [`FUNCTION_RELAY`].
 pub const FUNCTION: &str = "CELLAR_FUNCTION";
 /// Value of [`FUNCTION`] for the HTTP API.
 pub const FUNCTION_API: &str = "api";
+/// Value of [`FUNCTION`] for the relay from the Entry table's stream to jobs.
+pub const FUNCTION_RELAY: &str = "relay";
 /// Name of the Entry table.
 pub const ENTRY_TABLE: &str = "CELLAR_ENTRY_TABLE";
 /// Name of the Segment table.
 pub const SEGMENT_TABLE: &str = "CELLAR_SEGMENT_TABLE";
 /// Name of the bucket for large entries and snapshots.
 pub const BUCKET: &str = "CELLAR_BUCKET";
+/// URL of the queue of snapshot jobs.
+pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";
 /// Name of the stack, as `health` reports it.
 pub const STACK: &str = "CELLAR_STACK";
 /// Milliseconds after which a request is answered with "try again", before Lambda would end it.

@@ -1,5 +1,5 @@
-//! Attribute names of the tables: single letters, because every byte of them is billed
-//! (design `2-log.md` §1).
+//! Attribute names of the tables, which are single letters because every byte of them is billed
+//! (design `2-log.md` §1), and the names that objects in the bucket carry.
 
 /// Partition key of every table: the log's UUID, on Entry followed by the log-segment number.
 pub const PARTITION_KEY: &str = "S";
@@ -8,7 +8,7 @@ pub const SORT_KEY: &str = "N";
 /// When the record was created, Unix seconds.
 pub const CREATED: &str = "C";
 
-/// Entry: its type, one letter: `S` snapshot, `X` end segment, `E` edits.
+/// Entry: its type, one letter: `S` snapshot, `X` end segment, `E` edits, `I` import.
 pub const TYPE: &str = "T";
 /// Entry: version of the body's encoding for its type; absent when 1.
 pub const VERSION: &str = "V";
@@ -32,3 +32,12 @@ pub const PURGED: &str = "P";
 pub const LAST_SNAPSHOT: &str = "L";
 /// Segment: key of the archive object.
 pub const ARCHIVE: &str = "A";
+
+/// Prefix of the keys of external bodies in the bucket (design `2-log.md` §4).
+pub const UPLOADS_PREFIX: &str = "uploads/";
+/// Prefix of the keys of archived log segments in the bucket.
+pub const ARCHIVE_PREFIX: &str = "archive/";
+/// Key of the tag that an upload carries until an entry names it.
+pub const STATE_TAG: &str = "state";
+/// Value of [`STATE_TAG`] until then: the bucket's lifecycle deletes what still has it.
+pub const STATE_PENDING: &str = "pending";

@@ -8,6 +8,7 @@ pub mod logs;
 pub mod memory;
 pub mod meter;
 pub mod ports;
+pub mod relay;
 pub mod retention;
 pub mod sha256;
 pub mod system;

@@ -177,11 +177,14 @@ impl Archivist {
         let (log, num) = (segment.log, segment.num);
         let entries = self.whole_segment(log, num).await?;
         let plain: Vec<Entry> = entries.iter().map(|entry| entry.as_ref().clone()).collect();
-        let object = encode_archive(&plain)
-            .map_err(|fault| RetentionError::Archive { log, segment: num, fault })?;
+        let object = encode_archive(&plain).map_err(|fault| RetentionError::Archive {
+            log,
+            segment: num,
+            fault,
+        })?;
         let key = archive_key(log, num, &object);
-        let blob_key = BlobKey::new(key.clone())
-            .map_err(|error| PortError::permanent(error.to_string()))?;
+        let blob_key =
+            BlobKey::new(key.clone()).map_err(|error| PortError::permanent(error.to_string()))?;
         let bytes = u64::try_from(object.len()).unwrap_or(u64::MAX);
         let blob = NewBlob {
             key: blob_key,
@@ -222,8 +225,8 @@ impl Archivist {
         archive: Option<&str>,
     ) -> Result<Purged, RetentionError> {
         let (log, num) = (segment.log, segment.num);
-        let start = Position::new(num, 0)
-            .map_err(|error| PortError::permanent(error.to_string()))?;
+        let start =
+            Position::new(num, 0).map_err(|error| PortError::permanent(error.to_string()))?;
         let (mut purge, mut action) = Purge::begin(start, Fences::default());
         let mut store_error = None;
         loop {

@@ -6,23 +6,35 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
 use cellar_engine::meter::Meter;
+use cellar_engine::ports::{Blobs, Clock, PendingTags};
+use cellar_engine::system::SystemClock;
 use cellar_runtime::api::{self, ApiState};
 use cellar_runtime::dynamodb;
-use cellar_runtime::s3;
+use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::settings::ApiSettings;
 use cellar_stacks::template::Template;
+use dynoxide::Database;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use crate::buckets::Buckets;
 use crate::database;
 use crate::error::LocalError;
-use crate::functions::url_function;
+use crate::events::{EventSources, Surroundings};
+use crate::functions::{stream_function, url_function};
 use crate::names::Names;
+use crate::queues::{LocalQueue, Queues};
 use crate::server::ServerThread;
 use crate::state::{BucketCredentials, Lock, Running, StateFolder};
+use crate::store::EventStore;
 use crate::{cors, tables};
 
+/// How long the event sources may take to end.
+const SOURCES_END: Duration = Duration::from_secs(3);
 const STOP_POLL: Duration = Duration::from_millis(200);
 
 /// What a template does not say.
@@ -32,6 +44,21 @@ pub struct Options {
     pub stack: String,
     /// The port on 127.0.0.1; 0 for any that is free.
     pub port: u16,
+}
+
+/// Parts of the world that tests may replace.
+#[derive(Clone)]
+pub struct Ports {
+    /// The time of queues and of event sources.
+    pub clock: Arc<dyn Clock>,
+    /// The tags of uploads; those of the local bucket if none.
+    pub pending_tags: Option<Arc<dyn PendingTags>>,
+}
+
+impl Default for Ports {
+    fn default() -> Self {
+        Self { clock: Arc::new(SystemClock), pending_tags: None }
+    }
 }
 
 /// A cloud that is ready: its tables are there and its URL is bound; [`LocalCloud::serve`] runs it.
@@ -44,7 +71,10 @@ pub struct LocalCloud {
     meter: Arc<Meter>,
     folder: StateFolder,
     bucket_credentials: BucketCredentials,
-    // In the order of dropping: the servers end before the folder is free for another.
+    queues: Queues,
+    // In the order of dropping: the sources and the servers end before the folder is free for
+    // another.
+    sources: EventSources,
     database: ServerThread,
     buckets: ServerThread,
     _lock: Lock,
@@ -61,6 +91,19 @@ impl LocalCloud {
         folder: &StateFolder,
         options: &Options,
     ) -> Result<Self, LocalError> {
+        Self::start_with(template, folder, options, Ports::default()).await
+    }
+
+    /// As [`LocalCloud::start`], with parts of the world replaced.
+    ///
+    /// # Errors
+    /// As [`LocalCloud::start`].
+    pub async fn start_with(
+        template: &Template,
+        folder: &StateFolder,
+        options: &Options,
+        ports: Ports,
+    ) -> Result<Self, LocalError> {
         let lock = folder.lock()?;
         let mut manifest = folder.open(&options.stack)?;
         let listener = listen(options.port).await?;
@@ -76,13 +119,19 @@ impl LocalCloud {
         let buckets = Buckets::open(folder, template, &names, &manifest.buckets)?;
         manifest.buckets = buckets.names();
         let bucket_credentials = folder.bucket_credentials()?;
+        let buckets = buckets.serve(&bucket_credentials).await?;
+        let BucketCredentials { access_key, secret_key } = &bucket_credentials;
+        let s3 = s3::client_for_endpoint(&buckets.url(), access_key, secret_key);
+        let bucket = function.settings.bucket.clone();
+        let blobs: Arc<dyn Blobs> =
+            Arc::new(S3Blobs::new(bucket, s3.clone(), Arc::new(Meter::default())));
+        let pending_tags = ports.pending_tags.unwrap_or_else(|| Arc::new(blobs));
+        let events = Events { clock: &ports.clock, pending_tags };
+        let (queues, sources) = events.open(template, &names, folder, &database)?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let database = database::start(database).await?;
-        let buckets = buckets.serve(&bucket_credentials).await?;
         let dynamodb = dynamodb::client_for_endpoint(&database.url());
-        let BucketCredentials { access_key, secret_key } = &bucket_credentials;
-        let s3 = s3::client_for_endpoint(&buckets.url(), access_key, secret_key);
         let state = ApiState::new(&function.settings, dynamodb, s3)?;
         let meter = Arc::clone(state.meter());
         state.warm_up().await;
@@ -103,6 +152,8 @@ impl LocalCloud {
             meter,
             folder: folder.clone(),
             bucket_credentials,
+            queues,
+            sources,
             database,
             buckets,
             _lock: lock,
@@ -145,6 +196,12 @@ impl LocalCloud {
         &self.meter
     }
 
+    /// The queue with this logical id in the template.
+    #[must_use]
+    pub fn queue(&self, logical_id: &str) -> Option<Arc<LocalQueue>> {
+        self.queues.named(logical_id).cloned()
+    }
+
     /// Serves until `shutdown` resolves, or somebody asks for the end through the state folder
     /// ([`StateFolder::request_stop`]), and the requests under way are answered.
     ///
@@ -161,10 +218,56 @@ impl LocalCloud {
                 () = stop_requested(&folder) => {}
             }
         };
-        axum::serve(self.listener, self.router)
+        let (stop, stopped) = watch::channel(false);
+        let written = self.sources.written();
+        let mut sources = self.sources.run(&stopped);
+        let router =
+            self.router.layer(from_fn(move |request, next| tell(written.clone(), request, next)));
+        let served = axum::serve(self.listener, router)
             .with_graceful_shutdown(end)
             .await
-            .map_err(|error| LocalError::Server { what: "the local URL", why: error.to_string() })
+            .map_err(|error| LocalError::Server { what: "the local URL", why: error.to_string() });
+        // Each source ends between two calls of its function; what takes longer is ended, and
+        // comes again at the next start.
+        stop.send_replace(true);
+        let all = async { while sources.join_next().await.is_some() {} };
+        if tokio::time::timeout(SOURCES_END, all).await.is_err() {
+            sources.shutdown().await;
+        }
+        served
+    }
+}
+
+/// Tells the event sources of a request that may have written.
+async fn tell(written: watch::Sender<()>, request: Request, next: Next) -> Response {
+    let may_write = !request.method().is_safe();
+    let response = next.run(request).await;
+    if may_write {
+        written.send_replace(());
+    }
+    response
+}
+
+/// What the template's queues and event sources run on.
+struct Events<'a> {
+    clock: &'a Arc<dyn Clock>,
+    pending_tags: Arc<dyn PendingTags>,
+}
+
+impl Events<'_> {
+    fn open(
+        &self,
+        template: &Template,
+        names: &Names<'_>,
+        folder: &StateFolder,
+        database: &Database,
+    ) -> Result<(Queues, EventSources), LocalError> {
+        let (store, clock) = (EventStore::open(&folder.events())?, self.clock);
+        let queues = Queues::open(template, names, &store, clock)?;
+        let surroundings = Surroundings { database, store: &store, queues: &queues, clock };
+        let function = |id: &str| stream_function(template, names, id, &queues, &self.pending_tags);
+        let sources = EventSources::open(template, names, &surroundings, function)?;
+        Ok((queues, sources))
     }
 }
 

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use cellar_runtime::settings::SettingsError;
 use cellar_stacks::template::ResolveError;
 
+use crate::events::FilterError;
+
 /// Why the local cloud does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
@@ -88,6 +90,14 @@ pub enum LocalError {
     /// A value of the template that cannot be resolved.
     #[error("the template cannot run locally: {0}")]
     Resolve(#[from] ResolveError),
+    /// A filter of an event source that is not one of Lambda's.
+    #[error("the template cannot run locally: {logical_id}: {source}")]
+    Filter {
+        /// The event source.
+        logical_id: String,
+        /// What is wrong with it.
+        source: FilterError,
+    },
     /// A function's environment.
     #[error(transparent)]
     Settings(#[from] SettingsError),

@@ -1,14 +1,19 @@
-//! The function behind the template's URL, and the environment that the template gives it.
+//! The functions of the template, each with the environment that the template gives it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use cellar_core::environment;
-use cellar_runtime::settings::{ApiSettings, SettingsError};
+use cellar_engine::ports::{Jobs, PendingTags};
+use cellar_runtime::relay::RelayHandler;
+use cellar_runtime::settings::{ApiSettings, RelaySettings, SettingsError};
 use cellar_stacks::template::Template;
 use serde_json::Value;
 
 use crate::error::LocalError;
-use crate::names::Names;
+use crate::events::StreamFunction;
+use crate::names::{Names, target};
+use crate::queues::Queues;
 
 const URL: &str = "AWS::Lambda::Url";
 
@@ -30,10 +35,10 @@ pub(crate) fn url_function(
         return Err(LocalError::Template { logical_id: URL.to_owned(), why });
     };
     let fault = |why: &str| LocalError::Template { logical_id: url_id.to_owned(), why: why.into() };
-    let target = url.properties.get("TargetFunctionArn").and_then(|arn| arn.get("Fn::GetAtt"));
-    let function_id = target
-        .and_then(|target| target.get(0))
-        .and_then(Value::as_str)
+    let function_id = url
+        .properties
+        .get("TargetFunctionArn")
+        .and_then(target)
         .ok_or_else(|| fault("its function is not one of this template"))?;
     let variables = variables(template, names, function_id)?;
     let variable = |name: &str| variables.get(name).cloned();
@@ -43,6 +48,29 @@ pub(crate) fn url_function(
     }
     let cors = url.properties.get("Cors").map(|cors| template.resolve(cors, names)).transpose()?;
     Ok(UrlFunction { settings: ApiSettings::read(variable)?, cors })
+}
+
+/// The function that a stream calls.
+pub(crate) fn stream_function(
+    template: &Template,
+    names: &Names<'_>,
+    function_id: &str,
+    queues: &Queues,
+    pending_tags: &Arc<dyn PendingTags>,
+) -> Result<Arc<dyn StreamFunction>, LocalError> {
+    let variables = variables(template, names, function_id)?;
+    let variable = |name: &str| variables.get(name).cloned();
+    let function = variable(environment::FUNCTION).unwrap_or_default();
+    if function != environment::FUNCTION_RELAY {
+        return Err(SettingsError::UnknownFunction { function }.into());
+    }
+    let settings = RelaySettings::read(variable)?;
+    let queue = queues.at(&settings.snapshot_queue, names).ok_or_else(|| {
+        let why = format!("{} is no queue of the template", environment::SNAPSHOT_QUEUE);
+        LocalError::Template { logical_id: function_id.to_owned(), why }
+    })?;
+    let jobs = Arc::clone(queue) as Arc<dyn Jobs>;
+    Ok(Arc::new(RelayHandler::new(jobs, Arc::clone(pending_tags))))
 }
 
 /// The environment variables of a function, resolved.

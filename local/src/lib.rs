@@ -5,7 +5,8 @@
 //! which asks for no real credentials, on its own port. The embedded S3 asks for those in the state
 //! folder.
 //!
-//! Tables, buckets with their lifecycle rules, environment variables, the function behind a URL and its CORS answers come from the
+//! Tables, buckets with their lifecycle rules, queues, environment variables, the function behind a
+//! URL and its CORS answers, and which records of which stream call which function come from the
 //! template and are not repeated here.
 
 mod buckets;
@@ -13,12 +14,17 @@ mod cloud;
 mod cors;
 mod database;
 mod error;
+mod events;
 mod functions;
 mod names;
+mod queues;
 mod server;
 mod state;
+mod store;
 mod tables;
 
-pub use cloud::{LocalCloud, Options};
+pub use cloud::{LocalCloud, Options, Ports};
 pub use error::LocalError;
+pub use events::FilterError;
+pub use queues::LocalQueue;
 pub use state::{Occupancy, Running, StateFolder};

@@ -3,10 +3,18 @@
 
 use cellar_stacks::Lookup;
 use cellar_stacks::template::Template;
+use serde_json::Value;
 
+const QUEUE: &str = "AWS::SQS::Queue";
 const REGION: &str = "local";
 const BUCKET: &str = "AWS::S3::Bucket";
 const ACCOUNT: &str = "000000000000";
+
+/// The logical id that a `Ref` or `Fn::GetAtt` names.
+pub(crate) fn target(value: &Value) -> Option<&str> {
+    let attribute = || value.get("Fn::GetAtt")?.get(0);
+    value.get("Ref").or_else(attribute)?.as_str()
+}
 
 /// Names and attributes of a local deployment.
 pub(crate) struct Names<'a> {
@@ -28,6 +36,21 @@ impl Names<'_> {
         name
     }
 
+    /// The URL of a queue: nothing listens there, it only says which queue is meant.
+    pub(crate) fn queue_url(&self, logical_id: &str) -> String {
+        format!("https://sqs.{REGION}.localhost/{ACCOUNT}/{}", self.physical(logical_id))
+    }
+
+    /// The ARN of a function.
+    pub(crate) fn function_arn(&self, logical_id: &str) -> String {
+        format!("arn:aws:lambda:{REGION}:{ACCOUNT}:function:{}", self.physical(logical_id))
+    }
+
+    fn is_queue(&self, logical_id: &str) -> bool {
+        let resource = self.template.resource(logical_id);
+        resource.is_some_and(|resource| resource.resource_type == QUEUE)
+    }
+
     fn has(&self, logical_id: &str) -> bool {
         self.template.resource(logical_id).is_some()
     }
@@ -41,6 +64,7 @@ impl Lookup for Names<'_> {
             "AWS::AccountId" => Some(ACCOUNT.to_owned()),
             "AWS::Partition" => Some("aws".to_owned()),
             "AWS::URLSuffix" => Some("localhost".to_owned()),
+            logical_id if self.is_queue(logical_id) => Some(self.queue_url(logical_id)),
             logical_id => self.has(logical_id).then(|| self.physical(logical_id)),
         }
     }
@@ -49,6 +73,8 @@ impl Lookup for Names<'_> {
         let resource = self.template.resource(logical_id)?;
         match (resource.resource_type.as_str(), attribute) {
             ("AWS::Lambda::Url", "FunctionUrl") => Some(self.url.clone()),
+            (QUEUE, "QueueName") => Some(self.physical(logical_id)),
+            (QUEUE, "QueueUrl") => Some(self.queue_url(logical_id)),
             (_, "Arn") => Some(format!("arn:aws:local:::{}", self.physical(logical_id))),
             _ => None,
         }

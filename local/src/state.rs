@@ -17,6 +17,7 @@ const MANIFEST: &str = "cloud.json";
 const RUNNING: &str = "running.json";
 const LOCK: &str = "lock";
 const DATABASE: &str = "dynamodb.sqlite";
+const EVENTS: &str = "events.sqlite";
 const BUCKETS: &str = "buckets";
 const BUCKET_CREDENTIALS: &str = "bucket-credentials.json";
 const TEMPLATE: &str = "template.json";
@@ -122,6 +123,12 @@ impl StateFolder {
         let bytes = |name: String| self.path.join(name).metadata().map(|file| file.len());
         let journal = bytes(format!("{DATABASE}-wal")).unwrap_or(0);
         Some(bytes(DATABASE.to_owned()).ok()? + journal)
+    }
+
+    /// The file of the queues, and of how far each source has read its stream.
+    #[must_use]
+    pub fn events(&self) -> PathBuf {
+        self.path.join(EVENTS)
     }
 
     /// The template that the running cloud was started with.

@@ -1,13 +1,20 @@
 //! The Lambda process: dispatches on `CELLAR_FUNCTION` (design `1-overview.md`, one binary path).
 
+use std::convert::Infallible;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use aws_lambda_events::event::dynamodb::Event;
 use cellar_core::environment;
+use cellar_engine::meter::Meter;
+use cellar_engine::ports::Blobs;
+use lambda_runtime::{LambdaEvent, service_fn};
 
-use crate::api;
-use crate::dynamodb;
-use crate::s3;
-use crate::settings::{ApiSettings, SettingsError};
+use crate::relay::RelayHandler;
+use crate::s3::S3Blobs;
+use crate::settings::{ApiSettings, RelaySettings, SettingsError};
+use crate::sqs::SqsQueue;
+use crate::{api, dynamodb, s3, sqs};
 
 #[derive(Debug, thiserror::Error)]
 enum StartError {
@@ -40,14 +47,32 @@ fn start() -> Result<(), StartError> {
 async fn run() -> Result<(), StartError> {
     let variable = |name: &str| std::env::var(name).ok();
     let function = variable(environment::FUNCTION).unwrap_or_default();
-    if function != environment::FUNCTION_API {
-        return Err(SettingsError::UnknownFunction { function }.into());
+    match function.as_str() {
+        environment::FUNCTION_API => run_api(ApiSettings::read(variable)?).await,
+        environment::FUNCTION_RELAY => run_relay(RelaySettings::read(variable)?).await,
+        _ => Err(SettingsError::UnknownFunction { function }.into()),
     }
-    let settings = ApiSettings::read(variable)?;
+}
+
+async fn run_api(settings: ApiSettings) -> Result<(), StartError> {
     let dynamodb = dynamodb::client_from_environment().await;
     let s3 = s3::client_from_environment().await;
     let state = api::ApiState::new(&settings, dynamodb, s3)?;
     // The first request would otherwise pay for the TLS handshake, at a fraction of a CPU.
     state.warm_up().await;
     Ok(lambda_http::run(api::router(state)).await?)
+}
+
+async fn run_relay(settings: RelaySettings) -> Result<(), StartError> {
+    let meter = Arc::new(Meter::default());
+    let client = sqs::client_from_environment(&meter).await;
+    let queue = Arc::new(SqsQueue::new(client, settings.snapshot_queue));
+    let s3 = s3::client_from_environment().await;
+    let blobs: Arc<dyn Blobs> = Arc::new(S3Blobs::new(settings.bucket, s3, meter));
+    let handler = RelayHandler::new(queue, Arc::new(blobs));
+    let handle = |event: LambdaEvent<Event>| {
+        let handler = handler.clone();
+        async move { Ok::<_, Infallible>(handler.handle(event.payload).await) }
+    };
+    Ok(lambda_runtime::run(service_fn(handle)).await?)
 }

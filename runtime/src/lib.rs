@@ -6,6 +6,8 @@ pub mod api;
 pub mod bootstrap;
 pub mod dynamodb;
 mod outcome;
+pub mod relay;
 pub mod s3;
 pub mod settings;
+pub mod sqs;
 pub mod token;

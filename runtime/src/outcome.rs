@@ -6,12 +6,13 @@ use aws_sdk_dynamodb::operation::RequestId;
 use cellar_engine::ports::PortError;
 
 /// Error codes after which the same request may succeed.
-const TEMPORARY_CODES: [&str; 14] = [
+const TEMPORARY_CODES: [&str; 15] = [
     "InternalServerError",
     "InternalFailure",
     "ServiceUnavailable",
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
+    "RequestThrottled",
     "ThrottlingException",
     "LimitExceededException",
     "TransactionConflictException",

@@ -21,6 +21,15 @@ pub struct ApiSettings {
     pub tokens: TokenSettings,
 }
 
+/// What the relay needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelaySettings {
+    /// URL of the queue of snapshot jobs.
+    pub snapshot_queue: String,
+    /// Name of the bucket with the external bodies.
+    pub bucket: String,
+}
+
 /// The tokens that are accepted (design `4-sync.md` §2a).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenSettings {
@@ -102,6 +111,20 @@ impl ApiSettings {
     }
 }
 
+impl RelaySettings {
+    /// Reads the settings from variables.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the variable that is missing.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name| variable(name).ok_or(SettingsError::Missing { name });
+        Ok(Self {
+            snapshot_queue: required(environment::SNAPSHOT_QUEUE)?,
+            bucket: required(environment::BUCKET)?,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +154,16 @@ mod tests {
         assert_eq!(settings.tokens.keys[0].id, "k1");
         for missing in NAMES {
             let read = ApiSettings::read(|name| (name != missing).then(|| value(name)));
+            assert_eq!(read, Err(SettingsError::Missing { name: missing }));
+        }
+    }
+
+    #[test]
+    fn the_relay_needs_its_queue_and_its_bucket() {
+        let settings = RelaySettings::read(|name| Some(value(name))).unwrap();
+        assert_eq!(settings.snapshot_queue, environment::SNAPSHOT_QUEUE.to_lowercase());
+        for missing in [environment::SNAPSHOT_QUEUE, environment::BUCKET] {
+            let read = RelaySettings::read(|name| (name != missing).then(|| value(name)));
             assert_eq!(read, Err(SettingsError::Missing { name: missing }));
         }
     }

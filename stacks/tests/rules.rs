@@ -1,7 +1,15 @@
 //! What Cellar's template promises: idle it costs nothing, no data is lost with it, nobody gets
 //! more than is needed (design `5-quality.md` §3, §5).
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "rules/events.rs"]
+mod events;
 
 use cellar_core::environment;
 use cellar_stacks::config::TokenKey;
@@ -56,16 +64,21 @@ fn allowed(template: &Template) -> Vec<(&str, &Value)> {
 fn an_idle_stack_costs_nothing_but_storage() {
     for config in [Config::default(), with_origins()] {
         let template = template_of(&config);
-        // Each of these has no price while nobody uses it.
+        // Each of these has no price while nobody uses it: the first ten alarms are free, and so
+        // are the requests with which Lambda asks one queue for messages.
         let free_while_idle = [
+            "AWS::CloudWatch::Alarm",
             "AWS::DynamoDB::Table",
             "AWS::IAM::Role",
+            "AWS::Lambda::EventSourceMapping",
             "AWS::Lambda::Function",
             "AWS::Lambda::Permission",
             "AWS::Lambda::Url",
             "AWS::Logs::LogGroup",
             "AWS::S3::Bucket",
             "AWS::S3::BucketPolicy",
+            "AWS::SQS::Queue",
+            "AWS::SQS::QueuePolicy",
         ];
         for (id, resource) in template.resources() {
             assert!(free_while_idle.contains(&resource.resource_type.as_str()), "{id}");
@@ -78,6 +91,7 @@ fn an_idle_stack_costs_nothing_but_storage() {
             "KMSMasterKeyId",
             "KmsKeyArn",
             "ProvisionedConcurrencyConfig",
+            "ProvisionedPollerConfig",
             "ProvisionedThroughput",
             "ReservedConcurrentExecutions",
             "SnapStart",
@@ -94,7 +108,15 @@ fn an_idle_stack_costs_nothing_but_storage() {
 #[test]
 fn no_resource_has_a_fixed_physical_name() {
     let template = template_of(&with_origins());
-    let names = ["BucketName", "LogGroupName", "ManagedPolicyName", "RoleName", "TableName"];
+    let names = [
+        "AlarmName",
+        "BucketName",
+        "LogGroupName",
+        "ManagedPolicyName",
+        "QueueName",
+        "RoleName",
+        "TableName",
+    ];
     for (id, resource) in template.resources() {
         for name in names {
             assert!(!resource.properties.contains_key(name), "{id}");
@@ -166,28 +188,58 @@ fn tables_have_the_keys_of_the_log_and_only_entries_a_stream() {
     assert_eq!(stream("SegmentTable"), None);
 }
 
+/// What a role allows: the id, the actions and the resources of each statement.
+fn allowed_by<'a>(template: &'a Template, role: &str) -> Vec<(&'a str, Vec<&'a str>, &'a Value)> {
+    let own = allowed(template).into_iter().filter(|(id, _)| *id == role);
+    own.map(|(_, statement)| {
+        let actions = statement["Action"].as_array().unwrap();
+        let actions = actions.iter().map(|action| action.as_str().unwrap()).collect();
+        (statement["Sid"].as_str().unwrap(), actions, &statement["Resource"])
+    })
+    .collect()
+}
+
+/// A list of one ARN.
+fn arn(id: &str) -> Value {
+    json!([{"Fn::GetAtt": [id, "Arn"]}])
+}
+
 #[test]
 fn the_api_may_do_exactly_this() {
     let template = template_of(&Config::default());
-    let own: Vec<(&str, Vec<&str>, &Value)> = allowed(&template)
-        .into_iter()
-        .map(|(_, statement)| {
-            let actions = statement["Action"].as_array().unwrap();
-            let actions = actions.iter().map(|action| action.as_str().unwrap()).collect();
-            (statement["Sid"].as_str().unwrap(), actions, &statement["Resource"])
-        })
-        .collect();
     let table_actions = vec!["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
-    let arn = |id: &str| json!([{"Fn::GetAtt": [id, "Arn"]}]);
+    let upload_actions =
+        vec!["s3:DeleteObjectTagging", "s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"];
+    let below =
+        |prefix: &str| json!([{"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, prefix]]}]);
     assert_eq!(
-        own,
+        allowed_by(&template, "ApiRole"),
         [
             ("EntryTable", table_actions.clone(), &arn("EntryTable")),
             ("SegmentTable", table_actions, &arn("SegmentTable")),
+            ("Uploads", upload_actions, &below("/uploads/*")),
+            ("Archive", vec!["s3:GetObject", "s3:PutObject"], &below("/archive/*")),
+            ("TellMissing", vec!["s3:ListBucket"], &arn("Bucket")),
             ("OwnLogs", vec!["logs:CreateLogStream", "logs:PutLogEvents"], &arn("ApiLogGroup")),
             ("Traces", vec!["xray:PutTelemetryRecords", "xray:PutTraceSegments"], &json!("*")),
         ]
     );
+}
+
+#[test]
+fn keys_are_listed_only_below_the_prefixes_that_a_role_reads() {
+    let template = template_of(&Config::default());
+    let mut listing = Vec::new();
+    for (role, statement) in allowed(&template) {
+        if statement["Action"].to_string().contains("s3:ListBucket") {
+            assert_eq!(statement["Action"], json!(["s3:ListBucket"]), "{role}");
+            listing.push((role, statement["Condition"].clone()));
+        }
+    }
+    let below = |prefixes: &[&str]| json!({"StringLike": {"s3:prefix": prefixes}});
+    let wanted =
+        [("ApiRole", below(&["archive/*", "uploads/*"])), ("RelayRole", below(&["uploads/*"]))];
+    assert_eq!(listing, wanted);
 }
 
 #[test]
@@ -197,10 +249,21 @@ fn wildcards_are_only_where_a_service_knows_nothing_narrower() {
         for action in statement["Action"].as_array().unwrap() {
             assert!(!action.as_str().unwrap().contains('*'), "{id}: {action}");
         }
-        if statement["Resource"].to_string().contains('*') {
-            assert_eq!(statement["Sid"], "Traces", "{id}");
-            let reason = &template.resource(id).unwrap().metadata["Reasons"]["Traces"];
+        if statement["Resource"] == "*" {
+            let sid = statement["Sid"].as_str().unwrap();
+            assert!(["ListStreams", "Traces"].contains(&sid), "{id}: {sid}");
+            let reason = &template.resource(id).unwrap().metadata["Reasons"][sid];
             assert!(reason.as_str().is_some_and(|reason| !reason.is_empty()), "{id}");
+            continue;
+        }
+        for resource in statement["Resource"].as_array().unwrap() {
+            if resource.to_string().contains('*') {
+                // Objects below a prefix of the stack's own bucket.
+                let parts = &resource["Fn::Join"][1];
+                assert_eq!(parts[0], json!({"Fn::GetAtt": ["Bucket", "Arn"]}), "{id}");
+                let below = parts[1].as_str().unwrap();
+                assert!(["/archive/*", "/uploads/*"].contains(&below), "{id}: {below}");
+            }
         }
     }
 }
@@ -354,6 +417,7 @@ fn parameters_and_outputs_are_these() {
         ("BucketName", "<Bucket>"),
         ("EntryTableName", "<EntryTable>"),
         ("SegmentTableName", "<SegmentTable>"),
+        ("SnapshotQueueUrl", "<SnapshotQueue>"),
     ];
     assert_eq!(outputs, wanted.map(|(name, value)| (name, value.to_owned())));
 }

@@ -1,8 +1,8 @@
 //! S3, through the SDK and HTTP, keeps the contract of the object store, at its exact cost.
 
 use bytes::Bytes;
-use cellar_engine::contract;
 use cellar_core::cost::Cost;
+use cellar_engine::contract;
 use cellar_engine::ports::{BlobKey, Blobs as _, Got, Kept, NewBlob, UploadGrant};
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::urls::send;

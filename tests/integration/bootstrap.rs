@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -66,7 +67,7 @@ fn variables(cloud: &TestCloud) -> HashMap<&'static str, String> {
     let tokens = &cloud.settings.tokens;
     let keys: Vec<Value> =
         tokens.keys.iter().map(|key| json!({"id": key.id, "public_key": key.public_key})).collect();
-    HashMap::from([
+    let own = HashMap::from([
         (environment::FUNCTION, environment::FUNCTION_API.to_owned()),
         (environment::ENTRY_TABLE, cloud.settings.entry_table.clone()),
         (environment::SEGMENT_TABLE, cloud.settings.segment_table.clone()),
@@ -77,17 +78,24 @@ fn variables(cloud: &TestCloud) -> HashMap<&'static str, String> {
         (environment::TOKEN_AUDIENCE, tokens.audience.clone()),
         (environment::TOKEN_KEYS, json!(keys).to_string()),
         ("AWS_ENDPOINT_URL_DYNAMODB", cloud.database_url.clone()),
+    ]);
+    own.into_iter().chain(of_lambda()).collect()
+}
+
+/// What Lambda itself sets.
+fn of_lambda() -> HashMap<&'static str, String> {
+    HashMap::from([
         ("AWS_REGION", "eu-central-1".to_owned()),
         ("AWS_ACCESS_KEY_ID", "test".to_owned()),
         ("AWS_SECRET_ACCESS_KEY", "test".to_owned()),
-        ("AWS_LAMBDA_FUNCTION_NAME", "api".to_owned()),
+        ("AWS_LAMBDA_FUNCTION_NAME", "cellar".to_owned()),
         ("AWS_LAMBDA_FUNCTION_VERSION", "1".to_owned()),
         ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "512".to_owned()),
     ])
 }
 
 impl Function {
-    async fn start(cloud: &TestCloud) -> Self {
+    async fn start(variables: HashMap<&'static str, String>) -> Self {
         let (events, received) = mpsc::channel(4);
         let (sent, answers) = mpsc::channel(4);
         let (received, count) = (Arc::new(AsyncMutex::new(received)), Arc::default());
@@ -101,7 +109,7 @@ impl Function {
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         let process = Command::new(env!("CARGO_BIN_EXE_test-bootstrap"))
             .env_clear()
-            .envs(variables(cloud))
+            .envs(variables)
             .env("AWS_LAMBDA_RUNTIME_API", address)
             .stderr(Stdio::null())
             .spawn()
@@ -119,27 +127,30 @@ impl Function {
     ) -> Value {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let time = "21/Nov/2026:08:00:00 +0000";
-        self.events
-            .send(json!({
-                "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query,
-                "headers": {
-                    "authorization": format!("Bearer {token}"),
-                    "content-type": "application/json",
-                    "host": "abc.lambda-url.eu-central-1.on.aws",
+        self.call(json!({
+            "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query,
+            "headers": {
+                "authorization": format!("Bearer {token}"),
+                "content-type": "application/json",
+                "host": "abc.lambda-url.eu-central-1.on.aws",
+            },
+            "requestContext": {
+                "accountId": "anonymous", "apiId": "abc", "stage": "$default", "time": time,
+                "domainName": "abc.lambda-url.eu-central-1.on.aws", "domainPrefix": "abc",
+                "requestId": "1", "routeKey": "$default", "timeEpoch": 1_795_246_133_000_u64,
+                "http": {
+                    "method": method, "path": path, "protocol": "HTTP/1.1",
+                    "sourceIp": "127.0.0.1", "userAgent": "test",
                 },
-                "requestContext": {
-                    "accountId": "anonymous", "apiId": "abc", "stage": "$default", "time": time,
-                    "domainName": "abc.lambda-url.eu-central-1.on.aws", "domainPrefix": "abc",
-                    "requestId": "1", "routeKey": "$default", "timeEpoch": 1_795_246_133_000_u64,
-                    "http": {
-                        "method": method, "path": path, "protocol": "HTTP/1.1",
-                        "sourceIp": "127.0.0.1", "userAgent": "test",
-                    },
-                },
-                "body": body.map(Value::to_string), "isBase64Encoded": false,
-            }))
-            .await
-            .unwrap();
+            },
+            "body": body.map(Value::to_string), "isBase64Encoded": false,
+        }))
+        .await
+    }
+
+    /// Sends an event and waits for the answer.
+    async fn call(&mut self, event: Value) -> Value {
+        self.events.send(event).await.unwrap();
         tokio::time::timeout(Duration::from_secs(20), self.answers.recv()).await.unwrap().unwrap()
     }
 }
@@ -152,7 +163,7 @@ fn body_of(answer: &Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_binary_serves_the_api_as_a_lambda() {
     let cloud = TestCloud::start().await;
-    let mut function = Function::start(&cloud).await;
+    let mut function = Function::start(variables(&cloud)).await;
     let token = cloud.token("alice", Role::Owner);
 
     let health = function.request("GET", "/v1/health", "", None).await;
@@ -183,11 +194,92 @@ async fn the_binary_serves_the_api_as_a_lambda() {
     assert_eq!(body_of(&missing)["type"], "urn:cellar:problem:not-found");
 }
 
+/// An SQS that keeps what it is sent, or does not answer.
+#[derive(Clone, Default)]
+struct Sqs {
+    sent: Arc<Mutex<Vec<Value>>>,
+    down: Arc<AtomicBool>,
+}
+
+async fn send_message(
+    State(sqs): State<Sqs>,
+    headers: HeaderMap,
+    body: String,
+) -> Result<String, StatusCode> {
+    assert_eq!(headers["x-amz-target"], "AmazonSQS.SendMessage");
+    if sqs.down.load(Ordering::SeqCst) {
+        return Err(StatusCode::SERVICE_UNAVAILABLE);
+    }
+    sqs.sent.lock().unwrap().push(serde_json::from_str(&body).unwrap());
+    Ok(json!({"MessageId": "1"}).to_string())
+}
+
+impl Sqs {
+    async fn start(&self) -> String {
+        let router = Router::new().route("/", post(send_message)).with_state(self.clone());
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        url
+    }
+}
+
+/// A new Snapshot entry, as Lambda reports it.
+fn record(sequence_number: &str, entry: &str) -> Value {
+    let key = json!({"B": "AAAAAAAAAAAAAAAAAAAABwAAAAA="});
+    json!({
+        "eventID": sequence_number, "eventName": "INSERT", "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb", "awsRegion": "eu-central-1",
+        "eventSourceARN": "arn:aws:dynamodb:eu-central-1:0:table/T/stream/L",
+        "dynamodb": {
+            "ApproximateCreationDateTime": 1_795_246_133, "StreamViewType": "NEW_IMAGE",
+            "Keys": {"S": key, "N": {"N": entry}},
+            "NewImage": {"S": key, "N": {"N": entry}, "T": {"S": "S"}, "H": {"B": "AA=="}},
+            "SequenceNumber": sequence_number, "SizeBytes": 60,
+        },
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_binary_relays_a_stream_as_a_lambda() {
+    let sqs = Sqs::default();
+    let own = HashMap::from([
+        (environment::FUNCTION, environment::FUNCTION_RELAY.to_owned()),
+        (environment::SNAPSHOT_QUEUE, "https://sqs.eu-central-1.amazonaws.com/0/q".to_owned()),
+        (environment::BUCKET, "bucket".to_owned()),
+        ("AWS_ENDPOINT_URL_SQS", sqs.start().await),
+    ]);
+    let mut relay = Function::start(own.into_iter().chain(of_lambda()).collect()).await;
+
+    let poisoned = record("101", "-1");
+    let records = [record("100", "3"), poisoned, record("102", "4")];
+    let answer = relay.call(json!({ "Records": records })).await;
+    assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "101"}]}));
+    let sent = std::mem::take(&mut *sqs.sent.lock().unwrap());
+    assert_eq!(sent.len(), 2, "the poisoned record holds up nothing");
+    assert_eq!(sent[0]["QueueUrl"], "https://sqs.eu-central-1.amazonaws.com/0/q");
+    let body: Value = serde_json::from_str(sent[0]["MessageBody"].as_str().unwrap()).unwrap();
+    let log = "00000000-0000-0000-0000-000000000007";
+    assert_eq!(body, json!({"version": 1, "log": log, "segment": 0, "num": 3}));
+
+    sqs.down.store(true, Ordering::SeqCst);
+    let records = [record("103", "5"), record("104", "6")];
+    let answer = relay.call(json!({ "Records": records })).await;
+    assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "103"}]}));
+    sqs.down.store(false, Ordering::SeqCst);
+    let answer = relay.call(json!({ "Records": records })).await;
+    assert_eq!(answer, json!({"batchItemFailures": []}));
+    assert_eq!(sqs.sent.lock().unwrap().len(), 2);
+}
+
 #[test]
 fn a_function_without_its_environment_says_what_is_missing() {
-    for (function, expected) in
-        [("api", environment::TOKEN_KEYS), ("nonsense", "nonsense"), ("", environment::FUNCTION)]
-    {
+    for (function, expected) in [
+        ("api", environment::TOKEN_KEYS),
+        ("relay", environment::SNAPSHOT_QUEUE),
+        ("nonsense", "nonsense"),
+        ("", environment::FUNCTION),
+    ] {
         let output = Command::new(env!("CARGO_BIN_EXE_test-bootstrap"))
             .env_clear()
             .env(environment::FUNCTION, function)

@@ -1,5 +1,6 @@
 //! A local cloud in this process, with tokens for it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,9 +8,10 @@ use cellar::Client;
 use cellar_core::access::Role;
 use cellar_core::identity::LogId;
 use cellar_engine::logs::Logs;
+use cellar_engine::memory::MemoryBlobs;
 use cellar_engine::meter::Meter;
 use cellar_engine::system::{SystemClock, SystemRandom};
-use cellar_local::{LocalCloud, Options, StateFolder};
+use cellar_local::{LocalCloud, LocalQueue, Options, Ports, StateFolder};
 use cellar_runtime::api::{self, ApiState};
 use cellar_runtime::dynamodb::{DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
@@ -17,6 +19,7 @@ use cellar_runtime::settings::ApiSettings;
 use cellar_runtime::token::{Claims, KeyPair, Spreadsheets};
 use cellar_stacks::config::TokenKey;
 use cellar_stacks::{Architecture, Config, cellar_stack};
+use tokio::task::JoinHandle;
 
 /// A cloud that runs until the test ends.
 pub struct TestCloud {
@@ -33,37 +36,67 @@ pub struct TestCloud {
     /// What its API consumes.
     pub meter: Arc<Meter>,
     key: KeyPair,
-    _folder: tempfile::TempDir,
+    queues: BTreeMap<String, Arc<LocalQueue>>,
+    served: JoinHandle<()>,
+    folder: tempfile::TempDir,
 }
 
 impl TestCloud {
     /// Starts the synthesized stack on free ports, in a folder of its own.
     pub async fn start() -> Self {
-        let key = KeyPair::generate().unwrap();
+        Self::start_with(Ports::default()).await
+    }
+
+    /// As [`TestCloud::start`], with parts of the world replaced.
+    pub async fn start_with(ports: Ports) -> Self {
+        Self::start_in(tempfile::tempdir().unwrap(), KeyPair::generate().unwrap(), ports).await
+    }
+
+    /// Kills the cloud where it stands, and starts it again on what is on the disk.
+    pub async fn kill_and_start(self, ports: Ports) -> Self {
+        self.served.abort();
+        let _ = self.served.await;
+        drop(self.queues);
+        Self::start_in(self.folder, self.key, ports).await
+    }
+
+    async fn start_in(folder: tempfile::TempDir, key: KeyPair, ports: Ports) -> Self {
         let mut config = Config::default();
         let public = key.public();
         config.tokens.keys.push(TokenKey { id: public.id, public_key: public.public_key });
         let template = cellar_stack(&config, Architecture::X86_64).unwrap();
-        let folder = tempfile::tempdir().unwrap();
         let state = StateFolder::new(folder.path().join("local"));
         let options = Options { stack: config.stack.clone(), port: 0 };
-        let cloud = LocalCloud::start(&template, &state, &options).await.unwrap();
-        let test = Self {
-            url: cloud.url().to_owned(),
-            database_url: cloud.database_url(),
-            buckets_url: cloud.buckets_url(),
-            bucket_credentials: {
-                let (access_key, secret_key) = cloud.bucket_credentials();
-                (access_key.to_owned(), secret_key.to_owned())
-            },
-            settings: cloud.settings().clone(),
-            meter: Arc::clone(cloud.meter()),
+        let cloud = LocalCloud::start_with(&template, &state, &options, ports).await.unwrap();
+        let queues = template
+            .resources()
+            .filter_map(|(logical_id, _)| Some((logical_id.to_owned(), cloud.queue(logical_id)?)));
+        let (queues, url, database_url) =
+            (queues.collect(), cloud.url().to_owned(), cloud.database_url());
+        let buckets_url = cloud.buckets_url();
+        let (access_key, secret_key) = cloud.bucket_credentials();
+        let bucket_credentials = (access_key.to_owned(), secret_key.to_owned());
+        let (settings, meter) = (cloud.settings().clone(), Arc::clone(cloud.meter()));
+        let _ = meter.take();
+        let serve = async move { cloud.serve(std::future::pending()).await.unwrap() };
+        let served = tokio::spawn(serve);
+        Self {
+            url,
+            database_url,
+            buckets_url,
+            bucket_credentials,
+            settings,
+            meter,
             key,
-            _folder: folder,
-        };
-        tokio::spawn(cloud.serve(std::future::pending()));
-        let _ = test.meter.take();
-        test
+            queues,
+            served,
+            folder,
+        }
+    }
+
+    /// The queue with this logical id.
+    pub fn queue(&self, logical_id: &str) -> &LocalQueue {
+        &self.queues[logical_id]
     }
 
     /// Claims of a token that this cloud accepts.
@@ -126,7 +159,8 @@ impl TestCloud {
     /// The log service over these tables, as a process that knows nothing yet.
     pub fn logs(tables: &Arc<DynamoTables>) -> Logs {
         let (entries, segments) = (Arc::clone(tables), Arc::clone(tables));
-        Logs::new(entries, segments, Arc::new(SystemClock), Arc::new(SystemRandom))
+        let blobs = Arc::new(MemoryBlobs::default());
+        Logs::new(entries, segments, blobs, Arc::new(SystemClock), Arc::new(SystemRandom))
     }
 
     /// Another process of the API on this cloud's tables, at another endpoint; its URL.

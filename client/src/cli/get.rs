@@ -2,7 +2,7 @@
 
 use cellar_core::a1::{CellName, Range, Rectangle};
 use cellar_core::api::CellsReply;
-use cellar_core::replay::Extent;
+use cellar_core::workbook::Extent;
 use serde::Serialize;
 
 use super::args;

@@ -116,7 +116,9 @@ fn lines(entries: &[&EntryView]) -> Vec<String> {
 
 fn what(entry: &EntryView) -> String {
     match entry.kind {
-        EntryKind::Edits => describe::operations(entry.mutations.iter().map(|m| &m.op)),
+        EntryKind::Edits => {
+            describe::operations(entry.mutations.iter().map(|mutation| &mutation.op))
+        }
         EntryKind::Snapshot | EntryKind::EndSegment => "created".to_owned(),
     }
 }
@@ -134,7 +136,7 @@ mod tests {
         let edit = CellEdit { row: 1, column: 1, value, formula: None, format: None };
         let op = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] });
         let base = Position::FIRST;
-        let mutation = MutationView { id: 1, base, op, authored: None };
+        let mutation = MutationView { id: 1, base, op, committed: None };
         EntryView {
             position: Position::new(0, num).unwrap(),
             kind,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::EntryView;
-use crate::operation::Operation;
+use crate::operation::{Operation, Rejection};
 use crate::position::Position;
 
 /// Mutations to append, in the order their client made them.
@@ -65,6 +65,13 @@ pub struct AppendedMutation {
     /// lowest base that were visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
+    /// Why it changed nothing and never will, if it was rejected. The client's numbering goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejection: Option<Rejection>,
+    /// What it was committed as, one operation after the other, if that is not what was sent and
+    /// this request appended it: nothing if nothing of it was left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub committed: Option<Vec<Operation>>,
 }
 
 /// Whether a mutation was appended now or had been before.
@@ -76,4 +83,6 @@ pub enum MutationStatus {
     Appended,
     /// Already in the log.
     Duplicate,
+    /// It can never succeed: it stands in the log as rejected and changes nothing.
+    Rejected,
 }

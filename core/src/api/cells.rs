@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::cell::Cell;
 use crate::operation::SheetId;
 use crate::position::Position;
-use crate::workbook::Extent;
+use crate::workbook::{Extent, RangeFormat};
 
 /// The cells of a range that are not blank, by row and column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub struct CellsReply {
     pub epoch: u32,
     /// How far the whole sheet was ever written to.
     pub extent: Extent,
+    /// The formats of ranges that meet the range, oldest first: for cells that are blank so far.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub formats: Vec<RangeFormat>,
     /// The cells.
     pub cells: Vec<PlacedCell>,
     /// If the cells were cut: the cell to go on `from`, in A1 notation.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::hexadecimal;
 use crate::axis_map::AxisMap;
 use crate::entry::{Content, Entry, ExternalEdits, Mutation};
 use crate::operation::{Operation, SheetId};
@@ -151,7 +152,7 @@ impl From<&ExternalEdits> for ExternalView {
             count: external.count,
             base: external.base,
             bytes: external.bytes,
-            sha256: external.sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: hexadecimal(&external.sha256),
             url: None,
             moved: moved.collect(),
         }

@@ -7,7 +7,9 @@ mod cells;
 mod create;
 mod entries;
 mod health;
+mod history;
 mod problem;
+mod uploads;
 
 pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
 pub use cells::{CellsReply, PlacedCell};
@@ -16,4 +18,8 @@ pub use entries::{
     EntryKind, EntryView, ExternalView, LoadReply, MovedSheet, MutationView, UpdateReply,
 };
 pub use health::{Health, Reachable};
+pub use history::{DiffReply, HistoryReply, SheetView, SheetsReply};
 pub use problem::{Problem, ProblemKind};
+pub use uploads::{
+    CompleteRequest, NotASha256, UploadReply, UploadRequest, hexadecimal, parse_sha256,
+};

@@ -69,6 +69,9 @@ problem_kinds! {
     UnknownBase = "urn:cellar:problem:unknown-base", 409, "The base is not in the log";
     /// Mutations are missing before the first one sent.
     MutationGap = "urn:cellar:problem:mutation-gap", 409, "Mutations are missing";
+    /// A part of an uploaded batch is in the log already.
+    MutationOverlap =
+        "urn:cellar:problem:mutation-overlap", 409, "Some of the mutations are in the log";
     /// The client is too far behind, or the spreadsheet was restored: load it again.
     Reload = "urn:cellar:problem:reload", 410, "Load the spreadsheet again";
     /// The body or a part of it is too large.
@@ -78,6 +81,8 @@ problem_kinds! {
         "urn:cellar:problem:unsupported-media-type", 415, "The body must be JSON";
     /// Understood, but it can never succeed.
     Unprocessable = "urn:cellar:problem:unprocessable", 422, "The request can never succeed";
+    /// An upload that cannot become an entry.
+    UploadRefused = "urn:cellar:problem:upload-refused", 422, "The upload cannot become an entry";
     /// A range that spans or holds too many cells.
     RangeTooLarge = "urn:cellar:problem:range-too-large", 422, "The range is too large";
     /// A sheet that the spreadsheet does not have.

@@ -13,9 +13,14 @@ use crate::schema::{
 };
 
 const RECORD: &str = "entry";
-const SNAPSHOT: &str = "S";
-const END_SEGMENT: &str = "X";
-const EDITS: &str = "E";
+/// Value of [`TYPE`] for a Snapshot entry.
+pub const SNAPSHOT: &str = "S";
+/// Value of [`TYPE`] for the last entry of a segment.
+pub const END_SEGMENT: &str = "X";
+/// Value of [`TYPE`] for edits.
+pub const EDITS: &str = "E";
+/// Value of [`TYPE`] for an import.
+pub const IMPORT: &str = "I";
 const DEFAULT_VERSION: u64 = 1;
 
 /// The partition key: the log's UUID and the segment's number, big-endian.
@@ -31,6 +36,14 @@ pub fn key(log: LogId, position: Position) -> Item {
     put_bytes(&mut item, PARTITION_KEY, partition(log, position.segment()));
     put_number(&mut item, SORT_KEY, u64::from(position.num()));
     item
+}
+
+/// Reads only the key of an entry's record: which log, and where in it.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_key(item: &Item) -> Result<(LogId, Position), RecordError> {
+    read_key(&Reader { record: RECORD, item })
 }
 
 /// The record of an entry.

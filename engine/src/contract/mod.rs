@@ -1,9 +1,12 @@
 //! The contract of the ports: one suite that every implementation must pass.
 //!
-//! Call [`tables`], [`blobs`] or [`presigned`] from a test of the implementation; it panics at the
-//! first promise broken.
+//! Call [`tables`], [`blobs`], [`presigned`] or [`jobs()`] from a test of the implementation; it
+//! panics at the first promise broken.
 
 mod blobs;
+mod jobs;
+
+pub use jobs::{JobsUnderTest, jobs};
 
 use std::collections::BTreeSet;
 
@@ -95,7 +98,7 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
         Header { epoch: u32::MAX, segment_bytes: 1 << 40, snapshot_num: 7, snapshot_bytes: 9 };
     let first =
         Entry { header, ..Entry::first(log, Some("Ünïcode".into()), u64::from(u32::MAX)) };
-    let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()) };
+    let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()), purged_s: None };
     let contents = [Content::Snapshot { root: None, purged_s: None }, root, Content::EndSegment];
     for (num, content) in (0..).zip(contents) {
         let entry = Entry { position: at(5, num), content, ..first.clone() };

@@ -27,12 +27,10 @@ impl Logs {
                     self.append_read(log, from, consistent, &mut store_error).await
                 }
                 Action::Put { entry } => self.append_put(entry, &mut store_error).await,
-                Action::FindNewestSegment => {
-                    match self.segments.newest(log, 1, true).await {
-                        Ok(newest) => Event::NewestSegment(newest.first().map(|newest| newest.num)),
-                        Err(error) => read_failed(log, error, &mut store_error),
-                    }
-                }
+                Action::FindNewestSegment => match self.segments.newest(log, 1, true).await {
+                    Ok(newest) => Event::NewestSegment(newest.first().map(|newest| newest.num)),
+                    Err(error) => read_failed(log, error, &mut store_error),
+                },
                 Action::Wait { delay_ms } => {
                     self.clock.sleep_ms(delay_ms).await;
                     Event::Waited

@@ -67,7 +67,8 @@ impl Logs {
             let page =
                 self.read(|| self.entries.page_back(log, from, limit, consistent)).await?.entries;
             let nums = (0..=from.num()).rev();
-            let unbroken = page.iter().zip(nums).take_while(|(entry, num)| entry.position.num() == *num);
+            let unbroken =
+                page.iter().zip(nums).take_while(|(entry, num)| entry.position.num() == *num);
             let unbroken: Vec<Arc<Entry>> = unbroken.map(|(entry, _)| Arc::clone(entry)).collect();
             if !unbroken.is_empty() {
                 return Ok(unbroken);
@@ -81,11 +82,7 @@ impl Logs {
     }
 
     /// The position before `position`: the End Segment of the segment before its first.
-    async fn before(
-        &self,
-        log: LogId,
-        position: Position,
-    ) -> Result<Option<Position>, LogError> {
+    async fn before(&self, log: LogId, position: Position) -> Result<Option<Position>, LogError> {
         if let Some(num) = position.num().checked_sub(1) {
             return Ok(Position::new(position.segment(), num).ok());
         }

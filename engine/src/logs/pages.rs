@@ -50,7 +50,7 @@ impl Logs {
         log: LogId,
         segment: u32,
     ) -> Result<Option<Archived>, PortError> {
-        let record = self.segments.get(log, segment, false).await?;
+        let record = self.segments.segment(log, segment, false).await?;
         let Some(name) = record.and_then(|record| record.archive) else { return Ok(None) };
         if let Some(archived) = self.archives.get(&name) {
             return Ok(Some(archived));

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cellar_core::entry::{Entry, ExternalEdits, decode_external_body};
 use cellar_core::entry::Content;
+use cellar_core::entry::{Entry, ExternalEdits, decode_external_body};
 use cellar_core::identity::LogId;
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
@@ -95,9 +95,9 @@ impl Logs {
             tracing::error!(at = %entry.position, object = external.object, "the body is damaged");
             return Err(LogError::Corrupt { at: entry.position });
         };
-        let committed = authored.into_iter().map(|operation| {
-            external.committed(&operation).unwrap_or_else(|| vec![operation])
-        });
+        let committed = authored
+            .into_iter()
+            .map(|operation| external.committed(&operation).unwrap_or_else(|| vec![operation]));
         Ok(committed.collect())
     }
 
@@ -124,7 +124,8 @@ impl Logs {
         let key = BlobKey::new(&external.object)
             .map_err(|error| LogError::Store(PortError::permanent(error.to_string())))?;
         let now_s = self.clock.now_ms() / 1_000;
-        let signed = self.blobs.presign_get(&key, cellar_core::limits::MAX_PRESIGNED_S, now_s).await;
+        let signed =
+            self.blobs.presign_get(&key, cellar_core::limits::MAX_PRESIGNED_S, now_s).await;
         Ok(signed.map_err(LogError::Store)?.url)
     }
 }

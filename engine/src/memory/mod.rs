@@ -1,8 +1,14 @@
-//! In-memory ports: the same promises, no database and no object store.
+//! In-memory ports: the same promises, no database, no object store and no queue service.
 
 mod blobs;
+mod clock;
+mod pending_tags;
 mod presigned;
+mod queue;
 mod tables;
 
 pub use blobs::MemoryBlobs;
+pub use clock::ManualClock;
+pub use pending_tags::MemoryPendingTags;
+pub use queue::{MemoryQueue, QueueRules};
 pub use tables::MemoryTables;

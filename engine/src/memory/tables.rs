@@ -204,7 +204,7 @@ impl Segments for MemoryTables {
             .collect()
     }
 
-    async fn get(
+    async fn segment(
         &self,
         log: LogId,
         segment: u32,

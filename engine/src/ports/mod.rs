@@ -4,6 +4,8 @@ mod blob_key;
 mod blobs;
 mod clock;
 mod entries;
+mod jobs;
+mod pending_tags;
 mod presigned;
 mod retention;
 mod segments;
@@ -15,6 +17,8 @@ pub use blobs::{
 };
 pub use clock::{Clock, Random};
 pub use entries::{Entries, Page, PutOutcome};
+pub use jobs::{Jobs, Receipt, Received, check_body, check_max, check_visibility};
+pub use pending_tags::PendingTags;
 pub use presigned::{PresignedRequest, UploadGrant, check_valid_s};
 pub use retention::{Retention, SegmentPage};
 pub use segments::{CreateOutcome, Segments};

@@ -40,7 +40,7 @@ pub trait Segments: Send + Sync {
     ///
     /// # Errors
     /// As [`Segments::newest`].
-    async fn get(
+    async fn segment(
         &self,
         log: LogId,
         segment: u32,

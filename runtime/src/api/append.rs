@@ -4,16 +4,18 @@ use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
 use cellar_core::api::{
-    AppendReply, AppendRequest, AppendedMutation, EntryView, MutationStatus, Problem, ProblemKind,
+    AppendReply, AppendRequest, AppendedMutation, MutationStatus, Problem, ProblemKind,
     SentMutation,
 };
 use cellar_core::append::{Appended, NewMutation, Request};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::limits::MAX_MUTATION_BYTES;
+use cellar_core::operation::Operation;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::auth::Caller;
+use super::entries::views;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
@@ -42,10 +44,33 @@ pub(super) async fn append(
     let request: AppendRequest = body.read()?;
     let client = ClientKey::derive(&caller.0.subject, &request.client)
         .map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))?;
-    let mutations = request.mutations.into_iter().map(new_mutation).collect();
+    let mutations = resolved(&state, log, request.mutations).await?;
     let author = Some(caller.0.author);
     let request = Request::new(log, client, author, request.epoch, request.ack, mutations)?;
-    Ok(Json(reply(&state.logs().append(request).await?)))
+    let appended = state.logs().append(request).await?;
+    Ok(Json(reply(&state, &appended).await?))
+}
+
+/// An undo is resolved on the state as it is: nothing else may change that in the same request.
+async fn resolved(
+    state: &ApiState,
+    log: LogId,
+    sent: Vec<SentMutation>,
+) -> Result<Vec<NewMutation>, Failure> {
+    let alone = sent.len() <= 1;
+    let mut mutations = Vec::with_capacity(sent.len());
+    for SentMutation { id, base, op: operation } in sent {
+        let resolved = match &operation {
+            Operation::Undo(_) if !alone => {
+                let detail = "send an undo in a request of its own";
+                return Err(Failure::new(ProblemKind::Unprocessable, detail));
+            }
+            Operation::Undo(undo) => state.logs().resolve_undo(log, undo.position, base).await?,
+            _ => None,
+        };
+        mutations.push(NewMutation { id, base, operation, resolved });
+    }
+    Ok(mutations)
 }
 
 /// The mutations as they were sent, to measure them.
@@ -64,23 +89,22 @@ fn check_mutation_sizes(raw: &RawMutations<'_>) -> Result<(), Failure> {
     Err(Failure::new(ProblemKind::TooLarge, detail))
 }
 
-fn new_mutation(sent: SentMutation) -> NewMutation {
-    NewMutation { id: sent.id, base: sent.base, operation: sent.op }
-}
-
-fn reply(appended: &Appended) -> AppendReply {
+pub(super) async fn reply(state: &ApiState, appended: &Appended) -> Result<AppendReply, Failure> {
     let results = appended.results.iter().map(|result| AppendedMutation {
         id: result.id,
         position: result.position,
-        status: match result.duplicate {
-            true => MutationStatus::Duplicate,
-            false => MutationStatus::Appended,
+        status: match (&result.rejection, result.duplicate) {
+            (Some(_), _) => MutationStatus::Rejected,
+            (None, true) => MutationStatus::Duplicate,
+            (None, false) => MutationStatus::Appended,
         },
+        rejection: result.rejection.clone(),
+        committed: result.committed.clone(),
     });
-    AppendReply {
+    Ok(AppendReply {
         results: results.collect(),
         head: appended.tail,
-        entries: appended.missing.iter().map(|entry| EntryView::from(entry.as_ref())).collect(),
+        entries: views(state, &appended.missing).await?,
         next: appended.missing_from,
-    }
+    })
 }

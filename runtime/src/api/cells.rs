@@ -7,9 +7,8 @@ use cellar_core::access::Need;
 use cellar_core::api::{CellsReply, Problem, ProblemKind};
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_RANGE_CELLS;
-use cellar_core::operation::{FIRST_SHEET_NAME, SheetId};
 use cellar_core::position::Position;
-use cellar_engine::logs::CellsQuery;
+use cellar_engine::logs::{CellsQuery, SheetName};
 use serde::Deserialize;
 
 use super::auth::Caller;
@@ -54,13 +53,14 @@ pub(super) async fn cells(
 ) -> Result<Json<CellsReply>, Failure> {
     let log = caller.log(&id, Need::Read)?;
     let query = query(&parameters)?;
-    let read = state.logs().cells(log, query).await?;
+    let read = state.logs().cells(log, &query).await?;
     Ok(Json(CellsReply {
-        sheet: query.sheet,
-        name: FIRST_SHEET_NAME.to_owned(),
+        sheet: read.sheet,
+        name: read.name,
         position: read.position,
         epoch: read.epoch,
         extent: read.extent,
+        formats: read.formats,
         cells: read.cells,
         next: read.next.map(|cell| cell.to_string()),
     }))
@@ -74,16 +74,13 @@ fn query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
     let from = from.map_err(|error| unprocessable(error.to_string()))?;
     let in_range = range.as_ref().and_then(|range| range.sheet.as_deref());
     let sheet = match (parameters.sheet.as_deref(), in_range) {
-        (Some(one), Some(two)) if one != two => {
+        (Some(one), Some(two)) if one.to_lowercase() != two.to_lowercase() => {
             let why = format!("the sheet is `{one}` but the range names `{two}`");
             return Err(unprocessable(why));
         }
-        (one, two) => one.or(two).unwrap_or(FIRST_SHEET_NAME),
+        (one, two) => one.or(two),
     };
-    if sheet != FIRST_SHEET_NAME {
-        let why = format!("there is no sheet `{sheet}`: the sheets are `{FIRST_SHEET_NAME}`");
-        return Err(Failure::new(ProblemKind::UnknownSheet, why));
-    }
+    let sheet = sheet.map_or(SheetName::First, |name| SheetName::Name(name.to_owned()));
     let rectangle = range.as_ref().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
     // Whole columns and rows are as long as what is in them; a rectangle means what it says.
     let closed = range.is_some_and(|range| !range.open);
@@ -93,7 +90,7 @@ fn query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
         return Err(Failure::new(ProblemKind::RangeTooLarge, why));
     }
     let (at, seen) = (parameters.at, parameters.seen);
-    Ok(CellsQuery { sheet: SheetId::FIRST, rectangle, at, from, seen })
+    Ok(CellsQuery { sheet, rectangle, at, from, seen })
 }
 
 #[cfg(test)]
@@ -120,14 +117,15 @@ mod tests {
     }
 
     #[test]
-    fn sheets_must_exist_and_agree() {
-        assert!(with_range("Sheet1!A1").is_ok());
-        assert_eq!(with_range("Other!A1").unwrap_err().kind(), ProblemKind::UnknownSheet);
+    fn sheets_must_agree() {
+        assert_eq!(with_range("A1").unwrap().sheet, SheetName::First);
+        let other = SheetName::Name("Other".into());
+        assert_eq!(with_range("Other!A1").unwrap().sheet, other);
         let both = |sheet: &str, range: &str| {
             let (sheet, range) = (Some(sheet.to_owned()), Some(range.to_owned()));
             query(&CellsParameters { sheet, range, ..CellsParameters::default() })
         };
-        assert!(both("Sheet1", "Sheet1!A1").is_ok());
+        assert!(both("Sheet1", "sheet1!A1").is_ok());
         assert_eq!(both("Sheet1", "Other!A1").unwrap_err().kind(), ProblemKind::Unprocessable);
     }
 }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
 use cellar_core::api::{EntryView, LoadReply, Problem, UpdateReply};
-use cellar_core::entry::Entry;
+use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
 use serde::Deserialize;
@@ -56,7 +56,7 @@ pub(super) async fn load(
         head: loaded.head,
         epoch: loaded.epoch,
         root: loaded.root,
-        entries: views(&loaded.entries),
+        entries: views(&state, &loaded.entries).await?,
         next: loaded.next,
     }))
 }
@@ -87,11 +87,23 @@ pub(super) async fn update(
     Ok(Json(UpdateReply {
         head: updated.head,
         epoch: updated.epoch,
-        entries: views(&updated.entries),
+        entries: views(&state, &updated.entries).await?,
         next: updated.next,
     }))
 }
 
-fn views(entries: &[Arc<Entry>]) -> Vec<EntryView> {
-    entries.iter().map(|entry| EntryView::from(entry.as_ref())).collect()
+/// Entries as clients see them, with URLs for the bodies that are objects.
+pub(super) async fn views(
+    state: &ApiState,
+    entries: &[Arc<Entry>],
+) -> Result<Vec<EntryView>, Failure> {
+    let mut views = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let mut view = EntryView::from(entry.as_ref());
+        if let (Content::External(external), Some(shown)) = (&entry.content, &mut view.external) {
+            shown.url = Some(state.logs().external_url(external).await?);
+        }
+        views.push(view);
+    }
+    Ok(views)
 }

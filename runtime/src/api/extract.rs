@@ -60,6 +60,23 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     }
 }
 
+/// The ids of a spreadsheet and an upload in a path.
+pub(super) struct PathUpload {
+    pub(super) id: String,
+    pub(super) upload: String,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for PathUpload {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        match Path::<(String, String)>::from_request_parts(parts, state).await {
+            Ok(Path((id, upload))) => Ok(Self { id, upload }),
+            Err(_) => Err(Failure::not_found()),
+        }
+    }
+}
+
 /// Query parameters.
 pub(super) struct Parameters<T>(pub(super) T);
 

@@ -10,9 +10,12 @@ mod entries;
 mod extract;
 mod head;
 mod health;
+mod history;
 mod openapi;
 mod reply;
+mod sheets;
 mod state;
+mod uploads;
 mod whole_body;
 
 pub use openapi::document;
@@ -39,6 +42,11 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}", get(entries::load))
         .route("/v1/spreadsheets/{id}/entries", get(entries::update).post(append::append))
         .route("/v1/spreadsheets/{id}/cells", get(cells::cells))
+        .route("/v1/spreadsheets/{id}/sheets", get(sheets::sheets))
+        .route("/v1/spreadsheets/{id}/history", get(history::history))
+        .route("/v1/spreadsheets/{id}/diff", get(history::diff))
+        .route("/v1/spreadsheets/{id}/uploads", post(uploads::grant))
+        .route("/v1/spreadsheets/{id}/uploads/{upload}/complete", post(uploads::complete))
         .route("/v1/spreadsheets/{id}/head", get(head::head))
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)

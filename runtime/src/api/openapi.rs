@@ -29,6 +29,11 @@ const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dic
         super::entries::update,
         super::append::append,
         super::cells::cells,
+        super::sheets::sheets,
+        super::history::history,
+        super::history::diff,
+        super::uploads::grant,
+        super::uploads::complete,
         super::head::head,
         super::health::health,
         openapi

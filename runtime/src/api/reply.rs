@@ -4,8 +4,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cellar_core::api::{Problem, ProblemKind};
 use cellar_core::append::{InvalidRequest, Refusal};
-use cellar_core::operation::InvalidOperation;
-use cellar_engine::logs::LogError;
+use cellar_engine::logs::{LogError, UploadFault};
 
 /// Seconds after which a temporary failure may be tried again.
 const RETRY_AFTER_S: &str = "1";
@@ -67,6 +66,10 @@ impl From<LogError> for Failure {
             LogError::Reload => Self::new(ProblemKind::Reload, text),
             LogError::NoSuchPosition { .. } => Self::new(ProblemKind::Unprocessable, text),
             LogError::TooManyCells(_) => Self::new(ProblemKind::RangeTooLarge, text),
+            LogError::UnknownSheet { .. } => Self::new(ProblemKind::UnknownSheet, text),
+            LogError::Upload(UploadFault::TooLong { .. }) => Self::new(ProblemKind::TooLarge, text),
+            LogError::Upload(_) => Self::new(ProblemKind::UploadRefused, text),
+            LogError::Roll(_) => unavailable(&text),
             LogError::Corrupt { .. } => internal(&text),
             LogError::Store(error) if error.temporary => unavailable(&text),
             LogError::Store(_) => internal(&text),
@@ -79,6 +82,7 @@ fn refused(refusal: &Refusal, text: String) -> Failure {
         Refusal::UnknownBase { .. } => Failure::new(ProblemKind::UnknownBase, text),
         Refusal::EpochChanged => Failure::new(ProblemKind::Reload, text),
         Refusal::Gap { .. } => Failure::new(ProblemKind::MutationGap, text),
+        Refusal::Overlap { .. } => Failure::new(ProblemKind::MutationOverlap, text),
         Refusal::Contention | Refusal::OutcomeUnknown => {
             Failure::new(ProblemKind::Unavailable, text)
         }
@@ -102,12 +106,7 @@ fn internal(text: &str) -> Failure {
 impl From<InvalidRequest> for Failure {
     fn from(error: InvalidRequest) -> Self {
         let kind = match &error {
-            InvalidRequest::TooManyMutations { .. } | InvalidRequest::TooLarge { .. } => {
-                ProblemKind::TooLarge
-            }
-            InvalidRequest::Operation { fault: InvalidOperation::UnknownSheet { .. }, .. } => {
-                ProblemKind::UnknownSheet
-            }
+            InvalidRequest::TooManyMutations { .. } => ProblemKind::TooLarge,
             _ => ProblemKind::Unprocessable,
         };
         Self::new(kind, error.to_string())
@@ -137,6 +136,10 @@ mod tests {
             (LogError::Refused(Refusal::Contention), 503),
             (LogError::Refused(Refusal::OutcomeUnknown), 503),
             (LogError::Refused(Refusal::Full), 500),
+            (LogError::Refused(Refusal::Overlap { last_id: 3 }), 409),
+            (LogError::UnknownSheet { sheet: "x".into() }, 404),
+            (LogError::Upload(UploadFault::TooLong { bytes: 9 }), 413),
+            (LogError::Upload(UploadFault::Other), 422),
         ] {
             let failure = Failure::from(error);
             assert!(!failure.problem.detail.contains("secret"));

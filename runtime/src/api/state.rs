@@ -49,11 +49,12 @@ impl ApiState {
     ) -> Result<Self, SettingsError> {
         let meter = Arc::new(Meter::default());
         let tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
-        let blobs = S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter));
+        let blobs: Arc<dyn Blobs> =
+            Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let shared = Shared {
-            logs: Logs::new(Arc::clone(&tables) as _, tables, clock, random),
-            blobs: Arc::new(blobs),
+            logs: Logs::new(Arc::clone(&tables) as _, tables, Arc::clone(&blobs), clock, random),
+            blobs,
             verifier: Verifier::new(&settings.tokens)?,
             stack: settings.stack.clone(),
             meter,

@@ -1,7 +1,9 @@
 //! Archiving and purging: run by an operator, never by a function of the API.
 
 use async_trait::async_trait;
-use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, ReturnConsumedCapacity, WriteRequest};
+use aws_sdk_dynamodb::types::{
+    AttributeValue, DeleteRequest, ReturnConsumedCapacity, WriteRequest,
+};
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
 use cellar_core::records::{self, Attribute};

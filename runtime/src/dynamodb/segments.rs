@@ -123,7 +123,7 @@ impl Segments for DynamoTables {
         reply.items().iter().map(read).collect()
     }
 
-    async fn get(
+    async fn segment(
         &self,
         log: LogId,
         segment: u32,
@@ -172,7 +172,7 @@ impl Segments for DynamoTables {
                 self.count_write(reply.consumed_capacity.as_slice());
                 Ok(())
             }
-            Err(error) if refused(&error) => match self.get(log, at.segment(), true).await? {
+            Err(error) if refused(&error) => match self.segment(log, at.segment(), true).await? {
                 // A later one stays.
                 Some(_) => Ok(()),
                 None => Err(PortError::permanent("there is no such segment")),

@@ -1,9 +1,11 @@
 //! The function that serves the API, and what it may do.
 
 use cellar_core::environment;
+use cellar_core::schema::{ARCHIVE_PREFIX, UPLOADS_PREFIX};
 
+use super::permissions::{self, below};
 use super::storage::{CORS_MAX_AGE_S, Storage};
-use super::{artifact, suppressions, token_keys};
+use super::{suppressions, token_keys};
 use crate::config::{Architecture, Config};
 use crate::constructs::{
     Function, FunctionCode, FunctionUrl, FunctionUrlCors, LogGroup, Permission, Role, Service,
@@ -26,12 +28,11 @@ pub(super) fn add(
     config: &Config,
     architecture: Architecture,
     storage: &Storage,
+    code: &FunctionCode,
 ) -> Result<Api, SynthesisError> {
     let logs = stack.add("ApiLogGroup", LogGroup::new(config.log_retention_days))?;
     let role = stack.add("ApiRole", role(storage, &logs))?;
-    let (bucket, key) = artifact(stack)?;
-    let code = FunctionCode { bucket, key };
-    let function = Function::new("Serves the API.", architecture, code, &role, &logs)
+    let function = Function::new("Serves the API.", architecture, code.clone(), &role, &logs)
         .memory_mb(config.api.memory_mb)
         .timeout_s(config.api.timeout_s)
         .environment(environment::FUNCTION, environment::FUNCTION_API)
@@ -58,24 +59,30 @@ fn request_timeout_ms(config: &Config) -> u32 {
     config.api.timeout_s.saturating_sub(1).saturating_mul(1_000)
 }
 
-/// What the API does today, and no more: nothing in the bucket yet, and no update or delete.
+/// What the API does today, and no more: no update or delete in the tables, and in the bucket only
+/// large entries and archived segments (design `2-log.md` §4, §6).
 fn role(storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     // PutItem is also what a transaction of puts needs.
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
     let entries = Statement::allow("EntryTable", actions, [storage.entries.arn()]);
     let segments = Statement::allow("SegmentTable", actions, [storage.segments.arn()]);
-    // The ARN of a log group ends in `:*`, which covers its own streams.
-    let lines =
-        Statement::allow("OwnLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [logs.arn()]);
-    let traces = Statement::allow_on_any_resource(
-        "Traces",
-        ["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
-        "X-Ray has no resources to name: these actions accept only *.",
+    // A presigned upload has the rights of whoever signed it, the tag included.
+    let uploads = Statement::allow(
+        "Uploads",
+        ["s3:DeleteObjectTagging", "s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"],
+        [below(&storage.bucket, UPLOADS_PREFIX)],
     );
+    let archive = Statement::allow(
+        "Archive",
+        ["s3:GetObject", "s3:PutObject"],
+        [below(&storage.bucket, ARCHIVE_PREFIX)],
+    );
+    let missing = permissions::tell_missing(&storage.bucket, &[ARCHIVE_PREFIX, UPLOADS_PREFIX]);
     Role::assumed_by(Service::Lambda)
         .policy("tables", [entries, segments])
-        .policy("logs", [lines])
-        .policy("traces", [traces])
+        .policy("bucket", [uploads, archive, missing])
+        .policy("logs", [permissions::own_logs(logs)])
+        .policy("traces", [permissions::traces()])
 }
 
 fn url(config: &Config, function: &Handle<Function>) -> FunctionUrl {

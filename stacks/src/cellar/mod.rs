@@ -1,6 +1,9 @@
 //! The stack that Cellar deploys.
 
+mod alarms;
 mod api;
+mod events;
+mod permissions;
 mod storage;
 mod suppressions;
 
@@ -8,7 +11,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::config::{Architecture, Config, ConfigProblem};
-use crate::expression::Expression;
+use crate::constructs::FunctionCode;
 use crate::stack::{Output, Parameter, Stack, SynthesisError, SynthesisErrors};
 use crate::template::Template;
 
@@ -27,6 +30,9 @@ pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
 pub const OUTPUT_BUCKET: &str = "BucketName";
 /// Output: the name of the function that serves the API.
 pub const OUTPUT_API_FUNCTION: &str = "ApiFunctionName";
+
+/// Output: the URL of the queue of snapshot jobs.
+pub const OUTPUT_SNAPSHOT_QUEUE: &str = "SnapshotQueueUrl";
 
 const DESCRIPTION: &str = "Cellar: a spreadsheet backend in your own account";
 
@@ -65,13 +71,17 @@ pub fn cellar_stack(
     }
     let mut stack = Stack::new(DESCRIPTION);
     let storage = storage::add(&mut stack, config)?;
-    let api = api::add(&mut stack, config, architecture, &storage)?;
+    let code = artifact(&mut stack)?;
+    let api = api::add(&mut stack, config, architecture, &storage, &code)?;
+    let events = events::add(&mut stack, config, architecture, &storage, &code)?;
+    alarms::add(&mut stack, &api.function, &events)?;
     for (name, description, value) in [
         (OUTPUT_API_URL, "URL of the API.", api.url.url()),
         (OUTPUT_ENTRY_TABLE, "Name of the Entry table.", storage.entries.name()),
         (OUTPUT_SEGMENT_TABLE, "Name of the Segment table.", storage.segments.name()),
         (OUTPUT_BUCKET, "Name of the bucket.", storage.bucket.name()),
         (OUTPUT_API_FUNCTION, "Name of the function that serves the API.", api.function.name()),
+        (OUTPUT_SNAPSHOT_QUEUE, "URL of the queue of snapshot jobs.", events.snapshots.url()),
     ] {
         stack.output(name, Output::new(description, value))?;
     }
@@ -79,10 +89,11 @@ pub fn cellar_stack(
 }
 
 /// The parameters that say where the bundle is; the caller uploads it first.
-fn artifact(stack: &mut Stack) -> Result<(Expression, Expression), SynthesisError> {
+fn artifact(stack: &mut Stack) -> Result<FunctionCode, SynthesisError> {
     let bucket = Parameter::text("Bucket that holds the bundle of the functions.");
     let key = Parameter::text("Key of the bundle of the functions.");
-    Ok((stack.parameter(ARTIFACT_BUCKET, bucket)?, stack.parameter(ARTIFACT_KEY, key)?))
+    let bucket = stack.parameter(ARTIFACT_BUCKET, bucket)?;
+    Ok(FunctionCode { bucket, key: stack.parameter(ARTIFACT_KEY, key)? })
 }
 
 /// The public keys as the function reads them: compact JSON.

@@ -56,8 +56,8 @@ fn bucket(config: &Config) -> Bucket {
     let bucket = Bucket::new()
         .lifecycle_rule(LifecycleRule::ExpireTagged {
             id: "expire-pending-uploads".to_owned(),
-            key: "state".to_owned(),
-            value: "pending".to_owned(),
+            key: schema::STATE_TAG.to_owned(),
+            value: schema::STATE_PENDING.to_owned(),
             after_days: PENDING_UPLOAD_DAYS,
         })
         .lifecycle_rule(LifecycleRule::ExpireNoncurrent {

@@ -1,7 +1,7 @@
 //! Findings of template checkers that do not apply to Cellar, with the reasons that the template
 //! carries (design `5-quality.md` §5).
 
-use crate::constructs::{Bucket, Function, FunctionUrl, LogGroup, Rule, Table};
+use crate::constructs::{Bucket, Function, FunctionUrl, LogGroup, Queue, Rule, Table};
 use crate::stack::{Handle, Stack};
 
 /// A key of one's own has a monthly price, and an idle stack costs nothing.
@@ -23,10 +23,33 @@ pub(super) fn for_bucket(stack: &mut Stack, bucket: &Handle<Bucket>) {
     );
 }
 
+/// A queue: no key of one's own.
+pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>) {
+    stack.suppress(
+        queue,
+        Rule::checkov("CKV_AWS_27"),
+        "Encrypted with a key that SQS manages, of which this rule knows nothing; a key of one's \
+         own costs money every month.",
+    );
+}
+
 /// A log group: no key of one's own.
 pub(super) fn for_log_group(stack: &mut Stack, log_group: &Handle<LogGroup>) {
     stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_OWN_KEY);
 }
+
+/// No share of the account's concurrency.
+const NO_RESERVE: (&str, &str) = (
+    "CKV_AWS_115",
+    "A reserved share would take concurrency from the account's other functions, and small \
+     accounts have none to reserve.",
+);
+/// No VPC.
+const NO_VPC: (&str, &str) = (
+    "CKV_AWS_117",
+    "It reaches only AWS services that check each request; from inside a VPC it would need a NAT \
+     gateway, which costs money while idle.",
+);
 
 /// A function that answers requests.
 pub(super) fn for_api_function(stack: &mut Stack, function: &Handle<Function>) {
@@ -35,25 +58,37 @@ pub(super) fn for_api_function(stack: &mut Stack, function: &Handle<Function>) {
             "CKV_AWS_45",
             "What looks like a secret is a public key, which verifies tokens and cannot sign any.",
         ),
-        (
-            "CKV_AWS_115",
-            "A reserved share would take concurrency from the account's other functions, and \
-             small accounts have none to reserve.",
-        ),
+        NO_RESERVE,
         (
             "CKV_AWS_116",
             "It is only called synchronously: a failed request is answered with an error, there \
              is no event to keep.",
         ),
-        (
-            "CKV_AWS_117",
-            "It reaches only AWS services that check each request; from inside a VPC it would \
-             need a NAT gateway, which costs money while idle.",
-        ),
+        NO_VPC,
         (
             "CKV_AWS_173",
             "Its environment holds names and public keys, no secrets, and Lambda encrypts it \
              with a key of AWS.",
+        ),
+    ] {
+        stack.suppress(function, Rule::checkov(rule), reason);
+    }
+}
+
+/// A function that a stream calls.
+pub(super) fn for_relay_function(stack: &mut Stack, function: &Handle<Function>) {
+    for (rule, reason) in [
+        NO_RESERVE,
+        (
+            "CKV_AWS_116",
+            "Only its event source calls it, and that has a queue for what fails: the function's \
+             own would never get a message.",
+        ),
+        NO_VPC,
+        (
+            "CKV_AWS_173",
+            "Its environment holds the names of a queue and a bucket, no secrets, and Lambda \
+             encrypts it with a key of AWS.",
         ),
     ] {
         stack.suppress(function, Rule::checkov(rule), reason);

@@ -3,8 +3,10 @@
 //! None of them takes a physical name: with fixed names a stack could exist only once, and a
 //! resource that has to be replaced could not be (design `5-quality.md` §5).
 
+mod alarm;
 mod bucket;
 mod bucket_policy;
+mod event_source;
 mod function;
 mod function_url;
 mod lifecycle;
@@ -12,6 +14,8 @@ mod log_group;
 mod permission;
 mod policy;
 mod properties;
+mod queue;
+mod queue_policy;
 mod resource_type;
 mod role;
 mod suppression;
@@ -19,8 +23,10 @@ mod table;
 
 use serde_json::{Map, Value};
 
+pub use alarm::{Alarm, Metric};
 pub use bucket::{Bucket, BucketCors};
 pub use bucket_policy::BucketPolicy;
+pub use event_source::{StreamFilter, StreamSource};
 pub use function::{Function, FunctionCode};
 pub use function_url::{FunctionUrl, FunctionUrlCors};
 pub use lifecycle::LifecycleRule;
@@ -28,6 +34,8 @@ pub use log_group::LogGroup;
 pub use permission::Permission;
 pub(crate) use policy::statements_of;
 pub use policy::{Effect, Resources, Statement};
+pub use queue::Queue;
+pub use queue_policy::QueuePolicy;
 pub use resource_type::ResourceType;
 pub use role::{Role, Service};
 pub(crate) use suppression::write_suppressions;

@@ -61,6 +61,13 @@ impl Statement {
         Self::new(id, Effect::Allow, actions, Resources::Any { reason: reason.to_owned() })
     }
 
+    /// Permits only under a condition.
+    #[must_use]
+    pub fn only_if(mut self, condition: Value) -> Self {
+        self.condition = Some(condition);
+        self
+    }
+
     /// Forbids these actions to everyone under a condition.
     pub fn deny_everyone<const N: usize>(
         id: &str,

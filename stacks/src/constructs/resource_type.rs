@@ -5,10 +5,14 @@ use std::fmt;
 /// A CloudFormation resource type that this crate has a construct for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResourceType {
+    /// `AWS::CloudWatch::Alarm`.
+    Alarm,
     /// `AWS::DynamoDB::Table`.
     Table,
     /// `AWS::IAM::Role`.
     Role,
+    /// `AWS::Lambda::EventSourceMapping`.
+    EventSourceMapping,
     /// `AWS::Lambda::Function`.
     Function,
     /// `AWS::Lambda::Permission`.
@@ -21,32 +25,44 @@ pub enum ResourceType {
     Bucket,
     /// `AWS::S3::BucketPolicy`.
     BucketPolicy,
+    /// `AWS::SQS::Queue`.
+    Queue,
+    /// `AWS::SQS::QueuePolicy`.
+    QueuePolicy,
 }
 
 impl ResourceType {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
+        Self::Alarm,
         Self::Table,
         Self::Role,
+        Self::EventSourceMapping,
         Self::Function,
         Self::Permission,
         Self::FunctionUrl,
         Self::LogGroup,
         Self::Bucket,
         Self::BucketPolicy,
+        Self::Queue,
+        Self::QueuePolicy,
     ];
 
     /// The name in a template's `Type`.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Alarm => "AWS::CloudWatch::Alarm",
             Self::Table => "AWS::DynamoDB::Table",
             Self::Role => "AWS::IAM::Role",
+            Self::EventSourceMapping => "AWS::Lambda::EventSourceMapping",
             Self::Function => "AWS::Lambda::Function",
             Self::Permission => "AWS::Lambda::Permission",
             Self::FunctionUrl => "AWS::Lambda::Url",
             Self::LogGroup => "AWS::Logs::LogGroup",
             Self::Bucket => "AWS::S3::Bucket",
             Self::BucketPolicy => "AWS::S3::BucketPolicy",
+            Self::Queue => "AWS::SQS::Queue",
+            Self::QueuePolicy => "AWS::SQS::QueuePolicy",
         }
     }
 
@@ -60,12 +76,14 @@ impl ResourceType {
         match self {
             Self::Table => &["Arn", "StreamArn"],
             Self::Role => &["Arn", "RoleId"],
-            Self::Function | Self::LogGroup => &["Arn"],
+            Self::Alarm | Self::Function | Self::LogGroup => &["Arn"],
+            Self::EventSourceMapping => &["EventSourceMappingArn", "Id"],
+            Self::Queue => &["Arn", "QueueName", "QueueUrl"],
             Self::FunctionUrl => &["FunctionArn", "FunctionUrl"],
             Self::Bucket => {
                 &["Arn", "DomainName", "DualStackDomainName", "RegionalDomainName", "WebsiteURL"]
             }
-            Self::BucketPolicy | Self::Permission => &[],
+            Self::BucketPolicy | Self::Permission | Self::QueuePolicy => &[],
         }
     }
 

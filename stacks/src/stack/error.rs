@@ -4,7 +4,9 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::limits::{DESCRIPTION_BYTES_MAX, LOGICAL_ID_CHARS_MAX, TEMPLATE_BYTES_MAX};
+use super::limits::{
+    DESCRIPTION_BYTES_MAX, LOGICAL_ID_CHARS_MAX, TEMPLATE_BYTES_MAX, VISIBILITY_TIMEOUTS,
+};
 use crate::expression::{IntrinsicError, NESTING_MAX, SubstitutionError};
 use crate::suggest::hint;
 
@@ -158,6 +160,29 @@ pub enum SynthesisError {
         statement: String,
         /// The pattern.
         pattern: String,
+    },
+    /// A policy of a resource that lets others in.
+    #[error("{holder}: statement `{statement}` allows; such policies may only deny, roles allow")]
+    AllowingPolicy {
+        /// The policy.
+        holder: Holder,
+        /// Id of the statement.
+        statement: String,
+    },
+    /// A queue that gives a message to a second call of a function while the first may still run.
+    #[error(
+        "{holder}: a message is hidden for {visibility_s} s, but `{function}` may run for {timeout_s} s; set `VisibilityTimeout` to {} or more",
+        timeout_s.saturating_mul(VISIBILITY_TIMEOUTS)
+    )]
+    VisibilityTooShort {
+        /// The queue.
+        holder: Holder,
+        /// Seconds that a message is hidden.
+        visibility_s: u64,
+        /// The function that the queue feeds.
+        function: String,
+        /// Seconds that it may run.
+        timeout_s: u64,
     },
     /// Resources that wait for each other.
     #[error("{holder}: it waits for itself: {}; remove one of these references", path.join(" -> "))]

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::constructs::{Bucket, Construct, Function, FunctionUrl, LogGroup, Role, Table};
+use crate::constructs::{Bucket, Construct, Function, FunctionUrl, LogGroup, Queue, Role, Table};
 use crate::expression::Expression;
 
 /// A construct in a stack. Its methods give only references that its type has.
@@ -68,5 +68,22 @@ impl Handle<FunctionUrl> {
     /// The URL, with a slash at its end.
     pub fn url(&self) -> Expression {
         self.attribute("FunctionUrl")
+    }
+}
+
+impl Handle<Queue> {
+    /// The URL, which requests to SQS name.
+    pub fn url(&self) -> Expression {
+        self.reference()
+    }
+
+    /// The ARN.
+    pub fn arn(&self) -> Expression {
+        self.attribute("Arn")
+    }
+
+    /// The physical name, which metrics carry.
+    pub fn name(&self) -> Expression {
+        self.attribute("QueueName")
     }
 }

@@ -13,3 +13,5 @@ pub const OUTPUTS_MAX: usize = 200;
 pub const TEMPLATE_BYTES_MAX: usize = 1_000_000;
 /// Bytes of a template's description.
 pub const DESCRIPTION_BYTES_MAX: usize = 1024;
+/// Timeouts of a function for which its queue hides a message at least (Lambda's advice).
+pub const VISIBILITY_TIMEOUTS: u64 = 6;

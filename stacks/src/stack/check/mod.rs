@@ -5,6 +5,7 @@ mod keys;
 mod permissions;
 mod references;
 mod size;
+mod visibility;
 
 use super::error::SynthesisError;
 use crate::template::Template;
@@ -15,6 +16,7 @@ pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
     findings.extend(circles::findings(template));
     findings.extend(keys::findings(template));
     findings.extend(permissions::findings(template));
+    findings.extend(visibility::findings(template));
     findings.extend(size::findings(template));
     findings
 }

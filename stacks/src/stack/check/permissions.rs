@@ -1,4 +1,4 @@
-//! Roles name each action and each resource.
+//! Roles name each action and each resource; policies of buckets and queues only deny.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,30 @@ pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
         .resources
         .iter()
         .filter(|(_, resource)| resource.resource_type == ResourceType::Role.name());
-    roles.flat_map(|(logical_id, role)| of_role(logical_id, role)).collect()
+    let of_roles = roles.flat_map(|(logical_id, role)| of_role(logical_id, role));
+    of_roles.chain(allowing_policies(template)).collect()
+}
+
+/// What a policy of a resource allows comes on top of every role, and is not seen in any.
+fn allowing_policies(template: &Template) -> impl Iterator<Item = SynthesisError> {
+    const POLICIES: [ResourceType; 2] = [ResourceType::BucketPolicy, ResourceType::QueuePolicy];
+    let is_policy = |name: &str| ResourceType::named(name).is_some_and(|t| POLICIES.contains(&t));
+    let policies = template.resources.iter();
+    let policies = policies.filter(move |(_, resource)| is_policy(&resource.resource_type));
+    policies.flat_map(|(logical_id, policy)| {
+        let document = policy.properties.get("PolicyDocument");
+        let statements = document.into_iter().flat_map(statements_of);
+        let allowing =
+            statements.filter(|statement| statement.get("Effect").is_none_or(|e| e != "Deny"));
+        allowing.map(|statement| SynthesisError::AllowingPolicy {
+            holder: Holder::new(logical_id, &policy.resource_type),
+            statement: text_of(statement, "Sid").to_owned(),
+        })
+    })
+}
+
+fn text_of<'a>(statement: &'a Map<String, Value>, name: &str) -> &'a str {
+    statement.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn of_role(logical_id: &str, role: &Resource) -> Vec<SynthesisError> {
@@ -26,7 +49,7 @@ fn of_role(logical_id: &str, role: &Resource) -> Vec<SynthesisError> {
         .filter(|statement| statement.get("Effect").is_some_and(|effect| effect == "Allow"));
     statements
         .flat_map(|statement| {
-            let id = statement.get("Sid").and_then(Value::as_str).unwrap_or_default();
+            let id = text_of(statement, "Sid");
             let excused = role.metadata.get(REASONS).is_some_and(|all| all.get(id).is_some());
             patterns(statement, "Action")
                 .chain(patterns(statement, "Resource").filter(move |_| !excused))
@@ -57,6 +80,7 @@ fn patterns<'a>(
 mod tests {
     use crate::constructs::{Role, Service, Statement};
     use crate::stack::Stack;
+    use crate::template::Template;
 
     fn faults(statement: Statement) -> String {
         let mut stack = Stack::new("test");
@@ -86,5 +110,27 @@ mod tests {
         let any = |action| Statement::allow_on_any_resource("Trace", [action], "knows no ARN");
         assert_eq!(faults(any("xray:PutTraceSegments")), "");
         assert!(faults(any("xray:*")).contains("allows `xray:*`"));
+    }
+
+    #[test]
+    fn policies_of_queues_and_buckets_only_deny() {
+        for policy in ["AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy"] {
+            let with = |effect: &str| {
+                let text = format!(
+                    r#"{{"AWSTemplateFormatVersion": "2010-09-09", "Description": "test",
+                    "Resources": {{"Open": {{"Type": "{policy}", "Properties": {{"PolicyDocument":
+                    {{"Statement": [{{"Sid": "All", "Effect": "{effect}"}}]}}}}}}}}}}"#
+                );
+                super::findings(&Template::from_json(&text).unwrap())
+            };
+            assert_eq!(with("Deny"), []);
+            assert_eq!(
+                with("Allow")[0].to_string(),
+                format!(
+                    "`Open` ({policy}): statement `All` allows; such policies may only deny, \
+                     roles allow"
+                )
+            );
+        }
     }
 }

@@ -1,0 +1,54 @@
+//! Tags of uploads in memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::ports::{PendingTags, PortError};
+
+/// Objects by key, each with whether it is pending.
+#[derive(Debug, Default)]
+pub struct MemoryPendingTags {
+    objects: Mutex<BTreeMap<String, bool>>,
+}
+
+impl MemoryPendingTags {
+    /// Adds an object that is pending.
+    pub fn upload(&self, key: &str) {
+        self.lock().insert(key.to_owned(), true);
+    }
+
+    /// Whether an object is pending; absent if it is not there.
+    #[must_use]
+    pub fn is_pending(&self, key: &str) -> Option<bool> {
+        self.lock().get(key).copied()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, bool>> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl PendingTags for MemoryPendingTags {
+    async fn remove_pending_tag(&self, key: &str) -> Result<bool, PortError> {
+        Ok(self.lock().get_mut(key).map(|pending| *pending = false).is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_tag_is_removed_once_and_for_all() {
+        let tags = MemoryPendingTags::default();
+        assert_eq!(tags.remove_pending_tag("a").await, Ok(false));
+        tags.upload("a");
+        for _ in 0..2 {
+            assert_eq!(tags.remove_pending_tag("a").await, Ok(true));
+            assert_eq!(tags.is_pending("a"), Some(false));
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A queue in memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::ports::{
+    Clock, Jobs, PortError, Receipt, Received, check_body, check_max, check_visibility,
+};
+
+/// What a queue does with messages that nobody deletes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueRules {
+    /// Milliseconds after which a message is dropped.
+    pub retention_ms: u64,
+    /// How often a message is received before it moves to the dead letters, if it ever does.
+    pub max_receive_count: Option<u32>,
+}
+
+impl QueueRules {
+    /// Fourteen days, the longest that SQS keeps a message, and no dead letters.
+    pub const LONGEST: Self =
+        Self { retention_ms: 14 * 24 * 60 * 60 * 1_000, max_receive_count: None };
+}
+
+/// A queue in memory, and perhaps the queue of its dead letters.
+pub struct MemoryQueue {
+    clock: Arc<dyn Clock>,
+    rules: QueueRules,
+    dead_letters: Option<Arc<MemoryQueue>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    last_id: u64,
+    messages: BTreeMap<u64, Message>,
+}
+
+struct Message {
+    body: String,
+    sent_ms: u64,
+    visible_from_ms: u64,
+    receive_count: u32,
+}
+
+impl MemoryQueue {
+    /// An empty queue without dead letters.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>, rules: QueueRules) -> Self {
+        Self { clock, rules, dead_letters: None, state: Mutex::default() }
+    }
+
+    /// Moves what is received more often than the rules allow to another queue.
+    #[must_use]
+    pub fn with_dead_letters(mut self, dead_letters: Arc<Self>) -> Self {
+        self.dead_letters = Some(dead_letters);
+        self
+    }
+
+    /// How many messages it has, hidden ones included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lock().messages.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, body: String, sent_ms: u64) {
+        let mut state = self.lock();
+        state.last_id += 1;
+        let id = state.last_id;
+        let message = Message { body, sent_ms, visible_from_ms: 0, receive_count: 0 };
+        state.messages.insert(id, message);
+    }
+
+    /// Removes and gives what has been received as often as it may be.
+    fn exhausted(&self, state: &mut State, now_ms: u64) -> Vec<Message> {
+        let Some(max) = self.rules.max_receive_count.filter(|_| self.dead_letters.is_some()) else {
+            return Vec::new();
+        };
+        let out = |_: &u64, message: &mut Message| {
+            message.visible_from_ms <= now_ms && message.receive_count >= max
+        };
+        state.messages.extract_if(.., out).map(|(_, message)| message).collect()
+    }
+}
+
+/// `id.count`: a later receipt of the same message is another one.
+fn receipt(id: u64, receive_count: u32) -> Receipt {
+    Receipt(format!("{id}.{receive_count}"))
+}
+
+fn read_receipt(receipt: &Receipt) -> Result<(u64, u32), PortError> {
+    let parts = receipt.0.split_once('.');
+    let numbers = parts.and_then(|(id, count)| Some((id.parse().ok()?, count.parse().ok()?)));
+    numbers.ok_or_else(|| PortError::permanent("the receipt is not one of this queue"))
+}
+
+#[async_trait]
+impl Jobs for MemoryQueue {
+    async fn send(&self, body: &str) -> Result<(), PortError> {
+        check_body(body)?;
+        self.add(body.to_owned(), self.clock.now_ms());
+        Ok(())
+    }
+
+    async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
+        check_max(max)?;
+        check_visibility(visibility_s)?;
+        let now_ms = self.clock.now_ms();
+        let mut state = self.lock();
+        let retention_ms = self.rules.retention_ms;
+        state.messages.retain(|_, message| now_ms < message.sent_ms.saturating_add(retention_ms));
+        for message in self.exhausted(&mut state, now_ms) {
+            if let Some(dead_letters) = &self.dead_letters {
+                dead_letters.add(message.body, message.sent_ms);
+            }
+        }
+        let visible = state.messages.iter_mut();
+        let visible = visible.filter(|(_, message)| message.visible_from_ms <= now_ms);
+        let take = |(id, message): (&u64, &mut Message)| {
+            message.visible_from_ms = now_ms.saturating_add(u64::from(visibility_s) * 1_000);
+            message.receive_count += 1;
+            Received {
+                id: id.to_string(),
+                body: message.body.clone(),
+                receipt: receipt(*id, message.receive_count),
+                receive_count: message.receive_count,
+                sent_ms: message.sent_ms,
+            }
+        };
+        Ok(visible.take(usize::from(max)).map(take).collect())
+    }
+
+    async fn change_visibility(
+        &self,
+        receipt: &Receipt,
+        visibility_s: u32,
+    ) -> Result<bool, PortError> {
+        check_visibility(visibility_s)?;
+        let (id, count) = read_receipt(receipt)?;
+        let now_ms = self.clock.now_ms();
+        let mut state = self.lock();
+        let hidden = state
+            .messages
+            .get_mut(&id)
+            .filter(|message| message.receive_count == count && message.visible_from_ms > now_ms);
+        let until_ms = now_ms.saturating_add(u64::from(visibility_s) * 1_000);
+        Ok(hidden.map(|message| message.visible_from_ms = until_ms).is_some())
+    }
+
+    async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
+        let (id, count) = read_receipt(receipt)?;
+        let mut state = self.lock();
+        if state.messages.get(&id).is_some_and(|message| message.receive_count == count) {
+            state.messages.remove(&id);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{self, JobsUnderTest};
+    use crate::memory::ManualClock;
+
+    #[tokio::test]
+    async fn memory_passes_the_contract() {
+        let clock = Arc::new(ManualClock::at(1_795_246_133_000));
+        let dead_letters = Arc::new(MemoryQueue::new(clock.clone(), QueueRules::LONGEST));
+        let max_receive_count = 3;
+        let rules =
+            QueueRules { max_receive_count: Some(max_receive_count), ..QueueRules::LONGEST };
+        let queue =
+            MemoryQueue::new(clock.clone(), rules).with_dead_letters(Arc::clone(&dead_letters));
+        contract::jobs(&JobsUnderTest {
+            queue: &queue,
+            dead_letters: dead_letters.as_ref(),
+            max_receive_count,
+            clock: clock.as_ref(),
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_message_is_dropped_when_its_time_is_over() {
+        let clock = Arc::new(ManualClock::at(1));
+        let rules = QueueRules { retention_ms: 1_000, max_receive_count: None };
+        let queue = MemoryQueue::new(clock.clone(), rules);
+        queue.send("job").await.unwrap();
+        clock.advance_ms(999);
+        assert_eq!(queue.receive(1, 0).await.unwrap().len(), 1);
+        clock.advance_ms(1);
+        assert!(queue.receive(1, 0).await.unwrap().is_empty() && queue.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_receipt_is_good_until_its_message_comes_back() {
+        let clock = Arc::new(ManualClock::at(1));
+        let queue = MemoryQueue::new(clock.clone(), QueueRules::LONGEST);
+        queue.send("job").await.unwrap();
+        let first = queue.receive(1, 10).await.unwrap().remove(0).receipt;
+        clock.advance_ms(10_000);
+        assert_eq!(queue.change_visibility(&first, 10).await, Ok(false), "it has come back");
+        let second = queue.receive(1, 10).await.unwrap().remove(0).receipt;
+        assert_eq!(queue.change_visibility(&first, 0).await, Ok(false), "it is another's now");
+        queue.delete(&first).await.unwrap();
+        assert_eq!((queue.len(), queue.change_visibility(&second, 10).await), (1, Ok(true)));
+        assert!(queue.delete(&Receipt("none".to_owned())).await.is_err());
+    }
+}

@@ -1,0 +1,128 @@
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_core::records::Attribute;
+use cellar_core::records::entry::{EDITS, encode};
+use cellar_core::relay::INSERT;
+use cellar_core::schema::{EXTERNAL, TYPE};
+use cellar_core::snapshot_job::SnapshotJob;
+
+use super::*;
+use crate::memory::{ManualClock, MemoryPendingTags, MemoryQueue, QueueRules};
+use crate::ports::{Receipt, Received};
+
+fn log() -> LogId {
+    LogId::derive(&cellar_core::identity::SubjectKey::new("relay", "test"), "log").unwrap()
+}
+
+fn snapshot(num: u32) -> Change {
+    let position = Position::new(0, num).unwrap();
+    let entry = Entry { position, ..Entry::first(log(), None, 1_795_246_133) };
+    let image = encode(&entry).unwrap();
+    Change { sequence_number: format!("{num}"), name: INSERT.to_owned(), image }
+}
+
+fn external(num: u32, key: &str) -> Change {
+    let mut change = snapshot(num);
+    change.image.insert(TYPE.to_owned(), Attribute::Text(EDITS.to_owned()));
+    change.image.insert(EXTERNAL.to_owned(), Attribute::Text(key.to_owned()));
+    change
+}
+
+fn queue() -> Arc<MemoryQueue> {
+    Arc::new(MemoryQueue::new(Arc::new(ManualClock::at(1)), QueueRules::LONGEST))
+}
+
+async fn nums(queue: &MemoryQueue) -> Vec<u32> {
+    let received = queue.receive(10, 0).await.unwrap();
+    let jobs = received.iter().map(|message| SnapshotJob::decode(&message.body).unwrap());
+    jobs.inspect(|job| assert_eq!(job.log, log())).map(|job| job.position.num()).collect()
+}
+
+/// A queue that does not answer after some messages.
+struct Failing {
+    left: Mutex<u32>,
+    tries: Mutex<u32>,
+    sent: Mutex<Vec<String>>,
+}
+
+impl Failing {
+    fn after(messages: u32) -> Arc<Self> {
+        let left = Mutex::new(messages);
+        Arc::new(Self { left, tries: Mutex::default(), sent: Mutex::default() })
+    }
+}
+
+#[async_trait]
+impl Jobs for Failing {
+    async fn send(&self, body: &str) -> Result<(), PortError> {
+        *self.tries.lock().unwrap() += 1;
+        let mut left = self.left.lock().unwrap();
+        if *left == 0 {
+            return Err(PortError::temporary("down"));
+        }
+        *left -= 1;
+        self.sent.lock().unwrap().push(body.to_owned());
+        Ok(())
+    }
+    async fn receive(&self, _: u8, _: u32) -> Result<Vec<Received>, PortError> {
+        Ok(vec![])
+    }
+    async fn change_visibility(&self, _: &Receipt, _: u32) -> Result<bool, PortError> {
+        Ok(false)
+    }
+    async fn delete(&self, _: &Receipt) -> Result<(), PortError> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn snapshots_become_jobs_and_uploads_stay() {
+    let (queue, tags) = (queue(), Arc::new(MemoryPendingTags::default()));
+    tags.upload("uploads/a/b");
+    let relay = Relay::new(queue.clone(), tags.clone());
+    let batch = [snapshot(0), external(1, "uploads/a/b"), snapshot(2)];
+    assert_eq!(relay.batch(&batch).await, None);
+    assert_eq!(nums(&queue).await, [0, 2]);
+    assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
+    // Once more: the same jobs again, which their worker drops, and the tag stays away.
+    assert_eq!(relay.batch(&batch).await, None);
+    assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
+}
+
+#[tokio::test]
+async fn a_record_that_can_never_succeed_is_reported_and_holds_up_nothing() {
+    let mut poisoned = snapshot(1);
+    poisoned.image.remove(TYPE);
+    for bad in [poisoned, external(1, "uploads/a/gone"), external(1, "elsewhere")] {
+        let queue = queue();
+        let relay = Relay::new(queue.clone(), Arc::new(MemoryPendingTags::default()));
+        let batch = [snapshot(0), bad.clone(), snapshot(2), bad, snapshot(3)];
+        assert_eq!(relay.batch(&batch).await, Some("1".to_owned()));
+        assert_eq!(nums(&queue).await, [0, 2, 3]);
+    }
+}
+
+#[tokio::test]
+async fn behind_a_service_that_does_not_answer_nothing_is_tried() {
+    let jobs = Failing::after(1);
+    let relay = Relay::new(jobs.clone(), Arc::new(MemoryPendingTags::default()));
+    let batch = [snapshot(0), snapshot(1), snapshot(2)];
+    assert_eq!(relay.batch(&batch).await, Some("1".to_owned()));
+    assert_eq!(jobs.sent.lock().unwrap().len(), 1);
+    assert_eq!(*jobs.tries.lock().unwrap(), 2, "the third was not tried");
+    *jobs.left.lock().unwrap() = 9;
+    assert_eq!(relay.batch(&batch[1..]).await, None, "and later it goes on from there");
+    assert_eq!(jobs.sent.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn the_first_failure_is_the_one_that_is_reported() {
+    let jobs = Failing::after(0);
+    let relay = Relay::new(jobs, Arc::new(MemoryPendingTags::default()));
+    let batch = [external(4, "uploads/a/gone"), snapshot(5), snapshot(6)];
+    assert_eq!(relay.batch(&batch).await, Some("4".to_owned()));
+}

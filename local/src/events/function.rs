@@ -1,0 +1,120 @@
+//! Functions that a stream calls, in this process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use aws_lambda_events::event::dynamodb::Event;
+use cellar_runtime::relay::RelayHandler;
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::batch::Outcome;
+
+/// A function as Lambda sees it: JSON in, JSON or an error out.
+#[async_trait]
+pub(crate) trait StreamFunction: Send + Sync {
+    /// Handles one event.
+    async fn call(&self, event: Value) -> Result<Value, String>;
+}
+
+#[async_trait]
+impl StreamFunction for RelayHandler {
+    async fn call(&self, event: Value) -> Result<Value, String> {
+        let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
+        let response = self.handle(event).await;
+        serde_json::to_value(response).map_err(|error| error.to_string())
+    }
+}
+
+/// Calls a function as Lambda does: it may take its time, and a panic is an error.
+pub(super) async fn call(
+    function: &Arc<dyn StreamFunction>,
+    event: Value,
+    timeout: Duration,
+) -> Result<Value, String> {
+    let function = Arc::clone(function);
+    // In a task of its own, which a panic ends and nothing else; dropping the set ends it too.
+    let mut task = JoinSet::new();
+    task.spawn(async move { function.call(event).await });
+    match tokio::time::timeout(timeout, task.join_next()).await {
+        Ok(Some(Ok(answer))) => answer,
+        Ok(Some(Err(ended))) => Err(format!("the function ended without an answer: {ended}")),
+        Ok(None) => Err("the function was not called".to_owned()),
+        Err(_) => Err(format!("the function took longer than {} s", timeout.as_secs())),
+    }
+}
+
+/// What an answer says of the batch: the lowest of the reported sequence numbers counts.
+pub(super) fn outcome(answer: &Result<Value, String>, reports_failures: bool) -> Outcome {
+    let Ok(answer) = answer else { return Outcome::Failed };
+    let failures = answer.get("batchItemFailures").filter(|_| reports_failures);
+    let failures = match failures {
+        None | Some(Value::Null) => return Outcome::Done,
+        Some(Value::Array(failures)) => failures,
+        Some(_) => return Outcome::Failed,
+    };
+    let numbers: Option<Vec<&str>> = failures
+        .iter()
+        .map(|failure| failure.get("itemIdentifier")?.as_str().filter(|number| !number.is_empty()))
+        .collect();
+    match numbers {
+        None => Outcome::Failed,
+        // Numbers of different lengths are numbers still.
+        Some(numbers) => match numbers.into_iter().min_by_key(|number| (number.len(), *number)) {
+            None => Outcome::Done,
+            Some(first) => Outcome::FailedFrom(first.to_owned()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn answers_mean_what_they_mean_to_lambda() {
+        let failed = |numbers: &[Value]| {
+            let items: Vec<_> =
+                numbers.iter().map(|number| json!({ "itemIdentifier": number })).collect();
+            json!({ "batchItemFailures": items })
+        };
+        for (answer, expected) in [
+            (json!(null), Outcome::Done),
+            (json!({}), Outcome::Done),
+            (json!({"batchItemFailures": null}), Outcome::Done),
+            (failed(&[]), Outcome::Done),
+            (failed(&[json!("12"), json!("9"), json!("10")]), Outcome::FailedFrom("9".to_owned())),
+            (failed(&[json!("")]), Outcome::Failed),
+            (failed(&[json!("9"), json!(null)]), Outcome::Failed),
+            (json!({"batchItemFailures": [{"id": "9"}]}), Outcome::Failed),
+            (json!({"batchItemFailures": "9"}), Outcome::Failed),
+        ] {
+            assert_eq!(outcome(&Ok(answer.clone()), true), expected, "{answer}");
+        }
+        assert_eq!(outcome(&Err("boom".to_owned()), true), Outcome::Failed);
+        assert_eq!(outcome(&Ok(failed(&[json!("9")])), false), Outcome::Done, "not asked for");
+    }
+
+    struct Misbehaving;
+
+    #[async_trait]
+    impl StreamFunction for Misbehaving {
+        async fn call(&self, event: Value) -> Result<Value, String> {
+            assert_ne!(event, json!("panic"), "as asked");
+            std::future::pending().await
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_and_an_endless_call_are_errors() {
+        let function: Arc<dyn StreamFunction> = Arc::new(Misbehaving);
+        let long = Duration::from_secs(60);
+        let panicked = call(&function, json!("panic"), long).await.unwrap_err();
+        assert!(panicked.contains("without an answer"), "{panicked}");
+        let endless = call(&function, json!("wait"), Duration::ZERO).await.unwrap_err();
+        assert!(endless.contains("longer than"), "{endless}");
+    }
+}

@@ -1,0 +1,231 @@
+//! An event source mapping of the template.
+
+use std::time::Duration;
+
+use cellar_stacks::template::Template;
+use serde_json::{Map, Value};
+
+use super::filter::Filters;
+use crate::error::LocalError;
+use crate::names::{Names, target};
+
+const TABLE: &str = "AWS::DynamoDB::Table";
+const FUNCTION: &str = "AWS::Lambda::Function";
+const QUEUE: &str = "AWS::SQS::Queue";
+/// What Lambda takes where nothing is said.
+const DEFAULT_BATCH_SIZE: u64 = 100;
+const DEFAULT_TIMEOUT_S: u64 = 3;
+/// Records that DynamoDB gives at once, and so the largest batch that makes sense here.
+const BATCH_SIZE_MAX: u64 = 1_000;
+
+/// Which stream calls which function, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Mapping {
+    /// Its logical id: the name of its position.
+    pub(crate) id: String,
+    /// Physical name of the table.
+    pub(crate) table: String,
+    /// Logical id of the function.
+    pub(crate) function: String,
+    /// ARN of the function.
+    pub(crate) function_arn: String,
+    /// How long a call may take.
+    pub(crate) timeout: Duration,
+    /// Logical id of the queue for what is given up.
+    pub(crate) dead_letters: Option<String>,
+    pub(crate) filters: Filters,
+    pub(crate) rules: Rules,
+}
+
+/// What happens to records that fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rules {
+    /// Records of one call.
+    pub(crate) batch_size: usize,
+    /// Whether a failed batch is split.
+    pub(crate) bisect: bool,
+    /// Whether the function's answer says what failed.
+    pub(crate) reports_failures: bool,
+    /// How often a batch is tried again; without end if absent.
+    pub(crate) retries: Option<u32>,
+    /// Milliseconds after which a record is given up; never if absent.
+    pub(crate) record_age_ms: Option<u64>,
+}
+
+/// Reads properties of one mapping.
+struct Reader<'a> {
+    template: &'a Template,
+    id: &'a str,
+    properties: &'a Map<String, Value>,
+}
+
+impl Mapping {
+    /// Reads the properties of a mapping.
+    pub(crate) fn read(
+        template: &Template,
+        names: &Names<'_>,
+        id: &str,
+        properties: &Map<String, Value>,
+    ) -> Result<Self, LocalError> {
+        let reader = Reader { template, id, properties };
+        let position = properties.get("StartingPosition").and_then(Value::as_str);
+        if position != Some("TRIM_HORIZON") {
+            return Err(reader.fault("only StartingPosition TRIM_HORIZON runs locally"));
+        }
+        let table = reader.named("EventSourceArn", properties.get("EventSourceArn"), TABLE)?;
+        let function = reader.named("FunctionName", properties.get("FunctionName"), FUNCTION)?;
+        let on_failure = properties
+            .get("DestinationConfig")
+            .and_then(|config| config.get("OnFailure")?.get("Destination"));
+        let dead_letters =
+            on_failure.map(|arn| reader.named("OnFailure", Some(arn), QUEUE)).transpose()?;
+        let filters = Filters::read(properties.get("FilterCriteria"))
+            .map_err(|source| LocalError::Filter { logical_id: id.to_owned(), source })?;
+        let timeout = template.resource(function).and_then(|one| one.properties.get("Timeout"));
+        let timeout_s = timeout.and_then(Value::as_u64).unwrap_or(DEFAULT_TIMEOUT_S);
+        Ok(Self {
+            id: id.to_owned(),
+            table: names.physical(table),
+            function: function.to_owned(),
+            function_arn: names.function_arn(function),
+            timeout: Duration::from_secs(timeout_s),
+            dead_letters: dead_letters.map(str::to_owned),
+            filters,
+            rules: reader.rules()?,
+        })
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn fault(&self, why: impl Into<String>) -> LocalError {
+        LocalError::Template { logical_id: self.id.to_owned(), why: why.into() }
+    }
+
+    fn named(
+        &self,
+        property: &str,
+        value: Option<&'a Value>,
+        resource_type: &str,
+    ) -> Result<&'a str, LocalError> {
+        let of_type = |id: &&str| {
+            self.template.resource(id).is_some_and(|one| one.resource_type == resource_type)
+        };
+        let id = value.and_then(target).filter(of_type);
+        id.ok_or_else(|| self.fault(format!("{property} names no {resource_type} of it")))
+    }
+
+    /// A number, or none where −1 says "without end".
+    fn number(&self, property: &str) -> Result<Option<u64>, LocalError> {
+        match self.properties.get(property) {
+            None => Ok(None),
+            Some(value) if value.as_i64() == Some(-1) => Ok(None),
+            Some(value) => match value.as_u64() {
+                Some(number) => Ok(Some(number)),
+                None => Err(self.fault(format!("{property} is no number"))),
+            },
+        }
+    }
+
+    fn rules(&self) -> Result<Rules, LocalError> {
+        let batch_size = self.number("BatchSize")?.unwrap_or(DEFAULT_BATCH_SIZE);
+        if !(1..=BATCH_SIZE_MAX).contains(&batch_size) {
+            return Err(self.fault(format!("BatchSize runs locally from 1 to {BATCH_SIZE_MAX}")));
+        }
+        let types = self.properties.get("FunctionResponseTypes").and_then(Value::as_array);
+        let retries = self.number("MaximumRetryAttempts")?;
+        let record_age_s = self.number("MaximumRecordAgeInSeconds")?;
+        Ok(Rules {
+            batch_size: usize::try_from(batch_size).unwrap_or(usize::MAX),
+            bisect: self.properties.get("BisectBatchOnFunctionError") == Some(&Value::Bool(true)),
+            reports_failures: types
+                .is_some_and(|types| types.iter().any(|one| one == "ReportBatchItemFailures")),
+            retries: retries.map(|retries| u32::try_from(retries).unwrap_or(u32::MAX)),
+            record_age_ms: record_age_s.map(|age_s| age_s.saturating_mul(1_000)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_stacks::{Architecture, Config, cellar_stack};
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(change: impl Fn(&mut Map<String, Value>)) -> Result<Mapping, LocalError> {
+        let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
+        let names = Names { template: &template, stack: "cellar", url: String::new() };
+        let mut properties = template.resource("RelaySource").unwrap().properties.clone();
+        change(&mut properties);
+        Mapping::read(&template, &names, "RelaySource", &properties)
+    }
+
+    #[test]
+    fn the_wiring_is_that_of_the_template() {
+        let mapping = read(|_| {}).unwrap();
+        assert_eq!(mapping.table, "cellar-EntryTable");
+        assert_eq!(mapping.function, "RelayFunction");
+        assert_eq!(mapping.dead_letters.as_deref(), Some("RelayDeadLetters"));
+        assert_eq!(mapping.timeout, Duration::from_secs(60));
+        let rules = Rules {
+            batch_size: 100,
+            bisect: true,
+            reports_failures: true,
+            retries: Some(10),
+            record_age_ms: Some(12 * 3_600_000),
+        };
+        assert_eq!(mapping.rules, rules);
+        let inserted = |letter: &str| json!({"eventName": "INSERT", "dynamodb": {"NewImage": {"T": {"S": letter}}}});
+        assert!(mapping.filters.pass(&inserted("S")) && !mapping.filters.pass(&inserted("E")));
+    }
+
+    #[test]
+    fn what_is_not_said_is_lambdas_default() {
+        let mapping = read(|properties| {
+            for property in [
+                "BatchSize",
+                "BisectBatchOnFunctionError",
+                "FunctionResponseTypes",
+                "MaximumRetryAttempts",
+                "DestinationConfig",
+                "FilterCriteria",
+            ] {
+                properties.remove(property);
+            }
+            properties.insert("MaximumRecordAgeInSeconds".to_owned(), json!(-1));
+        })
+        .unwrap();
+        let rules = Rules {
+            batch_size: 100,
+            bisect: false,
+            reports_failures: false,
+            retries: None,
+            record_age_ms: None,
+        };
+        assert_eq!((mapping.rules, mapping.dead_letters), (rules, None));
+        assert!(mapping.filters.pass(&json!({})));
+    }
+
+    #[test]
+    fn what_cannot_run_here_is_an_error_and_is_not_ignored() {
+        for (property, value) in [
+            ("StartingPosition", json!("LATEST")),
+            ("EventSourceArn", json!({"Fn::GetAtt": ["SnapshotQueue", "Arn"]})),
+            ("EventSourceArn", json!("arn:aws:dynamodb:eu-central-1:0:table/T/stream/L")),
+            ("FunctionName", json!({"Ref": "EntryTable"})),
+            ("BatchSize", json!(0)),
+            ("BatchSize", json!(1_001)),
+            ("MaximumRetryAttempts", json!("many")),
+            ("DestinationConfig", json!({"OnFailure": {"Destination": "arn:aws:sns:x:0:t"}})),
+        ] {
+            let error =
+                read(|properties| drop(properties.insert(property.to_owned(), value.clone())));
+            assert!(matches!(error, Err(LocalError::Template { .. })), "{property}: {value}");
+        }
+        let pattern = json!({"Filters": [{"Pattern": r#"{"a":[{"cidr":"::/0"}]}"#}]});
+        let error = read(|properties| {
+            properties.insert("FilterCriteria".to_owned(), pattern.clone());
+        });
+        assert!(matches!(error, Err(LocalError::Filter { .. })));
+    }
+}

@@ -1,0 +1,99 @@
+//! Event sources: reads the template's mappings from streams to functions, and does for them what
+//! Lambda does in AWS – polls, filters, batches, calls, retries, splits, and gives up in the end.
+
+mod batch;
+mod filter;
+mod function;
+mod letter;
+mod mapping;
+mod poller;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use cellar_engine::ports::Clock;
+use cellar_stacks::template::Template;
+use dynoxide::Database;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+pub use filter::FilterError;
+pub(crate) use function::StreamFunction;
+use mapping::Mapping;
+use poller::Poller;
+use stream::Streams;
+
+use crate::error::LocalError;
+use crate::names::Names;
+use crate::queues::Queues;
+use crate::store::EventStore;
+
+const SOURCE: &str = "AWS::Lambda::EventSourceMapping";
+
+/// The event sources of a template, ready to run.
+#[derive(Debug)]
+pub(crate) struct EventSources {
+    pollers: Vec<Poller>,
+    written: watch::Sender<()>,
+}
+
+/// What the sources of a template need of the local cloud.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) database: &'a Database,
+    pub(crate) store: &'a Arc<EventStore>,
+    pub(crate) queues: &'a Queues,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+}
+
+impl EventSources {
+    /// The sources of the template; `function` makes the function with a logical id.
+    pub(crate) fn open(
+        template: &Template,
+        names: &Names<'_>,
+        surroundings: &Surroundings<'_>,
+        function: impl Fn(&str) -> Result<Arc<dyn StreamFunction>, LocalError>,
+    ) -> Result<Self, LocalError> {
+        let (written, _) = watch::channel(());
+        let mut pollers = Vec::new();
+        for (logical_id, resource) in template.resources() {
+            if resource.resource_type != SOURCE {
+                continue;
+            }
+            let mapping = Mapping::read(template, names, logical_id, &resource.properties)?;
+            let stream = Streams::of_table(surroundings.database, &mapping.table)
+                .map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?;
+            let dead_letters = mapping.dead_letters.as_deref();
+            let dead_letters = dead_letters.and_then(|queue| surroundings.queues.named(queue));
+            let function = function(&mapping.function)?;
+            // The order of a shard is kept: one poller each.
+            for shard in stream.shards() {
+                pollers.push(Poller::new(
+                    mapping.clone(),
+                    stream.shard(shard),
+                    Arc::clone(surroundings.store),
+                    Arc::clone(&function),
+                    dead_letters.map(|queue| Arc::clone(queue) as _),
+                    Arc::clone(surroundings.clock),
+                ));
+            }
+        }
+        Ok(Self { pollers, written })
+    }
+
+    /// Tells the sources that something may have been written, so that they look at once.
+    pub(crate) fn written(&self) -> watch::Sender<()> {
+        self.written.clone()
+    }
+
+    /// Runs them; they end one by one once `stop` says so, each between two calls of its function.
+    /// Dropping the set ends them at once, which loses nothing: they go on from their positions.
+    pub(crate) fn run(self, stop: &watch::Receiver<bool>) -> JoinSet<()> {
+        let mut running = JoinSet::new();
+        for poller in self.pollers {
+            running.spawn(poller.run(stop.clone(), self.written.subscribe()));
+        }
+        running
+    }
+}

@@ -1,0 +1,224 @@
+//! Pollers over a real stream and real files, with a clock that does not wait.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use cellar_engine::memory::{ManualClock, QueueRules};
+use cellar_engine::ports::Jobs;
+use cellar_stacks::{Architecture, Config, cellar_stack};
+use serde_json::{Value, json};
+
+use super::poller::Step;
+use super::*;
+use crate::queues::LocalQueue;
+use crate::tables;
+
+/// A function that fails as it is told.
+#[derive(Default)]
+struct Scripted {
+    /// Sequence numbers of entries that it cannot handle.
+    bad: Mutex<Vec<u64>>,
+    /// Whether it says which record failed, or just fails.
+    reports: bool,
+    /// The entries of each call.
+    calls: Mutex<Vec<Vec<u64>>>,
+}
+
+fn entry_number(record: &Value) -> u64 {
+    record["dynamodb"]["Keys"]["N"]["N"].as_str().unwrap().parse().unwrap()
+}
+
+#[async_trait]
+impl StreamFunction for Scripted {
+    async fn call(&self, event: Value) -> Result<Value, String> {
+        let records = event["Records"].as_array().unwrap();
+        let numbers: Vec<u64> = records.iter().map(entry_number).collect();
+        self.calls.lock().unwrap().push(numbers.clone());
+        let bad = self.bad.lock().unwrap();
+        let failed = numbers.iter().position(|number| bad.contains(number));
+        match failed {
+            None => Ok(json!({ "batchItemFailures": [] })),
+            Some(_) if !self.reports => Err("boom".to_owned()),
+            Some(index) => {
+                let number = &records[index]["dynamodb"]["SequenceNumber"];
+                Ok(json!({ "batchItemFailures": [{ "itemIdentifier": number }] }))
+            }
+        }
+    }
+}
+
+struct World {
+    folder: tempfile::TempDir,
+    database: Database,
+    clock: Arc<ManualClock>,
+    function: Arc<Scripted>,
+}
+
+impl World {
+    fn new(function: Scripted) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::memory().unwrap();
+        let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
+        let names = Names { template: &template, stack: "cellar", url: String::new() };
+        tables::create(&database, &template, &names, &[]).unwrap();
+        // The stream stamps records with the real time.
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
+        let clock = Arc::new(ManualClock::at(u64::try_from(now).unwrap()));
+        Self { folder, database, clock, function: Arc::new(function) }
+    }
+
+    /// The poller as a process that starts now has it, and the queue of what it gives up.
+    fn start(&self) -> (Poller, LocalQueue) {
+        let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
+        let names = Names { template: &template, stack: "cellar", url: String::new() };
+        let store = EventStore::open(&self.folder.path().join("events.sqlite")).unwrap();
+        let properties = &template.resource("RelaySource").unwrap().properties;
+        let mapping = Mapping::read(&template, &names, "RelaySource", properties).unwrap();
+        let stream = Streams::of_table(&self.database, &mapping.table).unwrap();
+        let clock: Arc<dyn Clock> = self.clock.clone();
+        let letters = || {
+            let (store, clock) = (Arc::clone(&store), Arc::clone(&clock));
+            LocalQueue::new(store, clock, "letters".to_owned(), QueueRules::LONGEST, None)
+        };
+        let shard = stream.shard(&stream.shards()[0]);
+        let dead_letters = Some(Arc::new(letters()) as Arc<dyn Jobs>);
+        let queue = letters();
+        let function = Arc::clone(&self.function) as _;
+        (Poller::new(mapping, shard, store, function, dead_letters, clock), queue)
+    }
+
+    fn put(&self, number: u64, letter: &str) {
+        let request = json!({ "TableName": "cellar-EntryTable", "Item": {
+            "S": {"B": "AAAAAAAAAAAAAAAAAAAABwAAAAA="}, "N": {"N": number.to_string()},
+            "T": {"S": letter},
+        }});
+        self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
+    }
+
+    /// Steps until there is nothing new, moving the clock where the poller would wait.
+    async fn drain(&self, poller: &mut Poller) {
+        for _ in 0..500 {
+            match poller.step().await.unwrap() {
+                Step::Idle => return,
+                Step::Worked => {}
+                Step::Wait(wait_ms) => self.clock.advance_ms(wait_ms),
+            }
+        }
+        panic!("a poller that never comes to an end");
+    }
+
+    fn calls(&self) -> Vec<Vec<u64>> {
+        std::mem::take(&mut self.function.calls.lock().unwrap())
+    }
+}
+
+async fn letters(queue: &LocalQueue) -> Vec<Value> {
+    let messages = queue.receive(10, 600).await.unwrap();
+    messages.iter().map(|message| serde_json::from_str(&message.body).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn only_what_passes_the_filters_reaches_the_function() {
+    let world = World::new(Scripted::default());
+    for (number, letter) in [(0, "S"), (1, "E"), (2, "X"), (3, "S")] {
+        world.put(number, letter);
+    }
+    // Writing to an entry again is a modification.
+    world.put(0, "S");
+    let (mut poller, _) = world.start();
+    world.drain(&mut poller).await;
+    assert_eq!(world.calls(), [[0, 3]]);
+    world.put(4, "S");
+    world.drain(&mut poller).await;
+    assert_eq!(world.calls(), [[4]]);
+}
+
+#[tokio::test]
+async fn a_position_survives_and_what_was_not_done_comes_again() {
+    let world = World::new(Scripted::default());
+    world.put(0, "S");
+    let (mut poller, _) = world.start();
+    // Read, and killed before the call, which would be the second step.
+    assert_eq!(poller.step().await.unwrap(), Step::Worked);
+    drop(poller);
+    let (mut poller, _) = world.start();
+    world.drain(&mut poller).await;
+    assert_eq!(world.calls(), [[0]]);
+    drop(poller);
+    world.put(1, "S");
+    let (mut poller, _) = world.start();
+    world.drain(&mut poller).await;
+    assert_eq!(world.calls(), [[1]], "what was done does not come again");
+}
+
+#[tokio::test]
+async fn one_bad_record_ends_among_the_dead_letters_alone() {
+    for reports in [false, true] {
+        let world = World::new(Scripted { reports, ..Scripted::default() });
+        world.function.bad.lock().unwrap().push(5);
+        for number in 0..9 {
+            world.put(number, "S");
+        }
+        let (mut poller, queue) = world.start();
+        world.drain(&mut poller).await;
+        let calls = world.calls();
+        let mut handled: Vec<u64> =
+            calls.iter().filter(|call| reports || !call.contains(&5)).flatten().copied().collect();
+        handled.sort_unstable();
+        handled.dedup();
+        handled.retain(|number| *number != 5);
+        assert_eq!(handled, [0, 1, 2, 3, 4, 6, 7, 8]);
+        assert_eq!(calls.iter().filter(|call| **call == [5]).count(), 11, "1 call and 10 more");
+        let letters = letters(&queue).await;
+        assert_eq!(letters.len(), 1);
+        let (context, info) = (&letters[0]["requestContext"], &letters[0]["DDBStreamBatchInfo"]);
+        assert_eq!(context["condition"], "RetryAttemptsExhausted");
+        assert_eq!(context["approximateInvokeCount"], 11);
+        assert_eq!(info["batchSize"], 1);
+        assert_eq!(info["startSequenceNumber"], info["endSequenceNumber"]);
+        let error = if reports { Value::Null } else { json!("Unhandled") };
+        assert_eq!(letters[0]["responseContext"]["functionError"], error);
+        world.put(9, "S");
+        world.drain(&mut poller).await;
+        assert_eq!(world.calls(), [[9]], "the shard goes on");
+    }
+}
+
+#[tokio::test]
+async fn records_that_are_too_old_are_given_up_without_a_call() {
+    let world = World::new(Scripted::default());
+    world.put(0, "S");
+    world.clock.advance_ms(12 * 3_600_000 + 2_000);
+    let (mut poller, queue) = world.start();
+    world.drain(&mut poller).await;
+    assert_eq!(world.calls(), Vec::<Vec<u64>>::new());
+    let letters = letters(&queue).await;
+    assert_eq!(letters[0]["requestContext"]["condition"], "RecordAgeExceeded");
+    assert_eq!(letters[0]["responseContext"], Value::Null, "there was no call");
+}
+
+#[tokio::test]
+async fn a_failure_that_passes_costs_only_time() {
+    let world = World::new(Scripted { reports: true, ..Scripted::default() });
+    world.function.bad.lock().unwrap().push(0);
+    world.put(0, "S");
+    let (mut poller, queue) = world.start();
+    assert_eq!(poller.step().await.unwrap(), Step::Worked);
+    assert_eq!(poller.step().await.unwrap(), Step::Wait(100));
+    assert_eq!(poller.step().await.unwrap(), Step::Wait(200));
+    world.function.bad.lock().unwrap().clear();
+    world.drain(&mut poller).await;
+    assert_eq!(world.calls(), [[0], [0], [0]]);
+    assert!(letters(&queue).await.is_empty());
+}
+
+#[tokio::test]
+async fn batches_are_as_large_as_the_template_says() {
+    let world = World::new(Scripted::default());
+    for number in 0..230 {
+        world.put(number, "S");
+    }
+    let (mut poller, _) = world.start();
+    world.drain(&mut poller).await;
+    assert_eq!(world.calls().iter().map(Vec::len).collect::<Vec<_>>(), [100, 100, 30]);
+}

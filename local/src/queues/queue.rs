@@ -1,0 +1,282 @@
+//! A durable queue.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_engine::memory::QueueRules;
+use cellar_engine::ports::{
+    Clock, Jobs, PortError, Receipt, Received, check_body, check_max, check_visibility,
+};
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
+
+use crate::store::EventStore;
+
+/// A queue in the local cloud's file: what is sent survives a kill.
+pub struct LocalQueue {
+    store: Arc<EventStore>,
+    clock: Arc<dyn Clock>,
+    name: String,
+    rules: QueueRules,
+    dead_letters: Option<String>,
+}
+
+impl std::fmt::Debug for LocalQueue {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("LocalQueue").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl LocalQueue {
+    /// The queue with this name; `dead_letters` is the name of another in the same file.
+    pub(crate) fn new(
+        store: Arc<EventStore>,
+        clock: Arc<dyn Clock>,
+        name: String,
+        rules: QueueRules,
+        dead_letters: Option<String>,
+    ) -> Self {
+        Self { store, clock, name, rules, dead_letters }
+    }
+
+    /// How many messages it has, hidden ones included.
+    ///
+    /// # Errors
+    /// [`PortError`] if the file does not answer.
+    pub async fn len(&self) -> Result<u64, PortError> {
+        let name = self.name.clone();
+        let sql = "SELECT COUNT(*) FROM messages WHERE queue = ?1";
+        let count: i64 =
+            self.store.run(move |one| one.query_row(sql, [name], |row| row.get(0))).await?;
+        Ok(u64::try_from(count).unwrap_or_default())
+    }
+
+    /// Whether it has none.
+    ///
+    /// # Errors
+    /// [`PortError`] if the file does not answer.
+    pub async fn is_empty(&self) -> Result<bool, PortError> {
+        Ok(self.len().await? == 0)
+    }
+
+    fn now_ms(&self) -> i64 {
+        signed(self.clock.now_ms())
+    }
+}
+
+/// SQLite's numbers are signed; no time and no duration here comes near the bound.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn hidden_until(now_ms: i64, visibility_s: u32) -> i64 {
+    now_ms.saturating_add(i64::from(visibility_s) * 1_000)
+}
+
+/// `id.count`: a later receipt of the same message is another one.
+fn read_receipt(receipt: &Receipt) -> Result<(i64, u32), PortError> {
+    let parts = receipt.0.split_once('.');
+    let numbers = parts.and_then(|(id, count)| Some((id.parse().ok()?, count.parse().ok()?)));
+    numbers.ok_or_else(|| PortError::permanent("the receipt is not one of this queue"))
+}
+
+fn received(row: &Row<'_>) -> rusqlite::Result<(i64, Received)> {
+    let id: i64 = row.get(0)?;
+    // This time included.
+    let receive_count = row.get::<_, u32>(3)?.saturating_add(1);
+    let received = Received {
+        id: id.to_string(),
+        body: row.get(1)?,
+        receipt: Receipt(format!("{id}.{receive_count}")),
+        receive_count,
+        sent_ms: u64::try_from(row.get::<_, i64>(2)?).unwrap_or_default(),
+    };
+    Ok((id, received))
+}
+
+/// Drops what is too old, and moves what was received as often as it may be.
+fn tidy(
+    transaction: &Transaction<'_>,
+    name: &str,
+    now_ms: i64,
+    rules: QueueRules,
+    dead_letters: Option<&str>,
+) -> rusqlite::Result<()> {
+    let oldest_ms = now_ms.saturating_sub(signed(rules.retention_ms));
+    transaction.execute(
+        "DELETE FROM messages WHERE queue = ?1 AND sent_ms <= ?2",
+        params![name, oldest_ms],
+    )?;
+    if let (Some(max), Some(dead_letters)) = (rules.max_receive_count, dead_letters) {
+        transaction.execute(
+            "UPDATE messages SET queue = ?4, visible_from_ms = 0, receive_count = 0
+             WHERE queue = ?1 AND visible_from_ms <= ?2 AND receive_count >= ?3",
+            params![name, now_ms, max, dead_letters],
+        )?;
+    }
+    Ok(())
+}
+
+fn take(
+    transaction: &Transaction<'_>,
+    name: &str,
+    now_ms: i64,
+    max: u8,
+    until_ms: i64,
+) -> rusqlite::Result<Vec<Received>> {
+    let mut query = transaction.prepare_cached(
+        "SELECT id, body, sent_ms, receive_count FROM messages
+         WHERE queue = ?1 AND visible_from_ms <= ?2 ORDER BY id LIMIT ?3",
+    )?;
+    let rows = query.query_map(params![name, now_ms, max], received)?;
+    let mut taken = Vec::new();
+    for row in rows {
+        let (id, message) = row?;
+        transaction.execute(
+            "UPDATE messages SET visible_from_ms = ?2, receive_count = ?3 WHERE id = ?1",
+            params![id, until_ms, message.receive_count],
+        )?;
+        taken.push(message);
+    }
+    Ok(taken)
+}
+
+#[async_trait]
+impl Jobs for LocalQueue {
+    async fn send(&self, body: &str) -> Result<(), PortError> {
+        check_body(body)?;
+        let (name, body, now_ms) = (self.name.clone(), body.to_owned(), self.now_ms());
+        let sql = "INSERT INTO messages (queue, body, sent_ms, visible_from_ms, receive_count)
+                   VALUES (?1, ?2, ?3, 0, 0)";
+        self.store.run(move |one| one.execute(sql, params![name, body, now_ms]).map(drop)).await
+    }
+
+    async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
+        check_max(max)?;
+        check_visibility(visibility_s)?;
+        let now_ms = self.now_ms();
+        let until_ms = hidden_until(now_ms, visibility_s);
+        let (name, dead_letters) = (self.name.clone(), self.dead_letters.clone());
+        let rules = self.rules;
+        let work = move |connection: &mut Connection| {
+            let behavior = TransactionBehavior::Immediate;
+            let transaction = connection.transaction_with_behavior(behavior)?;
+            tidy(&transaction, &name, now_ms, rules, dead_letters.as_deref())?;
+            let taken = take(&transaction, &name, now_ms, max, until_ms)?;
+            transaction.commit()?;
+            Ok(taken)
+        };
+        self.store.run(work).await
+    }
+
+    async fn change_visibility(
+        &self,
+        receipt: &Receipt,
+        visibility_s: u32,
+    ) -> Result<bool, PortError> {
+        check_visibility(visibility_s)?;
+        let (id, count) = read_receipt(receipt)?;
+        let (name, now_ms) = (self.name.clone(), self.now_ms());
+        let until_ms = hidden_until(now_ms, visibility_s);
+        let sql = "UPDATE messages SET visible_from_ms = ?5
+                   WHERE id = ?1 AND queue = ?2 AND receive_count = ?3 AND visible_from_ms > ?4";
+        let work = move |connection: &mut Connection| {
+            connection.execute(sql, params![id, name, count, now_ms, until_ms])
+        };
+        Ok(self.store.run(work).await? > 0)
+    }
+
+    async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
+        let (id, count) = read_receipt(receipt)?;
+        let name = self.name.clone();
+        let sql = "DELETE FROM messages WHERE id = ?1 AND queue = ?2 AND receive_count = ?3";
+        self.store.run(move |one| one.execute(sql, params![id, name, count]).map(drop)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_engine::contract::{self, JobsUnderTest};
+    use cellar_engine::memory::ManualClock;
+
+    use super::*;
+
+    const MAX_RECEIVE_COUNT: u32 = 3;
+
+    struct Opened {
+        clock: Arc<ManualClock>,
+        queue: LocalQueue,
+        dead_letters: LocalQueue,
+    }
+
+    fn open(path: &std::path::Path, retention_ms: u64) -> Opened {
+        let clock = Arc::new(ManualClock::at(1_795_246_133_000));
+        let store = EventStore::open(path).unwrap();
+        let queue = |name: &str, max_receive_count, dead_letters| {
+            let rules = QueueRules { retention_ms, max_receive_count };
+            let (store, clock) = (Arc::clone(&store), clock.clone());
+            LocalQueue::new(store, clock, name.to_owned(), rules, dead_letters)
+        };
+        let dead_letters = queue("letters", None, None);
+        let queue = queue("jobs", Some(MAX_RECEIVE_COUNT), Some("letters".to_owned()));
+        Opened { clock, queue, dead_letters }
+    }
+
+    #[tokio::test]
+    async fn a_local_queue_passes_the_contract() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.sqlite");
+        let Opened { clock, queue, dead_letters } = open(&path, QueueRules::LONGEST.retention_ms);
+        contract::jobs(&JobsUnderTest {
+            queue: &queue,
+            dead_letters: &dead_letters,
+            max_receive_count: MAX_RECEIVE_COUNT,
+            clock: clock.as_ref(),
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn messages_and_what_was_done_with_them_survive() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.sqlite");
+        let opened = open(&path, 60_000);
+        for body in ["deleted", "hidden", "waiting"] {
+            opened.queue.send(body).await.unwrap();
+        }
+        let deleted = opened.queue.receive(1, 30).await.unwrap().remove(0);
+        opened.queue.delete(&deleted.receipt).await.unwrap();
+        let hidden = opened.queue.receive(1, 30).await.unwrap().remove(0);
+        drop(opened);
+        let opened = open(&path, 60_000);
+        let waiting = opened.queue.receive(10, 30).await.unwrap();
+        assert_eq!(
+            waiting.iter().map(|message| message.body.as_str()).collect::<Vec<_>>(),
+            ["waiting"]
+        );
+        assert_eq!(opened.queue.change_visibility(&hidden.receipt, 0).await, Ok(true));
+        assert_eq!(opened.queue.receive(10, 30).await.unwrap()[0].receive_count, 2);
+        assert_eq!(opened.queue.len().await, Ok(2));
+        opened.clock.advance_ms(60_000);
+        assert!(opened.queue.receive(10, 30).await.unwrap().is_empty(), "their time is over");
+        assert_eq!(opened.queue.is_empty().await, Ok(true));
+    }
+
+    #[tokio::test]
+    async fn a_receipt_is_good_until_its_message_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = open(&folder.path().join("events.sqlite"), QueueRules::LONGEST.retention_ms);
+        let Opened { clock, queue, .. } = &opened;
+        queue.send("job").await.unwrap();
+        let first = queue.receive(1, 10).await.unwrap().remove(0).receipt;
+        clock.advance_ms(10_000);
+        assert_eq!(queue.change_visibility(&first, 10).await, Ok(false), "it has come back");
+        let second = queue.receive(1, 10).await.unwrap().remove(0).receipt;
+        assert_eq!(queue.change_visibility(&first, 0).await, Ok(false), "it is another's now");
+        queue.delete(&first).await.unwrap();
+        assert_eq!(
+            (queue.len().await, queue.change_visibility(&second, 10).await),
+            (Ok(1), Ok(true))
+        );
+        assert!(queue.delete(&Receipt("none".to_owned())).await.is_err());
+    }
+}

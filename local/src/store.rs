@@ -1,0 +1,129 @@
+//! One SQLite file for what AWS would keep outside the tables: messages of queues, and how far
+//! each source has read its stream. Every change is on the disk before it is acknowledged.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cellar_engine::ports::PortError;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::database::check;
+use crate::error::LocalError;
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS messages (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        queue TEXT NOT NULL,
+        body TEXT NOT NULL,
+        sent_ms INTEGER NOT NULL,
+        visible_from_ms INTEGER NOT NULL,
+        receive_count INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS messages_by_queue ON messages (queue, visible_from_ms);
+    CREATE TABLE IF NOT EXISTS positions (
+        source TEXT NOT NULL,
+        shard TEXT NOT NULL,
+        sequence_number TEXT NOT NULL,
+        PRIMARY KEY (source, shard)
+    ) STRICT;
+";
+
+/// The file.
+#[derive(Debug)]
+pub(crate) struct EventStore {
+    connection: Mutex<Connection>,
+}
+
+impl EventStore {
+    /// Opens the file, or makes it.
+    pub(crate) fn open(path: &Path) -> Result<Arc<Self>, LocalError> {
+        let damaged = |error: rusqlite::Error| LocalError::Damaged {
+            path: path.to_owned(),
+            why: error.to_string(),
+        };
+        if path.exists() {
+            check(path).map_err(damaged)??;
+        }
+        let open = || {
+            let connection = Connection::open(path)?;
+            connection.pragma_update(None, "journal_mode", "WAL")?;
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            connection.execute_batch(SCHEMA)?;
+            Ok(connection)
+        };
+        let connection = Mutex::new(open().map_err(damaged)?);
+        Ok(Arc::new(Self { connection }))
+    }
+
+    /// Runs SQL on a thread that may wait for the disk.
+    pub(crate) async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, PortError> {
+        let store = Arc::clone(self);
+        let work = move || {
+            let mut connection = store.connection.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&mut connection)
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        let done = done.map_err(|error| PortError::temporary(error.to_string()))?;
+        done.map_err(|error| PortError::temporary(format!("the local queues' file: {error}")))
+    }
+
+    /// How far a source has read a shard, if it has begun.
+    pub(crate) async fn position(
+        self: &Arc<Self>,
+        source: &str,
+        shard: &str,
+    ) -> Result<Option<String>, PortError> {
+        let (source, shard) = (source.to_owned(), shard.to_owned());
+        self.run(move |connection| {
+            let sql = "SELECT sequence_number FROM positions WHERE source = ?1 AND shard = ?2";
+            connection.query_row(sql, params![source, shard], |row| row.get(0)).optional()
+        })
+        .await
+    }
+
+    /// Records how far a source has read a shard.
+    pub(crate) async fn set_position(
+        self: &Arc<Self>,
+        source: &str,
+        shard: &str,
+        sequence_number: &str,
+    ) -> Result<(), PortError> {
+        let row = [source.to_owned(), shard.to_owned(), sequence_number.to_owned()];
+        self.run(move |connection| {
+            let sql = "INSERT OR REPLACE INTO positions VALUES (?1, ?2, ?3)";
+            connection.execute(sql, row).map(drop)
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn positions_are_there_after_opening_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.sqlite");
+        let store = EventStore::open(&path).unwrap();
+        assert_eq!(store.position("a", "s").await.unwrap(), None);
+        store.set_position("a", "s", "1").await.unwrap();
+        store.set_position("a", "s", "2").await.unwrap();
+        drop(store);
+        let store = EventStore::open(&path).unwrap();
+        assert_eq!(store.position("a", "s").await.unwrap().as_deref(), Some("2"));
+        assert_eq!(store.position("a", "t").await.unwrap(), None);
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.sqlite");
+        std::fs::write(&path, "x".repeat(10_000)).unwrap();
+        let error = EventStore::open(&path).err().unwrap();
+        assert!(matches!(error, LocalError::Damaged { .. }), "{error}");
+    }
+}

@@ -1,0 +1,58 @@
+//! `GET /v1/spreadsheets/{id}/sheets`.
+
+use axum::Json;
+use axum::extract::State;
+use cellar_core::access::Need;
+use cellar_core::api::{Problem, SheetView, SheetsReply};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use serde::Deserialize;
+
+use super::auth::Caller;
+use super::extract::{Parameters, PathId};
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// When.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SheetsParameters {
+    at: Option<Position>,
+    seen: Option<Position>,
+}
+
+/// The sheets in the order of their tabs, at any position in history.
+#[utoipa::path(
+    get,
+    path = "/v1/spreadsheets/{id}/sheets",
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet"),
+        ("at" = Option<Position>, Query, description = "The position; the newest if absent"),
+        ("seen" = Option<Position>, Query, description = "The reply is never older than this"),
+    ),
+    responses(
+        (status = 200, description = "The sheets", body = SheetsReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn sheets(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    Parameters(parameters): Parameters<SheetsParameters>,
+) -> Result<Json<SheetsReply>, Failure> {
+    let log = caller.log(&id, Need::Read)?;
+    let read = state.logs().workbook(log, parameters.at, parameters.seen).await?;
+    let sheets = read.workbook.sheets().map(|(id, sheet)| SheetView {
+        sheet: id,
+        name: sheet.name().to_owned(),
+        extent: sheet.extent(),
+    });
+    Ok(Json(SheetsReply {
+        position: read.position,
+        epoch: read.epoch,
+        sheets: sheets.collect(),
+        next_sheet: read.workbook.next_sheet(),
+    }))
+}

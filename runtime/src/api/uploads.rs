@@ -1,0 +1,95 @@
+//! `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload}/complete`.
+
+use axum::Json;
+use axum::extract::State;
+use cellar_core::access::Need;
+use cellar_core::api::{
+    AppendReply, CompleteRequest, Problem, ProblemKind, UploadReply, UploadRequest, parse_sha256,
+};
+use cellar_core::identity::{ClientKey, LogId};
+use cellar_engine::logs::Completion;
+use uuid::Uuid;
+
+use super::append::reply;
+use super::auth::Caller;
+use super::extract::{JsonBody, PathId, PathUpload};
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// Grants one upload of one object: the operations of an entry that is too large for a request.
+#[utoipa::path(
+    post,
+    path = "/v1/spreadsheets/{id}/uploads",
+    params(("id" = LogId, Path, description = "The spreadsheet")),
+    request_body = UploadRequest,
+    responses(
+        (status = 200, description = "The request that uploads it", body = UploadReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn grant(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    body: JsonBody,
+) -> Result<Json<UploadReply>, Failure> {
+    let log = caller.log(&id, Need::Write)?;
+    let request: UploadRequest = body.read()?;
+    let sha256 = sha256(&request.sha256)?;
+    let upload = Uuid::new_v4();
+    let granted = state.logs().grant_upload(log, upload, request.bytes, sha256).await?;
+    Ok(Json(UploadReply {
+        upload,
+        method: granted.method,
+        url: granted.url,
+        headers: granted.headers.into_iter().collect(),
+        expires: granted.expires_s,
+    }))
+}
+
+/// Makes an uploaded object an entry: once, however often the request is repeated.
+#[utoipa::path(
+    post,
+    path = "/v1/spreadsheets/{id}/uploads/{upload}/complete",
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet"),
+        ("upload" = Uuid, Path, description = "The upload"),
+    ),
+    request_body = CompleteRequest,
+    responses(
+        (status = 200, description = "What became of each mutation", body = AppendReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+        (status = 503, description = "Repeat the request unchanged", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn complete(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathUpload { id, upload }: PathUpload,
+    body: JsonBody,
+) -> Result<Json<AppendReply>, Failure> {
+    let log = caller.log(&id, Need::Write)?;
+    let upload: Uuid = upload.parse().map_err(|_| Failure::not_found())?;
+    let request: CompleteRequest = body.read()?;
+    let client = ClientKey::derive(&caller.0.subject, &request.client)
+        .map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))?;
+    let completion = Completion {
+        upload,
+        bytes: request.bytes,
+        sha256: sha256(&request.sha256)?,
+        client,
+        author: Some(caller.0.author),
+        epoch: request.epoch,
+        acknowledged: request.ack,
+        first_id: request.first,
+        base: request.base,
+    };
+    let appended = state.logs().complete_upload(log, completion).await?;
+    Ok(Json(reply(&state, &appended).await?))
+}
+
+fn sha256(text: &str) -> Result<[u8; 32], Failure> {
+    parse_sha256(text).map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))
+}

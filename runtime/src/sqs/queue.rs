@@ -1,0 +1,159 @@
+//! The queue port over SQS.
+
+use async_trait::async_trait;
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::operation::change_message_visibility::ChangeMessageVisibilityError;
+use aws_sdk_sqs::operation::delete_message::DeleteMessageError;
+use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
+use cellar_engine::ports::{
+    Jobs, PortError, Receipt, Received, check_body, check_max, check_visibility,
+};
+
+use crate::outcome::port_error;
+
+/// Seconds that a receive waits for a message: without any, SQS asks only some of its servers.
+const WAIT_S: i32 = 1;
+
+/// One queue.
+#[derive(Debug, Clone)]
+pub struct SqsQueue {
+    client: Client,
+    url: String,
+}
+
+impl SqsQueue {
+    /// The queue at this URL; the client counts its requests.
+    #[must_use]
+    pub fn new(client: Client, url: impl Into<String>) -> Self {
+        Self { client, url: url.into() }
+    }
+}
+
+#[async_trait]
+impl Jobs for SqsQueue {
+    async fn send(&self, body: &str) -> Result<(), PortError> {
+        check_body(body)?;
+        let request = self.client.send_message().queue_url(&self.url).message_body(body);
+        request.send().await.map(drop).map_err(|error| port_error(&error))
+    }
+
+    async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
+        check_max(max)?;
+        let reply = self
+            .client
+            .receive_message()
+            .queue_url(&self.url)
+            .max_number_of_messages(i32::from(max))
+            .visibility_timeout(seconds(visibility_s)?)
+            .wait_time_seconds(WAIT_S)
+            .message_system_attribute_names(MessageSystemAttributeName::ApproximateReceiveCount)
+            .message_system_attribute_names(MessageSystemAttributeName::SentTimestamp)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        reply.messages.unwrap_or_default().into_iter().map(received).collect()
+    }
+
+    async fn change_visibility(
+        &self,
+        receipt: &Receipt,
+        visibility_s: u32,
+    ) -> Result<bool, PortError> {
+        let reply = self
+            .client
+            .change_message_visibility()
+            .queue_url(&self.url)
+            .receipt_handle(&receipt.0)
+            .visibility_timeout(seconds(visibility_s)?)
+            .send()
+            .await;
+        match reply {
+            Ok(_) => Ok(true),
+            Err(error) if error.as_service_error().is_some_and(not_hidden) => Ok(false),
+            Err(error) => Err(port_error(&error)),
+        }
+    }
+
+    async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
+        let request = self.client.delete_message().queue_url(&self.url).receipt_handle(&receipt.0);
+        match request.send().await {
+            Ok(_) => Ok(()),
+            // Receipts come from this queue, so one that it does not know is of a message that is
+            // gone: SQS says nothing of it, but not everything that speaks its language does.
+            Err(error)
+                if error
+                    .as_service_error()
+                    .is_some_and(DeleteMessageError::is_receipt_handle_is_invalid) =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(port_error(&error)),
+        }
+    }
+}
+
+fn seconds(visibility_s: u32) -> Result<i32, PortError> {
+    check_visibility(visibility_s)?;
+    i32::try_from(visibility_s).map_err(|error| PortError::permanent(error.to_string()))
+}
+
+/// Whether the message of a receipt is deleted or has come back.
+fn not_hidden(error: &ChangeMessageVisibilityError) -> bool {
+    // SQS says of a message that was deleted that its receipt is no valid value.
+    let gone = error.meta().code() == Some("InvalidParameterValue")
+        && error.meta().message().is_some_and(|why| why.contains("does not exist"));
+    gone || matches!(
+        error,
+        ChangeMessageVisibilityError::MessageNotInflight(_)
+            | ChangeMessageVisibilityError::ReceiptHandleIsInvalid(_)
+    )
+}
+
+fn received(message: Message) -> Result<Received, PortError> {
+    let attributes = message.attributes.unwrap_or_default();
+    let number = |name: MessageSystemAttributeName| {
+        let text = attributes.get(&name).ok_or_else(|| missing(name.as_str()))?;
+        text.parse::<u64>().map_err(|_| missing(name.as_str()))
+    };
+    let receive_count = number(MessageSystemAttributeName::ApproximateReceiveCount)?;
+    Ok(Received {
+        id: message.message_id.ok_or_else(|| missing("MessageId"))?,
+        body: message.body.ok_or_else(|| missing("Body"))?,
+        receipt: Receipt(message.receipt_handle.ok_or_else(|| missing("ReceiptHandle"))?),
+        receive_count: u32::try_from(receive_count).unwrap_or(u32::MAX),
+        sent_ms: number(MessageSystemAttributeName::SentTimestamp)?,
+    })
+}
+
+fn missing(name: &str) -> PortError {
+    PortError::permanent(format!("the queue gave a message without a usable {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_read_whole_or_not_at_all() {
+        let whole = || {
+            Message::builder()
+                .message_id("id")
+                .body("body")
+                .receipt_handle("receipt")
+                .attributes(MessageSystemAttributeName::ApproximateReceiveCount, "3")
+                .attributes(MessageSystemAttributeName::SentTimestamp, "1795246133000")
+        };
+        let message = received(whole().build()).unwrap();
+        assert_eq!((message.id.as_str(), message.body.as_str()), ("id", "body"));
+        assert_eq!((message.receive_count, message.sent_ms), (3, 1_795_246_133_000));
+        for broken in [
+            whole().set_message_id(None),
+            whole().set_body(None),
+            whole().set_receipt_handle(None),
+            whole().set_attributes(None),
+            whole().attributes(MessageSystemAttributeName::SentTimestamp, "soon"),
+        ] {
+            assert!(!received(broken.build()).unwrap_err().temporary);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What happens after an edit: the relay from the Entry table's stream, and the queue of snapshot
+//! jobs (design `3-snapshots.md` §5).
+
+use cellar_core::environment;
+use cellar_core::records::entry::{EDITS, IMPORT, SNAPSHOT};
+use cellar_core::relay::INSERT;
+use cellar_core::schema::{EXTERNAL, TYPE, UPLOADS_PREFIX};
+use serde_json::{Value, json};
+
+use super::permissions::{self, below};
+use super::storage::Storage;
+use super::suppressions;
+use crate::config::{Architecture, Config};
+use crate::constructs::{
+    Function, FunctionCode, LogGroup, Queue, QueuePolicy, Role, Service, Statement, StreamFilter,
+    StreamSource,
+};
+use crate::stack::{Handle, Stack, SynthesisError};
+
+/// Memory of the relay: it only waits for SQS and S3.
+const RELAY_MEMORY_MB: u32 = 256;
+/// Seconds that a batch of records may take.
+const RELAY_TIMEOUT_S: u32 = 60;
+/// Seconds that the worker on snapshots may run: the longest that Lambda allows.
+const SNAPSHOT_TIMEOUT_S: u32 = 15 * 60;
+/// A message that waits for an earlier snapshot comes back each time, and waiting is not failing.
+const SNAPSHOT_RECEIVES_MAX: u32 = 1_000;
+
+/// The relay and the queues.
+pub(super) struct Events {
+    /// The function that reads the stream.
+    pub(super) relay: Handle<Function>,
+    /// What the relay could not relay.
+    pub(super) relay_dead_letters: Handle<Queue>,
+    /// The jobs.
+    pub(super) snapshots: Handle<Queue>,
+    /// Jobs that came back too often.
+    pub(super) snapshot_dead_letters: Handle<Queue>,
+}
+
+/// Adds the queues with their policies, and the relay with all that belongs to it.
+pub(super) fn add(
+    stack: &mut Stack,
+    config: &Config,
+    architecture: Architecture,
+    storage: &Storage,
+    code: &FunctionCode,
+) -> Result<Events, SynthesisError> {
+    let snapshot_dead_letters = queue(stack, "SnapshotDeadLetters", Queue::new())?;
+    let jobs = Queue::new()
+        .visibility_s(6 * SNAPSHOT_TIMEOUT_S)
+        .dead_letters(&snapshot_dead_letters, SNAPSHOT_RECEIVES_MAX);
+    let snapshots = queue(stack, "SnapshotQueue", jobs)?;
+    let relay_dead_letters = queue(stack, "RelayDeadLetters", Queue::new())?;
+    let logs = stack.add("RelayLogGroup", LogGroup::new(config.log_retention_days))?;
+    let role = role(storage, &snapshots, &relay_dead_letters, &logs);
+    let role = stack.add("RelayRole", role)?;
+    let description = "Relays new entries to the jobs that follow.";
+    let relay = Function::new(description, architecture, code.clone(), &role, &logs)
+        .memory_mb(RELAY_MEMORY_MB)
+        .timeout_s(RELAY_TIMEOUT_S)
+        .environment(environment::FUNCTION, environment::FUNCTION_RELAY)
+        .environment(environment::SNAPSHOT_QUEUE, snapshots.url())
+        .environment(environment::BUCKET, storage.bucket.name());
+    let relay = stack.add("RelayFunction", relay)?;
+    let source = source(storage, &relay, &relay_dead_letters);
+    stack.add("RelaySource", source)?;
+    suppressions::for_log_group(stack, &logs);
+    suppressions::for_relay_function(stack, &relay);
+    Ok(Events { relay, relay_dead_letters, snapshots, snapshot_dead_letters })
+}
+
+fn queue(stack: &mut Stack, id: &str, queue: Queue) -> Result<Handle<Queue>, SynthesisError> {
+    let queue = stack.add(id, queue)?;
+    stack.add(&format!("{id}Policy"), QueuePolicy::tls_only(&queue))?;
+    suppressions::for_queue(stack, &queue);
+    Ok(queue)
+}
+
+/// New Snapshot entries, and new entries with an external body. Only insertions: the finished
+/// snapshot is written back into its entry, which must not make another.
+fn source(
+    storage: &Storage,
+    relay: &Handle<Function>,
+    dead_letters: &Handle<Queue>,
+) -> StreamSource {
+    let inserted = |image: Value| {
+        StreamFilter::new(json!({ "eventName": [INSERT], "dynamodb": { "NewImage": image } }))
+    };
+    StreamSource::new(&storage.entries, relay, dead_letters)
+        .filter(inserted(json!({ TYPE: { "S": [SNAPSHOT] } })))
+        .filter(inserted(json!({
+            TYPE: { "S": [EDITS, IMPORT] },
+            EXTERNAL: { "S": [{ "exists": true }] },
+        })))
+}
+
+fn role(
+    storage: &Storage,
+    snapshots: &Handle<Queue>,
+    dead_letters: &Handle<Queue>,
+    logs: &Handle<LogGroup>,
+) -> Role {
+    let read = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
+    let stream = Statement::allow("EntryStream", read, [storage.entries.stream_arn()]);
+    let list = Statement::allow_on_any_resource(
+        "ListStreams",
+        ["dynamodb:ListStreams"],
+        "Lambda asks for it to read a stream, and the action accepts only *.",
+    );
+    let send =
+        Statement::allow("Queues", ["sqs:SendMessage"], [snapshots.arn(), dead_letters.arn()]);
+    let tags = Statement::allow(
+        "UploadTags",
+        ["s3:DeleteObjectTagging", "s3:PutObjectTagging"],
+        [below(&storage.bucket, UPLOADS_PREFIX)],
+    );
+    Role::assumed_by(Service::Lambda)
+        .policy("stream", [stream, list])
+        .policy("queues", [send])
+        .policy("bucket", [tags, permissions::tell_missing(&storage.bucket, &[UPLOADS_PREFIX])])
+        .policy("logs", [permissions::own_logs(logs)])
+        .policy("traces", [permissions::traces()])
+}

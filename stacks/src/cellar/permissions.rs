@@ -1,0 +1,34 @@
+//! Statements that more than one role has.
+
+use serde_json::json;
+
+use crate::constructs::{Bucket, LogGroup, Statement};
+use crate::expression::Expression;
+use crate::stack::Handle;
+
+/// The objects of a bucket whose keys begin so.
+pub(super) fn below(bucket: &Handle<Bucket>, prefix: &str) -> Expression {
+    Expression::concatenation([bucket.arn(), format!("/{prefix}*").into()])
+}
+
+/// Without the right to list, S3 answers 403 to a request for what is not there, and not 404.
+pub(super) fn tell_missing(bucket: &Handle<Bucket>, prefixes: &[&str]) -> Statement {
+    let prefixes: Vec<String> = prefixes.iter().map(|prefix| format!("{prefix}*")).collect();
+    Statement::allow("TellMissing", ["s3:ListBucket"], [bucket.arn()])
+        .only_if(json!({ "StringLike": { "s3:prefix": prefixes } }))
+}
+
+/// Lines in a function's own log group.
+pub(super) fn own_logs(logs: &Handle<LogGroup>) -> Statement {
+    // The ARN of a log group ends in `:*`, which covers its own streams.
+    Statement::allow("OwnLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [logs.arn()])
+}
+
+/// Traces of a function's calls.
+pub(super) fn traces() -> Statement {
+    Statement::allow_on_any_resource(
+        "Traces",
+        ["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
+        "X-Ray has no resources to name: these actions accept only *.",
+    )
+}

@@ -1,0 +1,87 @@
+//! A queue that feeds a function hides a message for longer than the function may run.
+
+use serde_json::Value;
+
+use crate::constructs::ResourceType;
+use crate::expression::{Intrinsic, intrinsic_in};
+use crate::stack::error::{Holder, SynthesisError};
+use crate::stack::limits::VISIBILITY_TIMEOUTS;
+use crate::template::{Resource, Template};
+
+/// What SQS takes where nothing is said.
+const DEFAULT_VISIBILITY_S: u64 = 30;
+/// What Lambda takes where nothing is said.
+const DEFAULT_TIMEOUT_S: u64 = 3;
+
+/// Queues whose messages come back too soon.
+pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
+    let sources = template.resources.values();
+    let sources = sources
+        .filter(|resource| resource.resource_type == ResourceType::EventSourceMapping.name());
+    sources.filter_map(|source| of_source(template, source)).collect()
+}
+
+fn of_source(template: &Template, source: &Resource) -> Option<SynthesisError> {
+    let (queue_id, queue) =
+        named(template, source.properties.get("EventSourceArn")?, ResourceType::Queue)?;
+    let (function_id, function) =
+        named(template, source.properties.get("FunctionName")?, ResourceType::Function)?;
+    let number = |resource: &Resource, name: &str| resource.properties.get(name)?.as_u64();
+    let visibility_s = number(queue, "VisibilityTimeout").unwrap_or(DEFAULT_VISIBILITY_S);
+    let timeout_s = number(function, "Timeout").unwrap_or(DEFAULT_TIMEOUT_S);
+    if visibility_s >= timeout_s.saturating_mul(VISIBILITY_TIMEOUTS) {
+        return None;
+    }
+    let holder = Holder::new(queue_id, &queue.resource_type);
+    let function = function_id.to_owned();
+    Some(SynthesisError::VisibilityTooShort { holder, visibility_s, function, timeout_s })
+}
+
+/// The resource of a type that a reference or an attribute names.
+fn named<'a>(
+    template: &'a Template,
+    value: &'a Value,
+    resource_type: ResourceType,
+) -> Option<(&'a str, &'a Resource)> {
+    let logical_id = match intrinsic_in(value).ok()?? {
+        Intrinsic::Reference(logical_id) | Intrinsic::Attribute { logical_id, .. } => logical_id,
+        Intrinsic::Join { .. } | Intrinsic::Substitution { .. } => return None,
+    };
+    let resource = template.resources.get(logical_id)?;
+    (resource.resource_type == resource_type.name()).then_some((logical_id, resource))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(visibility: &str, timeout: &str) -> Vec<String> {
+        let text = format!(
+            r#"{{"AWSTemplateFormatVersion": "2010-09-09", "Description": "test", "Resources": {{
+            "Jobs": {{"Type": "AWS::SQS::Queue", "Properties": {{{visibility}}}}},
+            "Worker": {{"Type": "AWS::Lambda::Function", "Properties": {{{timeout}}}}},
+            "Source": {{"Type": "AWS::Lambda::EventSourceMapping", "Properties": {{
+                "EventSourceArn": {{"Fn::GetAtt": ["Jobs", "Arn"]}},
+                "FunctionName": {{"Ref": "Worker"}}}}}}}}}}"#
+        );
+        let found = findings(&Template::from_json(&text).unwrap());
+        found.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_message_is_hidden_for_six_timeouts() {
+        assert!(faults(r#""VisibilityTimeout": 600"#, r#""Timeout": 100"#).is_empty());
+        assert_eq!(
+            faults(r#""VisibilityTimeout": 599"#, r#""Timeout": 100"#),
+            ["`Jobs` (AWS::SQS::Queue): a message is hidden for 599 s, but `Worker` may run for \
+              100 s; set `VisibilityTimeout` to 600 or more"]
+        );
+    }
+
+    #[test]
+    fn what_is_not_said_is_the_services_default() {
+        assert!(faults("", "").is_empty());
+        assert_eq!(faults("", r#""Timeout": 6"#).len(), 1);
+        assert_eq!(faults(r#""VisibilityTimeout": 17"#, "").len(), 1);
+    }
+}

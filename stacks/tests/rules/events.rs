@@ -1,0 +1,190 @@
+//! The relay, the queues and the alarms.
+
+use cellar_core::environment;
+use cellar_stacks::Config;
+use serde_json::{Value, json};
+
+use super::{Echo, allowed_by, arn, resources_of, template_of};
+
+/// Alarms that an account has for nothing.
+const FREE_ALARMS: usize = 10;
+
+#[test]
+fn the_relay_may_do_exactly_this() {
+    let template = template_of(&Config::default());
+    let read = vec!["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
+    let tags = vec!["s3:DeleteObjectTagging", "s3:PutObjectTagging"];
+    let queues = json!([
+        {"Fn::GetAtt": ["SnapshotQueue", "Arn"]}, {"Fn::GetAtt": ["RelayDeadLetters", "Arn"]}
+    ]);
+    let uploads = json!([{"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, "/uploads/*"]]}]);
+    assert_eq!(
+        allowed_by(&template, "RelayRole"),
+        [
+            ("EntryStream", read, &json!([{"Fn::GetAtt": ["EntryTable", "StreamArn"]}])),
+            ("ListStreams", vec!["dynamodb:ListStreams"], &json!("*")),
+            ("Queues", vec!["sqs:SendMessage"], &queues),
+            ("UploadTags", tags, &uploads),
+            ("TellMissing", vec!["s3:ListBucket"], &arn("Bucket")),
+            ("OwnLogs", vec!["logs:CreateLogStream", "logs:PutLogEvents"], &arn("RelayLogGroup")),
+            ("Traces", vec!["xray:PutTelemetryRecords", "xray:PutTraceSegments"], &json!("*")),
+        ]
+    );
+}
+
+#[test]
+fn the_relay_is_told_what_it_reads() {
+    let template = template_of(&Config::default());
+    let function = template.resolved_properties("RelayFunction", &Echo).unwrap().unwrap();
+    assert_eq!(
+        function["Environment"]["Variables"],
+        json!({
+            environment::FUNCTION: environment::FUNCTION_RELAY,
+            environment::SNAPSHOT_QUEUE: "<SnapshotQueue>",
+            environment::BUCKET: "<Bucket>",
+        })
+    );
+}
+
+#[test]
+fn the_stream_is_read_from_its_beginning_and_no_record_blocks_it_for_ever() {
+    let template = template_of(&Config::default());
+    let sources: Vec<_> = resources_of(&template, "AWS::Lambda::EventSourceMapping").collect();
+    let [(_, source)] = sources.as_slice() else { panic!("one source") };
+    let mut properties = source.properties.clone();
+    let patterns: Vec<Value> = properties.remove("FilterCriteria").unwrap()["Filters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|filter| serde_json::from_str(filter["Pattern"].as_str().unwrap()).unwrap())
+        .collect();
+    assert_eq!(
+        Value::Object(properties),
+        json!({
+            "BatchSize": 100,
+            "BisectBatchOnFunctionError": true,
+            "DestinationConfig": {
+                "OnFailure": {"Destination": {"Fn::GetAtt": ["RelayDeadLetters", "Arn"]}}
+            },
+            "EventSourceArn": {"Fn::GetAtt": ["EntryTable", "StreamArn"]},
+            "FunctionName": {"Fn::GetAtt": ["RelayFunction", "Arn"]},
+            "FunctionResponseTypes": ["ReportBatchItemFailures"],
+            "MaximumRecordAgeInSeconds": 43_200,
+            "MaximumRetryAttempts": 10,
+            "ParallelizationFactor": 1,
+            "StartingPosition": "TRIM_HORIZON",
+        })
+    );
+    assert_eq!(
+        patterns,
+        [
+            json!({"eventName": ["INSERT"], "dynamodb": {"NewImage": {"T": {"S": ["S"]}}}}),
+            json!({
+                "eventName": ["INSERT"],
+                "dynamodb": {"NewImage": {
+                    "T": {"S": ["E", "I"]}, "E": {"S": [{"exists": true}]}
+                }},
+            }),
+        ]
+    );
+}
+
+#[test]
+fn no_message_is_lost_in_silence() {
+    let template = template_of(&Config::default());
+    let queues: Vec<_> = resources_of(&template, "AWS::SQS::Queue").collect();
+    assert_eq!(queues.len(), 3);
+    let named = |value: &Value, id: &str| value == &json!({"Fn::GetAtt": [id, "Arn"]});
+    let takes_letters = |id: &str| {
+        let redriven = queues.iter().any(|(_, queue)| {
+            let redrive = queue.properties.get("RedrivePolicy");
+            redrive.is_some_and(|redrive| named(&redrive["deadLetterTargetArn"], id))
+        });
+        let mut sources = resources_of(&template, "AWS::Lambda::EventSourceMapping");
+        redriven
+            || sources.any(|(_, source)| {
+                named(&source.properties["DestinationConfig"]["OnFailure"]["Destination"], id)
+            })
+    };
+    for (id, queue) in &queues {
+        let properties = &queue.properties;
+        assert_eq!(properties["MessageRetentionPeriod"], 14 * 24 * 60 * 60, "{id}");
+        assert_eq!(properties["SqsManagedSseEnabled"], true, "{id}");
+        // A queue has dead letters, or is one and has an alarm.
+        let watched = resources_of(&template, "AWS::CloudWatch::Alarm").any(|(_, alarm)| {
+            alarm.properties["MetricName"] == "ApproximateNumberOfMessagesVisible"
+                && alarm.properties["Dimensions"][0]["Value"]
+                    == json!({"Fn::GetAtt": [id, "QueueName"]})
+        });
+        let is_safe = properties.contains_key("RedrivePolicy") || (takes_letters(id) && watched);
+        assert!(is_safe, "{id}");
+    }
+    let snapshots = &template.resource("SnapshotQueue").unwrap().properties;
+    assert_eq!(snapshots["RedrivePolicy"]["maxReceiveCount"], 1_000);
+    // Six times the longest that Lambda runs: its consumer may be any function.
+    assert_eq!(snapshots["VisibilityTimeout"], 6 * 900);
+}
+
+#[test]
+fn queues_take_tls_only() {
+    let template = template_of(&Config::default());
+    for (id, _) in resources_of(&template, "AWS::SQS::Queue") {
+        let url = json!({"Ref": id});
+        let mut policies = resources_of(&template, "AWS::SQS::QueuePolicy");
+        let (_, policy) = policies
+            .find(|(_, policy)| policy.properties["Queues"] == json!([url]))
+            .unwrap_or_else(|| panic!("{id} has no policy"));
+        let statement = &policy.properties["PolicyDocument"]["Statement"][0];
+        assert_eq!((&statement["Effect"], &statement["Principal"]), (&json!("Deny"), &json!("*")));
+        assert_eq!(statement["Action"], json!(["sqs:*"]));
+        assert_eq!(statement["Condition"], json!({"Bool": {"aws:SecureTransport": "false"}}));
+        assert_eq!(statement["Resource"], arn(id));
+    }
+}
+
+#[test]
+fn every_function_has_a_role_a_log_group_and_alarms_of_its_own() {
+    let template = template_of(&Config { log_retention_days: 5, ..Config::default() });
+    let functions: Vec<_> = resources_of(&template, "AWS::Lambda::Function").collect();
+    assert_eq!(functions.len(), 2);
+    let (mut roles, mut groups) = (Vec::new(), Vec::new());
+    for (id, function) in functions {
+        let properties = &function.properties;
+        assert_eq!(properties["TracingConfig"]["Mode"], "Active", "{id}");
+        roles.push(properties["Role"].to_string());
+        let group = properties["LoggingConfig"]["LogGroup"]["Ref"].as_str().unwrap();
+        assert_eq!(template.resource(group).unwrap().properties["RetentionInDays"], 5, "{id}");
+        groups.push(group.to_owned());
+        for metric in ["Errors", "Throttles"] {
+            let watches = |alarm: &Value| {
+                alarm["MetricName"] == metric
+                    && alarm["Dimensions"][0]
+                        == json!({"Name": "FunctionName", "Value": {"Ref": id}})
+            };
+            let mut alarms = resources_of(&template, "AWS::CloudWatch::Alarm");
+            assert!(
+                alarms.any(|(_, alarm)| watches(&Value::Object(alarm.properties.clone()))),
+                "{id}: {metric}"
+            );
+        }
+    }
+    roles.dedup();
+    groups.dedup();
+    assert_eq!((roles.len(), groups.len()), (2, 2));
+}
+
+#[test]
+fn the_alarms_are_free_and_watch_what_can_stand_still() {
+    let template = template_of(&Config::default());
+    let alarms: Vec<_> = resources_of(&template, "AWS::CloudWatch::Alarm").collect();
+    assert!(alarms.len() <= FREE_ALARMS, "{}", alarms.len());
+    for metric in ["IteratorAge", "ApproximateAgeOfOldestMessage"] {
+        assert!(alarms.iter().any(|(_, alarm)| alarm.properties["MetricName"] == metric));
+    }
+    for (id, alarm) in alarms {
+        let properties = &alarm.properties;
+        // One metric each: an alarm is billed by its metrics.
+        assert!(!properties.contains_key("Metrics"), "{id}");
+        assert_eq!(properties["TreatMissingData"], "notBreaching", "{id}: an idle stack is fine");
+    }
+}

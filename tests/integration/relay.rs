@@ -1,0 +1,191 @@
+//! From the tables' stream to jobs and tags, as the template wires it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use cellar_core::api::CreateRequest;
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_engine::memory::MemoryPendingTags;
+use cellar_engine::ports::{Clock, Jobs as _};
+use cellar_engine::system::SystemClock;
+use cellar_local::{LocalQueue, Ports};
+use cellar_runtime::dynamodb::client_for_endpoint;
+use cellar_tests::cloud::TestCloud;
+use cellar_tests::edits::{append_one, at, set_numbers};
+use serde_json::Value;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Long enough for a record to be relayed if it were to be.
+const QUIET: Duration = Duration::from_millis(1_500);
+
+/// The real time, in which waiting takes almost none: retries come at once.
+struct HastyClock;
+
+#[async_trait]
+impl Clock for HastyClock {
+    fn now_ms(&self) -> u64 {
+        SystemClock.now_ms()
+    }
+    async fn sleep_ms(&self, delay_ms: u64) {
+        tokio::time::sleep(Duration::from_millis(delay_ms.min(5))).await;
+    }
+}
+
+struct World {
+    tags: Arc<MemoryPendingTags>,
+}
+
+impl World {
+    fn ports(&self) -> Ports {
+        Ports { clock: Arc::new(HastyClock), pending_tags: self.tags.clone() }
+    }
+}
+
+async fn start() -> (TestCloud, World) {
+    let world = World { tags: Arc::default() };
+    (TestCloud::start_with(world.ports()).await, world)
+}
+
+async fn wait_until<F: Future<Output = bool>>(what: &str, mut reached: impl FnMut() -> F) {
+    let wait = async {
+        while !reached().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("{what}"));
+}
+
+async fn wait_for(queue: &LocalQueue, count: u64) {
+    wait_until("messages", || async { queue.len().await.unwrap() >= count }).await;
+}
+
+async fn bodies(queue: &LocalQueue) -> Vec<String> {
+    let messages = queue.receive(10, 600).await.unwrap();
+    messages.into_iter().map(|message| message.body).collect()
+}
+
+/// Puts an entry as another version of Cellar might have written it: only its key and this.
+async fn put(cloud: &TestCloud, log: u8, num: u32, attributes: &[(&str, AttributeValue)]) {
+    let mut partition = vec![0; 20];
+    partition[15] = log;
+    let mut request = client_for_endpoint(&cloud.database_url)
+        .put_item()
+        .table_name(&cloud.settings.entry_table)
+        .item("S", AttributeValue::B(Blob::new(partition)))
+        .item("N", AttributeValue::N(num.to_string()));
+    for (name, value) in attributes {
+        request = request.item(*name, value.clone());
+    }
+    request.send().await.unwrap();
+}
+
+fn text(text: &str) -> AttributeValue {
+    AttributeValue::S(text.to_owned())
+}
+
+async fn create(cloud: &TestCloud, nonce: &str) -> cellar_core::api::CreateReply {
+    cloud.client("alice").create(&CreateRequest { nonce: nonce.to_owned() }).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_spreadsheet_leads_to_one_job_and_an_edit_to_none() {
+    let (cloud, _world) = start().await;
+    let created = create(&cloud, "one job").await;
+    let queue = cloud.queue("SnapshotQueue");
+    wait_for(queue, 1).await;
+    let edit = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
+    cloud.client("alice").append(created.id, &edit).await.unwrap();
+    // Creating it again writes nothing, and so there is nothing to relay.
+    let _ = create(&cloud, "one job").await;
+    tokio::time::sleep(QUIET).await;
+    let bodies = bodies(queue).await;
+    let jobs: Vec<_> = bodies.iter().map(|body| SnapshotJob::decode(body).unwrap()).collect();
+    assert_eq!(jobs, [SnapshotJob { log: created.id, position: at(0) }]);
+    assert!(cloud.queue("RelayDeadLetters").is_empty().await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_external_body_loses_its_tag_and_a_repetition_changes_nothing() {
+    let (cloud, world) = start().await;
+    for key in ["uploads/a/b", "uploads/a/c", "uploads/a/never-named"] {
+        world.tags.upload(key);
+    }
+    put(&cloud, 7, 1, &[("T", text("E")), ("E", text("uploads/a/b"))]).await;
+    put(&cloud, 7, 2, &[("T", text("I")), ("E", text("uploads/a/c"))]).await;
+    for key in ["uploads/a/b", "uploads/a/c"] {
+        wait_until(key, || async { world.tags.is_pending(key) == Some(false) }).await;
+    }
+    // Another entry with the same body: the tag is gone already, which is as good.
+    put(&cloud, 7, 3, &[("T", text("E")), ("E", text("uploads/a/b"))]).await;
+    put(&cloud, 7, 4, &[("T", text("S"))]).await;
+    wait_for(cloud.queue("SnapshotQueue"), 1).await;
+    assert_eq!(world.tags.is_pending("uploads/a/never-named"), Some(true));
+    assert!(cloud.queue("RelayDeadLetters").is_empty().await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_can_never_succeed_ends_among_the_dead_letters_and_blocks_nothing() {
+    let (cloud, _world) = start().await;
+    // Of a segment that no log has; and an external body that is gone.
+    let mut partition = vec![0; 16];
+    partition.extend(u32::MAX.to_be_bytes());
+    client_for_endpoint(&cloud.database_url)
+        .put_item()
+        .table_name(&cloud.settings.entry_table)
+        .item("S", AttributeValue::B(Blob::new(partition)))
+        .item("N", AttributeValue::N("0".to_owned()))
+        .item("T", text("S"))
+        .send()
+        .await
+        .unwrap();
+    put(&cloud, 7, 1, &[("T", text("E")), ("E", text("uploads/a/gone"))]).await;
+    let created = create(&cloud, "behind the poison").await;
+    let (queue, letters) = (cloud.queue("SnapshotQueue"), cloud.queue("RelayDeadLetters"));
+    wait_for(letters, 2).await;
+    wait_for(queue, 1).await;
+    let jobs = bodies(queue).await;
+    // At least once: what stands behind a failed record may come again with it.
+    assert!(jobs.iter().all(|body| SnapshotJob::decode(body).unwrap().log == created.id));
+    for body in bodies(letters).await {
+        let letter: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(letter["requestContext"]["condition"], "RetryAttemptsExhausted");
+        assert_eq!(letter["DDBStreamBatchInfo"]["batchSize"], 1, "alone: {letter}");
+        let function = letter["requestContext"]["functionArn"].as_str().unwrap();
+        assert!(function.ends_with("cellar-RelayFunction"), "{function}");
+    }
+    let _ = create(&cloud, "and the next").await;
+    wait_for(queue, u64::try_from(jobs.len()).unwrap() + 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_cloud_loses_no_job_and_repeats_none_that_was_done() {
+    let (cloud, world) = start().await;
+    let mut logs = Vec::new();
+    for number in 0..5 {
+        logs.push(create(&cloud, &format!("killed {number}")).await.id);
+    }
+    // Killed at once: some are relayed, some are not.
+    let cloud = cloud.kill_and_start(world.ports()).await;
+    let queue = cloud.queue("SnapshotQueue");
+    wait_for(queue, 5).await;
+    tokio::time::sleep(QUIET).await;
+    let cloud = cloud.kill_and_start(world.ports()).await;
+    tokio::time::sleep(QUIET).await;
+    let queue = cloud.queue("SnapshotQueue");
+    let mut relayed = Vec::new();
+    for _ in 0..3 {
+        relayed.extend(bodies(queue).await);
+    }
+    let mut relayed: Vec<_> =
+        relayed.iter().map(|body| SnapshotJob::decode(body).unwrap().log).collect();
+    // One batch may come twice for the first kill; for the second, nothing was left to do.
+    assert!(relayed.len() <= 10, "{}", relayed.len());
+    relayed.sort_unstable();
+    relayed.dedup();
+    logs.sort_unstable();
+    assert_eq!(relayed, logs);
+    assert!(cloud.queue("RelayDeadLetters").is_empty().await.unwrap());
+}
