@@ -159,7 +159,7 @@ impl TestCloud {
     /// The log service over these tables, as a process that knows nothing yet.
     pub fn logs(tables: &Arc<DynamoTables>) -> Logs {
         let (entries, segments) = (Arc::clone(tables), Arc::clone(tables));
-        let blobs = Arc::new(MemoryBlobs::default());
+        let blobs = Arc::new(MemoryBlobs::new(Arc::new(SystemClock)));
         Logs::new(entries, segments, blobs, Arc::new(SystemClock), Arc::new(SystemRandom))
     }
 
