@@ -3,13 +3,22 @@
 use std::fs;
 use std::path::PathBuf;
 
+use cellar_core::api::hexadecimal;
+use cellar_core::axis_map::Axis;
 use cellar_core::cell::{ErrorCode, Value};
 use cellar_core::entry::{
-    Header, Mutation, decode_edits, decode_header, encode_edits, encode_header,
+    Content, Edits, Entry, ExternalEdits, Header, Mutation, decode_edits, decode_external,
+    decode_external_body, decode_header, encode_edits, encode_external, encode_external_body,
+    encode_header,
 };
-use cellar_core::identity::ClientKey;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::operation::{
+    AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, InsertBefore, Operation, Rejection,
+    RejectionReason, RenameSheet, SetCells, SetFormat, SheetId, Span, Spans, Undo,
+};
 use cellar_core::position::Position;
+use cellar_core::retention::{archive_key, decode_archive, encode_archive};
+use cellar_core::transform::SpaceMap;
 
 fn edit(row: u32, column: u32, value: Value) -> CellEdit {
     CellEdit { row, column, value: Some(value), formula: None, format: None }
@@ -44,8 +53,34 @@ fn mutations() -> Vec<Mutation> {
         Mutation {
             base: Position::new(3, 300).unwrap(),
             authored: set(vec![edit(0, 0, Value::Number(7.0))]),
-            committed: Some(moved),
+            committed: Some(vec![moved]),
         },
+    ]
+}
+
+/// One of every kind of operation.
+fn every_operation() -> Vec<Operation> {
+    let sheet = SheetId(3);
+    let rows =
+        Spans::from_sorted(vec![Span { first: 2, count: 3 }, Span { first: 1_000, count: 1 }]);
+    let columns = Spans::all(Axis::Columns);
+    let insert = InsertBefore { sheet, before: 300, count: 2 };
+    let format = "0.00".to_owned();
+    let name = "Grüße".to_owned();
+    let position = Position::new(2, 7).unwrap();
+    vec![
+        mutations().remove(1).authored,
+        Operation::ClearRange(ClearRange { sheet, rows: rows.clone(), columns: columns.clone() }),
+        Operation::InsertRows(insert),
+        Operation::DeleteRows(DeleteSpans { sheet, spans: rows.clone() }),
+        Operation::InsertColumns(insert),
+        Operation::DeleteColumns(DeleteSpans { sheet, spans: Spans::one(0, 1) }),
+        Operation::AddSheet(AddSheet { sheet, name: name.clone() }),
+        Operation::RenameSheet(RenameSheet { sheet, name }),
+        Operation::DeleteSheet(DeleteSheet { sheet }),
+        Operation::SetFormat(SetFormat { sheet, rows, columns, format }),
+        Operation::Undo(Undo { position }),
+        Operation::Rejected(Rejection::new(RejectionReason::BaseGone, "gone")),
     ]
 }
 
@@ -56,23 +91,115 @@ fn golden(name: &str) -> PathBuf {
 /// The released bytes; written if they are not there and that is asked for.
 fn released(name: &str, bytes: &[u8]) -> Vec<u8> {
     let path = golden(name);
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hexadecimal(bytes);
     if std::env::var_os("WRITE_GOLDEN_FILES").is_some() && !path.exists() {
         fs::write(&path, format!("{hex}\n")).unwrap();
     }
     let released = fs::read_to_string(&path).unwrap();
     assert_eq!(hex, released.trim(), "the released encoding has changed: add a version instead");
-    let digits: Vec<char> = released.trim().chars().collect();
+    bytes.to_vec()
+}
+
+/// Bytes that were written once and are only read: nobody writes them any more, or the compressor
+/// may choose others.
+fn once_released(name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+    let path = golden(name);
+    if std::env::var_os("WRITE_GOLDEN_FILES").is_some() && !path.exists() {
+        fs::write(&path, format!("{}\n", hexadecimal(&bytes()))).unwrap();
+    }
+    let digits: Vec<char> = fs::read_to_string(&path).unwrap().trim().chars().collect();
     let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
     digits.chunks(2).map(byte).collect()
 }
 
+fn position() -> Position {
+    Position::new(3, 301).unwrap()
+}
+
 #[test]
 fn edits_version_1() {
-    let position = Position::new(3, 301).unwrap();
-    let body = released("entry-edits-v1.hex", &encode_edits(position, &mutations()).unwrap());
-    let read = decode_edits(1, position, ClientKey([1; 8]), 1, &body).unwrap();
+    let authored = mutations().into_iter().map(|mutation| Mutation { committed: None, ..mutation });
+    let authored: Vec<Mutation> = authored.collect();
+    let (version, body) = encode_edits(position(), &authored).unwrap();
+    assert_eq!(version, 1);
+    let body = released("entry-edits-v1-as-authored.hex", &body);
+    let read = decode_edits(1, position(), ClientKey([1; 8]), 1, &body).unwrap();
+    assert_eq!(read.mutations, authored);
+}
+
+#[test]
+fn edits_version_1_as_it_was_before_there_was_a_second() {
+    let body = once_released("entry-edits-v1.hex", || panic!("it was released"));
+    let read = decode_edits(1, position(), ClientKey([1; 8]), 1, &body).unwrap();
     assert_eq!(read.mutations, mutations());
+}
+
+#[test]
+fn edits_version_2_with_every_operation() {
+    let mutations: Vec<Mutation> = every_operation()
+        .into_iter()
+        .map(|authored| Mutation {
+            base: Position::new(3, 300).unwrap(),
+            authored,
+            committed: Some(every_operation()),
+        })
+        .chain(mutations())
+        .collect();
+    let (version, body) = encode_edits(position(), &mutations).unwrap();
+    assert_eq!(version, 2);
+    let body = released("entry-edits-v2.hex", &body);
+    let read = decode_edits(2, position(), ClientKey([1; 8]), 1, &body).unwrap();
+    assert_eq!(read.mutations, mutations);
+}
+
+#[test]
+fn large_entries() {
+    let map = SpaceMap::of(&every_operation());
+    let external = ExternalEdits {
+        client: ClientKey([1; 8]),
+        first_id: 9,
+        count: 2,
+        base: Position::new(2, 5).unwrap(),
+        object: "uploads/a/b".to_owned(),
+        bytes: 12_345,
+        sha256: [0xab; 32],
+        map: SpaceMap::from_sheets(map.sheets().map(|(id, map)| (id, map.clone()))),
+    };
+    let (version, body) = encode_external(position(), &external).unwrap();
+    assert_eq!(version, 1);
+    let body = released("entry-external-v1.hex", &body);
+    let (client, object) = (external.client, external.object.clone());
+    let read = decode_external(1, position(), client, 9, object, &body).unwrap();
+    assert_eq!(read, external);
+}
+
+#[test]
+fn objects_of_large_entries() {
+    let operations: Vec<Operation> = mutations().into_iter().map(|m| m.authored).collect();
+    let object = once_released("entry-external-object-v1.hex", || {
+        encode_external_body(&operations).unwrap()
+    });
+    assert_eq!(decode_external_body(&object).unwrap(), operations);
+}
+
+#[test]
+fn archives() {
+    let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
+    let entries = vec![
+        Entry::first(log, Some("alice".into()), 1_795_246_133),
+        Entry {
+            position: Position::new(0, 1).unwrap(),
+            content: Content::Edits(Edits {
+                client: ClientKey([1; 8]),
+                first_id: 1,
+                mutations: vec![Mutation { base: Position::FIRST, ..mutations().remove(0) }],
+            }),
+            ..Entry::first(log, None, 1_795_246_134)
+        },
+    ];
+    let object = once_released("archive-v1.hex", || encode_archive(&entries).unwrap());
+    let key = archive_key(log, 0, &object);
+    assert_eq!(decode_archive(&key, &object).unwrap(), entries);
 }
 
 #[test]

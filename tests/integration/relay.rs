@@ -40,7 +40,7 @@ struct World {
 
 impl World {
     fn ports(&self) -> Ports {
-        Ports { clock: Arc::new(HastyClock), pending_tags: self.tags.clone() }
+        Ports { clock: Arc::new(HastyClock), pending_tags: Some(self.tags.clone()) }
     }
 }
 

@@ -52,7 +52,7 @@ async fn every_acknowledged_batch_is_in_the_log_exactly_once() {
     for (num, entry) in (0..).zip(&entries) {
         assert_eq!(entry.position, Position::new(0, num).unwrap(), "the numbers have a gap");
         let found = entry.mutations.iter().map(|mutation| {
-            let cellar_core::operation::Operation::SetCells(set) = &mutation.op;
+            let cellar_core::operation::Operation::SetCells(set) = &mutation.op else { panic!() };
             let cellar_core::cell::Value::Number(writer) = set.cells[0].value.clone().unwrap()
             else {
                 panic!("{set:?}")

@@ -95,7 +95,7 @@ fn url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
         origins: config.cors_origins.clone(),
         methods: owned(&["DELETE", "GET", "PATCH", "POST", "PUT"]),
         request_headers: owned(&["authorization", "content-type", "if-match", "if-none-match"]),
-        exposed_headers: owned(&["etag", "retry-after"]),
+        exposed_headers: owned(&["cellar-cost", "etag", "retry-after"]),
         max_age_s: CORS_MAX_AGE_S,
     })
 }

@@ -1,11 +1,12 @@
 //! The drivers over in-memory tables, with replies that get lost.
 
+mod changes;
 mod stale;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
-use crate::memory::MemoryTables;
+use crate::memory::{MemoryBlobs, MemoryTables};
 use crate::ports::{CreateOutcome, Page, PutOutcome};
 use async_trait::async_trait;
 use cellar_core::a1::Rectangle;
@@ -16,6 +17,7 @@ use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::limits::MAX_REPLY_BYTES;
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
+use cellar_core::roll::Transaction;
 use cellar_core::segment::Segment;
 
 /// A clock that stands still and does not wait.
@@ -85,6 +87,16 @@ impl Entries for FaultyTables {
         self.read(self.tables.page(log, from, consistent)).await
     }
 
+    async fn page_back(
+        &self,
+        log: LogId,
+        from: Position,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Page, PortError> {
+        self.read(self.tables.page_back(log, from, limit, consistent)).await
+    }
+
     async fn last(
         &self,
         log: LogId,
@@ -126,6 +138,31 @@ impl Segments for FaultyTables {
         self.read(self.tables.newest(log, limit, consistent)).await
     }
 
+    async fn segment(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Segment>, PortError> {
+        self.read(self.tables.segment(log, segment, consistent)).await
+    }
+
+    async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
+        let lost = || CreateOutcome::Unknown(PortError::temporary("lost"));
+        match self.fault() {
+            Some(Fault::Before) => lost(),
+            Some(Fault::ReplyLost) => {
+                let _ = self.tables.roll(transaction).await;
+                lost()
+            }
+            None => self.tables.roll(transaction).await,
+        }
+    }
+
+    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
+        self.tables.raise_last_snapshot(log, at).await
+    }
+
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
         let lost = || CreateOutcome::Unknown(PortError::temporary("lost"));
         match self.fault() {
@@ -145,7 +182,8 @@ impl Segments for FaultyTables {
 
 fn logs<T: Entries + Segments + 'static>(tables: &Arc<T>) -> Logs {
     let (entries, segments) = (Arc::clone(tables), Arc::clone(tables));
-    Logs::new(entries, segments, Arc::new(StoppedClock), Arc::new(Counter::default()))
+    let blobs = Arc::new(MemoryBlobs::new(Arc::new(StoppedClock)));
+    Logs::new(entries, segments, blobs, Arc::new(StoppedClock), Arc::new(Counter::default()))
 }
 
 fn log() -> LogId {
@@ -163,18 +201,18 @@ fn set(row: u32, text: &str) -> Operation {
 }
 
 fn request(client: u8, ack: u64, id: u64, base: Position, text: &str) -> Request {
-    let mutations = vec![NewMutation { id, base, operation: set(0, text) }];
+    let mutations = vec![NewMutation { id, base, operation: set(0, text), resolved: None }];
     let epoch = FIRST_EPOCH;
     Request::new(log(), ClientKey([client; 8]), None, epoch, ack, mutations).unwrap()
 }
 
 fn everything(at: Option<Position>) -> CellsQuery {
     let rectangle = Rectangle::EVERYTHING;
-    CellsQuery { sheet: SheetId::FIRST, rectangle, at, from: None, seen: None }
+    CellsQuery { sheet: SheetName::First, rectangle, at, from: None, seen: None }
 }
 
 async fn texts(logs: &Logs, at: Option<Position>) -> Vec<String> {
-    let read = logs.cells(log(), everything(at)).await.unwrap();
+    let read = logs.cells(log(), &everything(at)).await.unwrap();
     read.cells.iter().map(|placed| placed.cell.text()).collect()
 }
 
@@ -187,7 +225,7 @@ async fn an_edit_is_read_back_at_every_position() {
     assert_eq!(texts(&logs, None).await, ["two"]);
     assert_eq!(texts(&logs, Some(at(0, 1))).await, ["one"]);
     assert!(texts(&logs, Some(at(0, 0))).await.is_empty());
-    let beyond = logs.cells(log(), everything(Some(at(0, 3)))).await;
+    let beyond = logs.cells(log(), &everything(Some(at(0, 3)))).await;
     assert_eq!(beyond, Err(LogError::NoSuchPosition { at: at(0, 3), newest: at(0, 2) }));
     assert_eq!(logs.head(log(), None).await.unwrap().head, at(0, 2));
 }
@@ -232,7 +270,7 @@ async fn what_does_not_exist_is_not_found() {
     assert_eq!(logs.load(log(), None).await, Err(LogError::NotFound));
     assert_eq!(logs.update(log(), Position::FIRST).await, Err(LogError::NotFound));
     assert_eq!(logs.head(log(), None).await, Err(LogError::NotFound));
-    assert_eq!(logs.cells(log(), everything(None)).await, Err(LogError::NotFound));
+    assert_eq!(logs.cells(log(), &everything(None)).await, Err(LogError::NotFound));
     let append = logs.append(request(1, 0, 1, Position::FIRST, "one")).await;
     assert_eq!(append, Err(LogError::NotFound));
 }
@@ -309,7 +347,7 @@ async fn replies_are_cut_at_their_limit_and_go_on() {
     for id in 1..=100 {
         let base = at(0, u32::try_from(id).unwrap() - 1);
         let row = u32::try_from(id).unwrap();
-        let mutations = vec![NewMutation { id, base, operation: set(row, &text) }];
+        let mutations = vec![NewMutation { id, base, operation: set(row, &text), resolved: None }];
         let epoch = FIRST_EPOCH;
         let request =
             Request::new(log(), ClientKey([1; 8]), None, epoch, id - 1, mutations).unwrap();
@@ -330,7 +368,7 @@ async fn replies_are_cut_at_their_limit_and_go_on() {
     let mut query = everything(None);
     let (mut rows, mut pages) = (vec![], 0);
     loop {
-        let read = logs.cells(log(), query).await.unwrap();
+        let read = logs.cells(log(), &query).await.unwrap();
         pages += 1;
         rows.extend(read.cells.iter().map(|cell| cell.row));
         query = CellsQuery { at: Some(read.position), from: read.next, ..query };

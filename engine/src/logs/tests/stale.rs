@@ -31,6 +31,18 @@ impl Entries for LaggingTables {
         Ok(page)
     }
 
+    async fn page_back(
+        &self,
+        log: LogId,
+        from: Position,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Page, PortError> {
+        let mut page = self.tables.page_back(log, from, limit, true).await?;
+        page.entries.retain(|entry| self.shows(entry, consistent));
+        Ok(page)
+    }
+
     async fn last(
         &self,
         log: LogId,
@@ -70,6 +82,23 @@ impl Segments for LaggingTables {
         });
         newest.truncate(usize::from(limit));
         Ok(newest)
+    }
+
+    async fn segment(
+        &self,
+        log: LogId,
+        segment: u32,
+        _consistent: bool,
+    ) -> Result<Option<Segment>, PortError> {
+        self.tables.segment(log, segment, true).await
+    }
+
+    async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
+        self.tables.roll(transaction).await
+    }
+
+    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
+        self.tables.raise_last_snapshot(log, at).await
     }
 
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
@@ -128,7 +157,7 @@ async fn no_answer_is_older_than_what_the_client_has_seen() {
             let name = format!("hidden from {hidden_from}");
             assert_eq!(service.head(log(), seen).await.unwrap().head, at(1, 0), "{name}");
             let query = CellsQuery { seen, ..everything(None) };
-            assert_eq!(service.cells(log(), query).await.unwrap().position, at(1, 0), "{name}");
+            assert_eq!(service.cells(log(), &query).await.unwrap().position, at(1, 0), "{name}");
             let updated = service.update(log(), at(0, 1)).await.unwrap();
             assert!(updated.head >= at(0, 1), "{name}");
         }
@@ -140,7 +169,7 @@ async fn a_position_that_lags_is_read_and_one_that_is_not_there_is_not() {
     let (tables, _) = edited().await;
     tables.hide_from(at(0, 1));
     assert_eq!(texts(&logs(&tables), Some(at(0, 1))).await, ["one"]);
-    let beyond = logs(&tables).cells(log(), everything(Some(at(0, 2)))).await;
+    let beyond = logs(&tables).cells(log(), &everything(Some(at(0, 2)))).await;
     assert_eq!(beyond, Err(LogError::NoSuchPosition { at: at(0, 2), newest: at(0, 1) }));
 }
 
@@ -152,7 +181,7 @@ async fn a_segment_that_never_begins_ends_in_an_error_and_not_in_a_loop() {
     assert_eq!(service.update(log(), at(0, 1)).await, Err(corrupt.clone()));
     for service in [&service, &logs(&tables)] {
         assert_eq!(service.head(log(), None).await, Err(corrupt.clone()));
-        assert_eq!(service.cells(log(), everything(None)).await, Err(corrupt.clone()));
+        assert_eq!(service.cells(log(), &everything(None)).await, Err(corrupt.clone()));
         let append = service.append(request(1, 1, 2, at(0, 1), "two")).await;
         assert_eq!(append, Err(LogError::Refused(Refusal::Corrupt { at: at(1, 0) })));
     }
@@ -165,7 +194,7 @@ async fn the_root_of_a_snapshot_is_never_taken_from_what_is_known() {
     let tables = Arc::new(MemoryTables::default());
     let service = logs(&tables);
     // A snapshot that has finished, of a log that this service got to know before.
-    let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()) };
+    let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()), purged_s: None };
     let first = Entry { content: root, ..Entry::first(log(), None, 0) };
     let segment =
         Segment { log: log(), num: 0, created_s: 0, last_snapshot: Some(0), archive: None };
