@@ -14,6 +14,7 @@ mod buckets;
 mod budgets;
 mod commands;
 mod contract;
+mod convergence;
 mod cost;
 mod emulator;
 mod golden;
