@@ -9,6 +9,8 @@ use cellar_runtime::s3::{S3Blobs, client_for_endpoint};
 use cellar_tests::emulator::Emulator;
 use cellar_tests::urls::send;
 
+use crate::jobs_contract::jobs_contract_on_an_emulator;
+
 const BUCKET: &str = "cellar-contract";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -23,4 +25,11 @@ async fn s3_passes_the_contract_on_an_emulator() {
     let http = reqwest::Client::new();
     // It takes headers that nobody signed; AWS and our own local cloud refuse them.
     contract::presigned(&blobs, &[Tampering::AddedHeader], |request| send(&http, request)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn sqs_passes_the_contract_on_an_emulator() {
+    let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
+    jobs_contract_on_an_emulator(&emulator.url).await;
 }
