@@ -1,5 +1,6 @@
 //! The machine against a log in memory, with faults on a script.
 
+mod model;
 pub(super) mod support;
 mod world;
 
