@@ -84,6 +84,11 @@ impl AxisMap {
         Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }] }
     }
 
+    /// The map in which nothing is left, to which runs are added.
+    pub(crate) fn empty(axis: Axis) -> Self {
+        Self { limit: axis.limit(), runs: Vec::new() }
+    }
+
     /// The map of an insert of `count` before `before`.
     #[must_use]
     pub fn insert(axis: Axis, before: u32, count: u32) -> Self {

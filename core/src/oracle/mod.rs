@@ -4,8 +4,11 @@
 //! same operations is likely to be true. An inserted line's id is the tag of the mutation that
 //! inserted it and its number there, so that it is the same line wherever it is committed.
 
+mod compare;
 pub(crate) mod intent;
 mod sheet;
+
+pub(crate) use compare::{looks_different, looks_different_by_name, wrong_diff};
 
 use std::collections::BTreeSet;
 
@@ -39,19 +42,23 @@ impl Plain {
         match operation {
             Operation::SetCells(set) => self.on(set.sheet, |sheet| {
                 set.cells.iter().for_each(|edit| {
-                    let ids = (sheet.rows[edit.row as usize].id, sheet.columns[edit.column as usize].id);
+                    let ids =
+                        (sheet.rows[edit.row as usize].id, sheet.columns[edit.column as usize].id);
                     sheet.set(ids, edit);
                 });
             }),
             Operation::ClearRange(clear) => self.on(clear.sheet, |sheet| {
-                let (rows, columns) = (sheet.rows_of(&clear.rows), sheet.columns_of(&clear.columns));
+                let (rows, columns) =
+                    (sheet.rows_of(&clear.rows), sheet.columns_of(&clear.columns));
                 sheet.clear(&rows, &columns);
             }),
             Operation::SetFormat(set) => self.on(set.sheet, |sheet| {
                 let (rows, columns) = (sheet.rows_of(&set.rows), sheet.columns_of(&set.columns));
                 sheet.format(rows, columns, set);
             }),
-            Operation::InsertRows(i) => self.on(i.sheet, |s| s.insert(true, i.before, i.count, tag)),
+            Operation::InsertRows(i) => {
+                self.on(i.sheet, |s| s.insert(true, i.before, i.count, tag))
+            }
             Operation::InsertColumns(i) => {
                 self.on(i.sheet, |s| s.insert(false, i.before, i.count, tag));
             }
@@ -112,19 +119,4 @@ impl Plain {
             sheet.differs(real).map(|what| format!("{:?}: {what}", sheet.number))
         })
     }
-}
-
-/// What looks different in two workbooks, if anything does: names, cells, formats by their place.
-/// Not how far a sheet was once written, which the order of operations decides.
-pub(crate) fn looks_different(left: &Workbook, right: &Workbook) -> Option<String> {
-    fn names(workbook: &Workbook) -> Vec<(SheetId, &str)> {
-        workbook.sheets().map(|(id, sheet)| (id, sheet.name())).collect()
-    }
-    if names(left) != names(right) {
-        return Some(format!("sheets {:?} and {:?}", names(left), names(right)));
-    }
-    let mut pairs = left.sheets().zip(right.sheets());
-    pairs.find_map(|((id, left), (_, right))| {
-        sheet::looks_different(left, right).map(|what| format!("{id:?}: {what}"))
-    })
 }

@@ -155,7 +155,11 @@ impl PlainSheet {
     fn forget(&mut self, rows: bool, id: LineId) {
         self.cells.retain(|(row, column), _| if rows { *row != id } else { *column != id });
         for range in &mut self.ranges {
-            if rows { range.rows.remove(&id) } else { range.columns.remove(&id) };
+            if rows {
+                range.rows.remove(&id)
+            } else {
+                range.columns.remove(&id)
+            };
         }
     }
 

@@ -237,12 +237,10 @@ impl Author {
                 Change::Foreign { operations, .. } => {
                     operations.iter().for_each(|operation| map.follow(operation));
                 }
-                Change::Own { committed, .. } => {
-                    match pending.pop_front().flatten() {
-                        Some(authored) => map.follow_own(&authored, committed),
-                        None => committed.iter().for_each(|operation| map.follow(operation)),
-                    }
-                }
+                Change::Own { committed, .. } => match pending.pop_front().flatten() {
+                    Some(authored) => map.follow_own(&authored, committed),
+                    None => committed.iter().for_each(|operation| map.follow(operation)),
+                },
             }
         }
         map

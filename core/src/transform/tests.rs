@@ -5,12 +5,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cell::Value;
-use crate::oracle::Plain;
-use crate::oracle::intent::{Intent, sensible};
 use crate::operation::tests::any_operation;
 use crate::operation::{
     AddSheet, CellEdit, DeleteSheet, InsertBefore, Operation, SetCells, SheetId,
 };
+use crate::oracle::Plain;
+use crate::oracle::intent::{Intent, sensible};
 use crate::workbook::Workbook;
 
 /// A state that operations made, and the operations.
@@ -125,7 +125,10 @@ fn order_decides(base: &Plain, one: &Operation, two: &Operation) -> bool {
         (InsertRows(one), InsertRows(two)) | (InsertColumns(one), InsertColumns(two)) => {
             (one.sheet, one.before) == (two.sheet, two.before)
         }
-        (SetCells(_) | ClearRange(_) | SetFormat(_), SetCells(_) | ClearRange(_) | SetFormat(_)) => {
+        (
+            SetCells(_) | ClearRange(_) | SetFormat(_),
+            SetCells(_) | ClearRange(_) | SetFormat(_),
+        ) => {
             let meet = writes_one.iter().any(|cell| writes_two.contains(cell));
             // Neither values nor formats of the one are touched by the other.
             let apart = formats(one) && matches!(two, ClearRange(_))
@@ -140,12 +143,13 @@ fn order_decides(base: &Plain, one: &Operation, two: &Operation) -> bool {
 /// The cells that an operation is for.
 fn writes(base: &Plain, operation: &Operation) -> Vec<(SheetId, u32, u32)> {
     let side = crate::oracle::LINES as u32;
-    let range = |sheet: SheetId, rows: &crate::operation::Spans, columns: &crate::operation::Spans| {
-        let rows: Vec<u32> = (0..side).filter(|row| rows.contains(*row)).collect();
-        let columns: Vec<u32> = (0..side).filter(|column| columns.contains(*column)).collect();
-        let cells = rows.iter().flat_map(|row| columns.iter().map(move |c| (sheet, *row, *c)));
-        cells.collect()
-    };
+    let range =
+        |sheet: SheetId, rows: &crate::operation::Spans, columns: &crate::operation::Spans| {
+            let rows: Vec<u32> = (0..side).filter(|row| rows.contains(*row)).collect();
+            let columns: Vec<u32> = (0..side).filter(|column| columns.contains(*column)).collect();
+            let cells = rows.iter().flat_map(|row| columns.iter().map(move |c| (sheet, *row, *c)));
+            cells.collect()
+        };
     let _ = base;
     match operation {
         Operation::SetCells(set) => {

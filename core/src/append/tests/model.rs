@@ -168,11 +168,12 @@ impl Model {
             return Ok(());
         }
         let key = super::support::client(who as u8);
-        let request =
-            Request::new(log(), key, None, EPOCH, client.sent as u64, mutations).unwrap();
+        let request = Request::new(log(), key, None, EPOCH, client.sent as u64, mutations).unwrap();
         let known = if warm { self.world.known_from(request.lowest_base()) } else { vec![] };
         let before = self.states.len();
-        self.world.run(request, &known).map_err(|fault| TestCaseError::fail(format!("{fault:?}")))?;
+        self.world
+            .run(request, &known)
+            .map_err(|fault| TestCaseError::fail(format!("{fault:?}")))?;
         self.clients[who].sent = end;
         let new: Vec<_> = self.world.entries.values().skip(before).cloned().collect();
         new.iter().try_for_each(|entry| self.check(who, entry))
@@ -193,7 +194,9 @@ impl Model {
             prop_assert!(
                 state == expected,
                 "{} of client {who}: meant {:?}, became {:?}",
-                id, meant.mutation, mutation
+                id,
+                meant.mutation,
+                mutation
             );
         }
         self.states.push(state);
