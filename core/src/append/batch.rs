@@ -50,6 +50,10 @@ fn external(
     position: Position,
 ) -> Result<ExternalEdits, Rejection> {
     let map = space(&scan.author, scan.start, upload.base)?;
+    // What is stored are kept runs.
+    if map.sheets().any(|(_, map)| !map.rows.keeps_order() || !map.columns.keeps_order()) {
+        return Err(too_far_behind());
+    }
     let external = ExternalEdits {
         client: request.client,
         first_id: request.first_id,

@@ -2,6 +2,7 @@
 
 mod model;
 pub(super) mod support;
+mod transform;
 mod world;
 
 use super::*;
