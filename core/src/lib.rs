@@ -20,6 +20,8 @@ pub mod identity;
 pub mod limits;
 pub mod load;
 pub mod operation;
+#[cfg(test)]
+pub(crate) mod oracle;
 pub mod position;
 pub mod records;
 pub mod relay;

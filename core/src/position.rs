@@ -86,6 +86,17 @@ impl Position {
         Self { num: 0, ..self }
     }
 
+    /// A position as far again before this one as this one is before `later`, within its segment:
+    /// whoever goes back again and again comes by each entry only a few times.
+    #[must_use]
+    pub fn before(self, later: Self) -> Self {
+        let back = match self.segment == later.segment {
+            true => later.num.saturating_sub(self.num),
+            false => u32::MAX,
+        };
+        Self { num: self.num.saturating_sub(back), ..self }
+    }
+
     /// The next entry of the same segment, unless the segment can hold no more.
     #[must_use]
     pub fn next_in_segment(self) -> Option<Self> {
@@ -177,6 +188,15 @@ mod tests {
         assert!(Position::new(MAX_SEGMENTS, 0).is_err());
         assert!(Position::unpack(1 << 53).is_err());
         assert!(serde_json::from_str::<Position>("9007199254740992").is_err());
+    }
+
+    #[test]
+    fn going_back_doubles_the_way_and_stays_in_the_segment() {
+        let at = |segment, num| Position::new(segment, num).unwrap();
+        assert_eq!(at(2, 90).before(at(2, 95)), at(2, 85));
+        assert_eq!(at(2, 90).before(at(2, 180)), at(2, 0));
+        assert_eq!(at(2, 90).before(at(2, 190)), at(2, 0));
+        assert_eq!(at(2, 90).before(at(3, 1)), at(2, 0));
     }
 
     #[test]

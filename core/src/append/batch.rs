@@ -12,7 +12,7 @@ use crate::entry::{
 };
 use crate::limits::{
     MAX_BASES_PER_ENTRY, MAX_COMMITTED_OPERATIONS, MAX_ENTRY_BODY_BYTES, MAX_MOVED_SHEETS,
-    MAX_SPANS, MAX_TRANSFORM_CHANGES,
+    MAX_SPANS,
 };
 use crate::operation::{Operation, Rejection, RejectionReason};
 use crate::position::Position;
@@ -37,8 +37,10 @@ pub(super) fn next_content(
 
 /// The oldest entry that has to be known to transform what is left of the request.
 pub(super) fn needed_from(request: &Request, scan: &Scan) -> Position {
-    let bases = request.bases().map(|base| scan.author.needed_from(base));
-    bases.min().unwrap_or(scan.start)
+    let bases = request.spaces_after(scan.last_id);
+    let lowest = bases.min().unwrap_or(scan.start);
+    // Who needs less than the lowest base, needs less than any other.
+    scan.author.needed_from(lowest)
 }
 
 fn external(
@@ -48,6 +50,10 @@ fn external(
     position: Position,
 ) -> Result<ExternalEdits, Rejection> {
     let map = space(&scan.author, scan.start, upload.base)?;
+    // What is stored are kept runs.
+    if map.sheets().any(|(_, map)| !map.rows.keeps_order() || !map.columns.keeps_order()) {
+        return Err(too_far_behind());
+    }
     let external = ExternalEdits {
         client: request.client,
         first_id: request.first_id,
@@ -56,7 +62,7 @@ fn external(
         object: upload.object.clone(),
         bytes: upload.bytes,
         sha256: upload.sha256,
-        map,
+        map: map.of_cells(),
     };
     let encoded = encode_external(position, &external).map_or(usize::MAX, |(_, body)| body.len());
     if encoded > MAX_ENTRY_BODY_BYTES || external.map.sheets().count() > MAX_MOVED_SHEETS {
@@ -76,15 +82,18 @@ fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
 
 /// The map from the author's space behind `base`.
 fn space(author: &Author, start: Position, base: Position) -> Result<SpaceMap, Rejection> {
-    if author.needed_from(base) < start {
-        let detail = "the entries after its base are gone: load the spreadsheet again";
-        return Err(Rejection::new(RejectionReason::BaseGone, detail));
-    }
-    if author.len() > MAX_TRANSFORM_CHANGES {
-        return Err(too_far_behind());
-    }
-    let map = author.map(base);
+    known_from(author.needed_from(base), start)?;
+    let map = author.map(base).map_err(|_| too_far_behind())?;
     if map.is_too_long() { Err(too_far_behind()) } else { Ok(map) }
+}
+
+/// Whether the entries behind `needed` are known.
+fn known_from(needed: Position, start: Position) -> Result<(), Rejection> {
+    if needed >= start {
+        return Ok(());
+    }
+    let detail = "the entries after its base are gone: load the spreadsheet again";
+    Err(Rejection::new(RejectionReason::BaseGone, detail))
 }
 
 fn too_far_behind() -> Rejection {
@@ -145,14 +154,10 @@ impl Batch {
         let RequestMutation { base, authored, resolved } = mutation;
         let committed = match (authored, resolved) {
             (Operation::Rejected(_), _) => Ok(None),
-            (_, Some(resolved)) => Ok(Some(self.undone(resolved))),
+            (_, Some(resolved)) => self.undone(resolved).map(Some),
             (authored, None) => self.moved(*base, authored),
         };
-        let rejected = |rejection| Mutation {
-            base: *base,
-            authored: Operation::Rejected(rejection),
-            committed: None,
-        };
+        let rejected = |rejection| Mutation::rejected(*base, authored, rejection);
         match committed {
             Err(rejection) => rejected(rejection),
             Ok(committed) => {
@@ -182,15 +187,16 @@ impl Batch {
 
     /// An undo was resolved on what had been committed: it is moved past what came since, its
     /// parts one after the other.
-    fn undone(&self, resolved: &Resolved) -> Vec<Operation> {
-        let mut map = self.author.committed_since(resolved.at);
+    fn undone(&self, resolved: &Resolved) -> Result<Vec<Operation>, Rejection> {
+        known_from(resolved.at, self.start)?;
+        let mut map = self.author.committed_since(resolved.at).map_err(|_| too_far_behind())?;
         let mut undone = Vec::new();
         for operation in &resolved.operations {
             let committed = transform(operation, &map).unwrap_or_else(|| vec![operation.clone()]);
             map.follow_own(operation, &committed);
             undone.extend(committed);
         }
-        undone
+        Ok(undone)
     }
 
     fn follow(&mut self, mutation: &Mutation) {
@@ -201,7 +207,7 @@ impl Batch {
                 _ => map.follow_own(&mutation.authored, mutation.effective()),
             }
         }
-        let (authored, committed) = (mutation.authored.clone(), mutation.effective().to_vec());
+        let (authored, committed) = (&mutation.authored, mutation.effective());
         self.author.commit(self.position, mutation.base, authored, committed);
     }
 }

@@ -246,7 +246,7 @@ impl Append {
             self.scan.trust_base(self.request.epoch);
         }
         let Some(tail) = self.scan.tail else {
-            let base = self.request.lowest_base();
+            let base = self.scan.start;
             return self.refuse(Refusal::UnknownBase { base });
         };
         if let Some(base) = self.scan.unseen_bases.first().copied() {
@@ -271,8 +271,9 @@ impl Append {
         }
         let needed = needed_from(&self.request, &self.scan);
         if needed < self.scan.start && !self.base_gone {
-            self.scan.restart(&self.request, needed);
-            return self.read(needed, false);
+            let from = needed.before(tail.position);
+            self.scan.restart(&self.request, from);
+            return self.read(from, false);
         }
         let Some(next) = self.scan.next else {
             return finish(Err(Refusal::Full));

@@ -196,6 +196,20 @@ impl Request {
         self.after(0).map(|(_, mutation)| mutation.base).chain(upload)
     }
 
+    /// The positions in whose coordinates the mutations with ids above `last_id` are: their bases,
+    /// and for undos where they were resolved.
+    pub(super) fn spaces_after(&self, last_id: u64) -> impl Iterator<Item = Position> + '_ {
+        let upload = match &self.payload {
+            Payload::Upload(upload) => Some(upload.base),
+            Payload::Mutations(_) => None,
+        };
+        let space = |mutation: &RequestMutation| match &mutation.resolved {
+            Some(resolved) => resolved.at,
+            None => mutation.base,
+        };
+        self.after(last_id).map(move |(_, mutation)| space(mutation)).chain(upload)
+    }
+
     /// The lowest base of all mutations: the position from which the log must be known.
     #[must_use]
     pub fn lowest_base(&self) -> Position {

@@ -151,11 +151,8 @@ impl Scan {
     fn keep_outcomes(&mut self, entry: &Entry, own: bool) {
         let Some(edits) = entry.edits() else { return };
         for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
-            let rejection = match &mutation.authored {
-                Operation::Rejected(rejection) => Some(rejection.clone()),
-                _ => None,
-            };
-            let committed = mutation.committed.clone().filter(|_| own);
+            let rejection = mutation.rejection().cloned();
+            let committed = mutation.committed.clone().filter(|_| own && rejection.is_none());
             if rejection.is_some() || committed.is_some() {
                 self.outcomes.insert(id, Outcome { rejection, committed });
             }

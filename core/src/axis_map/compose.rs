@@ -6,7 +6,7 @@ impl AxisMap {
     /// This map, then `next`: `O(|self| + |next|)`.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
-        let mut composed = Self { limit: self.limit, runs: Vec::new() };
+        let mut composed = Self { limit: self.limit, runs: Vec::new(), strays: Vec::new() };
         let (mut firsts, mut seconds) = (self.runs.iter(), next.runs.iter());
         let (mut first, mut second) = (firsts.next(), seconds.next());
         while let (Some(one), Some(two)) = (first, second) {
@@ -20,7 +20,24 @@ impl AxisMap {
                 second = seconds.next();
             }
         }
+        composed.strays = self.strays_then(next);
         composed
+    }
+
+    fn strays_then(&self, next: &Self) -> Vec<Run> {
+        let mut strays = Vec::new();
+        for stray in &self.strays {
+            let start = next.runs.partition_point(|run| run.src_end() <= stray.dst);
+            let kept = next.runs.iter().skip(start).map_while(|run| overlap(*stray, *run));
+            strays.extend(kept);
+            strays.extend(next.strays.iter().filter_map(|run| overlap(*stray, *run)));
+        }
+        for stray in &next.strays {
+            let start = self.runs.partition_point(|run| run.dst_end() <= stray.src);
+            let kept = self.runs.iter().skip(start).map_while(|run| overlap(*run, *stray));
+            strays.extend(kept);
+        }
+        strays
     }
 }
 

@@ -74,6 +74,9 @@ impl Run {
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
+    /// What stands in another order than in the older space, and so cannot be a kept run: rows of
+    /// an author that were committed on the other side of some that it saw. Rare and few.
+    strays: Vec<Run>,
 }
 
 impl AxisMap {
@@ -81,7 +84,12 @@ impl AxisMap {
     #[must_use]
     pub fn identity(axis: Axis) -> Self {
         let limit = axis.limit();
-        Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }] }
+        Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], strays: Vec::new() }
+    }
+
+    /// The map in which nothing is left, to which runs are added.
+    pub(crate) fn empty(axis: Axis) -> Self {
+        Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
     }
 
     /// The map of an insert of `count` before `before`.
@@ -90,7 +98,7 @@ impl AxisMap {
         let limit = axis.limit();
         let before = before.min(limit);
         let dst = before.saturating_add(count);
-        let mut map = Self { limit, runs: Vec::new() };
+        let mut map = Self { limit, runs: Vec::new(), strays: Vec::new() };
         map.push(Run { src: 0, dst: 0, len: before });
         map.push(Run { src: before, dst, len: limit.saturating_sub(dst) });
         map
@@ -100,7 +108,7 @@ impl AxisMap {
     #[must_use]
     pub fn delete(axis: Axis, spans: &Spans) -> Self {
         let limit = axis.limit();
-        let mut map = Self { limit, runs: Vec::new() };
+        let mut map = Self { limit, runs: Vec::new(), strays: Vec::new() };
         let (mut src, mut dst) = (0, 0_u32);
         for span in spans.iter() {
             let len = span.first.min(limit).saturating_sub(src);
@@ -131,6 +139,12 @@ impl AxisMap {
         &self.runs
     }
 
+    /// Whether all that is left is in its old order.
+    #[must_use]
+    pub fn keeps_order(&self) -> bool {
+        self.strays.is_empty()
+    }
+
     /// Whether it changes nothing.
     #[must_use]
     pub fn is_identity(&self) -> bool {
@@ -140,15 +154,19 @@ impl AxisMap {
     /// Where a row or column of the older space stands in the newer; `None` if it was deleted.
     #[must_use]
     pub fn get(&self, src: u32) -> Option<u32> {
-        let run = self.run_from(src)?;
-        (run.src <= src).then(|| run.dst.saturating_add(src.saturating_sub(run.src)))
+        let kept = self.run_from(src).filter(|run| run.src <= src);
+        let stray = || self.strays.iter().find(|run| (run.src..run.src_end()).contains(&src));
+        let run = kept.or_else(|| stray().copied())?;
+        Some(run.dst.saturating_add(src.saturating_sub(run.src)))
     }
 
     /// Where a row or column of the newer space stood in the older; `None` if it was inserted.
     #[must_use]
     pub fn source(&self, dst: u32) -> Option<u32> {
         let index = self.runs.partition_point(|run| run.dst_end() <= dst);
-        let run = self.runs.get(index).filter(|run| run.dst <= dst)?;
+        let kept = self.runs.get(index).filter(|run| run.dst <= dst);
+        let stray = || self.strays.iter().find(|run| (run.dst..run.dst_end()).contains(&dst));
+        let run = kept.or_else(stray)?;
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
@@ -156,7 +174,8 @@ impl AxisMap {
     /// stood behind it, so that what others inserted into the same gap comes first.
     #[must_use]
     pub fn gap(&self, gap: u32) -> u32 {
-        match self.run_from(gap) {
+        let strays = self.strays.iter().filter_map(|run| run.within(gap, self.limit));
+        match self.run_from(gap).into_iter().chain(strays).min_by_key(|run| run.src.max(gap)) {
             Some(run) => run.dst.saturating_add(gap.saturating_sub(run.src)),
             None => self.runs.last().map_or(self.limit, |run| run.dst_end()),
         }
@@ -171,8 +190,11 @@ impl AxisMap {
             let start = self.runs.partition_point(|run| run.src_end() <= span.first);
             let overlapping = self.runs.iter().skip(start);
             let parts = overlapping.map_while(|run| run.within(span.first, span.end()));
+            let strays = self.strays.iter().filter_map(|run| run.within(span.first, span.end()));
+            let parts = parts.chain(strays);
             kept.extend(parts.map(|part| Span { first: part.dst, count: part.len }));
         }
+        kept.sort_by_key(|span| span.first);
         Spans::from_sorted(kept)
     }
 
@@ -194,13 +216,17 @@ impl AxisMap {
     /// The map back: what this one inserted is not covered, what it deleted appears as inserted.
     #[must_use]
     pub fn reversed(&self) -> Self {
-        Self { limit: self.limit, runs: self.runs.iter().map(|run| run.reversed()).collect() }
+        let reversed = |runs: &[Run]| runs.iter().map(|run| run.reversed()).collect();
+        Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
     }
 
     /// Adds a run between the others: rows that a map from one author's space does not know, such
-    /// as those that the author inserted. Ignored if it would break the order.
+    /// as those that the author inserted. It is a stray if it would break the order.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
+        if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {
+            return self;
+        }
         let index = self.runs.partition_point(|other| other.src < run.src);
         let fits_behind = match index.checked_sub(1).and_then(|before| self.runs.get(before)) {
             Some(before) => before.src_end() <= run.src && before.dst_end() <= run.dst,
@@ -208,9 +234,10 @@ impl AxisMap {
         };
         let fits_before = match self.runs.get(index) {
             Some(next) => run.src_end() <= next.src && run.dst_end() <= next.dst,
-            None => run.src_end() <= self.limit && run.dst_end() <= self.limit,
+            None => true,
         };
         if !fits_behind || !fits_before {
+            self.strays.push(run);
             return self;
         }
         let mut runs = std::mem::take(&mut self.runs);

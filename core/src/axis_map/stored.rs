@@ -51,7 +51,7 @@ impl StoredAxisMap {
         if self.0.len() > MAX_AXIS_RUNS {
             return Err(UnreadableAxisMap);
         }
-        let mut map = AxisMap { limit, runs: Vec::new() };
+        let mut map = AxisMap { limit, runs: Vec::new(), strays: Vec::new() };
         let (mut src_end, mut dst_end) = (0_u32, 0_u32);
         for stored in self.0 {
             let src = src_end.checked_add(stored.src_gap).ok_or(UnreadableAxisMap)?;

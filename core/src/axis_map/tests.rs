@@ -191,8 +191,18 @@ fn a_run_is_added_only_where_it_keeps_the_order() {
     let moved = reversed.then(&AxisMap::insert(Axis::Rows, 3, 2)).with_run(run);
     assert!(moved.is_identity());
     let wrong = Run { src: 3, dst: 9, len: 2 };
-    let map = reversed.then(&AxisMap::insert(Axis::Rows, 3, 2));
-    assert_eq!(map.clone().with_run(wrong), map);
+    let map = reversed.then(&AxisMap::insert(Axis::Rows, 9, 2)).with_run(wrong);
+    assert!(!map.keeps_order());
+    assert_eq!([3, 4, 5].map(|row| map.get(row)), [Some(9), Some(10), Some(3)]);
+    // A stray goes along and is cut like any other.
+    let later = map.then(&AxisMap::delete(Axis::Rows, &Spans::of([0, 9])));
+    assert_eq!((later.get(3), later.get(4), later.source(8)), (None, Some(8), Some(4)));
+    assert_eq!([3, 4, 5].map(|gap| later.gap(gap)), [8, 8, 2]);
+    assert_eq!(later.kept(&Spans::one(3, 3)), Spans::of([2, 8]));
+    let earlier = AxisMap::insert(Axis::Rows, 0, 1).then(&map);
+    assert_eq!((earlier.get(2), earlier.get(3)), (Some(9), Some(10)));
+    let beyond = Run { src: 3, dst: Axis::Rows.limit(), len: 1 };
+    assert_eq!(map.clone().with_run(beyond), map);
 }
 
 #[test]

@@ -206,7 +206,7 @@ pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>,
 mod tests {
     use super::*;
     use crate::cell::Value;
-    use crate::operation::{CellEdit, DeleteSpans, InsertBefore, SetCells, Spans};
+    use crate::operation::{AddSheet, CellEdit, DeleteSpans, InsertBefore, SetCells, Spans};
 
     fn at(num: u32) -> Position {
         Position::new(0, num).unwrap()
@@ -223,8 +223,10 @@ mod tests {
         let map = SpaceMap::of(&[
             Operation::InsertRows(InsertBefore { sheet, before: 3, count: 2 }),
             Operation::DeleteColumns(DeleteSpans { sheet, spans: Spans::one(0, 1) }),
-            Operation::DeleteSheet(crate::operation::DeleteSheet { sheet: SheetId(4) }),
+            Operation::AddSheet(AddSheet { sheet: SheetId(4), name: "a stranger's".into() }),
         ]);
+        let map = map.of_cells();
+        assert_eq!(map.sheet(SheetId(4)).sheet, None);
         let client = ClientKey([7; 8]);
         let (object, sha256) = ("uploads/a/b".to_owned(), [9; 32]);
         ExternalEdits { client, first_id: 5, count: 2, base: at(3), object, bytes: 7, sha256, map }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::json_text_bytes;
 use crate::identity::{ClientKey, LogId};
-use crate::operation::Operation;
+use crate::operation::{Operation, Rejection};
 use crate::position::Position;
 
 /// One entry of a log: immutable once it is written (design `2-log.md` §1).
@@ -106,11 +106,36 @@ pub struct Mutation {
     /// What the author meant, in the coordinates of `base`.
     pub authored: Operation,
     /// What was committed, one operation after the other, in the coordinates of what stands
-    /// before, if that differs: nothing if nothing of it was left, several for an undo.
+    /// before, if that differs: nothing if nothing of it was left, several for an undo, a
+    /// rejection if it was refused although it would have moved cells.
     pub committed: Option<Vec<Operation>>,
 }
 
 impl Mutation {
+    /// A mutation that is refused. What moves cells is kept beside the reason: the author's later
+    /// mutations may stand on it, until it learns of the rejection.
+    #[must_use]
+    pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
+        let rejection = Operation::Rejected(rejection);
+        match authored {
+            Operation::Undo(_) => Self { base, authored: rejection, committed: None },
+            authored if authored.moves_cells() => {
+                let authored = authored.clone();
+                Self { base, authored, committed: Some(vec![rejection]) }
+            }
+            _ => Self { base, authored: rejection, committed: None },
+        }
+    }
+
+    /// Why it was refused, if it was.
+    #[must_use]
+    pub fn rejection(&self) -> Option<&Rejection> {
+        match self.effective() {
+            [Operation::Rejected(rejection)] => Some(rejection),
+            _ => None,
+        }
+    }
+
     /// The operations that take effect.
     #[must_use]
     pub fn effective(&self) -> &[Operation] {

@@ -143,7 +143,16 @@ impl Operation {
         }
     }
 
-    /// Whether rows, columns or sheets are others after it: what is transformed past it, moves.
+    /// How much it adds to what it costs to go past it: its spans, at least one.
+    pub(crate) fn parts(&self) -> usize {
+        match self {
+            Self::DeleteRows(delete) | Self::DeleteColumns(delete) => delete.spans.len().max(1),
+            _ => 1,
+        }
+    }
+
+    /// Whether rows, columns or numbers of sheets are others after it: what is transformed past
+    /// it, moves.
     #[must_use]
     pub fn moves_cells(&self) -> bool {
         match self {
@@ -152,12 +161,13 @@ impl Operation {
             | Self::InsertColumns(_)
             | Self::DeleteColumns(_)
             | Self::AddSheet(_)
-            | Self::DeleteSheet(_)
             // What it does is not known before it is resolved.
             | Self::Undo(_) => true,
             Self::SetCells(_)
             | Self::ClearRange(_)
             | Self::RenameSheet(_)
+            // A deleted sheet's number is never used again: what is for it, changes nothing.
+            | Self::DeleteSheet(_)
             | Self::SetFormat(_)
             | Self::Rejected(_) => false,
         }

@@ -7,6 +7,7 @@ use super::operation::transform;
 use super::space_map::SpaceMap;
 use crate::entry::Entry;
 use crate::identity::ClientKey;
+use crate::limits::MAX_TRANSFORM_CHANGES;
 use crate::operation::Operation;
 use crate::position::Position;
 
@@ -34,17 +35,33 @@ pub enum Change {
 }
 
 /// The entries from a position on, as one author sees them.
+///
+/// The order of the author's mutations is that of their entries, so that neither their positions
+/// nor their bases ever fall.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Author {
     client: ClientKey,
     changes: Vec<Change>,
+    /// Which of the changes are its own.
+    owns: Vec<usize>,
+    /// What the changes cost to go past: each its spans, at least one.
+    parts: usize,
 }
 
-/// An own mutation on its way from base to base: nothing is left of some.
-struct Pending {
+/// More has changed than is worth going past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooManyChanges;
+
+/// An own mutation, seen from where its author stands.
+#[derive(Debug, Clone, Copy)]
+struct Own<'a> {
     position: Position,
-    operation: Option<Operation>,
+    base: Position,
+    authored: &'a Operation,
 }
+
+/// Own mutations on their way from base to base: nothing is left of some.
+type Pending = VecDeque<Option<Operation>>;
 
 impl Change {
     fn position(&self) -> Position {
@@ -52,31 +69,33 @@ impl Change {
             Self::Foreign { position, .. } | Self::Own { position, .. } => *position,
         }
     }
+
+    fn parts(&self) -> usize {
+        let (Self::Foreign { operations, .. } | Self::Own { committed: operations, .. }) = self;
+        let own = match self {
+            Self::Own { authored, .. } => authored.parts(),
+            Self::Foreign { .. } => 0,
+        };
+        operations.iter().map(Operation::parts).fold(own, usize::saturating_add)
+    }
 }
 
 impl Author {
     /// The author with this key, before any entry.
     #[must_use]
     pub fn new(client: ClientKey) -> Self {
-        Self { client, changes: Vec::new() }
+        Self { client, changes: Vec::new(), owns: Vec::new(), parts: 0 }
     }
 
     /// Learns the next entry.
     pub fn learn(&mut self, entry: &Entry) {
         let Some(edits) = entry.edits() else { return };
-        let moves = |operation: &Operation| operation.moves_cells();
         for mutation in &edits.mutations {
             let committed = mutation.effective();
-            if !committed.iter().any(moves) && !mutation.authored.moves_cells() {
-                continue;
-            }
             if edits.client == self.client {
-                let authored = mutation.authored.clone();
-                self.commit(entry.position, mutation.base, authored, committed.to_vec());
+                self.commit(entry.position, mutation.base, &mutation.authored, committed);
             } else {
-                let operations = committed.iter().filter(|operation| moves(operation));
-                let operations = operations.cloned().collect();
-                self.changes.push(Change::Foreign { position: entry.position, operations });
+                self.foreign(entry.position, committed);
             }
         }
     }
@@ -86,139 +105,170 @@ impl Author {
         &mut self,
         position: Position,
         base: Position,
-        authored: Operation,
-        committed: Vec<Operation>,
+        authored: &Operation,
+        committed: &[Operation],
     ) {
         // What an undo is resolved to is not known to whoever asks for it.
         if matches!(authored, Operation::Undo(_)) {
-            self.changes.push(Change::Foreign { position, operations: committed });
+            self.foreign(position, committed);
+        } else if authored.moves_cells() {
+            let base = self.last_own().map_or(base, |last| last.base.max(base));
+            let (authored, committed) = (authored.clone(), committed.to_vec());
+            self.push(Change::Own { position, base, authored, committed });
+        }
+    }
+
+    fn foreign(&mut self, position: Position, committed: &[Operation]) {
+        let moving = committed.iter().filter(|operation| operation.moves_cells());
+        let operations: Vec<Operation> = moving.cloned().collect();
+        if !operations.is_empty() {
+            self.push(Change::Foreign { position, operations });
+        }
+    }
+
+    /// Keeps a change; what is too much to go past is not kept, so that it takes no memory.
+    fn push(&mut self, change: Change) {
+        self.parts = self.parts.saturating_add(change.parts());
+        if self.is_too_long() {
+            self.changes = Vec::new();
+            self.owns = Vec::new();
             return;
         }
-        if !authored.moves_cells() {
-            return;
+        if matches!(change, Change::Own { .. }) {
+            self.owns.push(self.changes.len());
         }
-        let base = base.max(self.last_own_base().unwrap_or(base));
-        self.changes.push(Change::Own { position, base, authored, committed });
+        self.changes.push(change);
     }
 
-    fn last_own_base(&self) -> Option<Position> {
-        self.owns().next_back().map(|(_, base, _)| base)
-    }
-
-    /// How many changes are known: a measure of what a map costs.
+    /// Whether more has changed than `MAX_TRANSFORM_CHANGES`: there are no maps then.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.changes.len()
-    }
-
-    /// Whether nothing has moved.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+    pub fn is_too_long(&self) -> bool {
+        self.parts > MAX_TRANSFORM_CHANGES
     }
 
     /// The map from the author's space behind `base` to the end of what was learned.
-    #[must_use]
-    pub fn map(&self, base: Position) -> SpaceMap {
-        if self.changes.is_empty() {
-            return SpaceMap::default();
+    ///
+    /// # Errors
+    /// [`TooManyChanges`] beyond `MAX_TRANSFORM_CHANGES`.
+    pub fn map(&self, base: Position) -> Result<SpaceMap, TooManyChanges> {
+        if self.is_too_long() {
+            return Err(TooManyChanges);
         }
         // Who wrote something on a later base before has seen it.
-        let pending = self.owns().filter(|(position, ..)| *position > base);
-        let base = pending.map(|(_, base, _)| base).max().map_or(base, |later| later.max(base));
-        let mut own = self.pending_at(base);
-        self.walk(base, None, &mut own)
+        let later = self.last_own().filter(|own| own.position > base);
+        let base = later.map_or(base, |own| own.base.max(base));
+        let mut own = self.pending_at(base)?;
+        Ok(self.walk(base, None, &mut own))
     }
 
     /// Everything that was committed behind `at`, whoever wrote it.
-    #[must_use]
-    pub fn committed_since(&self, at: Position) -> SpaceMap {
+    ///
+    /// # Errors
+    /// [`TooManyChanges`] beyond `MAX_TRANSFORM_CHANGES`.
+    pub fn committed_since(&self, at: Position) -> Result<SpaceMap, TooManyChanges> {
+        if self.is_too_long() {
+            return Err(TooManyChanges);
+        }
         let mut map = SpaceMap::default();
-        for change in self.changes.iter().filter(|change| change.position() > at) {
+        for change in self.behind(at) {
             let (Change::Foreign { operations, .. } | Change::Own { committed: operations, .. }) =
                 change;
             operations.iter().for_each(|operation| map.follow(operation));
         }
-        map
+        Ok(map)
     }
 
     /// The lowest base that [`Author::map`] starts from for a mutation on `base`: entries from here
     /// on must have been learned.
+    ///
+    /// An own mutation behind `base` was written on what its author had seen then: that base, and
+    /// behind it the own mutations of that time, which were written on theirs.
     #[must_use]
     pub fn needed_from(&self, base: Position) -> Position {
         let mut lowest = base;
-        loop {
-            let pending = self.owns().filter(|(position, ..)| *position > lowest);
-            match pending.map(|(_, base, _)| base).min() {
-                Some(lower) if lower < lowest => lowest = lower,
-                _ => return lowest,
-            }
+        // Bases never fall: the first behind `lowest` has the lowest of them.
+        while let Some(own) = self.own(self.first_own_behind(lowest)).filter(|o| o.base < lowest) {
+            lowest = own.base;
         }
+        lowest
     }
 
     /// The own mutations behind `base`, in the space of `base` and of each other.
-    fn pending_at(&self, base: Position) -> VecDeque<Pending> {
+    fn pending_at(&self, base: Position) -> Result<Pending, TooManyChanges> {
         let mut at = self.needed_from(base);
-        let mut pending = self.authored_on(at);
+        let mut next_own = self.first_own_behind(at);
+        let mut pending = Pending::new();
+        let mut moves = 0_usize;
+        self.take_authored_on(at, &mut next_own, &mut pending);
         while at < base {
-            let bases = self.owns().map(|(_, base, _)| base).filter(|next| *next > at);
-            let next = bases.min().unwrap_or(base).min(base);
+            let next = self.own(next_own).map_or(base, |own| own.base.min(base));
             let mut map = self.walk(at, Some(next), &mut pending);
+            moves = moves.saturating_add(pending.len());
+            if moves > MAX_TRANSFORM_CHANGES {
+                return Err(TooManyChanges);
+            }
             for own in &mut pending {
-                let Some(authored) = own.operation.take() else { continue };
+                let Some(authored) = own.take() else { continue };
                 let moved = transform(&authored, &map);
                 let committed = moved.unwrap_or_else(|| vec![authored.clone()]);
                 map.follow_own(&authored, &committed);
-                own.operation = committed.into_iter().next();
+                *own = committed.into_iter().next();
             }
-            pending.extend(self.authored_on(next));
+            self.take_authored_on(next, &mut next_own, &mut pending);
             at = next;
         }
-        pending
+        Ok(pending)
     }
 
-    /// The own mutations written on `base`.
-    fn authored_on(&self, base: Position) -> VecDeque<Pending> {
-        let authored = self.owns().filter(|(position, on, _)| *on == base && *position > base);
-        let pending = authored.map(|(position, _, operation)| Pending {
-            position,
-            operation: Some(operation.clone()),
-        });
-        pending.collect()
+    /// Adds the own mutations written on `base`, from the one numbered `next_own` on.
+    fn take_authored_on(&self, base: Position, next_own: &mut usize, pending: &mut Pending) {
+        while let Some(own) = self.own(*next_own).filter(|own| own.base <= base) {
+            pending.push_back(Some(own.authored.clone()));
+            *next_own += 1;
+        }
     }
 
     /// Walks what was committed behind `from` up to `to`, taking the author's own out of `pending`.
-    fn walk(
-        &self,
-        from: Position,
-        to: Option<Position>,
-        pending: &mut VecDeque<Pending>,
-    ) -> SpaceMap {
+    fn walk(&self, from: Position, to: Option<Position>, pending: &mut Pending) -> SpaceMap {
         let mut map = SpaceMap::default();
-        let inside = |change: &&Change| {
-            change.position() > from && to.is_none_or(|to| change.position() <= to)
-        };
-        for change in self.changes.iter().filter(inside) {
+        let inside = |change: &&Change| to.is_none_or(|to| change.position() <= to);
+        for change in self.behind(from).take_while(inside) {
             match change {
                 Change::Foreign { operations, .. } => {
                     operations.iter().for_each(|operation| map.follow(operation));
                 }
-                Change::Own { position, committed, .. } => {
-                    let own = pending.pop_front().filter(|own| own.position == *position);
-                    match own.and_then(|own| own.operation) {
-                        Some(authored) => map.follow_own(&authored, committed),
-                        None => committed.iter().for_each(|operation| map.follow(operation)),
-                    }
-                }
+                Change::Own { committed, .. } => match pending.pop_front().flatten() {
+                    Some(authored) => map.follow_own(&authored, committed),
+                    None => committed.iter().for_each(|operation| map.follow(operation)),
+                },
             }
         }
         map
     }
 
-    fn owns(&self) -> impl DoubleEndedIterator<Item = (Position, Position, &Operation)> {
-        self.changes.iter().filter_map(|change| match change {
-            Change::Own { position, base, authored, .. } => Some((*position, *base, authored)),
+    /// The changes behind a position.
+    fn behind(&self, position: Position) -> impl Iterator<Item = &Change> {
+        let start = self.changes.partition_point(|change| change.position() <= position);
+        self.changes.iter().skip(start)
+    }
+
+    fn own(&self, number: usize) -> Option<Own<'_>> {
+        match self.changes.get(*self.owns.get(number)?)? {
+            Change::Own { position, base, authored, .. } => {
+                Some(Own { position: *position, base: *base, authored })
+            }
             Change::Foreign { .. } => None,
+        }
+    }
+
+    fn last_own(&self) -> Option<Own<'_>> {
+        self.own(self.owns.len().checked_sub(1)?)
+    }
+
+    /// The number of the first own mutation behind a position.
+    fn first_own_behind(&self, position: Position) -> usize {
+        self.owns.partition_point(|index| {
+            self.changes.get(*index).is_some_and(|change| change.position() <= position)
         })
     }
 }

@@ -11,7 +11,9 @@
 //! | insert | in front of the first survivor of what stood behind the gap: after what others inserted there, never lost |
 //! | delete, clear | what is still there of the range; what others inserted inside is spared |
 //! | `SetFormat` | from the first to the last survivor, with what others inserted between |
-//! | on a sheet that is gone | nothing |
+//! | a new sheet | under its author's number or, if that is taken, the next that is free |
+//! | on a sheet that is gone | as it is: the number is never reused, so that it changes nothing |
+//! | on a number that only a stranger's new sheet has | nothing |
 //!
 //! A map depends only on what is left, not on the order or grouping in which it came about.
 
@@ -21,6 +23,6 @@ mod space_map;
 #[cfg(test)]
 mod tests;
 
-pub use author::{Author, Change};
+pub use author::{Author, Change, TooManyChanges};
 pub use operation::transform;
 pub use space_map::{SheetMap, SpaceMap};

@@ -60,7 +60,10 @@ fn moved(operation: &Operation, map: &SpaceMap) -> Option<Operation> {
             let spans = map.columns.kept(&delete.spans);
             (!spans.is_empty()).then_some(Operation::DeleteColumns(DeleteSpans { sheet, spans }))
         }
-        Operation::AddSheet(add) => Some(Operation::AddSheet(add_sheet(add, map))),
+        Operation::AddSheet(add) => Some(Operation::AddSheet(AddSheet {
+            sheet: map.free_number(add.sheet),
+            name: add.name.clone(),
+        })),
         Operation::RenameSheet(rename) => {
             let (sheet, _) = there(rename.sheet, map)?;
             Some(Operation::RenameSheet(RenameSheet { sheet, name: rename.name.clone() }))
@@ -73,7 +76,7 @@ fn moved(operation: &Operation, map: &SpaceMap) -> Option<Operation> {
     }
 }
 
-/// The sheet, if it is still there.
+/// The sheet, unless its number is only a stranger's.
 fn there(sheet: SheetId, map: &SpaceMap) -> Option<(SheetId, SheetMap)> {
     let map = map.sheet(sheet);
     Some((map.sheet?, map))
@@ -87,14 +90,4 @@ fn set_cells(set: &SetCells, map: &SheetMap) -> Option<Operation> {
     };
     let cells: Vec<CellEdit> = set.cells.iter().filter_map(place).collect();
     (!cells.is_empty()).then_some(Operation::SetCells(SetCells { sheet, cells }))
-}
-
-/// A number that another's new sheet took is passed on to the next that is free.
-fn add_sheet(add: &AddSheet, map: &SpaceMap) -> AddSheet {
-    let taken = map.added();
-    let sheet = match taken.last() {
-        Some(last) if taken.contains(&add.sheet) => SheetId(last.0.saturating_add(1)),
-        _ => add.sheet,
-    };
-    AddSheet { sheet, name: add.name.clone() }
 }

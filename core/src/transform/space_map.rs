@@ -9,15 +9,19 @@ use crate::operation::{InsertBefore, Operation, SheetId};
 /// A map of a workbook: what is not listed has not moved.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpaceMap {
+    /// The author's own new sheets are listed even if they have not moved.
     sheets: BTreeMap<SheetId, SheetMap>,
-    /// Numbers of sheets that are new in the later space.
+    /// Numbers of sheets that are new in the later space, whoever added them: unless it is listed
+    /// above, such a number is a stranger's sheet, which the author never saw.
     added: BTreeSet<SheetId>,
 }
 
 /// Where one sheet and its rows and columns are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetMap {
-    /// The sheet's number in the later space; `None` if it was deleted.
+    /// The sheet's number in the later space; `None` for a number that is only a stranger's new
+    /// sheet there. A deleted sheet keeps its number: it is never reused, and the last sheet of a
+    /// workbook is not deleted, which no map can know.
     pub sheet: Option<SheetId>,
     /// Its rows.
     pub rows: AxisMap,
@@ -56,6 +60,14 @@ impl SpaceMap {
         map
     }
 
+    /// What it does to cells alone: for a map that is stored, which moves no operation that adds
+    /// a sheet.
+    #[must_use]
+    pub fn of_cells(&self) -> Self {
+        let strangers = self.added.iter().map(|id| (*id, self.sheet(*id)));
+        Self::from_sheets(self.sheets.clone().into_iter().chain(strangers))
+    }
+
     /// Whether nothing has moved.
     #[must_use]
     pub fn is_identity(&self) -> bool {
@@ -84,9 +96,14 @@ impl SpaceMap {
         Self { sheets: moved.collect(), added: BTreeSet::new() }
     }
 
-    /// Whether a sheet with this number is new in the later space.
-    pub(super) fn added(&self) -> &BTreeSet<SheetId> {
-        &self.added
+    /// The number that a new sheet gets in the later space: the author's, or if a new sheet has
+    /// it, the next that none has. The author's is above every number of the older space.
+    pub(super) fn free_number(&self, wanted: SheetId) -> SheetId {
+        let mut number = wanted;
+        for _ in self.added.range(wanted..).zip(wanted.0..).take_while(|(id, next)| id.0 == *next) {
+            number = SheetId(number.0.saturating_add(1));
+        }
+        number
     }
 
     /// Whether one of the maps has more runs than are worth carrying on.
@@ -112,12 +129,8 @@ impl SpaceMap {
             Operation::AddSheet(add) => {
                 self.added.insert(add.sheet);
             }
-            Operation::DeleteSheet(delete) => {
-                for id in self.sources(delete.sheet) {
-                    self.change(id, |map| map.sheet = None);
-                }
-            }
-            Operation::SetCells(_)
+            Operation::DeleteSheet(_)
+            | Operation::SetCells(_)
             | Operation::ClearRange(_)
             | Operation::SetFormat(_)
             | Operation::RenameSheet(_)
@@ -178,7 +191,6 @@ impl SpaceMap {
             }
             _ => {}
         }
-        let known: BTreeSet<SheetId> = self.added.clone();
         committed.iter().for_each(|operation| self.follow(operation));
         match (authored, committed) {
             (Operation::InsertRows(mine), [Operation::InsertRows(done)]) => {
@@ -189,9 +201,9 @@ impl SpaceMap {
             }
             (Operation::AddSheet(mine), [Operation::AddSheet(done)]) => {
                 // It is no stranger's: the author's number means this very sheet.
-                self.added = known;
                 let map = SheetMap { sheet: Some(done.sheet), ..SheetMap::identity(mine.sheet) };
-                if mine.sheet != done.sheet {
+                let known = self.sheets.get(&mine.sheet).is_some_and(|map| map.sheet.is_some());
+                if !known {
                     self.sheets.insert(mine.sheet, map);
                 }
             }

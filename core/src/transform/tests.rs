@@ -1,13 +1,217 @@
 //! The transform against plain lists of ids.
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+
 use super::*;
-use crate::operation::{InsertBefore, Operation, SheetId};
+use crate::cell::Value;
+use crate::operation::tests::any_operation;
+use crate::operation::{
+    AddSheet, CellEdit, DeleteSheet, InsertBefore, Operation, SetCells, SheetId,
+};
+use crate::oracle::Plain;
+use crate::oracle::intent::{Intent, sensible};
+use crate::workbook::Workbook;
+
+/// A state that operations made, and the operations.
+fn state(operations: Vec<Operation>) -> (Plain, Vec<Operation>) {
+    after(&Plain::new(), operations, 1)
+}
+
+/// What operations, each sensible where it stands, make of a state.
+fn after(base: &Plain, operations: Vec<Operation>, tag: u32) -> (Plain, Vec<Operation>) {
+    let mut plain = base.clone();
+    let mut done = Vec::new();
+    for (tag, operation) in (tag..).zip(operations) {
+        let operation = sensible(&plain, operation);
+        plain.apply(&operation, tag);
+        done.push(operation);
+    }
+    (plain, done)
+}
+
+fn committed(operation: &Operation, map: &SpaceMap) -> Vec<Operation> {
+    transform(operation, map).unwrap_or_else(|| vec![operation.clone()])
+}
+
+fn workbook(operations: &[Operation]) -> Workbook {
+    let mut workbook = Workbook::default();
+    workbook.apply_operations(operations).unwrap();
+    workbook
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    /// Every row of the table, and its extension to any number of concurrent operations: what
+    /// lands is what its author meant, by identity.
+    #[test]
+    fn what_lands_is_what_its_author_meant(
+        before in vec(any_operation(), 0..4),
+        others in vec(any_operation(), 1..5),
+        mine in any_operation(),
+    ) {
+        let (base, _) = state(before);
+        let (mut head, others) = after(&base, others, 10);
+        let mine = sensible(&base, mine);
+        let mut expected = head.clone();
+        Intent::of(&base, &mine, 20).apply(&mut expected);
+        for operation in committed(&mine, &SpaceMap::of(&others)) {
+            head.apply(&operation, 20);
+        }
+        prop_assert!(head == expected, "others {:?}, mine {:?}", others, mine);
+    }
+
+    /// A map of all is as good as going past one operation after the other, but for inserts and
+    /// formats: once the lines around a gap are gone, only the map of all knows where to go on.
+    #[test]
+    fn a_map_of_all_is_as_good_as_one_after_the_other(
+        before in vec(any_operation(), 0..3),
+        others in vec(any_operation(), 0..8),
+        mine in any_operation(),
+    ) {
+        let (base, _) = state(before);
+        let (_, others) = after(&base, others, 10);
+        let mine = sensible(&base, mine);
+        let mut step_by_step = vec![mine.clone()];
+        for operation in &others {
+            let map = SpaceMap::of(std::slice::from_ref(operation));
+            step_by_step = step_by_step.iter().flat_map(|mine| committed(mine, &map)).collect();
+        }
+        let around_gaps = matches!(
+            mine,
+            Operation::SetFormat(_) | Operation::InsertRows(_) | Operation::InsertColumns(_)
+        );
+        if !around_gaps {
+            prop_assert_eq!(committed(&mine, &SpaceMap::of(&others)), step_by_step);
+        }
+    }
+
+    /// Two at once: both orders lead to the same, unless the table lets the later one win.
+    #[test]
+    fn both_orders_lead_to_the_same(
+        before in vec(any_operation(), 0..4),
+        one in any_operation(),
+        two in any_operation(),
+    ) {
+        let (base, before) = state(before);
+        let (one, two) = (sensible(&base, one), sensible(&base, two));
+        prop_assume!(!order_decides(&base, &one, &two));
+        let in_order = |first: &Operation, second: &Operation| {
+            let rest = committed(second, &SpaceMap::of(std::slice::from_ref(first)));
+            let all: Vec<_> = before.iter().chain([first]).chain(&rest).cloned().collect();
+            workbook(&all)
+        };
+        let (left, right) = (in_order(&one, &two), in_order(&two, &one));
+        if let Some(what) = crate::oracle::looks_different(&left, &right) {
+            return Err(TestCaseError::fail(format!("{what}: {one:?} and {two:?}")));
+        }
+    }
+}
+
+/// Where the order of two concurrent operations decides:
+/// - both write the same cell, or one clears or formats what the other writes or formats,
+/// - both insert into the same gap,
+/// - both are about the names, the number or the existence of sheets.
+fn order_decides(base: &Plain, one: &Operation, two: &Operation) -> bool {
+    use Operation::{
+        AddSheet, ClearRange, DeleteSheet, InsertColumns, InsertRows, RenameSheet, SetCells,
+        SetFormat,
+    };
+    let of_sheets = |o: &Operation| matches!(o, AddSheet(_) | RenameSheet(_) | DeleteSheet(_));
+    let (writes_one, writes_two) = (writes(base, one), writes(base, two));
+    let formats = |o: &Operation| matches!(o, SetFormat(_));
+    match (one, two) {
+        (InsertRows(one), InsertRows(two)) | (InsertColumns(one), InsertColumns(two)) => {
+            (one.sheet, one.before) == (two.sheet, two.before)
+        }
+        (
+            SetCells(_) | ClearRange(_) | SetFormat(_),
+            SetCells(_) | ClearRange(_) | SetFormat(_),
+        ) => {
+            let meet = writes_one.iter().any(|cell| writes_two.contains(cell));
+            // Neither values nor formats of the one are touched by the other.
+            let apart = formats(one) && matches!(two, ClearRange(_))
+                || formats(two) && matches!(one, ClearRange(_))
+                || matches!((one, two), (ClearRange(_), ClearRange(_)));
+            meet && !apart
+        }
+        _ => of_sheets(one) && of_sheets(two),
+    }
+}
+
+/// The cells that an operation is for.
+fn writes(base: &Plain, operation: &Operation) -> Vec<(SheetId, u32, u32)> {
+    let side = crate::oracle::LINES as u32;
+    let range =
+        |sheet: SheetId, rows: &crate::operation::Spans, columns: &crate::operation::Spans| {
+            let rows: Vec<u32> = (0..side).filter(|row| rows.contains(*row)).collect();
+            let columns: Vec<u32> = (0..side).filter(|column| columns.contains(*column)).collect();
+            let cells = rows.iter().flat_map(|row| columns.iter().map(move |c| (sheet, *row, *c)));
+            cells.collect()
+        };
+    let _ = base;
+    match operation {
+        Operation::SetCells(set) => {
+            set.cells.iter().map(|edit| (set.sheet, edit.row, edit.column)).collect()
+        }
+        Operation::ClearRange(clear) => range(clear.sheet, &clear.rows, &clear.columns),
+        Operation::SetFormat(set) => range(set.sheet, &set.rows, &set.columns),
+        _ => vec![],
+    }
+}
+
+fn rows(before: u32, count: u32) -> Operation {
+    Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count })
+}
+
+fn add(sheet: u32) -> Operation {
+    Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "new".into() })
+}
+
+fn set(sheet: u32, row: u32) -> Operation {
+    let value = Some(Value::Bool(true));
+    let edit = CellEdit { row, column: 0, value, formula: None, format: None };
+    Operation::SetCells(SetCells { sheet: SheetId(sheet), cells: vec![edit] })
+}
 
 #[test]
 fn an_insert_into_the_same_gap_lands_behind_what_was_there_first() {
-    let insert =
-        |before| Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count: 2 });
-    let map = SpaceMap::of(&[insert(3)]);
-    assert_eq!(transform(&insert(3), &map), Some(vec![insert(5)]));
-    assert_eq!(transform(&insert(2), &map), None);
+    let map = SpaceMap::of(&[rows(3, 2)]);
+    assert_eq!(transform(&rows(3, 2), &map), Some(vec![rows(5, 2)]));
+    assert_eq!(transform(&rows(2, 2), &map), None);
+}
+
+#[test]
+fn a_new_sheet_takes_the_next_number_that_is_free() {
+    let map = SpaceMap::of(&[add(1), add(2), add(9)]);
+    assert_eq!(transform(&add(1), &map), Some(vec![add(3)]));
+    assert_eq!(transform(&add(9), &map), Some(vec![add(10)]));
+    assert_eq!(transform(&add(4), &map), None);
+}
+
+#[test]
+fn two_own_sheets_stay_two_when_another_takes_the_first_number() {
+    let mut map = SpaceMap::of(&[add(1)]);
+    for (mine, number) in [(add(1), 2), (add(2), 3)] {
+        let done = committed(&mine, &map);
+        assert_eq!(done, [add(number)]);
+        map.follow_own(&mine, &done);
+    }
+    assert_eq!(committed(&set(1, 0), &map), [set(2, 0)]);
+    assert_eq!(committed(&set(2, 0), &map), [set(3, 0)]);
+}
+
+#[test]
+fn what_is_for_a_sheet_that_could_not_be_deleted_is_not_lost() {
+    let map = SpaceMap::of(&[Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST })]);
+    assert_eq!(committed(&set(0, 4), &map), [set(0, 4)]);
+}
+
+#[test]
+fn a_strangers_new_sheet_is_not_what_the_author_meant() {
+    let map = SpaceMap::of(&[add(1)]);
+    assert!(committed(&set(1, 4), &map).is_empty());
+    assert!(committed(&set(1, 4), &map.of_cells()).is_empty());
+    assert_eq!(committed(&set(2, 4), &map), [set(2, 4)]);
 }

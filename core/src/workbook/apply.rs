@@ -96,7 +96,7 @@ impl Workbook {
     }
 
     /// The name, or with a number behind it if another sheet than `own` has it.
-    fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
+    pub(super) fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
         let taken = |name: &str| self.sheet_named(name).is_some_and(|id| Some(id) != own);
         let numbered = |number: usize| {
             let suffix = format!(" ({number})");
@@ -112,7 +112,7 @@ impl Workbook {
         candidates.find(|candidate| !taken(candidate)).unwrap_or_else(|| name.to_owned())
     }
 
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         const SHEET_BYTES: usize = 512;
         let weight = |sheet: &Sheet| sheet.bytes().saturating_add(SHEET_BYTES);
         self.sheets.values().map(weight).fold(0, usize::saturating_add)

@@ -3,8 +3,8 @@
 //! The plain idea, a list of ids, kept as runs: inserting rows moves no cell, since cells belong to
 //! ids and not to numbers.
 
-use crate::axis_map::Axis;
-use crate::operation::Spans;
+use crate::axis_map::{Axis, AxisMap, Run};
+use crate::operation::{Span, Spans};
 
 /// Neighbours with consecutive ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,9 +93,21 @@ impl AxisOrder {
 
     /// The places of ids, for looking up many.
     pub(super) fn places(&self) -> Places {
-        let mut runs = self.runs.clone();
-        runs.sort_by_key(|run| run.id);
-        Places { runs }
+        Places::of(&self.runs)
+    }
+
+    /// Where each of these ids stands in a later (or earlier) order.
+    pub(super) fn map_to(&self, to: &Self, axis: Axis) -> AxisMap {
+        let places = to.places();
+        let mut map = AxisMap::empty(axis);
+        for run in &self.runs {
+            for (id, span) in places.overlapping(run.id, run.id_end()) {
+                let offset = u32::try_from(id.saturating_sub(run.id)).unwrap_or(u32::MAX);
+                let src = run.index.saturating_add(offset);
+                map.push(Run { src, dst: span.first, len: span.count });
+            }
+        }
+        map
     }
 
     /// How many runs: a measure of its memory.
@@ -139,33 +151,46 @@ impl Places {
         Some(run.index.saturating_add(offset))
     }
 
-    /// Where the first of these consecutive ids stands that is still there.
-    pub(super) fn first_of(&self, ids: IdRun) -> Option<u32> {
-        let at = self.runs.partition_point(|run| run.id_end() <= ids.id);
-        let run = self.runs.get(at).filter(|run| run.id < ids.id_end())?;
-        self.index(run.id.max(ids.id))
+    /// Where the ids from `first` up to `end` stand that are there: each run with its first id.
+    fn overlapping(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, Span)> + '_ {
+        let start = self.runs.partition_point(|run| run.id_end() <= first);
+        self.runs.iter().skip(start).map_while(move |run| {
+            let id = run.id.max(first);
+            let count = run.id_end().min(end).checked_sub(id).filter(|count| *count > 0)?;
+            let offset = u32::try_from(id.saturating_sub(run.id)).ok()?;
+            let first = run.index.saturating_add(offset);
+            Some((id, Span { first, count: u32::try_from(count).ok()? }))
+        })
+    }
+
+    /// The places of the ids from `first` up to `end` that are there.
+    pub(super) fn spans(&self, first: u64, end: u64) -> impl Iterator<Item = Span> + '_ {
+        self.overlapping(first, end).map(|(_, span)| span)
+    }
+
+    /// Whether an id is one of these.
+    pub(super) fn holds(&self, id: u64) -> bool {
+        self.index(id).is_some()
+    }
+
+    /// Places of runs.
+    pub(super) fn of(runs: &[IdRun]) -> Self {
+        let mut runs = runs.to_vec();
+        runs.sort_by_key(|run| run.id);
+        Self { runs }
     }
 
     /// The ids of these that are not in `other`, in their order in this one.
     pub(super) fn missing_in(&self, other: &Self) -> Spans {
         let mut missing = Vec::new();
         for run in &self.runs {
+            let end = (run.id_end(), Span { first: 0, count: 0 });
             let mut id = run.id;
-            while id < run.id_end() {
-                let at = other.runs.partition_point(|there| there.id_end() <= id);
-                let (there_begins, there_ends) = match other.runs.get(at) {
-                    Some(there) => (there.id.max(id), there.id_end()),
-                    None => (run.id_end(), run.id_end()),
-                };
-                let gap_end = there_begins.min(run.id_end());
-                let offset = |id: u64| u32::try_from(id.saturating_sub(run.id)).unwrap_or(u32::MAX);
-                if let Some(count) =
-                    u32::try_from(gap_end.saturating_sub(id)).ok().filter(|c| *c > 0)
-                {
-                    let first = run.index.saturating_add(offset(id));
-                    missing.push(crate::operation::Span { first, count });
-                }
-                id = there_ends.max(gap_end);
+            for (there, span) in other.overlapping(run.id, run.id_end()).chain([end]) {
+                let offset = u32::try_from(id.saturating_sub(run.id)).unwrap_or(u32::MAX);
+                let count = u32::try_from(there.saturating_sub(id)).unwrap_or(u32::MAX);
+                missing.push(Span { first: run.index.saturating_add(offset), count });
+                id = there.saturating_add(u64::from(span.count));
             }
         }
         missing.sort_by_key(|span| span.first);

@@ -9,7 +9,7 @@ use super::{Sheet, Workbook};
 use crate::api::PlacedCell;
 use crate::axis_map::Axis;
 use crate::cell::Cell;
-use crate::operation::{SheetId, Spans};
+use crate::operation::{SheetId, Span, Spans};
 
 /// The sheets that differ.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -32,7 +32,7 @@ pub struct SheetDiff {
     pub rows: AxisDiff,
     /// Columns inserted and deleted.
     pub columns: AxisDiff,
-    /// Whether formats of ranges differ.
+    /// Whether formats of ranges differ, apart from having moved along.
     pub formats: bool,
     /// Cells that differ, where they stand in the later state.
     pub cells: Vec<CellDiff>,
@@ -125,6 +125,7 @@ impl SheetDiff {
 fn between(from: &Sheet, to: &Sheet) -> SheetDiff {
     let (from_rows, from_columns) = from.places();
     let (to_rows, to_columns) = to.places();
+    let (rows_moved, columns_moved) = from.map_to(to);
     let ids: BTreeSet<_> = from.cells.keys().chain(to.cells.keys()).copied().collect();
     let cells = ids.into_iter().filter_map(|(row, column)| {
         let (row_now, column_now) = (to_rows.index(row)?, to_columns.index(column)?);
@@ -144,23 +145,28 @@ fn between(from: &Sheet, to: &Sheet) -> SheetDiff {
         sheet: SheetId::FIRST,
         name: String::new(),
         change: SheetChange::Kept,
-        rows: axis_diff(Axis::Rows, &from_rows, &to_rows),
-        columns: axis_diff(Axis::Columns, &from_columns, &to_columns),
-        formats: from.formats != to.formats,
+        rows: axis_diff(Axis::Rows, (from, &from_rows), (to, &to_rows)),
+        columns: axis_diff(Axis::Columns, (from, &from_columns), (to, &to_columns)),
+        formats: from.formats.mapped(&rows_moved, &columns_moved) != to.formats,
         cells,
         deleted: placed(from, gone),
     }
 }
 
 /// What an insert pushes over the end of the sheet, and what fills it up after a delete, is no
-/// difference to anybody.
-fn axis_diff(axis: Axis, from: &Places, to: &Places) -> AxisDiff {
-    let without_end = |spans: Spans| {
-        Spans::from_sorted(spans.iter().filter(|span| span.end() < axis.limit()).collect())
+/// difference to anybody: the end is cut off behind what the sheet holds.
+fn axis_diff(axis: Axis, from: (&Sheet, &Places), to: (&Sheet, &Places)) -> AxisDiff {
+    let within = |spans: Spans, sheet: &Sheet| {
+        let reach = sheet.reach(axis);
+        let cut = spans.iter().map(|span| match span.end() < axis.limit() {
+            true => span,
+            false => Span { count: reach.saturating_sub(span.first), ..span },
+        });
+        Spans::from_sorted(cut.collect())
     };
     AxisDiff {
-        inserted: without_end(to.missing_in(from)),
-        deleted: without_end(from.missing_in(to)),
+        inserted: within(to.1.missing_in(from.1), to.0),
+        deleted: within(from.1.missing_in(to.1), from.0),
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::GENERAL;
-use crate::operation::Spans;
+use crate::operation::{Span, Spans};
 
 /// The format of a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,11 @@ impl FormatLayer {
         let holds =
             |record: &&RangeFormat| record.rows.contains(row) && record.columns.contains(column);
         self.records.iter().rev().find(holds).map(|record| record.format.as_str())
+    }
+
+    /// Whether no range has a format.
+    pub(super) fn is_empty(&self) -> bool {
+        self.records.is_empty()
     }
 
     /// The records that meet a rectangle, cut to it, oldest first.
@@ -66,6 +71,23 @@ impl FormatLayer {
         }
         let (rows, columns) = (rows.clone(), columns.clone());
         self.records.push(RangeFormat { rows, columns, format: format.to_owned() });
+    }
+
+    /// The records where maps of both axes take them.
+    pub(super) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
+        let mut mapped = self.clone();
+        mapped.map(Axis::Rows, rows);
+        mapped.map(Axis::Columns, columns);
+        mapped
+    }
+
+    /// How far the formats reach that do not go to the end of the axis.
+    pub(super) fn reach(&self, axis: Axis) -> u32 {
+        let ends = self.records.iter().filter_map(|record| match axis {
+            Axis::Rows => record.rows.iter().last(),
+            Axis::Columns => record.columns.iter().last(),
+        });
+        ends.map(Span::end).filter(|end| *end < axis.limit()).max().unwrap_or(0)
     }
 
     /// Moves every record along; it grows by what is inserted inside.

@@ -98,6 +98,29 @@ impl Sheet {
         Some((self.rows.id(row)?, self.columns.id(column)?))
     }
 
+    /// The order of its rows or columns.
+    pub(super) fn order(&self, axis: Axis) -> &AxisOrder {
+        match axis {
+            Axis::Rows => &self.rows,
+            Axis::Columns => &self.columns,
+        }
+    }
+
+    /// Where its rows and columns stand in another state of the sheet.
+    pub(super) fn map_to(&self, to: &Self) -> (AxisMap, AxisMap) {
+        let map = |axis| self.order(axis).map_to(to.order(axis), axis);
+        (map(Axis::Rows), map(Axis::Columns))
+    }
+
+    /// How far it holds cells or formats of ranges: behind that, all rows or columns are alike.
+    pub(super) fn reach(&self, axis: Axis) -> u32 {
+        let written = match axis {
+            Axis::Rows => self.extent.rows,
+            Axis::Columns => self.extent.columns,
+        };
+        written.max(self.formats.reach(axis))
+    }
+
     pub(super) fn places(&self) -> (Places, Places) {
         (self.rows.places(), self.columns.places())
     }
@@ -120,7 +143,8 @@ impl Sheet {
         let Some(id) = self.id(edit.row, edit.column) else { return };
         self.extent.rows = self.extent.rows.max(edit.row.saturating_add(1));
         self.extent.columns = self.extent.columns.max(edit.column.saturating_add(1));
-        let below = self.formats.at(edit.row, edit.column).is_some();
+        // Cheap, since an operation has many cells: it need not hide anything.
+        let below = !self.formats.is_empty();
         self.change(id, |cell| {
             if let Some(value) = &edit.value {
                 cell.value = value.clone();
@@ -168,7 +192,7 @@ impl Sheet {
     }
 
     pub(super) fn insert(&mut self, axis: Axis, before: u32, count: u32) {
-        let order = self.order(axis);
+        let order = self.order_mut(axis);
         let pushed_out = order.insert(before, count);
         self.forget(axis, &pushed_out);
         let map = AxisMap::insert(axis, before, count);
@@ -180,7 +204,7 @@ impl Sheet {
     }
 
     pub(super) fn delete(&mut self, axis: Axis, spans: &Spans) {
-        let order = self.order(axis);
+        let order = self.order_mut(axis);
         let deleted = order.delete(spans);
         self.forget(axis, &deleted);
         self.formats.map(axis, &AxisMap::delete(axis, spans));
@@ -189,7 +213,7 @@ impl Sheet {
         *extent = extent.saturating_sub(u32::try_from(gone).unwrap_or(u32::MAX));
     }
 
-    fn order(&mut self, axis: Axis) -> &mut AxisOrder {
+    fn order_mut(&mut self, axis: Axis) -> &mut AxisOrder {
         match axis {
             Axis::Rows => &mut self.rows,
             Axis::Columns => &mut self.columns,
@@ -207,9 +231,8 @@ impl Sheet {
         let gone: Vec<CellId> = match axis {
             Axis::Rows => runs.iter().flat_map(|run| self.held(*run)).map(|(id, _)| *id).collect(),
             Axis::Columns => {
-                let inside =
-                    |column: u64| runs.iter().any(|run| (run.id..run.id_end()).contains(&column));
-                self.cells.keys().copied().filter(|(_, column)| inside(*column)).collect()
+                let columns = Places::of(runs);
+                self.cells.keys().copied().filter(|(_, column)| columns.holds(*column)).collect()
             }
         };
         for id in gone {

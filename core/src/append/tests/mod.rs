@@ -1,6 +1,8 @@
 //! The machine against a log in memory, with faults on a script.
 
+mod model;
 pub(super) mod support;
+mod transform;
 mod world;
 
 use super::*;

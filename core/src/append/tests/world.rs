@@ -113,6 +113,10 @@ impl World {
         self.entries.values().cloned().collect()
     }
 
+    pub(super) fn known_from(&self, base: Position) -> Vec<Arc<Entry>> {
+        self.entries.range(base..).map(|(_, entry)| Arc::clone(entry)).collect()
+    }
+
     /// Ids of one client in the log, in order; numbers must have no gap.
     pub(super) fn ids_of(&self, who: u8) -> Vec<u64> {
         let mut expected = Position::FIRST;

@@ -1,0 +1,220 @@
+//! Several clients with mutations on their way, against what each of them meant.
+//!
+//! Every client sees the log up to a base of its own, with its own mutations on top that it has
+//! not seen in the log; its bases rise while mutations are still on their way.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::super::*;
+use super::support::*;
+use super::world::World;
+use crate::operation::Operation;
+use crate::operation::tests::any_operation;
+use crate::oracle::intent::{Intent, sensible};
+use crate::oracle::{Plain, Tag};
+
+/// What happens next.
+#[derive(Debug, Clone)]
+enum Step {
+    /// A client edits what it sees.
+    Write(usize, Operation),
+    /// A client sends what can never succeed.
+    WriteInvalid(usize),
+    /// A client takes something back, resolved at what the log was so many entries ago.
+    Undo(usize, usize, Vec<Operation>),
+    /// A client sends so many of its mutations, with or without knowledge of the log.
+    Send(usize, usize, bool),
+    /// A client sees the log but for so many of the newest entries.
+    See(usize, u32),
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let client = 0..2_usize;
+    prop_oneof![
+        6 => (client.clone(), any_operation()).prop_map(|(who, what)| Step::Write(who, what)),
+        1 => client.clone().prop_map(Step::WriteInvalid),
+        1 => (client.clone(), 0..3_usize, vec(any_operation(), 1..3))
+            .prop_map(|(who, ago, parts)| Step::Undo(who, ago, parts)),
+        4 => (client.clone(), 1..4_usize, any::<bool>())
+            .prop_map(|(who, count, warm)| Step::Send(who, count, warm)),
+        3 => (client, 0..3_u32).prop_map(|(who, behind)| Step::See(who, behind)),
+    ]
+}
+
+/// A mutation of a client, and what it means.
+struct Meant {
+    mutation: NewMutation,
+    tag: Tag,
+    intents: Vec<Intent>,
+    /// Where it was committed.
+    position: Option<Position>,
+}
+
+#[derive(Default)]
+struct Client {
+    base: u32,
+    sent: usize,
+    mutations: Vec<Meant>,
+}
+
+/// Parts of a mutation, each with a tag of its own; parts of which nothing is left, of those that
+/// make no lines and sheets, change no tag.
+fn tagged(first: Tag, parts: &[Operation]) -> impl Iterator<Item = (Tag, &Operation)> {
+    parts.iter().scan(first, |next, part| {
+        let tag = *next;
+        let makes = matches!(
+            part,
+            Operation::InsertRows(_) | Operation::InsertColumns(_) | Operation::AddSheet(_)
+        );
+        *next += u32::from(makes);
+        Some((tag, part))
+    })
+}
+
+struct Model {
+    world: World,
+    /// The state at each entry.
+    states: Vec<Plain>,
+    clients: [Client; 2],
+    tags: Tag,
+}
+
+impl Model {
+    fn new() -> Self {
+        let clients = Default::default();
+        Self { world: World::new(1), states: vec![Plain::new()], clients, tags: 1_000 }
+    }
+
+    /// What a client sees: the log up to its base, and its own behind that.
+    fn view(&self, who: usize) -> Plain {
+        let client = &self.clients[who];
+        let mut view = self.states[client.base as usize].clone();
+        let seen = |meant: &&Meant| meant.position.is_some_and(|at| at.num() <= client.base);
+        for meant in client.mutations.iter().filter(|meant| !seen(meant)) {
+            // What an undo does is not known to whoever asks for it.
+            if !matches!(meant.mutation.operation, Operation::Undo(_)) {
+                meant.intents.iter().for_each(|intent| intent.apply(&mut view));
+            }
+        }
+        view
+    }
+
+    fn add(&mut self, who: usize, operation: Operation, resolved: Option<Resolved>) {
+        self.tags += 10;
+        let tag = self.tags;
+        let intents = match &resolved {
+            None => vec![Intent::of(&self.view(who), &operation, tag)],
+            Some(resolved) => {
+                let mut state = self.states[resolved.at.num() as usize].clone();
+                let parts = tagged(tag, &resolved.operations).map(|(tag, part)| {
+                    let intent = Intent::of(&state, part, tag);
+                    state.apply(part, tag);
+                    intent
+                });
+                parts.collect()
+            }
+        };
+        let client = &mut self.clients[who];
+        let id = client.mutations.len() as u64 + 1;
+        let mutation = NewMutation { id, base: at(0, client.base), operation, resolved };
+        client.mutations.push(Meant { mutation, tag, intents, position: None });
+    }
+
+    fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
+        match step {
+            Step::Write(who, operation) => {
+                let operation = sensible(&self.view(who), operation);
+                if !matches!(operation, Operation::Undo(_) | Operation::Rejected(_)) {
+                    self.add(who, operation, None);
+                }
+            }
+            Step::WriteInvalid(who) => {
+                let rows = crate::operation::InsertBefore {
+                    sheet: crate::operation::SheetId::FIRST,
+                    before: 0,
+                    count: 0,
+                };
+                self.add(who, Operation::InsertRows(rows), None);
+            }
+            Step::Undo(who, ago, parts) => {
+                let num = (self.states.len() - 1).saturating_sub(ago) as u32;
+                let mut state = self.states[num as usize].clone();
+                let resolved = parts.into_iter().map(|part| {
+                    let part = sensible(&state, part);
+                    state.apply(&part, 1);
+                    part
+                });
+                let operations = resolved.collect();
+                let undo = Operation::Undo(crate::operation::Undo { position: at(0, num) });
+                self.add(who, undo, Some(Resolved { at: at(0, num), operations }));
+            }
+            Step::See(who, behind) => {
+                let head = self.states.len() as u32 - 1;
+                let client = &mut self.clients[who];
+                client.base = client.base.max(head.saturating_sub(behind));
+            }
+            Step::Send(who, count, warm) => return self.send(who, count, warm),
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, who: usize, count: usize, warm: bool) -> Result<(), TestCaseError> {
+        let client = &self.clients[who];
+        let end = client.mutations.len().min(client.sent + count);
+        let mutations: Vec<NewMutation> =
+            client.mutations[client.sent..end].iter().map(|meant| meant.mutation.clone()).collect();
+        if mutations.is_empty() {
+            return Ok(());
+        }
+        let key = super::support::client(who as u8);
+        let request = Request::new(log(), key, None, EPOCH, client.sent as u64, mutations).unwrap();
+        let known = if warm { self.world.known_from(request.lowest_base()) } else { vec![] };
+        let before = self.states.len();
+        self.world
+            .run(request, &known)
+            .map_err(|fault| TestCaseError::fail(format!("{fault:?}")))?;
+        self.clients[who].sent = end;
+        let new: Vec<_> = self.world.entries.values().skip(before).cloned().collect();
+        new.iter().try_for_each(|entry| self.check(who, entry))
+    }
+
+    /// What an entry does, by its coordinates and by what its author meant.
+    fn check(&mut self, who: usize, entry: &Entry) -> Result<(), TestCaseError> {
+        let mut state = self.states.last().unwrap().clone();
+        let mut expected = state.clone();
+        let edits = entry.edits().unwrap();
+        for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
+            let meant = &mut self.clients[who].mutations[id as usize - 1];
+            meant.position = Some(entry.position);
+            meant.intents.iter().for_each(|intent| intent.apply(&mut expected));
+            for (tag, operation) in tagged(meant.tag, mutation.effective()) {
+                state.apply(operation, tag);
+            }
+            prop_assert!(
+                state == expected,
+                "{} of client {who}: meant {:?}, became {:?}",
+                id,
+                meant.mutation,
+                mutation
+            );
+        }
+        self.states.push(state);
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn every_edit_lands_where_its_author_meant_it(steps in vec(any_step(), 4..24)) {
+        let mut model = Model::new();
+        for step in steps {
+            model.step(step)?;
+        }
+        for who in 0..2 {
+            model.send(who, usize::MAX / 2, true)?;
+        }
+    }
+}

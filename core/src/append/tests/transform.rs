@@ -1,0 +1,327 @@
+//! What is learned of the log and what is committed of a request's mutations.
+
+use super::super::*;
+use super::support::*;
+use super::world::{Fault, World};
+use crate::entry::{Content, Edits, ExternalEdits, Header, Mutation};
+use crate::limits::{
+    MAX_BASES_PER_ENTRY, MAX_MOVED_SHEETS, MAX_MUTATIONS_PER_REQUEST, MAX_SPANS,
+    MAX_TRANSFORM_CHANGES,
+};
+use crate::operation::{
+    AddSheet, DeleteSpans, InsertBefore, Operation, RejectionReason, SheetId, Span, Spans, Undo,
+};
+
+fn insert(before: u32) -> Operation {
+    Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count: 1 })
+}
+
+fn delete(spans: Spans) -> Operation {
+    Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
+}
+
+/// Every second row, from the second on.
+fn every_second(count: usize) -> Spans {
+    let rows = (0..u32::try_from(count).unwrap()).map(|row| 2 * row + 1);
+    Spans::from_sorted(rows.map(|first| Span { first, count: 1 }).collect())
+}
+
+fn edited(position: Position, who: u8, first_id: u64, operations: Vec<Operation>) -> Arc<Entry> {
+    let mutation = |authored| Mutation { base: Position::FIRST, authored, committed: None };
+    let mutations = operations.into_iter().map(mutation).collect();
+    let content = Content::Edits(Edits { client: client(who), first_id, mutations });
+    let header = Header::first(EPOCH);
+    Arc::new(Entry { log: log(), position, created_s: 0, author: None, header, content })
+}
+
+fn mutation(id: u64, base: Position, operation: Operation) -> NewMutation {
+    NewMutation { id, base, operation, resolved: None }
+}
+
+fn asked(mutations: Vec<NewMutation>) -> Request {
+    Request::new(log(), client(1), None, EPOCH, 0, mutations).unwrap()
+}
+
+fn upload(count: u32, base: Position) -> Request {
+    let upload = Upload { object: "uploads/a".into(), bytes: 9, sha256: [3; 32], count, base };
+    Request::upload(log(), client(1), None, EPOCH, 0, 1, upload).unwrap()
+}
+
+/// The mutations of a client in the log.
+fn mutations_of(world: &World, who: u8) -> Vec<Mutation> {
+    let edits = world.entries.values().filter_map(|entry| entry.edits());
+    edits.filter(|edits| edits.client == client(who)).flat_map(|e| e.mutations.clone()).collect()
+}
+
+fn external(world: &World) -> Option<&ExternalEdits> {
+    world.entries.values().find_map(|entry| match &entry.content {
+        Content::External(external) => Some(external),
+        _ => None,
+    })
+}
+
+/// A log of one entry by another, which inserts a row before the first.
+fn moved() -> World {
+    let mut world = World::new(1);
+    world.add(edited(at(0, 1), 2, 1, vec![insert(0)]));
+    world
+}
+
+#[test]
+fn an_edit_is_moved_past_entries_however_they_were_learned() {
+    let request = || asked(vec![mutation(1, Position::FIRST, set_text(4, "x".into()))]);
+    let expected = |rows| Some(vec![set_text(4 + rows, "x".into())]);
+    for warm in [false, true] {
+        let mut world = moved();
+        let known = if warm { world.known() } else { vec![] };
+        let appended = world.run(request(), &known).unwrap();
+        assert_eq!(appended.results[0].committed, expected(1));
+    }
+    // By what a refused put returns; three in a row, so that the last is read.
+    for losses in [1, 3] {
+        let mut world = moved();
+        let winner = |num| edited(at(0, num), 2, u64::from(num), vec![insert(0)]);
+        world.faults.extend((2..2 + losses).map(|num| Fault::LosesTo(winner(num))));
+        let appended = world.run(request(), &world.known()).unwrap();
+        assert_eq!(appended.results[0].committed, expected(1 + losses));
+        assert_eq!(world.reads.is_empty(), losses == 1);
+    }
+}
+
+#[test]
+fn shifting_twice_past_ones_own_insert_does_not_happen() {
+    for split in [false, true] {
+        let mut world = moved();
+        let first = mutation(1, Position::FIRST, insert(0));
+        let second = mutation(2, Position::FIRST, set_text(0, "mine".into()));
+        match split {
+            false => drop(world.run(asked(vec![first, second]), &[]).unwrap()),
+            true => {
+                world.run(asked(vec![first.clone()]), &[]).unwrap();
+                world.run(asked(vec![first, second]), &[]).unwrap();
+            }
+        }
+        let mine = mutations_of(&world, 1);
+        // Behind the other's row stands the author's, and there its text.
+        assert_eq!(mine[0].effective(), [insert(1)]);
+        assert_eq!(mine[1].effective(), [set_text(1, "mine".into())]);
+    }
+}
+
+#[test]
+fn an_edit_is_not_lost_when_ones_own_delete_became_a_no_op() {
+    for split in [false, true] {
+        let mut world = World::new(1);
+        world.add(edited(at(0, 1), 2, 1, vec![delete(Spans::one(2, 1))]));
+        let first = mutation(1, Position::FIRST, delete(Spans::one(2, 1)));
+        let second = mutation(2, Position::FIRST, set_text(2, "was 3".into()));
+        match split {
+            false => drop(world.run(asked(vec![first, second]), &[]).unwrap()),
+            true => {
+                world.run(asked(vec![first.clone()]), &[]).unwrap();
+                world.run(asked(vec![first, second]), &[]).unwrap();
+            }
+        }
+        let mine = mutations_of(&world, 1);
+        assert_eq!(mine[0].effective(), []);
+        assert_eq!(mine[1].effective(), [set_text(2, "was 3".into())]);
+    }
+}
+
+#[test]
+fn an_own_insert_on_a_lower_base_is_read_from_there() {
+    let mut world = moved();
+    world.run(asked(vec![mutation(1, Position::FIRST, insert(0))]), &[]).unwrap();
+    // Its author has seen the other's row by now, but not that its own insert got through.
+    let request = asked(vec![
+        mutation(1, Position::FIRST, insert(0)),
+        mutation(2, at(0, 1), set_text(1, "mine".into())),
+    ]);
+    world.reads.clear();
+    world.run(request, &[]).unwrap();
+    assert_eq!(mutations_of(&world, 1)[1].effective(), [set_text(1, "mine".into())]);
+
+    let alone = || {
+        let second = mutation(3, at(0, 1), set_text(1, "mine".into()));
+        Request::new(log(), client(1), None, EPOCH, 2, vec![second]).unwrap()
+    };
+    let known = world.known();
+    for known in [&known[1..], &[]] {
+        let mut world = World { entries: world.entries.clone(), ..World::new(1) };
+        world.run(alone(), known).unwrap();
+        assert_eq!(mutations_of(&world, 1)[2].effective(), [set_text(1, "mine".into())]);
+        assert!(world.reads.contains(&(Position::FIRST, false)), "{:?}", world.reads);
+    }
+}
+
+#[test]
+fn a_chain_of_lower_bases_is_read_in_a_few_steps() {
+    let mut world = World::new(1);
+    // Each written without having seen the one before.
+    for id in 1..200_u32 {
+        let base = at(0, id.saturating_sub(2));
+        let mutation = Mutation { base, authored: insert(0), committed: None };
+        let edits = Edits { client: client(1), first_id: u64::from(id), mutations: vec![mutation] };
+        let entry = edited(at(0, id), 1, 1, vec![insert(0)]);
+        world.add(Arc::new(Entry { content: Content::Edits(edits), ..(*entry).clone() }));
+    }
+    let last = mutation(200, at(0, 198), set_text(0, "x".into()));
+    let request = Request::new(log(), client(1), None, EPOCH, 199, vec![last]).unwrap();
+    world.run(request, &[]).unwrap();
+    // Pages of two: about twice the log, not its square.
+    assert!(world.reads.len() < 300, "{}", world.reads.len());
+}
+
+/// A log whose first segment was purged.
+fn purged() -> World {
+    let mut world = World::new(1);
+    let content = Content::Snapshot { root: None, purged_s: Some(9) };
+    let first = Entry { content, ..(*snapshot_entry(Position::FIRST)).clone() };
+    world.add(Arc::new(first));
+    world.add(end_entry(at(0, 5)));
+    world.add(snapshot_entry(at(1, 0)));
+    world.add(edits_entry(at(1, 1), 2, 1));
+    world
+}
+
+#[test]
+fn a_base_that_is_gone_is_rejected_at_the_tail_and_the_numbering_goes_on() {
+    for base in [Position::FIRST, at(0, 3)] {
+        let mut world = purged();
+        let insert = mutation(7, base, insert(3));
+        let fresh = mutation(8, at(1, 1), set_text(0, "x".into()));
+        let appended = world.run(asked(vec![insert, fresh]), &[]).unwrap();
+        let rejections: Vec<_> =
+            appended.results.iter().map(|r| r.rejection.as_ref().map(|r| r.reason)).collect();
+        // The second stands on the first, which nobody can place.
+        assert_eq!(rejections, [Some(RejectionReason::BaseGone); 2], "{base}");
+        assert!(appended.results.iter().all(|r| r.position == Some(at(1, 2))));
+        let next = mutation(9, at(1, 2), set_text(0, "y".into()));
+        let next = Request::new(log(), client(1), None, EPOCH, 8, vec![next]).unwrap();
+        let appended = world.run(next, &[]).unwrap();
+        assert_eq!(
+            (appended.results[0].position, &appended.results[0].rejection),
+            (Some(at(1, 3)), &None)
+        );
+    }
+    let mut world = purged();
+    let unknown = asked(vec![mutation(1, at(1, 7), set_text(0, "x".into()))]);
+    assert_eq!(world.run(unknown, &[]), Err(Refusal::UnknownBase { base: at(1, 7) }));
+}
+
+#[test]
+fn an_upload_is_one_entry_with_the_maps_to_where_it_stands() {
+    let mut world = moved();
+    let appended = world.run(upload(3, Position::FIRST), &[]).unwrap();
+    let stored = external(&world).unwrap();
+    assert_eq!((stored.first_id, stored.last_id()), (1, 3));
+    let committed = stored.committed(&set_text(4, "x".into()));
+    assert_eq!(committed, Some(vec![set_text(5, "x".into())]));
+    assert!(appended.results.iter().all(|r| r.position == Some(at(0, 2)) && !r.duplicate));
+    let again = world.run(upload(3, Position::FIRST), &[]).unwrap();
+    assert!(again.results.iter().all(|r| r.position == Some(at(0, 2)) && r.duplicate));
+    let more = world.run(upload(4, Position::FIRST), &[]);
+    assert_eq!(more, Err(Refusal::Overlap { last_id: 3 }));
+    assert_eq!(world.entries.len(), 3);
+}
+
+#[test]
+fn an_upload_too_far_behind_is_rejected_whole() {
+    for (sheets, fits) in [(MAX_MOVED_SHEETS, true), (MAX_MOVED_SHEETS + 1, false)] {
+        let mut world = World::new(1);
+        let add =
+            |sheet: u32| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "a".into() });
+        let adds = (1..=u32::try_from(sheets).unwrap()).map(add).collect();
+        world.add(edited(at(0, 1), 2, 1, adds));
+        let appended = world.run(upload(2, Position::FIRST), &[]).unwrap();
+        assert_eq!(external(&world).is_some(), fits);
+        let rejected = appended.results.iter().filter(|result| result.rejection.is_some()).count();
+        assert_eq!(rejected, if fits { 0 } else { 2 });
+    }
+    let count = u32::try_from(MAX_MUTATIONS_PER_REQUEST).unwrap() + 1;
+    let upload =
+        Upload { object: String::new(), bytes: 0, sha256: [0; 32], count, base: Position::FIRST };
+    let many = Request::upload(log(), client(1), None, EPOCH, 0, 1, upload);
+    assert_eq!(many, Err(InvalidRequest::TooManyMutations { count: count as usize }));
+}
+
+#[test]
+fn an_entry_has_mutations_of_so_many_bases_and_no_more() {
+    for (bases, entries) in [(MAX_BASES_PER_ENTRY, 1), (MAX_BASES_PER_ENTRY + 1, 2)] {
+        let mut world = World::new(40);
+        let mutations = (1..=bases as u64)
+            .map(|id| mutation(id, at(0, u32::try_from(id).unwrap()), set_text(0, "x".into())));
+        world.run(asked(mutations.collect()), &[]).unwrap();
+        assert_eq!(world.puts.len(), entries);
+    }
+}
+
+#[test]
+fn so_much_may_have_moved_since_a_base_and_no_more() {
+    for (more, rejected) in [(0, false), (1, true)] {
+        let mut world = World::new(1);
+        let mut inserts = vec![insert(9); MAX_TRANSFORM_CHANGES - 10 + more];
+        // Each of its spans counts.
+        inserts.push(delete(every_second(10)));
+        world.add(edited(at(0, 1), 2, 1, inserts));
+        let request = asked(vec![mutation(1, Position::FIRST, set_text(0, "x".into()))]);
+        let appended = world.run(request, &[]).unwrap();
+        let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
+        assert_eq!(reason, rejected.then_some(RejectionReason::TooFarBehind));
+    }
+}
+
+#[test]
+fn what_falls_into_too_many_parts_is_rejected_and_what_stands_on_it_is_not_misled() {
+    let rows = u32::try_from(MAX_SPANS).unwrap();
+    // Others insert inside each of the first spans: so many more parts.
+    for (others, rejected) in [(0, false), (1, true)] {
+        let mut world = World::new(1);
+        world.add(edited(at(0, 1), 2, 1, vec![insert(3 * (rows - 1) + 1); others]));
+        let spans = (0..rows).map(|row| Span { first: 3 * row, count: 2 }).collect();
+        let delete = mutation(1, Position::FIRST, delete(Spans::from_sorted(spans)));
+        let set = mutation(2, Position::FIRST, set_text(1, "was 5".into()));
+        let appended = world.run(asked(vec![delete, set]), &[]).unwrap();
+        let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
+        assert_eq!(reason, rejected.then_some(RejectionReason::TooLarge));
+        let row = if rejected { 5 } else { 1 };
+        assert_eq!(mutations_of(&world, 1)[1].effective(), [set_text(row, "was 5".into())]);
+        // Neither in a later batch.
+        let later = mutation(3, Position::FIRST, set_text(1, "was 5".into()));
+        let later = Request::new(log(), client(1), None, EPOCH, 2, vec![later]).unwrap();
+        world.run(later, &[]).unwrap();
+        assert_eq!(mutations_of(&world, 1)[2].effective(), [set_text(row, "was 5".into())]);
+    }
+}
+
+#[test]
+fn invalid_mutations_do_not_stop_their_neighbours() {
+    let mut world = World::new(1);
+    let none = Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before: 0, count: 0 });
+    let undo = Operation::Undo(Undo { position: Position::FIRST });
+    let operations = [set_text(0, "a".into()), none, undo, set_text(1, "b".into())];
+    let mutations = (1..).zip(operations);
+    let mutations = mutations.map(|(id, o)| mutation(id, Position::FIRST, o)).collect();
+    let appended = world.run(asked(mutations), &[]).unwrap();
+    let reasons: Vec<_> =
+        appended.results.iter().map(|r| r.rejection.as_ref().map(|r| r.reason)).collect();
+    let (invalid, nothing) = (RejectionReason::Invalid, RejectionReason::NothingToUndo);
+    assert_eq!(reasons, [None, Some(invalid), Some(nothing), None]);
+    assert_eq!(world.puts.len(), 1);
+    let effective: Vec<_> =
+        mutations_of(&world, 1).iter().map(|m| m.effective().to_vec()).collect();
+    assert_eq!(effective[3], [set_text(1, "b".into())]);
+}
+
+#[test]
+fn an_undo_is_moved_from_where_it_was_resolved_even_below_its_base() {
+    let mut world = moved();
+    let operation = Operation::Undo(Undo { position: Position::FIRST });
+    let operations = vec![insert(4), set_text(4, "x".into())];
+    let resolved = Some(Resolved { at: Position::FIRST, operations });
+    let request = asked(vec![NewMutation { id: 1, base: at(0, 1), operation, resolved }]);
+    let known = world.known();
+    let appended = world.run(request, &known[1..]).unwrap();
+    let expected = vec![insert(5), set_text(5, "x".into())];
+    assert_eq!(appended.results[0].committed, Some(expected));
+}
