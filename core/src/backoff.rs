@@ -6,9 +6,14 @@ use crate::limits::{BACKOFF_BASE_MS, BACKOFF_MAX_MS};
 /// bound `BACKOFF_BASE_MS · 2^(attempt−1)`, at most `BACKOFF_MAX_MS` (design `2-log.md` §2 step 4).
 #[must_use]
 pub fn full_jitter_ms(attempt: u32, random: u64) -> u64 {
+    random % longest_ms(attempt).saturating_add(1)
+}
+
+/// The longest of those waits: for who is alone and has nobody to make room for.
+#[must_use]
+pub fn longest_ms(attempt: u32) -> u64 {
     let doublings = attempt.saturating_sub(1).min(16);
-    let bound = BACKOFF_BASE_MS.saturating_mul(1 << doublings).min(BACKOFF_MAX_MS);
-    random % bound.saturating_add(1)
+    BACKOFF_BASE_MS.saturating_mul(1 << doublings).min(BACKOFF_MAX_MS)
 }
 
 #[cfg(test)]

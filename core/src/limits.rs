@@ -100,6 +100,10 @@ pub const MIN_KEPT_SEGMENTS: u32 = 2;
 /// Seconds after the end of a segment before which it is not purged: much longer than any process
 /// keeps what it knows of a tail (`KNOWN_RUN_AGE_MS`).
 pub const PURGE_FENCE_S: u64 = 24 * 60 * 60;
+/// Age of the newest entry that a process knows from which on nothing is put behind it unread: a
+/// page of an old segment may be known while its entries are purged. Half the fence, which leaves
+/// the other half to clocks that differ.
+pub const KNOWN_TAIL_AGE_S: u64 = PURGE_FENCE_S / 2;
 /// Bytes of an archive of a segment.
 pub const MAX_ARCHIVE_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of the records in an archive, unpacked.

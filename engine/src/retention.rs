@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cellar_core::entry::Entry;
+use cellar_core::backoff::longest_ms;
+use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_ARCHIVED_BYTES, MAX_READ_ATTEMPTS};
 use cellar_core::position::Position;
 use cellar_core::retention::{
     Action, ArchiveFault, Event, Fences, Keep, Plan, Policy, Purge, PurgeRefusal, Purged,
@@ -13,7 +15,7 @@ use cellar_core::retention::{
 };
 use cellar_core::segment::Segment;
 
-use crate::logs::{is_whole, read_archive};
+use crate::logs::{ArchiveRead, is_whole, read_archive};
 use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention};
 use crate::sha256::sha256;
 
@@ -93,6 +95,24 @@ impl Archivist {
         Self { entries, retention, blobs, clock }
     }
 
+    /// Repeats what failed for a while, at most `MAX_READ_ATTEMPTS` times: all of it is idempotent.
+    async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
+    where
+        F: Future<Output = Result<T, PortError>>,
+    {
+        let mut attempt = 1;
+        loop {
+            match call().await {
+                Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
+                    tracing::warn!(attempt, %error, "trying again");
+                    self.clock.sleep_ms(longest_ms(attempt)).await;
+                    attempt += 1;
+                }
+                result => return result,
+            }
+        }
+    }
+
     /// Plans for every segment of every log; `each` gets them log by log, as they are read.
     ///
     /// # Errors
@@ -104,7 +124,7 @@ impl Archivist {
     ) -> Result<(), RetentionError> {
         let (mut after, mut log) = (None, Vec::<Segment>::new());
         loop {
-            let page = self.retention.all_segments(after).await?;
+            let page = self.retried(|| self.retention.all_segments(after)).await?;
             for segment in page.segments {
                 if log.first().is_some_and(|first| first.log != segment.log) {
                     self.plan_log(&std::mem::take(&mut log), policy, &mut each).await?;
@@ -143,12 +163,12 @@ impl Archivist {
     /// A segment of which nothing but its first entry and its End Segment is left.
     async fn is_purged(&self, segment: &Segment) -> Result<bool, RetentionError> {
         let Ok(first) = Position::new(segment.num, 0) else { return Ok(false) };
-        let marked = self.entries.get(segment.log, first).await?;
+        let marked = self.retried(|| self.entries.get(segment.log, first)).await?;
         if !marked.is_some_and(|first| first.is_purged()) {
             return Ok(false);
         }
         let Some(behind) = first.next_in_segment() else { return Ok(true) };
-        let left = self.entries.page(segment.log, behind, true).await?;
+        let left = self.retried(|| self.entries.page(segment.log, behind, true)).await?;
         Ok(left.entries.len() <= 1)
     }
 
@@ -162,21 +182,32 @@ impl Archivist {
             Plan::Keep(Keep::Newest | Keep::TooYoung | Keep::PurgedAlready) => {
                 return Ok(Done { archive: None, archived_bytes: None, deleted: 0 });
             }
-            Plan::Purge => (segment.archive.clone(), None),
+            Plan::Purge => match self.purge(segment, segment.archive.as_deref()).await {
+                // The object was lost or damaged while the entries are still there: once more.
+                Err(RetentionError::Purge { refusal: PurgeRefusal::NoArchive, .. }) => {
+                    let (key, bytes) = self.archive(segment).await?;
+                    (key, Some(bytes))
+                }
+                purged => {
+                    let Purged { deleted } = purged?;
+                    let archive = segment.archive.clone();
+                    return Ok(Done { archive, archived_bytes: None, deleted });
+                }
+            },
             Plan::ArchiveAndPurge => {
                 let (key, bytes) = self.archive(segment).await?;
-                (Some(key), Some(bytes))
+                (key, Some(bytes))
             }
         };
-        let Purged { deleted } = self.purge(segment, archive.as_deref()).await?;
-        Ok(Done { archive, archived_bytes, deleted })
+        let Purged { deleted } = self.purge(segment, Some(&archive)).await?;
+        Ok(Done { archive: Some(archive), archived_bytes, deleted })
     }
 
     /// Packs a segment into an object and records its key; gives the key and its bytes.
     async fn archive(&self, segment: &Segment) -> Result<(String, u64), RetentionError> {
         let (log, num) = (segment.log, segment.num);
         let entries = self.whole_segment(log, num).await?;
-        let plain: Vec<Entry> = entries.iter().map(|entry| entry.as_ref().clone()).collect();
+        let plain: Vec<Entry> = entries.iter().map(|entry| unmarked(entry)).collect();
         let object = encode_archive(&plain).map_err(|fault| RetentionError::Archive {
             log,
             segment: num,
@@ -194,8 +225,8 @@ impl Archivist {
             content_encoding: None,
             pending: false,
         };
-        self.blobs.put(blob).await?;
-        self.retention.set_archive(log, num, &key).await?;
+        self.retried(|| self.blobs.put(blob.clone())).await?;
+        self.retried(|| self.retention.set_archive(log, num, &key)).await?;
         Ok((key, bytes))
     }
 
@@ -208,8 +239,13 @@ impl Archivist {
         let mut entries: Vec<Arc<Entry>> = Vec::new();
         let mut next = Position::new(segment, 0).ok();
         while let Some(from) = next {
-            let page = self.entries.page(log, from, true).await?;
+            let page = self.retried(|| self.entries.page(log, from, true)).await?;
             let last = page.entries.last().map(|last| last.position);
+            let bytes = page.entries.last().map_or(0, |last| last.header.segment_bytes);
+            if usize::try_from(bytes).map_or(true, |bytes| bytes > MAX_ARCHIVED_BYTES) {
+                let fault = ArchiveFault::TooLarge;
+                return Err(RetentionError::Archive { log, segment, fault });
+            }
             entries.extend(page.entries);
             next = last.filter(|_| page.more).and_then(Position::next_in_segment);
         }
@@ -238,7 +274,7 @@ impl Archivist {
                         (refusal, _) => RetentionError::Purge { log, segment: num, refusal },
                     });
                 }
-                action => self.perform(log, num, archive, action).await,
+                action => self.retried(|| self.perform(log, num, archive, &action)).await,
             };
             let event = event.unwrap_or_else(|error| {
                 store_error = Some(error);
@@ -253,31 +289,43 @@ impl Archivist {
         log: LogId,
         segment: u32,
         archive: Option<&str>,
-        action: Action,
+        action: &Action,
     ) -> Result<Event, PortError> {
         Ok(match action {
             Action::ReadLast => Event::Last(self.entries.last(log, segment, true).await?),
             Action::CheckArchive { last } => {
-                let read = match archive {
-                    Some(name) => read_archive(self.blobs.as_ref(), log, segment, name).await?,
-                    None => None,
-                };
-                let ends = read.and_then(|entries| entries.last().map(|entry| entry.position));
-                if ends == Some(last) { Event::ArchiveIsWhole } else { Event::ArchiveIsNotWhole }
+                let Some(name) = archive else { return Ok(Event::ArchiveIsNotWhole) };
+                match read_archive(self.blobs.as_ref(), log, segment, name).await? {
+                    ArchiveRead::Whole(entries)
+                        if entries.last().is_some_and(|end| end.position == *last) =>
+                    {
+                        Event::ArchiveIsWhole
+                    }
+                    ArchiveRead::Whole(_) | ArchiveRead::Unusable(_) => Event::ArchiveIsNotWhole,
+                }
             }
             Action::Mark { purged_s } => {
-                self.retention.mark_purged(log, segment, purged_s).await?;
+                self.retention.mark_purged(log, segment, *purged_s).await?;
                 Event::Marked
             }
             Action::Read { from } => {
-                let page = self.entries.page(log, from, true).await?;
+                let page = self.entries.page(log, *from, true).await?;
                 Event::Page { entries: page.entries, more: page.more }
             }
             Action::Delete { positions } => {
-                self.retention.delete(log, &positions).await?;
+                self.retention.delete(log, positions).await?;
                 Event::Deleted
             }
             Action::Finish(_) => Event::Failed,
         })
     }
+}
+
+/// An entry as it was before a purge marked it: an archive is the same however often it is made.
+fn unmarked(entry: &Entry) -> Entry {
+    let mut entry = entry.clone();
+    if let Content::Snapshot { purged_s, .. } = &mut entry.content {
+        *purged_s = None;
+    }
+    entry
 }

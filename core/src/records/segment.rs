@@ -28,6 +28,16 @@ pub fn encode(segment: &Segment) -> Item {
     item
 }
 
+/// Reads only the key of a segment's record: which log, and which segment of it.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_key(item: &Item) -> Result<(LogId, u32), RecordError> {
+    let reader = Reader { record: RECORD, item };
+    let log = LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?));
+    Ok((log, reader.small(SORT_KEY)?))
+}
+
 /// Reads the record of a segment.
 ///
 /// # Errors
@@ -38,9 +48,10 @@ pub fn decode(item: &Item) -> Result<Segment, RecordError> {
         true => Some(reader.small(LAST_SNAPSHOT)?),
         false => None,
     };
+    let (log, num) = decode_key(item)?;
     Ok(Segment {
-        log: LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?)),
-        num: reader.small(SORT_KEY)?,
+        log,
+        num,
         created_s: reader.number(CREATED)?,
         last_snapshot,
         archive: reader.optional_text(ARCHIVE)?,
@@ -67,6 +78,7 @@ mod tests {
         let fresh = Segment { last_snapshot: None, archive: None, ..segment() };
         for segment in [segment(), fresh] {
             assert_eq!(decode(&encode(&segment)).unwrap(), segment);
+            assert_eq!(decode_key(&key(segment.log, 3)).unwrap(), (segment.log, 3));
         }
     }
 

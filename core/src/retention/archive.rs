@@ -6,6 +6,7 @@ use crate::entry::Entry;
 use crate::identity::LogId;
 use crate::limits::{MAX_ARCHIVE_BYTES, MAX_ARCHIVED_BYTES};
 use crate::records::{self, Attribute, Item, RecordError};
+use crate::schema::ARCHIVE_PREFIX;
 
 /// The first byte of an object: the version of what is behind it, compressed with zstd.
 const ARCHIVE_VERSION: u8 = 1;
@@ -44,7 +45,7 @@ type StoredItem = Vec<(String, StoredAttribute)>;
 /// The key of a segment's archive: it names the content.
 #[must_use]
 pub fn archive_key(log: LogId, segment: u32, object: &[u8]) -> String {
-    format!("archive/{log}/{segment}-{}", blake3::hash(object).to_hex())
+    format!("{ARCHIVE_PREFIX}{log}/{segment}-{}", blake3::hash(object).to_hex())
 }
 
 /// Packs entries.
@@ -56,10 +57,14 @@ pub fn encode_archive(entries: &[Entry]) -> Result<Vec<u8>, ArchiveFault> {
     let items = items.collect::<Result<Vec<StoredItem>, RecordError>>()?;
     let malformed = |_| ArchiveFault::Malformed("it cannot be packed");
     let plain = postcard::to_allocvec(&items).map_err(malformed)?;
+    drop(items);
+    if plain.len() > MAX_ARCHIVED_BYTES {
+        return Err(ArchiveFault::TooLarge);
+    }
     let packed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
         .map_err(|_| ArchiveFault::Malformed("it cannot be packed"))?;
     let object = [&[ARCHIVE_VERSION], packed.as_slice()].concat();
-    if plain.len() > MAX_ARCHIVED_BYTES || object.len() > MAX_ARCHIVE_BYTES {
+    if object.len() > MAX_ARCHIVE_BYTES {
         return Err(ArchiveFault::TooLarge);
     }
     Ok(object)
@@ -80,7 +85,11 @@ pub fn decode_archive(key: &str, object: &[u8]) -> Result<Vec<Entry>, ArchiveFau
     let plain = crate::entry::decompress(packed, MAX_ARCHIVED_BYTES)
         .map_err(|_| ArchiveFault::Malformed("it does not decompress within its limit"))?;
     let malformed = |_| ArchiveFault::Malformed("its records do not decode");
-    let items: Vec<StoredItem> = postcard::from_bytes(&plain).map_err(malformed)?;
+    let (items, rest) =
+        postcard::take_from_bytes::<Vec<StoredItem>>(&plain).map_err(malformed)?;
+    if !rest.is_empty() {
+        return Err(ArchiveFault::Malformed("there are bytes behind its records"));
+    }
     items.into_iter().map(|item| Ok(records::entry::decode(&read(item))?)).collect()
 }
 

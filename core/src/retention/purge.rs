@@ -213,9 +213,11 @@ impl Purge {
     }
 
     fn page(&mut self, entries: &[Arc<Entry>], more: bool) -> Action {
-        let ended = |entry: &Entry| matches!(entry.content, Content::EndSegment);
-        let spared = |entry: &&Arc<Entry>| self.fences.tombstones() && ended(entry);
-        let doomed = entries.iter().filter(|entry| !spared(entry));
+        // What an archive was not checked for is not deleted either.
+        let between = |entry: &&Arc<Entry>| {
+            entry.position > self.segment_start && Some(entry.position) < self.last
+        };
+        let doomed = entries.iter().filter(|entry| !self.fences.tombstones() || between(entry));
         let positions: Vec<Position> = doomed.map(|entry| entry.position).collect();
         let last = entries.last().map(|entry| entry.position);
         let behind = last.filter(|_| more).and_then(Position::next_in_segment);

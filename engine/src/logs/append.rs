@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cellar_core::append::{Action, Append, Appended, Event, Refusal, Request};
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
+use cellar_core::limits::KNOWN_TAIL_AGE_S;
 use cellar_core::position::Position;
 
 use super::{LogError, Logs};
@@ -18,7 +19,7 @@ impl Logs {
     /// log, [`LogError::Store`] if the store fails for good.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
         let (log, from) = (request.log(), request.lowest_base());
-        let known = self.known.entries_from(self.clock.now_ms(), log, from);
+        let known = self.known_tail(log, from);
         let (mut append, mut action) = Append::begin(request, &known, self.inputs());
         let mut store_error = None;
         loop {
@@ -42,6 +43,18 @@ impl Logs {
             };
             (append, action) = append.step(event, self.inputs());
         }
+    }
+
+    /// The entries from `from` on as far as they are known, if something may be put behind them
+    /// unread: not if the newest of them is so old that its segment may have ended and been purged
+    /// since. There the next key is free and the put would succeed in a dead segment.
+    fn known_tail(&self, log: LogId, from: Position) -> Vec<Arc<Entry>> {
+        let now_ms = self.clock.now_ms();
+        let known = self.known.entries_from(now_ms, log, from);
+        let is_young = |last: &Arc<Entry>| {
+            now_ms / 1_000 < last.created_s.saturating_add(KNOWN_TAIL_AGE_S)
+        };
+        if known.last().is_some_and(is_young) { known } else { Vec::new() }
     }
 
     async fn append_read(

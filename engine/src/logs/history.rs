@@ -39,11 +39,14 @@ impl Logs {
         let (mut entries, mut bytes) = (Vec::new(), 0_usize);
         let limit = usize::try_from(limit.max(1)).unwrap_or(usize::MAX);
         while let Some(from) = next {
+            if entries.len() >= limit {
+                return Ok(History { entries, next });
+            }
             let wanted = limit.saturating_sub(entries.len());
             for entry in self.page_back(log, from, wanted).await? {
                 bytes = bytes.saturating_add(entry.weight_bytes());
                 // At least one, however large, so that every reply makes progress.
-                if entries.len() >= limit || (bytes > MAX_REPLY_BYTES && !entries.is_empty()) {
+                if bytes > MAX_REPLY_BYTES && !entries.is_empty() {
                     return Ok(History { entries, next });
                 }
                 next = self.before(log, entry.position).await?;
@@ -74,7 +77,7 @@ impl Logs {
                 return Ok(unbroken);
             }
         }
-        let archived = self.read(|| self.archived(log, from.segment())).await?;
+        let archived = self.read(|| self.archived(log, from.segment(), true)).await?;
         let archived = archived.ok_or(LogError::Corrupt { at: from })?;
         let older = archived.iter().rev().skip_while(|entry| entry.position > from);
         let older: Vec<Arc<Entry>> = older.take(wanted.max(1)).cloned().collect();

@@ -27,7 +27,7 @@ pub use load::Loaded;
 pub use uploads::{Completion, UploadFault};
 pub use workbook::WorkbookRead;
 
-pub(crate) use pages::{is_whole, read_archive};
+pub(crate) use pages::{ArchiveRead, is_whole, read_archive};
 
 use std::future::Future;
 use std::sync::Arc;

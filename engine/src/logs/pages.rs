@@ -6,7 +6,7 @@ use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
 use cellar_core::limits::{MAX_ARCHIVE_BYTES, MAX_PAGE_ENTRIES};
 use cellar_core::position::Position;
-use cellar_core::retention::decode_archive;
+use cellar_core::retention::{ArchiveFault, decode_archive};
 
 use super::Logs;
 use super::append::contiguous;
@@ -35,7 +35,7 @@ impl Logs {
         if begins && contiguous(&page.entries).len() == page.entries.len() {
             return Ok(page);
         }
-        let Some(archived) = self.archived(log, from.segment()).await? else {
+        let Some(archived) = self.archived(log, from.segment(), consistent).await? else {
             return Ok(page);
         };
         let limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
@@ -44,23 +44,30 @@ impl Logs {
         Ok(Page { entries, more: rest.next().is_some() })
     }
 
-    /// The entries of a segment from its archive; `None` if it has none or the object is gone.
+    /// The entries of a segment from its archive; `None` if it has none, or the object is gone or
+    /// damaged: then the entries are gone, and saying so again and again would not bring them back.
     pub(super) async fn archived(
         &self,
         log: LogId,
         segment: u32,
+        consistent: bool,
     ) -> Result<Option<Archived>, PortError> {
-        let record = self.segments.segment(log, segment, false).await?;
+        let record = self.segments.segment(log, segment, consistent).await?;
         let Some(name) = record.and_then(|record| record.archive) else { return Ok(None) };
         if let Some(archived) = self.archives.get(&name) {
             return Ok(Some(archived));
         }
-        let entries = read_archive(self.blobs.as_ref(), log, segment, &name).await?;
-        let archived = entries.map(Arc::new);
-        if let Some(archived) = &archived {
-            self.archives.keep(&name, archived);
+        match read_archive(self.blobs.as_ref(), log, segment, &name).await? {
+            ArchiveRead::Whole(entries) => {
+                let archived = Arc::new(entries);
+                self.archives.keep(&name, &archived);
+                Ok(Some(archived))
+            }
+            ArchiveRead::Unusable(why) => {
+                tracing::error!(%log, segment, object = name, why, "an archive cannot be used");
+                Ok(None)
+            }
         }
-        Ok(archived)
     }
 }
 
@@ -76,28 +83,44 @@ impl LastArchive {
     }
 }
 
-/// Reads and checks an archive: it holds every entry of the segment, from the first to the End
-/// Segment. `None` if the object is gone.
+/// What is in the place of an archive.
+pub(crate) enum ArchiveRead {
+    /// Every entry of the segment, from the first to the End Segment.
+    Whole(Vec<Arc<Entry>>),
+    /// No such thing, for ever: why.
+    Unusable(String),
+}
+
+/// Reads and checks an archive. One that a later Cellar wrote is an error: it is not lost.
 pub(crate) async fn read_archive(
     blobs: &dyn crate::ports::Blobs,
     log: LogId,
     segment: u32,
     name: &str,
-) -> Result<Option<Vec<Arc<Entry>>>, PortError> {
-    let damaged = |why: String| PortError::permanent(format!("the archive {name}: {why}"));
-    let key = BlobKey::new(name).map_err(|error| damaged(error.to_string()))?;
+) -> Result<ArchiveRead, PortError> {
+    let unusable = |why: String| Ok(ArchiveRead::Unusable(why));
+    let key = match BlobKey::new(name) {
+        Ok(key) => key,
+        Err(error) => return unusable(error.to_string()),
+    };
     let max_bytes = u64::try_from(MAX_ARCHIVE_BYTES).unwrap_or(u64::MAX);
     let bytes = match blobs.get(&key, max_bytes).await? {
         Got::Found { bytes, .. } => bytes,
-        Got::Absent => return Ok(None),
-        Got::TooLong { length } => return Err(damaged(format!("it has {length} bytes"))),
+        Got::Absent => return unusable("it is gone".to_owned()),
+        Got::TooLong { length } => return unusable(format!("it has {length} bytes")),
     };
-    let entries = decode_archive(name, &bytes).map_err(|error| damaged(error.to_string()))?;
+    let entries = match decode_archive(name, &bytes) {
+        Ok(entries) => entries,
+        Err(fault @ ArchiveFault::UnknownVersion(_)) => {
+            return Err(PortError::permanent(format!("the archive {name}: {fault}")));
+        }
+        Err(fault) => return unusable(fault.to_string()),
+    };
     let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
-    if !is_whole(&entries, log, segment) {
-        return Err(damaged("it does not hold the whole segment".to_owned()));
+    match is_whole(&entries, log, segment) {
+        true => Ok(ArchiveRead::Whole(entries)),
+        false => unusable("it does not hold the whole segment".to_owned()),
     }
-    Ok(Some(entries))
 }
 
 /// Whether these are all entries of a segment that has ended.

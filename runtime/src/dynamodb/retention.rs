@@ -37,9 +37,8 @@ impl Retention for DynamoTables {
         let read = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
         let segments = reply.items().iter().map(read);
         let segments = segments.collect::<Result<Vec<Segment>, PortError>>()?;
-        // The last one read is where the scan goes on.
-        let more = reply.last_evaluated_key().is_some();
-        let next = segments.last().filter(|_| more).map(|last| (last.log, last.num));
+        let key = |key| Ok::<_, PortError>(records::segment::decode_key(&from_attributes(key)?)?);
+        let next = reply.last_evaluated_key().map(key).transpose()?;
         Ok(SegmentPage { segments, next })
     }
 
