@@ -20,7 +20,7 @@ mod request;
 mod rules;
 mod scan;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use known_run::KnownRun;
 pub use machine::Append;

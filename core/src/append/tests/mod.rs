@@ -1,6 +1,6 @@
 //! The machine against a log in memory, with faults on a script.
 
-pub(super) mod support;
+pub(crate) mod support;
 mod world;
 
 use super::*;
