@@ -22,8 +22,8 @@ fn check(name: &str, model: LogModel) {
 
 #[test]
 fn lost_replies_and_stale_reads() {
-    let budget = Budget { lost: 2, stale: 2, ..Budget::default() };
-    check("lost and stale", LogModel { budget, ..LogModel::default() });
+    let budget = Budget { lost: 3, stale: 2, ..Budget::default() };
+    check("lost and stale", LogModel { budget, mutations: vec![2, 2], ..LogModel::default() });
 }
 
 #[test]
@@ -31,6 +31,12 @@ fn crashes_and_other_splits() {
     let budget = Budget { lost: 1, stale: 1, given_up: 1, ..Budget::default() };
     let mutations = vec![2, 1];
     check("crashes", LogModel { budget, mutations, pipelined: true, ..LogModel::default() });
+}
+
+#[test]
+fn three_writers() {
+    let budget = Budget { lost: 1, stale: 1, ..Budget::default() };
+    check("three writers", LogModel { budget, mutations: vec![1, 1, 1], ..LogModel::default() });
 }
 
 #[test]
@@ -42,5 +48,21 @@ fn rolls_in_the_middle() {
 #[test]
 fn purges_in_the_middle() {
     let budget = Budget { lost: 1, stale: 0, rolls: 2, purges: 1, days: 1, ..Budget::default() };
-    check("purges", LogModel { budget, ..LogModel::default() });
+    check("purges", LogModel { budget, judge_rejections: false, ..LogModel::default() });
+}
+
+#[test]
+fn purges_and_stale_reads() {
+    let budget = Budget { stale: 1, given_up: 1, rolls: 2, purges: 2, purge_stops: 1, days: 1, ..Budget::default() };
+    check("purges, stale", LogModel { budget, mutations: vec![2], judge_rejections: false, ..LogModel::default() });
+}
+
+#[test]
+fn writers_finish_when_faults_stop() {
+    let budget = Budget { lost: 1, stale: 1, given_up: 1, ..Budget::default() };
+    check("finishing", LogModel { budget, finishing: true, ..LogModel::default() });
+    let budget = Budget { lost: 1, stale: 1, rolls: 1, ..Budget::default() };
+    check("finishing, roll", LogModel { budget, finishing: true, ..LogModel::default() });
+    let budget = Budget { lost: 1, rolls: 2, purges: 1, purge_stops: 1, days: 1, ..Budget::default() };
+    check("finishing, purge", LogModel { budget, mutations: vec![1], judge_rejections: false, finishing: true, ..LogModel::default() });
 }

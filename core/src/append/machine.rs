@@ -9,7 +9,9 @@ use super::scan::{Scan, Tail};
 use super::{Action, Appended, Event, Inputs, MutationResult, Refusal};
 use crate::backoff::full_jitter_ms;
 use crate::entry::{BodyError, Content, Entry, encode_edits, encode_external};
-use crate::limits::{LOSSES_BEFORE_CATCH_UP, MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
+use crate::limits::{
+    LOSSES_BEFORE_CATCH_UP, MAX_APPEND_AGE_S, MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS,
+};
 use crate::position::Position;
 
 /// One append on its way (design `2-log.md` §2).
@@ -19,6 +21,8 @@ pub struct Append {
     rules: Rules,
     scan: Scan,
     phase: Phase,
+    /// When it began, Unix seconds.
+    begun_s: u64,
     /// The end of the log was last reached by a consistent read, and nothing was learned since.
     fresh: bool,
     /// Puts of the current batch that were refused or have an unknown outcome.
@@ -78,10 +82,11 @@ impl Append {
     ) -> (Self, Action) {
         let from = request.lowest_base();
         let mut append = Self {
-            scan: Scan::new(&request, !rules.hold(SafetyRule::NoSkippedEntry)),
+            scan: Scan::new(&request, rules),
             request,
             rules,
             phase: Phase::Reading { from, consistent: false },
+            begun_s: inputs.now_s,
             fresh: false,
             failed_puts: 0,
             uncertain: false,
@@ -143,7 +148,7 @@ impl Append {
             (Phase::WaitingToRead { from, consistent }, Event::Waited) => {
                 self.read(from, consistent)
             }
-            (Phase::WaitingToPut { entry }, Event::Waited) => self.put(entry),
+            (Phase::WaitingToPut { entry }, Event::Waited) => self.put(entry, inputs),
             _ => finish(Err(Refusal::Store)),
         };
         (self, action)
@@ -163,8 +168,10 @@ impl Append {
         match (contiguous, consistent) {
             (true, _) => {}
             // A hole is the end of the log until a consistent read says otherwise.
-            (false, false) => return self.read(next, true),
-            (false, true) => return self.check_purge(Refusal::Corrupt { at: next }, 0),
+            (false, false) if self.rules.hold(SafetyRule::ConsistentRefusal) => {
+                return self.read(next, true);
+            }
+            (false, _) => return self.check_purge(Refusal::Corrupt { at: next }, 0),
         }
         let ended = self.scan.tail.is_some_and(|tail| tail.ended);
         if !entries.is_empty() && (more || ended) {
@@ -281,7 +288,7 @@ impl Append {
             return self.await_segment(next, inputs);
         }
         match self.build(next, tail, inputs) {
-            Ok(entry) => self.put(Arc::new(entry)),
+            Ok(entry) => self.put(Arc::new(entry), inputs),
             // The encoder does not fail for what `Request::new` has encoded once.
             Err(_) => finish(Err(Refusal::Store)),
         }
@@ -374,7 +381,14 @@ impl Append {
         Action::Read { from, consistent }
     }
 
-    fn put(&mut self, entry: Arc<Entry>) -> Action {
+    /// Puts, unless the process was frozen in the middle of the append: what it has learned may be
+    /// older than a purge, and the key be free again in a dead segment (design `2-log.md` §6).
+    fn put(&mut self, entry: Arc<Entry>, inputs: Inputs) -> Action {
+        if inputs.now_s > self.begun_s.saturating_add(MAX_APPEND_AGE_S) {
+            let uncertain = self.uncertain;
+            let refusal = if uncertain { Refusal::OutcomeUnknown } else { Refusal::Contention };
+            return finish(Err(refusal));
+        }
         self.phase = Phase::Putting { entry: Arc::clone(&entry) };
         Action::Put { entry }
     }

@@ -238,7 +238,9 @@ impl LogModel {
         };
         if let Ok(appended) = result {
             let rejected = its.reply(appended);
-            next.check_rejected(&rejected);
+            if self.judge_rejections {
+                next.check_rejected(&rejected);
+            }
         }
         next.judge(client, result);
     }

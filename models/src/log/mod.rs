@@ -75,6 +75,12 @@ pub struct LogModel {
     pub beyond_end: u32,
     /// Clients send a mutation also while the one before it is on its way.
     pub pipelined: bool,
+    /// Whether it is a fault to tell a client that a mutation was rejected that had taken effect.
+    ///
+    /// A known limit: an append does not learn the last mutation ids of a purged segment (design
+    /// `2-log.md` §6 has them in the snapshot's root), so that a repeated request whose base was
+    /// purged is rejected although it got through.
+    pub judge_rejections: bool,
     /// Whether each state is checked for whether its writers can finish (slow).
     pub finishing: bool,
     /// How much may happen.
@@ -89,6 +95,7 @@ impl Default for LogModel {
             mutations: vec![1, 1],
             beyond_end: 0,
             pipelined: false,
+            judge_rejections: true,
             finishing: false,
             budget: Budget::default(),
         }

@@ -7,7 +7,7 @@ use super::*;
 use crate::cell::Value;
 use crate::entry::Content;
 use crate::limits::{
-    MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST, MAX_PUT_ATTEMPTS,
+    MAX_APPEND_AGE_S, MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST, MAX_PUT_ATTEMPTS,
     MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
 };
 use crate::operation::{CellEdit, Operation, RejectionReason, SetCells, SheetId};
@@ -266,6 +266,26 @@ fn attempts_are_bounded() {
     failed.faults.push_back(Fault::Failed);
     let result = failed.run(request(1, 0, &[1], Position::FIRST), &[]);
     assert_eq!(result, Err(Refusal::Store));
+}
+
+#[test]
+fn an_append_that_was_frozen_puts_no_more() {
+    let at_s = |now_s| Inputs { now_s, random: 0 };
+    let known = World::new(1).known();
+    let begin = || Append::begin(request(1, 0, &[1], Position::FIRST), &known, at_s(1)).0;
+    for (age_s, puts) in [(MAX_APPEND_AGE_S, true), (MAX_APPEND_AGE_S + 1, false)] {
+        let late = at_s(1 + age_s);
+        let (unknown, action) = begin().step(Event::PutUnknown, late);
+        assert!(matches!(action, Action::Wait { .. }));
+        let (_, action) = unknown.step(Event::Waited, late);
+        let refused = Action::Finish(Err(Refusal::OutcomeUnknown));
+        assert_eq!((matches!(action, Action::Put { .. }), action == refused), (puts, !puts));
+
+        let winner = edits_entry(at(0, 1), 2, 1);
+        let (_, action) = begin().step(Event::PutRefused { winner }, late);
+        let refused = Action::Finish(Err(Refusal::Contention));
+        assert_eq!((matches!(action, Action::Put { .. }), action == refused), (puts, !puts));
+    }
 }
 
 #[test]
