@@ -45,7 +45,7 @@ fn a_writer_that_trusts_its_base_leaves_a_gap() {
 #[test]
 fn a_writer_that_trusts_a_purged_base_puts_into_a_dead_segment() {
     let budget = Budget { rolls: 2, purges: 1, days: 1, ..Budget::default() };
-    let model = LogModel { budget, mutations: vec![2], judge_rejections: false, ..LogModel::default() };
+    let model = LogModel { budget, mutations: vec![2, 1], judge_rejections: false, ..LogModel::default() };
     without(SafetyRule::KnownExists, model, &[PREFIX, ACKNOWLEDGED]);
 }
 
@@ -101,4 +101,11 @@ fn a_repeated_request_whose_base_was_purged_is_rejected_although_it_got_through(
     let budget = Budget { lost: 0, given_up: 1, rolls: 2, purges: 1, days: 1, ..Budget::default() };
     let model = LogModel { budget, mutations: vec![1], ..LogModel::default() };
     finds("known limit", model, &[REJECTIONS]);
+}
+
+#[test]
+fn a_writer_that_was_frozen_puts_into_a_dead_segment() {
+    let budget = Budget { lost: 1, rolls: 2, purges: 1, days: 1, ..Budget::default() };
+    let model = LogModel { budget, judge_rejections: false, ..LogModel::default() };
+    without(SafetyRule::BoundedAge, model, &[PREFIX]);
 }

@@ -10,7 +10,7 @@ mod structure;
 #[cfg(test)]
 mod tests;
 
-pub use history::{check_prefix, history};
+pub use history::{check_prefix, history, readable};
 pub use mutations::{MutationId, check_acknowledged, check_once, check_order};
 pub use structure::{check_links, check_no_gap};
 
@@ -105,8 +105,15 @@ impl Attempts {
     /// # Errors
     /// [`Violation::TooManyAttempts`].
     pub fn check(&self) -> Result<(), Violation> {
-        let counts =
-            [(self.failed_puts, MAX_PUT_ATTEMPTS), (self.failed_reads, MAX_READ_ATTEMPTS)];
+        self.check_within(MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS)
+    }
+
+    /// As [`Attempts::check`], with other limits.
+    ///
+    /// # Errors
+    /// [`Violation::TooManyAttempts`].
+    pub fn check_within(&self, max_puts: u32, max_reads: u32) -> Result<(), Violation> {
+        let counts = [(self.failed_puts, max_puts), (self.failed_reads, max_reads)];
         match counts.into_iter().find(|(tried, limit)| tried > limit) {
             Some((tried, limit)) => Err(Violation::TooManyAttempts { tried, limit }),
             None => Ok(()),

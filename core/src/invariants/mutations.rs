@@ -57,16 +57,16 @@ pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// I4: every acknowledged mutation took effect in `history`.
+/// I4: every acknowledged mutation takes effect in what is [`readable`](super::readable).
 ///
 /// # Errors
 /// [`Violation::Lost`] with the first that did not.
 pub fn check_acknowledged(
-    history: &[Arc<Entry>],
+    readable: &[Arc<Entry>],
     acknowledged: impl IntoIterator<Item = MutationId>,
 ) -> Result<(), Violation> {
     let effective = |lost: &MutationId| {
-        placed(history).any(|placed| placed.effective && placed.mutation == *lost)
+        placed(readable).any(|placed| placed.effective && placed.mutation == *lost)
     };
     match acknowledged.into_iter().find(|mutation| !effective(mutation)) {
         Some(mutation) => Err(Violation::Lost { mutation }),

@@ -140,12 +140,25 @@ fn a_client_keeps_its_order() {
 fn what_was_acknowledged_is_there() {
     let all = || (1..=3).map(mutation);
     assert_eq!(check_acknowledged(&whole(), all()), Ok(()));
-    assert_eq!(check_acknowledged(&history(&purged(), &whole()[..4]), all()), Ok(()));
+    assert_eq!(check_acknowledged(&readable(&purged(), &whole()[..4]), all()), Ok(()));
     let lost = |id| Err(Violation::Lost { mutation: mutation(id) });
-    assert_eq!(check_acknowledged(&history(&purged(), &[]), all()), lost(1));
+    assert_eq!(check_acknowledged(&readable(&purged(), &[]), all()), lost(1));
     assert_eq!(check_acknowledged(&without(2), all()), lost(2));
     let refused = [whole(), vec![rejected(at(1, 2), 4)]].concat();
     assert_eq!(check_acknowledged(&refused, [mutation(4)]), lost(4));
+}
+
+#[test]
+fn a_reader_sees_what_is_linked() {
+    assert_eq!(readable(&whole(), &[]), whole());
+    assert_eq!(readable(&purged(), &whole()[..4]), whole());
+    assert_eq!(readable(&without(2), &[]), whole()[..2], "nothing behind a gap");
+    let mut behind = whole();
+    behind.insert(4, edits_entry(at(0, 4), 2, 1));
+    assert_eq!(readable(&behind, &[]), whole(), "nothing behind an End Segment");
+    let mut dead = purged();
+    dead.insert(1, edits_entry(at(0, 2), 2, 1));
+    assert_eq!(readable(&dead, &whole()[..4]), whole(), "nothing put into a dead segment");
 }
 
 #[test]

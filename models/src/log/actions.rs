@@ -67,7 +67,7 @@ pub enum Action {
 pub enum Outcome {
     /// It is done and answered.
     Done,
-    /// An eventually consistent read does not see everything.
+    /// A read does not see everything.
     Stale(View),
     /// No answer comes. It will be done later or never.
     Lost,
@@ -133,6 +133,10 @@ impl LogModel {
             append::Action::Read { from, consistent: false } if state.budget.stale > 0 => {
                 let stale = state.tables.stale_views(*from).into_iter().map(Outcome::Stale);
                 std::iter::once(Outcome::Done).chain(stale).collect()
+            }
+            append::Action::Read { from, .. } if state.budget.stale > 0 => {
+                let torn = state.tables.torn_view(*from).map(Outcome::Stale);
+                std::iter::once(Outcome::Done).chain(torn).collect()
             }
             append::Action::Put { .. } => write_outcomes(state, true, process.decided_s),
             _ => vec![Outcome::Done],

@@ -10,7 +10,8 @@
 //! - *Requests that are lost*: the writer is told that the outcome is unknown; the put or
 //!   transaction happens at any later moment, or never.
 //! - *Eventually consistent reads*: any prefix, a hole in the middle, and a segment as it was
-//!   before it was purged. What is older than a day is seen by every read.
+//!   before it was purged. Also a consistent one may see an End Segment and not yet the segment
+//!   behind it. What is older than a day is seen by every read.
 //! - *Rolls* and *purges* as core's machines say, each action a step of its own, entries deleted
 //!   one by one; a purge may stop anywhere and begin again.
 //! - *The clock*, which may jump by a day while everything is frozen. What was sent before arrives

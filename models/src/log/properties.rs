@@ -83,7 +83,7 @@ impl LogModel {
             Property::always(ORDER, |_, state: &State| check_order(&state.tables.history()).is_ok()),
             Property::always(ACKNOWLEDGED, |_, state: &State| {
                 let acknowledged = state.clients.iter().flat_map(super::Client::applied);
-                check_acknowledged(&state.tables.history(), acknowledged).is_ok()
+                check_acknowledged(&state.tables.readable(), acknowledged).is_ok()
             }),
             Property::always(LINKS, |_, state: &State| {
                 check_links(&state.tables.entries(), &state.tables.segments()).is_ok()

@@ -190,7 +190,16 @@ impl Tables {
         views
     }
 
-    /// The number of the newest segment.
+    /// What a consistent read from the beginning of a segment may see instead: nothing yet, though
+    /// the segment before it has ended. Both were written in one transaction, but two reads need
+    /// not see both sides of it in the same moment.
+    #[must_use]
+    pub fn torn_view(&self, from: Position) -> Option<View> {
+        let begins = from.num() == 0 && Some(from) > self.settled;
+        begins.then_some(View::Prefix(0))
+    }
+
+    /// The record of the newest segment.
     #[must_use]
     pub fn newest_segment(&self) -> Option<&Segment> {
         self.segments.values().next_back()
@@ -223,20 +232,28 @@ impl Tables {
     /// All that ever was in the log.
     #[must_use]
     pub fn history(&self) -> Vec<Arc<Entry>> {
-        let archived: Vec<_> =
-            self.archived.values().map(|entry| Arc::clone(entry.shared())).collect();
-        invariants::history(&self.entries(), &archived)
+        invariants::history(&self.entries(), &self.archived())
+    }
+
+    /// What is read of the log, from its beginning.
+    #[must_use]
+    pub fn readable(&self) -> Vec<Arc<Entry>> {
+        invariants::readable(&self.entries(), &self.archived())
+    }
+
+    fn archived(&self) -> Vec<Arc<Entry>> {
+        self.archived.values().map(|entry| Arc::clone(entry.shared())).collect()
     }
 }
 
 /// The only log.
 #[must_use]
-pub fn log() -> LogId {
+pub(super) fn log() -> LogId {
     LogId::from_uuid(uuid::Uuid::nil())
 }
 
 /// The epoch of the only log.
 #[must_use]
-pub fn epoch() -> u32 {
+pub(super) fn epoch() -> u32 {
     Header::first(FIRST_EPOCH).epoch
 }
