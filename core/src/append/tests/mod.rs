@@ -14,6 +14,8 @@ use crate::operation::{CellEdit, Operation, RejectionReason, SetCells, SheetId};
 use support::*;
 use world::{Fault, World};
 
+const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
+
 fn positions(appended: &Appended) -> Vec<(u64, String, bool)> {
     let text = |result: &MutationResult| result.position.map(|p| p.to_string()).unwrap_or_default();
     appended.results.iter().map(|r| (r.id, text(r), r.duplicate)).collect()
@@ -286,6 +288,56 @@ fn an_append_that_was_frozen_puts_no_more() {
         let refused = Action::Finish(Err(Refusal::Contention));
         assert_eq!((matches!(action, Action::Put { .. }), action == refused), (puts, !puts));
     }
+}
+
+/// An append that has found neither its base nor anything behind it, and so asks whether the
+/// segment was purged; `failures` reads have failed before.
+fn asking_for_the_mark(failures: u32) -> Append {
+    let mut append = Append::begin(request(1, 0, &[1], at(0, 1)), &[], INPUTS).0;
+    for _ in 0..failures {
+        append = append.step(Event::ReadFailed { temporary: true }, INPUTS).0;
+        append = append.step(Event::Waited, INPUTS).0;
+    }
+    append = append.step(Event::Page { entries: vec![], more: false }, INPUTS).0;
+    let (append, action) = append.step(Event::Page { entries: vec![], more: false }, INPUTS);
+    assert_eq!(action, Action::Read { from: at(0, 0), consistent: true });
+    append
+}
+
+fn purged_page() -> Event {
+    let content = Content::Snapshot { root: None, purged_s: Some(1) };
+    let first = Entry { content, ..Entry::clone(&snapshot_entry(at(0, 0))) };
+    Event::Page { entries: vec![Arc::new(first)], more: false }
+}
+
+#[test]
+fn failed_reads_are_counted_together_whatever_was_read() {
+    let failed = Event::ReadFailed { temporary: true };
+    let give_up = Action::Finish(Err(Refusal::Store));
+    let (_, action) = asking_for_the_mark(MAX_READ_ATTEMPTS - 1).step(failed.clone(), INPUTS);
+    assert_eq!(action, give_up);
+    let (append, action) = asking_for_the_mark(MAX_READ_ATTEMPTS - 2).step(failed.clone(), INPUTS);
+    assert_eq!(action, Action::Read { from: at(0, 0), consistent: true });
+    let (append, action) = append.step(purged_page(), INPUTS);
+    assert_eq!(action, Action::FindNewestSegment);
+    assert_eq!(append.step(failed, INPUTS).1, give_up);
+}
+
+#[test]
+fn the_newest_segment_need_not_be_seen_at_once() {
+    let nothing = || Event::Page { entries: vec![], more: false };
+    let found = asking_for_the_mark(0).step(purged_page(), INPUTS).0;
+    let (mut append, mut action) = found.step(Event::NewestSegment(Some(1)), INPUTS);
+    for _ in 0..MAX_READ_ATTEMPTS {
+        assert_eq!(action, Action::Read { from: at(1, 0), consistent: true });
+        let entries = vec![snapshot_entry(at(1, 0))];
+        let seen = append.clone().step(Event::Page { entries, more: false }, INPUTS);
+        assert!(matches!(seen.1, Action::Put { .. }));
+        append = append.step(nothing(), INPUTS).0;
+        (append, action) = append.step(Event::Waited, INPUTS);
+    }
+    let corrupt = Action::Finish(Err(Refusal::Corrupt { at: at(1, 0) }));
+    assert_eq!(append.step(nothing(), INPUTS).1, corrupt);
 }
 
 #[test]
