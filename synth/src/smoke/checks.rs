@@ -5,11 +5,13 @@ use std::time::Instant;
 use cellar::{CellsQuery, Client, ClientError};
 use cellar_core::access::Role;
 use cellar_core::api::{
-    AppendRequest, CreateReply, CreateRequest, MutationStatus, ProblemKind, SentMutation,
+    AppendRequest, CreateReply, CreateRequest, Head, MutationStatus, ProblemKind, SentMutation,
 };
 use cellar_core::cell::Value;
 use cellar_core::identity::LogId;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_core::operation::{
+    CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
+};
 use cellar_core::position::Position;
 use uuid::Uuid;
 
@@ -63,6 +65,10 @@ async fn run(target: &Target<'_>, report: &mut SmokeReport) -> Option<()> {
         Ok(((), if same { failed() } else { Outcome::Passed }))
     })
     .await?;
+    check(report, "an edit follows its row", async {
+        follows(&client, created).await.map(|outcome| ((), outcome))
+    })
+    .await?;
     check(report, "no token, no entry", async {
         let stranger = target.client(None)?;
         Ok(((), refused(stranger.head(created.id, None).await, ProblemKind::Unauthorized)))
@@ -107,15 +113,41 @@ async fn append_request(
     text: &str,
 ) -> Result<AppendRequest, SynthError> {
     let head = client.head(created.id, None).await?;
-    let value = Some(Value::Text(text.to_owned()));
-    let edit = CellEdit { row: 0, column: 0, value, formula: None, format: None };
-    let op = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] });
-    Ok(AppendRequest {
+    Ok(request(head, set(0, text)))
+}
+
+/// One mutation of a client that nobody else is.
+fn request(head: Head, op: Operation) -> AppendRequest {
+    AppendRequest {
         client: format!("smoke-{}", Uuid::new_v4()),
         epoch: head.epoch,
         ack: 0,
         mutations: vec![SentMutation { id: 1, base: head.head, op }],
-    })
+    }
+}
+
+fn set(row: u32, text: &str) -> Operation {
+    let value = Some(Value::Text(text.to_owned()));
+    let edit = CellEdit { row, column: 0, value, formula: None, format: None };
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
+}
+
+/// A row is inserted above a cell that another client is about to set, and deleted again.
+async fn follows(client: &Client, created: CreateReply) -> Checked {
+    let (sheet, before, count) = (SheetId::FIRST, 0, 1);
+    let head = client.head(created.id, None).await?;
+    let insert = Operation::InsertRows(InsertBefore { sheet, before, count });
+    client.append(created.id, &request(head, insert)).await?;
+    let late = client.append(created.id, &request(head, set(0, "followed"))).await?;
+    let after = Head { head: late.head, epoch: head.epoch };
+    let delete = DeleteSpans { sheet, spans: Spans::one(before, count) };
+    client.append(created.id, &request(after, Operation::DeleteRows(delete))).await?;
+    let committed = late.results.first().and_then(|result| result.committed.clone());
+    let failed = || Outcome::Failed(format!("the edit was committed as {committed:?}"));
+    // By more than one row if somebody else checks the same stack just now.
+    let below = |set: &SetCells| set.cells.iter().all(|edit| edit.row > 0);
+    let moved = matches!(committed.as_deref(), Some([Operation::SetCells(set)]) if below(set));
+    Ok(if moved { Outcome::Passed } else { failed() })
 }
 
 async fn append(
