@@ -4,6 +4,8 @@
 //! same operations is likely to be true. An inserted line's id is the tag of the mutation that
 //! inserted it and its number there, so that it is the same line wherever it is committed.
 
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
+
 mod compare;
 pub(crate) mod intent;
 mod sheet;

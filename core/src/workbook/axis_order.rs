@@ -126,7 +126,7 @@ impl AxisOrder {
         for run in runs {
             match rebuilt.last_mut() {
                 Some(last) if last.id_end() == run.id => {
-                    last.len = last.len.saturating_add(run.len)
+                    last.len = last.len.saturating_add(run.len);
                 }
                 _ => rebuilt.push(IdRun { index, ..run }),
             }
