@@ -59,7 +59,7 @@ impl Plain {
                 sheet.format(rows, columns, set);
             }),
             Operation::InsertRows(i) => {
-                self.on(i.sheet, |s| s.insert(true, i.before, i.count, tag))
+                self.on(i.sheet, |s| s.insert(true, i.before, i.count, tag));
             }
             Operation::InsertColumns(i) => {
                 self.on(i.sheet, |s| s.insert(false, i.before, i.count, tag));

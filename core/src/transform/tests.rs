@@ -152,7 +152,7 @@ fn order_decides(one: &Operation, two: &Operation) -> bool {
 
 /// The cells that an operation is for.
 fn writes(operation: &Operation) -> Vec<(SheetId, u32, u32)> {
-    let side = crate::oracle::LINES as u32;
+    let side = u32::try_from(crate::oracle::LINES).unwrap();
     let range =
         |sheet: SheetId, rows: &crate::operation::Spans, columns: &crate::operation::Spans| {
             let rows: Vec<u32> = (0..side).filter(|row| rows.contains(*row)).collect();
