@@ -54,7 +54,8 @@ pub const MAX_MUTATIONS_PER_REQUEST: usize = 1_000;
 pub const MAX_MUTATION_ID: u64 = (1 << 53) - 1;
 /// Bases of the mutations of one entry: each costs a walk over what has moved since.
 pub const MAX_BASES_PER_ENTRY: usize = 16;
-/// What moved rows, columns or sheets since a base: each operation counts its spans, at least one.
+/// What moved rows, columns or sheets since a base: each operation counts its spans, at least one,
+/// and an author's own several times.
 pub const MAX_TRANSFORM_CHANGES: usize = 20_000;
 /// Bytes of one mutation in the API's JSON.
 pub const MAX_MUTATION_BYTES: usize = 256 * 1024;

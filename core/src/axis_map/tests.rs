@@ -1,5 +1,7 @@
 //! Maps against the plain idea: two lists of ids, and where each id of the older is in the newer.
 
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -15,7 +15,7 @@ pub(crate) fn looks_different(left: &Workbook, right: &Workbook) -> Option<Strin
     if numbers(left) != numbers(right) {
         return Some(format!("sheets {:?} and {:?}", numbers(left), numbers(right)));
     }
-    pairs_differ(left.sheets().collect(), right.sheets().collect())
+    pairs_differ(&left.sheets().collect::<Vec<_>>(), &right.sheets().collect::<Vec<_>>())
 }
 
 /// As [`looks_different`], whatever the numbers and the order of the sheets.
@@ -25,17 +25,17 @@ pub(crate) fn looks_different_by_name(left: &Workbook, right: &Workbook) -> Opti
         sheets.sort_by(|left, right| left.1.name().cmp(right.1.name()));
         sheets
     };
-    pairs_differ(by_name(left), by_name(right))
+    pairs_differ(&by_name(left), &by_name(right))
 }
 
-fn pairs_differ(left: Vec<(SheetId, &Sheet)>, right: Vec<(SheetId, &Sheet)>) -> Option<String> {
+fn pairs_differ(left: &[(SheetId, &Sheet)], right: &[(SheetId, &Sheet)]) -> Option<String> {
     let names = |list: &[(SheetId, &Sheet)]| {
         list.iter().map(|(_, sheet)| sheet.name().to_owned()).collect::<Vec<_>>()
     };
-    if names(&left) != names(&right) {
-        return Some(format!("names {:?} and {:?}", names(&left), names(&right)));
+    if names(left) != names(right) {
+        return Some(format!("names {:?} and {:?}", names(left), names(right)));
     }
-    left.iter().zip(&right).find_map(|((id, left), (_, right))| {
+    left.iter().zip(right).find_map(|((id, left), (_, right))| {
         sheet::looks_different(left, right).map(|what| format!("{id:?}: {what}"))
     })
 }

@@ -4,6 +4,8 @@
 //! same operations is likely to be true. An inserted line's id is the tag of the mutation that
 //! inserted it and its number there, so that it is the same line wherever it is committed.
 
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
+
 mod compare;
 pub(crate) mod intent;
 mod sheet;
@@ -57,7 +59,7 @@ impl Plain {
                 sheet.format(rows, columns, set);
             }),
             Operation::InsertRows(i) => {
-                self.on(i.sheet, |s| s.insert(true, i.before, i.count, tag))
+                self.on(i.sheet, |s| s.insert(true, i.before, i.count, tag));
             }
             Operation::InsertColumns(i) => {
                 self.on(i.sheet, |s| s.insert(false, i.before, i.count, tag));

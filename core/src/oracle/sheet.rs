@@ -110,11 +110,11 @@ impl PlainSheet {
         let at = (before as usize).min(LINES);
         let reached = self.lines(rows).get(at).is_some_and(|line| line.reached);
         for offset in 0..count {
-            self.insert_line(rows, at + offset as usize, Line { id: (tag, offset), reached });
+            self.insert_line(rows, at + offset as usize, &Line { id: (tag, offset), reached });
         }
     }
 
-    fn insert_line(&mut self, rows: bool, at: usize, line: Line) {
+    fn insert_line(&mut self, rows: bool, at: usize, line: &Line) {
         let lines = if rows { &mut self.rows } else { &mut self.columns };
         let id = |line: Option<&Line>| line.map(|line| line.id);
         let around = (id(at.checked_sub(1).and_then(|at| lines.get(at))), id(lines.get(at)));

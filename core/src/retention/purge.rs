@@ -99,6 +99,7 @@ pub struct Fences {
     pub tombstones: bool,
 }
 
+#[allow(clippy::derivable_impls, reason = "not with the feature `model`")]
 impl Default for Fences {
     fn default() -> Self {
         Self {

@@ -48,6 +48,11 @@ pub struct Author {
     parts: usize,
 }
 
+/// What an own change costs beside its spans: maps of others' changes are composed in groups.
+const OWN_PARTS: usize = 16;
+/// Parts of a group of others' changes, composed before they meet the whole map.
+const GROUP_PARTS: usize = 128;
+
 /// More has changed than is worth going past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyChanges;
@@ -71,12 +76,15 @@ impl Change {
     }
 
     fn parts(&self) -> usize {
-        let (Self::Foreign { operations, .. } | Self::Own { committed: operations, .. }) = self;
-        let own = match self {
-            Self::Own { authored, .. } => authored.parts(),
-            Self::Foreign { .. } => 0,
+        let sum = |operations: &[Operation]| {
+            operations.iter().map(Operation::parts).fold(0, usize::saturating_add)
         };
-        operations.iter().map(Operation::parts).fold(own, usize::saturating_add)
+        match self {
+            Self::Foreign { operations, .. } => sum(operations),
+            Self::Own { authored, committed, .. } => {
+                sum(committed).max(authored.parts()).saturating_add(OWN_PARTS)
+            }
+        }
     }
 }
 
@@ -169,13 +177,13 @@ impl Author {
         if self.is_too_long() {
             return Err(TooManyChanges);
         }
-        let mut map = SpaceMap::default();
+        let mut walk = Walk::default();
         for change in self.behind(at) {
             let (Change::Foreign { operations, .. } | Change::Own { committed: operations, .. }) =
                 change;
-            operations.iter().for_each(|operation| map.follow(operation));
+            walk.follow(operations);
         }
-        Ok(map)
+        Ok(walk.end())
     }
 
     /// The lowest base that [`Author::map`] starts from for a mutation on `base`: entries from here
@@ -230,20 +238,18 @@ impl Author {
 
     /// Walks what was committed behind `from` up to `to`, taking the author's own out of `pending`.
     fn walk(&self, from: Position, to: Option<Position>, pending: &mut Pending) -> SpaceMap {
-        let mut map = SpaceMap::default();
+        let mut walk = Walk::default();
         let inside = |change: &&Change| to.is_none_or(|to| change.position() <= to);
         for change in self.behind(from).take_while(inside) {
             match change {
-                Change::Foreign { operations, .. } => {
-                    operations.iter().for_each(|operation| map.follow(operation));
-                }
+                Change::Foreign { operations, .. } => walk.follow(operations),
                 Change::Own { committed, .. } => match pending.pop_front().flatten() {
-                    Some(authored) => map.follow_own(&authored, committed),
-                    None => committed.iter().for_each(|operation| map.follow(operation)),
+                    Some(authored) => walk.follow_own(&authored, committed),
+                    None => walk.follow(committed),
                 },
             }
         }
-        map
+        walk.end()
     }
 
     /// The changes behind a position.
@@ -270,5 +276,41 @@ impl Author {
         self.owns.partition_point(|index| {
             self.changes.get(*index).is_some_and(|change| change.position() <= position)
         })
+    }
+}
+
+/// A map on its way, with the newest changes of others in a small map of their own: to compose
+/// costs as much as both maps are long.
+#[derive(Default)]
+struct Walk {
+    map: SpaceMap,
+    group: SpaceMap,
+    group_parts: usize,
+}
+
+impl Walk {
+    fn follow(&mut self, operations: &[Operation]) {
+        for operation in operations {
+            self.group.follow(operation);
+            self.group_parts = self.group_parts.saturating_add(operation.parts());
+            if self.group_parts >= GROUP_PARTS {
+                self.close_group();
+            }
+        }
+    }
+
+    fn follow_own(&mut self, authored: &Operation, committed: &[Operation]) {
+        self.close_group();
+        self.map.follow_own(authored, committed);
+    }
+
+    fn close_group(&mut self) {
+        self.map.follow_map(&std::mem::take(&mut self.group));
+        self.group_parts = 0;
+    }
+
+    fn end(mut self) -> SpaceMap {
+        self.close_group();
+        self.map
     }
 }

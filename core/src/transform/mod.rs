@@ -18,6 +18,8 @@
 //! A map depends only on what is left, not on the order or grouping in which it came about.
 
 mod author;
+#[cfg(test)]
+mod cost;
 mod operation;
 mod space_map;
 #[cfg(test)]

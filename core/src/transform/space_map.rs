@@ -139,12 +139,24 @@ impl SpaceMap {
         }
     }
 
+    /// Goes on past what others committed, of which `next` is the map.
+    pub(super) fn follow_map(&mut self, next: &Self) {
+        for (sheet, map) in &next.sheets {
+            self.follow_axis(Axis::Rows, *sheet, &map.rows);
+            self.follow_axis(Axis::Columns, *sheet, &map.columns);
+        }
+        self.added.extend(&next.added);
+    }
+
     fn insert(&mut self, axis: Axis, insert: &InsertBefore) {
         let map = AxisMap::insert(axis, insert.before, insert.count);
         self.follow_axis(axis, insert.sheet, &map);
     }
 
     fn follow_axis(&mut self, axis: Axis, target: SheetId, next: &AxisMap) {
+        if next.is_identity() {
+            return;
+        }
         for id in self.sources(target) {
             self.change(id, |map| {
                 let axis_map = map.axis_mut(axis);

@@ -70,7 +70,7 @@ proptest! {
         entry in vec(any_operation(), 1..6),
     ) {
         let count = before.len();
-        let states = states(before.into_iter().chain(entry.clone()).collect());
+        let states = states(before.into_iter().chain(entry).collect());
         let (before, after) = (&states[count].0, &states[states.len() - 1].0);
         let back = undone(before, after, after);
         if let Some(what) = crate::oracle::looks_different_by_name(before, &back) {

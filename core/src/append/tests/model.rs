@@ -3,6 +3,8 @@
 //! Every client sees the log up to a base of its own, with its own mutations on top that it has
 //! not seen in the log; its bases rise while mutations are still on their way.
 
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
