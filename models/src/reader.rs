@@ -163,7 +163,9 @@ impl Model for ReaderModel {
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always(PREFIX, |_, state: &State| state.prefix_holds()),
-            Property::always(SOUND, |_, state: &State| !matches!(state.read.1, Step::Corrupt { .. })),
+            Property::always(SOUND, |_, state: &State| {
+                !matches!(state.read.1, Step::Corrupt { .. })
+            }),
             Property::always(REACHES, |_, state: &State| {
                 let last = state.seen.last().map(|last| last.position);
                 state.read.1 != Step::End || last >= state.must_reach

@@ -101,8 +101,8 @@ impl Scan {
 
     /// Learns an entry that somebody put; `own` if this very request did.
     pub(super) fn learn(&mut self, entry: &Arc<Entry>, own: bool) -> Result<(), NotNext> {
-        let skips = !self.rules.hold(SafetyRule::NoSkippedEntry)
-            && Some(entry.position) > self.next;
+        let skips =
+            !self.rules.hold(SafetyRule::NoSkippedEntry) && Some(entry.position) > self.next;
         if Some(entry.position) != self.next && !skips {
             return Err(NotNext);
         }

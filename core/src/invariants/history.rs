@@ -17,8 +17,8 @@ pub fn history(table: &[Arc<Entry>], archived: &[Arc<Entry>]) -> Vec<Arc<Entry>>
     let mut all: Vec<_> = archived.iter().filter(from_archive).cloned().collect();
     let archived: BTreeSet<_> = all.iter().map(|entry| entry.position).collect();
     for entry in table {
-        let known = archived.contains(&entry.position)
-            && all.iter().any(|other| is_same(other, entry));
+        let known =
+            archived.contains(&entry.position) && all.iter().any(|other| is_same(other, entry));
         if !known {
             all.push(Arc::clone(entry));
         }

@@ -261,11 +261,7 @@ fn write_outcomes(state: &State, writes: bool, decided_s: u64) -> Vec<Outcome> {
 
 impl State {
     /// A process makes a step; returns also what it has learned of the log.
-    fn step_process(
-        &mut self,
-        process: &Process,
-        outcome: Outcome,
-    ) -> (Process, Vec<Arc<Entry>>) {
+    fn step_process(&mut self, process: &Process, outcome: Outcome) -> (Process, Vec<Arc<Entry>>) {
         let (event, learned) = match process.action() {
             append::Action::Read { from, .. } => {
                 let view = match outcome {
@@ -296,15 +292,13 @@ impl State {
                 (Event::PutUnknown, Vec::new())
             }
             Outcome::Expired => (Event::PutUnknown, Vec::new()),
-            Outcome::Done | Outcome::Stale(_) => {
-                match Arc::make_mut(&mut self.tables).put(entry) {
-                    Ok(()) => (Event::PutAccepted, vec![Arc::clone(entry)]),
-                    Err(winner) => {
-                        let learned = vec![Arc::clone(&winner)];
-                        (Event::PutRefused { winner }, learned)
-                    }
+            Outcome::Done | Outcome::Stale(_) => match Arc::make_mut(&mut self.tables).put(entry) {
+                Ok(()) => (Event::PutAccepted, vec![Arc::clone(entry)]),
+                Err(winner) => {
+                    let learned = vec![Arc::clone(&winner)];
+                    (Event::PutRefused { winner }, learned)
                 }
-            }
+            },
         }
     }
 

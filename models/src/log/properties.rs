@@ -78,9 +78,13 @@ impl LogModel {
             Property::always(NO_GAP, |_, state: &State| {
                 check_no_gap(&state.tables.entries()).is_ok()
             }),
-            Property::always(PREFIX, |_, state: &State| !matches!(state.fault, Some(Fault::Prefix(_)))),
+            Property::always(PREFIX, |_, state: &State| {
+                !matches!(state.fault, Some(Fault::Prefix(_)))
+            }),
             Property::always(ONCE, |_, state: &State| check_once(&state.tables.history()).is_ok()),
-            Property::always(ORDER, |_, state: &State| check_order(&state.tables.history()).is_ok()),
+            Property::always(ORDER, |_, state: &State| {
+                check_order(&state.tables.history()).is_ok()
+            }),
             Property::always(ACKNOWLEDGED, |_, state: &State| {
                 let acknowledged = state.clients.iter().flat_map(super::Client::applied);
                 check_acknowledged(&state.tables.readable(), acknowledged).is_ok()
@@ -88,13 +92,17 @@ impl LogModel {
             Property::always(LINKS, |_, state: &State| {
                 check_links(&state.tables.entries(), &state.tables.segments()).is_ok()
             }),
-            Property::always(REFUSALS, |_, state: &State| !matches!(state.fault, Some(Fault::Untrue(_)))),
+            Property::always(REFUSALS, |_, state: &State| {
+                !matches!(state.fault, Some(Fault::Untrue(_)))
+            }),
             Property::always(REJECTIONS, |_, state: &State| {
                 !matches!(state.fault, Some(Fault::Rejected(_)))
             }),
         ];
         if self.finishing {
-            properties.push(Property::always(FINISHING, |model: &Self, state: &State| model.finishes(state)));
+            properties.push(Property::always(FINISHING, |model: &Self, state: &State| {
+                model.finishes(state)
+            }));
         }
         properties.extend(self.occurrences());
         properties
@@ -117,10 +125,13 @@ impl LogModel {
             }));
         }
         if self.budget.purges > 0 {
-            occurrences.push(Property::sometimes("a segment with edits is purged", |_, state: &State| {
-                let history = state.tables.history().len();
-                history > state.tables.entries().len() && state.purging.is_none()
-            }));
+            occurrences.push(Property::sometimes(
+                "a segment with edits is purged",
+                |_, state: &State| {
+                    let history = state.tables.history().len();
+                    history > state.tables.entries().len() && state.purging.is_none()
+                },
+            ));
         }
         occurrences
     }

@@ -115,8 +115,7 @@ impl Client {
         });
         let mutations = mutations.filter(|new| (first..=through).contains(&new.id)).collect();
         let request = Request::new(log(), self.key, None, epoch(), self.acknowledged, mutations)?;
-        let known =
-            self.known.as_ref().map(|known| known.entries_from(request.lowest_base()));
+        let known = self.known.as_ref().map(|known| known.entries_from(request.lowest_base()));
         let known = known.unwrap_or_default();
         let machine = Append::begin_with(rules, request, &known, inputs(now_s));
         self.process = Some(Process::new(self.number, machine, now_s));

@@ -7,8 +7,8 @@ use super::*;
 use crate::cell::Value;
 use crate::entry::Content;
 use crate::limits::{
-    MAX_APPEND_AGE_S, MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST, MAX_PUT_ATTEMPTS,
-    MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
+    MAX_APPEND_AGE_S, MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST,
+    MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
 };
 use crate::operation::{CellEdit, Operation, RejectionReason, SetCells, SheetId};
 use support::*;

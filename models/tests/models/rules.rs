@@ -33,7 +33,11 @@ fn finds(name: &str, model: LogModel, properties: &[&'static str]) {
 }
 
 fn without(rule: SafetyRule, model: LogModel, properties: &[&'static str]) {
-    finds(&format!("without {rule:?}"), LogModel { rules: Rules::without(rule), ..model }, properties);
+    finds(
+        &format!("without {rule:?}"),
+        LogModel { rules: Rules::without(rule), ..model },
+        properties,
+    );
 }
 
 #[test]
@@ -45,7 +49,8 @@ fn a_writer_that_trusts_its_base_leaves_a_gap() {
 #[test]
 fn a_writer_that_trusts_a_purged_base_puts_into_a_dead_segment() {
     let budget = Budget { rolls: 2, purges: 1, days: 1, ..Budget::default() };
-    let model = LogModel { budget, mutations: vec![2, 1], judge_rejections: false, ..LogModel::default() };
+    let model =
+        LogModel { budget, mutations: vec![2, 1], judge_rejections: false, ..LogModel::default() };
     without(SafetyRule::KnownExists, model, &[PREFIX, ACKNOWLEDGED]);
 }
 
