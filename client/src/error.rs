@@ -117,6 +117,18 @@ pub enum ClientError {
         /// What is wrong with the answer.
         why: String,
     },
+    /// An object that is not what its entry says.
+    #[error("the object of a large entry, from {url}, cannot be used: {why}")]
+    #[diagnostic(
+        code(cellar::wrong_object),
+        help("read the entry again; if it stays so, the object was damaged or exchanged")
+    )]
+    WrongObject {
+        /// Where it is.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// An answer longer than any answer of a Cellar API.
     #[error("the answer of {url} is longer than {max_bytes} bytes")]
     #[diagnostic(code(cellar::reply_too_large), help("is this the URL of a Cellar API?"))]
@@ -144,6 +156,7 @@ impl ClientError {
             Self::TimedOut { .. }
             | Self::ConnectionLost { .. }
             | Self::NotUnderstood { .. }
+            | Self::WrongObject { .. }
             | Self::ReplyTooLarge { .. } => false,
         }
     }
@@ -171,7 +184,7 @@ pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
             "check the id (`-s`) and that the token covers it; `cellar create` makes a new \
              spreadsheet, `cellar use ID` makes another one the current one"
         }
-        ProblemKind::UnknownSheet => "the first sheet is called Sheet1",
+        ProblemKind::UnknownSheet => "`cellar sheets` lists the sheets",
         ProblemKind::RangeTooLarge => "ask for a smaller range with --range, for example A1:T50",
         ProblemKind::Unavailable => "run the same command again in a moment, repeating is safe",
         ProblemKind::Internal => "the logs of the API function say more",

@@ -36,5 +36,7 @@ pub mod profile;
 pub mod report;
 pub mod table;
 
-pub use client::{CellsQuery, Client, MAX_REPLY_BODY_BYTES, Spent, subject_of_token};
+pub use client::{
+    CellsQuery, Client, MAX_REPLY_BODY_BYTES, Spent, author_of_token, subject_of_token,
+};
 pub use error::ClientError;

@@ -70,8 +70,22 @@ pub(super) enum Command {
     Get(Get),
     /// Set or clear cells
     Set(Set),
+    /// Clear the values of a range; its formats stay
+    Clear(Clear),
+    /// Set the number format of a range
+    Format(Format),
+    /// Insert or delete rows
+    Rows(Rows),
+    /// Insert or delete columns
+    Columns(Columns),
+    /// List, add, rename or delete sheets
+    Sheets(Sheets),
+    /// Take back what an edit did
+    Undo(Undo),
     /// Show who changed what, newest first
     History(History),
+    /// Show what differs between two positions
+    Diff(Diff),
     /// Write the cells to a CSV file
     Export(Export),
     /// Print the newest position
@@ -158,6 +172,8 @@ Examples:
   cellar get
   cellar get --range B2:D10
   cellar get --range A:C --json
+  cellar get --sheet Costs
+  cellar get --range \"'My sheet'!A1:C9\"
   cellar get --at 0.3               # as it was at that position, see `cellar history`")]
 pub(super) struct Get {
     /// The range, such as A1:G20, A:C or Sheet1!B2; without it the top left of the first sheet
@@ -166,6 +182,9 @@ pub(super) struct Get {
     /// Show the cells as they were at this position, segment.num
     #[arg(long, value_name = "POSITION")]
     pub(super) at: Option<Position>,
+    /// The sheet; without it the one in the range, or the first
+    #[arg(long, value_name = "NAME")]
+    pub(super) sheet: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -179,6 +198,7 @@ Examples:
   cellar set A1 -5
   cellar set --text A1 007
   cellar set --clear A1 B1
+  cellar set --sheet Costs A1 1
   cellar set -- A1 --dashes")]
 pub(super) struct Set {
     /// Pairs of a cell and its value; with --clear, only cells
@@ -190,6 +210,37 @@ pub(super) struct Set {
     /// Clear the cells
     #[arg(long)]
     pub(super) clear: bool,
+    /// The sheet; without it the one that the cells name, or the first
+    #[arg(long, value_name = "NAME")]
+    pub(super) sheet: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cellar undo           # your newest edit that was not taken back; again, the one before
+  cellar undo 0.12      # the edit at that position, whoever made it, see `cellar history`
+  cellar undo 0.13      # of an undo: does again what it took back
+
+What others have changed since stays as they left it.")]
+pub(super) struct Undo {
+    /// The position of the edit; without it your newest that was not taken back
+    pub(super) position: Option<Position>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The exit code is 2 if there are differences, 0 if there are none.
+
+Examples:
+  cellar diff 0.3              # what has changed since then
+  cellar diff 0.3 0.9
+  cellar diff 0.3 0.9 --json")]
+pub(super) struct Diff {
+    /// The earlier position, segment.num
+    pub(super) from: Position,
+    /// The later position; without it the newest
+    pub(super) to: Option<Position>,
 }
 
 #[derive(Debug, Args)]
@@ -197,11 +248,15 @@ pub(super) struct Set {
 Examples:
   cellar history
   cellar history --limit 5
+  cellar history --from 0.42
   cellar history --json")]
 pub(super) struct History {
     /// How many entries to show
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) limit: u32,
+    /// The newest position to show; without it the newest there is
+    #[arg(long, value_name = "POSITION")]
+    pub(super) from: Option<Position>,
 }
 
 #[derive(Debug, Args)]
@@ -209,6 +264,7 @@ pub(super) struct History {
 Examples:
   cellar export airports.csv
   cellar export airports.csv --force
+  cellar export costs.csv --sheet Costs
   cellar export yesterday.csv --at 0.42
   cellar export - | head")]
 pub(super) struct Export {
@@ -234,6 +290,10 @@ pub(super) struct Use {
     pub(super) id: LogId,
 }
 
+pub(super) use super::edit_args::{
+    AxisCommand, Clear, Columns, DeleteLines, Format, InsertLines, Rows, Sheets, SheetsCommand,
+};
+
 fn nonce(text: &str) -> Result<String, String> {
     let max = cellar_core::limits::MAX_NONCE_BYTES;
     if text.is_empty() || text.len() > max {
@@ -251,7 +311,9 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent_and_every_command_has_examples() {
         Cli::command().debug_assert();
-        for command in Cli::command().get_subcommands() {
+        let cli = Cli::command();
+        let nested = cli.get_subcommands().flat_map(clap::Command::get_subcommands);
+        for command in cli.get_subcommands().chain(nested) {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.contains("cellar "), "{} has no example", command.get_name());
         }
@@ -270,6 +332,19 @@ mod tests {
             "cellar export -",
             "cellar set A1 1 --cost --json",
             "cellar --cost head",
+            "cellar rows insert 3 --count 2 --sheet Costs",
+            "cellar rows delete 3:5 9",
+            "cellar columns insert C",
+            "cellar columns delete C:D",
+            "cellar sheets --json",
+            "cellar sheets --at 0.3",
+            "cellar sheets rename Costs Prices",
+            "cellar clear My!A1:B5",
+            "cellar format A:C 0.00",
+            "cellar undo",
+            "cellar undo 0.3 --json",
+            "cellar diff 0.3",
+            "cellar diff 0.3 1.0",
             "cellar create --nonce x -s 00000000-0000-0000-0000-000000000000",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
@@ -282,6 +357,15 @@ mod tests {
             "cellar history --limit 0",
             "cellar create --nonce=",
             "cellar get --range nonsense",
+            "cellar rows",
+            "cellar rows insert 3 --count 0",
+            "cellar rows delete",
+            "cellar sheets rename Costs",
+            "cellar sheets --at 0.3 add x",
+            "cellar clear",
+            "cellar format A1",
+            "cellar undo x",
+            "cellar diff",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use cellar_core::identity::LogId;
+use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
 
 use super::args::Global;
@@ -12,7 +13,7 @@ use super::output::{Output, count};
 use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
 use crate::profile::Profile;
-use crate::{Client, Spent, subject_of_token};
+use crate::{Client, Spent, author_of_token, subject_of_token};
 
 /// The environment variable for the spreadsheet.
 const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
@@ -116,6 +117,11 @@ impl Context {
         subject_of_token(self.token())
     }
 
+    /// The author on the entries of whoever the token belongs to, if the token says.
+    pub(super) fn author(&self) -> Option<String> {
+        author_of_token(self.token())
+    }
+
     /// The spreadsheet from `-s`, if one is given there.
     pub(super) fn given_spreadsheet(&self) -> Option<LogId> {
         self.given.spreadsheet
@@ -140,9 +146,15 @@ impl Context {
     }
 
     /// Remembers what was seen, where state is kept at all; a failure is left to the next edit.
-    pub(super) fn saw(&self, client: &Client, spreadsheet: LogId, position: Position, epoch: u32) {
+    pub(super) fn saw(
+        &self,
+        client: &Client,
+        spreadsheet: LogId,
+        (position, epoch): (Position, u32),
+        first_sheet: Option<SheetId>,
+    ) {
         if self.directory.join(STATE_FOLDER).is_dir() {
-            let _ = self.editor(client, spreadsheet).saw(position, epoch);
+            let _ = self.editor(client, spreadsheet).saw(position, epoch, first_sheet);
         }
     }
 
@@ -153,7 +165,7 @@ impl Context {
         if unsent > 0 {
             let (are, them) = if unsent == 1 { ("is", "it") } else { ("are", "them") };
             let edits = count(u64::try_from(unsent).unwrap_or(u64::MAX), "edit", "edits");
-            output.note(format!("{edits} {are} not sent yet: the next `cellar set` sends {them}"));
+            output.note(format!("{edits} {are} not sent yet: the next edit sends {them}"));
         }
     }
 

@@ -49,6 +49,21 @@ pub(super) enum CliError {
         )
     )]
     NoSpreadsheet,
+    #[error("there is a sheet `{name}` already")]
+    #[diagnostic(
+        code(cellar::sheet_exists),
+        help("choose another name; `cellar sheets` lists them")
+    )]
+    SheetExists { name: String },
+    #[error("`{name}` is the only sheet: a spreadsheet has at least one")]
+    #[diagnostic(code(cellar::last_sheet), help("add another first: cellar sheets add NAME"))]
+    LastSheet { name: String },
+    #[error("there is no edit of yours to take back")]
+    #[diagnostic(
+        code(cellar::nothing_to_undo),
+        help("`cellar history` lists all edits; take one back with: cellar undo POSITION")
+    )]
+    NothingToUndo,
     #[error("{why}")]
     #[diagnostic(code(cellar::usage))]
     Usage {

@@ -29,6 +29,7 @@ pub(super) async fn run(
     let spreadsheet = context.spreadsheet()?;
     let client = context.client()?;
     let seen = context.seen(&client, spreadsheet);
+    let is_first = args.sheet.is_none();
     let query = CellsQuery { sheet: args.sheet, at: args.at, seen, ..CellsQuery::default() };
     let progress = Spinner::new(output);
     let fetched = fetch(&client, spreadsheet, query, |cells| progress.cells(cells)).await?;
@@ -39,7 +40,9 @@ pub(super) async fn run(
     }
     let exported = fetched.write_file(&args.file, args.force)?;
     if args.at.is_none() {
-        context.saw(&client, spreadsheet, exported.position, exported.epoch);
+        let first_sheet = is_first.then_some(exported.sheet);
+        let at = (exported.position, exported.epoch);
+        context.saw(&client, spreadsheet, at, first_sheet);
     }
     output.result(&serde_json::json!({
         "spreadsheet": spreadsheet,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::args;
 use super::context::Context;
+use super::edit::one_sheet;
 use super::error::CliError;
 use super::output::{Output, count};
 use crate::table::{Window, render};
@@ -31,12 +32,14 @@ pub(super) async fn run(
         Some(range) => range_text(range),
         None => rectangle.to_string(),
     };
-    let sheet = args.range.as_ref().and_then(|range| range.sheet.clone());
+    let sheet = one_sheet(args.sheet, args.range.as_ref())?;
+    let is_first = sheet.is_none();
     let seen = context.seen(&client, spreadsheet);
     let query = CellsQuery { sheet, range: Some(range), at: args.at, seen, from: None };
     let reply = all_pages(&client, spreadsheet, query).await?;
     if args.at.is_none() {
-        context.saw(&client, spreadsheet, reply.position, reply.epoch);
+        let first_sheet = is_first.then_some(reply.sheet);
+        context.saw(&client, spreadsheet, (reply.position, reply.epoch), first_sheet);
     }
     context.note_unsent(&client, spreadsheet, output);
     if output.json {
@@ -55,7 +58,7 @@ fn first_screen() -> Rectangle {
 
 /// The range as the server is asked: whole columns and rows stay open, `A:C`, so that they are
 /// not taken for a huge explicit range.
-fn range_text(range: &Range) -> String {
+pub(super) fn range_text(range: &Range) -> String {
     let Rectangle { first, last } = range.rectangle;
     let everything = Rectangle::EVERYTHING;
     let letters = cellar_core::a1::column_name;

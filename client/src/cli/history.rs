@@ -1,9 +1,10 @@
 //! `cellar history`
 
-use std::collections::VecDeque;
-
 use cellar_core::api::{EntryKind, EntryView};
+use cellar_core::count::count;
 use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_PAGE_ENTRIES;
+use cellar_core::operation::Operation;
 use cellar_core::position::Position;
 
 use super::args;
@@ -24,77 +25,67 @@ pub(super) async fn run(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let client = context.client()?;
-    let seen = context.seen(&client, spreadsheet);
-    let mut newest = Newest::new(usize::try_from(args.limit).unwrap_or(usize::MAX));
-    let rest = fetch(&client, spreadsheet, seen, &mut newest).await?;
-    let entries: Vec<&EntryView> = newest.entries.iter().rev().collect();
-    output.result(&serde_json::json!({ "entries": entries, "complete": rest == Rest::Nothing }))?;
-    for line in lines(&entries) {
+    let history = fetch(&client, spreadsheet, args.from, args.limit).await?;
+    output.result(&serde_json::json!({
+        "entries": history.entries,
+        "complete": history.next.is_none(),
+        "next": history.next,
+    }))?;
+    for line in lines(&history.entries.iter().collect::<Vec<_>>()) {
         output.say(line)?;
     }
     context.note_unsent(&client, spreadsheet, output);
-    if rest == Rest::Older {
-        output.note("There is older history: give a larger --limit.");
-    }
-    if rest == Rest::InSnapshot {
-        output.note("Older history is in a snapshot and cannot be shown yet.");
+    if let Some(next) = history.next {
+        output.note(format!("There is older history: cellar history --from {next}"));
     }
     Ok(())
 }
 
-/// What is left of the history that is not shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rest {
-    Nothing,
-    Older,
-    InSnapshot,
+/// The newest entries that say something to a person, newest first.
+struct Newest {
+    limit: usize,
+    entries: Vec<EntryView>,
+    /// Where older ones begin, if there are any.
+    next: Option<Position>,
 }
 
-/// Reads the log to its end and keeps the newest entries.
 async fn fetch(
     client: &Client,
     spreadsheet: LogId,
-    seen: Option<Position>,
-    newest: &mut Newest,
-) -> Result<Rest, CliError> {
-    let loaded = client.load(spreadsheet, seen).await?;
-    newest.add(loaded.entries);
-    let mut next = loaded.next;
-    while let Some(after) = next {
-        let page = client.update(spreadsheet, after).await?;
-        newest.add(page.entries);
+    mut from: Option<Position>,
+    limit: u32,
+) -> Result<Newest, CliError> {
+    let limit_entries = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut newest = Newest { limit: limit_entries, entries: Vec::new(), next: None };
+    loop {
+        // One more tells whether there are older ones.
+        let wanted = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
+        let page = client.history(spreadsheet, from, Some(wanted)).await?;
         // A page that does not go on would be asked for again for ever.
-        next = page.next.filter(|next| *next > after);
+        let next = page.next.filter(|next| from.is_none_or(|from| *next < from));
+        if newest.is_full_after(page.entries) {
+            return Ok(newest);
+        }
+        match next {
+            Some(next) => from = Some(next),
+            None => return Ok(newest),
+        }
     }
-    Ok(match (newest.left_out, loaded.root) {
-        (true, _) => Rest::Older,
-        (false, Some(_)) => Rest::InSnapshot,
-        (false, None) => Rest::Nothing,
-    })
-}
-
-/// The newest entries that say something to a person, oldest first.
-struct Newest {
-    limit: usize,
-    entries: VecDeque<EntryView>,
-    left_out: bool,
 }
 
 impl Newest {
-    fn new(limit: usize) -> Self {
-        Self { limit, entries: VecDeque::new(), left_out: false }
-    }
-
-    fn add(&mut self, entries: Vec<EntryView>) {
+    /// Takes older entries; says whether there are more than wanted.
+    fn is_full_after(&mut self, entries: Vec<EntryView>) -> bool {
         let says_something =
             |entry: &EntryView| entry.kind == EntryKind::Edits || entry.position == Position::FIRST;
         for entry in entries.into_iter().filter(says_something) {
-            self.entries.push_back(entry);
-            if self.entries.len() > self.limit {
-                self.entries.pop_front();
-                self.left_out = true;
+            if self.entries.len() >= self.limit {
+                self.next = Some(entry.position);
+                return true;
             }
+            self.entries.push(entry);
         }
+        false
     }
 }
 
@@ -115,19 +106,27 @@ fn lines(entries: &[&EntryView]) -> Vec<String> {
 }
 
 fn what(entry: &EntryView) -> String {
-    match entry.kind {
-        EntryKind::Edits => {
-            describe::operations(entry.mutations.iter().map(|mutation| &mutation.op))
-        }
-        EntryKind::Snapshot | EntryKind::EndSegment => "created".to_owned(),
+    if let Some(external) = &entry.external {
+        let edits = count(u64::from(external.count), "large edit", "large edits");
+        return format!("{edits}, {} in an object", count(external.bytes, "byte", "bytes"));
     }
+    if entry.kind != EntryKind::Edits {
+        return "created".to_owned();
+    }
+    let authored = describe::operations(entry.mutations.iter().map(|mutation| &mutation.op));
+    if entry.mutations.iter().all(|mutation| mutation.committed.is_none()) {
+        return authored;
+    }
+    let effective: Vec<&Operation> =
+        entry.mutations.iter().flat_map(|mutation| mutation.effective()).collect();
+    format!("{authored} (as: {})", describe::operations(effective.into_iter()))
 }
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::api::MutationView;
+    use cellar_core::api::{ExternalView, MutationView};
     use cellar_core::cell::Value;
-    use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+    use cellar_core::operation::{CellEdit, SetCells, SheetId};
 
     use super::*;
 
@@ -143,6 +142,7 @@ mod tests {
             created: 1_700_000_000,
             author: Some(author.into()),
             mutations: if kind == EntryKind::Edits { vec![mutation] } else { Vec::new() },
+            external: None,
         }
     }
 
@@ -159,15 +159,37 @@ mod tests {
     }
 
     #[test]
+    fn what_was_committed_is_said_if_it_differs_and_large_entries_are_named() {
+        let mut moved = entry(1, EntryKind::Edits, "a");
+        moved.mutations[0].committed = Some(vec![]);
+        assert_eq!(what(&moved), "B2 = \"new\" (as: nothing)");
+        let edit = CellEdit { row: 4, column: 1, value: None, formula: None, format: None };
+        let edit = CellEdit { value: Some(Value::Number(1.0)), ..edit };
+        let set = SetCells { sheet: SheetId::FIRST, cells: vec![edit] };
+        moved.mutations[0].committed = Some(vec![Operation::SetCells(set)]);
+        assert_eq!(what(&moved), "B2 = \"new\" (as: B5 = 1)");
+        let external = ExternalView {
+            first_id: 1,
+            count: 1,
+            base: Position::FIRST,
+            bytes: 150_123,
+            sha256: String::new(),
+            url: None,
+            moved: Vec::new(),
+        };
+        let large = EntryView { mutations: vec![], external: Some(external), ..moved };
+        assert_eq!(what(&large), "1 large edit, 150,123 bytes in an object");
+    }
+
+    #[test]
     fn the_newest_are_kept_and_what_changes_nothing_is_not_shown() {
-        let mut newest = Newest::new(2);
-        newest.add(vec![entry(0, EntryKind::Snapshot, "a"), entry(1, EntryKind::Edits, "a")]);
-        assert!(!newest.left_out);
-        newest.add(vec![entry(2, EntryKind::Snapshot, "a"), entry(3, EntryKind::EndSegment, "a")]);
-        assert!(!newest.left_out);
-        newest.add(vec![entry(4, EntryKind::Edits, "a")]);
-        assert!(newest.left_out);
+        let mut newest = Newest { limit: 2, entries: Vec::new(), next: None };
+        let of = |num, kind| entry(num, kind, "a");
+        assert!(!newest.is_full_after(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]));
+        assert!(!newest.is_full_after(vec![of(3, EntryKind::EndSegment), of(2, EntryKind::Edits)]));
+        assert!(newest.is_full_after(vec![of(1, EntryKind::Edits), of(0, EntryKind::Snapshot)]));
         let nums: Vec<u32> = newest.entries.iter().map(|entry| entry.position.num()).collect();
-        assert_eq!(nums, [1, 4]);
+        assert_eq!(nums, [5, 2]);
+        assert_eq!(newest.next, Position::new(0, 1).ok());
     }
 }

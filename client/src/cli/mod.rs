@@ -1,9 +1,13 @@
 //! The `cellar` command: what it is asked, what it does, what it says.
 
 mod args;
+mod axes;
 mod context;
 mod cost;
 mod create;
+mod diff;
+mod edit;
+mod edit_args;
 mod error;
 mod export;
 mod get;
@@ -12,13 +16,17 @@ mod health;
 mod history;
 mod import;
 mod output;
+mod ranges;
 mod set;
+mod sheets;
 mod time;
+mod undo;
 mod use_spreadsheet;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use cellar_core::axis_map::Axis;
 use clap::Parser as _;
 
 use args::{Cli, Command, Global};
@@ -33,6 +41,8 @@ use crate::report::report;
 pub const EXIT_FINE: u8 = 0;
 /// Something failed.
 pub const EXIT_ERROR: u8 = 1;
+/// There are differences (`cellar diff`).
+pub const EXIT_DIFFERENCES: u8 = 2;
 /// The command line is not understood (`EX_USAGE`).
 pub const EXIT_USAGE: u8 = 64;
 
@@ -65,7 +75,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     let Global { json, cost, .. } = cli.global;
     let (done, spent) = execute(cli);
     let code = match done {
-        Ok(()) => EXIT_FINE,
+        Ok(code) => code,
         Err(error) if error.is_broken_pipe() => EXIT_FINE,
         Err(error) => {
             report(&error, json);
@@ -78,8 +88,8 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     code
 }
 
-/// Does what is asked, and tells what it cost, also if it failed.
-fn execute(cli: Cli) -> (Result<(), CliError>, Spent) {
+/// Does what is asked; gives the exit code and what it cost, also if it failed.
+fn execute(cli: Cli) -> (Result<u8, CliError>, Spent) {
     let output = Output::new(cli.global.json);
     match Context::new(cli.global) {
         Ok(mut context) => {
@@ -90,7 +100,7 @@ fn execute(cli: Cli) -> (Result<(), CliError>, Spent) {
     }
 }
 
-fn execute_in(context: &mut Context, output: Output, command: Command) -> Result<(), CliError> {
+fn execute_in(context: &mut Context, output: Output, command: Command) -> Result<u8, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -102,11 +112,21 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             Command::Import(args) => import::run(context, &output, args).await,
             Command::Get(args) => get::run(context, &output, args).await,
             Command::Set(args) => set::run(context, &output, args).await,
+            Command::Clear(args) => ranges::clear(context, &output, args).await,
+            Command::Format(args) => ranges::format(context, &output, args).await,
+            Command::Rows(args) => axes::run(context, &output, Axis::Rows, args.command).await,
+            Command::Columns(args) => {
+                axes::run(context, &output, Axis::Columns, args.command).await
+            }
+            Command::Sheets(args) => sheets::run(context, &output, args).await,
+            Command::Undo(args) => undo::run(context, &output, args).await,
+            Command::Diff(args) => return diff::run(context, &output, args).await,
             Command::History(args) => history::run(context, &output, args).await,
             Command::Export(args) => export::run(context, &output, args).await,
             Command::Head => head::run(context, &output).await,
             Command::Use(args) => use_spreadsheet::run(context, &output, args).await,
             Command::Health => health::run(context, &output).await,
         }
+        .map(|()| EXIT_FINE)
     })
 }

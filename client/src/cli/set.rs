@@ -4,44 +4,39 @@ use std::collections::BTreeSet;
 
 use cellar_core::a1::{CellName, Range};
 use cellar_core::cell::{TypedText, Value, typed_or_text};
-use cellar_core::operation::{CellEdit, FIRST_SHEET_NAME, Operation, SetCells, SheetId};
+use cellar_core::operation::{CellEdit, Operation, SetCells};
 
 use super::args;
 use super::context::Context;
+use super::edit::Edit;
 use super::error::CliError;
-use super::output::{Output, count};
+use super::output::Output;
 use crate::describe;
 
 const HOW: &str = "write it as: cellar set A1 hello, or several at once: cellar set A1 1 B1 2";
+
+/// The cells of a command line, and the sheet that each names if it does.
+type Cells = (Vec<CellEdit>, Vec<Option<String>>);
 
 pub(super) async fn run(
     context: &Context,
     output: &Output,
     args: args::Set,
 ) -> Result<(), CliError> {
-    let cells = if args.clear { clears(&args.pairs)? } else { sets(&args.pairs, args.text)? };
+    let (cells, sheets) = match args.clear {
+        true => clears(&args.pairs)?,
+        false => sets(&args.pairs, args.text)?,
+    };
     refuse_repeated(&cells)?;
-    let operation = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells });
+    let sheet = one_sheet(args.sheet, sheets)?;
+    let edit = Edit::new(context)?;
+    let sheet = edit.sheet(sheet.as_deref()).await?;
+    let operation = Operation::SetCells(SetCells { sheet, cells });
     let what = describe::operation(&operation);
-    let spreadsheet = context.spreadsheet()?;
-    let client = context.client()?;
-    let applied = context.editor(&client, spreadsheet).apply(operation).await?;
-    if applied.earlier > 0 {
-        let edits = u64::try_from(applied.earlier).unwrap_or(u64::MAX);
-        let edits = count(edits, "edit", "edits");
-        output.note(format!("{edits} of an interrupted run went first."));
-    }
-    let result = serde_json::json!({
-        "spreadsheet": spreadsheet,
-        "position": applied.position,
-        "earlier": applied.earlier,
-    });
-    output.result(&result)?;
-    output.say(format!("{what}   at {}", applied.position))?;
-    Ok(())
+    edit.apply(output, operation, &what).await
 }
 
-fn sets(pairs: &[String], text: bool) -> Result<Vec<CellEdit>, CliError> {
+fn sets(pairs: &[String], text: bool) -> Result<Cells, CliError> {
     let edit = |pair: &[String]| match pair {
         [cell, value] => {
             let typed = match text {
@@ -49,7 +44,8 @@ fn sets(pairs: &[String], text: bool) -> Result<Vec<CellEdit>, CliError> {
                 true => TypedText { value: Value::Text(value.clone()), format: None },
                 false => typed_or_text(value),
             };
-            Ok(edit(cell_name(cell)?, typed))
+            let (name, sheet) = cell_name(cell)?;
+            Ok((edit(name, typed), sheet))
         }
         [cell, ..] => Err(CliError::usage(format!("`{cell}` has no value"), HOW)),
         [] => Err(CliError::usage("there is nothing to set", HOW)),
@@ -57,9 +53,31 @@ fn sets(pairs: &[String], text: bool) -> Result<Vec<CellEdit>, CliError> {
     pairs.chunks(2).map(edit).collect()
 }
 
-fn clears(cells: &[String]) -> Result<Vec<CellEdit>, CliError> {
+fn clears(cells: &[String]) -> Result<Cells, CliError> {
     let nothing = || TypedText { value: Value::Empty, format: None };
-    cells.iter().map(|cell| Ok(edit(cell_name(cell)?, nothing()))).collect()
+    let clear = |cell: &String| {
+        let (name, sheet) = cell_name(cell)?;
+        Ok((edit(name, nothing()), sheet))
+    };
+    cells.iter().map(clear).collect()
+}
+
+/// The sheet of all the cells: they are one edit. One that is named by --sheet is also the sheet
+/// of the cells that name none.
+fn one_sheet(flag: Option<String>, cells: Vec<Option<String>>) -> Result<Option<String>, CliError> {
+    let wanted = flag.clone().or_else(|| cells.iter().flatten().next().cloned());
+    let same = |cell: &Option<String>| match (cell, &wanted) {
+        (Some(cell), Some(wanted)) => cell.to_lowercase() == wanted.to_lowercase(),
+        (None, Some(_)) => flag.is_some(),
+        (_, None) => true,
+    };
+    if cells.iter().all(same) {
+        return Ok(wanted);
+    }
+    Err(CliError::usage(
+        "the cells are not all of one sheet",
+        "name the sheet with every cell or once with --sheet, and use a command for each sheet",
+    ))
 }
 
 /// Of a cell that is named twice only one value would stay: that is a slip, not an order.
@@ -84,21 +102,15 @@ fn edit(name: CellName, typed: TypedText) -> CellEdit {
     }
 }
 
-/// One cell, perhaps with the name of the first sheet, the only one there is so far.
-fn cell_name(text: &str) -> Result<CellName, CliError> {
+/// One cell, perhaps with the name of its sheet.
+fn cell_name(text: &str) -> Result<(CellName, Option<String>), CliError> {
     let range: Range = text.parse().map_err(|fault: cellar_core::a1::NotARange| {
         CliError::usage(format!("`{text}` is not a cell: {}", fault.why), HOW)
     })?;
-    if range.sheet.as_deref().is_some_and(|sheet| sheet != FIRST_SHEET_NAME) {
-        return Err(CliError::usage(
-            format!("`{text}`: there is no such sheet"),
-            format!("the first sheet is called {FIRST_SHEET_NAME}"),
-        ));
-    }
     if range.rectangle.first != range.rectangle.last {
         return Err(CliError::usage(format!("`{text}` is a range, not one cell"), HOW));
     }
-    Ok(range.rectangle.first)
+    Ok((range.rectangle.first, range.sheet))
 }
 
 #[cfg(test)]
@@ -111,7 +123,8 @@ mod tests {
 
     #[test]
     fn pairs_are_typed_and_formats_go_along() {
-        let edits = sets(&words("A1 1 $B$2 2.50 Sheet1!C3 hello"), false).unwrap();
+        let (edits, sheets) = sets(&words("A1 1 $B$2 2.50 Sheet1!C3 hello"), false).unwrap();
+        assert_eq!(sheets, [None, None, Some("Sheet1".to_owned())]);
         let values: Vec<_> = edits.iter().map(|e| (e.row, e.column, e.value.clone())).collect();
         let expected = [
             (0, 0, Some(Value::Number(1.0))),
@@ -120,18 +133,18 @@ mod tests {
         ];
         assert_eq!(values, expected);
         assert_eq!(edits[1].format.as_deref(), Some("0.00"));
-        let text = sets(&words("A1 1"), true).unwrap();
+        let (text, _) = sets(&words("A1 1"), true).unwrap();
         assert_eq!(text[0].value, Some(Value::Text("1".into())));
         let empty = vec!["A1".to_owned(), String::new()];
         for as_text in [false, true] {
-            assert_eq!(sets(&empty, as_text).unwrap()[0].value, Some(Value::Empty));
+            assert_eq!(sets(&empty, as_text).unwrap().0[0].value, Some(Value::Empty));
         }
-        assert_eq!(clears(&words("A1 B1")).unwrap().len(), 2);
+        assert_eq!(clears(&words("A1 B1")).unwrap().0.len(), 2);
     }
 
     #[test]
     fn mistakes_are_usage_errors() {
-        for line in ["A1", "A1 1 B1", "A1:B2 1", "A:A 1", "Sheet9!A1 1", "x 1", "A0 1"] {
+        for line in ["A1", "A1 1 B1", "A1:B2 1", "A:A 1", "x 1", "A0 1"] {
             let error = sets(&words(line), false).unwrap_err();
             assert_eq!(error.exit_code(), super::super::EXIT_USAGE, "{line}");
         }
@@ -141,11 +154,26 @@ mod tests {
     #[test]
     fn a_cell_named_twice_is_a_usage_error_that_names_it() {
         for line in ["A1 1 A1 2", "B2 1 A1 1 Sheet1!$A$1 1"] {
-            let error = refuse_repeated(&sets(&words(line), false).unwrap()).unwrap_err();
+            let error = refuse_repeated(&sets(&words(line), false).unwrap().0).unwrap_err();
             assert_eq!(error.exit_code(), super::super::EXIT_USAGE);
             assert!(error.to_string().contains("A1 is named twice"), "{error}");
         }
-        assert!(refuse_repeated(&clears(&words("A1 A1")).unwrap()).is_err());
-        assert!(refuse_repeated(&sets(&words("A1 1 B1 1 A2 1"), false).unwrap()).is_ok());
+        assert!(refuse_repeated(&clears(&words("A1 A1")).unwrap().0).is_err());
+        assert!(refuse_repeated(&sets(&words("A1 1 B1 1 A2 1"), false).unwrap().0).is_ok());
+    }
+
+    #[test]
+    fn all_cells_are_of_one_sheet() {
+        let of = |flag: Option<&str>, cells: &[&str]| {
+            let name = |text: &&str| Some((*text).to_owned()).filter(|text| !text.is_empty());
+            one_sheet(flag.map(str::to_owned), cells.iter().map(name).collect())
+        };
+        assert_eq!(of(None, &["", ""]).unwrap(), None);
+        assert_eq!(of(None, &["Costs", "costs"]).unwrap().as_deref(), Some("Costs"));
+        assert_eq!(of(Some("Costs"), &["", "COSTS"]).unwrap().as_deref(), Some("Costs"));
+        for (flag, cells) in [(None, ["a", "b"]), (None, ["a", ""]), (Some("b"), ["a", "b"])] {
+            let error = of(flag, &cells).unwrap_err();
+            assert_eq!(error.exit_code(), super::super::EXIT_USAGE, "{cells:?}");
+        }
     }
 }

@@ -2,18 +2,21 @@
 
 mod address;
 mod body;
+mod diff;
+mod objects;
 mod retry;
 mod subject;
 mod tally;
 mod transport;
 
 pub use body::MAX_REPLY_BODY_BYTES;
-pub use subject::subject_of_token;
+pub(crate) use objects::sha256;
+pub use subject::{author_of_token, subject_of_token};
 pub use tally::Spent;
 
 use cellar_core::api::{
-    AppendReply, AppendRequest, CellsReply, CreateReply, CreateRequest, Head, Health, LoadReply,
-    UpdateReply,
+    AppendReply, AppendRequest, CellsReply, CreateReply, CreateRequest, Head, Health, HistoryReply,
+    LoadReply, SheetsReply, UpdateReply,
 };
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
@@ -153,6 +156,40 @@ impl Client {
     /// [`ClientError`].
     pub async fn head(&self, id: LogId, seen: Option<Position>) -> Result<Head, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("head")).with_position("seen", seen);
+        self.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/history`: one page of entries, newest first, from a position
+    /// backwards or from the newest; go on from the reply's `next`.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn history(
+        &self,
+        id: LogId,
+        from: Option<Position>,
+        limit: Option<u32>,
+    ) -> Result<HistoryReply, ClientError> {
+        let call = spreadsheet(Method::GET, id, Some("history"))
+            .with_position("from", from)
+            .with_text("limit", limit.map(|limit| limit.to_string()));
+        self.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/sheets`: the sheets in the order of their tabs, at a position or
+    /// newest; never older than `seen`.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn sheets(
+        &self,
+        id: LogId,
+        at: Option<Position>,
+        seen: Option<Position>,
+    ) -> Result<SheetsReply, ClientError> {
+        let call = spreadsheet(Method::GET, id, Some("sheets"))
+            .with_position("at", at)
+            .with_position("seen", seen);
         self.transport.send(call).await
     }
 

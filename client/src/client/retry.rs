@@ -23,8 +23,6 @@ pub(super) enum Failure {
     Problem { problem: Box<Problem>, retry_after_ms: Option<u64> },
     /// An error status without a problem.
     Status { status: u16, excerpt: String, retry_after_ms: Option<u64> },
-    /// A success that is not understood.
-    NotUnderstood { why: String },
     /// A body beyond the bound.
     TooLarge,
 }
@@ -36,7 +34,7 @@ impl Failure {
             Self::NotConnected { .. } | Self::TimedOut | Self::Lost { .. } => true,
             Self::Problem { problem, .. } => problem.is_temporary(),
             Self::Status { status, .. } => matches!(status, 429 | 502 | 503 | 504),
-            Self::NotUnderstood { .. } | Self::TooLarge => false,
+            Self::TooLarge => false,
         }
     }
 
@@ -46,9 +44,7 @@ impl Failure {
             Self::NotConnected { .. } => false,
             Self::Problem { problem, .. } => problem.status >= 500,
             Self::Status { status, .. } => !(300..500).contains(status),
-            Self::TimedOut | Self::Lost { .. } | Self::NotUnderstood { .. } | Self::TooLarge => {
-                true
-            }
+            Self::TimedOut | Self::Lost { .. } | Self::TooLarge => true,
         }
     }
 

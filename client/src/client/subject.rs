@@ -27,6 +27,13 @@ pub fn subject_of_token(token: Option<&str>) -> String {
     hasher.finalize().to_hex().chars().take(32).collect()
 }
 
+/// The author that the server writes on the entries of whoever the token belongs to; `None` if the
+/// token does not say.
+#[must_use]
+pub fn author_of_token(token: Option<&str>) -> Option<String> {
+    token.and_then(issuer_and_subject).map(|(_, subject)| subject)
+}
+
 fn issuer_and_subject(token: &str) -> Option<(String, String)> {
     let payload = token.split('.').nth(1)?;
     let claims = URL_SAFE_NO_PAD.decode(payload).ok()?;
@@ -56,5 +63,7 @@ mod tests {
         assert_ne!(subject("opaque"), subject("other"));
         assert_ne!(subject("opaque"), subject_of_token(None));
         assert_eq!(subject("a.b.c"), subject("a.b.c"));
+        assert_eq!(author_of_token(Some(&bob)).as_deref(), Some("bob"));
+        assert_eq!(author_of_token(Some("opaque")), None);
     }
 }

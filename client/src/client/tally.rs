@@ -49,6 +49,11 @@ impl Attempt {
         }
     }
 
+    /// It was answered by a service that does not tell what a request costs, which is this.
+    pub(super) fn cost(mut self, cost: Cost) {
+        self.spent = Spent { cost, unknown_requests: 0 };
+    }
+
     /// It never left: there was no connection.
     pub(super) fn not_sent(mut self) {
         self.spent = Spent::default();

@@ -1,12 +1,13 @@
 //! Sending a call, with its repetitions, and reading its answer.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use cellar_core::api::Problem;
-use cellar_core::cost::HEADER;
+use cellar_core::cost::{Cost, HEADER};
 use cellar_core::limits::MAX_TOKEN_BYTES;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,6 +24,8 @@ use crate::table::escape;
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
 /// Time without a byte of the answer, milliseconds: a function's first start included.
 const READ_TIMEOUT_MS: u64 = 30_000;
+/// As `READ_TIMEOUT_MS`, for objects: the time to send one over a slow line is in it.
+const OBJECT_TIMEOUT_MS: u64 = 5 * 60 * 1_000;
 /// Characters of an answer that is not understood which an error shows.
 const EXCERPT_CHARACTERS: usize = 200;
 
@@ -30,10 +33,37 @@ const EXCERPT_CHARACTERS: usize = 200;
 #[derive(Clone)]
 pub(super) struct Transport {
     http: reqwest::Client,
+    /// For objects, made when the first is sent or fetched: most commands have none.
+    objects: Arc<OnceLock<reqwest::Client>>,
     base: Url,
     base_text: String,
     authorization: Option<HeaderValue>,
     tally: Tally,
+}
+
+/// A request of an object, by a URL that is permission enough.
+pub(super) struct ObjectRequest {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Option<Vec<u8>>,
+    /// Bytes of the answer that are read at most.
+    pub(super) max_bytes: usize,
+    /// What it costs: the store does not tell.
+    pub(super) cost: Cost,
+}
+
+/// A request that is sent until it is answered for good.
+struct Outgoing<'a> {
+    http: &'a reqwest::Client,
+    method: Method,
+    url: Url,
+    headers: HeaderMap,
+    body: Option<Vec<u8>>,
+    max_bytes: usize,
+    /// What it costs, if its answer does not tell.
+    cost: Option<Cost>,
+    timeout_ms: u64,
 }
 
 /// One call of the API.
@@ -87,18 +117,10 @@ impl Transport {
     pub(super) fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
         let base = address::parse(url)?;
         let authorization = token.map(authorization).transpose()?;
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))
-            .read_timeout(Duration::from_millis(READ_TIMEOUT_MS))
-            // The token is for this host and no other.
-            .redirect(reqwest::redirect::Policy::none());
-        if address::is_loopback(&base) {
-            builder = builder.no_proxy();
-        }
-        let http = builder.build().map_err(|error| ClientError::Setup { why: causes(&error) })?;
+        let http = connection(&base, READ_TIMEOUT_MS)?;
         let base_text = address::base_text(&base);
-        Ok(Self { http, base, base_text, authorization, tally: Tally::default() })
+        let objects = Arc::default();
+        Ok(Self { http, objects, base, base_text, authorization, tally: Tally::default() })
     }
 
     pub(super) fn base(&self) -> &str {
@@ -111,29 +133,68 @@ impl Transport {
 
     /// Sends a call until it is answered for good, and reads the answer.
     pub(super) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
-        let url = address::join(&self.base, &call.path, &call.query);
+        let mut headers = HeaderMap::new();
+        if let Some(authorization) = self.authorization.as_ref().filter(|_| call.with_token) {
+            headers.insert(AUTHORIZATION, authorization.clone());
+        }
+        if call.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let outgoing = Outgoing {
+            http: &self.http,
+            method: call.method,
+            url: address::join(&self.base, &call.path, &call.query),
+            headers,
+            body: call.body,
+            max_bytes: MAX_REPLY_BODY_BYTES,
+            cost: None,
+            timeout_ms: READ_TIMEOUT_MS,
+        };
+        let body = self.repeat(&outgoing, &self.base_text).await?;
+        serde_json::from_slice(&body).map_err(|error| {
+            let why = error.to_string();
+            ClientError::NotUnderstood { url: self.base_text.clone(), why }
+        })
+    }
+
+    /// Sends or fetches an object, without the token: the URL is for this one request.
+    pub(super) async fn object(&self, request: ObjectRequest) -> Result<Vec<u8>, ClientError> {
+        // Whoever has the rest of the URL may do what it is for: it is never shown.
+        let shown = request.url.origin().ascii_serialization();
+        let http = match self.objects.get() {
+            Some(http) => http,
+            None => {
+                let http = connection(&request.url, OBJECT_TIMEOUT_MS)?;
+                self.objects.get_or_init(|| http)
+            }
+        };
+        let ObjectRequest { method, url, headers, body, max_bytes, cost } = request;
+        let (cost, timeout_ms) = (Some(cost), OBJECT_TIMEOUT_MS);
+        let outgoing = Outgoing { http, method, url, headers, body, max_bytes, cost, timeout_ms };
+        self.repeat(&outgoing, &shown).await
+    }
+
+    async fn repeat(&self, outgoing: &Outgoing<'_>, shown: &str) -> Result<Vec<u8>, ClientError> {
         let begun = Instant::now();
         let mut attempts = Attempts::default();
         loop {
-            let failure = match self.attempt(&call, &url).await {
-                Ok(answer) => return Ok(answer),
+            let failure = match self.attempt(outgoing).await {
+                Ok(body) => return Ok(body),
                 Err(failure) => failure,
             };
             let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             match attempts.after(&failure, elapsed_ms, random()) {
                 Some(delay_ms) => tokio::time::sleep(Duration::from_millis(delay_ms)).await,
-                None => return Err(error(failure, &self.base_text, attempts.uncertain)),
+                None => return Err(error(failure, outgoing, shown, attempts.uncertain)),
             }
         }
     }
 
-    async fn attempt<T: DeserializeOwned>(&self, call: &Call, url: &Url) -> Result<T, Failure> {
-        let mut request = self.http.request(call.method.clone(), url.clone());
-        if let Some(authorization) = self.authorization.as_ref().filter(|_| call.with_token) {
-            request = request.header(AUTHORIZATION, authorization);
-        }
-        if let Some(body) = &call.body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
+    async fn attempt(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, Failure> {
+        let request = outgoing.http.request(outgoing.method.clone(), outgoing.url.clone());
+        let mut request = request.headers(outgoing.headers.clone());
+        if let Some(body) = &outgoing.body {
+            request = request.body(body.clone());
         }
         let tally = self.tally.attempt();
         let response = match request.send().await.map_err(network_failure) {
@@ -146,22 +207,38 @@ impl Transport {
             }
         };
         // With the head of the answer, so that it counts whatever becomes of the body.
-        tally.told(response.headers().get(HEADER));
+        match outgoing.cost {
+            Some(cost) => tally.cost(cost),
+            None => tally.told(response.headers().get(HEADER)),
+        }
         let status = response.status();
         let retry_after_ms = response
             .headers()
             .get(RETRY_AFTER)
             .and_then(|value| parse_retry_after_ms(value.to_str().ok()?));
-        let body = body::read(response).await.map_err(|fault| match fault {
+        let body = body::read(response, outgoing.max_bytes).await.map_err(|fault| match fault {
             BodyFault::TooLarge => Failure::TooLarge,
             BodyFault::Broken(error) => network_failure(error),
         })?;
         if status.is_success() {
-            return serde_json::from_slice(&body)
-                .map_err(|error| Failure::NotUnderstood { why: error.to_string() });
+            return Ok(body);
         }
         Err(refusal(status.as_u16(), &body, retry_after_ms))
     }
+}
+
+/// Connections to the host of `url`.
+fn connection(url: &Url, read_timeout_ms: u64) -> Result<reqwest::Client, ClientError> {
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))
+        .read_timeout(Duration::from_millis(read_timeout_ms))
+        // The token is for this host and no other.
+        .redirect(reqwest::redirect::Policy::none());
+    if address::is_loopback(url) {
+        builder = builder.no_proxy();
+    }
+    builder.build().map_err(|error| ClientError::Setup { why: causes(&error) })
 }
 
 impl fmt::Debug for Transport {
@@ -229,11 +306,11 @@ fn refusal(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Failure {
     }
 }
 
-fn error(failure: Failure, url: &str, uncertain: bool) -> ClientError {
-    let url = url.to_owned();
+fn error(failure: Failure, outgoing: &Outgoing<'_>, shown: &str, uncertain: bool) -> ClientError {
+    let url = shown.to_owned();
     match failure {
         Failure::NotConnected { why } => ClientError::Unreachable { url, why, uncertain },
-        Failure::TimedOut => ClientError::TimedOut { url, timeout_ms: READ_TIMEOUT_MS },
+        Failure::TimedOut => ClientError::TimedOut { url, timeout_ms: outgoing.timeout_ms },
         Failure::Lost { why } => ClientError::ConnectionLost { url, why },
         Failure::Problem { problem, .. } => {
             let advice = advice(problem.kind);
@@ -242,8 +319,7 @@ fn error(failure: Failure, url: &str, uncertain: bool) -> ClientError {
         Failure::Status { status, excerpt, .. } => {
             ClientError::UnexpectedStatus { url, status, excerpt, uncertain }
         }
-        Failure::NotUnderstood { why } => ClientError::NotUnderstood { url, why },
-        Failure::TooLarge => ClientError::ReplyTooLarge { url, max_bytes: MAX_REPLY_BODY_BYTES },
+        Failure::TooLarge => ClientError::ReplyTooLarge { url, max_bytes: outgoing.max_bytes },
     }
 }
 

@@ -31,7 +31,9 @@ pub(super) fn verdict(error: &ClientError, sent_before: bool) -> Verdict {
             ProblemKind::BadRequest
             | ProblemKind::TooLarge
             | ProblemKind::Unprocessable
-            | ProblemKind::UnsupportedMediaType,
+            | ProblemKind::UnsupportedMediaType
+            | ProblemKind::MutationOverlap
+            | ProblemKind::UploadRefused,
         ) if !certain => Verdict::SetAside,
         // Another token, a started cloud, a moment later: the same edits may still get through.
         _ if certain => Verdict::Withdraw,
@@ -61,7 +63,12 @@ mod tests {
 
     #[test]
     fn what_can_never_succeed_does_not_block_later_edits() {
-        for kind in [ProblemKind::Unprocessable, ProblemKind::TooLarge, ProblemKind::BadRequest] {
+        for kind in [
+            ProblemKind::Unprocessable,
+            ProblemKind::TooLarge,
+            ProblemKind::BadRequest,
+            ProblemKind::UploadRefused,
+        ] {
             assert_eq!(verdict(&problem(kind, false), false), Verdict::Withdraw);
             assert_eq!(verdict(&problem(kind, false), true), Verdict::SetAside);
         }

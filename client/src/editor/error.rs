@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use cellar_core::operation::InvalidOperation;
+use cellar_core::entry::BodyError;
+use cellar_core::operation::{InvalidOperation, Rejection};
 
 use crate::ClientError;
 use crate::files::FileError;
@@ -25,12 +26,58 @@ pub enum EditorError {
         /// What is wrong with it.
         fault: InvalidOperation,
     },
+    /// The edit is too large for any way; it was not sent.
+    #[error("the edit is too large: {fault}")]
+    #[diagnostic(code(cellar::edit_too_large), help("use several commands: nothing was sent"))]
+    TooLarge {
+        /// What is wrong with it.
+        fault: BodyError,
+    },
+    /// A sheet that the spreadsheet does not have.
+    #[error("there is no sheet `{name}`; there are {sheets}")]
+    #[diagnostic(code(cellar::unknown_sheet), help("`cellar sheets` lists the sheets"))]
+    UnknownSheet {
+        /// The name.
+        name: String,
+        /// The sheets that there are.
+        sheets: String,
+    },
+    /// The server has rejected the edit for good: it changed nothing.
+    #[error("the edit changed nothing ({edit}): {}", rejection.detail)]
+    #[diagnostic(
+        code(cellar::rejected),
+        help("look with `cellar get` and `cellar history`: it will not be sent again")
+    )]
+    Rejected {
+        /// The edit.
+        edit: String,
+        /// Why, control characters escaped.
+        rejection: Rejection,
+    },
+    /// The server has rejected an edit of an earlier run for good; the new one was not made.
+    #[error(
+        "an earlier edit, which had not been answered, changed nothing ({edit}): {}. The new edit \
+         was not made",
+        rejection.detail
+    )]
+    #[diagnostic(
+        code(cellar::earlier_rejected),
+        help(
+            "the earlier edit will not be sent again; run the same command again for the new one"
+        )
+    )]
+    EarlierRejected {
+        /// The earlier edit.
+        edit: String,
+        /// Why, control characters escaped.
+        rejection: Rejection,
+    },
     /// It is not known whether the edit was made. It is kept.
     #[error("it is not known yet whether this edit was made ({edits}): {source}")]
     #[diagnostic(
         code(cellar::outcome_unknown),
         help(
-            "the edit is kept and is sent again, unchanged, before your next `cellar set`: it \
+            "the edit is kept and is sent again, unchanged, before your next one: it \
              will happen once, not twice"
         )
     )]

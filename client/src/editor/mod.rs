@@ -2,26 +2,35 @@
 //!
 //! An edit keeps its id and its base, however often it is sent, and both are on disk before it is
 //! sent (design `2-log.md` §2). What became of an attempt is decided in `decide`; what is on
-//! disk is `state`; here is the order of steps between them, under a lock that keeps two
-//! commands at once apart.
+//! disk is `state`, with the objects of large edits in `bodies`; `send` sends; here is the order of
+//! steps between them, under a lock that keeps two commands at once apart.
 
+mod bodies;
 mod decide;
 mod error;
+mod pending;
+mod send;
+mod sheets;
 mod state;
 
 pub use error::EditorError;
+pub(crate) use sheets::find as find_sheet;
 
 use std::path::{Path, PathBuf};
 
-use cellar_core::api::AppendReply;
+use cellar_core::api::{AppendedMutation, MutationStatus, SentMutation};
+use cellar_core::entry::decode_external_body;
 use cellar_core::identity::LogId;
-use cellar_core::operation::Operation;
+use cellar_core::operation::{Operation, Rejection, SheetId};
 use cellar_core::position::Position;
 
 use crate::files::{FileError, FileLock, STATE_FOLDER, read_json, write_json};
+use crate::table::escape;
 use crate::{Client, ClientError};
 use decide::{Verdict, verdict};
-use state::EditorState;
+use pending::{Pending, What};
+use send::Unsent;
+use state::{EditorState, Settled};
 
 /// Makes edits in one spreadsheet, as one subject.
 #[derive(Debug)]
@@ -32,10 +41,13 @@ pub struct Editor {
 }
 
 /// What became of an edit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Applied {
     /// The version of the spreadsheet that has the edit.
     pub position: Position,
+    /// What it was committed as, if that is not what was asked for: others had moved what it is
+    /// about, or it is an undo. Nothing if nothing of it was left to do.
+    pub committed: Option<Vec<Operation>>,
     /// How many edits of an interrupted run were sent before it.
     pub earlier: usize,
 }
@@ -68,19 +80,26 @@ impl Editor {
         Ok(self.read()?.map_or(0, |state| state.pending.len()))
     }
 
-    /// Remembers that the spreadsheet was seen at a position: the base of later edits, and what
-    /// later reads are never older than. Does not wait for an edit on its way: that edit's answer
-    /// says where the log ends anyway.
+    /// Remembers that the spreadsheet was seen at a position, and its first sheet there if that
+    /// was seen, too: the base of later edits, and what later reads are never older than. Does not
+    /// wait for an edit on its way: that edit's answer says where the log ends anyway.
     ///
     /// # Errors
     /// [`FileError`] if the state is in use, or cannot be read or written.
-    pub fn saw(&self, position: Position, epoch: u32) -> Result<(), FileError> {
+    pub fn saw(
+        &self,
+        position: Position,
+        epoch: u32,
+        first_sheet: Option<SheetId>,
+    ) -> Result<(), FileError> {
         let _lock = FileLock::take(&self.path.with_extension("lock"))?;
-        let state = match self.read()? {
-            Some(mut state) => state.saw(position, epoch, new_name()).then_some(state),
-            None => Some(EditorState::fresh(self.key(), new_name(), epoch, position)),
+        let fresh = || EditorState::fresh(self.key(), new_name(), epoch, position);
+        let (mut state, is_new) = match self.read()? {
+            Some(state) => (state, false),
+            None => (fresh(), true),
         };
-        state.map_or(Ok(()), |state| write_json(&self.path, &state))
+        let changed = state.saw(position, epoch, first_sheet, new_name());
+        if changed || is_new { write_json(&self.path, &state) } else { Ok(()) }
     }
 
     /// Makes one edit. Edits of an interrupted run are sent first, unchanged.
@@ -89,16 +108,40 @@ impl Editor {
     /// [`EditorError`]: each variant says whether the edit was made, was not, or may have been.
     pub async fn apply(&self, operation: Operation) -> Result<Applied, EditorError> {
         let operation = operation.validated().map_err(|fault| EditorError::Invalid { fault })?;
+        let (what, object) =
+            What::choose(operation).map_err(|fault| EditorError::TooLarge { fault })?;
         let _lock = self.lock().await?;
         let mut state = self.load_or_begin().await?;
         let earlier = self.send_earlier(&mut state).await?;
-        state.author(operation);
+        if let (What::Body(body), Some(object)) = (&what, object) {
+            bodies::write(&self.path, body, &object)?;
+        }
+        state.author(what);
         write_json(&self.path, &state)?;
-        let position = match self.send(&mut state).await {
-            Ok(position) => position,
-            Err(error) => self.refused(&mut state, error).await?,
+        let mut settled = Vec::new();
+        if let Err(error) = self.send(&mut state, &mut settled).await {
+            self.refused(&mut state, error, &mut settled).await?;
+        }
+        let Some(Settled { description: edit, answer }) = settled.pop() else {
+            return Err(self.not_answered().into());
         };
-        Ok(Applied { position, earlier })
+        if let Some(rejection) = answer.rejection {
+            return Err(EditorError::Rejected { edit, rejection: shown(rejection) });
+        }
+        let committed = self.committed(&answer).await;
+        Ok(Applied { position: answer.position.unwrap_or(state.seen), committed, earlier })
+    }
+
+    /// What an edit was committed as. The answer that said so may have been lost: the entry still
+    /// says it.
+    async fn committed(&self, answer: &AppendedMutation) -> Option<Vec<Operation>> {
+        if answer.status != MutationStatus::Duplicate {
+            return answer.committed.clone();
+        }
+        let history = self.client.history(self.spreadsheet, Some(answer.position?), Some(1)).await;
+        let entry = history.ok()?.entries.into_iter().next()?;
+        let own = entry.mutations.into_iter().find(|mutation| mutation.id == answer.id)?;
+        own.committed
     }
 
     fn key(&self) -> (String, LogId) {
@@ -143,15 +186,24 @@ impl Editor {
         if earlier == 0 {
             return Ok(0);
         }
-        let Err(error) = self.send(state).await else {
-            return Ok(earlier);
-        };
-        match verdict(&error, true) {
-            Verdict::SetAside => Err(self.set_aside(state, error)?),
-            Verdict::Keep | Verdict::Withdraw | Verdict::StartOver => {
-                let edits = state.describe_pending();
-                Err(EditorError::EarlierKept { edits, source: Box::new(error) })
+        let mut settled = Vec::new();
+        let sent = self.send(state, &mut settled).await;
+        // It will not be sent again: nobody else can say so later.
+        for Settled { description: edit, answer } in settled {
+            if let Some(rejection) = answer.rejection {
+                return Err(EditorError::EarlierRejected { edit, rejection: shown(rejection) });
             }
+        }
+        match sent {
+            Ok(()) => Ok(earlier),
+            Err(Unsent::File(error)) => Err(error.into()),
+            Err(Unsent::Client(error)) => match verdict(&error, true) {
+                Verdict::SetAside => Err(self.set_aside(state, error)?),
+                Verdict::Keep | Verdict::Withdraw | Verdict::StartOver => {
+                    let edits = state.describe_pending();
+                    Err(EditorError::EarlierKept { edits, source: Box::new(error) })
+                }
+            },
         }
     }
 
@@ -159,13 +211,18 @@ impl Editor {
     async fn refused(
         &self,
         state: &mut EditorState,
-        error: ClientError,
-    ) -> Result<Position, EditorError> {
-        match verdict(&error, false) {
+        error: Unsent,
+        settled: &mut Vec<Settled>,
+    ) -> Result<(), EditorError> {
+        let error = match error {
+            Unsent::Client(error) => error,
+            Unsent::File(error) => return Err(error.into()),
+        };
+        match verdict(&error, state.is_uncertain()) {
             Verdict::Keep => Err(kept(state, error)),
             Verdict::SetAside => Err(self.set_aside(state, error)?),
             Verdict::Withdraw => Err(self.withdraw(state, error)),
-            Verdict::StartOver => self.start_over(state, error).await,
+            Verdict::StartOver => self.start_over(state, error, settled).await,
         }
     }
 
@@ -175,39 +232,33 @@ impl Editor {
         &self,
         state: &mut EditorState,
         error: ClientError,
-    ) -> Result<Position, EditorError> {
+        settled: &mut Vec<Settled>,
+    ) -> Result<(), EditorError> {
         let Ok(head) = self.client.head(self.spreadsheet, None).await else {
             return Err(self.withdraw(state, error));
         };
         state.start_over(new_name(), head.epoch, head.head);
         write_json(&self.path, state)?;
-        match self.send(state).await {
-            Ok(position) => Ok(position),
-            Err(error) if error.certainly_not_done() => Err(self.withdraw(state, error)),
-            Err(error) => Err(kept(state, error)),
+        match self.send(state, settled).await {
+            Ok(()) => Ok(()),
+            Err(Unsent::File(error)) => Err(error.into()),
+            Err(Unsent::Client(error)) if error.certainly_not_done() && !state.is_uncertain() => {
+                Err(self.withdraw(state, error))
+            }
+            Err(Unsent::Client(error)) => Err(kept(state, error)),
         }
-    }
-
-    /// Sends all pending edits as one request and drops what is acknowledged.
-    async fn send(&self, state: &mut EditorState) -> Result<Position, ClientError> {
-        let request = state.request();
-        let reply: AppendReply = self.client.append(self.spreadsheet, &request).await?;
-        let head = reply.head;
-        let position = state.acknowledge(&reply).ok_or_else(|| ClientError::NotUnderstood {
-            url: self.client.url().to_owned(),
-            why: "it does not say what became of every edit".to_owned(),
-        })?;
-        // What cannot be saved now is sent again next time, and recognised as a duplicate.
-        let _ = write_json(&self.path, state);
-        Ok(position.unwrap_or(head))
     }
 
     /// Takes the newest edit, which has certainly not got through, back.
     fn withdraw(&self, state: &mut EditorState, error: ClientError) -> EditorError {
+        let before = state.clone();
         state.withdraw_newest();
         match write_json(&self.path, state) {
-            Ok(()) => EditorError::Client(Box::new(error)),
-            Err(_) => kept(state, error),
+            Ok(()) => {
+                bodies::sweep(&self.path, state.bodies());
+                EditorError::Client(Box::new(error))
+            }
+            Err(_) => kept(&before, error),
         }
     }
 
@@ -219,12 +270,44 @@ impl Editor {
     ) -> Result<EditorError, FileError> {
         let edits = state.describe_pending();
         let aside = self.path.with_extension(format!("{}.aside.json", new_name()));
-        write_json(&aside, &state.pending)?;
+        let whole = state.pending.iter().map(|edit| self.whole(edit));
+        write_json(&aside, &whole.collect::<Result<Vec<_>, _>>()?)?;
         match std::fs::remove_file(&self.path) {
-            Ok(()) => Ok(EditorError::SetAside { edits, file: aside, source: Box::new(error) }),
+            Ok(()) => {
+                bodies::sweep(&self.path, std::iter::empty());
+                Ok(EditorError::SetAside { edits, file: aside, source: Box::new(error) })
+            }
             Err(source) => Err(FileError::Unwritable { path: self.path.clone(), source }),
         }
     }
+
+    /// An edit with what it does, also if that is in a file of its own.
+    fn whole(&self, edit: &Pending) -> Result<SentMutation, FileError> {
+        let Pending { id, base, what } = edit;
+        let body = match what {
+            What::Op(op) => return Ok(SentMutation { id: *id, base: *base, op: op.clone() }),
+            What::Body(body) => body,
+        };
+        let operations = decode_external_body(&bodies::read(&self.path, body)?);
+        match operations.map(|operations| operations.into_iter().next()) {
+            Ok(Some(op)) => Ok(SentMutation { id: *id, base: *base, op }),
+            other => Err(FileError::Malformed {
+                path: self.path.clone(),
+                why: format!("the large edit in it cannot be read: {other:?}"),
+                advice: "another version of cellar wrote it: use that one".to_owned(),
+            }),
+        }
+    }
+
+    fn not_answered(&self) -> ClientError {
+        let why = "it does not say what became of the edit".to_owned();
+        ClientError::NotUnderstood { url: self.client.url().to_owned(), why }
+    }
+}
+
+/// A rejection that cannot control the terminal it is shown on.
+fn shown(rejection: Rejection) -> Rejection {
+    Rejection { detail: escape(&rejection.detail), ..rejection }
 }
 
 fn kept(state: &EditorState, error: ClientError) -> EditorError {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use cellar_core::api::CellsReply;
 use cellar_core::identity::LogId;
+use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
 
 use crate::files::sync_folder;
@@ -78,6 +79,8 @@ pub struct Exported {
     pub position: Position,
     /// Its epoch.
     pub epoch: u32,
+    /// The sheet.
+    pub sheet: SheetId,
     /// Rows that were written.
     pub rows: u64,
     /// Fields of each row.
@@ -92,6 +95,7 @@ pub struct Fetched {
     spool: Spool,
     position: Position,
     epoch: u32,
+    sheet: SheetId,
 }
 
 /// Reads all pages of the sheet in `query`, at one position. `progress` is told the cells so far.
@@ -110,7 +114,8 @@ pub async fn fetch(
         add_page(&mut spool, &page)?;
         progress(spool.cells());
         let Some(next) = page.next else {
-            return Ok(Fetched { spool, position: page.position, epoch: page.epoch });
+            let CellsReply { position, epoch, sheet, .. } = page;
+            return Ok(Fetched { spool, position, epoch, sheet });
         };
         if query.from.as_ref() == Some(&next) || page.cells.is_empty() {
             return Err(ExportError::Pages { why: "a page does not go on" });
@@ -140,13 +145,13 @@ impl Fetched {
     /// [`ExportError`].
     pub fn write_to(self, target: impl Write) -> Result<Exported, ExportError> {
         let fault = |source| ExportError::Unwritable { path: "the output".into(), source };
-        let Self { spool, position, epoch } = self;
+        let Self { spool, position, epoch, sheet } = self;
         let (rows, columns, cells) = (spool.rows(), spool.columns(), spool.cells());
         if rows.saturating_mul(columns) > EXPORT_MAX_FIELDS {
             return Err(ExportError::TooManyFields { rows, columns });
         }
         rows::write(spool.read().map_err(temporary)?, columns, target).map_err(fault)?;
-        Ok(Exported { position, epoch, rows, columns, cells })
+        Ok(Exported { position, epoch, sheet, rows, columns, cells })
     }
 
     /// Writes a CSV file: what is at `path` is the old or the new file, whole, whatever happens.
@@ -185,8 +190,7 @@ fn temporary(source: io::Error) -> ExportError {
 mod tests {
     use cellar_core::api::PlacedCell;
     use cellar_core::cell::{Cell, Value};
-    use cellar_core::operation::SheetId;
-    use cellar_core::replay::Extent;
+    use cellar_core::workbook::Extent;
 
     use super::*;
     use crate::import::{ImportOptions, Plan};
@@ -198,6 +202,7 @@ mod tests {
             position: Position::FIRST,
             epoch: 1,
             extent: Extent::default(),
+            formats: Vec::new(),
             cells,
             next: None,
         }
@@ -213,7 +218,7 @@ mod tests {
         for cells in pages {
             add_page(&mut spool, &page(cells))?;
         }
-        Ok(Fetched { spool, position: Position::FIRST, epoch: 1 })
+        Ok(Fetched { spool, position: Position::FIRST, epoch: 1, sheet: SheetId::FIRST })
     }
 
     fn csv(pages: Vec<Vec<PlacedCell>>) -> String {

@@ -1,0 +1,132 @@
+//! What the commands that edit have in common.
+
+use cellar_core::a1::{Range, Rectangle};
+use cellar_core::identity::LogId;
+use cellar_core::operation::{Operation, SheetId, Spans};
+
+use super::context::Context;
+use super::error::CliError;
+use super::output::{Output, count};
+use crate::describe;
+use crate::editor::{Applied, Editor};
+
+/// An edit to be made in the current spreadsheet.
+pub(super) struct Edit {
+    pub(super) spreadsheet: LogId,
+    pub(super) editor: Editor,
+}
+
+impl Edit {
+    pub(super) fn new(context: &Context) -> Result<Self, CliError> {
+        let spreadsheet = context.spreadsheet()?;
+        let client = context.client()?;
+        Ok(Self { spreadsheet, editor: context.editor(&client, spreadsheet) })
+    }
+
+    /// The number of the sheet with a name; of the first without one.
+    pub(super) async fn sheet(&self, name: Option<&str>) -> Result<SheetId, CliError> {
+        Ok(self.editor.sheet(name).await?)
+    }
+
+    /// Makes the edit and says what was done, in the words of `what`, and where it landed.
+    pub(super) async fn apply(
+        &self,
+        output: &Output,
+        operation: Operation,
+        what: &str,
+    ) -> Result<(), CliError> {
+        let applied = self.make(output, operation).await?;
+        output.say(format!("{what}   at {}", applied.position))?;
+        if let Some(committed) = &applied.committed {
+            output.note(landed(committed));
+        }
+        Ok(())
+    }
+
+    /// Makes the edit, and tells programs.
+    pub(super) async fn make(
+        &self,
+        output: &Output,
+        operation: Operation,
+    ) -> Result<Applied, CliError> {
+        let applied = self.editor.apply(operation).await?;
+        if applied.earlier > 0 {
+            let edits = u64::try_from(applied.earlier).unwrap_or(u64::MAX);
+            let edits = count(edits, "edit", "edits");
+            output.note(format!("{edits} of an interrupted run went first."));
+        }
+        let mut result = serde_json::json!({
+            "spreadsheet": self.spreadsheet,
+            "position": applied.position,
+            "earlier": applied.earlier,
+        });
+        if let (Some(committed), Some(result)) = (&applied.committed, result.as_object_mut()) {
+            result.insert("committed".to_owned(), serde_json::json!(committed));
+        }
+        output.result(&result)?;
+        Ok(applied)
+    }
+}
+
+/// Where an edit landed that others had moved.
+fn landed(committed: &[Operation]) -> String {
+    if committed.is_empty() {
+        return "Nothing of it was left to do: others have deleted what it was about.".to_owned();
+    }
+    format!(
+        "Others have changed the sheet since you read it, so it became: {}",
+        describe::operations(committed.iter())
+    )
+}
+
+/// The sheet that --sheet and a range name, if they do; they must agree.
+pub(super) fn one_sheet(
+    flag: Option<String>,
+    range: Option<&Range>,
+) -> Result<Option<String>, CliError> {
+    match (flag, range.and_then(|range| range.sheet.clone())) {
+        (Some(one), Some(two)) if one.to_lowercase() != two.to_lowercase() => Err(CliError::usage(
+            format!("--sheet says `{one}` and the range `{two}`"),
+            "name the sheet once",
+        )),
+        (one, two) => Ok(one.or(two)),
+    }
+}
+
+/// The rows and the columns of a rectangle; of whole columns or rows, all of the axis.
+pub(super) fn spans(rectangle: Rectangle) -> (Spans, Spans) {
+    let Rectangle { first, last } = rectangle;
+    let one =
+        |first: u32, last: u32| Spans::one(first, last.saturating_sub(first).saturating_add(1));
+    (one(first.row, last.row), one(first.column, last.column))
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::axis_map::Axis;
+
+    use super::*;
+
+    fn range(text: &str) -> Range {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn whole_columns_and_rows_are_all_of_their_axis() {
+        let of = |text: &str| spans(range(text).rectangle);
+        assert_eq!(of("B2:C5"), (Spans::one(1, 4), Spans::one(1, 2)));
+        assert_eq!(of("A:C"), (Spans::all(Axis::Rows), Spans::one(0, 3)));
+        assert_eq!(of("3:5"), (Spans::one(2, 3), Spans::all(Axis::Columns)));
+    }
+
+    #[test]
+    fn the_sheet_is_named_once() {
+        let named = range("'My sheet'!A1");
+        let flag = |text: &str| Some(text.to_owned());
+        assert_eq!(one_sheet(None, Some(&named)).unwrap(), flag("My sheet"));
+        assert_eq!(one_sheet(flag("my SHEET"), Some(&named)).unwrap(), flag("my SHEET"));
+        assert_eq!(one_sheet(flag("x"), Some(&range("A1"))).unwrap(), flag("x"));
+        assert_eq!(one_sheet(None, None).unwrap(), None);
+        assert_eq!(one_sheet(flag("x"), Some(&named)).unwrap_err().exit_code(), 64);
+    }
+}

@@ -1,0 +1,93 @@
+//! `cellar sheets`
+
+use cellar_core::api::SheetsReply;
+use cellar_core::operation::{AddSheet, DeleteSheet, Operation, RenameSheet};
+
+use super::args::{self, SheetsCommand};
+use super::context::Context;
+use super::edit::Edit;
+use super::error::CliError;
+use super::output::{Output, count};
+use crate::editor::find_sheet;
+use crate::table::escape;
+
+pub(super) async fn run(
+    context: &Context,
+    output: &Output,
+    args: args::Sheets,
+) -> Result<(), CliError> {
+    match args.command {
+        None => list(context, output, args.at).await,
+        Some(SheetsCommand::Add { name }) => add(context, output, name).await,
+        Some(SheetsCommand::Rename { old, new }) => rename(context, output, &old, new).await,
+        Some(SheetsCommand::Delete { name }) => delete(context, output, &name).await,
+    }
+}
+
+async fn list(
+    context: &Context,
+    output: &Output,
+    at: Option<cellar_core::position::Position>,
+) -> Result<(), CliError> {
+    let spreadsheet = context.spreadsheet()?;
+    let client = context.client()?;
+    let seen = context.seen(&client, spreadsheet);
+    let sheets = client.sheets(spreadsheet, at, seen.filter(|_| at.is_none())).await?;
+    output.result(&sheets)?;
+    let names: Vec<String> = sheets.sheets.iter().map(|sheet| escape(&sheet.name)).collect();
+    let width = names.iter().map(|name| console::measure_text_width(name)).max().unwrap_or(0);
+    for (name, sheet) in names.iter().zip(&sheets.sheets) {
+        let name = console::pad_str(name, width, console::Alignment::Left, None);
+        let extent = sheet.extent;
+        output.say(format!(
+            "{name}   {}, {}",
+            count(extent.rows, "row", "rows"),
+            count(extent.columns, "column", "columns"),
+        ))?;
+    }
+    context.note_unsent(&client, spreadsheet, output);
+    Ok(())
+}
+
+async fn add(context: &Context, output: &Output, name: String) -> Result<(), CliError> {
+    let edit = Edit::new(context)?;
+    let sheets = edit.editor.sheets().await?;
+    refuse_taken(&sheets, &name)?;
+    let what = format!("added sheet {}", escape(&name));
+    let operation = Operation::AddSheet(AddSheet { sheet: sheets.next_sheet, name });
+    edit.apply(output, operation, &what).await
+}
+
+async fn rename(
+    context: &Context,
+    output: &Output,
+    old: &str,
+    new: String,
+) -> Result<(), CliError> {
+    let edit = Edit::new(context)?;
+    let sheet = edit.sheet(Some(old)).await?;
+    // Another case of the same name is a new name.
+    if old.to_lowercase() != new.to_lowercase() {
+        refuse_taken(&edit.editor.sheets().await?, &new)?;
+    }
+    let what = format!("renamed sheet {} to {}", escape(old), escape(&new));
+    edit.apply(output, Operation::RenameSheet(RenameSheet { sheet, name: new }), &what).await
+}
+
+async fn delete(context: &Context, output: &Output, name: &str) -> Result<(), CliError> {
+    let edit = Edit::new(context)?;
+    let sheet = edit.sheet(Some(name)).await?;
+    if edit.editor.sheets().await?.sheets.len() == 1 {
+        return Err(CliError::LastSheet { name: escape(name) });
+    }
+    let what = format!("deleted sheet {}", escape(name));
+    edit.apply(output, Operation::DeleteSheet(DeleteSheet { sheet }), &what).await
+}
+
+/// The server would put a number behind a name that is taken: better asked than surprised.
+fn refuse_taken(sheets: &SheetsReply, name: &str) -> Result<(), CliError> {
+    match find_sheet(sheets, name) {
+        Some(taken) => Err(CliError::SheetExists { name: escape(&taken.name) }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,103 @@
+//! Which sheet an edit is about: by its number, which stays when it is renamed or moved.
+
+use cellar_core::api::{ProblemKind, SheetView, SheetsReply};
+use cellar_core::operation::SheetId;
+
+use super::{Editor, EditorError, new_name};
+use crate::files::write_json;
+use crate::table::escape;
+
+/// Names of sheets that an error lists.
+const LISTED_SHEETS: usize = 10;
+
+impl Editor {
+    /// The sheets at the base of the next edit: what was last seen of the spreadsheet.
+    ///
+    /// # Errors
+    /// [`EditorError`].
+    pub async fn sheets(&self) -> Result<SheetsReply, EditorError> {
+        let _lock = self.lock().await?;
+        let mut state = self.load_or_begin().await?;
+        match self.client.sheets(self.spreadsheet, Some(state.seen), None).await {
+            Ok(sheets) if state.saw(sheets.position, sheets.epoch, first(&sheets), new_name()) => {
+                write_json(&self.path, &state)?;
+                Ok(sheets)
+            }
+            Ok(sheets) => Ok(sheets),
+            // Restored to before it: the next edit begins anew.
+            Err(error) if is_gone(error.problem_kind()) => {
+                drop(_lock);
+                self.newest_sheets().await
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The newest sheets; they are the base of the next edit from now on.
+    async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
+        let _lock = self.lock().await?;
+        let mut state = self.load_or_begin().await?;
+        let sheets = self.client.sheets(self.spreadsheet, None, None).await?;
+        state.saw(sheets.position, sheets.epoch, first(&sheets), new_name());
+        write_json(&self.path, &state)?;
+        Ok(sheets)
+    }
+
+    /// The number of the sheet with a name, whatever the case of its letters; of the first sheet
+    /// without one. Asks the server only if it has to.
+    ///
+    /// # Errors
+    /// [`EditorError::UnknownSheet`], or what kept it from being found.
+    pub async fn sheet(&self, name: Option<&str>) -> Result<SheetId, EditorError> {
+        let Some(name) = name else {
+            return self.first_sheet().await;
+        };
+        let sheets = self.sheets().await?;
+        if let Some(found) = find(&sheets, name) {
+            return Ok(found.sheet);
+        }
+        // It may be newer than what was seen.
+        let sheets = self.newest_sheets().await?;
+        find(&sheets, name).map(|found| found.sheet).ok_or_else(|| unknown(&sheets, name))
+    }
+
+    async fn first_sheet(&self) -> Result<SheetId, EditorError> {
+        {
+            let _lock = self.lock().await?;
+            let is_new = self.read()?.is_none();
+            let state = self.load_or_begin().await?;
+            if is_new {
+                // What was asked for it is not asked for again.
+                write_json(&self.path, &state)?;
+            }
+            if let Some(first) = state.first_sheet {
+                return Ok(first);
+            }
+        }
+        let sheets = self.sheets().await?;
+        first(&sheets).ok_or_else(|| unknown(&sheets, "the first"))
+    }
+}
+
+fn is_gone(kind: Option<ProblemKind>) -> bool {
+    matches!(kind, Some(ProblemKind::Reload | ProblemKind::Unprocessable))
+}
+
+fn first(sheets: &SheetsReply) -> Option<SheetId> {
+    sheets.sheets.first().map(|first| first.sheet)
+}
+
+/// The sheet with a name, whatever the case of its letters, as the server compares them.
+pub(crate) fn find<'a>(sheets: &'a SheetsReply, name: &str) -> Option<&'a SheetView> {
+    let folded = name.to_lowercase();
+    sheets.sheets.iter().find(|sheet| sheet.name.to_lowercase() == folded)
+}
+
+fn unknown(sheets: &SheetsReply, name: &str) -> EditorError {
+    let mut names: Vec<String> =
+        sheets.sheets.iter().take(LISTED_SHEETS).map(|sheet| escape(&sheet.name)).collect();
+    if sheets.sheets.len() > LISTED_SHEETS {
+        names.push("…".to_owned());
+    }
+    EditorError::UnknownSheet { name: escape(name), sheets: names.join(", ") }
+}
