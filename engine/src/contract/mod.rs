@@ -1,12 +1,15 @@
 //! The contract of the ports: one suite that every implementation must pass.
 //!
-//! Call [`tables`], [`blobs`], [`presigned`] or [`jobs()`] from a test of the implementation; it
+//! Call [`tables`], [`retention()`], [`blobs`], [`presigned`] or [`jobs()`] from a test of the implementation; it
 //! panics at the first promise broken.
 
 mod blobs;
 mod jobs;
+mod retention;
+mod segments;
 
 pub use jobs::{JobsUnderTest, jobs};
+pub use retention::retention;
 
 use std::collections::BTreeSet;
 
@@ -31,6 +34,10 @@ pub async fn tables<T: Entries + Segments>(tables: &T) {
     pages_are_ascending_and_complete(tables).await;
     segments_and_logs_are_apart(tables).await;
     one_of_many_writers_wins(tables).await;
+    segments::pages_backward_are_descending_and_complete(tables).await;
+    segments::a_roll_writes_all_three_records_or_none(tables).await;
+    segments::a_roll_and_an_append_exclude_each_other(tables).await;
+    segments::the_last_snapshot_only_rises(tables).await;
 }
 
 fn log(nonce: &str) -> LogId {

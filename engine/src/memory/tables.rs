@@ -243,4 +243,9 @@ mod tests {
     async fn memory_passes_the_contract() {
         contract::tables(&MemoryTables::default()).await;
     }
+
+    #[tokio::test]
+    async fn memory_passes_the_contract_of_retention() {
+        contract::retention(&MemoryTables::default()).await;
+    }
 }

@@ -1,0 +1,109 @@
+//! The archive object: stable bytes, bounds, and anything else is an error.
+
+use super::log;
+use crate::entry::{Content, Entry};
+use crate::limits::{MAX_ARCHIVE_BYTES, MAX_ARCHIVED_BYTES};
+use crate::position::Position;
+use crate::retention::{ArchiveFault, archive_key, decode_archive, encode_archive};
+
+fn entries() -> Vec<Entry> {
+    let first = Entry::first(log(), Some("alice".into()), 7);
+    let position = Position::new(0, 1).unwrap();
+    let end = Entry { position, content: Content::EndSegment, ..first.clone() };
+    vec![first, end]
+}
+
+/// An object of version 1 around these plain bytes.
+fn packed(plain: &[u8]) -> Vec<u8> {
+    [&[1], zstd::bulk::compress(plain, 1).unwrap().as_slice()].concat()
+}
+
+fn decoded(object: &[u8]) -> Result<Vec<Entry>, ArchiveFault> {
+    decode_archive(&archive_key(log(), 0, object), object)
+}
+
+#[test]
+fn an_archive_reads_back_and_is_the_same_each_time() {
+    let object = encode_archive(&entries()).unwrap();
+    assert_eq!(decoded(&object).unwrap(), entries());
+    assert_eq!(encode_archive(&entries()).unwrap(), object);
+    assert_eq!(decoded(&encode_archive(&[]).unwrap()), Ok(vec![]));
+}
+
+/// The plain bytes of version 1, which must decode for ever: zstd itself may pack them otherwise.
+const GOLDEN_PLAIN: &str = "02060143020701480000014e020001530014070707070707070707070707070707070000000001540101530155\
+    0105616c696365060143020701480000014e0201015300140707070707070707070707070707070700000000015401\
+    015801550105616c696365";
+
+#[test]
+fn the_released_encoding_does_not_change() {
+    let object = encode_archive(&entries()).unwrap();
+    let plain = zstd::bulk::decompress(&object[1..], 10_000).unwrap();
+    let hexadecimal = crate::api::hexadecimal(&plain);
+    assert_eq!((object[0], hexadecimal.as_str()), (1, GOLDEN_PLAIN));
+    assert_eq!(decoded(&packed(&plain)).unwrap(), entries());
+}
+
+#[test]
+fn what_was_changed_or_cut_is_refused() {
+    let object = encode_archive(&entries()).unwrap();
+    let key = archive_key(log(), 0, &object);
+    for index in 0..object.len() {
+        let mut changed = object.clone();
+        changed[index] ^= 1;
+        assert_eq!(decode_archive(&key, &changed), Err(ArchiveFault::OtherHash), "{index}");
+        // Nor does it panic or pass if the key fits it.
+        let _ = decoded(&changed);
+    }
+    for cut in 0..object.len() {
+        assert_eq!(decode_archive(&key, &object[..cut]), Err(ArchiveFault::OtherHash), "{cut}");
+        assert!(decoded(&object[..cut]).is_err(), "{cut}");
+    }
+}
+
+#[test]
+fn what_is_no_archive_is_refused() {
+    let object = encode_archive(&entries()).unwrap();
+    let other = [&[9], &object[1..]].concat();
+    assert_eq!(decoded(&other), Err(ArchiveFault::UnknownVersion(9)));
+    let plain = zstd::bulk::decompress(&object[1..], 10_000).unwrap();
+    for cut in 0..plain.len() {
+        assert!(decoded(&packed(&plain[..cut])).is_err(), "{cut}");
+    }
+    assert!(decoded(&packed(&[plain.as_slice(), &[0]].concat())).is_err(), "bytes behind it");
+    // One record without any attribute; more records than there are bytes.
+    assert!(matches!(decoded(&packed(&[1, 0])), Err(ArchiveFault::Record(_))));
+    assert!(decoded(&packed(&[0xff, 0xff, 0xff, 0xff, 0x0f])).is_err());
+}
+
+#[test]
+fn a_bomb_is_refused_before_it_takes_memory() {
+    let fault = |bytes| decoded(&packed(&vec![0_u8; bytes])).unwrap_err();
+    // Zeros at the limit are unpacked: no record, and bytes behind it.
+    let behind = ArchiveFault::Malformed("there are bytes behind its records");
+    assert_eq!(fault(MAX_ARCHIVED_BYTES), behind);
+    let bomb = ArchiveFault::Malformed("it does not decompress within its limit");
+    assert_eq!(fault(MAX_ARCHIVED_BYTES + 1), bomb);
+}
+
+/// Entries whose plain bytes are exactly this many.
+fn entries_of(plain_bytes: usize, text: impl Fn(usize) -> String) -> Vec<Entry> {
+    let with = |author: String| vec![Entry { author: Some(author), ..entries().remove(0) }];
+    let frame = |entries: &[Entry]| {
+        let object = encode_archive(entries).unwrap();
+        zstd::bulk::decompress(&object[1..], MAX_ARCHIVED_BYTES).unwrap().len()
+    };
+    // A text near the limit, so that its length takes as many bytes as the one wanted.
+    let near = plain_bytes - 1_000;
+    let rest = frame(&with(text(near))) - near;
+    with(text(plain_bytes - rest))
+}
+
+#[test]
+fn more_than_fits_is_too_large() {
+    let zeros = |length| "0".repeat(length);
+    assert!(encode_archive(&entries_of(MAX_ARCHIVED_BYTES, zeros)).is_ok());
+    let above = encode_archive(&entries_of(MAX_ARCHIVED_BYTES + 1, zeros));
+    assert_eq!(above, Err(ArchiveFault::TooLarge));
+    assert!(MAX_ARCHIVE_BYTES < MAX_ARCHIVED_BYTES);
+}

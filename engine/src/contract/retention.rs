@@ -1,0 +1,127 @@
+//! What an operator does to old segments.
+
+use std::collections::BTreeMap;
+
+use cellar_core::entry::{Content, Entry};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_core::segment::Segment;
+
+use super::{at, edits, log, segment};
+use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, Segments};
+
+/// Checks archiving and purging against everything that the archivist relies on. The tables may
+/// hold other logs; none of them is changed.
+pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
+    all_segments_are_listed_log_by_log(tables).await;
+    an_archive_is_recorded(tables).await;
+    an_earlier_mark_stays(tables).await;
+    a_delete_may_be_repeated(tables).await;
+}
+
+async fn all_segments_are_listed_log_by_log<T: Segments + Retention>(tables: &T) {
+    /// More than a page has in memory, and than 1 MB of a DynamoDB table if they are long.
+    const LOGS: u32 = 40;
+    const SEGMENTS: u32 = 4;
+    let mut made = BTreeMap::<LogId, Vec<Segment>>::new();
+    for number in 0..LOGS {
+        let log = log(&format!("all segments {number}"));
+        // Not in the order of their numbers.
+        for num in (0..SEGMENTS).rev() {
+            // Keys that are long fill pages.
+            let archive = Some("x".repeat(8_000));
+            let segment = Segment { archive, ..segment(log, num) };
+            let first = edits(log, at(num, 0), "x");
+            assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
+            made.entry(log).or_default().insert(0, segment);
+        }
+    }
+    let (mut after, mut pages) = (None, 0);
+    let mut listed = Vec::<Segment>::new();
+    loop {
+        let page = tables.all_segments(after).await;
+        assert!(page.is_ok(), "{page:?}");
+        let Ok(page) = page else { return };
+        listed.extend(page.segments);
+        pages += 1;
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert!(pages > 1, "there was more than one page");
+    for (log, segments) in &made {
+        let place = listed.iter().position(|segment| segment.log == *log);
+        let rest = place.and_then(|place| listed.get(place..)).unwrap_or_default();
+        let together = rest.iter().take_while(|segment| segment.log == *log);
+        assert!(together.eq(segments), "all of a log, together, in ascending order");
+    }
+    let all = listed.iter().filter(|segment| made.contains_key(&segment.log)).count();
+    assert_eq!(all, made.values().map(Vec::len).sum::<usize>(), "each once");
+}
+
+/// A log with one segment of six entries, the last of which ends it.
+async fn ended<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
+    let log = log(nonce);
+    let first = Entry::first(log, Some("alice".into()), 7);
+    assert_eq!(tables.create(&segment(log, 0), &first).await, CreateOutcome::Created);
+    for num in 1..5 {
+        assert_eq!(tables.put(&edits(log, at(0, num), "x")).await, PutOutcome::Accepted);
+    }
+    let end = Entry { position: at(0, 5), content: Content::EndSegment, ..first };
+    assert_eq!(tables.put(&end).await, PutOutcome::Accepted);
+    log
+}
+
+async fn an_archive_is_recorded<T: Entries + Segments + Retention>(tables: &T) {
+    let log = ended(tables, "set archive").await;
+    assert_eq!(tables.raise_last_snapshot(log, at(0, 3)).await, Ok(()));
+    for key in ["archive/one", "archive/one", "archive/two"] {
+        assert_eq!(tables.set_archive(log, 0, key).await, Ok(()));
+        let archive = Some(key.to_owned());
+        let recorded = Segment { archive, last_snapshot: Some(3), ..segment(log, 0) };
+        assert_eq!(tables.segment(log, 0, true).await, Ok(Some(recorded)), "and nothing else");
+    }
+    let absent = tables.set_archive(log, 1, "archive/none").await;
+    assert!(absent.is_err_and(|error| !error.temporary), "for good");
+    assert_eq!(tables.segment(log, 1, true).await, Ok(None), "and it is not made");
+}
+
+async fn an_earlier_mark_stays<T: Entries + Segments + Retention>(tables: &T) {
+    let log = ended(tables, "mark").await;
+    for purged_s in [1_000, 1_000, 2_000, 500] {
+        assert_eq!(tables.mark_purged(log, 0, purged_s).await, Ok(()));
+        let content = Content::Snapshot { root: None, purged_s: Some(1_000) };
+        let marked = Entry { content, ..Entry::first(log, Some("alice".into()), 7) };
+        assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(marked.into())));
+    }
+    let page = tables.page(log, at(0, 1), true).await;
+    assert!(page.is_ok_and(|page| page.entries.len() == 5), "the others are as they were");
+    let absent = tables.mark_purged(log, 1, 1_000).await;
+    assert!(absent.is_err_and(|error| !error.temporary), "for good");
+    assert_eq!(tables.get(log, at(1, 0)).await, Ok(None), "and it is not made");
+}
+
+async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T) {
+    let (log, other) = (ended(tables, "delete").await, ended(tables, "delete not").await);
+    assert_eq!(tables.delete(log, &[]).await, Ok(()));
+    assert_eq!(tables.delete(log, &[at(0, 1), at(0, 2)]).await, Ok(()));
+    // Some of them are gone already, and one never was.
+    let rest = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
+    for _ in 0..2 {
+        assert_eq!(tables.delete(log, &rest).await, Ok(()));
+        let page = tables.page(log, Position::FIRST, true).await;
+        let left = page.map(|page| page.entries.iter().map(|e| e.position).collect::<Vec<_>>());
+        assert_eq!(left, Ok(vec![Position::FIRST, at(0, 5)]));
+    }
+    let page = tables.page(other, Position::FIRST, true).await;
+    assert!(page.is_ok_and(|page| page.entries.len() == 6), "of this log only");
+    // More than one request takes.
+    for num in 6..106 {
+        assert_eq!(tables.put(&edits(other, at(0, num), "x")).await, PutOutcome::Accepted);
+    }
+    let many: Vec<Position> = (6..106).map(|num| at(0, num)).collect();
+    assert_eq!(tables.delete(other, &many).await, Ok(()));
+    let page = tables.page(other, Position::FIRST, true).await;
+    assert!(page.is_ok_and(|page| page.entries.len() == 6));
+}

@@ -1,0 +1,125 @@
+//! Segments: backward pages, rolls and the record of the last snapshot.
+
+use cellar_core::entry::{Content, Entry, FIRST_EPOCH, Header};
+use cellar_core::identity::LogId;
+use cellar_core::roll::Transaction;
+use cellar_core::segment::Segment;
+
+use super::{at, edits, log, segment, unreadable_page};
+use crate::ports::{CreateOutcome, Entries, PutOutcome, Segments};
+
+pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(tables: &T) {
+    // More than the 1 MB of a page, so that the store cuts it below the limit.
+    let log = log("pages backward");
+    for num in 0..30 {
+        let entry = edits(log, at(2, num), &"x".repeat(60_000));
+        assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
+    }
+    for (consistent, limit) in [(false, 1_000), (true, 1_000), (true, 4)] {
+        let (mut from, mut read) = (Some(26), Vec::<u32>::new());
+        while let Some(num) = from {
+            let page = tables.page_back(log, at(2, num), limit, consistent).await;
+            let Ok(page) = page else { unreadable_page() };
+            assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
+            assert!(!page.more || !page.entries.is_empty());
+            read.extend(page.entries.iter().map(|entry| entry.position.num()));
+            from = read.last().and_then(|last| last.checked_sub(1)).filter(|_| page.more);
+        }
+        assert_eq!(read, (0..=26).rev().collect::<Vec<_>>());
+    }
+    // Beyond the end it begins at the newest; nothing of other segments.
+    let page = tables.page_back(log, at(2, 99), 1, true).await;
+    assert!(page.is_ok_and(|page| page.entries.iter().all(|entry| entry.position == at(2, 29))));
+    for elsewhere in [at(1, 99), at(3, 99)] {
+        let page = tables.page_back(log, elsewhere, 9, true).await;
+        assert!(page.is_ok_and(|page| page.entries.is_empty() && !page.more));
+    }
+}
+
+/// What rolls a log from segment `num`, whose tail is entry 1.
+fn transaction(log: LogId, num: u32) -> Transaction {
+    let entry = |position, content| Entry {
+        position,
+        content,
+        header: Header::first(FIRST_EPOCH),
+        ..Entry::first(log, None, 1_795_246_133)
+    };
+    let snapshot = Content::Snapshot { root: None, purged_s: None };
+    Transaction {
+        end: entry(at(num, 2), Content::EndSegment),
+        segment: segment(log, num + 1),
+        first: entry(at(num + 1, 0), snapshot),
+    }
+}
+
+async fn begun<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
+    let log = log(nonce);
+    let first = Entry::first(log, None, 7);
+    assert_eq!(tables.create(&segment(log, 0), &first).await, CreateOutcome::Created);
+    assert_eq!(tables.put(&edits(log, at(0, 1), "x")).await, PutOutcome::Accepted);
+    log
+}
+
+pub(super) async fn a_roll_writes_all_three_records_or_none<T: Entries + Segments>(tables: &T) {
+    let log = begun(tables, "roll").await;
+    let roll = transaction(log, 0);
+    assert_eq!(tables.roll(&roll).await, CreateOutcome::Created);
+    assert_rolled(tables, &roll).await;
+    assert_eq!(tables.roll(&roll).await, CreateOutcome::Exists, "the same again changes nothing");
+    assert_rolled(tables, &roll).await;
+    // Each of the three keys taken, the others free: lost, and nothing is written.
+    let after = Transaction { end: edits(log, at(0, 3), "x"), ..transaction(log, 7) };
+    let lost = [
+        Transaction { end: roll.end.clone(), ..after.clone() },
+        Transaction { segment: roll.segment.clone(), ..after.clone() },
+        Transaction { first: roll.first.clone(), ..after.clone() },
+    ];
+    for lost in lost {
+        assert_eq!(tables.roll(&lost).await, CreateOutcome::Exists);
+        assert_rolled(tables, &roll).await;
+        assert_eq!(tables.get(log, after.end.position).await, Ok(None));
+        assert_eq!(tables.get(log, after.first.position).await, Ok(None));
+        assert_eq!(tables.segment(log, 8, true).await, Ok(None));
+    }
+}
+
+async fn assert_rolled<T: Entries + Segments>(tables: &T, roll: &Transaction) {
+    let log = roll.segment.log;
+    for entry in [&roll.end, &roll.first] {
+        let read = tables.get(log, entry.position).await;
+        assert_eq!(read, Ok(Some(entry.clone().into())));
+    }
+    assert_eq!(tables.segment(log, 1, true).await, Ok(Some(roll.segment.clone())));
+    assert_eq!(tables.newest(log, 9, true).await.map(|newest| newest.len()), Ok(2));
+}
+
+pub(super) async fn a_roll_and_an_append_exclude_each_other<T: Entries + Segments>(tables: &T) {
+    let log = begun(tables, "roll or append").await;
+    let taken = edits(log, at(0, 2), "faster");
+    assert_eq!(tables.put(&taken).await, PutOutcome::Accepted);
+    assert_eq!(tables.roll(&transaction(log, 0)).await, CreateOutcome::Exists);
+    assert_eq!(tables.get(log, at(0, 2)).await, Ok(Some(taken.into())));
+    assert_eq!(tables.segment(log, 1, true).await, Ok(None));
+    let mut further = transaction(log, 0);
+    further.end.position = at(0, 3);
+    assert_eq!(tables.roll(&further).await, CreateOutcome::Created);
+    let put = tables.put(&edits(log, at(0, 3), "too late")).await;
+    assert_eq!(put, PutOutcome::Refused { winner: further.end.into() });
+}
+
+pub(super) async fn the_last_snapshot_only_rises<T: Entries + Segments>(tables: &T) {
+    let log = begun(tables, "last snapshot").await;
+    assert_eq!(tables.roll(&transaction(log, 0)).await, CreateOutcome::Created);
+    for (raised, stands) in [(0, 0), (5, 5), (5, 5), (3, 5), (u32::MAX, u32::MAX), (6, u32::MAX)] {
+        assert_eq!(tables.raise_last_snapshot(log, at(1, raised)).await, Ok(()));
+        for consistent in [false, true] {
+            let read = tables.segment(log, 1, consistent).await;
+            let last_snapshot = Some(stands);
+            assert_eq!(read, Ok(Some(Segment { last_snapshot, ..segment(log, 1) })));
+        }
+    }
+    assert_eq!(tables.segment(log, 0, true).await, Ok(Some(segment(log, 0))), "this one only");
+    let absent = tables.raise_last_snapshot(log, at(2, 0)).await;
+    assert!(absent.is_err_and(|error| !error.temporary), "for good");
+    assert_eq!(tables.segment(log, 2, true).await, Ok(None), "and it is not made");
+}

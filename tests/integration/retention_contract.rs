@@ -1,0 +1,10 @@
+//! DynamoDB, through the SDK and HTTP, keeps the contract of what an operator does to old segments.
+
+use cellar_tests::cloud::TestCloud;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dynamodb_passes_the_contract_of_retention() {
+    let cloud = TestCloud::start().await;
+    let (tables, _) = cloud.tables_at(&cloud.database_url);
+    cellar_engine::contract::retention(tables.as_ref()).await;
+}
