@@ -15,6 +15,7 @@ pub mod entry;
 pub mod environment;
 pub mod forward_read;
 pub mod identity;
+pub mod invariants;
 pub mod limits;
 pub mod load;
 pub mod operation;

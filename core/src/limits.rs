@@ -78,6 +78,9 @@ pub const MAX_TOKEN_SPREADSHEETS: usize = 16;
 pub const MAX_PUT_ATTEMPTS: u32 = 48;
 /// Failed reads of one append before it gives up (I6).
 pub const MAX_READ_ATTEMPTS: u32 = 8;
+/// Age of an append from which on it puts no more, seconds: much less than `PURGE_FENCE_S`, so that
+/// a process that was frozen in the middle of one never puts into a segment purged meanwhile.
+pub const MAX_APPEND_AGE_S: u64 = 15 * 60;
 /// Lost puts in a row after which an append catches up with one Query (design `2-log.md` §2).
 pub const LOSSES_BEFORE_CATCH_UP: u32 = 2;
 /// First upper bound of a backoff, milliseconds; it doubles with each attempt.

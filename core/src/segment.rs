@@ -3,7 +3,7 @@
 use crate::identity::LogId;
 
 /// One record of the Segment table (design `2-log.md` §1).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// The log.
     pub log: LogId,

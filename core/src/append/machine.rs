@@ -9,7 +9,7 @@ use super::scan::{Scan, Tail};
 use super::{Action, Appended, Event, Inputs, MutationResult, Refusal};
 use crate::backoff::full_jitter_ms;
 use crate::entry::{BodyError, Content, Entry, encode_edits, encode_external};
-use crate::limits::{LOSSES_BEFORE_CATCH_UP, MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
+use crate::limits::{LOSSES_BEFORE_CATCH_UP, MAX_APPEND_AGE_S};
 use crate::position::Position;
 
 /// One append on its way (design `2-log.md` §2).
@@ -19,6 +19,8 @@ pub struct Append {
     rules: Rules,
     scan: Scan,
     phase: Phase,
+    /// When it began, Unix seconds.
+    begun_s: u64,
     /// The end of the log was last reached by a consistent read, and nothing was learned since.
     fresh: bool,
     /// Puts of the current batch that were refused or have an unknown outcome.
@@ -42,11 +44,8 @@ enum Phase {
     /// Before refusing for want of an entry: was its segment purged?
     CheckingPurge {
         refusal: Refusal,
-        failures: u32,
     },
-    FindingNewest {
-        failures: u32,
-    },
+    FindingNewest,
     Putting {
         entry: Arc<Entry>,
     },
@@ -78,10 +77,11 @@ impl Append {
     ) -> (Self, Action) {
         let from = request.lowest_base();
         let mut append = Self {
-            scan: Scan::new(&request, !rules.hold(SafetyRule::NoSkippedEntry)),
+            scan: Scan::new(&request, rules),
             request,
             rules,
             phase: Phase::Reading { from, consistent: false },
+            begun_s: inputs.now_s,
             fresh: false,
             failed_puts: 0,
             uncertain: false,
@@ -113,21 +113,19 @@ impl Append {
             (Phase::Reading { from, consistent }, Event::ReadFailed { temporary }) => {
                 self.read_failed(from, consistent, temporary, inputs)
             }
-            (Phase::CheckingPurge { refusal, .. }, Event::Page { entries, .. }) => {
+            (Phase::CheckingPurge { refusal }, Event::Page { entries, .. }) => {
                 self.purge_checked(refusal, &entries)
             }
-            (Phase::CheckingPurge { refusal, failures }, Event::ReadFailed { temporary }) => {
-                match temporary && failures < MAX_READ_ATTEMPTS {
-                    true => self.check_purge(refusal, failures + 1),
+            (Phase::CheckingPurge { refusal }, Event::ReadFailed { temporary }) => {
+                match self.may_read_again(temporary) {
+                    true => self.check_purge(refusal),
                     false => finish(Err(Refusal::Store)),
                 }
             }
-            (Phase::FindingNewest { .. }, Event::NewestSegment(newest)) => {
-                self.restart_at_newest(newest)
-            }
-            (Phase::FindingNewest { failures }, Event::ReadFailed { temporary }) => {
-                match temporary && failures < MAX_READ_ATTEMPTS {
-                    true => self.find_newest(failures + 1),
+            (Phase::FindingNewest, Event::NewestSegment(newest)) => self.restart_at_newest(newest),
+            (Phase::FindingNewest, Event::ReadFailed { temporary }) => {
+                match self.may_read_again(temporary) {
+                    true => self.find_newest(),
                     false => finish(Err(Refusal::Store)),
                 }
             }
@@ -143,7 +141,7 @@ impl Append {
             (Phase::WaitingToRead { from, consistent }, Event::Waited) => {
                 self.read(from, consistent)
             }
-            (Phase::WaitingToPut { entry }, Event::Waited) => self.put(entry),
+            (Phase::WaitingToPut { entry }, Event::Waited) => self.put(entry, inputs),
             _ => finish(Err(Refusal::Store)),
         };
         (self, action)
@@ -163,8 +161,10 @@ impl Append {
         match (contiguous, consistent) {
             (true, _) => {}
             // A hole is the end of the log until a consistent read says otherwise.
-            (false, false) => return self.read(next, true),
-            (false, true) => return self.check_purge(Refusal::Corrupt { at: next }, 0),
+            (false, false) if self.rules.hold(SafetyRule::ConsistentRefusal) => {
+                return self.read(next, true);
+            }
+            (false, _) => return self.check_purge(Refusal::Corrupt { at: next }),
         }
         let ended = self.scan.tail.is_some_and(|tail| tail.ended);
         if !entries.is_empty() && (more || ended) {
@@ -181,12 +181,17 @@ impl Append {
         temporary: bool,
         inputs: Inputs,
     ) -> Action {
-        self.failed_reads += 1;
-        if !temporary || self.failed_reads >= MAX_READ_ATTEMPTS {
+        if !self.may_read_again(temporary) {
             return finish(Err(Refusal::Store));
         }
         self.phase = Phase::WaitingToRead { from, consistent };
         Action::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
+    }
+
+    /// Counts a failed read; whether another may be tried.
+    fn may_read_again(&mut self, temporary: bool) -> bool {
+        self.failed_reads += 1;
+        temporary && self.failed_reads < self.rules.max_reads()
     }
 
     fn put_accepted(&mut self, entry: &Arc<Entry>, inputs: Inputs) -> Action {
@@ -212,7 +217,7 @@ impl Append {
             return finish(Err(Refusal::Store));
         }
         let all_done = self.is_done();
-        if self.failed_puts >= MAX_PUT_ATTEMPTS && !all_done {
+        if self.failed_puts >= self.rules.max_puts() && !all_done {
             return finish(Err(Refusal::Contention));
         }
         match self.scan.next {
@@ -229,7 +234,7 @@ impl Append {
     fn put_unknown(&mut self, entry: Arc<Entry>, inputs: Inputs) -> Action {
         self.uncertain = true;
         self.failed_puts += 1;
-        if self.failed_puts >= MAX_PUT_ATTEMPTS {
+        if self.failed_puts >= self.rules.max_puts() {
             return finish(Err(Refusal::OutcomeUnknown));
         }
         if !self.rules.hold(SafetyRule::SameKeyRetry) {
@@ -244,6 +249,10 @@ impl Append {
     fn decide(&mut self, inputs: Inputs) -> Action {
         if self.scan.tail.is_none() && !self.rules.hold(SafetyRule::KnownExists) {
             self.scan.trust_base(self.request.epoch);
+        }
+        // The newest segment is there: its record says so.
+        if self.scan.tail.is_none() && self.base_gone {
+            return self.await_segment(self.scan.start, inputs);
         }
         let Some(tail) = self.scan.tail else {
             let base = self.request.lowest_base();
@@ -281,7 +290,7 @@ impl Append {
             return self.await_segment(next, inputs);
         }
         match self.build(next, tail, inputs) {
-            Ok(entry) => self.put(Arc::new(entry)),
+            Ok(entry) => self.put(Arc::new(entry), inputs),
             // The encoder does not fail for what `Request::new` has encoded once.
             Err(_) => finish(Err(Refusal::Store)),
         }
@@ -290,7 +299,7 @@ impl Append {
     /// The segment after an End Segment exists, since both were written in one transaction; but it
     /// need not be seen in the same moment.
     fn await_segment(&mut self, from: Position, inputs: Inputs) -> Action {
-        if !self.fresh || self.failed_reads >= MAX_READ_ATTEMPTS {
+        if !self.fresh || self.failed_reads >= self.rules.max_reads() {
             return self.refuse(Refusal::Corrupt { at: from });
         }
         self.failed_reads += 1;
@@ -325,7 +334,7 @@ impl Append {
         match (self.scan.next, refusal) {
             (Some(next), _) if !believed => self.read(next, true),
             (_, refusal @ (Refusal::UnknownBase { .. } | Refusal::Corrupt { .. })) => {
-                self.check_purge(refusal, 0)
+                self.check_purge(refusal)
             }
             (_, refusal) => finish(Err(refusal)),
         }
@@ -333,7 +342,7 @@ impl Append {
 
     /// An entry is not there: either it never was, or its segment was purged, which its first
     /// entry says (design `2-log.md` §6).
-    fn check_purge(&mut self, refusal: Refusal, failures: u32) -> Action {
+    fn check_purge(&mut self, refusal: Refusal) -> Action {
         let at = match refusal {
             Refusal::UnknownBase { base: at } | Refusal::Corrupt { at } => at,
             refusal => return finish(Err(refusal)),
@@ -341,19 +350,19 @@ impl Append {
         if self.base_gone {
             return finish(Err(refusal));
         }
-        self.phase = Phase::CheckingPurge { refusal, failures };
+        self.phase = Phase::CheckingPurge { refusal };
         Action::Read { from: at.segment_start(), consistent: true }
     }
 
     fn purge_checked(&mut self, refusal: Refusal, entries: &[Arc<Entry>]) -> Action {
         if entries.first().is_some_and(|first| first.is_purged()) {
-            return self.find_newest(0);
+            return self.find_newest();
         }
         finish(Err(refusal))
     }
 
-    fn find_newest(&mut self, failures: u32) -> Action {
-        self.phase = Phase::FindingNewest { failures };
+    fn find_newest(&mut self) -> Action {
+        self.phase = Phase::FindingNewest;
         Action::FindNewestSegment
     }
 
@@ -374,7 +383,15 @@ impl Append {
         Action::Read { from, consistent }
     }
 
-    fn put(&mut self, entry: Arc<Entry>) -> Action {
+    /// Puts, unless the process was frozen in the middle of the append: what it has learned may be
+    /// older than a purge, and the key be free again in a dead segment (design `2-log.md` §6).
+    fn put(&mut self, entry: Arc<Entry>, inputs: Inputs) -> Action {
+        let old = inputs.now_s > self.begun_s.saturating_add(MAX_APPEND_AGE_S);
+        if old && self.rules.hold(SafetyRule::BoundedAge) {
+            let uncertain = self.uncertain;
+            let refusal = if uncertain { Refusal::OutcomeUnknown } else { Refusal::Contention };
+            return finish(Err(refusal));
+        }
         self.phase = Phase::Putting { entry: Arc::clone(&entry) };
         Action::Put { entry }
     }

@@ -12,6 +12,8 @@
 //!   this client, so a retry finds what got through.
 //! - *End Segment check*: nothing is put behind an End Segment.
 //! - *Consistent refusal*: nothing is refused on the evidence of a read that may be stale.
+//! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no more: its process was frozen,
+//!   and what it has learned may have been purged.
 
 mod batch;
 mod known_run;
@@ -20,7 +22,7 @@ mod request;
 mod rules;
 mod scan;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use known_run::KnownRun;
 pub use machine::Append;

@@ -1,5 +1,7 @@
 //! The safety rules, by name.
 
+use crate::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
+
 /// What keeps the log free of gaps, losses and doubles. The model checker switches one off at a
 /// time and must then find what it prevents; without the feature `model` all of them hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,6 +16,8 @@ pub enum SafetyRule {
     EndSegmentCheck,
     /// Nothing is refused on the evidence of a read that may be stale.
     ConsistentRefusal,
+    /// Nothing is put on knowledge that may be older than a purge.
+    BoundedAge,
 }
 
 /// The rules that hold: all of them, but for the model checker.
@@ -21,6 +25,9 @@ pub enum SafetyRule {
 pub struct Rules {
     #[cfg(feature = "model")]
     without: Option<SafetyRule>,
+    /// Puts and failed reads before an append gives up, if not so many as otherwise.
+    #[cfg(feature = "model")]
+    attempts: Option<(u32, u32)>,
 }
 
 impl Rules {
@@ -28,7 +35,32 @@ impl Rules {
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {
-        Self { without: Some(rule) }
+        Self { without: Some(rule), ..Self::default() }
+    }
+
+    /// All, with other limits than `MAX_PUT_ATTEMPTS` and `MAX_READ_ATTEMPTS`.
+    #[cfg(feature = "model")]
+    #[must_use]
+    pub fn with_attempts(puts: u32, reads: u32) -> Self {
+        Self { attempts: Some((puts, reads)), ..Self::default() }
+    }
+
+    /// Conditional puts of one entry before its append gives up.
+    pub(super) fn max_puts(self) -> u32 {
+        #[cfg(feature = "model")]
+        if let Some((puts, _)) = self.attempts {
+            return puts;
+        }
+        MAX_PUT_ATTEMPTS
+    }
+
+    /// Failed reads of one append before it gives up.
+    pub(super) fn max_reads(self) -> u32 {
+        #[cfg(feature = "model")]
+        if let Some((_, reads)) = self.attempts {
+            return reads;
+        }
+        MAX_READ_ATTEMPTS
     }
 
     /// Whether a rule holds.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::request::Request;
+use super::rules::{Rules, SafetyRule};
 use crate::entry::{Content, Entry, Header};
 use crate::identity::ClientKey;
 use crate::limits::MAX_REPLY_BYTES;
@@ -27,7 +28,7 @@ pub(super) struct NotNext;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scan {
     client: ClientKey,
-    skips_holes: bool,
+    rules: Rules,
     lowest_base: Position,
     /// The entries from here on were learned, as far as they exist.
     pub(super) start: Position,
@@ -66,12 +67,12 @@ pub(super) struct Outcome {
 }
 
 impl Scan {
-    /// A scan from the lowest base on; one that `skips_holes` breaks a safety rule.
-    pub(super) fn new(request: &Request, skips_holes: bool) -> Self {
+    /// A scan from the lowest base on.
+    pub(super) fn new(request: &Request, rules: Rules) -> Self {
         let lowest_base = request.lowest_base();
         Self {
             client: request.client,
-            skips_holes,
+            rules,
             lowest_base,
             start: lowest_base,
             author: Author::new(request.client),
@@ -100,7 +101,8 @@ impl Scan {
 
     /// Learns an entry that somebody put; `own` if this very request did.
     pub(super) fn learn(&mut self, entry: &Arc<Entry>, own: bool) -> Result<(), NotNext> {
-        let skips = self.skips_holes && Some(entry.position) > self.next;
+        let skips =
+            !self.rules.hold(SafetyRule::NoSkippedEntry) && Some(entry.position) > self.next;
         if Some(entry.position) != self.next && !skips {
             return Err(NotNext);
         }
@@ -123,7 +125,10 @@ impl Scan {
             header: entry.header,
             ended: matches!(entry.content, Content::EndSegment),
         });
-        self.next = entry.next_position();
+        self.next = match self.rules.hold(SafetyRule::EndSegmentCheck) {
+            true => entry.next_position(),
+            false => entry.position.next_in_segment(),
+        };
         Ok(())
     }
 

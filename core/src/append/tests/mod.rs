@@ -1,18 +1,20 @@
 //! The machine against a log in memory, with faults on a script.
 
-pub(super) mod support;
+pub(crate) mod support;
 mod world;
 
 use super::*;
 use crate::cell::Value;
 use crate::entry::Content;
 use crate::limits::{
-    MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST, MAX_PUT_ATTEMPTS,
-    MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
+    MAX_APPEND_AGE_S, MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST,
+    MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
 };
 use crate::operation::{CellEdit, Operation, RejectionReason, SetCells, SheetId};
 use support::*;
 use world::{Fault, World};
+
+const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
 fn positions(appended: &Appended) -> Vec<(u64, String, bool)> {
     let text = |result: &MutationResult| result.position.map(|p| p.to_string()).unwrap_or_default();
@@ -266,6 +268,76 @@ fn attempts_are_bounded() {
     failed.faults.push_back(Fault::Failed);
     let result = failed.run(request(1, 0, &[1], Position::FIRST), &[]);
     assert_eq!(result, Err(Refusal::Store));
+}
+
+#[test]
+fn an_append_that_was_frozen_puts_no_more() {
+    let at_s = |now_s| Inputs { now_s, random: 0 };
+    let known = World::new(1).known();
+    let begin = || Append::begin(request(1, 0, &[1], Position::FIRST), &known, at_s(1)).0;
+    for (age_s, puts) in [(MAX_APPEND_AGE_S, true), (MAX_APPEND_AGE_S + 1, false)] {
+        let late = at_s(1 + age_s);
+        let (unknown, action) = begin().step(Event::PutUnknown, late);
+        assert!(matches!(action, Action::Wait { .. }));
+        let (_, action) = unknown.step(Event::Waited, late);
+        let refused = Action::Finish(Err(Refusal::OutcomeUnknown));
+        assert_eq!((matches!(action, Action::Put { .. }), action == refused), (puts, !puts));
+
+        let winner = edits_entry(at(0, 1), 2, 1);
+        let (_, action) = begin().step(Event::PutRefused { winner }, late);
+        let refused = Action::Finish(Err(Refusal::Contention));
+        assert_eq!((matches!(action, Action::Put { .. }), action == refused), (puts, !puts));
+    }
+}
+
+/// An append that has found neither its base nor anything behind it, and so asks whether the
+/// segment was purged; `failures` reads have failed before.
+fn asking_for_the_mark(failures: u32) -> Append {
+    let mut append = Append::begin(request(1, 0, &[1], at(0, 1)), &[], INPUTS).0;
+    for _ in 0..failures {
+        append = append.step(Event::ReadFailed { temporary: true }, INPUTS).0;
+        append = append.step(Event::Waited, INPUTS).0;
+    }
+    append = append.step(Event::Page { entries: vec![], more: false }, INPUTS).0;
+    let (append, action) = append.step(Event::Page { entries: vec![], more: false }, INPUTS);
+    assert_eq!(action, Action::Read { from: at(0, 0), consistent: true });
+    append
+}
+
+fn purged_page() -> Event {
+    let content = Content::Snapshot { root: None, purged_s: Some(1) };
+    let first = Entry { content, ..Entry::clone(&snapshot_entry(at(0, 0))) };
+    Event::Page { entries: vec![Arc::new(first)], more: false }
+}
+
+#[test]
+fn failed_reads_are_counted_together_whatever_was_read() {
+    let failed = Event::ReadFailed { temporary: true };
+    let give_up = Action::Finish(Err(Refusal::Store));
+    let (_, action) = asking_for_the_mark(MAX_READ_ATTEMPTS - 1).step(failed.clone(), INPUTS);
+    assert_eq!(action, give_up);
+    let (append, action) = asking_for_the_mark(MAX_READ_ATTEMPTS - 2).step(failed.clone(), INPUTS);
+    assert_eq!(action, Action::Read { from: at(0, 0), consistent: true });
+    let (append, action) = append.step(purged_page(), INPUTS);
+    assert_eq!(action, Action::FindNewestSegment);
+    assert_eq!(append.step(failed, INPUTS).1, give_up);
+}
+
+#[test]
+fn the_newest_segment_need_not_be_seen_at_once() {
+    let nothing = || Event::Page { entries: vec![], more: false };
+    let found = asking_for_the_mark(0).step(purged_page(), INPUTS).0;
+    let (mut append, mut action) = found.step(Event::NewestSegment(Some(1)), INPUTS);
+    for _ in 0..MAX_READ_ATTEMPTS {
+        assert_eq!(action, Action::Read { from: at(1, 0), consistent: true });
+        let entries = vec![snapshot_entry(at(1, 0))];
+        let seen = append.clone().step(Event::Page { entries, more: false }, INPUTS);
+        assert!(matches!(seen.1, Action::Put { .. }));
+        append = append.step(nothing(), INPUTS).0;
+        (append, action) = append.step(Event::Waited, INPUTS);
+    }
+    let corrupt = Action::Finish(Err(Refusal::Corrupt { at: at(1, 0) }));
+    assert_eq!(append.step(nothing(), INPUTS).1, corrupt);
 }
 
 #[test]

@@ -6,17 +6,17 @@ use crate::entry::{Content, Edits, Header, Mutation};
 use crate::identity::{ClientKey, LogId};
 use crate::operation::{CellEdit, Operation, SetCells, SheetId};
 
-pub(in crate::append) const EPOCH: u32 = 7;
+pub(crate) const EPOCH: u32 = 7;
 
-pub(in crate::append) fn log() -> LogId {
+pub(crate) fn log() -> LogId {
     LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]))
 }
 
-pub(in crate::append) fn client(number: u8) -> ClientKey {
+pub(crate) fn client(number: u8) -> ClientKey {
     ClientKey([number; 8])
 }
 
-pub(in crate::append) fn set_text(row: u32, text: String) -> Operation {
+pub(crate) fn set_text(row: u32, text: String) -> Operation {
     let value = Some(Value::Text(text));
     let edit = CellEdit { row, column: 0, value, formula: None, format: None };
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
@@ -27,29 +27,29 @@ fn entry(position: Position, content: Content) -> Arc<Entry> {
     Arc::new(Entry { log: log(), position, created_s: 0, author: None, header, content })
 }
 
-pub(in crate::append) fn snapshot_entry(position: Position) -> Arc<Entry> {
+pub(crate) fn snapshot_entry(position: Position) -> Arc<Entry> {
     entry(position, Content::Snapshot { root: None, purged_s: None })
 }
 
-pub(in crate::append) fn end_entry(position: Position) -> Arc<Entry> {
+pub(crate) fn end_entry(position: Position) -> Arc<Entry> {
     entry(position, Content::EndSegment)
 }
 
-pub(in crate::append) fn edits_entry(position: Position, who: u8, first_id: u64) -> Arc<Entry> {
+pub(crate) fn edits_entry(position: Position, who: u8, first_id: u64) -> Arc<Entry> {
     let authored = set_text(0, "x".to_owned());
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
     let edits = Edits { client: client(who), first_id, mutations };
     entry(position, Content::Edits(edits))
 }
 
-pub(in crate::append) fn text_entry(position: Position, bytes: usize) -> Arc<Entry> {
+pub(crate) fn text_entry(position: Position, bytes: usize) -> Arc<Entry> {
     let authored = set_text(0, "x".repeat(bytes));
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
     let edits = Edits { client: client(1), first_id: 1, mutations };
     entry(position, Content::Edits(edits))
 }
 
-pub(in crate::append) fn request(who: u8, ack: u64, ids: &[u64], base: Position) -> Request {
+pub(crate) fn request(who: u8, ack: u64, ids: &[u64], base: Position) -> Request {
     let mutations = ids
         .iter()
         .map(|id| NewMutation {
@@ -62,6 +62,6 @@ pub(in crate::append) fn request(who: u8, ack: u64, ids: &[u64], base: Position)
     Request::new(log(), client(who), None, EPOCH, ack, mutations).unwrap()
 }
 
-pub(in crate::append) fn at(segment: u32, num: u32) -> Position {
+pub(crate) fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap()
 }

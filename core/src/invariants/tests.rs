@@ -1,0 +1,177 @@
+//! Each predicate on a whole log, and on one that is damaged in each way it looks for.
+
+use super::*;
+use crate::append::tests::support::{at, client, edits_entry, end_entry, snapshot_entry};
+use crate::entry::{Content, Edits, Entry, Header, Mutation};
+use crate::identity::LogId;
+use crate::operation::{Operation, Rejection, RejectionReason};
+use crate::segment::Segment;
+use std::sync::Arc;
+
+/// Two segments: `S E1 E2 X`, `S E3`.
+fn whole() -> Vec<Arc<Entry>> {
+    vec![
+        snapshot_entry(at(0, 0)),
+        edits_entry(at(0, 1), 1, 1),
+        edits_entry(at(0, 2), 1, 2),
+        end_entry(at(0, 3)),
+        snapshot_entry(at(1, 0)),
+        edits_entry(at(1, 1), 1, 3),
+    ]
+}
+
+fn segments(nums: &[u32]) -> Vec<Segment> {
+    let log = LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]));
+    let segment = |num| Segment { log, num, created_s: 0, last_snapshot: None, archive: None };
+    nums.iter().copied().map(segment).collect()
+}
+
+fn marked(entry: &Arc<Entry>) -> Arc<Entry> {
+    let content = Content::Snapshot { root: None, purged_s: Some(1) };
+    Arc::new(Entry { content, ..Entry::clone(entry) })
+}
+
+fn without(index: usize) -> Vec<Arc<Entry>> {
+    let mut log = whole();
+    log.remove(index);
+    log
+}
+
+fn mutation(id: u64) -> MutationId {
+    MutationId { client: client(1), id }
+}
+
+/// The log after segment 0 was purged.
+fn purged() -> Vec<Arc<Entry>> {
+    let log = whole();
+    vec![marked(&log[0]), Arc::clone(&log[3]), Arc::clone(&log[4]), Arc::clone(&log[5])]
+}
+
+#[test]
+fn a_gap_is_allowed_only_behind_the_mark_of_a_purge() {
+    assert_eq!(check_no_gap(&whole()), Ok(()));
+    assert_eq!(check_no_gap(&[]), Ok(()));
+    assert_eq!(check_no_gap(&purged()), Ok(()));
+    for (index, missing) in [(0, at(0, 0)), (1, at(0, 1)), (2, at(0, 2)), (4, at(0, 4))] {
+        assert_eq!(check_no_gap(&without(index)), Err(Violation::Gap { at: missing }));
+    }
+    let mut unmarked = purged();
+    unmarked[0] = snapshot_entry(at(0, 0));
+    assert_eq!(check_no_gap(&unmarked), Err(Violation::Gap { at: at(0, 1) }));
+    let doubled = [whole(), vec![edits_entry(at(1, 1), 2, 1)]].concat();
+    assert_eq!(check_no_gap(&doubled), Err(Violation::Gap { at: at(1, 2) }));
+    let skipped = [whole(), vec![snapshot_entry(at(3, 0))]].concat();
+    assert_eq!(check_no_gap(&skipped), Err(Violation::Gap { at: at(1, 2) }));
+}
+
+#[test]
+fn segments_are_linked_by_one_end_segment() {
+    let both = segments(&[0, 1]);
+    assert_eq!(check_links(&whole(), &both), Ok(()));
+    assert_eq!(check_links(&purged(), &both), Ok(()));
+    let not_linked = |segment| Err(Violation::NotLinked { segment });
+    assert_eq!(check_links(&without(3), &both), not_linked(1), "no End Segment");
+    assert_eq!(check_links(&without(4), &both), not_linked(1), "no Snapshot entry");
+    assert_eq!(check_links(&whole(), &segments(&[0])), not_linked(1), "no record");
+    assert_eq!(check_links(&whole(), &segments(&[0, 1, 2])), not_linked(2), "a record too many");
+    assert_eq!(check_links(&whole()[..4], &segments(&[0])), not_linked(1), "it does not go on");
+    let mut behind = whole();
+    behind.insert(4, edits_entry(at(0, 4), 2, 1));
+    assert_eq!(check_links(&behind, &both), Err(Violation::BehindEnd { at: at(0, 4) }));
+    behind[4] = end_entry(at(0, 4));
+    assert_eq!(check_links(&behind, &both), Err(Violation::BehindEnd { at: at(0, 4) }));
+}
+
+#[test]
+fn what_was_read_stays() {
+    let log = whole();
+    for count in 0..=log.len() {
+        assert_eq!(check_prefix(&log[..count], &log), Ok(()));
+    }
+    assert_eq!(check_prefix(&log, &history(&purged(), &log[..4])), Ok(()));
+    let changed = |at| Err(Violation::PrefixChanged { at });
+    assert_eq!(check_prefix(&log, &log[..5]), changed(at(1, 1)));
+    assert_eq!(check_prefix(&log, &history(&purged(), &[])), changed(at(0, 1)));
+    let mut other = whole();
+    other[2] = edits_entry(at(0, 2), 2, 1);
+    assert_eq!(check_prefix(&log, &other), changed(at(0, 2)));
+    assert_eq!(check_prefix(&log[..2], &other), Ok(()));
+    let dead = edits_entry(at(0, 2), 2, 1);
+    let mut table = purged();
+    table.insert(1, dead);
+    assert_eq!(check_prefix(&log[..3], &history(&table, &log[..4])), changed(at(0, 2)));
+}
+
+#[test]
+fn a_mutation_takes_effect_once_in_all_history() {
+    assert_eq!(check_once(&whole()), Ok(()));
+    let again = [whole(), vec![edits_entry(at(1, 2), 1, 2)]].concat();
+    let (first, last) = (at(0, 2), at(1, 2));
+    let twice = Err(Violation::Twice { mutation: mutation(2), first, again: last });
+    assert_eq!(check_once(&again), twice);
+    let table = [purged(), vec![edits_entry(at(1, 2), 1, 2)]].concat();
+    assert_eq!(check_once(&history(&table, &whole()[..4])), twice, "what was purged counts");
+    let other = [whole(), vec![edits_entry(at(1, 2), 2, 2)]].concat();
+    assert_eq!(check_once(&other), Ok(()), "another client's");
+    let refused = [whole(), vec![rejected(at(1, 2), 2)]].concat();
+    assert_eq!(check_once(&refused), Ok(()), "it had no effect the second time");
+}
+
+fn rejected(position: Position, first_id: u64) -> Arc<Entry> {
+    let authored = Operation::Rejected(Rejection::new(RejectionReason::BaseGone, "gone"));
+    let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
+    let content = Content::Edits(Edits { client: client(1), first_id, mutations });
+    let entry = Entry::clone(&snapshot_entry(position));
+    Arc::new(Entry { header: Header::first(0), content, ..entry })
+}
+
+#[test]
+fn a_client_keeps_its_order() {
+    assert_eq!(check_order(&whole()), Ok(()));
+    let out_of_order = |id, at| Err(Violation::OutOfOrder { mutation: mutation(id), at });
+    assert_eq!(check_order(&without(1)), out_of_order(2, at(0, 2)));
+    let earlier = [whole(), vec![edits_entry(at(1, 2), 1, 1)]].concat();
+    assert_eq!(check_order(&earlier), out_of_order(1, at(1, 2)));
+    let kept = [whole(), vec![rejected(at(1, 2), 4), edits_entry(at(1, 3), 1, 5)]].concat();
+    assert_eq!(check_order(&kept), Ok(()), "a rejected one keeps its number");
+}
+
+#[test]
+fn what_was_acknowledged_is_there() {
+    let all = || (1..=3).map(mutation);
+    assert_eq!(check_acknowledged(&whole(), all()), Ok(()));
+    assert_eq!(check_acknowledged(&readable(&purged(), &whole()[..4]), all()), Ok(()));
+    let lost = |id| Err(Violation::Lost { mutation: mutation(id) });
+    assert_eq!(check_acknowledged(&readable(&purged(), &[]), all()), lost(1));
+    assert_eq!(check_acknowledged(&without(2), all()), lost(2));
+    let refused = [whole(), vec![rejected(at(1, 2), 4)]].concat();
+    assert_eq!(check_acknowledged(&refused, [mutation(4)]), lost(4));
+}
+
+#[test]
+fn a_reader_sees_what_is_linked() {
+    assert_eq!(readable(&whole(), &[]), whole());
+    assert_eq!(readable(&purged(), &whole()[..4]), whole());
+    assert_eq!(readable(&without(2), &[]), whole()[..2], "nothing behind a gap");
+    let mut behind = whole();
+    behind.insert(4, edits_entry(at(0, 4), 2, 1));
+    assert_eq!(readable(&behind, &[]), whole(), "nothing behind an End Segment");
+    let mut dead = purged();
+    dead.insert(1, edits_entry(at(0, 2), 2, 1));
+    assert_eq!(readable(&dead, &whole()[..4]), whole(), "nothing put into a dead segment");
+}
+
+#[test]
+fn attempts_end_at_their_limits() {
+    let failed_read = Event::ReadFailed { temporary: true };
+    for (event, limit) in [(Event::PutUnknown, MAX_PUT_ATTEMPTS), (failed_read, MAX_READ_ATTEMPTS)]
+    {
+        let mut attempts = Attempts::default();
+        (0..limit).for_each(|_| attempts.record(&event));
+        assert_eq!(attempts.check(), Ok(()));
+        attempts.record(&event);
+        assert_eq!(attempts.check(), Err(Violation::TooManyAttempts { tried: limit + 1, limit }));
+        attempts.record(&Event::PutAccepted);
+        assert_eq!(attempts.check().is_ok(), event == Event::PutUnknown);
+    }
+}
