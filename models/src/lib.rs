@@ -1,0 +1,15 @@
+//! Exhaustive model checks of the log protocol (design `5-quality.md` §2).
+//!
+//! The models hold tables, clients and faults; every decision is made by core's own machines, and
+//! every property is one of core's predicates (`cellar_core::invariants`). Nothing here decides
+//! what a writer does, so a rule that is broken in core is broken here.
+//!
+//! - [`log`]: writers, rolls and purges over the two tables, with lost and late requests, stale
+//!   reads, crashes and a clock that jumps.
+//! - [`reader`]: a forward read over a log that grows and rolls.
+//! - [`attempts`]: one append against a store that may answer anything, for ever.
+
+pub mod attempts;
+pub mod fingerprint;
+pub mod log;
+pub mod reader;

@@ -1,0 +1,112 @@
+//! Every property in every state within the bounds.
+
+use std::time::Instant;
+
+use cellar_models::log::{Budget, LogModel};
+use stateright::{Checker, Model};
+
+/// Visits every state, prints the bounds and the speed, and fails with the shortest way to a
+/// state in which a property does not hold, or if something did not happen in any state.
+fn check(name: &str, model: LogModel) {
+    let bounds = format!("mutations {:?}, {:?}", model.mutations, model.budget);
+    let began = Instant::now();
+    let checker = model.checker().threads(2).spawn_bfs().join();
+    let (states, seconds) = (checker.unique_state_count(), began.elapsed().as_secs_f64());
+    println!(
+        "{name}: {states} states, depth {}, {seconds:.1} s, {:.0} states/s; {bounds}",
+        checker.max_depth(),
+        states as f64 / seconds,
+    );
+    checker.assert_properties();
+}
+
+fn bounded(mutations: &[u64], budget: Budget) -> LogModel {
+    // With a purge the known limit is reached, see `LogModel::judge_rejections`.
+    let judge_rejections = budget.purges == 0;
+    let mutations = mutations.to_vec();
+    LogModel { mutations, budget, judge_rejections, ..LogModel::default() }
+}
+
+#[test]
+fn lost_replies_and_stale_reads() {
+    let budget = Budget { lost: 3, stale: 2, ..Budget::default() };
+    check("lost and stale", bounded(&[2, 2], budget));
+}
+
+#[test]
+fn three_writers() {
+    let budget = Budget { lost: 2, stale: 2, ..Budget::default() };
+    check("three writers", bounded(&[1, 1, 1], budget));
+}
+
+#[test]
+fn crashes_and_other_splits() {
+    let budget = Budget { lost: 1, stale: 1, given_up: 1, ..Budget::default() };
+    check("crashes", LogModel { pipelined: true, ..bounded(&[2, 1], budget) });
+}
+
+#[test]
+fn a_client_that_believes_in_an_entry_that_is_not_there() {
+    let budget = Budget { lost: 1, stale: 1, rolls: 1, ..Budget::default() };
+    check("beyond the end", LogModel { beyond_end: 2, ..bounded(&[1, 2], budget) });
+}
+
+#[test]
+fn rolls_in_the_middle() {
+    let budget = Budget { lost: 1, stale: 1, given_up: 1, rolls: 1, ..Budget::default() };
+    check("rolls", bounded(&[1, 1], budget));
+}
+
+#[test]
+fn purges_in_the_middle() {
+    let budget = Budget { lost: 1, rolls: 2, purges: 1, days: 1, ..Budget::default() };
+    check("purges", bounded(&[1, 1], budget));
+}
+
+#[test]
+fn purges_that_stop_and_stale_reads() {
+    let faults = Budget { stale: 1, given_up: 1, purge_stops: 1, ..Budget::default() };
+    let budget = Budget { rolls: 2, purges: 2, days: 1, ..faults };
+    check("purges, stale", bounded(&[2], budget));
+}
+
+#[test]
+fn writers_finish_when_faults_stop() {
+    let finishing = |mutations, budget| LogModel { finishing: true, ..bounded(mutations, budget) };
+    let budget = Budget { lost: 1, stale: 1, given_up: 1, ..Budget::default() };
+    check("finishing", finishing(&[1, 1], budget));
+    let budget = Budget { lost: 1, stale: 1, rolls: 1, ..Budget::default() };
+    check("finishing, roll", finishing(&[1, 1], budget));
+    let faults = Budget { lost: 1, purge_stops: 1, ..Budget::default() };
+    let budget = Budget { rolls: 2, purges: 1, days: 1, ..faults };
+    check("finishing, purge", finishing(&[1], budget));
+}
+
+#[test]
+#[ignore = "minutes: the long run"]
+fn long_three_writers() {
+    let budget = Budget { lost: 2, stale: 1, rolls: 1, ..Budget::default() };
+    check("three writers", bounded(&[1, 1, 1], budget));
+}
+
+#[test]
+#[ignore = "minutes: the long run"]
+fn long_crashes() {
+    let budget = Budget { lost: 2, stale: 2, given_up: 2, ..Budget::default() };
+    check("crashes", LogModel { pipelined: true, ..bounded(&[2, 1], budget) });
+}
+
+#[test]
+#[ignore = "minutes: the long run"]
+fn long_rolls() {
+    let budget = Budget { lost: 2, stale: 1, given_up: 1, rolls: 2, ..Budget::default() };
+    check("rolls", bounded(&[1, 1], budget));
+}
+
+#[test]
+#[ignore = "minutes: the long run"]
+fn long_purges() {
+    let faults = Budget { lost: 1, stale: 1, purge_stops: 1, ..Budget::default() };
+    let budget = Budget { rolls: 2, purges: 2, days: 1, ..faults };
+    check("purges", bounded(&[1, 1], budget));
+}
