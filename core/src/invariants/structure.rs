@@ -49,9 +49,9 @@ pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), V
         if same && before_ended {
             return Err(Violation::BehindEnd { at: entry.position });
         }
-        let linked = before_ended && recorded_next(&mut recorded, same, segment);
         let begins = matches!(entry.content, Content::Snapshot { .. });
-        if !same && !(linked && begins) {
+        let linked = same || (before_ended && begins && recorded.next() == Some(segment));
+        if !linked {
             return Err(Violation::NotLinked { segment });
         }
         before = Some(entry);
@@ -62,8 +62,4 @@ pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), V
         Some(segment) => Err(Violation::NotLinked { segment }),
         None => Ok(()),
     }
-}
-
-fn recorded_next(recorded: &mut impl Iterator<Item = u32>, same: bool, segment: u32) -> bool {
-    same || recorded.next() == Some(segment)
 }

@@ -158,7 +158,9 @@ impl LogModel {
                 next.given_up.remove(index);
                 let (stepped, _) = next.step_process(&process, outcome);
                 match stepped.action() {
-                    append::Action::Finish(result) => next.judge(stepped.client, result),
+                    append::Action::Finish(result) => {
+                        next.judge(stepped.client, result, self.beyond_end == 0);
+                    }
                     _ => next.give_up(stepped),
                 }
             }
@@ -246,7 +248,7 @@ impl LogModel {
                 next.check_rejected(&rejected);
             }
         }
-        next.judge(client, result);
+        next.judge(client, result, self.beyond_end == 0);
     }
 }
 

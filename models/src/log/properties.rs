@@ -32,19 +32,22 @@ pub const FINISHING: &str = "every writer finishes when faults stop";
 pub enum Fault {
     /// The step changed what could be read before it.
     Prefix(Violation),
-    /// A client was refused for a reason that does not hold.
-    Untrue(Hashable),
+    /// A client was refused for a reason that does not hold: what it was told.
+    Untrue(String),
     /// A client was told that a mutation was rejected, and it had taken effect.
     Rejected(MutationId),
 }
 
-/// A refusal, by what it says.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Hashable(pub String);
-
 impl State {
     /// Is what a refusal says of the log true?
-    pub(super) fn judge(&mut self, client: usize, result: &Result<Appended, Refusal>) {
+    ///
+    /// A base that was made up may come to exist while it is refused: `real_bases` says that none is.
+    pub(super) fn judge(
+        &mut self,
+        client: usize,
+        result: &Result<Appended, Refusal>,
+        real_bases: bool,
+    ) {
         let Err(refusal) = result else { return };
         let history = self.tables.history();
         let is_true = match refusal {
@@ -52,14 +55,16 @@ impl State {
             Refusal::Gap { expected, .. } => self.clients.get(client).is_some_and(|its| {
                 check_acknowledged(&history, [its.mutation(*expected)]).is_err()
             }),
-            Refusal::UnknownBase { base } => history.iter().all(|entry| entry.position != *base),
+            Refusal::UnknownBase { base } => {
+                !real_bases || history.iter().all(|entry| entry.position != *base)
+            }
             Refusal::EpochChanged
             | Refusal::Overlap { .. }
             | Refusal::Corrupt { .. }
             | Refusal::Full => false,
         };
         if !is_true {
-            self.fault = Some(Fault::Untrue(Hashable(refusal.to_string())));
+            self.fault = Some(Fault::Untrue(refusal.to_string()));
         }
     }
 
@@ -114,7 +119,7 @@ impl LogModel {
             state.clients.iter().all(|client| client.acknowledged == client.mutations)
         })];
         if self.budget.lost > 0 {
-            occurrences.push(Property::sometimes("a put arrives late", |_, state: &State| {
+            occurrences.push(Property::sometimes("a put is late", |_, state: &State| {
                 state.late.iter().any(|late| matches!(late, Late::Put(_)))
             }));
         }

@@ -151,7 +151,7 @@ impl Client {
 
     /// Its process learns entries, up to the first hole, as the engine's driver does.
     pub fn learn(&mut self, entries: &[Arc<Entry>]) {
-        let mut known = self.known.as_ref().map(|known| KnownRun::clone(known)).unwrap_or_default();
+        let mut known = self.known.as_deref().cloned().unwrap_or_default();
         let mut next = None;
         for entry in entries {
             if next.is_some() && next != Some(entry.position) {
