@@ -15,6 +15,7 @@ mod budgets;
 mod commands;
 mod contract;
 mod cost;
+mod edit_commands;
 mod emulator;
 mod golden;
 mod jobs_contract;
