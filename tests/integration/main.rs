@@ -16,6 +16,7 @@ mod commands;
 mod contract;
 mod convergence;
 mod cost;
+mod edit_commands;
 mod emulator;
 mod golden;
 mod jobs_contract;

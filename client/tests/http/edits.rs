@@ -161,7 +161,7 @@ fn what_was_seen_is_the_base_of_the_next_edit() {
     let other = Editor::new(case.fake.client(), case.id, "somebody", other.path());
     block_on(other.apply(set(1, "from elsewhere"))).unwrap();
     let head = block_on(case.fake.client().head(case.id, None)).unwrap();
-    case.editor().saw(head.head, head.epoch).unwrap();
+    case.editor().saw(head.head, head.epoch, None).unwrap();
     assert_eq!(case.editor().seen().unwrap(), Some(head.head));
     case.set(2, "three").unwrap();
     let appends = case.fake.appends();

@@ -1,6 +1,7 @@
-//! An API in memory: one log per spreadsheet, exactly-once appends, and faults on demand.
+//! An API in memory: one log per spreadsheet, exactly-once appends, a bucket for large entries, and
+//! faults on demand. Nothing is transformed: edits are committed as they were authored.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::Router;
@@ -10,17 +11,20 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use cellar_core::a1::{Range, Rectangle};
 use cellar_core::api::{
-    AppendReply, AppendRequest, AppendedMutation, CellsReply, CreateReply, CreateRequest,
-    EntryView, Head, Health, LoadReply, MutationStatus, PlacedCell, Problem, ProblemKind,
-    UpdateReply,
+    AppendReply, AppendRequest, AppendedMutation, CellsReply, CompleteRequest, CreateReply,
+    CreateRequest, DiffReply, EntryView, Head, Health, HistoryReply, LoadReply, MutationStatus,
+    PlacedCell, Problem, ProblemKind, SentMutation, SheetView, SheetsReply, UpdateReply,
+    UploadReply, UploadRequest, parse_sha256,
 };
-use cellar_core::cell::Cell;
 use cellar_core::cost::HEADER;
-use cellar_core::entry::{Content, Edits, Entry, Mutation};
+use cellar_core::entry::{Content, Edits, Entry, ExternalEdits, Mutation, decode_external_body};
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::operation::SheetId;
+use cellar_core::operation::{Operation, Rejection, SheetId};
 use cellar_core::position::Position;
-use cellar_core::replay::Replay;
+use cellar_core::transform::SpaceMap;
+use cellar_core::workbook::{Workbook, undo};
+use sha2::Digest as _;
+use uuid::Uuid;
 
 /// Cells of one page: small, so that every test of pages has some.
 const PAGE_CELLS: usize = 1_000;
@@ -36,6 +40,10 @@ pub(crate) enum Fault {
     Lost,
     /// Refuses with this problem, and does nothing.
     Refused(ProblemKind),
+    /// Appends every mutation as rejected.
+    Rejected(Rejection),
+    /// Appends every mutation as what it is said to have been moved to.
+    Moved(Vec<Operation>),
     /// Does what it should.
     None,
 }
@@ -57,6 +65,11 @@ pub(crate) struct Inner {
     pub(crate) seen: Vec<Seen>,
     /// What every answer of its own but "not found" is said to cost; nothing is said without it.
     pub(crate) cost: Option<&'static str>,
+    /// The bucket: what every upload that was granted has brought.
+    pub(crate) objects: BTreeMap<Uuid, Option<Vec<u8>>>,
+    url: String,
+    rejection: Option<Rejection>,
+    moved: Option<Vec<Operation>>,
 }
 
 /// A running server.
@@ -70,6 +83,7 @@ impl Fake {
     pub(crate) fn start() -> Self {
         let inner = Arc::new(Mutex::new(Inner::default()));
         let url = Self::serve(&inner);
+        inner.lock().unwrap().url.clone_from(&url);
         Self { url, inner }
     }
 
@@ -114,8 +128,19 @@ impl Fake {
     /// The texts of all cells, by row and column.
     pub(crate) fn texts(&self, id: LogId) -> Vec<((u32, u32), String)> {
         let inner = self.lock();
-        let (replay, _) = inner.replay(id, None);
-        replay.cells().iter().map(|(key, cell)| (*key, cell.text())).collect()
+        let (workbook, _) = inner.replay(id, None);
+        let (_, sheet) = workbook.sheets().next().unwrap();
+        sheet.cells_in(Rectangle::EVERYTHING).map(|(key, cell)| (key, cell.text())).collect()
+    }
+
+    /// The requests that arrived, as method and path, without their queries.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        let inner = self.lock();
+        let line = |seen: &Seen| {
+            let path = seen.uri.split('?').next().unwrap();
+            format!("{} {}", seen.method, path.rsplit('/').next().unwrap())
+        };
+        inner.seen.iter().map(line).collect()
     }
 
     /// The bodies of the appends that arrived.
@@ -132,6 +157,18 @@ impl Fake {
 type Answer = Result<serde_json::Value, Problem>;
 
 impl Inner {
+    /// What the next mutation becomes, whatever becomes of its answer.
+    pub(crate) fn reject_next(&mut self, fault: Fault) {
+        if let Fault::Rejected(rejection) = fault {
+            self.rejection = Some(rejection);
+        }
+    }
+
+    /// As `reject_next`: the next mutation is moved to this.
+    pub(crate) fn move_next(&mut self, operations: Vec<Operation>) {
+        self.moved = Some(operations);
+    }
+
     fn create(&mut self, nonce: &str) -> CreateReply {
         let id = LogId::derive(&SubjectKey::new("fake", "somebody"), nonce).unwrap();
         let log = self.logs.entry(id).or_default();
@@ -147,81 +184,259 @@ impl Inner {
     }
 
     fn append(&mut self, id: LogId, request: AppendRequest) -> Result<AppendReply, Problem> {
-        let epoch = self.epochs[&id];
-        if request.epoch != epoch {
+        if request.mutations.len() > 1
+            && request.mutations.iter().any(|sent| matches!(sent.op, Operation::Undo(_)))
+        {
+            return Err(Problem::new(ProblemKind::Unprocessable, "send an undo alone"));
+        }
+        let client = self.check(id, &request)?;
+        let mut last = self.last_id(id, client).max(request.ack);
+        let mut results = Vec::new();
+        for sent in request.mutations {
+            if sent.id > last + 1 {
+                return Err(Problem::new(ProblemKind::MutationGap, "a gap"));
+            }
+            if sent.id <= last {
+                results.push(self.duplicate(id, client, sent.id));
+                continue;
+            }
+            last = sent.id;
+            let mutation = self.commit(id, &sent)?;
+            let edits = Edits { client, first_id: sent.id, mutations: vec![mutation.clone()] };
+            let position = self.push(id, Content::Edits(edits));
+            results.push(answer_to(sent.id, position, MutationStatus::Appended, &mutation));
+        }
+        Ok(AppendReply { results, head: self.head(id).head, entries: Vec::new(), next: None })
+    }
+
+    fn check(&self, id: LogId, request: &AppendRequest) -> Result<ClientKey, Problem> {
+        if request.epoch != self.epochs[&id] {
             return Err(Problem::new(ProblemKind::Reload, "restored"));
         }
-        let log = self.logs.get_mut(&id).unwrap();
-        let head = log.last().unwrap().position;
+        let head = self.head(id).head;
         if request.mutations.iter().any(|mutation| mutation.base > head) {
             return Err(Problem::new(ProblemKind::UnknownBase, "no such base"));
         }
         let subject = SubjectKey::new("fake", "somebody");
-        let client = ClientKey::derive(&subject, &request.client).unwrap();
-        let own = log.iter().filter_map(Entry::edits).filter(|edits| edits.client == client);
-        let mut last = own.map(Edits::last_id).max().unwrap_or(0).max(request.ack);
-        let mut results = Vec::new();
-        for sent in request.mutations {
-            let mut status = MutationStatus::Duplicate;
-            if sent.id > last + 1 {
-                return Err(Problem::new(ProblemKind::MutationGap, "a gap"));
-            }
-            if sent.id == last + 1 {
-                let authored = sent
-                    .op
-                    .validated()
-                    .map_err(|fault| Problem::new(ProblemKind::Unprocessable, fault.to_string()))?;
-                let mutation = Mutation { base: sent.base, authored, committed: None };
-                let edits = Edits { client, first_id: sent.id, mutations: vec![mutation] };
-                let position = log.last().unwrap().next_position().unwrap();
-                let first = Entry::first(id, Some("somebody".into()), 1_700_000_000);
-                log.push(Entry { position, content: Content::Edits(edits), ..first });
-                last = sent.id;
-                status = MutationStatus::Appended;
-            }
-            let position = Some(log.last().unwrap().position);
-            results.push(AppendedMutation { id: sent.id, status, position });
-        }
-        let head = log.last().unwrap().position;
-        Ok(AppendReply { results, head, entries: Vec::new(), next: None })
+        Ok(ClientKey::derive(&subject, &request.client).unwrap())
     }
 
-    fn replay(&self, id: LogId, at: Option<Position>) -> (Replay, Position) {
-        let mut replay = Replay::new(SheetId::FIRST, Rectangle::EVERYTHING);
+    fn last_id(&self, id: LogId, client: ClientKey) -> u64 {
+        let ids = self.logs[&id].iter().filter_map(Entry::mutation_ids);
+        ids.filter(|(of, ..)| *of == client).map(|(_, _, last)| last).max().unwrap_or(0)
+    }
+
+    fn commit(&mut self, id: LogId, sent: &SentMutation) -> Result<Mutation, Problem> {
+        let authored = sent.op.clone().validated();
+        let authored = authored
+            .map_err(|fault| Problem::new(ProblemKind::Unprocessable, fault.to_string()))?;
+        if let Some(rejection) = self.rejection.take() {
+            let authored = Operation::Rejected(rejection);
+            return Ok(Mutation { base: sent.base, authored, committed: None });
+        }
+        let committed = match &authored {
+            Operation::Undo(target) => {
+                let position = target.position;
+                let before = Position::new(0, position.num() - 1).unwrap();
+                let state = |at| self.replay(id, at).0;
+                Some(undo(&state(Some(before)), &state(Some(position)), &state(None)).unwrap())
+            }
+            _ => self.moved.take(),
+        };
+        Ok(Mutation { base: sent.base, authored, committed })
+    }
+
+    fn duplicate(&self, id: LogId, client: ClientKey, mutation: u64) -> AppendedMutation {
+        let holds = |entry: &&Entry| {
+            let ids = entry.mutation_ids();
+            ids.is_some_and(|(of, first, last)| of == client && (first..=last).contains(&mutation))
+        };
+        let entry = self.logs[&id].iter().find(holds).unwrap();
+        let authored = entry.edits().map(|edits| edits.mutations[0].authored.clone());
+        let rejected = authored.filter(|authored| matches!(authored, Operation::Rejected(_)));
+        let nothing = Mutation {
+            base: entry.position,
+            authored: rejected.unwrap_or(Operation::DeleteSheet(
+                cellar_core::operation::DeleteSheet { sheet: SheetId(9) },
+            )),
+            committed: None,
+        };
+        answer_to(mutation, entry.position, MutationStatus::Duplicate, &nothing)
+    }
+
+    fn push(&mut self, id: LogId, content: Content) -> Position {
+        let log = self.logs.get_mut(&id).unwrap();
+        let position = log.last().unwrap().next_position().unwrap();
+        let first = Entry::first(id, Some("somebody".into()), 1_700_000_000);
+        log.push(Entry { position, content, ..first });
+        position
+    }
+
+    fn grant(&mut self, request: &UploadRequest) -> UploadReply {
+        let upload = Uuid::new_v4();
+        self.objects.insert(upload, None);
+        let headers = [
+            ("content-length".to_owned(), request.bytes.to_string()),
+            ("x-checksum".to_owned(), request.sha256.clone()),
+        ];
+        UploadReply {
+            upload,
+            method: "PUT".into(),
+            url: format!("{}/bucket/{upload}?signature=secret", self.url),
+            headers: headers.into_iter().collect(),
+            expires: 1_700_000_900,
+        }
+    }
+
+    /// The bucket: takes an object once, as it was granted, and gives what it has.
+    fn bucket(&mut self, method: &Method, key: &str, headers: &HeaderMap, body: &[u8]) -> Response {
+        assert!(!headers.contains_key("authorization"), "the token went to the bucket");
+        let answer = |status: u16, text: &'static str| {
+            (StatusCode::from_u16(status).unwrap(), text).into_response()
+        };
+        let object = key.parse().ok().and_then(|key: Uuid| self.objects.get_mut(&key));
+        match (method.as_str(), object) {
+            ("PUT", Some(Some(_))) => answer(412, "<Code>PreconditionFailed</Code>"),
+            ("PUT", Some(object)) => {
+                let sha256 = cellar_core::api::hexadecimal(&sha2::Sha256::digest(body));
+                assert_eq!(headers["x-checksum"].to_str().unwrap(), sha256);
+                assert_eq!(headers["content-length"], body.len().to_string());
+                *object = Some(body.to_vec());
+                answer(200, "")
+            }
+            ("GET", Some(Some(object))) => object.clone().into_response(),
+            _ => answer(404, "<Code>NoSuchKey</Code>"),
+        }
+    }
+
+    fn complete(
+        &mut self,
+        id: LogId,
+        upload: &str,
+        request: &CompleteRequest,
+    ) -> Result<AppendReply, Problem> {
+        let absent = || Problem::new(ProblemKind::UploadRefused, "ask for a new upload");
+        let upload: Uuid = upload.parse().unwrap();
+        let object = self.objects.get(&upload).cloned().flatten().ok_or_else(absent)?;
+        let op = decode_external_body(&object).unwrap().remove(0);
+        let (client, epoch, ack) = (request.client.clone(), request.epoch, request.ack);
+        let mutations = vec![SentMutation { id: request.first, base: request.base, op }];
+        let client = self.check(id, &AppendRequest { client, epoch, ack, mutations })?;
+        let last = self.last_id(id, client).max(ack);
+        let result = if request.first <= last {
+            self.duplicate(id, client, request.first)
+        } else {
+            let external = ExternalEdits {
+                client,
+                first_id: request.first,
+                count: 1,
+                base: request.base,
+                object: upload.to_string(),
+                bytes: request.bytes,
+                sha256: parse_sha256(&request.sha256).unwrap(),
+                map: SpaceMap::default(),
+            };
+            let position = self.push(id, Content::External(external));
+            AppendedMutation {
+                id: request.first,
+                status: MutationStatus::Appended,
+                position: Some(position),
+                rejection: None,
+                committed: None,
+            }
+        };
+        let head = self.head(id).head;
+        Ok(AppendReply { results: vec![result], head, entries: Vec::new(), next: None })
+    }
+
+    fn replay(&self, id: LogId, at: Option<Position>) -> (Workbook, Position) {
+        let mut workbook = Workbook::default();
         let at = at.unwrap_or_else(|| self.head(id).head);
         for entry in self.logs[&id].iter().filter(|entry| entry.position <= at) {
-            replay.apply(entry).unwrap();
+            workbook.apply(entry).unwrap();
+            if let Content::External(external) = &entry.content {
+                let object = self.objects[&external.object.parse().unwrap()].clone().unwrap();
+                workbook.apply_operations(&decode_external_body(&object).unwrap()).unwrap();
+            }
         }
-        (replay, at)
+        (workbook, at)
     }
 
-    fn cells(&self, id: LogId, query: &HashMap<String, String>) -> CellsReply {
-        let at = query.get("at").map(|at| Position::unpack(at.parse().unwrap()).unwrap());
-        let (replay, position) = self.replay(id, at);
+    fn view(&self, entry: &Entry) -> EntryView {
+        let mut view = EntryView::from(entry);
+        if let (Content::External(external), Some(shown)) = (&entry.content, &mut view.external) {
+            shown.url = Some(format!("{}/bucket/{}", self.url, external.object));
+        }
+        view
+    }
+
+    fn history(&self, id: LogId, query: &HashMap<String, String>) -> HistoryReply {
+        let limit = query.get("limit").map_or(100, |limit| limit.parse().unwrap());
+        let from = position(query, "from").unwrap_or(self.head(id).head);
+        let mut older = self.logs[&id].iter().rev().filter(|entry| entry.position <= from);
+        let entries = older.by_ref().take(limit).map(|entry| self.view(entry)).collect();
+        HistoryReply { entries, next: older.next().map(|entry| entry.position) }
+    }
+
+    /// A diff with one cell on a page, so that every test of pages has some.
+    fn diff(&self, id: LogId, query: &HashMap<String, String>) -> DiffReply {
+        let (from, to) = (position(query, "from").unwrap(), position(query, "to").unwrap());
+        let skip: usize = query.get("skip").map_or(0, |skip| skip.parse().unwrap());
+        let mut sheets = self.replay(id, Some(from)).0.diff(&self.replay(id, Some(to)).0).sheets;
+        let cells: usize = sheets.iter().map(|sheet| sheet.cells.len()).sum();
+        let mut index = 0..;
+        for sheet in &mut sheets {
+            sheet.cells.retain(|_| index.next() == Some(skip));
+        }
+        let next = (skip + 1 < cells).then(|| u64::try_from(skip + 1).unwrap());
+        DiffReply { from, to, sheets, next }
+    }
+
+    fn sheets(&self, id: LogId, query: &HashMap<String, String>) -> SheetsReply {
+        let (workbook, position) = self.replay(id, position(query, "at"));
+        let view = |(sheet, of): (SheetId, &cellar_core::workbook::Sheet)| SheetView {
+            sheet,
+            name: of.name().to_owned(),
+            extent: of.extent(),
+        };
+        let sheets = workbook.sheets().map(view).collect();
+        let (epoch, next_sheet) = (self.epochs[&id], workbook.next_sheet());
+        SheetsReply { position, epoch, sheets, next_sheet }
+    }
+
+    fn cells(&self, id: LogId, query: &HashMap<String, String>) -> Result<CellsReply, Problem> {
+        let (workbook, position) = self.replay(id, position(query, "at"));
         let range = query.get("range").map(|range| range.parse::<Range>().unwrap().rectangle);
         let range = range.unwrap_or(Rectangle::EVERYTHING);
         let from = query.get("from").map(|from| from.parse::<Range>().unwrap().rectangle.first);
-        let mut cells: Vec<PlacedCell> = replay
-            .cells()
-            .iter()
-            .filter(|((row, column), _)| range.contains(*row, *column))
-            .filter(|(key, _)| from.is_none_or(|from| **key >= (from.row, from.column)))
-            .map(|((row, column), cell)| placed(*row, *column, cell))
+        let unknown = || Problem::new(ProblemKind::UnknownSheet, "no such sheet");
+        let (id_of_sheet, sheet) = match query.get("sheet") {
+            None => workbook.sheets().next().unwrap(),
+            Some(name) => {
+                let found = workbook.sheet_named(name).ok_or_else(unknown)?;
+                (found, workbook.sheet(found).unwrap())
+            }
+        };
+        let mut cells: Vec<PlacedCell> = sheet
+            .cells_in(range)
+            .filter(|(key, _)| from.is_none_or(|from| *key >= (from.row, from.column)))
+            .map(|((row, column), cell)| PlacedCell { row, column, cell })
             .take(PAGE_CELLS + 1)
             .collect();
         let next = (cells.len() > PAGE_CELLS).then(|| {
             let first = cells.pop().unwrap();
             cellar_core::a1::CellName { row: first.row, column: first.column }.to_string()
         });
-        CellsReply {
-            sheet: SheetId::FIRST,
-            name: "Sheet1".into(),
+        Ok(CellsReply {
+            sheet: id_of_sheet,
+            name: sheet.name().to_owned(),
             position,
             epoch: self.epochs[&id],
-            extent: replay.extent(),
+            extent: sheet.extent(),
+            formats: Vec::new(),
             cells,
             next,
-        }
+        })
     }
 
     fn answer(
@@ -258,7 +473,17 @@ impl Inner {
                 let request = serde_json::from_slice(body).unwrap();
                 Ok(json(&self.append(id, request)?))
             }
-            ("GET", Some("cells")) => Ok(json(&self.cells(id, query))),
+            ("POST", Some("uploads")) => match path.get(4) {
+                None => Ok(json(&self.grant(&serde_json::from_slice(body).unwrap()))),
+                Some(upload) => {
+                    let request = serde_json::from_slice(body).unwrap();
+                    Ok(json(&self.complete(id, upload, &request)?))
+                }
+            },
+            ("GET", Some("cells")) => Ok(json(&self.cells(id, query)?)),
+            ("GET", Some("history")) => Ok(json(&self.history(id, query))),
+            ("GET", Some("diff")) => Ok(json(&self.diff(id, query))),
+            ("GET", Some("sheets")) => Ok(json(&self.sheets(id, query))),
             ("GET", Some("head")) => Ok(json(&Head { head, epoch })),
             _ => Err(missing()),
         }
@@ -278,8 +503,23 @@ mod erased {
     }
 }
 
-fn placed(row: u32, column: u32, cell: &Cell) -> PlacedCell {
-    PlacedCell { row, column, cell: cell.clone() }
+fn position(query: &HashMap<String, String>, name: &str) -> Option<Position> {
+    query.get(name).map(|at| Position::unpack(at.parse().unwrap()).unwrap())
+}
+
+fn answer_to(
+    id: u64,
+    position: Position,
+    status: MutationStatus,
+    mutation: &Mutation,
+) -> AppendedMutation {
+    let rejection = match &mutation.authored {
+        Operation::Rejected(rejection) => Some(rejection.clone()),
+        _ => None,
+    };
+    let status = if rejection.is_some() { MutationStatus::Rejected } else { status };
+    let committed = mutation.committed.clone();
+    AppendedMutation { id, status, position: Some(position), rejection, committed }
 }
 
 async fn handle(
@@ -312,7 +552,8 @@ fn respond(
     body: &Bytes,
 ) -> Response {
     let uri = uri.to_string();
-    inner.seen.push(Seen { method: method.clone(), uri, headers, body: body.to_vec() });
+    let seen = Seen { method: method.clone(), uri, headers: headers.clone(), body: body.to_vec() };
+    inner.seen.push(seen);
     if path == "v1/health" {
         let health =
             Health { ok: true, build: "1".into(), stack: "fake".into(), reachable: vec![] };
@@ -329,7 +570,14 @@ fn respond(
                 .into_response();
         }
         Fault::Refused(kind) => return refusal(&Problem::new(*kind, "on demand")),
+        Fault::Rejected(rejection) => inner.rejection = Some(rejection.clone()),
+        Fault::Moved(operations) => inner.moved = Some(operations.clone()),
         Fault::Lost | Fault::None => {}
+    }
+    if let Some(key) = path.strip_prefix("bucket/") {
+        let answer = inner.bucket(method, key, &headers, body);
+        let lost = matches!(fault, Fault::Lost);
+        return if lost { (StatusCode::GATEWAY_TIMEOUT, "lost").into_response() } else { answer };
     }
     let path: Vec<&str> = path.split('/').collect();
     let answer = inner.answer(method, &path, query, body);

@@ -9,9 +9,11 @@
 
 mod calls;
 mod command;
+mod edit_command;
 mod edits;
 mod fake;
 mod imports;
+mod large_edits;
 
 /// Runs the future of a test.
 fn block_on<T>(future: impl Future<Output = T>) -> T {

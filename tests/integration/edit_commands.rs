@@ -1,0 +1,116 @@
+//! The commands that edit, undo and compare, as a user types them, against a real cloud.
+
+use serde_json::Value;
+
+use crate::journey::{Project, Run};
+
+fn done(project: &Project, arguments: &[&str]) -> Run {
+    let run = project.cellar(arguments);
+    assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
+    run
+}
+
+fn json(project: &Project, arguments: &[&str]) -> Value {
+    let run = done(project, &[arguments, &["--json"]].concat());
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// Text that does not compress.
+fn noise(seed: u32, bytes: usize) -> String {
+    let mut state = u64::from(seed) + 1;
+    let mut next = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'0' + u8::try_from((state >> 33) % 64).unwrap())
+    };
+    (0..bytes).map(|_| next()).collect()
+}
+
+#[test]
+fn rows_columns_sheets_ranges_undo_history_and_diff() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    done(&project, &["set", "A1", "one", "A2", "two", "A3", "3", "B3", "gone"]);
+    let inserted = done(&project, &["rows", "insert", "2", "--count", "2"]);
+    assert_eq!(inserted.stdout, "inserted 2 rows before row 2   at 0.2\n");
+    assert_eq!(done(&project, &["export", "-"]).stdout, "one,\n,\n,\ntwo,\n3,gone\n");
+    done(&project, &["rows", "delete", "5"]);
+    assert_eq!(done(&project, &["export", "-"]).stdout, "one\n\"\"\n\"\"\ntwo\n");
+    let undone = done(&project, &["undo"]);
+    assert!(undone.stdout.starts_with("took back 0.3: ") && undone.stdout.contains("at 0.4"));
+    let undone = done(&project, &["undo"]);
+    assert!(undone.stdout.starts_with("took back 0.2: deleted rows 2:3"), "{undone:?}");
+    assert_eq!(done(&project, &["export", "-"]).stdout, "one,\ntwo,\n3,gone\n");
+    let again = project.cellar(&["undo", "0.3"]);
+    assert!(again.code == 1 && again.stderr.contains("changed nothing"), "{again:?}");
+
+    done(&project, &["format", "A3", "0.00"]);
+    assert_eq!(json(&project, &["get", "--range", "A3"])["texts"][0], "3.00");
+    done(&project, &["clear", "B:B"]);
+    done(&project, &["columns", "insert", "A"]);
+    assert_eq!(json(&project, &["get", "--range", "B1:B3"])["texts"][1], "two");
+
+    done(&project, &["sheets", "add", "Costs"]);
+    done(&project, &["set", "Costs!A1", "7"]);
+    done(&project, &["sheets", "rename", "costs", "Prices"]);
+    assert_eq!(json(&project, &["get", "--sheet", "prices"])["cells"][0]["value"], 7.0);
+    assert!(done(&project, &["sheets"]).stdout.contains("Prices   1 row, 1 column"));
+    done(&project, &["sheets", "delete", "Prices"]);
+    assert_eq!(json(&project, &["sheets"])["sheets"].as_array().unwrap().len(), 1);
+
+    let diff = project.cellar(&["diff", "0.1"]);
+    assert_eq!(diff.code, 2, "{diff:?}");
+    for part in ["columns inserted: A", "  B3: 3 -> 3.00", "\"gone\" -> empty"] {
+        assert!(diff.stdout.contains(part), "{part}: {diff:?}");
+    }
+    assert_eq!(project.cellar(&["diff", "0.1", "0.1"]).code, 0);
+    let history = done(&project, &["history"]);
+    for part in ["deleted rows 5", "took back 0.3 (as: ", "added sheet `Costs`", "rejected: "] {
+        assert!(history.stdout.contains(part), "{part}: {history:?}");
+    }
+    let two = done(&project, &["history", "--limit", "2"]);
+    assert!(two.stdout.lines().count() == 2 && two.stderr.contains("--from"), "{two:?}");
+}
+
+#[test]
+fn an_edit_on_what_another_has_moved_lands_where_it_was_meant() {
+    let project = Project::new();
+    project.deploy();
+    let id = done(&project, &["create"]).stdout.trim().to_owned();
+    done(&project, &["set", "A1", "a", "A2", "b", "A3", "c"]);
+    // Somebody else, with a state of their own, inserts above.
+    let profile = std::fs::read(project.path(".cellar/profile.json")).unwrap();
+    let other = Project::new();
+    std::fs::create_dir(other.path(".cellar")).unwrap();
+    std::fs::write(other.path(".cellar/profile.json"), profile).unwrap();
+    done(&other, &["-s", &id, "rows", "insert", "1", "--count", "2"]);
+    let deleted = done(&project, &["rows", "delete", "2"]);
+    assert!(deleted.stdout.starts_with("deleted rows 2 "), "{deleted:?}");
+    assert!(deleted.stderr.contains("so it became: deleted rows 4"), "{deleted:?}");
+    assert_eq!(done(&project, &["export", "-"]).stdout, "\"\"\n\"\"\na\nc\n");
+}
+
+#[test]
+fn a_large_text_goes_by_upload_and_reads_back() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    let texts: Vec<String> = (0..4).map(|seed| noise(seed, 50_000)).collect();
+    let [a, b, c, d] = texts.as_slice() else { panic!() };
+    let set =
+        done(&project, &["set", "--text", "A1", a, "A2", b, "A3", c, "A4", d, "--cost", "--json"]);
+    let cost: Value = serde_json::from_str(set.stderr.lines().last().unwrap()).unwrap();
+    let cost = &cost["cost"];
+    println!("200 KB by upload: {cost}");
+    assert_eq!((cost["writeUnits"].as_u64(), cost["objectPuts"].as_u64()), (Some(1), Some(1)));
+    assert_eq!(cost["unknownRequests"], 0);
+    assert!(cost["objectBytesSent"].as_u64().unwrap() < 200_000, "{cost}");
+    assert_eq!(json(&project, &["get"])["texts"].as_array().unwrap(), &texts);
+    let history = done(&project, &["history", "--limit", "1"]);
+    assert!(history.stdout.contains("1 large edit, "), "{history:?}");
+    done(&project, &["set", "A5", "after"]);
+    let undone = done(&project, &["undo", "0.1"]);
+    assert!(undone.stdout.starts_with("took back 0.1: 4 cells A1:A4"), "{undone:?}");
+    assert_eq!(json(&project, &["get"])["texts"], serde_json::json!(["after"]));
+}
