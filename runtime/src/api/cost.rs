@@ -42,6 +42,7 @@ mod tests {
     use super::super::state::ApiState;
     use super::*;
     use crate::dynamodb::client_for_endpoint;
+    use crate::s3;
     use crate::settings::{ApiSettings, TokenSettings};
 
     /// What a request to each path is said to cost, all of them at the same time.
@@ -89,13 +90,16 @@ mod tests {
     #[tokio::test]
     async fn what_the_deadline_cuts_off_tells_what_it_had_consumed() {
         let settings = ApiSettings {
+            bucket: "b".to_owned(),
             entry_table: String::new(),
             segment_table: String::new(),
             stack: String::new(),
             request_timeout_ms: 20,
             tokens: TokenSettings { issuer: String::new(), audience: String::new(), keys: vec![] },
         };
-        let state = ApiState::new(&settings, client_for_endpoint("http://127.0.0.1:1")).unwrap();
+        let nowhere = "http://127.0.0.1:1";
+        let s3 = s3::client_for_endpoint(nowhere, "key", "secret");
+        let state = ApiState::new(&settings, client_for_endpoint(nowhere), s3).unwrap();
         let meter = Arc::clone(state.meter());
         let slow = || async move {
             meter.count(0.0, 2.0);
