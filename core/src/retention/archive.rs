@@ -85,8 +85,7 @@ pub fn decode_archive(key: &str, object: &[u8]) -> Result<Vec<Entry>, ArchiveFau
     let plain = crate::entry::decompress(packed, MAX_ARCHIVED_BYTES)
         .map_err(|_| ArchiveFault::Malformed("it does not decompress within its limit"))?;
     let malformed = |_| ArchiveFault::Malformed("its records do not decode");
-    let (items, rest) =
-        postcard::take_from_bytes::<Vec<StoredItem>>(&plain).map_err(malformed)?;
+    let (items, rest) = postcard::take_from_bytes::<Vec<StoredItem>>(&plain).map_err(malformed)?;
     if !rest.is_empty() {
         return Err(ArchiveFault::Malformed("there are bytes behind its records"));
     }

@@ -51,9 +51,8 @@ impl Logs {
     fn known_tail(&self, log: LogId, from: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let known = self.known.entries_from(now_ms, log, from);
-        let is_young = |last: &Arc<Entry>| {
-            now_ms / 1_000 < last.created_s.saturating_add(KNOWN_TAIL_AGE_S)
-        };
+        let is_young =
+            |last: &Arc<Entry>| now_ms / 1_000 < last.created_s.saturating_add(KNOWN_TAIL_AGE_S);
         if known.last().is_some_and(is_young) { known } else { Vec::new() }
     }
 
