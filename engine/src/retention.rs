@@ -60,6 +60,12 @@ pub enum RetentionError {
 pub struct Planned {
     /// The segment.
     pub segment: Segment,
+    /// Entries that it has, or had before it was purged.
+    pub entries: u64,
+    /// Bytes of their bodies in the table.
+    pub body_bytes: u64,
+    /// When it ended, Unix seconds; the newest of a log has not.
+    pub ended_s: Option<u64>,
     /// What is to be done.
     pub plan: Plan,
 }
@@ -148,14 +154,24 @@ impl Archivist {
         let now_s = self.clock.now_ms() / 1_000;
         for (index, segment) in log.iter().enumerate() {
             // A segment ends when the one behind it begins.
-            let closed_s = log.get(index.saturating_add(1)).map_or(now_s, |next| next.created_s);
+            let ended_s = log.get(index.saturating_add(1)).map(|next| next.created_s);
+            let closed_s = ended_s.unwrap_or(now_s);
             let planned = |purged| plan(segment, newest, closed_s, purged, now_s, policy);
             let plan = match planned(false) {
                 Plan::Keep(keep) => Plan::Keep(keep),
                 // Only for these is a read spent.
                 _ => planned(self.is_purged(segment).await?),
             };
-            each(Planned { segment: segment.clone(), plan });
+            let last = || self.entries.last(segment.log, segment.num, false);
+            let last = self.retried(last).await?;
+            let count = |last: &Arc<Entry>| u64::from(last.position.num()).saturating_add(1);
+            each(Planned {
+                segment: segment.clone(),
+                entries: last.as_ref().map_or(0, count),
+                body_bytes: last.as_ref().map_or(0, |last| last.header.segment_bytes),
+                ended_s,
+                plan,
+            });
         }
         Ok(())
     }

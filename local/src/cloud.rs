@@ -29,7 +29,7 @@ use crate::functions::{stream_function, url_function};
 use crate::names::Names;
 use crate::queues::{LocalQueue, Queues};
 use crate::server::ServerThread;
-use crate::state::{BucketCredentials, Lock, Running, StateFolder};
+use crate::state::{BucketCredentials, Endpoints, Lock, Running, StateFolder};
 use crate::store::EventStore;
 use crate::{cors, tables};
 
@@ -49,7 +49,7 @@ pub struct Options {
 /// Parts of the world that tests may replace.
 #[derive(Clone)]
 pub struct Ports {
-    /// The time of queues and of event sources.
+    /// The time of queues, of event sources and of objects that expire.
     pub clock: Arc<dyn Clock>,
     /// The tags of uploads; those of the local bucket if none.
     pub pending_tags: Option<Arc<dyn PendingTags>>,
@@ -119,7 +119,7 @@ impl LocalCloud {
         let buckets = Buckets::open(folder, template, &names, &manifest.buckets)?;
         manifest.buckets = buckets.names();
         let bucket_credentials = folder.bucket_credentials()?;
-        let buckets = buckets.serve(&bucket_credentials).await?;
+        let buckets = buckets.serve(&bucket_credentials, &ports.clock).await?;
         let BucketCredentials { access_key, secret_key } = &bucket_credentials;
         let s3 = s3::client_for_endpoint(&buckets.url(), access_key, secret_key);
         let bucket = function.settings.bucket.clone();
@@ -139,6 +139,13 @@ impl LocalCloud {
             Some(property) => api::router(state).layer(cors::layer(property)),
             None => api::router(state),
         };
+        folder.record_endpoints(&Endpoints {
+            database_url: database.url(),
+            entry_table: function.settings.entry_table.clone(),
+            segment_table: function.settings.segment_table.clone(),
+            buckets_url: buckets.url(),
+            bucket: function.settings.bucket.clone(),
+        })?;
         folder.record_running(&Running {
             pid: std::process::id(),
             url: url.clone(),

@@ -27,4 +27,4 @@ pub use cloud::{LocalCloud, Options, Ports};
 pub use error::LocalError;
 pub use events::FilterError;
 pub use queues::LocalQueue;
-pub use state::{Occupancy, Running, StateFolder};
+pub use state::{Endpoints, Occupancy, Running, StateFolder};

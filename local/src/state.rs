@@ -21,6 +21,7 @@ const EVENTS: &str = "events.sqlite";
 const BUCKETS: &str = "buckets";
 const BUCKET_CREDENTIALS: &str = "bucket-credentials.json";
 const TEMPLATE: &str = "template.json";
+const ENDPOINTS: &str = "endpoints.json";
 const STOP: &str = "stop";
 const PRIVATE_MODE: u32 = 0o700;
 /// How often, and after which pause, a lock is tried again that somebody may only be asking for.
@@ -73,6 +74,21 @@ pub struct Running {
     pub url: String,
     /// When it started, Unix seconds.
     pub started_s: u64,
+}
+
+/// Where the parts of a running cloud are, for commands that work on them directly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoints {
+    /// The embedded DynamoDB.
+    pub database_url: String,
+    /// Name of its Entry table.
+    pub entry_table: String,
+    /// Name of its Segment table.
+    pub segment_table: String,
+    /// The embedded S3.
+    pub buckets_url: String,
+    /// Name of its bucket.
+    pub bucket: String,
 }
 
 /// Who uses a folder.
@@ -225,7 +241,7 @@ impl StateFolder {
             .open(self.path.join(LOCK))
             .map_err(|source| self.fault("open", LOCK, source))?;
         self.try_lock(&file)?;
-        for name in [RUNNING, STOP] {
+        for name in [RUNNING, ENDPOINTS, STOP] {
             match fs::remove_file(self.path.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(self.fault("remove", name, error));
@@ -300,6 +316,30 @@ impl StateFolder {
     /// Records the running process, for `status` and `destroy`.
     pub(crate) fn record_running(&self, running: &Running) -> Result<(), LocalError> {
         self.write(RUNNING, running)
+    }
+
+    /// Records where the parts of the running cloud are.
+    pub(crate) fn record_endpoints(&self, endpoints: &Endpoints) -> Result<(), LocalError> {
+        self.write(ENDPOINTS, endpoints)
+    }
+
+    /// Where the parts of the running cloud are, with the access key and the secret key of its S3;
+    /// none if none runs. Ask [`StateFolder::occupancy`] first: a killed process leaves its record
+    /// behind.
+    ///
+    /// # Errors
+    /// [`LocalError`] if the state is damaged.
+    pub fn endpoints(&self) -> Result<Option<(Endpoints, String, String)>, LocalError> {
+        let path = self.path.join(ENDPOINTS);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(self.fault("read", ENDPOINTS, source)),
+        };
+        let endpoints = serde_json::from_str(&text)
+            .map_err(|error| LocalError::Damaged { path, why: error.to_string() })?;
+        let BucketCredentials { access_key, secret_key } = self.bucket_credentials()?;
+        Ok(Some((endpoints, access_key, secret_key)))
     }
 
     /// The credentials of the buckets; makes them the first time. Whoever may read the folder may

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use cellar::ClientError;
 use cellar::files::FileError;
+use cellar_engine::retention::RetentionError;
 use cellar_local::LocalError;
 use cellar_runtime::token::MintError;
 use cellar_stacks::{CellarStackError, ConfigError};
@@ -152,6 +153,24 @@ pub(crate) enum SynthError {
     #[error("{0}")]
     #[diagnostic(code(synth::usage), help("`synth --help` shows examples"))]
     Usage(String),
+    /// Old segments that could not be archived.
+    #[error("{failed} of {segments} segments were not archived: {first}")]
+    #[diagnostic(
+        code(synth::archive),
+        help("nothing is lost; run it again, which goes on where this one ended")
+    )]
+    Archive {
+        /// How many failed.
+        failed: usize,
+        /// How many were to be archived.
+        segments: usize,
+        /// Why the first did.
+        first: RetentionError,
+    },
+    /// What is to be archived could not be found out.
+    #[error("the tables could not be read: {0}")]
+    #[diagnostic(code(synth::survey), help("nothing was changed; run it again"))]
+    Survey(RetentionError),
     /// Something that needs a yes and did not get one.
     #[error("{what} was not confirmed")]
     #[diagnostic(code(synth::unconfirmed), help("answer `yes`, or pass --yes"))]

@@ -7,6 +7,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod archive_command;
 mod bad_requests;
 mod blobs;
 mod bootstrap;
@@ -21,7 +22,11 @@ mod emulator;
 mod golden;
 mod jobs_contract;
 mod journey;
+mod large_entries;
 mod lost_replies;
 mod relay;
 mod reply_sizes;
+mod retention;
+mod retention_contract;
+mod roll;
 mod writers;

@@ -14,5 +14,6 @@
 pub mod cloud;
 pub mod edits;
 pub mod emulator;
+pub mod old_logs;
 pub mod proxy;
 pub mod urls;

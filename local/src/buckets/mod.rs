@@ -19,6 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use axum::Router;
 use axum::error_handling::HandleError;
 use axum::http::StatusCode;
+use cellar_engine::ports::Clock;
 use cellar_stacks::template::Template;
 use s3s::auth::SimpleAuth;
 use s3s::config::{S3Config, StaticConfigProvider};
@@ -107,11 +108,12 @@ impl Buckets {
     pub(crate) async fn serve(
         self,
         credentials: &BucketCredentials,
+        clock: &Arc<dyn Clock>,
     ) -> Result<ServerThread, LocalError> {
         let router = self.router(credentials);
-        let buckets = Arc::new(self);
+        let (buckets, clock) = (Arc::new(self), Arc::clone(clock));
         ServerThread::start("the local S3", async move |listener, stopped: Stopped| {
-            let sweeper = tokio::spawn(sweep_for_ever(buckets));
+            let sweeper = tokio::spawn(sweep_for_ever(buckets, clock));
             let served = axum::serve(listener, router)
                 .with_graceful_shutdown(async { drop(stopped.await) })
                 .await;
@@ -183,17 +185,17 @@ fn sweep(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::Result<u64> 
     Ok(deleted)
 }
 
-async fn sweep_for_ever(buckets: Arc<Buckets>) {
+async fn sweep_for_ever(buckets: Arc<Buckets>, clock: Arc<dyn Clock>) {
     let mut hours = tokio::time::interval(SWEEP_PERIOD);
     loop {
         hours.tick().await;
-        let buckets = Arc::clone(&buckets);
+        let (buckets, now_s) = (Arc::clone(&buckets), clock.now_ms() / 1_000);
         // A sweep that panics has said so; the next may do better.
-        let _ = tokio::task::spawn_blocking(move || buckets.sweep(now_s())).await;
+        let _ = tokio::task::spawn_blocking(move || buckets.sweep(now_s)).await;
     }
 }
 
-/// Unix seconds.
+/// Unix seconds, for when an object was written.
 fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }

@@ -36,12 +36,19 @@ impl DynamoTables {
     /// The tables that the settings name.
     #[must_use]
     pub fn new(settings: &ApiSettings, client: Client, meter: Arc<Meter>) -> Self {
-        Self {
-            client,
-            entry_table: settings.entry_table.clone(),
-            segment_table: settings.segment_table.clone(),
-            meter,
-        }
+        Self::named(&settings.entry_table, &settings.segment_table, client, meter)
+    }
+
+    /// The tables of these names.
+    #[must_use]
+    pub fn named(
+        entry_table: &str,
+        segment_table: &str,
+        client: Client,
+        meter: Arc<Meter>,
+    ) -> Self {
+        let (entry_table, segment_table) = (entry_table.to_owned(), segment_table.to_owned());
+        Self { client, entry_table, segment_table, meter }
     }
 
     fn count_read(&self, consumed: Option<&ConsumedCapacity>) {

@@ -1,14 +1,16 @@
 //! The example file that `synth init` writes: every field, its default and its meaning.
 
 use super::Config;
-use super::limits::{API_MEMORY_MB, API_TIMEOUT_S, LOG_RETENTION_DAYS};
+use super::limits::{
+    API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, KEEP_SEGMENTS, LOG_RETENTION_DAYS,
+};
 
 impl Config {
     /// A commented `cellar.yaml` with every field at its default. It parses to
     /// [`Config::default`]; fields that have no default are commented out.
     pub fn documented_yaml() -> String {
-        let Self { stack, tokens, api, log_retention_days, deletion_protection, local, .. } =
-            Self::default();
+        let Self { stack, tokens, api, log_retention_days, keep_segments, .. } = Self::default();
+        let Self { deletion_protection, local, .. } = Self::default();
         let memory = (API_MEMORY_MB.start(), API_MEMORY_MB.end());
         let timeout = (API_TIMEOUT_S.start(), API_TIMEOUT_S.end());
         let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
@@ -52,6 +54,13 @@ api:
 # {long_days}.
 log_retention_days: {log_retention_days}
 
+# Days after its end from which `synth archive` moves a log segment into the bucket, {archive_from}
+# to {archive_to}. Without it, everything stays in the tables.
+# archive_after_days: 365
+
+# Newest log segments of each spreadsheet that always stay in the tables, {keep_from} at least.
+keep_segments: {keep_segments}
+
 # Whether the tables refuse to be deleted, even by someone who may delete tables.
 deletion_protection: {deletion_protection}
 
@@ -70,6 +79,9 @@ local:
             timeout_s = api.timeout_s,
             short_days = short_days.join(", "),
             long_days = long_days.join(", "),
+            archive_from = ARCHIVE_AFTER_DAYS.start(),
+            archive_to = ARCHIVE_AFTER_DAYS.end(),
+            keep_from = KEEP_SEGMENTS.start(),
             port = local.port,
         )
     }
@@ -99,7 +111,7 @@ mod tests {
         let lines: Vec<&str> = example.lines().map(str::trim).collect();
         let mut wanted = Vec::new();
         keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
-        assert_eq!(wanted.len(), 15);
+        assert_eq!(wanted.len(), 17);
         for key in wanted {
             let at = lines
                 .iter()
@@ -113,8 +125,10 @@ mod tests {
     fn the_fields_without_a_default_work_when_uncommented() {
         let example = Config::documented_yaml()
             .replace("# region:", "region:")
+            .replace("# archive_after_days:", "archive_after_days:")
             .replace("# architecture:", "architecture:");
         let config = Config::parse(&example, "cellar.yaml").unwrap();
         assert!(config.region.is_some() && config.architecture.is_some());
+        assert!(config.archive_after_days.is_some());
     }
 }

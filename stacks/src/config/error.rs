@@ -5,9 +5,9 @@ use std::fmt;
 use thiserror::Error;
 
 use super::limits::{
-    API_MEMORY_MB, API_TIMEOUT_S, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX, LOG_RETENTION_DAYS,
-    PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, TOKEN_CLAIM_CHARS_MAX,
-    TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
+    API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX,
+    KEEP_SEGMENTS, LOG_RETENTION_DAYS, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX,
+    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
 use super::origin::OriginFault;
 use crate::suggest;
@@ -191,6 +191,22 @@ pub enum ConfigProblem {
     /// `log_retention_days` is a number that CloudWatch Logs does not accept.
     #[error("`log_retention_days` is {value}: CloudWatch Logs accepts only {}", allowed_days())]
     LogRetention {
+        /// As written.
+        value: u32,
+    },
+    /// `archive_after_days` is out of range.
+    #[error(
+        "`archive_after_days` is {value}: use {} to {}, or leave it out to keep everything",
+        ARCHIVE_AFTER_DAYS.start(),
+        ARCHIVE_AFTER_DAYS.end()
+    )]
+    ArchiveAfter {
+        /// As written.
+        value: u32,
+    },
+    /// `keep_segments` is out of range.
+    #[error("`keep_segments` is {value}: use {} to {}", KEEP_SEGMENTS.start(), KEEP_SEGMENTS.end())]
+    KeepSegments {
         /// As written.
         value: u32,
     },

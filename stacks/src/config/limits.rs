@@ -29,5 +29,10 @@ pub const LOG_RETENTION_DAYS: [u32; 22] = [
     1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
     3288, 3653,
 ];
+/// Days after which log segments are archived: fewer than 1 is shorter than the day for which a
+/// writer may still know a segment, more than a century is meant to be "never".
+pub const ARCHIVE_AFTER_DAYS: RangeInclusive<u32> = 1..=36_525;
+/// Newest log segments that stay: whoever loads looks for a snapshot in the two newest.
+pub const KEEP_SEGMENTS: RangeInclusive<u32> = cellar_core::limits::MIN_KEPT_SEGMENTS..=1_000_000;
 /// Bytes of `cellar.yaml`: far above any real one, far below what would hurt.
 pub const CONFIG_BYTES_MAX: usize = 256 * 1024;

@@ -13,6 +13,8 @@ mod validate;
 
 use serde::{Deserialize, Serialize};
 
+use limits::KEEP_SEGMENTS;
+
 pub use error::{ConfigError, ConfigProblem, SourcePosition, UnknownField};
 pub use origin::OriginFault;
 
@@ -34,6 +36,11 @@ pub struct Config {
     pub api: Api,
     /// Days that CloudWatch keeps log lines; default 30.
     pub log_retention_days: u32,
+    /// Days after its end from which a log segment is archived and purged by `synth archive`; absent
+    /// means that everything is kept.
+    pub archive_after_days: Option<u32>,
+    /// Newest log segments of each spreadsheet that are never archived; default 2.
+    pub keep_segments: u32,
     /// Whether the tables refuse to be deleted; default true.
     pub deletion_protection: bool,
     /// Settings of the local cloud.
@@ -117,6 +124,8 @@ impl Default for Config {
             cors_origins: Vec::new(),
             api: Api::default(),
             log_retention_days: 30,
+            archive_after_days: None,
+            keep_segments: *KEEP_SEGMENTS.start(),
             deletion_protection: true,
             local: Local::default(),
         }

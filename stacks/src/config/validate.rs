@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::error::ConfigProblem;
 use super::limits::{
-    API_MEMORY_MB, API_TIMEOUT_S, CORS_ORIGINS_MAX, LOG_RETENTION_DAYS, PUBLIC_KEY_CHARS,
-    REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX,
-    TOKEN_KEYS_MAX,
+    API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, CORS_ORIGINS_MAX, KEEP_SEGMENTS,
+    LOG_RETENTION_DAYS, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX,
+    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
 use super::origin::{self, OriginFault};
 use super::{Config, TokenKey};
@@ -39,6 +39,13 @@ impl Config {
         }
         if !LOG_RETENTION_DAYS.contains(&self.log_retention_days) {
             problems.push(ConfigProblem::LogRetention { value: self.log_retention_days });
+        }
+        let days = self.archive_after_days.filter(|days| !ARCHIVE_AFTER_DAYS.contains(days));
+        if let Some(value) = days {
+            problems.push(ConfigProblem::ArchiveAfter { value });
+        }
+        if !KEEP_SEGMENTS.contains(&self.keep_segments) {
+            problems.push(ConfigProblem::KeepSegments { value: self.keep_segments });
         }
         if self.local.port == 0 {
             problems.push(ConfigProblem::Port);
@@ -135,6 +142,24 @@ mod tests {
     #[test]
     fn the_default_is_valid() {
         accepted(|_| {});
+    }
+
+    #[test]
+    fn what_is_kept_is_within_its_limits() {
+        for value in [1, 36_525] {
+            accepted(|config| config.archive_after_days = Some(value));
+        }
+        for value in [0, 36_526] {
+            let problems = changed(|config| config.archive_after_days = Some(value));
+            assert_eq!(problems, [ConfigProblem::ArchiveAfter { value }]);
+        }
+        for value in [2, 1_000_000] {
+            accepted(|config| config.keep_segments = value);
+        }
+        for value in [0, 1, 1_000_001] {
+            let problems = changed(|config| config.keep_segments = value);
+            assert_eq!(problems, [ConfigProblem::KeepSegments { value }]);
+        }
     }
 
     #[test]

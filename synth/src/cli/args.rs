@@ -1,10 +1,13 @@
 //! The arguments of `synth`.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use cellar_core::access::Role;
 use cellar_core::identity::LogId;
+use cellar_stacks::config::limits::{ARCHIVE_AFTER_DAYS, KEEP_SEGMENTS};
+use clap::builder::RangedI64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Synthesizes Cellar's CloudFormation template and runs it.
@@ -43,6 +46,8 @@ pub(super) enum Command {
     Smoke(SmokeArguments),
     /// Make tokens, and the key that signs them
     Token(TokenArguments),
+    /// Move old log segments from the tables into the bucket, where they can still be read
+    Archive(ArchiveArguments),
     /// End the stack; its data stays unless told otherwise
     Destroy(DestroyArguments),
     /// Run the local cloud in this process (used by deploy --local --detach)
@@ -133,6 +138,32 @@ pub(crate) struct DestroyArguments {
     pub(crate) yes: bool,
 }
 
+/// Arguments of `archive`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth archive --local --dry-run\n  \
+                        synth archive --local --archive-after-days 365\n  \
+                        synth archive --local --archive-after-days 30 --keep-segments 4 --yes\n\n\
+                        It may be interrupted and repeated at any time, also while others edit. \
+                        Positions of archived segments can be read and edited on as before.")]
+pub(crate) struct ArchiveArguments {
+    /// The stack that runs on this machine, or the data that it left
+    #[arg(long)]
+    pub(crate) local: bool,
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Days after its end from which a segment is archived [default: archive_after_days of the
+    /// configuration; without it, everything is kept]
+    #[arg(long, value_name = "N", value_parser = days_parser())]
+    pub(crate) archive_after_days: Option<u32>,
+    /// Newest segments of each spreadsheet that stay [default: keep_segments of the configuration]
+    #[arg(long, value_name = "N", value_parser = segments_parser())]
+    pub(crate) keep_segments: Option<u32>,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
 /// Arguments of `token`.
 #[derive(Debug, Args)]
 #[command(
@@ -193,6 +224,19 @@ pub(crate) struct LocalCloudArguments {
     /// Port
     #[arg(long)]
     pub(crate) port: u16,
+}
+
+fn days_parser() -> RangedI64ValueParser<u32> {
+    within(&ARCHIVE_AFTER_DAYS)
+}
+
+fn segments_parser() -> RangedI64ValueParser<u32> {
+    within(&KEEP_SEGMENTS)
+}
+
+fn within(range: &RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
+    let (from, to) = (i64::from(*range.start()), i64::from(*range.end()));
+    RangedI64ValueParser::new().range(from..=to)
 }
 
 fn parse_role(text: &str) -> Result<Role, String> {

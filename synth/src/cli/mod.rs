@@ -10,11 +10,12 @@ use clap::error::ErrorKind;
 
 use crate::commands;
 use crate::error::SynthError;
-use args::{Arguments, Command};
 pub(crate) use args::{
-    DeployArguments, DestroyArguments, Format, InitArguments, LocalCloudArguments, MintArguments,
-    SmokeArguments, TemplateArguments, TokenArguments, TokenCommand,
+    ArchiveArguments, DeployArguments, DestroyArguments, Format, InitArguments,
+    LocalCloudArguments, MintArguments, SmokeArguments, TemplateArguments, TokenArguments,
+    TokenCommand,
 };
+use args::{Arguments, Command};
 pub(crate) use output::Output;
 
 /// Exit code of wrong usage.
@@ -69,6 +70,7 @@ fn run(arguments: Arguments, output: &Output) -> Result<(), SynthError> {
             Command::Status => commands::status::run(config, output).await,
             Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,
             Command::Token(arguments) => commands::token::run(config, &arguments, output),
+            Command::Archive(arguments) => commands::archive::run(config, &arguments, output).await,
             Command::Destroy(arguments) => commands::destroy::run(config, &arguments, output).await,
             Command::LocalCloud(arguments) => commands::local_cloud::run(&arguments).await,
         }

@@ -31,6 +31,11 @@ impl Output {
         Self { json, terminal: std::io::stderr().is_terminal() }
     }
 
+    /// Whether a program reads the results.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        self.json
+    }
+
     /// Prints a result: as JSON for programs, as text for people.
     pub(crate) fn result(&self, value: &impl Serialize, text: &str) {
         let line = match self.json {
@@ -71,6 +76,11 @@ impl Step {
         self.end(&style("✓").green().for_stderr().to_string(), result);
     }
 
+    /// Ends the step badly; the error follows later.
+    pub(crate) fn failed(self) {
+        self.end(&style("✗").red().for_stderr().to_string(), "");
+    }
+
     /// Ends the step as its result says, and hands that on; an error itself follows later.
     pub(crate) fn ended<T>(
         self,
@@ -79,7 +89,7 @@ impl Step {
     ) -> Result<T, SynthError> {
         match &result {
             Ok(value) => self.done(&describe(value)),
-            Err(_) => self.end(&style("✗").red().for_stderr().to_string(), ""),
+            Err(_) => self.failed(),
         }
         result
     }

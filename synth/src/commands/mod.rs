@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+pub(crate) mod archive;
+mod archive_report;
 pub(crate) mod deploy;
 pub(crate) mod destroy;
 pub(crate) mod init;

@@ -1,0 +1,360 @@
+//! Archiving and purging over a real DynamoDB and a real S3: what is kept, what is refused, and
+//! that nobody notices.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use cellar_core::append::Refusal;
+use cellar_core::cell::Value;
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::limits::PURGE_FENCE_S;
+use cellar_core::operation::{
+    CellEdit, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
+};
+use cellar_core::position::Position;
+use cellar_core::retention::{Keep, Plan, Policy, PurgeRefusal};
+use cellar_core::workbook::Workbook;
+use cellar_engine::logs::{LogError, Logs};
+use cellar_engine::ports::{
+    BlobKey, Blobs as _, Clock as _, NewBlob, PortError, Retention, SegmentPage, Segments as _,
+};
+use cellar_engine::retention::{Planned, RetentionError};
+use cellar_tests::old_logs::{AS_LITTLE_AS_ALLOWED, DAY_MS, Growing, OldLogs, edit};
+
+fn at(segment: u32, num: u32) -> Position {
+    Position::new(segment, num).unwrap()
+}
+
+fn set_text(row: u32, text: &str) -> Operation {
+    let value = Some(Value::Text(text.to_owned()));
+    let cells = vec![CellEdit { row, column: 0, value, formula: None, format: None }];
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+}
+
+fn insert_rows(before: u32, count: u32) -> Operation {
+    Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count })
+}
+
+/// Four segments, of which the first two can be archived a day later.
+async fn four_segments(world: &OldLogs, nonce: &str) -> Growing {
+    let mut growing = world.create(nonce).await;
+    for segment in 0..4 {
+        for row in 0..6 {
+            growing.append(set_text(row, &format!("{segment}/{row}"))).await;
+        }
+        if segment == 2 {
+            growing.append(insert_rows(0, 2)).await;
+        }
+        if segment < 3 {
+            world.roll(&mut growing).await;
+        }
+    }
+    world.finish_snapshot(growing.log, 3).await;
+    growing
+}
+
+/// All that can be read of a log, by a process that knows nothing.
+#[derive(Debug, PartialEq)]
+struct Reading {
+    states: Vec<Workbook>,
+    history: Vec<(Position, Option<Entry>)>,
+    diff: cellar_core::workbook::WorkbookDiff,
+    loaded: Vec<Position>,
+}
+
+impl Reading {
+    async fn of(logs: &Logs, log: LogId) -> Self {
+        let mut states = Vec::new();
+        for position in [Some(at(0, 0)), Some(at(0, 3)), Some(at(1, 4)), Some(at(2, 7)), None] {
+            states.push(logs.workbook(log, position, None).await.unwrap().workbook);
+        }
+        let mut history = Vec::new();
+        let mut from = None;
+        loop {
+            let page = logs.history(log, from, 5).await.unwrap();
+            assert!(!page.entries.is_empty() && page.entries.len() <= 5);
+            history.extend(page.entries.iter().map(|entry| {
+                // The mark is on the first entry of a purged segment, and only there.
+                let whole = (entry.position.num() > 0).then(|| entry.as_ref().clone());
+                (entry.position, whole)
+            }));
+            from = page.next;
+            if from.is_none() {
+                break;
+            }
+        }
+        let diff = logs.diff(log, at(0, 3), at(2, 7)).await.unwrap();
+        let loaded = logs.load(log, None).await.unwrap();
+        let loaded = loaded.entries.iter().map(|entry| entry.position).collect();
+        Self { states, history, diff, loaded }
+    }
+}
+
+async fn carry_out_all(world: &OldLogs, log: LogId) -> Vec<u64> {
+    let mut deleted = Vec::new();
+    for planned in world.plans(log, AS_LITTLE_AS_ALLOWED).await {
+        deleted.push(world.archivist().carry_out(&planned).await.unwrap().deleted);
+    }
+    deleted
+}
+
+async fn archive_key(world: &OldLogs, log: LogId, segment: u32) -> BlobKey {
+    let record = world.tables.segment(log, segment, true).await.unwrap().unwrap();
+    BlobKey::new(record.archive.expect("it is archived")).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purged_segment_keeps_two_items_and_everything_can_still_be_read() {
+    let world = OldLogs::start().await;
+    let log = four_segments(&world, "everything can be read").await.log;
+    let before = Reading::of(&world.logs(), log).await;
+    assert_eq!(before.history.len(), 8 + 8 + 9 + 7);
+    world.clock.advance_ms(DAY_MS);
+    let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
+    let plans: Vec<_> = plans.into_iter().map(|planned| planned.plan).collect();
+    let newest = Plan::Keep(Keep::Newest);
+    assert_eq!(plans, [Plan::ArchiveAndPurge, Plan::ArchiveAndPurge, newest, newest]);
+    assert_eq!(carry_out_all(&world, log).await, [6, 6, 0, 0]);
+    for segment in [0, 1] {
+        assert_eq!(world.stored(log, segment).await, [0, 7]);
+        assert!(world.entry(log, at(segment, 0)).await.unwrap().is_purged());
+    }
+    assert_eq!(world.stored(log, 2).await.len(), 9);
+    assert_eq!(Reading::of(&world.logs(), log).await, before, "from the archive");
+    // Again: nothing is left to do, and nothing is done.
+    let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
+    assert_eq!(plans[0].plan, Plan::Keep(Keep::PurgedAlready));
+    assert_eq!(carry_out_all(&world, log).await, [0, 0, 0, 0]);
+    // An update from a segment that is left, and from one that is not.
+    let updated = world.logs().update(log, at(2, 3)).await.unwrap();
+    assert_eq!(updated.entries.len(), 5 + 7);
+    assert_eq!(world.logs().update(log, at(1, 3)).await, Err(LogError::Reload));
+    // An edit made long ago is transformed past what came since, which is in the archive and after.
+    let late = edit(log, 9, 1, at(0, 2), set_text(4, "late"));
+    let appended = world.logs().append(late).await.unwrap();
+    assert_eq!(appended.results[0].rejection, None);
+    assert_eq!(appended.results[0].committed, Some(vec![set_text(6, "late")]));
+    assert_eq!(appended.tail, at(3, 7));
+    let read = world.logs().workbook(log, None, None).await.unwrap();
+    assert_eq!(read.workbook.value(SheetId::FIRST, 6, 0), Value::Text("late".to_owned()));
+    assert_eq!(world.stored(log, 0).await, [0, 7], "nothing came into a dead segment");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_on_a_base_that_is_gone_is_handed_back_and_the_numbering_goes_on() {
+    let world = OldLogs::start().await;
+    for (nonce, damage) in [("gone", None), ("damaged", Some(&b"no archive"[..]))] {
+        let mut growing = four_segments(&world, nonce).await;
+        let log = growing.log;
+        world.clock.advance_ms(DAY_MS);
+        carry_out_all(&world, log).await;
+        let key = archive_key(&world, log, 0).await;
+        world.blobs.delete(&key).await.unwrap();
+        if let Some(bytes) = damage {
+            put(&world, &key, bytes).await;
+        }
+        growing.logs = world.logs();
+        let appended = growing.append_on(at(0, 2), set_text(4, "late")).await;
+        let rejection = appended.results[0].rejection.clone().expect("it is rejected");
+        assert_eq!(rejection.reason, RejectionReason::BaseGone);
+        assert_eq!(appended.results[0].position, Some(at(3, 7)));
+        // The same again, by another process: the same answer and no second entry.
+        let repeated = edit(log, 3, 26, at(0, 2), set_text(4, "late"));
+        let repeated = world.logs().append(repeated).await.unwrap();
+        assert_eq!(repeated.results[0].rejection, Some(rejection));
+        assert!(repeated.results[0].duplicate);
+        let next = growing.append(set_text(0, "goes on")).await;
+        assert_eq!((next.results[0].rejection.clone(), next.tail), (None, at(3, 8)));
+        // A position that is gone is an error, the newest snapshot is not.
+        let gone = world.logs().workbook(log, Some(at(0, 3)), None).await;
+        assert_eq!(gone.err(), Some(LogError::Corrupt { at: at(0, 1) }));
+        assert!(world.logs().history(log, Some(at(0, 3)), 5).await.is_err());
+        assert!(world.logs().load(log, None).await.is_ok());
+        // What never was is still no base.
+        let never = edit(log, 77, 1, at(3, 99), set_text(0, "x"));
+        let refused = world.logs().append(never).await.unwrap_err();
+        assert_eq!(refused, LogError::Refused(Refusal::UnknownBase { base: at(3, 99) }));
+    }
+}
+
+async fn put(world: &OldLogs, key: &BlobKey, bytes: &'static [u8]) {
+    let blob = NewBlob {
+        key: key.clone(),
+        sha256: cellar_core::api::parse_sha256(&sha256_of(bytes)).unwrap(),
+        bytes: bytes::Bytes::from_static(bytes),
+        content_type: None,
+        content_encoding: None,
+        pending: false,
+    };
+    world.blobs.put(blob).await.unwrap();
+}
+
+fn sha256_of(bytes: &[u8]) -> String {
+    use sha2::{Digest as _, Sha256};
+    cellar_core::api::hexadecimal(&Sha256::digest(bytes))
+}
+
+/// The defect that this keeps away: what a process has just read of an old segment is no tail.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_read_before_a_purge_is_no_tail_after_it() {
+    let world = OldLogs::start().await;
+    let mut growing = world.create("no tail").await;
+    // More than the 1 MB of a page, so that the page ends in the middle of the segment.
+    let long = "x".repeat(60_000);
+    for row in 0..40 {
+        growing.append(set_text(row, &long)).await;
+    }
+    for _ in 0..3 {
+        world.roll(&mut growing).await;
+        growing.append(set_text(0, "short")).await;
+    }
+    world.finish_snapshot(growing.log, 3).await;
+    let log = growing.log;
+    world.clock.advance_ms(DAY_MS);
+    let warm = world.logs();
+    warm.workbook(log, Some(at(0, 3)), None).await.unwrap();
+    carry_out_all(&world, log).await;
+    assert_eq!(world.stored(log, 0).await, [0, 41]);
+    let request = edit(log, 9, 1, at(0, 3), set_text(0, "acknowledged"));
+    let appended = warm.append(request).await.unwrap();
+    assert_eq!(appended.tail, at(3, 2));
+    assert_eq!(world.stored(log, 0).await, [0, 41], "the put went into a dead segment");
+    let read = world.logs().workbook(log, None, None).await.unwrap();
+    assert_eq!(read.workbook.value(SheetId::FIRST, 0, 0), Value::Text("acknowledged".into()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_purged_before_its_time() {
+    let world = OldLogs::start().await;
+    let growing = four_segments(&world, "before its time").await;
+    let log = growing.log;
+    let ended_s = world.entry(log, at(0, 7)).await.unwrap().created_s;
+    let to = |now_s: u64| world.clock.advance_ms(now_s * 1_000 - world.clock.now_ms());
+    to(ended_s + PURGE_FENCE_S - 1);
+    let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
+    assert_eq!(plans[0].plan, Plan::Keep(Keep::TooYoung));
+    // Whatever was planned, by whom ever: the purge itself looks at the time.
+    let forced = Planned { plan: Plan::ArchiveAndPurge, ..plans[0].clone() };
+    let refused = world.archivist().carry_out(&forced).await.unwrap_err();
+    let refusal = PurgeRefusal::TooYoung;
+    assert_eq!(refused, RetentionError::Purge { log, segment: 0, refusal });
+    assert_eq!(world.stored(log, 0).await.len(), 8);
+    assert!(!world.entry(log, at(0, 0)).await.unwrap().is_purged());
+    to(ended_s + PURGE_FENCE_S);
+    let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
+    assert_eq!(plans[0].plan, Plan::Purge, "archived it is already");
+    assert_eq!(world.archivist().carry_out(&plans[0]).await.unwrap().deleted, 6);
+    // The one that goes on has no end to count from.
+    let open = Planned { plan: Plan::ArchiveAndPurge, ..plans[3].clone() };
+    let refused = world.archivist().carry_out(&open).await.unwrap_err();
+    assert_eq!(refused, RetentionError::NotWhole { log, segment: 3 });
+    let month = Policy { archive_after_days: 30, keep_segments: 2 };
+    assert_eq!(world.plans(log, month).await[1].plan, Plan::Keep(Keep::TooYoung));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_archive_that_is_lost_is_made_again_while_it_can_be() {
+    let world = OldLogs::start().await;
+    let growing = four_segments(&world, "lost archive").await;
+    let log = growing.log;
+    world.clock.advance_ms(DAY_MS);
+    let before = Reading::of(&world.logs(), log).await;
+    let stop = FailingRetention::new(&world, 1, Fails::Before);
+    let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
+    assert!(world.archivist_over(stop).carry_out(&plans[0]).await.is_err(), "at the mark");
+    let key = archive_key(&world, log, 0).await;
+    put(&world, &key, b"damaged").await;
+    let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
+    assert_eq!(plans[0].plan, Plan::Purge);
+    let done = world.archivist().carry_out(&plans[0]).await.unwrap();
+    assert!(done.archived_bytes.is_some() && done.deleted == 6, "{done:?}");
+    assert_eq!(archive_key(&world, log, 0).await, key, "the same content, the same name");
+    assert_eq!(Reading::of(&world.logs(), log).await, before);
+    // Where entries are gone already, nothing more is deleted.
+    world.tables.delete(log, &[at(1, 1)]).await.unwrap();
+    let refused = world.archivist().carry_out(&plans[1]).await.unwrap_err();
+    assert_eq!(refused, RetentionError::NotWhole { log, segment: 1 });
+    assert_eq!(world.stored(log, 1).await, [0, 2, 3, 4, 5, 6, 7]);
+}
+
+/// When a call fails for good: as if the process had been killed there.
+#[derive(Clone, Copy, PartialEq)]
+enum Fails {
+    Before,
+    After,
+}
+
+/// The port, up to a crash.
+struct FailingRetention {
+    inner: Arc<dyn Retention>,
+    calls_left: AtomicUsize,
+    fails: Fails,
+}
+
+impl FailingRetention {
+    fn new(world: &OldLogs, calls: usize, fails: Fails) -> Arc<Self> {
+        let inner = Arc::clone(&world.tables) as Arc<dyn Retention>;
+        Arc::new(Self { inner, calls_left: AtomicUsize::new(calls), fails })
+    }
+
+    async fn call<T: Send>(
+        &self,
+        call: impl Future<Output = Result<T, PortError>> + Send,
+    ) -> Result<T, PortError> {
+        let take = |left: usize| left.checked_sub(1);
+        let left = self.calls_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take);
+        if left.is_err() && self.fails == Fails::Before {
+            return Err(PortError::permanent("killed"));
+        }
+        let result = call.await;
+        if left.is_err() { Err(PortError::permanent("killed")) } else { result }
+    }
+}
+
+#[async_trait]
+impl Retention for FailingRetention {
+    async fn all_segments(&self, after: Option<(LogId, u32)>) -> Result<SegmentPage, PortError> {
+        self.call(self.inner.all_segments(after)).await
+    }
+    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+        self.call(self.inner.set_archive(log, segment, key)).await
+    }
+    async fn mark_purged(&self, log: LogId, segment: u32, purged_s: u64) -> Result<(), PortError> {
+        self.call(self.inner.mark_purged(log, segment, purged_s)).await
+    }
+    async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
+        // In the middle of them, as a kill may come.
+        let (first, rest) = positions.split_at(positions.len() / 2);
+        self.call(self.inner.delete(log, first)).await?;
+        self.call(self.inner.delete(log, rest)).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_at_any_step_loses_nothing_and_the_next_run_finishes() {
+    let world = OldLogs::start().await;
+    let mut crashes = 0;
+    for fails in [Fails::Before, Fails::After] {
+        for calls in 0..=4 {
+            let nonce = format!("crash {calls} {}", fails == Fails::Before);
+            let log = four_segments(&world, &nonce).await.log;
+            let before = Reading::of(&world.logs(), log).await;
+            world.clock.advance_ms(DAY_MS);
+            let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
+            let stop = FailingRetention::new(&world, calls, fails);
+            let crashed = world.archivist_over(stop).carry_out(&plans[0]).await;
+            assert_eq!(crashed.is_err(), calls < 4, "{nonce}: {crashed:?}");
+            crashes += u32::from(crashed.is_err());
+            assert_eq!(Reading::of(&world.logs(), log).await, before, "{nonce}, after the crash");
+            // A purge that was cut off in the middle is seen as such.
+            carry_out_all(&world, log).await;
+            for segment in [0, 1] {
+                assert_eq!(world.stored(log, segment).await, [0, 7], "{nonce}");
+            }
+            assert_eq!(Reading::of(&world.logs(), log).await, before, "{nonce}, at the end");
+        }
+    }
+    assert_eq!(crashes, 8);
+}
