@@ -4,7 +4,7 @@ use cellar_core::a1::{CellName, Rectangle, column_name};
 use cellar_core::axis_map::Axis;
 use cellar_core::cell::{Cell, Value};
 use cellar_core::count::grouped;
-use cellar_core::operation::{CellEdit, Operation, Spans};
+use cellar_core::operation::{CellEdit, Operation, Span, Spans};
 
 use crate::table::escape;
 
@@ -81,10 +81,24 @@ fn range(row_spans: &Spans, column_spans: &Spans) -> String {
         (true, true) => "everything".to_owned(),
         (true, false) => format!("columns {}", columns(column_spans)),
         (false, true) => format!("rows {}", rows(row_spans)),
-        (false, false) => {
-            format!("rows {} of columns {}", rows(row_spans), columns(column_spans))
-        }
+        (false, false) => rectangle(row_spans, column_spans).map_or_else(
+            || format!("rows {} of columns {}", rows(row_spans), columns(column_spans)),
+            |rectangle| rectangle.to_string(),
+        ),
     }
+}
+
+/// The rectangle of one span of each axis.
+fn rectangle(row_spans: &Spans, column_spans: &Spans) -> Option<Rectangle> {
+    if (row_spans.len(), column_spans.len()) != (1, 1) {
+        return None;
+    }
+    let (rows, columns) = (row_spans.iter().next()?, column_spans.iter().next()?);
+    let last = |span: Span| span.end().saturating_sub(1);
+    Some(Rectangle {
+        first: CellName { row: rows.first, column: columns.first },
+        last: CellName { row: last(rows), column: last(columns) },
+    })
 }
 
 fn rows(spans: &Spans) -> String {
@@ -145,7 +159,7 @@ fn around(edits: &[&CellEdit]) -> Rectangle {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::operation::{SetCells, SheetId};
+    use cellar_core::operation::{ClearRange, SetCells, SheetId};
 
     use super::*;
 
@@ -171,5 +185,16 @@ mod tests {
         assert_eq!(described(vec![only_format]), "A1 shown as 0.00");
         let corners = vec![edit(2, 1, Value::Empty), edit(1, 2, Value::Empty)];
         assert_eq!(described(corners), "2 cells B2:C3");
+    }
+
+    #[test]
+    fn a_range_is_named_as_people_write_it() {
+        let clear = |rows, columns| {
+            operation(&Operation::ClearRange(ClearRange { sheet: SheetId::FIRST, rows, columns }))
+        };
+        let (two, all) = (Spans::one(1, 2), Spans::all(Axis::Rows));
+        assert_eq!(clear(two.clone(), two.clone()), "cleared B2:C3");
+        assert_eq!(clear(all, two.clone()), "cleared columns B:C");
+        assert_eq!(clear(Spans::of([0, 4]), two), "cleared rows 1, 5 of columns B:C");
     }
 }

@@ -59,9 +59,10 @@ fn rows_columns_sheets_ranges_undo_history_and_diff() {
     done(&project, &["sheets", "delete", "Prices"]);
     assert_eq!(json(&project, &["sheets"])["sheets"].as_array().unwrap().len(), 1);
 
+    // The third row was deleted and taken back: another row with what the first one held.
     let diff = project.cellar(&["diff", "0.1"]);
     assert_eq!(diff.code, 2, "{diff:?}");
-    for part in ["columns inserted: A", "  B3: 3 -> 3.00", "\"gone\" -> empty"] {
+    for part in ["columns inserted: A", "  B3: empty -> 3.00", "  A3 before: 3 -> deleted"] {
         assert!(diff.stdout.contains(part), "{part}: {diff:?}");
     }
     assert_eq!(project.cellar(&["diff", "0.1", "0.1"]).code, 0);

@@ -28,7 +28,7 @@ pub(super) async fn run(
         false => sets(&args.pairs, args.text)?,
     };
     refuse_repeated(&cells)?;
-    let sheet = one_sheet(args.sheet, sheets)?;
+    let sheet = one_sheet(args.sheet.as_deref(), &sheets)?;
     let edit = Edit::new(context)?;
     let sheet = edit.sheet(sheet.as_deref()).await?;
     let operation = Operation::SetCells(SetCells { sheet, cells });
@@ -64,8 +64,8 @@ fn clears(cells: &[String]) -> Result<Cells, CliError> {
 
 /// The sheet of all the cells: they are one edit. One that is named by --sheet is also the sheet
 /// of the cells that name none.
-fn one_sheet(flag: Option<String>, cells: Vec<Option<String>>) -> Result<Option<String>, CliError> {
-    let wanted = flag.clone().or_else(|| cells.iter().flatten().next().cloned());
+fn one_sheet(flag: Option<&str>, cells: &[Option<String>]) -> Result<Option<String>, CliError> {
+    let wanted = flag.map(str::to_owned).or_else(|| cells.iter().flatten().next().cloned());
     let same = |cell: &Option<String>| match (cell, &wanted) {
         (Some(cell), Some(wanted)) => cell.to_lowercase() == wanted.to_lowercase(),
         (None, Some(_)) => flag.is_some(),
@@ -166,7 +166,7 @@ mod tests {
     fn all_cells_are_of_one_sheet() {
         let of = |flag: Option<&str>, cells: &[&str]| {
             let name = |text: &&str| Some((*text).to_owned()).filter(|text| !text.is_empty());
-            one_sheet(flag.map(str::to_owned), cells.iter().map(name).collect())
+            one_sheet(flag, &cells.iter().map(name).collect::<Vec<_>>())
         };
         assert_eq!(of(None, &["", ""]).unwrap(), None);
         assert_eq!(of(None, &["Costs", "costs"]).unwrap().as_deref(), Some("Costs"));

@@ -126,7 +126,7 @@ impl Editor {
             return Err(self.not_answered().into());
         };
         if let Some(rejection) = answer.rejection {
-            return Err(EditorError::Rejected { edit, rejection: shown(rejection) });
+            return Err(EditorError::Rejected { edit, rejection: shown(&rejection) });
         }
         let committed = self.committed(&answer).await;
         Ok(Applied { position: answer.position.unwrap_or(state.seen), committed, earlier })
@@ -191,7 +191,7 @@ impl Editor {
         // It will not be sent again: nobody else can say so later.
         for Settled { description: edit, answer } in settled {
             if let Some(rejection) = answer.rejection {
-                return Err(EditorError::EarlierRejected { edit, rejection: shown(rejection) });
+                return Err(EditorError::EarlierRejected { edit, rejection: shown(&rejection) });
             }
         }
         match sent {
@@ -306,8 +306,8 @@ impl Editor {
 }
 
 /// A rejection that cannot control the terminal it is shown on.
-fn shown(rejection: Rejection) -> Rejection {
-    Rejection { detail: escape(&rejection.detail), ..rejection }
+fn shown(rejection: &Rejection) -> Rejection {
+    Rejection { reason: rejection.reason, detail: escape(&rejection.detail) }
 }
 
 fn kept(state: &EditorState, error: ClientError) -> EditorError {

@@ -156,7 +156,7 @@ fn history_has_pages_and_names_large_entries() {
     assert_eq!(rest["entries"].as_array().unwrap().len(), 4);
     assert_eq!(rest["complete"], true);
     let large: String =
-        (0..320).map(|n| blake3::hash(&[n as u8, (n / 256) as u8]).to_hex().to_string()).collect();
+        (0..320_u32).map(|n| blake3::hash(&n.to_le_bytes()).to_hex().to_string()).collect();
     case.text(&["set", "A2", &large]);
     let history = case.text(&["history", "--limit", "1"]);
     assert!(

@@ -535,7 +535,7 @@ async fn handle(
     // A gateway that answers in the API's place knows no cost.
     let by_another = matches!(inner.faults.front(), Some(Fault::Lost | Fault::Answer(..)));
     let cost = inner.cost.filter(|_| !by_another);
-    let mut response = respond(&mut inner, &method, &uri, &path, &query, headers, &body);
+    let mut response = respond(&mut inner, &method, &uri, &path, &query, &headers, &body);
     if let Some(cost) = cost.filter(|_| response.status() != StatusCode::NOT_FOUND) {
         response.headers_mut().insert(HEADER, header::HeaderValue::from_static(cost));
     }
@@ -548,7 +548,7 @@ fn respond(
     uri: &Uri,
     path: &str,
     query: &HashMap<String, String>,
-    headers: HeaderMap,
+    headers: &HeaderMap,
     body: &Bytes,
 ) -> Response {
     let uri = uri.to_string();
@@ -575,7 +575,7 @@ fn respond(
         Fault::Lost | Fault::None => {}
     }
     if let Some(key) = path.strip_prefix("bucket/") {
-        let answer = inner.bucket(method, key, &headers, body);
+        let answer = inner.bucket(method, key, headers, body);
         let lost = matches!(fault, Fault::Lost);
         return if lost { (StatusCode::GATEWAY_TIMEOUT, "lost").into_response() } else { answer };
     }

@@ -1,0 +1,251 @@
+use cellar_core::cell::Value;
+use cellar_core::operation::{CellEdit, DeleteSheet, Rejection, RejectionReason, SetCells, Undo};
+
+use super::*;
+
+fn key() -> (String, LogId) {
+    ("http://localhost".into(), LogId::from_uuid(uuid::Uuid::from_bytes([1; 16])))
+}
+
+fn at(num: u32) -> Position {
+    Position::new(0, num).unwrap()
+}
+
+fn set(row: u32) -> What {
+    let value = Some(Value::Bool(true));
+    let edit = CellEdit { row, column: 0, value, formula: None, format: None };
+    What::Op(Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] }))
+}
+
+fn state() -> EditorState {
+    EditorState::fresh(key(), "one".into(), 7, at(3))
+}
+
+fn reply(ids: &[u64], head: u32) -> AppendReply {
+    let result = |id: &u64| AppendedMutation {
+        id: *id,
+        status: MutationStatus::Appended,
+        position: Some(at(head)),
+        rejection: None,
+        committed: None,
+    };
+    let results = ids.iter().map(result).collect();
+    AppendReply { results, head: at(head), entries: Vec::new(), next: None }
+}
+
+fn request(state: &EditorState) -> AppendRequest {
+    match state.next_request() {
+        Some(Next::Append(request)) => request,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn undo(num: u32) -> What {
+    What::Op(Operation::Undo(Undo { position: at(num) }))
+}
+
+fn large() -> What {
+    let body = Body {
+        sha256: "00".repeat(32),
+        bytes: 9,
+        description: "9 cells".into(),
+        grant: None,
+        uploaded: false,
+        uncertain: false,
+    };
+    What::Body(body)
+}
+
+#[test]
+fn an_edit_is_sent_the_same_whatever_is_seen_meanwhile() {
+    let mut state = state();
+    state.author(set(0));
+    let first = request(&state);
+    assert_eq!((first.epoch, first.ack), (7, 0));
+    assert_eq!(first.mutations[0].base, at(3));
+    assert!(state.saw(at(9), 7, None, "two".into()));
+    assert!(!state.saw(at(9), 8, None, "two".into()), "a new epoch waits for pending edits");
+    assert_eq!(request(&state), first);
+    let json = serde_json::to_string(&state).unwrap();
+    let read: EditorState = serde_json::from_str(&json).unwrap();
+    assert_eq!(request(&read), first);
+    assert_eq!(read.fault(&key()), None);
+}
+
+#[test]
+fn an_answer_drops_what_is_in_the_log_and_moves_the_base() {
+    let mut state = state();
+    state.author(set(0));
+    assert_eq!(state.acknowledge(1, &reply(&[2], 4)), None);
+    assert_eq!(state.acknowledge(1, &reply(&[], 4)), None);
+    assert_eq!(state.acknowledge(1, &reply(&[1, 2], 4)), None);
+    let settled = state.acknowledge(1, &reply(&[1], 4)).unwrap();
+    assert_eq!((settled.len(), settled[0].answer.position), (1, Some(at(4))));
+    assert_eq!(settled[0].description, "A1 = TRUE");
+    assert!(state.pending.is_empty());
+    state.author(set(1));
+    let next = request(&state);
+    assert_eq!((next.ack, next.mutations[0].id, next.mutations[0].base), (1, 2, at(4)));
+    assert_eq!(state.fault(&key()), None);
+}
+
+#[test]
+fn an_undo_and_a_large_edit_go_alone_and_the_numbering_goes_on() {
+    let mut state = state();
+    for what in [set(0), set(1), undo(2), set(2), large(), set(3)] {
+        state.author(what);
+    }
+    let mut ids = Vec::new();
+    while let Some(next) = state.next_request() {
+        let sent: Vec<u64> = match next {
+            Next::Append(request) => request.mutations.iter().map(|sent| sent.id).collect(),
+            Next::Upload(_) => {
+                let completion = state.completion().unwrap();
+                assert_eq!((completion.first, completion.ack, completion.base), (5, 4, at(3)));
+                vec![completion.first]
+            }
+        };
+        state.acknowledge(sent.len(), &reply(&sent, 9)).unwrap();
+        assert_eq!(state.fault(&key()), None);
+        ids.push(sent);
+    }
+    assert_eq!(ids, [vec![1, 2], vec![3], vec![4], vec![5], vec![6]]);
+}
+
+#[test]
+fn requests_end_at_their_limits() {
+    let sizes = |what: What, count: usize| {
+        let mut state = state();
+        (0..count).for_each(|_| state.author(what.clone()));
+        request(&state).mutations.len()
+    };
+    let most = MAX_MUTATIONS_PER_REQUEST;
+    assert_eq!((sizes(set(0), most), sizes(set(0), most + 1)), (most, most));
+    let value = Some(Value::Text("x".repeat(60_000)));
+    let edit = CellEdit { row: 0, column: 0, value, formula: None, format: None };
+    let set = SetCells { sheet: SheetId::FIRST, cells: vec![edit] };
+    let long = What::Op(Operation::SetCells(set));
+    assert_eq!(sizes(long, 20), 17, "a request has 1 MiB");
+}
+
+#[test]
+fn a_rejected_edit_is_settled_like_any_other() {
+    let mut state = state();
+    state.author(undo(2));
+    let mut rejected = reply(&[1], 4);
+    let reason = Rejection::new(RejectionReason::NothingToUndo, "nothing");
+    rejected.results[0].status = MutationStatus::Rejected;
+    rejected.results[0].rejection = Some(reason.clone());
+    let settled = state.acknowledge(1, &rejected).unwrap();
+    assert_eq!(settled[0].answer.rejection, Some(reason));
+    state.author(set(0));
+    assert_eq!((request(&state).ack, request(&state).mutations[0].id), (1, 2));
+}
+
+#[test]
+fn an_upload_is_remembered_and_given_up() {
+    let mut state = state();
+    state.author(large());
+    let grant = UploadReply {
+        upload: uuid::Uuid::from_bytes([3; 16]),
+        method: "PUT".into(),
+        url: "http://h/a".into(),
+        headers: std::collections::BTreeMap::new(),
+        expires: 1,
+    };
+    state.granted(grant.clone());
+    state.uploaded();
+    let json = serde_json::to_string(&state).unwrap();
+    let mut state: EditorState = serde_json::from_str(&json).unwrap();
+    let Some(Next::Upload(body)) = state.next_request() else { panic!("no upload") };
+    assert_eq!((body.grant, body.uploaded), (Some(grant), true));
+    state.forget_upload(false);
+    assert!(!state.is_uncertain());
+    state.forget_upload(true);
+    state.forget_upload(false);
+    let Some(Next::Upload(body)) = state.next_request() else { panic!("no upload") };
+    assert_eq!((body.grant, body.uploaded, body.uncertain), (None, false, true));
+    assert!(state.is_uncertain());
+}
+
+#[test]
+fn the_first_sheet_is_known_until_somebody_may_have_deleted_it() {
+    let fresh = |seen| EditorState::fresh(key(), "one".into(), 7, seen);
+    assert_eq!(fresh(at(0)).first_sheet, Some(SheetId::FIRST));
+    assert_eq!(fresh(at(1)).first_sheet, None);
+    let first = Some(SheetId::FIRST);
+    let mut state = fresh(at(0));
+    assert!(!state.saw(at(0), 7, None, "two".into()));
+    assert!(state.saw(at(2), 7, first, "two".into()) && state.first_sheet == first);
+    assert!(!state.saw(at(1), 7, Some(SheetId(9)), "two".into()));
+    assert!(state.saw(at(3), 7, None, "two".into()) && state.first_sheet.is_none());
+
+    let delete = Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST });
+    let after = |what: What, change: &dyn Fn(&mut AppendReply)| {
+        let mut state = fresh(at(0));
+        state.author(what);
+        let mut reply = reply(&[1], 4);
+        change(&mut reply);
+        state.acknowledge(1, &reply).unwrap();
+        state.first_sheet
+    };
+    assert_eq!(after(set(0), &|_| {}), first);
+    assert_eq!(after(What::Op(delete.clone()), &|_| {}), None);
+    assert_eq!(after(undo(1), &|reply| reply.results[0].committed = Some(vec![])), first);
+    let committed = Some(vec![delete]);
+    assert_eq!(after(undo(1), &|r| r.results[0].committed.clone_from(&committed)), None);
+    let lost = |reply: &mut AppendReply| reply.results[0].status = MutationStatus::Duplicate;
+    assert_eq!(after(undo(1), &lost), None);
+    assert_eq!(after(set(0), &|reply| reply.next = Some(at(2))), None);
+}
+
+#[test]
+fn a_withdrawn_edit_leaves_no_gap() {
+    let mut state = state();
+    state.author(set(0));
+    state.withdraw_newest();
+    state.author(set(1));
+    assert_eq!(request(&state).mutations[0].id, 1);
+    assert_eq!(state.fault(&key()), None);
+}
+
+#[test]
+fn starting_over_makes_the_same_edits_as_a_new_client() {
+    let mut state = state();
+    state.author(set(0));
+    state.acknowledge(1, &reply(&[1], 4)).unwrap();
+    state.author(set(5));
+    state.start_over("two".into(), 8, at(1));
+    let request = request(&state);
+    assert_eq!((request.client.as_str(), request.epoch, request.ack), ("two", 8, 0));
+    let edit = &request.mutations[0];
+    assert_eq!((edit.id, edit.base, What::Op(edit.op.clone())), (1, at(1), set(5)));
+    assert_eq!(state.fault(&key()), None);
+}
+
+#[test]
+fn a_new_epoch_begins_a_new_client_if_nothing_is_on_its_way() {
+    let mut state = state();
+    assert!(state.saw(at(1), 8, None, "two".into()));
+    assert_eq!((state.client.as_str(), state.seen), ("two", at(1)));
+    assert!(!state.saw(at(0), 8, None, "three".into()));
+    assert_eq!(state.seen, at(1));
+}
+
+#[test]
+fn a_state_that_calls_its_cloud_url_is_read() {
+    let json = serde_json::to_string(&state()).unwrap().replace("\"cloud\"", "\"url\"");
+    assert_eq!(serde_json::from_str::<EditorState>(&json).unwrap(), state());
+}
+
+#[test]
+fn a_state_that_does_not_fit_is_found() {
+    let mut gap = state();
+    gap.author(set(0));
+    gap.pending[0].id = 2;
+    assert!(gap.fault(&key()).is_some());
+    let other = ("http://other".into(), key().1);
+    assert!(state().fault(&other).is_some());
+    assert!(EditorState { version: 2, ..state() }.fault(&key()).is_some());
+    assert!(EditorState { next_id: 9, ..state() }.fault(&key()).is_some());
+}
