@@ -163,7 +163,7 @@ fn large_entries() {
         object: "uploads/a/b".to_owned(),
         bytes: 12_345,
         sha256: [0xab; 32],
-        map: SpaceMap::from_sheets(map.sheets().map(|(id, map)| (id, map.clone()))),
+        map: map.of_cells(),
     };
     let (version, body) = encode_external(position(), &external).unwrap();
     assert_eq!(version, 1);

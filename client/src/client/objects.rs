@@ -163,7 +163,7 @@ fn axis_map(axis: Axis, runs: &[(u32, u32, u32)]) -> Option<AxisMap> {
     let nothing = AxisMap::delete(axis, &Spans::all(axis));
     runs.iter().try_fold(nothing, |map, &(src, dst, len)| {
         let map = map.with_run(Run { src, dst, len });
-        (len > 0 && map.get(src) == Some(dst)).then_some(map)
+        (len > 0 && map.get(src) == Some(dst) && map.keeps_order()).then_some(map)
     })
 }
 

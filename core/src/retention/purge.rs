@@ -99,7 +99,10 @@ pub struct Fences {
     pub tombstones: bool,
 }
 
-#[allow(clippy::derivable_impls, reason = "not with the feature `model`")]
+#[cfg_attr(
+    not(feature = "model"),
+    allow(clippy::derivable_impls, reason = "with the feature the fences are up by default")
+)]
 impl Default for Fences {
     fn default() -> Self {
         Self {

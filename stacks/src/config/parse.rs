@@ -84,7 +84,8 @@ mod tests {
             "stack: books\nregion: eu-central-1\narchitecture: arm64\n\
              tokens:\n  issuer: me\n  audience: you\n  keys:\n    - {{id: k1, public_key: {key}}}\n\
              cors_origins: ['https://a.example']\napi: {{memory_mb: 256, timeout_s: 10}}\n\
-             log_retention_days: 7\ndeletion_protection: false\nlocal: {{port: 9000}}\n"
+             log_retention_days: 7\narchive_after_days: 90\nkeep_segments: 5\n\
+             deletion_protection: false\nlocal: {{port: 9000}}\n"
         );
         let config = Config::parse(&text, "cellar.yaml").unwrap();
         assert_eq!(config.stack, "books");
@@ -93,6 +94,7 @@ mod tests {
         assert_eq!(config.tokens.keys[0].id, "k1");
         assert_eq!(config.cors_origins, ["https://a.example"]);
         assert_eq!((config.log_retention_days, config.local.port), (7, 9000));
+        assert_eq!((config.archive_after_days, config.keep_segments), (Some(90), 5));
         assert!(!config.deletion_protection);
     }
 
@@ -102,7 +104,7 @@ mod tests {
             message("region: eu-west-1\n\nstak: x\n"),
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
              fields: stack, region, architecture, tokens, cors_origins, api, log_retention_days, \
-             deletion_protection, local"
+             archive_after_days, keep_segments, deletion_protection, local"
         );
     }
 
@@ -134,7 +136,7 @@ mod tests {
             panic!("{error}");
         };
         assert_eq!(unknown.field, "a`, expected `b");
-        assert_eq!(unknown.known.len(), 9);
+        assert_eq!(unknown.known.len(), 11);
     }
 
     #[test]
