@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use super::request::{
     BODY_FRAME_BYTES, Payload, Request, RequestMutation, Resolved, Upload, too_large,
 };
-use super::scan::Scan;
+use super::scan::{Scan, operations_bytes};
 use crate::entry::{
     BodyError, Content, Edits, ExternalEdits, Mutation, encode_external, encoded_mutation_bytes,
 };
 use crate::limits::{
     MAX_BASES_PER_ENTRY, MAX_COMMITTED_OPERATIONS, MAX_ENTRY_BODY_BYTES, MAX_MOVED_SHEETS,
-    MAX_SPANS,
+    MAX_REPLY_BYTES, MAX_SPANS,
 };
 use crate::operation::{Operation, Rejection, RejectionReason};
 use crate::position::Position;
@@ -103,19 +103,22 @@ fn too_far_behind() -> Rejection {
 }
 
 /// Mutations that will stand in one entry.
-struct Batch {
+struct Batch<'a> {
     author: Author,
     start: Position,
     position: Position,
     mutations: Vec<Mutation>,
     bytes: usize,
     bases: BTreeSet<Position>,
+    /// About how many bytes the committed operations of the whole request take in its reply.
+    committed_bytes: usize,
+    undos: &'a [(Position, Position)],
     /// The base of the last mutation, and the map from behind it.
     map: Option<(Position, SpaceMap)>,
 }
 
-impl Batch {
-    fn new(scan: &Scan, position: Position) -> Self {
+impl<'a> Batch<'a> {
+    fn new(scan: &'a Scan, position: Position) -> Self {
         Self {
             author: scan.author.clone(),
             start: scan.start,
@@ -123,14 +126,16 @@ impl Batch {
             mutations: Vec::new(),
             bytes: BODY_FRAME_BYTES,
             bases: BTreeSet::new(),
+            committed_bytes: scan.committed_bytes,
+            undos: &scan.undos,
             map: None,
         }
     }
 
     /// As many of the mutations as fit.
-    fn take<'a>(
+    fn take<'m>(
         mut self,
-        mutations: impl Iterator<Item = (u64, &'a RequestMutation)>,
+        mutations: impl Iterator<Item = (u64, &'m RequestMutation)>,
     ) -> Result<Vec<Mutation>, BodyError> {
         for (_, mutation) in mutations {
             self.bases.insert(mutation.base);
@@ -154,7 +159,10 @@ impl Batch {
         let RequestMutation { base, authored, resolved } = mutation;
         let committed = match (authored, resolved) {
             (Operation::Rejected(_), _) => Ok(None),
-            (_, Some(resolved)) => self.undone(resolved).map(Some),
+            (Operation::Undo(undo), Some(resolved)) => {
+                self.undone(undo.position, resolved).map(Some)
+            }
+            (_, Some(_)) => Ok(None),
             (authored, None) => self.moved(*base, authored),
         };
         let rejected = |rejection| Mutation::rejected(*base, authored, rejection);
@@ -162,7 +170,11 @@ impl Batch {
             Err(rejection) => rejected(rejection),
             Ok(committed) => {
                 let whole = Mutation { base: *base, authored: authored.clone(), committed };
-                match too_many_parts(&whole).or_else(|| too_large(&whole)) {
+                let too_much = too_many_parts(&whole)
+                    .or_else(|| too_large_undo(&whole))
+                    .or_else(|| too_large(&whole))
+                    .or_else(|| self.too_large_together(&whole));
+                match too_much {
                     Some(rejection) => rejected(rejection),
                     None => whole,
                 }
@@ -187,8 +199,13 @@ impl Batch {
 
     /// An undo was resolved on what had been committed: it is moved past what came since, its
     /// parts one after the other.
-    fn undone(&self, resolved: &Resolved) -> Result<Vec<Operation>, Rejection> {
+    fn undone(&self, target: Position, resolved: &Resolved) -> Result<Vec<Operation>, Rejection> {
         known_from(resolved.at, self.start)?;
+        // Resolved at the same time as another's: done twice, it would put back twice.
+        if self.undos.iter().any(|(at, of)| *at > resolved.at && *of == target) {
+            let detail = format!("{target} has just been taken back by another");
+            return Err(Rejection::new(RejectionReason::NothingToUndo, detail));
+        }
         let mut map = self.author.committed_since(resolved.at).map_err(|_| too_far_behind())?;
         let mut undone = Vec::new();
         for operation in &resolved.operations {
@@ -197,6 +214,18 @@ impl Batch {
             undone.extend(committed);
         }
         Ok(undone)
+    }
+
+    /// What the whole request is committed as goes into one reply.
+    fn too_large_together(&mut self, mutation: &Mutation) -> Option<Rejection> {
+        let bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
+        let together = self.committed_bytes.saturating_add(bytes);
+        if together > MAX_REPLY_BYTES && self.committed_bytes > 0 {
+            let detail = "with the others of its request it falls into too many parts: do it alone";
+            return Some(Rejection::new(RejectionReason::TooLarge, detail));
+        }
+        self.committed_bytes = together;
+        None
     }
 
     fn follow(&mut self, mutation: &Mutation) {
@@ -210,6 +239,16 @@ impl Batch {
         let (authored, committed) = (&mutation.authored, mutation.effective());
         self.author.commit(self.position, mutation.base, authored, committed);
     }
+}
+
+/// Why an undo does not fit an entry: it cannot be split.
+fn too_large_undo(mutation: &Mutation) -> Option<Rejection> {
+    let undo = matches!(mutation.authored, Operation::Undo(_));
+    too_large(mutation).filter(|_| undo).map(|_| {
+        let detail = "what it takes back is too large for one entry: read it at an earlier \
+                      position and set it again";
+        Rejection::new(RejectionReason::TooLarge, detail)
+    })
 }
 
 /// Why what a mutation was split into is more than any entry holds.

@@ -43,6 +43,10 @@ pub(super) struct Scan {
     pub(super) last_id: u64,
     /// What became of mutations of this request, where it is not what was authored.
     outcomes: BTreeMap<u64, Outcome>,
+    /// About how many bytes of reply the committed operations of this request's entries take.
+    pub(super) committed_bytes: usize,
+    /// Undos that took effect: where, and what they took back.
+    pub(super) undos: Vec<(Position, Position)>,
     /// Where mutations of this client were found or put, by the first id of each entry.
     placed: BTreeMap<u64, Placed>,
     pub(super) missing: Vec<Arc<Entry>>,
@@ -81,6 +85,8 @@ impl Scan {
             unseen_bases: request.bases().collect(),
             last_id: request.acknowledged,
             outcomes: BTreeMap::new(),
+            committed_bytes: 0,
+            undos: Vec::new(),
             placed: BTreeMap::new(),
             missing: Vec::new(),
             missing_bytes: 0,
@@ -93,6 +99,7 @@ impl Scan {
     pub(super) fn restart(&mut self, request: &Request, start: Position) {
         self.start = start;
         self.author = Author::new(self.client);
+        self.undos.clear();
         self.next = Some(start);
         self.tail = None;
         self.unseen_bases = request.bases().filter(|base| *base >= start).collect();
@@ -117,6 +124,7 @@ impl Scan {
             self.keep_outcomes(entry, own);
         }
         self.author.learn(entry);
+        self.keep_undos(entry);
         if !own && entry.position > self.lowest_base {
             self.keep_missing(entry);
         }
@@ -159,9 +167,23 @@ impl Scan {
             let rejection = mutation.rejection().cloned();
             let committed = mutation.committed.clone().filter(|_| own && rejection.is_none());
             if rejection.is_some() || committed.is_some() {
+                // A scan that began anew comes by the same again.
+                if !self.outcomes.contains_key(&id) {
+                    let bytes = committed.as_deref().map_or(0, operations_bytes);
+                    self.committed_bytes = self.committed_bytes.saturating_add(bytes);
+                }
                 self.outcomes.insert(id, Outcome { rejection, committed });
             }
         }
+    }
+
+    fn keep_undos(&mut self, entry: &Entry) {
+        let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
+        let undone = mutations.iter().filter_map(|mutation| match &mutation.authored {
+            Operation::Undo(undo) if mutation.rejection().is_none() => Some(undo.position),
+            _ => None,
+        });
+        self.undos.extend(undone.map(|target| (entry.position, target)));
     }
 
     /// What became of mutation `id`, if it is not what was authored.
@@ -187,4 +209,11 @@ impl Scan {
         let (_, placed) = self.placed.range(..=id).next_back()?;
         (id <= placed.last_id).then_some((placed.position, placed.own))
     }
+}
+
+/// About how many bytes operations take in a reply.
+pub(super) fn operations_bytes(operations: &[Operation]) -> usize {
+    const FRAME_BYTES: usize = 64;
+    let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
+    operations.iter().map(weight).fold(0, usize::saturating_add)
 }

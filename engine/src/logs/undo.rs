@@ -1,9 +1,10 @@
 //! Resolves an undo: what takes back an entry now (design `2-log.md` §5).
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use cellar_core::append::Resolved;
-use cellar_core::identity::LogId;
+use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
 use cellar_core::workbook::{Workbook, undo};
@@ -46,6 +47,31 @@ impl Logs {
         let after = after.as_ref().unwrap_or(&now.workbook);
         let operations = undo(&before, after, &now.workbook).ok();
         Ok(operations.map(|operations| Resolved { at: now.position, operations }))
+    }
+}
+
+impl Logs {
+    /// Whether a mutation is in the log behind its base, as far as an eventually consistent read
+    /// shows: enough to spare resolving an undo again that got through before.
+    ///
+    /// # Errors
+    /// As [`Logs::update`].
+    pub async fn has_mutation(
+        &self,
+        log: LogId,
+        client: ClientKey,
+        id: u64,
+        base: Position,
+    ) -> Result<bool, LogError> {
+        let mut found = false;
+        self.walk(log, base, None, |entry| {
+            let ids = entry.mutation_ids();
+            found |=
+                ids.is_some_and(|(of, first, last)| of == client && (first..=last).contains(&id));
+            Ok(if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })
+        .await?;
+        Ok(found)
     }
 }
 

@@ -11,6 +11,7 @@ use cellar_core::append::{Appended, NewMutation, Request};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::limits::MAX_MUTATION_BYTES;
 use cellar_core::operation::Operation;
+use cellar_engine::logs::LogError;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -44,7 +45,7 @@ pub(super) async fn append(
     let request: AppendRequest = body.read()?;
     let client = ClientKey::derive(&caller.0.subject, &request.client)
         .map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))?;
-    let mutations = resolved(&state, log, request.mutations).await?;
+    let mutations = resolved(&state, log, client, request.mutations).await?;
     let author = Some(caller.0.author);
     let request = Request::new(log, client, author, request.epoch, request.ack, mutations)?;
     let appended = state.logs().append(request).await?;
@@ -55,6 +56,7 @@ pub(super) async fn append(
 async fn resolved(
     state: &ApiState,
     log: LogId,
+    client: ClientKey,
     sent: Vec<SentMutation>,
 ) -> Result<Vec<NewMutation>, Failure> {
     let alone = sent.len() <= 1;
@@ -65,7 +67,15 @@ async fn resolved(
                 let detail = "send an undo in a request of its own";
                 return Err(Failure::new(ProblemKind::Unprocessable, detail));
             }
-            Operation::Undo(undo) => state.logs().resolve_undo(log, undo.position, base).await?,
+            // A repeat is found in the log, whatever the state has become.
+            Operation::Undo(_) if state.logs().has_mutation(log, client, id, base).await? => None,
+            Operation::Undo(undo) => {
+                match state.logs().resolve_undo(log, undo.position, base).await {
+                    // It is rejected, as it would be for ever.
+                    Err(LogError::TooManyCells(_)) => None,
+                    resolved => resolved?,
+                }
+            }
             _ => None,
         };
         mutations.push(NewMutation { id, base, operation, resolved });

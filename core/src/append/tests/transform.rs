@@ -3,13 +3,15 @@
 use super::super::*;
 use super::support::*;
 use super::world::{Fault, World};
+use crate::axis_map::Axis;
 use crate::entry::{Content, Edits, ExternalEdits, Header, Mutation};
 use crate::limits::{
-    MAX_BASES_PER_ENTRY, MAX_MOVED_SHEETS, MAX_MUTATIONS_PER_REQUEST, MAX_SPANS,
+    MAX_BASES_PER_ENTRY, MAX_MOVED_SHEETS, MAX_MUTATIONS_PER_REQUEST, MAX_REPLY_BYTES, MAX_SPANS,
     MAX_TRANSFORM_CHANGES,
 };
 use crate::operation::{
-    AddSheet, DeleteSpans, InsertBefore, Operation, RejectionReason, SheetId, Span, Spans, Undo,
+    AddSheet, ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, SheetId, Span,
+    Spans, Undo,
 };
 
 fn insert(before: u32) -> Operation {
@@ -324,4 +326,30 @@ fn an_undo_is_moved_from_where_it_was_resolved_even_below_its_base() {
     let appended = world.run(request, &known[1..]).unwrap();
     let expected = vec![insert(5), set_text(5, "x".into())];
     assert_eq!(appended.results[0].committed, Some(expected));
+}
+
+#[test]
+fn what_a_request_is_split_into_is_bounded_as_a_whole() {
+    let mut world = World::new(1);
+    // Rows come in between all rows that the client saw.
+    let inserts = (0..2_000).map(|row| insert(2 * row + 1));
+    world.add(edited(at(0, 1), 2, 1, inserts.collect()));
+    let clear = Operation::ClearRange(ClearRange {
+        sheet: SheetId::FIRST,
+        rows: Spans::all(Axis::Rows),
+        columns: Spans::all(Axis::Columns),
+    });
+    let count = 100;
+    let clears = (1..=count).map(|id| mutation(id, Position::FIRST, clear.clone()));
+    let appended = world.run(asked(clears.collect()), &[]).unwrap();
+    let reply: usize = appended
+        .results
+        .iter()
+        .filter_map(|result| result.committed.as_ref())
+        .map(|operations| serde_json::to_string(operations).unwrap().len())
+        .sum();
+    assert!(reply > MAX_REPLY_BYTES / 4 && reply <= MAX_REPLY_BYTES, "{reply}");
+    let refused = appended.results.iter().filter(|result| result.rejection.is_some()).count();
+    assert!(refused > 0 && refused < appended.results.len(), "{refused}");
+    assert_eq!(world.ids_of(1), (1..=count).collect::<Vec<_>>(), "the numbering goes on");
 }

@@ -1,6 +1,6 @@
 //! Rows that move, undo, history, roll: over tables of which any one call goes wrong.
 
-use cellar_core::operation::{InsertBefore, Undo};
+use cellar_core::operation::{DeleteSpans, InsertBefore, Spans, Undo};
 use cellar_core::roll::Rolled;
 
 use super::*;
@@ -90,6 +90,28 @@ async fn an_undo_is_moved_past_what_comes_in_between() {
     logs.append(mutation(2, 1, at(0, 1), insert(0, 5))).await.unwrap();
     logs.append(resolved).await.unwrap();
     assert_eq!(rows(&logs, None).await, []);
+}
+
+#[tokio::test]
+async fn two_undos_at_once_take_back_once() {
+    let logs = logs(&Arc::new(MemoryTables::default()));
+    logs.create(log(), None).await.unwrap();
+    logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+    let delete = DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(0, 1) };
+    logs.append(mutation(2, 1, at(0, 1), Operation::DeleteRows(delete))).await.unwrap();
+    // Both are resolved before either is appended.
+    let first = undo(&logs, 1, at(0, 2), at(0, 2)).await;
+    let resolved = logs.resolve_undo(log(), at(0, 2), at(0, 2)).await.unwrap();
+    let operation = Operation::Undo(Undo { position: at(0, 2) });
+    let second = vec![NewMutation { id: 1, base: at(0, 2), operation, resolved }];
+    let second = Request::new(log(), ClientKey([8; 8]), None, FIRST_EPOCH, 0, second).unwrap();
+    logs.append(first).await.unwrap();
+    let lost = logs.append(second).await.unwrap();
+    let rejection = lost.results[0].rejection.clone().unwrap();
+    assert!(rejection.detail.contains("by another"), "{rejection:?}");
+    assert_eq!(rows(&logs, None).await, row(0, "one"));
+    assert!(logs.has_mutation(log(), ClientKey([8; 8]), 1, at(0, 2)).await.unwrap());
+    assert!(!logs.has_mutation(log(), ClientKey([8; 8]), 2, at(0, 2)).await.unwrap());
 }
 
 #[tokio::test]
