@@ -148,7 +148,9 @@ impl Model {
                     part
                 });
                 let operations = resolved.collect();
-                let undo = Operation::Undo(crate::operation::Undo { position: at(0, num) });
+                // Each takes back something else, or it would be refused.
+                let position = at(9, u32::try_from(self.tags).unwrap());
+                let undo = Operation::Undo(crate::operation::Undo { position });
                 self.add(who, undo, Some(Resolved { at: at(0, num), operations }));
             }
             Step::See(who, behind) => {
