@@ -1,0 +1,187 @@
+//! What becomes an entry, and what does not.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_becomes_one_entry_at_its_exact_cost() {
+    let fixture = Fixture::start().await;
+    let bytes = body();
+    let grant = fixture.grant(&bytes).await;
+    assert_eq!(fixture.put(&grant, &bytes).await, StatusCode::OK);
+    assert_eq!(fixture.pending(grant.upload).await, Some(true));
+    let request = fixture.completion(&bytes);
+    let reply = fixture.complete(grant.upload, &request).await;
+    assert_eq!(reply.status(), StatusCode::OK);
+    let told = cost(&reply);
+    assert_eq!((told.read_units(), told.write_units, told.table_requests), (0.0, 1, 1));
+    assert_eq!((told.object_puts, told.object_gets, told.object_tags), (0, 1, 1));
+    let reply: AppendReply = serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap();
+    let results: Vec<_> =
+        reply.results.iter().map(|result| (result.id, result.position, result.status)).collect();
+    let appended = MutationStatus::Appended;
+    assert_eq!(results, [(1, Some(at(1)), appended), (2, Some(at(1)), appended)]);
+    assert_eq!(fixture.pending(grant.upload).await, Some(false));
+    assert_eq!(fixture.shown("A1:A3").await, [(0, text(0)), (1, text(1)), (2, text(2))]);
+    assert_eq!(fixture.shown("A1999:A2005").await, [(1_998, text(1_998)), (1_999, text(1_999))]);
+    // Twice: the same positions, no second entry.
+    for ack in [0, 2] {
+        let again = CompleteRequest { ack, ..request.clone() };
+        let reply = fixture.completed(grant.upload, &again).await;
+        for result in reply.results {
+            assert_eq!((result.position, result.status), (Some(at(1)), MutationStatus::Duplicate));
+        }
+        assert_eq!(fixture.head().await, at(1));
+    }
+    // The URL worked once: nobody replaces the object any more.
+    let other = vec![7; bytes.len()];
+    assert_eq!(fixture.put(&grant, &bytes).await, StatusCode::PRECONDITION_FAILED);
+    assert!(fixture.put(&grant, &other).await.is_client_error());
+    assert_eq!(fixture.shown("A1:A1").await, [(0, text(0))]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_see_where_the_body_is_and_verify_it() {
+    let fixture = Fixture::start().await;
+    let bytes = body();
+    let upload = fixture.uploaded(&bytes).await;
+    fixture.completed(upload, &fixture.completion(&bytes)).await;
+    let reader = fixture.cloud.client("somebody else");
+    let loaded = reader.load(fixture.created.id, None).await.unwrap().entries;
+    let updated = reader.update(fixture.created.id, at(0)).await.unwrap().entries;
+    for view in [&loaded[1], &updated[0]] {
+        assert!(view.mutations.is_empty());
+        let external = view.external.as_ref().unwrap();
+        assert_eq!((external.first_id, external.count), (1, 2));
+        assert!(external.moved.is_empty());
+        // Without a token: the URL is enough, and only to read.
+        let url = external.url.as_deref().unwrap();
+        let fetched = fixture.http.get(url).send().await.unwrap();
+        assert_eq!(fetched.status(), StatusCode::OK);
+        let fetched = fetched.bytes().await.unwrap();
+        assert_eq!(u64::try_from(fetched.len()).unwrap(), external.bytes);
+        assert_eq!(hexadecimal(&sha256(&fetched)), external.sha256);
+        assert_eq!(decode_external_body(&fetched).unwrap(), [cells(0, 1_000), cells(1_000, 1_000)]);
+        assert!(fixture.http.delete(url).send().await.unwrap().status().is_client_error());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_is_read_where_its_rows_have_moved_to() {
+    let fixture = Fixture::start().await;
+    let bytes = encode_external_body(&[cells(0, 5)]).unwrap();
+    let upload = fixture.uploaded(&bytes).await;
+    // Meanwhile somebody else inserts two rows behind the third.
+    let insert = InsertBefore { sheet: SheetId::FIRST, before: 3, count: 2 };
+    let insert = Operation::InsertRows(insert);
+    let append = append_one(fixture.created, "other", 1, fixture.created.head, insert);
+    fixture.cloud.client("bob").append(fixture.created.id, &append).await.unwrap();
+    let reply = fixture.completed(upload, &fixture.completion(&bytes)).await;
+    assert_eq!(reply.results[0].position, Some(at(2)));
+    assert_eq!(reply.entries.len(), 1, "what the client was missing");
+    let moved = [(0, text(0)), (1, text(1)), (2, text(2)), (5, text(3)), (6, text(4))];
+    assert_eq!(fixture.shown("A1:A20").await, moved);
+    let view = fixture.cloud.client("carol").load(fixture.created.id, None).await.unwrap();
+    let moved = &view.entries[2].external.as_ref().unwrap().moved;
+    assert_eq!((moved.len(), moved[0].rows[0], moved[0].rows[1].1), (1, (0, 0, 3), 5));
+    // Rows that move later move it too.
+    let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
+    let append = append_one(fixture.created, "other", 2, at(2), Operation::InsertRows(insert));
+    fixture.cloud.client("bob").append(fixture.created.id, &append).await.unwrap();
+    assert_eq!(fixture.shown("A1:A3").await, [(1, text(0)), (2, text(1))]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_what_was_announced_is_refused_and_changes_nothing() {
+    let fixture = Fixture::start().await;
+    let bytes = body();
+    let grant = fixture.grant(&bytes).await;
+    // Nothing was uploaded yet.
+    let good = fixture.completion(&bytes);
+    assert_eq!(fixture.refused(grant.upload, &good).await.kind, ProblemKind::UploadRefused);
+    // Other bytes than those of the grant do not get in.
+    let mut other = bytes.clone();
+    *other.last_mut().unwrap() ^= 1;
+    assert!(fixture.put(&grant, &other).await.is_client_error());
+    assert_eq!(fixture.refused(grant.upload, &good).await.kind, ProblemKind::UploadRefused);
+    assert_eq!(fixture.put(&grant, &bytes).await, StatusCode::OK);
+    let sha_of_other = hexadecimal(&sha256(&other));
+    for (request, kind) in [
+        (CompleteRequest { sha256: sha_of_other, ..good.clone() }, ProblemKind::UploadRefused),
+        (CompleteRequest { bytes: good.bytes + 1, ..good.clone() }, ProblemKind::UploadRefused),
+        (CompleteRequest { sha256: "x".into(), ..good.clone() }, ProblemKind::Unprocessable),
+        (CompleteRequest { first: 0, ..good.clone() }, ProblemKind::UploadRefused),
+        (CompleteRequest { first: 2, ..good.clone() }, ProblemKind::MutationGap),
+        (CompleteRequest { base: at(99), ..good.clone() }, ProblemKind::UnknownBase),
+        (CompleteRequest { epoch: good.epoch ^ 1, ..good.clone() }, ProblemKind::Reload),
+        (CompleteRequest { client: String::new(), ..good.clone() }, ProblemKind::Unprocessable),
+    ] {
+        assert_eq!(fixture.refused(grant.upload, &request).await.kind, kind, "{request:?}");
+    }
+    assert_eq!(fixture.head().await, at(0));
+    assert_eq!(fixture.pending(grant.upload).await, Some(true), "it still disappears by itself");
+    // A part of it is in the log already, by another way.
+    let append = append_one(fixture.created, "client", 1, at(0), set_numbers(&[1.0]));
+    fixture.cloud.client("alice").append(fixture.created.id, &append).await.unwrap();
+    assert_eq!(fixture.refused(grant.upload, &good).await.kind, ProblemKind::MutationOverlap);
+    let behind = CompleteRequest { first: 2, ack: 1, ..good };
+    assert_eq!(fixture.completed(grant.upload, &behind).await.results[0].position, Some(at(2)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_nobody_could_read_never_becomes_an_entry() {
+    let fixture = Fixture::start().await;
+    let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
+    let many = |count| vec![cells(0, 1); count];
+    let beyond = cells(u32::MAX - 1, 1);
+    for (name, bytes) in [
+        ("garbage", b"garbage".to_vec()),
+        ("one byte", vec![1]),
+        ("zeros", vec![0; 100]),
+        ("an insert", encode_external_body(&[Operation::InsertRows(insert)]).unwrap()),
+        ("nothing", encode_external_body(&[]).unwrap()),
+        ("a row beyond the last", encode_external_body(&[beyond]).unwrap()),
+        ("too many", encode_external_body(&many(MAX_MUTATIONS_PER_REQUEST + 1)).unwrap()),
+        ("cut", body()[..100].to_vec()),
+    ] {
+        let upload = fixture.uploaded(&bytes).await;
+        let problem = fixture.refused(upload, &fixture.completion(&bytes)).await;
+        assert_eq!(problem.kind, ProblemKind::UploadRefused, "{name}: {problem:?}");
+        assert_eq!(fixture.head().await, at(0), "{name}");
+    }
+    let most = encode_external_body(&many(MAX_MUTATIONS_PER_REQUEST)).unwrap();
+    let upload = fixture.uploaded(&most).await;
+    let reply = fixture.completed(upload, &fixture.completion(&most)).await;
+    assert_eq!(reply.results.len(), MAX_MUTATIONS_PER_REQUEST);
+    // As long as is allowed may be asked for, and no longer.
+    let sha = hexadecimal(&sha256(b""));
+    let most = u64::try_from(MAX_UPLOAD_BYTES).unwrap();
+    for (bytes, status) in [(most, 200), (most + 1, 413), (u64::MAX, 413)] {
+        let reply = fixture.try_grant(fixture.created.id, bytes, &sha).await;
+        assert_eq!(reply.status().as_u16(), status, "{bytes}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_is_of_one_spreadsheet_and_for_who_may_write_there() {
+    let mut fixture = Fixture::start().await;
+    let bytes = body();
+    let upload = fixture.uploaded(&bytes).await;
+    let request = CreateRequest { nonce: "another".to_owned() };
+    let other = fixture.cloud.client("alice").create(&request).await.unwrap();
+    let good = fixture.completion(&bytes);
+    let path = format!("{}/uploads/{upload}/complete", other.id);
+    let refused = problem(fixture.post(&path, &good).await).await;
+    assert_eq!(refused.kind, ProblemKind::UploadRefused);
+    let unknown = LogId::from_uuid(Uuid::from_bytes([9; 16]));
+    let sha = good.sha256.clone();
+    assert_eq!(fixture.try_grant(unknown, 1, &sha).await.status(), StatusCode::NOT_FOUND);
+    let not_an_id = format!("{}/uploads/not-an-id/complete", fixture.created.id);
+    assert_eq!(fixture.post(&not_an_id, &good).await.status(), StatusCode::NOT_FOUND);
+    fixture.token = fixture.cloud.token("alice", Role::Viewer);
+    assert_eq!(fixture.complete(upload, &good).await.status(), StatusCode::FORBIDDEN);
+    let grant = fixture.try_grant(fixture.created.id, 1, &sha).await;
+    assert_eq!(grant.status(), StatusCode::FORBIDDEN);
+    fixture.token = fixture.cloud.token_for("alice", Role::Editor, vec![other.id]);
+    assert_eq!(fixture.complete(upload, &good).await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(fixture.head().await, at(0));
+}
