@@ -116,7 +116,7 @@ fn others_entries_are_stepped_over_page_by_page() {
     let (roll, _) = read_after(roll, Event::Refused);
     let (roll, action) = roll.step(page(vec![tail(6), tail(7)], true), INPUTS);
     assert_eq!(action, Action::Read { from: Position::new(3, 8).unwrap() });
-    let (roll, sent) = sent(roll.clone().step(page(vec![tail(8)], false), INPUTS));
+    let (roll, sent) = sent(roll.step(page(vec![tail(8)], false), INPUTS));
     assert_eq!(sent.end.position, Position::new(3, 9).unwrap());
     // Another rolls, further on.
     let (roll, _) = read_after(roll, Event::Refused);

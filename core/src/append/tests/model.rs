@@ -149,7 +149,7 @@ impl Model {
                 });
                 let operations = resolved.collect();
                 // Each takes back something else, or it would be refused.
-                let position = at(9, u32::try_from(self.tags).unwrap());
+                let position = at(9, self.tags);
                 let undo = Operation::Undo(crate::operation::Undo { position });
                 self.add(who, undo, Some(Resolved { at: at(0, num), operations }));
             }
