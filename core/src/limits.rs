@@ -37,6 +37,8 @@ pub const EXTERNAL_BODY_BYTES: usize = 10 * 1024;
 pub const MAX_UPLOAD_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of an uploaded body before it was compressed.
 pub const MAX_EXTERNAL_BODY_BYTES: usize = 32 * 1024 * 1024;
+/// Cells of all operations of an uploaded body: each takes more memory than bytes of the body.
+pub const MAX_CELLS_PER_UPLOAD: usize = 200_000;
 /// Seconds after which an upload can no longer be completed: the bucket deletes it after three days.
 pub const MAX_UPLOAD_AGE_S: u64 = 24 * 60 * 60;
 /// Sheets in which rows or columns have moved between the base of an uploaded body and its entry.
