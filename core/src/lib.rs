@@ -10,6 +10,7 @@ pub mod api;
 pub mod append;
 pub mod axis_map;
 pub mod backoff;
+pub(crate) mod bounded;
 pub mod cell;
 pub mod cost;
 pub mod count;

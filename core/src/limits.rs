@@ -24,8 +24,10 @@ pub const MAX_SHEETS: usize = 1_000;
 pub const MAX_REJECTION_BYTES: usize = 512;
 /// Operations that one mutation is committed as (a split delete is one; an undo may be several).
 pub const MAX_COMMITTED_OPERATIONS: usize = 10_000;
-/// Runs of one axis map.
+/// Runs of one axis map, and of the order of a sheet's rows or columns.
 pub const MAX_AXIS_RUNS: usize = 20_000;
+/// Formats of ranges of one sheet, those hidden by a newer one apart.
+pub const MAX_RANGE_FORMATS: usize = 10_000;
 
 /// Log segments stay below this, so that a packed position is exact as a JSON number (2⁵³).
 pub const MAX_SEGMENTS: u32 = 1 << 21;
@@ -37,6 +39,8 @@ pub const EXTERNAL_BODY_BYTES: usize = 10 * 1024;
 pub const MAX_UPLOAD_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of an uploaded body before it was compressed.
 pub const MAX_EXTERNAL_BODY_BYTES: usize = 32 * 1024 * 1024;
+/// Cells of all operations of an uploaded body: each takes more memory than bytes of the body.
+pub const MAX_CELLS_PER_UPLOAD: usize = 200_000;
 /// Seconds after which an upload can no longer be completed: the bucket deletes it after three days.
 pub const MAX_UPLOAD_AGE_S: u64 = 24 * 60 * 60;
 /// Sheets in which rows or columns have moved between the base of an uploaded body and its entry.

@@ -7,7 +7,9 @@ use crate::limits::MAX_AXIS_RUNS;
 
 /// An axis map in its stored layout; the layout is released and never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredAxisMap(Vec<StoredRun>);
+pub struct StoredAxisMap(
+    #[serde(deserialize_with = "crate::bounded::at_most::<_, _, MAX_AXIS_RUNS>")] Vec<StoredRun>,
+);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct StoredRun {

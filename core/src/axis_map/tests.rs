@@ -219,4 +219,9 @@ fn stored_maps_are_bounded() {
     assert_eq!(fits.runs().len(), MAX_AXIS_RUNS);
     assert_eq!(StoredAxisMap::from(&fits).into_map(Axis::Rows).unwrap(), fits);
     assert!(StoredAxisMap::from(&too_long).into_map(Axis::Rows).is_err());
+    let reads = |map: &AxisMap| {
+        let bytes = postcard::to_allocvec(&StoredAxisMap::from(map)).unwrap();
+        postcard::from_bytes::<StoredAxisMap>(&bytes).is_ok()
+    };
+    assert!(reads(&fits) && !reads(&too_long));
 }

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Edits, Mutation};
 use crate::axis_map::UnreadableAxisMap;
+use crate::bounded::{at_most, at_most_if_any};
 use crate::identity::ClientKey;
-use crate::limits::{MAX_COMMITTED_OPERATIONS, MAX_MUTATION_ID};
+use crate::limits::{MAX_COMMITTED_OPERATIONS, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
 use crate::operation::{Operation, StoredOperation, UnreadableOperation};
 use crate::position::Position;
 
@@ -44,6 +45,7 @@ pub enum BodyError {
 
 #[derive(Serialize, Deserialize)]
 struct EditsV1 {
+    #[serde(deserialize_with = "at_most::<_, _, MAX_MUTATIONS_PER_REQUEST>")]
     mutations: Vec<MutationV1>,
 }
 
@@ -56,6 +58,7 @@ struct MutationV1 {
 
 #[derive(Serialize, Deserialize)]
 struct EditsV2 {
+    #[serde(deserialize_with = "at_most::<_, _, MAX_MUTATIONS_PER_REQUEST>")]
     mutations: Vec<MutationV2>,
 }
 
@@ -63,6 +66,7 @@ struct EditsV2 {
 struct MutationV2 {
     base: BaseV1,
     authored: StoredOperation,
+    #[serde(deserialize_with = "at_most_if_any::<_, _, MAX_COMMITTED_OPERATIONS>")]
     committed: Option<Vec<StoredOperation>>,
 }
 
@@ -127,10 +131,6 @@ impl MutationV2 {
     }
 
     fn read(self, entry: Position) -> Result<Mutation, BodyError> {
-        let many = |list: &Vec<StoredOperation>| list.len() > MAX_COMMITTED_OPERATIONS;
-        if self.committed.as_ref().is_some_and(many) {
-            return Err(BodyError::Shape("a mutation has more operations than any may have"));
-        }
         let read = |list: Vec<StoredOperation>| {
             list.into_iter().map(Operation::try_from).collect::<Result<Vec<_>, _>>()
         };
@@ -281,6 +281,20 @@ mod tests {
         };
         assert!(read(MAX_COMMITTED_OPERATIONS).is_ok());
         assert!(read(MAX_COMMITTED_OPERATIONS + 1).is_err());
+    }
+
+    #[test]
+    fn a_body_has_so_many_mutations_and_no_more() {
+        let moved = |count| vec![Mutation { committed: Some(vec![]), ..mutation() }; count];
+        for (count, fits) in
+            [(MAX_MUTATIONS_PER_REQUEST, true), (MAX_MUTATIONS_PER_REQUEST + 1, false)]
+        {
+            for mutations in [vec![mutation(); count], moved(count)] {
+                let (version, body) = encode_edits(at(0, 8), &mutations).unwrap();
+                let read = decode_edits(version, at(0, 8), ClientKey([7; 8]), 1, &body);
+                assert_eq!(read.is_ok(), fits, "version {version}");
+            }
+        }
     }
 
     #[test]

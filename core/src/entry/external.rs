@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::BodyError;
 use super::body::{BaseV1, check_ids, whole};
 use crate::axis_map::{Axis, StoredAxisMap};
+use crate::bounded::at_most;
 use crate::identity::ClientKey;
 use crate::limits::{
-    MAX_EXTERNAL_BODY_BYTES, MAX_MOVED_SHEETS, MAX_MUTATIONS_PER_REQUEST, MAX_UPLOAD_BYTES,
+    MAX_CELLS_PER_OPERATION, MAX_CELLS_PER_UPLOAD, MAX_EXTERNAL_BODY_BYTES, MAX_MOVED_SHEETS,
+    MAX_MUTATIONS_PER_REQUEST, MAX_UPLOAD_BYTES,
 };
 use crate::operation::{Operation, SheetId, StoredOperation};
 use crate::position::Position;
@@ -50,6 +52,7 @@ struct ExternalV1 {
     count: u32,
     bytes: u64,
     sha256: [u8; 32],
+    #[serde(deserialize_with = "at_most::<_, _, MAX_MOVED_SHEETS>")]
     sheets: Vec<SheetV1>,
 }
 
@@ -125,8 +128,8 @@ pub fn decode_external(
     }
     let stored: ExternalV1 = whole(body)?;
     check_ids(first_id, u64::from(stored.count))?;
-    if stored.count == 0 || stored.sheets.len() > MAX_MOVED_SHEETS {
-        return Err(BodyError::Shape("it has no mutations or too many sheets"));
+    if stored.count == 0 {
+        return Err(BodyError::Shape("it has no mutations"));
     }
     let sheets = stored.sheets.into_iter().map(|sheet| {
         let map = SheetMap {
@@ -151,8 +154,16 @@ pub fn decode_external(
 /// The object that holds these operations, one for each mutation.
 ///
 /// # Errors
-/// [`BodyError::Shape`] if it is longer than `MAX_UPLOAD_BYTES`.
+/// [`BodyError::Shape`] beyond `MAX_MUTATIONS_PER_REQUEST`, `MAX_CELLS_PER_UPLOAD`,
+/// `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`: split it.
 pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyError> {
+    let cells = operations.iter().map(cell_count);
+    let too_many = operations.len() > MAX_MUTATIONS_PER_REQUEST
+        || cells.clone().any(|count| count > MAX_CELLS_PER_OPERATION)
+        || cells.sum::<usize>() > MAX_CELLS_PER_UPLOAD;
+    if too_many {
+        return Err(BodyError::Shape("it has too many mutations or cells for one entry: split it"));
+    }
     let stored: Vec<StoredOperation> = operations.iter().map(StoredOperation::from).collect();
     let plain = postcard::to_allocvec(&stored)?;
     let compressed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
@@ -164,8 +175,8 @@ pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyErr
     Ok(object)
 }
 
-/// Reads an object; total, and never more memory than a small multiple of
-/// `MAX_EXTERNAL_BODY_BYTES`.
+/// Reads an object; total, and never more memory than `MAX_EXTERNAL_BODY_BYTES` and what
+/// `MAX_CELLS_PER_UPLOAD` cells take.
 ///
 /// # Errors
 /// [`BodyError`] with what is wrong.
@@ -176,16 +187,40 @@ pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> 
         return Err(BodyError::UnknownVersion { version: u64::from(*version) });
     }
     let plain = decompress(compressed, MAX_EXTERNAL_BODY_BYTES)?;
-    let stored: Vec<StoredOperation> = whole(&plain)?;
-    if stored.is_empty() || stored.len() > MAX_MUTATIONS_PER_REQUEST {
+    read_operations(&plain)
+}
+
+/// Reads a list of operations one by one, so that no more cells than allowed are ever there.
+fn read_operations(plain: &[u8]) -> Result<Vec<Operation>, BodyError> {
+    let (count, mut rest) = postcard::take_from_bytes::<usize>(plain)?;
+    if count == 0 || count > MAX_MUTATIONS_PER_REQUEST {
         return Err(BodyError::Shape("it has no mutations or too many"));
     }
-    let operations = stored.into_iter().map(Operation::try_from);
-    let operations = operations.collect::<Result<Vec<_>, _>>()?;
-    if operations.iter().any(|operation| !matches!(operation, Operation::SetCells(_))) {
-        return Err(BodyError::Shape("it does more than set cells"));
+    let (mut operations, mut cells) = (Vec::new(), 0_usize);
+    for _ in 0..count {
+        let (stored, behind) = postcard::take_from_bytes::<StoredOperation>(rest)?;
+        let operation = Operation::try_from(stored)?;
+        if !matches!(operation, Operation::SetCells(_)) {
+            return Err(BodyError::Shape("it does more than set cells"));
+        }
+        cells = cells.saturating_add(cell_count(&operation));
+        if cells > MAX_CELLS_PER_UPLOAD {
+            return Err(BodyError::Shape("it has more cells than any may have"));
+        }
+        operations.push(operation);
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        return Err(BodyError::Shape("there are bytes behind it"));
     }
     Ok(operations)
+}
+
+fn cell_count(operation: &Operation) -> usize {
+    match operation {
+        Operation::SetCells(set) => set.cells.len(),
+        _ => 0,
+    }
 }
 
 /// Decompresses at most `max_bytes`.
@@ -269,6 +304,77 @@ mod tests {
         }
         let other_version = [&[2], &object[1..]].concat();
         assert!(decode_external_body(&other_version).is_err());
+    }
+
+    /// An object with these operations of blank cells, each with so many, written by nobody.
+    fn bomb(cells: &[usize]) -> Vec<u8> {
+        let mut plain = postcard::to_allocvec(&cells.len()).unwrap();
+        for count in cells {
+            // Set cells of sheet 0, no formats, one run at 0, 0, and its cells.
+            plain.extend([0, 0, 0, 1, 0, 0]);
+            plain.extend(postcard::to_allocvec(count).unwrap());
+            plain.resize(plain.len() + count, 0);
+        }
+        let packed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL).unwrap();
+        [&[OBJECT_VERSION], packed.as_slice()].concat()
+    }
+
+    fn blank(count: usize) -> Operation {
+        let blank = |row| CellEdit {
+            row,
+            column: 0,
+            value: Some(Value::Empty),
+            formula: None,
+            format: None,
+        };
+        let cells = (0..u32::try_from(count).unwrap()).map(blank).collect();
+        Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+    }
+
+    #[test]
+    fn an_upload_has_so_many_cells_and_mutations_and_no_more() {
+        let full = vec![MAX_CELLS_PER_OPERATION; MAX_CELLS_PER_UPLOAD / MAX_CELLS_PER_OPERATION];
+        let and_one = [full.as_slice(), &[1]].concat();
+        let most = MAX_MUTATIONS_PER_REQUEST;
+        for (cells, fits) in [
+            (full, true),
+            (and_one, false),
+            (vec![MAX_CELLS_PER_OPERATION], true),
+            (vec![MAX_CELLS_PER_OPERATION + 1], false),
+            (vec![1; most], true),
+            (vec![1; most + 1], false),
+        ] {
+            let operations: Vec<Operation> = cells.iter().map(|count| blank(*count)).collect();
+            let object = bomb(&cells);
+            assert!(object.len() < 4_000);
+            assert_eq!(decode_external_body(&object).is_ok(), fits, "{cells:?}");
+            assert_eq!(encode_external_body(&operations).is_ok(), fits, "{cells:?}");
+        }
+        // 32 MB of operations with one cell each, or of one with all.
+        assert!(decode_external_body(&bomb(&vec![1; 4_000_000])).is_err());
+        assert!(decode_external_body(&bomb(&[32_000_000])).is_err());
+    }
+
+    #[test]
+    fn a_record_has_so_many_moved_sheets_and_no_more() {
+        let read = |count: usize| {
+            let stored = ExternalV1 {
+                base: BaseV1::new(at(9), at(3)),
+                count: 1,
+                bytes: 1,
+                sha256: [0; 32],
+                sheets: (0..u32::try_from(count).unwrap()).map(unmoved).collect(),
+            };
+            let body = postcard::to_allocvec(&stored).unwrap();
+            decode_external(1, at(9), ClientKey([7; 8]), 1, String::new(), &body)
+        };
+        assert!(read(MAX_MOVED_SHEETS).is_ok());
+        assert!(read(MAX_MOVED_SHEETS + 1).is_err());
+    }
+
+    fn unmoved(sheet: u32) -> SheetV1 {
+        let map = |axis| StoredAxisMap::from(&crate::axis_map::AxisMap::identity(axis));
+        SheetV1 { sheet, target: Some(sheet), rows: map(Axis::Rows), columns: map(Axis::Columns) }
     }
 
     #[test]

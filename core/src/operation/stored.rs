@@ -58,7 +58,9 @@ pub struct StoredRange(u32, StoredSpans, StoredSpans);
 
 /// Spans, each by its distance from the end of the one before, and its count; none: all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct StoredSpans(Vec<(u32, u32)>);
+struct StoredSpans(
+    #[serde(deserialize_with = "crate::bounded::at_most::<_, _, MAX_SPANS>")] Vec<(u32, u32)>,
+);
 
 /// A stored operation that this version of Cellar cannot read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -175,9 +177,6 @@ impl StoredSpans {
         if self.0.is_empty() {
             return Ok(Spans::all(axis));
         }
-        if self.0.len() > MAX_SPANS {
-            return Err(UnreadableOperation::TooLarge);
-        }
         let (mut end, mut spans) = (0_u32, Vec::with_capacity(self.0.len()));
         for (gap, count) in self.0 {
             let first = end.checked_add(gap).ok_or(UnreadableOperation::OutOfRange)?;
@@ -270,10 +269,13 @@ mod tests {
         let named = |bytes| StoredOperation::RenameSheet(0, "x".repeat(bytes));
         assert!(Operation::try_from(named(4 * MAX_SHEET_NAME_CHARACTERS)).is_ok());
         assert!(Operation::try_from(named(4 * MAX_SHEET_NAME_CHARACTERS + 1)).is_err());
-        let deleted =
-            |count| StoredOperation::DeleteRows(StoredDelete(0, StoredSpans(vec![(1, 1); count])));
-        assert!(Operation::try_from(deleted(MAX_SPANS)).is_ok());
-        assert!(Operation::try_from(deleted(MAX_SPANS + 1)).is_err());
+        let deleted = |count| {
+            let spans = StoredSpans(vec![(1, 1); count]);
+            let stored = StoredOperation::DeleteRows(StoredDelete(0, spans));
+            read(&postcard::to_allocvec(&stored).unwrap())
+        };
+        assert!(deleted(MAX_SPANS).is_ok());
+        assert!(deleted(MAX_SPANS + 1).is_err());
         for bad in [(u32::MAX, 1), (0, u32::MAX), (1, 0)] {
             let stored = StoredOperation::DeleteRows(StoredDelete(0, StoredSpans(vec![bad])));
             assert!(Operation::try_from(stored).is_err());

@@ -2,6 +2,8 @@
 //!
 //! The layout is released: never change it (see `stored.rs`).
 
+mod runs;
+
 use serde::{Deserialize, Serialize};
 
 use super::decimal::StoredDecimal;
@@ -14,11 +16,14 @@ use crate::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredSetCells {
     sheet: u32,
+    // Each is a cell's.
+    #[serde(deserialize_with = "crate::bounded::at_most::<_, _, MAX_CELLS_PER_OPERATION>")]
     formats: Vec<String>,
+    #[serde(deserialize_with = "runs::read")]
     runs: Vec<Run>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 struct Run {
     /// Rows below the run before (for the first: the row itself).
     rows_down: u32,

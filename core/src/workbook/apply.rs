@@ -1,9 +1,9 @@
 //! Applies operations.
 
-use super::{Sheet, TooManyCells, Workbook};
+use super::{Sheet, Workbook, WorkbookTooLarge};
 use crate::axis_map::Axis;
 use crate::entry::Entry;
-use crate::limits::{MAX_SHEET_NAME_CHARACTERS, MAX_SHEETS};
+use crate::limits::MAX_SHEETS;
 use crate::operation::{AddSheet, Operation, SheetId};
 
 impl Workbook {
@@ -11,8 +11,8 @@ impl Workbook {
     /// [`Workbook::apply_operations`].
     ///
     /// # Errors
-    /// [`TooManyCells`] beyond `MAX_REPLAY_BYTES`.
-    pub fn apply(&mut self, entry: &Entry) -> Result<(), TooManyCells> {
+    /// [`WorkbookTooLarge`] as of [`Workbook::apply_operations`].
+    pub fn apply(&mut self, entry: &Entry) -> Result<(), WorkbookTooLarge> {
         let Some(edits) = entry.edits() else {
             return Ok(());
         };
@@ -22,19 +22,25 @@ impl Workbook {
     /// Applies committed operations, one after the other.
     ///
     /// # Errors
-    /// [`TooManyCells`] beyond `MAX_REPLAY_BYTES`.
-    pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), TooManyCells> {
-        for operation in operations {
+    /// [`WorkbookTooLarge`] beyond `MAX_REPLAY_BYTES`, `MAX_AXIS_RUNS` or `MAX_RANGE_FORMATS`:
+    /// after the operation that leads there, which is applied; those behind it are not.
+    pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), WorkbookTooLarge> {
+        operations.iter().try_for_each(|operation| {
             self.apply_operation(operation);
-            if self.bytes() > self.max_bytes {
-                return Err(TooManyCells);
-            }
+            self.check(operation)
+        })
+    }
+
+    /// What an operation has made too large. Others than its sheet are as they were.
+    fn check(&self, operation: &Operation) -> Result<(), WorkbookTooLarge> {
+        if self.bytes > self.max_bytes {
+            return Err(WorkbookTooLarge::Cells);
         }
-        Ok(())
+        changed_sheet(operation).and_then(|id| self.sheets.get(&id)).map_or(Ok(()), Sheet::check)
     }
 
     /// Applies one operation in the coordinates of this state; on a sheet that does not exist, it
-    /// changes nothing.
+    /// changes nothing. However large the state becomes: see [`Workbook::apply_operations`].
     pub fn apply_operation(&mut self, operation: &Operation) {
         match operation {
             Operation::SetCells(set) => self.change(set.sheet, |sheet| {
@@ -68,7 +74,9 @@ impl Workbook {
 
     fn change(&mut self, id: SheetId, change: impl FnOnce(&mut Sheet)) {
         if let Some(sheet) = self.sheets.get_mut(&id) {
+            let before = sheet.bytes();
             change(sheet);
+            self.bytes = self.bytes.saturating_sub(before).saturating_add(sheet.bytes());
         }
     }
 
@@ -78,43 +86,51 @@ impl Workbook {
         if self.order.len() >= MAX_SHEETS || !self.used.insert(add.sheet) {
             return;
         }
-        let name = self.free_name(&add.name, None);
-        self.sheets.insert(add.sheet, Sheet::new(name));
+        let sheet = Sheet::new(self.free_name(&add.name, None));
+        self.names.insert(sheet.name(), add.sheet);
+        self.bytes = self.bytes.saturating_add(sheet.bytes());
+        self.sheets.insert(add.sheet, sheet);
         self.order.push(add.sheet);
     }
 
     fn rename(&mut self, id: SheetId, name: &str) {
         let name = self.free_name(name, Some(id));
-        self.change(id, |sheet| sheet.name = name);
+        if let Some(sheet) = self.sheets.get_mut(&id) {
+            self.names.remove(&sheet.name);
+            self.names.insert(&name, id);
+            sheet.name = name;
+        }
     }
 
     /// The last sheet stays.
     fn delete_sheet(&mut self, id: SheetId) {
-        if self.order.len() > 1 && self.sheets.remove(&id).is_some() {
+        if self.order.len() > 1
+            && let Some(sheet) = self.sheets.remove(&id)
+        {
+            self.names.remove(&sheet.name);
+            self.bytes = self.bytes.saturating_sub(sheet.bytes());
             self.order.retain(|other| *other != id);
         }
     }
 
     /// The name, or with a number behind it if another sheet than `own` has it.
     pub(super) fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
-        let taken = |name: &str| self.sheet_named(name).is_some_and(|id| Some(id) != own);
-        let numbered = |number: usize| {
-            let suffix = format!(" ({number})");
-            let room = MAX_SHEET_NAME_CHARACTERS.saturating_sub(suffix.len());
-            let cut: String = name.chars().take(room).collect();
-            format!("{}{suffix}", cut.trim_end())
-        };
-        if !taken(name) {
-            return name.to_owned();
-        }
-        // One of as many numbers as there are sheets, and one more, is free.
-        let mut candidates = (2..=self.order.len().saturating_add(2)).map(numbered);
-        candidates.find(|candidate| !taken(candidate)).unwrap_or_else(|| name.to_owned())
+        self.names.free(name, own)
     }
+}
 
-    pub(super) fn bytes(&self) -> usize {
-        const SHEET_BYTES: usize = 512;
-        let weight = |sheet: &Sheet| sheet.bytes().saturating_add(SHEET_BYTES);
-        self.sheets.values().map(weight).fold(0, usize::saturating_add)
+/// The sheet whose rows, columns, cells or formats an operation changes.
+fn changed_sheet(operation: &Operation) -> Option<SheetId> {
+    match operation {
+        Operation::SetCells(set) => Some(set.sheet),
+        Operation::ClearRange(clear) => Some(clear.sheet),
+        Operation::SetFormat(set) => Some(set.sheet),
+        Operation::InsertRows(insert) | Operation::InsertColumns(insert) => Some(insert.sheet),
+        Operation::DeleteRows(delete) | Operation::DeleteColumns(delete) => Some(delete.sheet),
+        Operation::AddSheet(_)
+        | Operation::RenameSheet(_)
+        | Operation::DeleteSheet(_)
+        | Operation::Undo(_)
+        | Operation::Rejected(_) => None,
     }
 }

@@ -23,6 +23,8 @@ pub struct RangeFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
+    /// About how many bytes they take in memory.
+    bytes: usize,
 }
 
 impl FormatLayer {
@@ -65,12 +67,29 @@ impl FormatLayer {
             record.rows.intersection(rows) == record.rows
                 && record.columns.intersection(columns) == record.columns
         };
-        self.records.retain(|record| !hidden(record));
+        let kept = |record: &RangeFormat| !hidden(record);
+        self.retain(kept);
         if format == GENERAL && self.intersection(rows, columns).is_empty() {
             return;
         }
         let (rows, columns) = (rows.clone(), columns.clone());
-        self.records.push(RangeFormat { rows, columns, format: format.to_owned() });
+        let record = RangeFormat { rows, columns, format: format.to_owned() };
+        self.bytes = self.bytes.saturating_add(weight_bytes(&record));
+        self.records.push(record);
+    }
+
+    fn retain(&mut self, keep: impl Fn(&RangeFormat) -> bool) {
+        let bytes = &mut self.bytes;
+        self.records.retain(|record| {
+            let kept = keep(record);
+            *bytes = bytes.saturating_sub(if kept { 0 } else { weight_bytes(record) });
+            kept
+        });
+    }
+
+    /// How many records it has.
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
     }
 
     /// The records where maps of both axes take them.
@@ -100,16 +119,18 @@ impl FormatLayer {
             *spans = map.covered(spans);
         }
         self.records.retain(|record| !record.rows.is_empty() && !record.columns.is_empty());
+        self.bytes = self.records.iter().map(weight_bytes).fold(0, usize::saturating_add);
     }
 
     /// About how many bytes it takes in memory.
     pub(super) fn bytes(&self) -> usize {
-        const FRAME_BYTES: usize = 96;
-        const SPAN_BYTES: usize = 8;
-        let weight = |record: &RangeFormat| {
-            let spans = record.rows.len().saturating_add(record.columns.len());
-            FRAME_BYTES + spans.saturating_mul(SPAN_BYTES) + record.format.len()
-        };
-        self.records.iter().map(weight).fold(0, usize::saturating_add)
+        self.bytes
     }
+}
+
+fn weight_bytes(record: &RangeFormat) -> usize {
+    const FRAME_BYTES: usize = 96;
+    const SPAN_BYTES: usize = 8;
+    let spans = record.rows.len().saturating_add(record.columns.len());
+    FRAME_BYTES.saturating_add(spans.saturating_mul(SPAN_BYTES)).saturating_add(record.format.len())
 }

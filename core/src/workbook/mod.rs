@@ -7,17 +7,22 @@ mod apply;
 mod axis_order;
 mod diff;
 mod format_layer;
+mod names;
 mod sheet;
 #[cfg(test)]
 mod tests;
+mod too_large;
 mod undo;
 
 pub use diff::{AxisDiff, CellDiff, SheetChange, SheetDiff, WorkbookDiff};
 pub use format_layer::{FormatLayer, RangeFormat};
 pub use sheet::Sheet;
+pub use too_large::WorkbookTooLarge;
 pub use undo::{UndoFault, undo};
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use self::names::Names;
 
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +38,9 @@ pub struct Workbook {
     order: Vec<SheetId>,
     /// Every number that a sheet ever had.
     used: BTreeSet<SheetId>,
+    names: Names,
+    /// About how many bytes its sheets take in memory.
+    bytes: usize,
     max_bytes: usize,
 }
 
@@ -46,18 +54,17 @@ pub struct Extent {
     pub columns: u32,
 }
 
-/// More cells than one read may hold.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the spreadsheet holds more than {MAX_REPLAY_BYTES} bytes of cells: too many to replay")]
-pub struct TooManyCells;
-
 impl Default for Workbook {
     fn default() -> Self {
         let first = Sheet::new(FIRST_SHEET_NAME.to_owned());
+        let (bytes, mut names) = (first.bytes(), Names::default());
+        names.insert(first.name(), SheetId::FIRST);
         Self {
             sheets: BTreeMap::from([(SheetId::FIRST, first)]),
             order: vec![SheetId::FIRST],
             used: BTreeSet::from([SheetId::FIRST]),
+            names,
+            bytes,
             max_bytes: MAX_REPLAY_BYTES,
         }
     }
@@ -78,8 +85,7 @@ impl Workbook {
     /// The sheet with a name, whatever the case of its letters.
     #[must_use]
     pub fn sheet_named(&self, name: &str) -> Option<SheetId> {
-        let folded = name.to_lowercase();
-        self.sheets().find(|(_, sheet)| sheet.name.to_lowercase() == folded).map(|(id, _)| id)
+        self.names.get(name)
     }
 
     /// The number that a new sheet would get: above every one that was ever used.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::axis_order::{AxisOrder, IdRun, Places};
-use super::{Extent, format_layer::FormatLayer};
+use super::{Extent, WorkbookTooLarge, format_layer::FormatLayer};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::{Cell, GENERAL, Value};
+use crate::limits::{MAX_AXIS_RUNS, MAX_RANGE_FORMATS};
 use crate::operation::{CellEdit, Spans};
 
 /// The id of a cell: of its row, then of its column.
@@ -59,10 +60,24 @@ impl Sheet {
 
     /// About how many bytes it takes in memory.
     pub(super) fn bytes(&self) -> usize {
+        const SHEET_BYTES: usize = 512;
         const RUN_BYTES: usize = 16;
         let runs = self.rows.run_count().saturating_add(self.columns.run_count());
         let around = runs.saturating_mul(RUN_BYTES).saturating_add(self.formats.bytes());
-        self.bytes.saturating_add(around)
+        self.bytes.saturating_add(around).saturating_add(SHEET_BYTES)
+    }
+
+    /// Whether it has more runs or formats than any may have.
+    pub(super) fn check(&self) -> Result<(), WorkbookTooLarge> {
+        for axis in [Axis::Rows, Axis::Columns] {
+            if self.order(axis).run_count() > MAX_AXIS_RUNS {
+                return Err(WorkbookTooLarge::Runs { axis });
+            }
+        }
+        if self.formats.len() > MAX_RANGE_FORMATS {
+            return Err(WorkbookTooLarge::Formats);
+        }
+        Ok(())
     }
 
     /// The cells of a rectangle that hold something, by row and column.

@@ -190,7 +190,7 @@ fn a_replay_holds_so_many_bytes_and_no_more() {
     };
     let mut full = Workbook::default();
     full.apply_operation(&set_row(1));
-    let needed = full.bytes();
+    let needed = full.bytes;
     assert_eq!(full.max_bytes, MAX_REPLAY_BYTES);
-    assert_eq!((bytes(needed), bytes(needed - 1)), (Ok(()), Err(TooManyCells)));
+    assert_eq!((bytes(needed), bytes(needed - 1)), (Ok(()), Err(WorkbookTooLarge::Cells)));
 }

@@ -25,9 +25,9 @@ pub enum LogError {
         /// The newest there is.
         newest: Position,
     },
-    /// The range holds more cells than one read may.
+    /// The spreadsheet holds more than one read may.
     #[error(transparent)]
-    TooManyCells(#[from] cellar_core::workbook::TooManyCells),
+    TooManyCells(#[from] cellar_core::workbook::WorkbookTooLarge),
     /// A sheet that the spreadsheet does not have at that position.
     #[error("there is no sheet `{sheet}`")]
     UnknownSheet {

@@ -140,7 +140,6 @@ async fn a_body_that_nobody_could_read_never_becomes_an_entry() {
         ("an insert", encode_external_body(&[Operation::InsertRows(insert)]).unwrap()),
         ("nothing", encode_external_body(&[]).unwrap()),
         ("a row beyond the last", encode_external_body(&[beyond]).unwrap()),
-        ("too many", encode_external_body(&many(MAX_MUTATIONS_PER_REQUEST + 1)).unwrap()),
         ("cut", body()[..100].to_vec()),
     ] {
         let upload = fixture.uploaded(&bytes).await;
