@@ -102,7 +102,7 @@ mod tests {
             message("region: eu-west-1\n\nstak: x\n"),
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
              fields: stack, region, architecture, tokens, cors_origins, api, log_retention_days, \
-             deletion_protection, local"
+             archive_after_days, keep_segments, deletion_protection, local"
         );
     }
 
@@ -134,7 +134,7 @@ mod tests {
             panic!("{error}");
         };
         assert_eq!(unknown.field, "a`, expected `b");
-        assert_eq!(unknown.known.len(), 9);
+        assert_eq!(unknown.known.len(), 11);
     }
 
     #[test]
