@@ -389,7 +389,7 @@ impl Inner {
             sheet.cells.retain(|_| index.next() == Some(skip));
         }
         let next = (skip + 1 < cells).then(|| u64::try_from(skip + 1).unwrap());
-        DiffReply { from, to, sheets, next }
+        DiffReply { from, to, sheets, spans_cut: false, next }
     }
 
     fn sheets(&self, id: LogId, query: &HashMap<String, String>) -> SheetsReply {
@@ -434,6 +434,7 @@ impl Inner {
             epoch: self.epochs[&id],
             extent: sheet.extent(),
             formats: Vec::new(),
+            formats_cut: false,
             cells,
             next,
         })
