@@ -72,6 +72,11 @@ pub const MAX_DRAINED_BYTES: usize = 16 * 1024 * 1024;
 /// A Lambda reply is limited to 6 MB, and travels as a text inside JSON in which each quote and
 /// backslash takes one byte more: at most twice these bytes, and the last entry or cell on top.
 pub const MAX_REPLY_BYTES: usize = 2 * 1024 * 1024 + 512 * 1024;
+/// Bytes of a reply of cells that may be spans: of formats, or of rows and columns that differ.
+/// They come whole or cut with the first page; the rest of it is for cells.
+pub const MAX_REPLY_SPANS_BYTES: usize = MAX_REPLY_BYTES / 2;
+/// Bytes of one span in the API's JSON, with the comma behind it.
+pub const MAX_SPAN_JSON_BYTES: usize = 40;
 /// Cells that one range may span, populated or not.
 pub const MAX_RANGE_CELLS: u64 = 1 << 24;
 /// Bytes of cells that one read may hold in memory while it replays the log.

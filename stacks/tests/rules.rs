@@ -10,6 +10,8 @@
 
 #[path = "rules/events.rs"]
 mod events;
+#[path = "rules/roles.rs"]
+mod roles;
 
 use cellar_core::environment;
 use cellar_stacks::config::TokenKey;
@@ -188,42 +190,9 @@ fn tables_have_the_keys_of_the_log_and_only_entries_a_stream() {
     assert_eq!(stream("SegmentTable"), None);
 }
 
-/// What a role allows: the id, the actions and the resources of each statement.
-fn allowed_by<'a>(template: &'a Template, role: &str) -> Vec<(&'a str, Vec<&'a str>, &'a Value)> {
-    let own = allowed(template).into_iter().filter(|(id, _)| *id == role);
-    own.map(|(_, statement)| {
-        let actions = statement["Action"].as_array().unwrap();
-        let actions = actions.iter().map(|action| action.as_str().unwrap()).collect();
-        (statement["Sid"].as_str().unwrap(), actions, &statement["Resource"])
-    })
-    .collect()
-}
-
 /// A list of one ARN.
 fn arn(id: &str) -> Value {
     json!([{"Fn::GetAtt": [id, "Arn"]}])
-}
-
-#[test]
-fn the_api_may_do_exactly_this() {
-    let template = template_of(&Config::default());
-    let table_actions = vec!["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
-    let upload_actions =
-        vec!["s3:DeleteObjectTagging", "s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"];
-    let below =
-        |prefix: &str| json!([{"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, prefix]]}]);
-    assert_eq!(
-        allowed_by(&template, "ApiRole"),
-        [
-            ("EntryTable", table_actions.clone(), &arn("EntryTable")),
-            ("SegmentTable", table_actions, &arn("SegmentTable")),
-            ("Uploads", upload_actions, &below("/uploads/*")),
-            ("Archive", vec!["s3:GetObject", "s3:PutObject"], &below("/archive/*")),
-            ("TellMissing", vec!["s3:ListBucket"], &arn("Bucket")),
-            ("OwnLogs", vec!["logs:CreateLogStream", "logs:PutLogEvents"], &arn("ApiLogGroup")),
-            ("Traces", vec!["xray:PutTelemetryRecords", "xray:PutTraceSegments"], &json!("*")),
-        ]
-    );
 }
 
 #[test]

@@ -148,7 +148,7 @@ mod tests {
             deleted: vec![PlacedCell { row: 6, column: 0, cell: number(None) }],
         };
         let (from, to) = (Position::FIRST, Position::FIRST);
-        let diff = DiffReply { from, to, sheets: vec![sheet], next: None };
+        let diff = DiffReply { from, to, sheets: vec![sheet], spans_cut: false, next: None };
         let long = format!("  B4: \"{}…\" -> 2.00", "x".repeat(60));
         let plain: Vec<String> =
             lines(&diff).iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect();

@@ -203,6 +203,7 @@ mod tests {
             epoch: 1,
             extent: Extent::default(),
             formats: Vec::new(),
+            formats_cut: false,
             cells,
             next: None,
         }

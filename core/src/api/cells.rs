@@ -22,8 +22,13 @@ pub struct CellsReply {
     /// How far the whole sheet was ever written to.
     pub extent: Extent,
     /// The formats of ranges that meet the range, oldest first: for cells that are blank so far.
+    /// They come with the first page only, which is the one without `from`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formats: Vec<RangeFormat>,
+    /// On the first page: there are more formats than fit one reply. The oldest are missing, and
+    /// come with no page: ask for a smaller range.
+    #[serde(default)]
+    pub formats_cut: bool,
     /// The cells.
     pub cells: Vec<PlacedCell>,
     /// If the cells were cut: the cell to go on `from`, in A1 notation.

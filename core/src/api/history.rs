@@ -26,8 +26,13 @@ pub struct DiffReply {
     pub from: Position,
     /// The other.
     pub to: Position,
-    /// The sheets that differ, by number.
+    /// The sheets that differ, by number. Their rows and columns come with the first page only,
+    /// their cells with every page.
     pub sheets: Vec<SheetDiff>,
+    /// On the first page: there are more spans of rows and columns than fit one reply. Those that
+    /// are missing come with no page: ask for a diff of positions that are nearer to each other.
+    #[serde(default)]
+    pub spans_cut: bool,
     /// If the cells were cut: how many to `skip` for those that are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,

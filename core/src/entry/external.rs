@@ -77,13 +77,17 @@ impl ExternalEdits {
         transform(authored, &self.map)
     }
 
-    /// About how many bytes it takes in memory and in a reply.
+    /// About how many bytes it takes in memory and in a reply, with the URL of its object.
     pub(super) fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 512;
+        /// A presigned URL: most of it is the session token of the function that signs it.
+        const URL_BYTES: usize = 2_560;
+        const SHEET_BYTES: usize = 64;
         const RUN_BYTES: usize = 48;
         let runs = |map: &SheetMap| map.rows.runs().len() + map.columns.runs().len();
-        let runs: usize = self.map.sheets().map(|(_, map)| runs(map)).sum();
-        FRAME_BYTES + self.object.len() + runs.saturating_mul(RUN_BYTES)
+        let sheet = |map: &SheetMap| runs(map).saturating_mul(RUN_BYTES) + SHEET_BYTES;
+        let sheets: usize = self.map.sheets().map(|(_, map)| sheet(map)).sum();
+        FRAME_BYTES + URL_BYTES + self.object.len() + sheets
     }
 }
 
@@ -240,6 +244,7 @@ pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::ExternalView;
     use crate::cell::Value;
     use crate::operation::{AddSheet, CellEdit, DeleteSpans, InsertBefore, SetCells, Spans};
 
@@ -280,6 +285,22 @@ mod tests {
         assert!(read(2, &body).is_err());
         for cut in 0..body.len() {
             assert!(read(1, &body[..cut]).is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn its_weight_is_no_less_than_what_a_reply_sends() {
+        // Of as many sheets as there can be, each under another number.
+        let sheets = (1..=1_000).map(|sheet| {
+            (SheetId(u32::MAX - sheet), SheetMap::identity(SheetId(u32::MAX - 2_000 - sheet)))
+        });
+        let renumbered = ExternalEdits { map: SpaceMap::from_sheets(sheets), ..external() };
+        for external in [external(), renumbered] {
+            let mut view = ExternalView::from(&external);
+            // As in AWS: key, date, signature, and a session token that is escaped.
+            view.url = Some("x".repeat(2_560));
+            let sent = serde_json::to_string(&view).unwrap().len();
+            assert!(external.weight_bytes() >= sent, "{} < {sent}", external.weight_bytes());
         }
     }
 

@@ -4,7 +4,7 @@ use cellar_core::a1::{CellName, Rectangle};
 use cellar_core::api::PlacedCell;
 use cellar_core::cell::{Cell, json_text_bytes};
 use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_REPLY_BYTES;
+use cellar_core::limits::{MAX_REPLY_BYTES, MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES};
 use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
 use cellar_core::workbook::{Extent, RangeFormat, Sheet};
@@ -13,6 +13,8 @@ use super::{LogError, Logs};
 
 /// About how many bytes of JSON a cell takes besides its texts.
 const CELL_FRAME_BYTES: usize = 96;
+/// About how many bytes of JSON a format takes besides its text and its spans.
+const FORMAT_FRAME_BYTES: usize = 48;
 
 /// A sheet, by number or by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +55,10 @@ pub struct CellsRead {
     pub name: String,
     /// How far the sheet was ever written to.
     pub extent: Extent,
-    /// The formats of ranges that meet the rectangle, oldest first.
+    /// The formats of ranges that meet the rectangle, oldest first; on the first page only.
     pub formats: Vec<RangeFormat>,
+    /// Whether the oldest formats are missing, because there are more than fit one reply.
+    pub formats_cut: bool,
     /// The cells, by row and column.
     pub cells: Vec<PlacedCell>,
     /// If the cells were cut: the first cell that is not in this reply.
@@ -81,26 +85,70 @@ impl Logs {
                 SheetName::Name(name) => name.clone(),
             },
         })?;
-        let (cells, next) = page(sheet, query);
+        let formats = Formats::of_page(sheet, query);
+        let (cells, next) = page(sheet, query, formats.bytes);
         Ok(CellsRead {
             position: read.position,
             epoch: read.epoch,
             sheet: id,
             name: sheet.name().to_owned(),
             extent: sheet.extent(),
-            formats: sheet.formats().in_rectangle(query.rectangle),
+            formats: formats.newest,
+            formats_cut: formats.cut,
             cells,
             next,
         })
     }
 }
 
-/// The cells from where the page before ended, and where this one ends.
-fn page(sheet: &Sheet, query: &CellsQuery) -> (Vec<PlacedCell>, Option<CellName>) {
+/// The formats that a page sends.
+#[derive(Default)]
+struct Formats {
+    newest: Vec<RangeFormat>,
+    bytes: usize,
+    cut: bool,
+}
+
+impl Formats {
+    /// Every page would have the same: only the first has any.
+    fn of_page(sheet: &Sheet, query: &CellsQuery) -> Self {
+        match query.from {
+            None => Self::cut(sheet.formats().in_rectangle(query.rectangle)),
+            Some(_) => Self::default(),
+        }
+    }
+
+    /// As many as fit. The newest that holds a cell counts: without older ones the others are
+    /// still right.
+    fn cut(all: Vec<RangeFormat>) -> Self {
+        let mut bytes = 0_usize;
+        let fits = |format: &&RangeFormat| {
+            let with = bytes.saturating_add(format_bytes(format));
+            let fits = with <= MAX_REPLY_SPANS_BYTES;
+            bytes = if fits { with } else { bytes };
+            fits
+        };
+        let kept = all.iter().rev().take_while(fits).count();
+        let missing = all.len().saturating_sub(kept);
+        Self { newest: all.into_iter().skip(missing).collect(), bytes, cut: missing > 0 }
+    }
+}
+
+fn format_bytes(format: &RangeFormat) -> usize {
+    let spans = format.rows.len().saturating_add(format.columns.len());
+    FORMAT_FRAME_BYTES + json_text_bytes(&format.format) + spans.saturating_mul(MAX_SPAN_JSON_BYTES)
+}
+
+/// The cells from where the page before ended, and where this one ends; `bytes` of it are taken.
+fn page(
+    sheet: &Sheet,
+    query: &CellsQuery,
+    mut bytes: usize,
+) -> (Vec<PlacedCell>, Option<CellName>) {
     let start = query.from.map_or((0, 0), |cell| (cell.row, cell.column));
     let mut rectangle = query.rectangle;
     rectangle.first.row = rectangle.first.row.max(start.0);
-    let (mut cells, mut bytes) = (Vec::new(), 0_usize);
+    let mut cells = Vec::new();
     for ((row, column), cell) in sheet.cells_in(rectangle).filter(|(place, _)| *place >= start) {
         bytes = bytes.saturating_add(weight_bytes(&cell));
         if bytes > MAX_REPLY_BYTES && !cells.is_empty() {
@@ -114,4 +162,44 @@ fn page(sheet: &Sheet, query: &CellsQuery) -> (Vec<PlacedCell>, Option<CellName>
 fn weight_bytes(cell: &Cell) -> usize {
     let length = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
     CELL_FRAME_BYTES + cell.value.json_bytes() + length(&cell.formula) + length(&cell.format)
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::operation::Spans;
+
+    use super::*;
+
+    /// A format whose weight is exactly so many bytes.
+    fn format(row: u32, bytes: usize) -> RangeFormat {
+        let (rows, columns) = (Spans::one(row, 1), Spans::one(0, 1));
+        let bare = RangeFormat { rows, columns, format: String::new() };
+        let format = "0".repeat(bytes - format_bytes(&bare));
+        RangeFormat { format, ..bare }
+    }
+
+    #[test]
+    fn formats_end_at_their_limit_and_the_oldest_go() {
+        let half = MAX_REPLY_SPANS_BYTES / 2;
+        let fits = vec![format(0, half), format(1, MAX_REPLY_SPANS_BYTES - half)];
+        let formats = Formats::cut(fits.clone());
+        assert_eq!((formats.newest, formats.bytes), (fits, MAX_REPLY_SPANS_BYTES));
+        assert!(!formats.cut);
+
+        let old =
+            vec![format(0, 200), format(1, half + 1), format(2, MAX_REPLY_SPANS_BYTES - half)];
+        let formats = Formats::cut(old.clone());
+        assert_eq!(formats.newest, old[2..], "not the small one that is older than a large one");
+        assert!(formats.cut);
+        assert!(Formats::cut(vec![format(0, MAX_REPLY_SPANS_BYTES + 1)]).cut);
+    }
+
+    #[test]
+    fn the_weight_of_a_format_is_no_less_than_its_json() {
+        let single = |index: u32| u32::MAX - 200 + 2 * index;
+        let spans = Spans::of((0..90).map(single));
+        let format = RangeFormat { rows: spans.clone(), columns: spans, format: "\"\u{1}".into() };
+        let json = serde_json::to_string(&format).unwrap();
+        assert!(format_bytes(&format) > json.len(), "{json}");
+    }
 }

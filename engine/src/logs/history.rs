@@ -57,6 +57,9 @@ impl Logs {
     }
 
     /// At least one entry from `from` backwards; from the archive if the segment was purged.
+    ///
+    /// # Errors
+    /// [`LogError::NoSuchPosition`] if the segment ended before `from`.
     async fn page_back(
         &self,
         log: LogId,
@@ -76,6 +79,11 @@ impl Logs {
             if !unbroken.is_empty() {
                 return Ok(unbroken);
             }
+        }
+        // A segment that was purged keeps its last entry.
+        let last = self.read(|| self.entries.last(log, from.segment(), true)).await?;
+        if let Some(last) = last.filter(|last| last.position < from) {
+            return Err(LogError::NoSuchPosition { at: from, newest: last.position });
         }
         let archived = self.read(|| self.archived(log, from.segment(), true)).await?;
         let archived = archived.ok_or(LogError::Corrupt { at: from })?;
@@ -108,15 +116,22 @@ impl Logs {
         to: Position,
     ) -> Result<WorkbookDiff, LogError> {
         let (early, late) = (from.min(to), from.max(to));
-        let mut at_early = None;
+        let (mut at_early, mut newest) = (None, Position::FIRST);
         let read = self
             .replay(log, Some(late), Some(late), |workbook, entry| {
+                if entry.position <= early {
+                    newest = entry.position;
+                }
                 // Before the first entry behind it, the state is the one wanted.
                 if at_early.is_none() && entry.position > early {
                     at_early = Some(workbook.clone());
                 }
             })
             .await?;
+        // Between the end of one segment and the next.
+        if newest < early {
+            return Err(LogError::NoSuchPosition { at: early, newest });
+        }
         let at_early = at_early.unwrap_or_else(|| read.workbook.clone());
         Ok(match from <= to {
             true => at_early.diff(&read.workbook),

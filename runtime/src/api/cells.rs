@@ -61,6 +61,7 @@ pub(super) async fn cells(
         epoch: read.epoch,
         extent: read.extent,
         formats: read.formats,
+        formats_cut: read.formats_cut,
         cells: read.cells,
         next: read.next.map(|cell| cell.to_string()),
     }))

@@ -37,6 +37,7 @@ pub(super) async fn grant(
     let log = caller.log(&id, Need::Write)?;
     let request: UploadRequest = body.read()?;
     let sha256 = sha256(&request.sha256)?;
+    check_not_empty(request.bytes)?;
     let upload = Uuid::new_v4();
     let granted = state.logs().grant_upload(log, upload, request.bytes, sha256).await?;
     Ok(Json(UploadReply {
@@ -90,6 +91,27 @@ pub(super) async fn complete(
     Ok(Json(reply(&state, &appended).await?))
 }
 
+/// Not even an entry without cells has 0 bytes: the client has forgotten to encode it.
+fn check_not_empty(bytes: u64) -> Result<(), Failure> {
+    if bytes > 0 {
+        return Ok(());
+    }
+    let why = "an upload of 0 bytes cannot become an entry: send `bytes` of the encoded operations";
+    Err(Failure::new(ProblemKind::Unprocessable, why))
+}
+
 fn sha256(text: &str) -> Result<[u8; 32], Failure> {
     parse_sha256(text).map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upload_of_nothing_is_refused() {
+        let failure = check_not_empty(0).unwrap_err();
+        assert_eq!(failure.kind(), ProblemKind::Unprocessable);
+        assert!(check_not_empty(1).is_ok());
+    }
 }

@@ -69,14 +69,18 @@ fn role(storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     // A presigned upload has the rights of whoever signed it, the tag included.
     let uploads = Statement::allow(
         "Uploads",
-        ["s3:DeleteObjectTagging", "s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"],
+        [
+            "s3:DeleteObjectTagging",
+            "s3:GetObject",
+            "s3:GetObjectTagging",
+            "s3:PutObject",
+            "s3:PutObjectTagging",
+        ],
         [below(&storage.bucket, UPLOADS_PREFIX)],
     );
-    let archive = Statement::allow(
-        "Archive",
-        ["s3:GetObject", "s3:PutObject"],
-        [below(&storage.bucket, ARCHIVE_PREFIX)],
-    );
+    // Only an operator archives: the API reads what was purged from the table.
+    let archive =
+        Statement::allow("Archive", ["s3:GetObject"], [below(&storage.bucket, ARCHIVE_PREFIX)]);
     let missing = permissions::tell_missing(&storage.bucket, &[ARCHIVE_PREFIX, UPLOADS_PREFIX]);
     Role::assumed_by(Service::Lambda)
         .policy("tables", [entries, segments])

@@ -112,7 +112,7 @@ fn role(
         Statement::allow("Queues", ["sqs:SendMessage"], [snapshots.arn(), dead_letters.arn()]);
     let tags = Statement::allow(
         "UploadTags",
-        ["s3:DeleteObjectTagging", "s3:PutObjectTagging"],
+        ["s3:DeleteObjectTagging"],
         [below(&storage.bucket, UPLOADS_PREFIX)],
     );
     Role::assumed_by(Service::Lambda)

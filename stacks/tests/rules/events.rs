@@ -4,33 +4,10 @@ use cellar_core::environment;
 use cellar_stacks::Config;
 use serde_json::{Value, json};
 
-use super::{Echo, allowed_by, arn, resources_of, template_of};
+use super::{Echo, arn, resources_of, template_of};
 
 /// Alarms that an account has for nothing.
 const FREE_ALARMS: usize = 10;
-
-#[test]
-fn the_relay_may_do_exactly_this() {
-    let template = template_of(&Config::default());
-    let read = vec!["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
-    let tags = vec!["s3:DeleteObjectTagging", "s3:PutObjectTagging"];
-    let queues = json!([
-        {"Fn::GetAtt": ["SnapshotQueue", "Arn"]}, {"Fn::GetAtt": ["RelayDeadLetters", "Arn"]}
-    ]);
-    let uploads = json!([{"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, "/uploads/*"]]}]);
-    assert_eq!(
-        allowed_by(&template, "RelayRole"),
-        [
-            ("EntryStream", read, &json!([{"Fn::GetAtt": ["EntryTable", "StreamArn"]}])),
-            ("ListStreams", vec!["dynamodb:ListStreams"], &json!("*")),
-            ("Queues", vec!["sqs:SendMessage"], &queues),
-            ("UploadTags", tags, &uploads),
-            ("TellMissing", vec!["s3:ListBucket"], &arn("Bucket")),
-            ("OwnLogs", vec!["logs:CreateLogStream", "logs:PutLogEvents"], &arn("RelayLogGroup")),
-            ("Traces", vec!["xray:PutTelemetryRecords", "xray:PutTraceSegments"], &json!("*")),
-        ]
-    );
-}
 
 #[test]
 fn the_relay_is_told_what_it_reads() {

@@ -43,7 +43,7 @@ impl Inner {
             sheet.cells.retain(|_| index.next() == Some(skip));
         }
         let next = (skip + 1 < cells).then(|| u64::try_from(skip + 1).unwrap());
-        DiffReply { from, to, sheets, next }
+        DiffReply { from, to, sheets, spans_cut: false, next }
     }
 
     pub(super) fn sheets(&self, id: LogId, query: &HashMap<String, String>) -> SheetsReply {
@@ -92,6 +92,7 @@ impl Inner {
             epoch: self.epochs[&id],
             extent: sheet.extent(),
             formats: Vec::new(),
+            formats_cut: false,
             cells,
             next,
         })

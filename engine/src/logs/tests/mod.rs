@@ -1,6 +1,8 @@
 //! The drivers over in-memory tables, with replies that get lost.
 
 mod changes;
+mod formats;
+mod positions;
 mod stale;
 
 use std::sync::atomic::{AtomicU64, Ordering};

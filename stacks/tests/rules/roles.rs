@@ -1,0 +1,121 @@
+//! What each function may do: exactly what its code does.
+
+use cellar_stacks::{Config, Template};
+use serde_json::{Value, json};
+
+use super::{allowed, arn, resources_of, template_of};
+
+/// What a function does to a resource: the id of the statement, the resource, the actions.
+type Use = (&'static str, Value, &'static [&'static str]);
+
+/// What a role allows: the id, the actions and the resources of each statement.
+fn allowed_by<'a>(template: &'a Template, role: &str) -> Vec<(&'a str, Vec<&'a str>, &'a Value)> {
+    let own = allowed(template).into_iter().filter(|(id, _)| *id == role);
+    own.map(|(_, statement)| {
+        let actions = statement["Action"].as_array().unwrap();
+        let actions = actions.iter().map(|action| action.as_str().unwrap()).collect();
+        (statement["Sid"].as_str().unwrap(), actions, &statement["Resource"])
+    })
+    .collect()
+}
+
+/// The objects below a prefix.
+fn below(prefix: &str) -> Value {
+    json!([{"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, format!("/{prefix}/*")]]}])
+}
+
+/// What every function does without a line of code: Lambda writes its logs and its traces.
+fn by_lambda(log_group: &str) -> [Use; 2] {
+    [
+        ("OwnLogs", arn(log_group), &["logs:CreateLogStream", "logs:PutLogEvents"]),
+        ("Traces", json!("*"), &["xray:PutTelemetryRecords", "xray:PutTraceSegments"]),
+    ]
+}
+
+/// What the code of the API does. An action that is called and not in the role fails only in AWS,
+/// where it is `AccessDenied`: whoever adds a call adds it here.
+fn api() -> Vec<Use> {
+    let mut uses: Vec<Use> = vec![
+        (
+            "EntryTable",
+            arn("EntryTable"),
+            &[
+                // `Entries::get`: a create, an append, a load, a completed upload (engine/src/logs).
+                "dynamodb:GetItem",
+                // `Entries::put` of an append, and the transactions of a create and of a roll.
+                "dynamodb:PutItem",
+                // `Entries::page`, `page_back` and `last`: every read.
+                "dynamodb:Query",
+            ],
+        ),
+        (
+            "SegmentTable",
+            arn("SegmentTable"),
+            &[
+                // `Segments::segment`: whether a segment has an archive.
+                "dynamodb:GetItem",
+                // The transactions of a create and of a roll.
+                "dynamodb:PutItem",
+                // `Segments::newest`: the head.
+                "dynamodb:Query",
+            ],
+        ),
+        (
+            "Uploads",
+            below("uploads"),
+            &[
+                // `Blobs::keep`: an upload that is completed.
+                "s3:DeleteObjectTagging",
+                // `Blobs::get`: a completion, a replay; `Blobs::presign_get`: the body of an entry.
+                "s3:GetObject",
+                // `Blobs::pending`: a completion that is repeated after more than a day.
+                "s3:GetObjectTagging",
+                // `Blobs::presign_put`: a grant, and the tag that it signs.
+                "s3:PutObject",
+                "s3:PutObjectTagging",
+            ],
+        ),
+        // `Blobs::get` of `read_archive`: a segment that was purged.
+        ("Archive", below("archive"), &["s3:GetObject"]),
+        // No call: it makes `Blobs::get` and `keep` tell what is not there from what is forbidden.
+        ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
+    ];
+    uses.extend(by_lambda("ApiLogGroup"));
+    uses
+}
+
+/// What the relay does, and Lambda on its behalf.
+fn relay() -> Vec<Use> {
+    let queues = json!([
+        {"Fn::GetAtt": ["SnapshotQueue", "Arn"]}, {"Fn::GetAtt": ["RelayDeadLetters", "Arn"]}
+    ]);
+    let mut uses: Vec<Use> = vec![
+        (
+            "EntryStream",
+            json!([{"Fn::GetAtt": ["EntryTable", "StreamArn"]}]),
+            // Lambda reads the stream.
+            &["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+        ),
+        // Lambda reads the stream.
+        ("ListStreams", json!("*"), &["dynamodb:ListStreams"]),
+        // `Jobs::send` (runtime/src/sqs); Lambda sends what failed to the dead letters.
+        ("Queues", queues, &["sqs:SendMessage"]),
+        // `PendingTags::remove_pending_tag`, which is `Blobs::keep`: it deletes tags and sets none.
+        ("UploadTags", below("uploads"), &["s3:DeleteObjectTagging"]),
+        // No call: it makes `keep` tell what is not there from what is forbidden.
+        ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
+    ];
+    uses.extend(by_lambda("RelayLogGroup"));
+    uses
+}
+
+#[test]
+fn each_function_may_do_exactly_what_its_code_does() {
+    let template = template_of(&Config::default());
+    let roles = [("ApiRole", api()), ("RelayRole", relay())];
+    assert_eq!(resources_of(&template, "AWS::IAM::Role").count(), roles.len());
+    for (role, uses) in &roles {
+        let uses = uses.iter().map(|(sid, resource, actions)| (*sid, actions.to_vec(), resource));
+        assert_eq!(allowed_by(&template, role), uses.collect::<Vec<_>>(), "{role}");
+    }
+}
