@@ -1,0 +1,78 @@
+//! Where the parts of a running cloud are, and what opens them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::StateFolder;
+use crate::error::LocalError;
+
+pub(super) const ENDPOINTS: &str = "endpoints.json";
+const BUCKET_CREDENTIALS: &str = "bucket-credentials.json";
+
+/// Where the parts of a running cloud are, for commands that work on them directly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoints {
+    /// The embedded DynamoDB.
+    pub database_url: String,
+    /// Name of its Entry table.
+    pub entry_table: String,
+    /// Name of its Segment table.
+    pub segment_table: String,
+    /// The embedded S3.
+    pub buckets_url: String,
+    /// Name of its bucket.
+    pub bucket: String,
+}
+
+/// What signs requests to the buckets; made once, random, known to this cloud only.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BucketCredentials {
+    pub(crate) access_key: String,
+    pub(crate) secret_key: String,
+}
+
+/// Not the secret: what is printed may be kept.
+impl fmt::Debug for BucketCredentials {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("BucketCredentials").finish_non_exhaustive()
+    }
+}
+
+impl StateFolder {
+    /// Records where the parts of the running cloud are.
+    pub(crate) fn record_endpoints(&self, endpoints: &Endpoints) -> Result<(), LocalError> {
+        self.write(ENDPOINTS, endpoints)
+    }
+
+    /// Where the parts of the running cloud are, with the access key and the secret key of its S3;
+    /// none if none runs. Ask [`StateFolder::occupancy`] first: a killed process leaves its record
+    /// behind.
+    ///
+    /// # Errors
+    /// [`LocalError`] if the state is damaged.
+    pub fn endpoints(&self) -> Result<Option<(Endpoints, String, String)>, LocalError> {
+        let Some(text) = self.read(ENDPOINTS)? else {
+            return Ok(None);
+        };
+        let endpoints =
+            serde_json::from_str(&text).map_err(|error| self.damaged(ENDPOINTS, error))?;
+        let BucketCredentials { access_key, secret_key } = self.bucket_credentials()?;
+        Ok(Some((endpoints, access_key, secret_key)))
+    }
+
+    /// The credentials of the buckets; makes them the first time. Whoever may read the folder may
+    /// use them: the file is this user's only, like the folder.
+    pub(crate) fn bucket_credentials(&self) -> Result<BucketCredentials, LocalError> {
+        if let Some(text) = self.read(BUCKET_CREDENTIALS)? {
+            return serde_json::from_str(&text)
+                .map_err(|error| self.damaged(BUCKET_CREDENTIALS, error));
+        }
+        let random = || uuid::Uuid::new_v4().simple().to_string();
+        let (access_key, secret_key) = (random(), random() + &random());
+        let made = BucketCredentials { access_key, secret_key };
+        self.write(BUCKET_CREDENTIALS, &made)?;
+        Ok(made)
+    }
+}

@@ -1,0 +1,118 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::manifest::Manifest;
+use super::occupancy::{LOCK, LOCK_PAUSE, RUNNING};
+use super::*;
+
+fn folder() -> (tempfile::TempDir, StateFolder) {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = StateFolder::new(temporary.path().join("local"));
+    (temporary, folder)
+}
+
+fn begun() -> (tempfile::TempDir, StateFolder) {
+    let (temporary, folder) = folder();
+    drop(folder.lock().unwrap());
+    let manifest = folder.open("cellar").unwrap();
+    fs::write(folder.database(), "x").unwrap();
+    folder.record(&Manifest { tables: vec!["t".into()], ..manifest }).unwrap();
+    (temporary, folder)
+}
+
+fn running() -> Running {
+    Running { pid: 1, url: "http://127.0.0.1:1/".into(), started_s: 2 }
+}
+
+#[test]
+fn only_one_process_runs_on_a_folder() {
+    let (_temporary, folder) = folder();
+    assert_eq!(folder.occupancy().unwrap(), Occupancy::Free);
+    let lock = folder.lock().unwrap();
+    folder.record_running(&running()).unwrap();
+    assert_eq!(folder.occupancy().unwrap(), Occupancy::By(running()));
+    let error = folder.lock().unwrap_err();
+    assert!(error.to_string().ends_with(", at http://127.0.0.1:1/"), "{error}");
+    assert!(folder.delete().is_err());
+    assert!(folder.path().exists());
+    drop(lock);
+    assert_eq!(folder.occupancy().unwrap(), Occupancy::Free);
+    assert!(folder.lock().is_ok());
+}
+
+#[test]
+fn what_an_earlier_process_said_is_not_believed() {
+    let (_temporary, folder) = folder();
+    drop(folder.lock().unwrap());
+    folder.record_running(&running()).unwrap();
+    folder.request_stop().unwrap();
+    let lock = folder.lock().unwrap();
+    assert_eq!(folder.occupancy().unwrap(), Occupancy::Unknown);
+    assert!(!folder.stop_requested());
+    fs::write(folder.path().join(RUNNING), "garbage").unwrap();
+    assert_eq!(folder.occupancy().unwrap(), Occupancy::Unknown);
+    drop(lock);
+    folder.delete().unwrap();
+    assert!(!folder.path().exists());
+}
+
+#[test]
+fn a_question_does_not_keep_a_process_from_starting() {
+    let (_temporary, folder) = folder();
+    drop(folder.lock().unwrap());
+    let asking = File::open(folder.path().join(LOCK)).unwrap();
+    asking.lock_shared().unwrap();
+    let starting = std::thread::spawn(move || folder.lock().map(drop));
+    std::thread::sleep(LOCK_PAUSE * 3);
+    drop(asking);
+    assert!(starting.join().unwrap().is_ok());
+}
+
+#[test]
+fn the_folder_is_private_even_if_it_was_not() {
+    let (_temporary, folder) = folder();
+    fs::create_dir_all(folder.path()).unwrap();
+    drop(folder.lock().unwrap());
+    assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn a_folder_that_was_left_behind_is_opened_again() {
+    let (_temporary, folder) = begun();
+    assert!(folder.exists());
+    let identity = folder.identity().unwrap();
+    assert_eq!(Some(folder.open("cellar").unwrap().identity), identity);
+    assert_eq!(folder.stack().unwrap().as_deref(), Some("cellar"));
+}
+
+#[test]
+fn a_first_start_that_was_killed_can_be_repeated() {
+    let (_temporary, folder) = folder();
+    drop(folder.lock().unwrap());
+    folder.open("cellar").unwrap();
+    folder.open("cellar").unwrap();
+    fs::write(folder.database(), "").unwrap();
+    folder.open("cellar").unwrap();
+}
+
+#[test]
+fn damage_is_named_and_nothing_is_written() {
+    for (name, content) in [
+        (MANIFEST, Some("{")),
+        (MANIFEST, Some(r#"{"layout":1,"stack":"other","identity":"x","tables":[]}"#)),
+        (MANIFEST, Some(r#"{"layout":2,"stack":"cellar","identity":"x","tables":[]}"#)),
+        (MANIFEST, None),
+        (DATABASE, None),
+        (DATABASE, Some("")),
+    ] {
+        let (_temporary, folder) = begun();
+        let path = folder.path().join(name);
+        match content {
+            Some(content) => fs::write(&path, content).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        let error = folder.open("cellar").unwrap_err();
+        assert!(error.help().is_some(), "{error}");
+        assert_eq!(fs::read_to_string(&path).ok().as_deref(), content, "{error}");
+    }
+}
