@@ -24,9 +24,10 @@ pub const MAX_SHEETS: usize = 1_000;
 pub const MAX_REJECTION_BYTES: usize = 512;
 /// Operations that one mutation is committed as (a split delete is one; an undo may be several).
 pub const MAX_COMMITTED_OPERATIONS: usize = 10_000;
-/// Runs of one axis map, and of the order of a sheet's rows or columns.
+/// Runs of one axis map.
 pub const MAX_AXIS_RUNS: usize = 20_000;
-/// Formats of ranges of one sheet, those hidden by a newer one apart.
+/// Formats of ranges of one sheet, those hidden by a newer one apart. Beyond it, only the cells that
+/// hold something get the format.
 pub const MAX_RANGE_FORMATS: usize = 10_000;
 
 /// Log segments stay below this, so that a packed position is exact as a JSON number (2⁵³).

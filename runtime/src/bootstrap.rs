@@ -12,6 +12,7 @@ use lambda_runtime::{LambdaEvent, service_fn};
 
 use crate::relay::RelayHandler;
 use crate::s3::S3Blobs;
+use crate::sdk::{self, Service};
 use crate::settings::{ApiSettings, RelaySettings, SettingsError};
 use crate::sqs::SqsQueue;
 use crate::{api, dynamodb, s3, sqs};
@@ -24,6 +25,10 @@ enum StartError {
     Process(#[from] std::io::Error),
     #[error("the Lambda runtime failed: {0}")]
     Lambda(#[from] lambda_http::Error),
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Runs the function that the environment names, until Lambda ends the process.
@@ -45,7 +50,6 @@ fn start() -> Result<(), StartError> {
 }
 
 async fn run() -> Result<(), StartError> {
-    let variable = |name: &str| std::env::var(name).ok();
     let function = variable(environment::FUNCTION).unwrap_or_default();
     match function.as_str() {
         environment::FUNCTION_API => run_api(ApiSettings::read(variable)?).await,
@@ -55,8 +59,8 @@ async fn run() -> Result<(), StartError> {
 }
 
 async fn run_api(settings: ApiSettings) -> Result<(), StartError> {
-    let dynamodb = dynamodb::client_from_environment().await;
-    let s3 = s3::client_from_environment().await;
+    let dynamodb = dynamodb::client(&sdk::from_environment(Service::DynamoDb, variable)?);
+    let s3 = s3::client(&sdk::from_environment(Service::S3, variable)?);
     let state = api::ApiState::new(&settings, dynamodb, s3)?;
     // The first request would otherwise pay for the TLS handshake, at a fraction of a CPU.
     state.warm_up().await;
@@ -65,9 +69,9 @@ async fn run_api(settings: ApiSettings) -> Result<(), StartError> {
 
 async fn run_relay(settings: RelaySettings) -> Result<(), StartError> {
     let meter = Arc::new(Meter::default());
-    let client = sqs::client_from_environment(&meter).await;
+    let client = sqs::client(&sdk::from_environment(Service::Sqs, variable)?, &meter);
     let queue = Arc::new(SqsQueue::new(client, settings.snapshot_queue));
-    let s3 = s3::client_from_environment().await;
+    let s3 = s3::client(&sdk::from_environment(Service::S3, variable)?);
     let blobs: Arc<dyn Blobs> = Arc::new(S3Blobs::new(settings.bucket, s3, meter));
     let handler = RelayHandler::new(queue, Arc::new(blobs));
     let handle = |event: LambdaEvent<Event>| {

@@ -8,6 +8,7 @@ pub mod dynamodb;
 mod outcome;
 pub mod relay;
 pub mod s3;
+pub mod sdk;
 pub mod settings;
 pub mod sqs;
 pub mod token;

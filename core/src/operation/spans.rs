@@ -109,6 +109,16 @@ impl Spans {
         self.0.get(at).is_some_and(|span| span.first <= index)
     }
 
+    /// Whether all of `other` is in these.
+    #[must_use]
+    pub fn cover(&self, other: &Self) -> bool {
+        // No two spans touch: each of them is whole in one of these.
+        other.iter().all(|span| {
+            let at = self.0.partition_point(|own| own.end() <= span.first);
+            self.0.get(at).is_some_and(|own| own.first <= span.first && span.end() <= own.end())
+        })
+    }
+
     /// What both have.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
@@ -194,5 +204,16 @@ mod tests {
         let (one, two) = (spans(&[(0, 4), (6, 3), (20, 5)]), spans(&[(2, 5), (8, 20)]));
         assert_eq!(one.intersection(&two), spans(&[(2, 2), (6, 1), (8, 1), (20, 5)]));
         assert!(one.intersection(&Spans::default()).is_empty());
+    }
+
+    #[test]
+    fn covering_is_having_all_in_common() {
+        let all =
+            [&[(0, 4), (6, 3)][..], &[(0, 9)], &[(1, 3)], &[(3, 4)], &[(7, 2)], &[(8, 2)], &[]];
+        for (one, two) in all.iter().flat_map(|one| all.iter().map(move |two| (one, two))) {
+            let (one, two) = (spans(one), spans(two));
+            assert_eq!(one.cover(&two), one.intersection(&two) == two, "{one:?} {two:?}");
+        }
+        assert!(spans(&[(0, 4), (6, 3)]).cover(&spans(&[(1, 3), (7, 2)])));
     }
 }

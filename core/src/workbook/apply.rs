@@ -22,21 +22,16 @@ impl Workbook {
     /// Applies committed operations, one after the other.
     ///
     /// # Errors
-    /// [`WorkbookTooLarge`] beyond `MAX_REPLAY_BYTES`, `MAX_AXIS_RUNS` or `MAX_RANGE_FORMATS`:
-    /// after the operation that leads there, which is applied; those behind it are not.
+    /// [`WorkbookTooLarge`] beyond `MAX_REPLAY_BYTES`: after the operation that leads there, which is
+    /// applied; those behind it are not.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), WorkbookTooLarge> {
-        operations.iter().try_for_each(|operation| {
+        for operation in operations {
             self.apply_operation(operation);
-            self.check(operation)
-        })
-    }
-
-    /// What an operation has made too large. Others than its sheet are as they were.
-    fn check(&self, operation: &Operation) -> Result<(), WorkbookTooLarge> {
-        if self.bytes > self.max_bytes {
-            return Err(WorkbookTooLarge::Cells);
+            if self.bytes > self.max_bytes {
+                return Err(WorkbookTooLarge);
+            }
         }
-        changed_sheet(operation).and_then(|id| self.sheets.get(&id)).map_or(Ok(()), Sheet::check)
+        Ok(())
     }
 
     /// Applies one operation in the coordinates of this state; on a sheet that does not exist, it
@@ -116,21 +111,5 @@ impl Workbook {
     /// The name, or with a number behind it if another sheet than `own` has it.
     pub(super) fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
         self.names.free(name, own)
-    }
-}
-
-/// The sheet whose rows, columns, cells or formats an operation changes.
-fn changed_sheet(operation: &Operation) -> Option<SheetId> {
-    match operation {
-        Operation::SetCells(set) => Some(set.sheet),
-        Operation::ClearRange(clear) => Some(clear.sheet),
-        Operation::SetFormat(set) => Some(set.sheet),
-        Operation::InsertRows(insert) | Operation::InsertColumns(insert) => Some(insert.sheet),
-        Operation::DeleteRows(delete) | Operation::DeleteColumns(delete) => Some(delete.sheet),
-        Operation::AddSheet(_)
-        | Operation::RenameSheet(_)
-        | Operation::DeleteSheet(_)
-        | Operation::Undo(_)
-        | Operation::Rejected(_) => None,
     }
 }

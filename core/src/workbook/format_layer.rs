@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::GENERAL;
+use crate::limits::MAX_RANGE_FORMATS;
 use crate::operation::{Span, Spans};
 
 /// The format of a range.
@@ -62,20 +63,21 @@ impl FormatLayer {
         cut.filter(|record| !record.rows.is_empty() && !record.columns.is_empty()).collect()
     }
 
-    pub(super) fn set(&mut self, rows: &Spans, columns: &Spans, format: &str) {
-        let hidden = |record: &RangeFormat| {
-            record.rows.intersection(rows) == record.rows
-                && record.columns.intersection(columns) == record.columns
-        };
-        let kept = |record: &RangeFormat| !hidden(record);
-        self.retain(kept);
+    /// Adds a record above all others; false if there are `MAX_RANGE_FORMATS`: a state that can
+    /// no more be read would be worse than blank cells without a format.
+    pub(super) fn set(&mut self, rows: &Spans, columns: &Spans, format: &str) -> bool {
+        self.retain(|record| !(rows.cover(&record.rows) && columns.cover(&record.columns)));
         if format == GENERAL && self.intersection(rows, columns).is_empty() {
-            return;
+            return true;
+        }
+        if self.records.len() >= MAX_RANGE_FORMATS {
+            return false;
         }
         let (rows, columns) = (rows.clone(), columns.clone());
         let record = RangeFormat { rows, columns, format: format.to_owned() };
         self.bytes = self.bytes.saturating_add(weight_bytes(&record));
         self.records.push(record);
+        true
     }
 
     fn retain(&mut self, keep: impl Fn(&RangeFormat) -> bool) {
@@ -85,11 +87,6 @@ impl FormatLayer {
             *bytes = bytes.saturating_sub(if kept { 0 } else { weight_bytes(record) });
             kept
         });
-    }
-
-    /// How many records it has.
-    pub(super) fn len(&self) -> usize {
-        self.records.len()
     }
 
     /// The records where maps of both axes take them.

@@ -11,13 +11,11 @@ mod names;
 mod sheet;
 #[cfg(test)]
 mod tests;
-mod too_large;
 mod undo;
 
 pub use diff::{AxisDiff, CellDiff, SheetChange, SheetDiff, WorkbookDiff};
 pub use format_layer::{FormatLayer, RangeFormat};
 pub use sheet::Sheet;
-pub use too_large::WorkbookTooLarge;
 pub use undo::{UndoFault, undo};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,6 +51,12 @@ pub struct Extent {
     /// Columns.
     pub columns: u32,
 }
+
+/// More than one read may hold. The state is a function of the log: it is refused everywhere, at the
+/// same operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the spreadsheet holds more than {MAX_REPLAY_BYTES} bytes of cells: too many to replay")]
+pub struct WorkbookTooLarge;
 
 impl Default for Workbook {
     fn default() -> Self {

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::axis_order::{AxisOrder, IdRun, Places};
-use super::{Extent, WorkbookTooLarge, format_layer::FormatLayer};
+use super::{Extent, format_layer::FormatLayer};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::{Cell, GENERAL, Value};
-use crate::limits::{MAX_AXIS_RUNS, MAX_RANGE_FORMATS};
 use crate::operation::{CellEdit, Spans};
 
 /// The id of a cell: of its row, then of its column.
@@ -65,19 +64,6 @@ impl Sheet {
         let runs = self.rows.run_count().saturating_add(self.columns.run_count());
         let around = runs.saturating_mul(RUN_BYTES).saturating_add(self.formats.bytes());
         self.bytes.saturating_add(around).saturating_add(SHEET_BYTES)
-    }
-
-    /// Whether it has more runs or formats than any may have.
-    pub(super) fn check(&self) -> Result<(), WorkbookTooLarge> {
-        for axis in [Axis::Rows, Axis::Columns] {
-            if self.order(axis).run_count() > MAX_AXIS_RUNS {
-                return Err(WorkbookTooLarge::Runs { axis });
-            }
-        }
-        if self.formats.len() > MAX_RANGE_FORMATS {
-            return Err(WorkbookTooLarge::Formats);
-        }
-        Ok(())
     }
 
     /// The cells of a rectangle that hold something, by row and column.
@@ -180,11 +166,15 @@ impl Sheet {
         }
     }
 
+    /// If there are too many formats of ranges, the cells that hold something have it themselves.
     pub(super) fn set_format(&mut self, rows: &Spans, columns: &Spans, format: &str) {
+        let own = match self.formats.set(rows, columns, format) {
+            true => None,
+            false => Some(format.to_owned()),
+        };
         for id in self.ids_in(rows, columns) {
-            self.change(id, |cell| cell.format = None);
+            self.change(id, |cell| cell.format.clone_from(&own));
         }
-        self.formats.set(rows, columns, format);
     }
 
     fn ids_in(&self, rows: &Spans, columns: &Spans) -> Vec<CellId> {
@@ -246,7 +236,7 @@ impl Sheet {
         let gone: Vec<CellId> = match axis {
             Axis::Rows => runs.iter().flat_map(|run| self.held(*run)).map(|(id, _)| *id).collect(),
             Axis::Columns => {
-                let columns = Places::of(runs);
+                let columns = Places::of(runs.iter().copied());
                 self.cells.keys().copied().filter(|(_, column)| columns.holds(*column)).collect()
             }
         };

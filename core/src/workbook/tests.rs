@@ -6,10 +6,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::axis_map::Axis;
 use crate::cell::Cell;
-use crate::limits::MAX_SHEETS;
+use crate::limits::{MAX_RANGE_FORMATS, MAX_SHEETS};
 use crate::operation::tests::any_operation;
 use crate::operation::{
-    AddSheet, CellEdit, DeleteSpans, Operation, RenameSheet, SetCells, SetFormat, Span, Spans,
+    AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, RenameSheet, SetCells, SetFormat,
+    Span, Spans,
 };
 use crate::oracle::Plain;
 use crate::oracle::intent::sensible;
@@ -192,5 +193,37 @@ fn a_replay_holds_so_many_bytes_and_no_more() {
     full.apply_operation(&set_row(1));
     let needed = full.bytes;
     assert_eq!(full.max_bytes, MAX_REPLAY_BYTES);
-    assert_eq!((bytes(needed), bytes(needed - 1)), (Ok(()), Err(WorkbookTooLarge::Cells)));
+    assert_eq!((bytes(needed), bytes(needed - 1)), (Ok(()), Err(WorkbookTooLarge)));
+}
+
+#[test]
+fn a_row_inserted_at_the_top_again_and_again_makes_nothing_unreadable() {
+    let insert = InsertBefore { sheet: SheetId::FIRST, before: 1, count: 1 };
+    let mut workbook = Workbook::default();
+    for row in 0..25_000 {
+        workbook.apply_operations(&[Operation::InsertRows(insert), set_row(1)]).unwrap();
+        assert_eq!(workbook.sheet(SheetId::FIRST).unwrap().extent().rows, row + 2);
+    }
+}
+
+#[test]
+fn beyond_so_many_formats_of_ranges_cells_have_them_and_blanks_do_not() {
+    let set = |row, format: &str| {
+        let (sheet, format) = (SheetId::FIRST, format.to_owned());
+        let (rows, columns) = (Spans::one(row, 1), Spans::one(0, 2));
+        Operation::SetFormat(SetFormat { sheet, rows, columns, format })
+    };
+    let mut workbook = Workbook::default();
+    let most = u32::try_from(MAX_RANGE_FORMATS).unwrap();
+    workbook.apply_operation(&set_row(most));
+    (0..most).for_each(|row| workbook.apply_operation(&set(row, "0.0")));
+    let shown = |workbook: &Workbook, row, column| {
+        workbook.sheet(SheetId::FIRST).unwrap().cell(row, column).format
+    };
+    assert_eq!(shown(&workbook, most - 1, 1).as_deref(), Some("0.0"), "the last one that fits");
+    workbook.apply_operations(&[set(most, "0.00")]).unwrap();
+    assert_eq!(shown(&workbook, most, 0).as_deref(), Some("0.00"));
+    assert_eq!(shown(&workbook, most, 1), None, "no room for a blank cell's");
+    workbook.apply_operations(&[set(0, "0.000")]).unwrap();
+    assert_eq!(shown(&workbook, 0, 1).as_deref(), Some("0.000"), "in place of one that it hides");
 }

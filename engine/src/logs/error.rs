@@ -27,7 +27,7 @@ pub enum LogError {
     },
     /// The spreadsheet holds more than one read may.
     #[error(transparent)]
-    TooManyCells(#[from] cellar_core::workbook::WorkbookTooLarge),
+    TooLarge(#[from] cellar_core::workbook::WorkbookTooLarge),
     /// A sheet that the spreadsheet does not have at that position.
     #[error("there is no sheet `{sheet}`")]
     UnknownSheet {

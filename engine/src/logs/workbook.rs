@@ -29,7 +29,7 @@ impl Logs {
     /// The state at `at`, or the newest, which is never older than `seen`.
     ///
     /// # Errors
-    /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooManyCells`],
+    /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`],
     /// [`LogError::Corrupt`], [`LogError::Store`].
     pub async fn workbook(
         &self,

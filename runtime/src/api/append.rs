@@ -72,7 +72,7 @@ async fn resolved(
             Operation::Undo(undo) => {
                 match state.logs().resolve_undo(log, undo.position, base).await {
                     // It is rejected, as it would be for ever.
-                    Err(LogError::TooManyCells(_)) => None,
+                    Err(LogError::TooLarge(_)) => None,
                     resolved => resolved?,
                 }
             }

@@ -65,7 +65,7 @@ impl From<LogError> for Failure {
             LogError::Refused(refusal) => refused(&refusal, text),
             LogError::Reload => Self::new(ProblemKind::Reload, text),
             LogError::NoSuchPosition { .. } => Self::new(ProblemKind::Unprocessable, text),
-            LogError::TooManyCells(_) => Self::new(ProblemKind::RangeTooLarge, text),
+            LogError::TooLarge(_) => Self::new(ProblemKind::RangeTooLarge, text),
             LogError::UnknownSheet { .. } => Self::new(ProblemKind::UnknownSheet, text),
             LogError::Upload(UploadFault::TooLong { .. }) => Self::new(ProblemKind::TooLarge, text),
             LogError::Upload(_) => Self::new(ProblemKind::UploadRefused, text),

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_config::timeout::TimeoutConfig;
-use aws_config::{BehaviorVersion, Region, SdkConfig, retry::RetryConfig};
+use aws_config::{SdkConfig, retry::RetryConfig};
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 use cellar_engine::meter::Meter;
 
+use crate::sdk;
 use crate::settings::ApiSettings;
 
 /// A request that takes longer has an unknown outcome and is tried again by the state machines.
@@ -71,22 +71,10 @@ fn write_units(bytes: usize) -> usize {
     bytes.div_ceil(WRITE_UNIT_BYTES)
 }
 
-/// A client with the region and credentials of the environment.
-pub async fn client_from_environment() -> Client {
-    client(&aws_config::load_defaults(BehaviorVersion::latest()).await)
-}
-
 /// A client for an endpoint that asks for no real credentials: the local cloud's, or a test's.
 #[must_use]
 pub fn client_for_endpoint(url: &str) -> Client {
-    let credentials = Credentials::new("local", "local", None, None, "local");
-    let config = SdkConfig::builder()
-        .behavior_version(BehaviorVersion::latest())
-        .region(Region::new("local"))
-        .endpoint_url(url)
-        .credentials_provider(SharedCredentialsProvider::new(credentials))
-        .build();
-    client(&config)
+    client(&sdk::for_endpoint(url, "local", "local", "local"))
 }
 
 /// A client that never retries by itself: only the state machines know what may be retried

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_config::timeout::TimeoutConfig;
-use aws_config::{BehaviorVersion, Region, SdkConfig, retry::RetryConfig};
+use aws_config::{SdkConfig, retry::RetryConfig};
 use aws_sdk_sqs::Client;
-use aws_sdk_sqs::config::{Credentials, SharedCredentialsProvider};
 use cellar_engine::meter::Meter;
+
+use crate::sdk;
 
 /// Longer than a receive waits for messages.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -20,22 +21,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Requests to a queue may be repeated: a message may come twice anyway.
 const ATTEMPTS: u32 = 3;
 
-/// A client with the region and credentials of the environment.
-pub async fn client_from_environment(meter: &Arc<Meter>) -> Client {
-    client(&aws_config::load_defaults(BehaviorVersion::latest()).await, meter)
-}
-
 /// A client for an endpoint that asks for no real credentials: an emulator's, or a test's.
 #[must_use]
 pub fn client_for_endpoint(url: &str, region: &'static str, meter: &Arc<Meter>) -> Client {
-    let credentials = Credentials::new("test", "test", None, None, "test");
-    let config = SdkConfig::builder()
-        .behavior_version(BehaviorVersion::latest())
-        .region(Region::new(region))
-        .endpoint_url(url)
-        .credentials_provider(SharedCredentialsProvider::new(credentials))
-        .build();
-    client(&config, meter)
+    client(&sdk::for_endpoint(url, region, "test", "test"), meter)
 }
 
 /// A client that tries each request a few times and counts every try.

@@ -3,6 +3,12 @@
 //! The plain idea, a list of ids, kept as runs: inserting rows moves no cell, since cells belong to
 //! ids and not to numbers.
 
+mod blocks;
+mod places;
+
+pub(super) use self::places::Places;
+
+use self::blocks::Blocks;
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::operation::{Span, Spans};
 
@@ -40,7 +46,7 @@ impl IdRun {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisOrder {
     limit: u32,
-    runs: Vec<IdRun>,
+    runs: Blocks,
     next_id: u64,
 }
 
@@ -48,42 +54,39 @@ impl AxisOrder {
     pub(super) fn new(axis: Axis) -> Self {
         let limit = axis.limit();
         let run = IdRun { id: 0, index: 0, len: limit };
-        Self { limit, runs: vec![run], next_id: u64::from(limit) }
+        Self { limit, runs: Blocks::one(run), next_id: u64::from(limit) }
     }
 
     /// Inserts new ids; gives the runs that were pushed over the end.
     pub(super) fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
         let before = before.min(self.limit);
         let count = count.min(self.limit.saturating_sub(before));
-        let new = self.fresh(count);
         let kept = self.limit.saturating_sub(count);
         let pushed_out = self.parts(kept, self.limit).collect();
-        let behind: Vec<IdRun> = self.parts(before, kept).collect();
-        let ahead: Vec<IdRun> = self.parts(0, before).collect();
-        self.rebuild(ahead.into_iter().chain(new).chain(behind));
+        self.runs.replace(kept, self.limit, None);
+        let new = self.fresh(count);
+        self.runs.replace(before, before, new);
         pushed_out
     }
 
     /// Deletes what stands at `spans`; gives the deleted runs. New ids fill up the end.
     pub(super) fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
-        let (mut kept, mut deleted, mut start) = (Vec::new(), Vec::new(), 0);
-        for span in spans.iter() {
-            kept.extend(self.parts(start, span.first));
-            deleted.extend(self.parts(span.first, span.end()));
-            start = span.end();
+        let at = |span: Span| self.parts(span.first, span.end());
+        let deleted: Vec<IdRun> = spans.iter().flat_map(at).collect();
+        // From the end, so that those to come stand where they stood.
+        for span in spans.iter().rev() {
+            self.runs.replace(span.first, span.end().min(self.limit), None);
         }
-        kept.extend(self.parts(start, self.limit));
-        let count = deleted.iter().map(|run: &IdRun| run.len).sum();
+        let count = deleted.iter().map(|run| run.len).sum();
         let new = self.fresh(count);
-        self.rebuild(kept.into_iter().chain(new));
+        let end = self.limit.saturating_sub(count);
+        self.runs.replace(end, end, new);
         deleted
     }
 
     /// The runs of what stands in `first..end`.
     pub(super) fn parts(&self, first: u32, end: u32) -> impl Iterator<Item = IdRun> + '_ {
-        let start = self.runs.partition_point(|run| run.end() <= first);
-        let overlapping = self.runs.iter().skip(start);
-        overlapping.map_while(move |run| run.within(first, end))
+        self.runs.iter_from(first).map_while(move |run| run.within(first, end))
     }
 
     /// The id of what stands at `index`.
@@ -93,14 +96,14 @@ impl AxisOrder {
 
     /// The places of ids, for looking up many.
     pub(super) fn places(&self) -> Places {
-        Places::of(&self.runs)
+        Places::of(self.runs.iter())
     }
 
     /// Where each of these ids stands in a later (or earlier) order.
     pub(super) fn map_to(&self, to: &Self, axis: Axis) -> AxisMap {
         let places = to.places();
         let mut map = AxisMap::empty(axis);
-        for run in &self.runs {
+        for run in self.runs.iter() {
             for (id, span) in places.overlapping(run.id, run.id_end()) {
                 let offset = u32::try_from(id.saturating_sub(run.id)).unwrap_or(u32::MAX);
                 let src = run.index.saturating_add(offset);
@@ -112,89 +115,13 @@ impl AxisOrder {
 
     /// How many runs: a measure of its memory.
     pub(super) fn run_count(&self) -> usize {
-        self.runs.len()
+        self.runs.run_count()
     }
 
     fn fresh(&mut self, len: u32) -> Option<IdRun> {
         let id = self.next_id;
         self.next_id = self.next_id.saturating_add(u64::from(len));
         (len > 0).then_some(IdRun { id, index: 0, len })
-    }
-
-    fn rebuild(&mut self, runs: impl Iterator<Item = IdRun>) {
-        let (mut rebuilt, mut index) = (Vec::<IdRun>::new(), 0_u32);
-        for run in runs {
-            match rebuilt.last_mut() {
-                Some(last) if last.id_end() == run.id => {
-                    last.len = last.len.saturating_add(run.len);
-                }
-                _ => rebuilt.push(IdRun { index, ..run }),
-            }
-            index = index.saturating_add(run.len);
-        }
-        self.runs = rebuilt;
-    }
-}
-
-/// Where ids stand.
-#[derive(Debug, Clone)]
-pub(super) struct Places {
-    runs: Vec<IdRun>,
-}
-
-impl Places {
-    /// Where `id` stands; `None` if it is gone.
-    pub(super) fn index(&self, id: u64) -> Option<u32> {
-        let at = self.runs.partition_point(|run| run.id_end() <= id);
-        let run = self.runs.get(at).filter(|run| run.id <= id)?;
-        let offset = u32::try_from(id.saturating_sub(run.id)).ok()?;
-        Some(run.index.saturating_add(offset))
-    }
-
-    /// Where the ids from `first` up to `end` stand that are there: each run with its first id.
-    fn overlapping(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, Span)> + '_ {
-        let start = self.runs.partition_point(|run| run.id_end() <= first);
-        self.runs.iter().skip(start).map_while(move |run| {
-            let id = run.id.max(first);
-            let count = run.id_end().min(end).checked_sub(id).filter(|count| *count > 0)?;
-            let offset = u32::try_from(id.saturating_sub(run.id)).ok()?;
-            let first = run.index.saturating_add(offset);
-            Some((id, Span { first, count: u32::try_from(count).ok()? }))
-        })
-    }
-
-    /// The places of the ids from `first` up to `end` that are there.
-    pub(super) fn spans(&self, first: u64, end: u64) -> impl Iterator<Item = Span> + '_ {
-        self.overlapping(first, end).map(|(_, span)| span)
-    }
-
-    /// Whether an id is one of these.
-    pub(super) fn holds(&self, id: u64) -> bool {
-        self.index(id).is_some()
-    }
-
-    /// Places of runs.
-    pub(super) fn of(runs: &[IdRun]) -> Self {
-        let mut runs = runs.to_vec();
-        runs.sort_by_key(|run| run.id);
-        Self { runs }
-    }
-
-    /// The ids of these that are not in `other`, in their order in this one.
-    pub(super) fn missing_in(&self, other: &Self) -> Spans {
-        let mut missing = Vec::new();
-        for run in &self.runs {
-            let end = (run.id_end(), Span { first: 0, count: 0 });
-            let mut id = run.id;
-            for (there, span) in other.overlapping(run.id, run.id_end()).chain([end]) {
-                let offset = u32::try_from(id.saturating_sub(run.id)).unwrap_or(u32::MAX);
-                let count = u32::try_from(there.saturating_sub(id)).unwrap_or(u32::MAX);
-                missing.push(Span { first: run.index.saturating_add(offset), count });
-                id = there.saturating_add(u64::from(span.count));
-            }
-        }
-        missing.sort_by_key(|span| span.first);
-        Spans::from_sorted(missing)
     }
 }
 
@@ -203,7 +130,7 @@ mod tests {
     use super::*;
 
     fn order() -> AxisOrder {
-        AxisOrder { limit: 10, runs: vec![IdRun { id: 0, index: 0, len: 10 }], next_id: 10 }
+        AxisOrder { limit: 10, runs: Blocks::one(IdRun { id: 0, index: 0, len: 10 }), next_id: 10 }
     }
 
     fn ids(order: &AxisOrder) -> Vec<u64> {
