@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::api::ExternalView;
     use crate::cell::Value;
-    use crate::operation::{AddSheet, CellEdit, DeleteSpans, InsertBefore, SetCells, Spans};
+    use crate::operation::{CellEdit, DeleteSpans, InsertBefore, SetCells, Spans};
 
     fn at(num: u32) -> Position {
         Position::new(0, num).unwrap()
@@ -263,10 +263,10 @@ mod tests {
         let map = SpaceMap::of(&[
             Operation::InsertRows(InsertBefore { sheet, before: 3, count: 2 }),
             Operation::DeleteColumns(DeleteSpans { sheet, spans: Spans::one(0, 1) }),
-            Operation::AddSheet(AddSheet { sheet: SheetId(4), name: "a stranger's".into() }),
         ]);
-        let map = map.of_cells();
-        assert_eq!(map.sheet(SheetId(4)).sheet, None);
+        let failed = (SheetId(4), SheetMap { sheet: None, ..SheetMap::identity(SheetId(4)) });
+        let moved = map.sheets().map(|(id, map)| (id, map.clone()));
+        let map = SpaceMap::from_sheets(moved.chain([failed]));
         let client = ClientKey([7; 8]);
         let (object, sha256) = ("uploads/a/b".to_owned(), [9; 32]);
         ExternalEdits { client, first_id: 5, count: 2, base: at(3), object, bytes: 7, sha256, map }

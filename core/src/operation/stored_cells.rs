@@ -4,6 +4,8 @@
 
 mod runs;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::decimal::StoredDecimal;
@@ -69,7 +71,7 @@ impl From<&SetCells> for StoredSetCells {
         // Where the current run continues, and the row it is in.
         let mut next = None;
         let mut row = 0;
-        for edit in &set.cells {
+        for edit in in_order(&set.cells).iter() {
             let cell = StoredCell::new(edit, formats.number(edit.format.as_ref()));
             match runs.last_mut() {
                 Some(run) if next == Some((edit.row, edit.column)) => run.cells.push(cell),
@@ -83,6 +85,17 @@ impl From<&SetCells> for StoredSetCells {
         }
         Self { sheet: set.sheet.0, formats: formats.names, runs }
     }
+}
+
+/// The cells by row and column, as the layout needs them: rows are only ever counted down.
+fn in_order(cells: &[CellEdit]) -> Cow<'_, [CellEdit]> {
+    let place = |edit: &CellEdit| (edit.row, edit.column);
+    if cells.is_sorted_by_key(place) {
+        return Cow::Borrowed(cells);
+    }
+    let mut sorted = cells.to_vec();
+    sorted.sort_by_key(place);
+    Cow::Owned(sorted)
 }
 
 /// The formats of an operation, each once, in order of first use.

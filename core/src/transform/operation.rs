@@ -88,6 +88,8 @@ fn set_cells(set: &SetCells, map: &SheetMap) -> Option<Operation> {
         let (row, column) = (map.rows.get(edit.row)?, map.columns.get(edit.column)?);
         Some(CellEdit { row, column, ..edit.clone() })
     };
-    let cells: Vec<CellEdit> = set.cells.iter().filter_map(place).collect();
+    let mut cells: Vec<CellEdit> = set.cells.iter().filter_map(place).collect();
+    // What the author inserted itself may stand elsewhere among what others inserted.
+    cells.sort_unstable_by_key(|edit| (edit.row, edit.column));
     (!cells.is_empty()).then_some(Operation::SetCells(SetCells { sheet, cells }))
 }

@@ -11,16 +11,18 @@ use crate::operation::{InsertBefore, Operation, SheetId};
 pub struct SpaceMap {
     /// The author's own new sheets are listed even if they have not moved.
     sheets: BTreeMap<SheetId, SheetMap>,
-    /// Numbers of sheets that are new in the later space, whoever added them: unless it is listed
-    /// above, such a number is a stranger's sheet, which the author never saw.
+    /// Numbers of sheets that are new in the later space, whoever added them.
     added: BTreeSet<SheetId>,
+    /// Numbers under which the author itself added sheets: these are its own, whoever else has
+    /// added one of that number.
+    own: BTreeSet<SheetId>,
 }
 
 /// Where one sheet and its rows and columns are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetMap {
-    /// The sheet's number in the later space; `None` for a number that is only a stranger's new
-    /// sheet there. A deleted sheet keeps its number: it is never reused, and the last sheet of a
+    /// The sheet's number in the later space; `None` for a new sheet of the author's that was not
+    /// added. A deleted sheet keeps its number: it is never reused, and the last sheet of a
     /// workbook is not deleted, which no map can know.
     pub sheet: Option<SheetId>,
     /// Its rows.
@@ -64,24 +66,21 @@ impl SpaceMap {
     /// a sheet.
     #[must_use]
     pub fn of_cells(&self) -> Self {
-        let strangers = self.added.iter().map(|id| (*id, self.sheet(*id)));
-        Self::from_sheets(self.sheets.clone().into_iter().chain(strangers))
+        Self::from_sheets(self.sheets.clone())
     }
 
     /// Whether nothing has moved.
     #[must_use]
     pub fn is_identity(&self) -> bool {
-        self.sheets.is_empty() && self.added.is_empty()
+        self.sheets.is_empty() && self.added.is_empty() && self.own.is_empty()
     }
 
-    /// Where a sheet of the older space is; one that is new in the later space is nowhere.
+    /// Where a sheet of the older space is. A number that is not listed means the same sheet in both
+    /// spaces, even if somebody has tried to add one of that number since: whoever names it has
+    /// seen it.
     #[must_use]
     pub fn sheet(&self, id: SheetId) -> SheetMap {
-        let unmoved = || {
-            let sheet = Some(id).filter(|id| !self.added.contains(id));
-            SheetMap { sheet, ..SheetMap::identity(id) }
-        };
-        self.sheets.get(&id).cloned().unwrap_or_else(unmoved)
+        self.sheets.get(&id).cloned().unwrap_or_else(|| SheetMap::identity(id))
     }
 
     /// The sheets that have moved, by their number in the older space.
@@ -93,14 +92,19 @@ impl SpaceMap {
     #[must_use]
     pub fn from_sheets(sheets: impl IntoIterator<Item = (SheetId, SheetMap)>) -> Self {
         let moved = sheets.into_iter().filter(|(id, map)| !map.is_identity(*id));
-        Self { sheets: moved.collect(), added: BTreeSet::new() }
+        Self { sheets: moved.collect(), ..Self::default() }
     }
 
     /// The number that a new sheet gets in the later space: the author's, or if a new sheet has
     /// it, the next that none has. The author's is above every number of the older space.
     pub(super) fn free_number(&self, wanted: SheetId) -> SheetId {
         let mut number = wanted;
-        for _ in self.added.range(wanted..).zip(wanted.0..).take_while(|(id, next)| id.0 == *next) {
+        for _ in self
+            .added
+            .range(wanted..)
+            .zip(wanted.0..=u32::MAX)
+            .take_while(|(id, next)| id.0 == *next)
+        {
             number = SheetId(number.0.saturating_add(1));
         }
         number
@@ -165,12 +169,12 @@ impl SpaceMap {
         }
     }
 
-    /// The sheets of the older space that are `target` in the later: one or, if it is new, none.
+    /// The sheets of the older space that are `target` in the later: one, or none.
     fn sources(&self, target: SheetId) -> Vec<SheetId> {
         let moved = self.sheets.iter().filter(|(_, map)| map.sheet == Some(target));
         let mut sources: Vec<SheetId> = moved.map(|(id, _)| *id).collect();
-        // One of the same number that has not moved, unless the number is a new sheet's.
-        if !self.sheets.contains_key(&target) && !self.added.contains(&target) {
+        // One of the same number that has not moved.
+        if !self.sheets.contains_key(&target) {
             sources.push(target);
         }
         sources
@@ -179,7 +183,7 @@ impl SpaceMap {
     fn change(&mut self, id: SheetId, change: impl FnOnce(&mut SheetMap)) {
         let mut map = self.sheet(id);
         change(&mut map);
-        if map.is_identity(id) && !self.added.contains(&id) {
+        if map.is_identity(id) && !self.own.contains(&id) {
             self.sheets.remove(&id);
         } else {
             self.sheets.insert(id, map);
@@ -211,16 +215,22 @@ impl SpaceMap {
             (Operation::InsertColumns(mine), [Operation::InsertColumns(done)]) => {
                 self.lead(Axis::Columns, mine, done);
             }
-            (Operation::AddSheet(mine), [Operation::AddSheet(done)]) => {
-                // It is no stranger's: the author's number means this very sheet.
-                let map = SheetMap { sheet: Some(done.sheet), ..SheetMap::identity(mine.sheet) };
-                let known = self.sheets.get(&mine.sheet).is_some_and(|map| map.sheet.is_some());
-                if !known {
-                    self.sheets.insert(mine.sheet, map);
-                }
-            }
+            (Operation::AddSheet(mine), done) => self.lead_sheet(mine.sheet, done.first()),
             _ => {}
         }
+    }
+
+    /// The author's number means the sheet that it added itself, or none if it was not added.
+    fn lead_sheet(&mut self, mine: SheetId, done: Option<&Operation>) {
+        // A second one of the same number is nothing but a mistake of its author's.
+        if !self.own.insert(mine) {
+            return;
+        }
+        let sheet = match done {
+            Some(Operation::AddSheet(done)) => Some(done.sheet),
+            _ => None,
+        };
+        self.sheets.insert(mine, SheetMap { sheet, ..SheetMap::identity(mine) });
     }
 
     fn precede_insert(&mut self, axis: Axis, insert: &InsertBefore) {

@@ -4,10 +4,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::axis_map::{Axis, AxisMap, Run};
 use crate::cell::Value;
 use crate::operation::tests::any_operation;
 use crate::operation::{
-    AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, SetCells, SheetId,
+    AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, Rejection,
+    RejectionReason, SetCells, SheetId, StoredOperation,
 };
 use crate::oracle::Plain;
 use crate::oracle::intent::{Intent, sensible};
@@ -218,11 +220,56 @@ fn what_is_for_a_sheet_that_could_not_be_deleted_is_not_lost() {
 }
 
 #[test]
-fn a_strangers_new_sheet_is_not_what_the_author_meant() {
-    let map = SpaceMap::of(&[add(1)]);
-    assert!(committed(&set(1, 4), &map).is_empty());
-    assert!(committed(&set(1, 4), &map.of_cells()).is_empty());
-    assert_eq!(committed(&set(2, 4), &map), [set(2, 4)]);
+fn a_sheet_that_somebody_tries_to_add_again_stays_who_it_was() {
+    let mut map = SpaceMap::of(&[add(1)]);
+    let insert = InsertBefore { sheet: SheetId(1), before: 0, count: 2 };
+    map.follow(&Operation::InsertRows(insert));
+    for map in [&map, &map.of_cells()] {
+        assert_eq!(committed(&set(1, 4), map), [set(1, 6)], "its author had seen it before");
+        assert_eq!(committed(&set(2, 4), map), [set(2, 4)]);
+    }
+}
+
+#[test]
+fn a_sheet_of_ones_own_is_not_another_of_its_number() {
+    let rejected = Operation::Rejected(Rejection::new(RejectionReason::TooLarge, ""));
+    for (done, sheet) in [(vec![add(2)], Some(2)), (vec![], None), (vec![rejected], None)] {
+        let mut map = SpaceMap::of(&[add(1)]);
+        let insert = |sheet| InsertBefore { sheet: SheetId(sheet), before: 0, count: 2 };
+        map.follow(&Operation::InsertRows(insert(1)));
+        map.follow_own(&add(1), &done);
+        let expected: Vec<_> = sheet.map(|sheet| set(sheet, 4)).into_iter().collect();
+        assert_eq!(committed(&set(1, 4), &map), expected);
+        map.follow(&Operation::InsertRows(insert(1)));
+        assert_eq!(committed(&set(1, 4), &map), expected, "what is done there is another's");
+        assert_eq!(committed(&set(1, 4), &map.of_cells()), expected);
+        map.follow_own(&add(1), &[add(5)]);
+        assert_eq!(committed(&set(1, 4), &map), expected, "the first counts");
+    }
+}
+
+#[test]
+fn cells_are_committed_in_order_and_read_back_as_they_were() {
+    // The author's own new row ended up behind one that another had inserted below it.
+    let sheet = SheetId::FIRST;
+    let mut both = set(0, 1);
+    let Operation::SetCells(set) = &mut both else { panic!() };
+    let other = CellEdit { row: 3, ..set.cells[0].clone() };
+    set.cells.push(other);
+    let strays = SpaceMap::from_sheets([(
+        sheet,
+        SheetMap {
+            rows: AxisMap::empty(Axis::Rows)
+                .with_run(Run { src: 1, dst: 2, len: 1 })
+                .with_run(Run { src: 3, dst: 1, len: 1 }),
+            ..SheetMap::identity(sheet)
+        },
+    )]);
+    let committed = committed(&both, &strays);
+    let [Operation::SetCells(set)] = &committed[..] else { panic!() };
+    assert_eq!(set.cells.iter().map(|edit| edit.row).collect::<Vec<_>>(), [1, 2]);
+    let stored = StoredOperation::from(&committed[0]);
+    assert_eq!(Operation::try_from(stored).as_ref(), Ok(&committed[0]));
 }
 
 #[test]

@@ -11,8 +11,9 @@ use proptest::prelude::*;
 use super::super::*;
 use super::support::*;
 use super::world::World;
-use crate::operation::Operation;
+use crate::cell::Value;
 use crate::operation::tests::any_operation;
+use crate::operation::{CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans};
 use crate::oracle::intent::{Intent, sensible};
 use crate::oracle::{Plain, Tag};
 
@@ -31,10 +32,32 @@ enum Step {
     See(usize, u32),
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
+/// Rows that come and go at the top, and edits of several of them: the author's own among others'.
+fn any_row_operation() -> impl Strategy<Value = Operation> {
+    let sheet = SheetId::FIRST;
+    let text = |row: u32| CellEdit {
+        row,
+        column: 0,
+        value: Some(Value::Text(format!("{row}"))),
+        formula: None,
+        format: None,
+    };
+    prop_oneof![
+        2 => (0..5_u32)
+            .prop_map(move |before| Operation::InsertRows(InsertBefore { sheet, before, count: 1 })),
+        1 => (0..5_u32).prop_map(move |row| {
+            Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::one(row, 1) })
+        }),
+        2 => proptest::collection::btree_set(0..6_u32, 2..5).prop_map(move |rows| {
+            Operation::SetCells(SetCells { sheet, cells: rows.into_iter().map(text).collect() })
+        }),
+    ]
+}
+
+fn any_step(what: BoxedStrategy<Operation>) -> impl Strategy<Value = Step> {
     let client = 0..2_usize;
     prop_oneof![
-        6 => (client.clone(), any_operation()).prop_map(|(who, what)| Step::Write(who, what)),
+        6 => (client.clone(), what).prop_map(|(who, what)| Step::Write(who, what)),
         1 => client.clone().prop_map(Step::WriteInvalid),
         1 => (client.clone(), 0..3_usize, vec(any_operation(), 1..3))
             .prop_map(|(who, ago, parts)| Step::Undo(who, ago, parts)),
@@ -187,6 +210,8 @@ impl Model {
     fn check(&mut self, who: usize, entry: &Entry) -> Result<(), TestCaseError> {
         let mut state = self.states.last().unwrap().clone();
         let mut expected = state.clone();
+        let stored = crate::records::entry::encode(entry).unwrap();
+        prop_assert_eq!(&crate::records::entry::decode(&stored).unwrap(), entry, "as it is read");
         let edits = entry.edits().unwrap();
         for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
             let meant = &mut self.clients[who].mutations[id as usize - 1];
@@ -212,13 +237,24 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
     #[test]
-    fn every_edit_lands_where_its_author_meant_it(steps in vec(any_step(), 4..24)) {
-        let mut model = Model::new();
-        for step in steps {
-            model.step(step)?;
-        }
-        for who in 0..2 {
-            model.send(who, usize::MAX / 2, true)?;
-        }
+    fn every_edit_lands_where_its_author_meant_it(
+        steps in vec(any_step(any_operation().boxed()), 4..24),
+    ) {
+        run(steps)?;
     }
+
+    #[test]
+    fn rows_of_ones_own_among_others_are_stored_where_they_are(
+        steps in vec(any_step(any_row_operation().boxed()), 4..24),
+    ) {
+        run(steps)?;
+    }
+}
+
+fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
+    let mut model = Model::new();
+    for step in steps {
+        model.step(step)?;
+    }
+    (0..2).try_for_each(|who| model.send(who, usize::MAX / 2, true))
 }

@@ -10,8 +10,7 @@ use crate::limits::{
     MAX_TRANSFORM_CHANGES,
 };
 use crate::operation::{
-    AddSheet, ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, SheetId, Span,
-    Spans, Undo,
+    ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, SheetId, Span, Spans, Undo,
 };
 
 fn insert(before: u32) -> Operation {
@@ -231,10 +230,9 @@ fn an_upload_is_one_entry_with_the_maps_to_where_it_stands() {
 fn an_upload_too_far_behind_is_rejected_whole() {
     for (sheets, fits) in [(MAX_MOVED_SHEETS, true), (MAX_MOVED_SHEETS + 1, false)] {
         let mut world = World::new(1);
-        let add =
-            |sheet: u32| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "a".into() });
-        let adds = (1..=u32::try_from(sheets).unwrap()).map(add).collect();
-        world.add(edited(at(0, 1), 2, 1, adds));
+        let insert = |sheet| InsertBefore { sheet: SheetId(sheet), before: 0, count: 1 };
+        let inserts = (1..=u32::try_from(sheets).unwrap()).map(insert);
+        world.add(edited(at(0, 1), 2, 1, inserts.map(Operation::InsertRows).collect()));
         let appended = world.run(upload(2, Position::FIRST), &[]).unwrap();
         assert_eq!(external(&world).is_some(), fits);
         let rejected = appended.results.iter().filter(|result| result.rejection.is_some()).count();
@@ -352,4 +350,29 @@ fn what_a_request_is_split_into_is_bounded_as_a_whole() {
     let refused = appended.results.iter().filter(|result| result.rejection.is_some()).count();
     assert!(refused > 0 && refused < appended.results.len(), "{refused}");
     assert_eq!(world.ids_of(1), (1..=count).collect::<Vec<_>>(), "the numbering goes on");
+}
+
+/// A row of the author's own, whose neighbour is deleted, ends up below one that others inserted
+/// below it.
+#[test]
+fn cells_that_changed_their_order_are_stored_where_they_are() {
+    let mut world = World::new(1);
+    world.add(edited(at(0, 1), 2, 1, vec![insert(2)]));
+    world.add(edited(at(0, 2), 2, 2, vec![delete(Spans::one(1, 1))]));
+    let Operation::SetCells(mut both) = set_text(1, "own".into()) else { panic!() };
+    let Operation::SetCells(other) = set_text(3, "others'".into()) else { panic!() };
+    both.cells.extend(other.cells);
+    let mutations = vec![
+        mutation(1, Position::FIRST, insert(1)),
+        mutation(2, at(0, 1), Operation::SetCells(both)),
+    ];
+    world.run(asked(mutations), &[]).unwrap();
+    let entry = world.entries.values().last().unwrap();
+    let stored = crate::records::entry::encode(entry).unwrap();
+    assert_eq!(&crate::records::entry::decode(&stored).unwrap(), &**entry);
+    let mutations = mutations_of(&world, 1);
+    let [Operation::SetCells(set)] = mutations[1].effective() else { panic!() };
+    let rows: Vec<_> = set.cells.iter().map(|edit| (edit.row, edit.value.clone())).collect();
+    let text = |text: &str| Some(crate::cell::Value::Text(text.into()));
+    assert_eq!(rows, [(1, text("others'")), (2, text("own"))]);
 }
