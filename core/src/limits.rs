@@ -20,6 +20,8 @@ pub const MAX_INSERT: u32 = 1 << 20;
 pub const MAX_SHEET_NAME_CHARACTERS: usize = 31;
 /// Sheets of a workbook; one more is not added.
 pub const MAX_SHEETS: usize = 1_000;
+/// How far the number of a new sheet may be above the next free one.
+pub const MAX_SHEET_NUMBER_STEP: u32 = 1 << 16;
 /// Bytes of the detail of a rejected mutation.
 pub const MAX_REJECTION_BYTES: usize = 512;
 /// Operations that one mutation is committed as (a split delete is one; an undo may be several).

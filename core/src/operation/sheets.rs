@@ -8,7 +8,8 @@ use crate::limits::MAX_SHEET_NAME_CHARACTERS;
 /// Adds a sheet behind the others.
 ///
 /// Its author gives it a number above all that it has ever seen; if another got the number first,
-/// the sheet takes the next and the author's later mutations follow it.
+/// the sheet takes the next and the author's later mutations follow it. A number that was used, or
+/// that is far above all that were, adds nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

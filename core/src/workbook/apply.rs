@@ -3,7 +3,7 @@
 use super::{Sheet, Workbook, WorkbookTooLarge};
 use crate::axis_map::Axis;
 use crate::entry::Entry;
-use crate::limits::MAX_SHEETS;
+use crate::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 use crate::operation::{AddSheet, Operation, SheetId};
 
 impl Workbook {
@@ -76,9 +76,10 @@ impl Workbook {
     }
 
     /// A number is used once: a sheet that was there before is not touched. A workbook has at most
-    /// `MAX_SHEETS` sheets.
+    /// `MAX_SHEETS` sheets, and nobody uses up the numbers by a leap.
     fn add_sheet(&mut self, add: &AddSheet) {
-        if self.order.len() >= MAX_SHEETS || !self.used.insert(add.sheet) {
+        let highest = self.next_sheet().0.saturating_add(MAX_SHEET_NUMBER_STEP);
+        if self.order.len() >= MAX_SHEETS || add.sheet.0 > highest || !self.used.insert(add.sheet) {
             return;
         }
         let sheet = Sheet::new(self.free_name(&add.name, None));

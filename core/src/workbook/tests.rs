@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::axis_map::Axis;
 use crate::cell::Cell;
-use crate::limits::{MAX_RANGE_FORMATS, MAX_SHEETS};
+use crate::limits::{MAX_RANGE_FORMATS, MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 use crate::operation::tests::any_operation;
 use crate::operation::{
-    AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, RenameSheet, SetCells, SetFormat,
-    Span, Spans,
+    AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, RenameSheet, SetCells,
+    SetFormat, Span, Spans,
 };
 use crate::oracle::Plain;
 use crate::oracle::intent::sensible;
@@ -169,6 +169,34 @@ fn names_that_were_exchanged_are_exchanged_back() {
     let back = undone(&before, &after, &after);
     assert_eq!(crate::oracle::looks_different(&before, &back), None);
     assert_eq!(undo(&before, &before, &after), Err(UndoFault::Nothing));
+}
+
+#[test]
+fn a_deleted_sheet_comes_back_only_if_there_is_room() {
+    let add =
+        |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") });
+    let mut before = Workbook::default();
+    before.apply_operation(&add(1));
+    let mut after = before.clone();
+    after.apply_operation(&Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) }));
+    let mut now = after.clone();
+    let most = u32::try_from(MAX_SHEETS).unwrap();
+    (2..most).for_each(|sheet| now.apply_operation(&add(sheet)));
+    assert_eq!(undo(&before, &after, &now).map(|operations| operations.len()), Ok(1));
+    now.apply_operation(&add(most));
+    assert_eq!(undo(&before, &after, &now), Err(UndoFault::Nothing));
+}
+
+#[test]
+fn nobody_uses_up_the_numbers_of_sheets_by_a_leap() {
+    let add = |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "s".into() });
+    let mut workbook = Workbook::default();
+    for far in [MAX_SHEET_NUMBER_STEP + 2, u32::MAX - 1] {
+        workbook.apply_operation(&add(far));
+        assert_eq!(workbook.next_sheet(), SheetId(1));
+    }
+    workbook.apply_operation(&add(MAX_SHEET_NUMBER_STEP + 1));
+    assert_eq!(workbook.next_sheet(), SheetId(MAX_SHEET_NUMBER_STEP + 2));
 }
 
 #[test]

@@ -82,11 +82,16 @@ impl Work {
         }
     }
 
-    /// A sheet that was deleted comes back under a new number.
+    /// A sheet that was deleted comes back under a new number, if there is room for it.
     fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
         let lost = before.sheet(sheet)?;
         let (id, name) = (self.workbook.next_sheet(), lost.name.clone());
         self.push(Operation::AddSheet(AddSheet { sheet: id, name: name.clone() }));
+        if self.workbook.sheet(id).is_none() {
+            // There are as many as there may be.
+            self.operations.pop();
+            return None;
+        }
         self.fill(id, lost);
         Some((id, name))
     }
