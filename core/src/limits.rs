@@ -91,6 +91,9 @@ pub const MAX_TOKEN_SPREADSHEETS: usize = 16;
 /// The greatest number in a reply's `cellar-cost`: the digits of a decimal in a structured field.
 pub const MAX_COST_COUNT: u64 = 999_999_999_999;
 
+/// How often an undo is resolved again, because others wrote meanwhile, before it gives up with
+/// `Contention`.
+pub const MAX_UNDO_ATTEMPTS: u32 = 10;
 /// Conditional puts of one entry before its append gives up with `Contention` or `OutcomeUnknown` (I6).
 pub const MAX_PUT_ATTEMPTS: u32 = 48;
 /// Failed reads of one append before it gives up (I6).

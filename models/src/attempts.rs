@@ -110,7 +110,7 @@ impl Model for AttemptsModel {
 
     fn init_states(&self) -> Vec<State> {
         let operation = Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST });
-        let mutation = NewMutation { id: 1, base: Position::FIRST, operation, resolved: None };
+        let mutation = NewMutation { id: 1, base: Position::FIRST, operation };
         let log = LogId::from_uuid(uuid::Uuid::nil());
         let client = ClientKey([1; 8]);
         let request = Request::new(log, client, None, FIRST_EPOCH, 0, vec![mutation]);

@@ -1,6 +1,5 @@
 //! The Lambda process: dispatches on `CELLAR_FUNCTION` (design `1-overview.md`, one binary path).
 
-use std::convert::Infallible;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -76,7 +75,7 @@ async fn run_relay(settings: RelaySettings) -> Result<(), StartError> {
     let handler = RelayHandler::new(queue, Arc::new(blobs));
     let handle = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
-        async move { Ok::<_, Infallible>(handler.handle(event.payload).await) }
+        async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
     };
     Ok(lambda_runtime::run(service_fn(handle)).await?)
 }

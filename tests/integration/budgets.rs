@@ -58,8 +58,7 @@ async fn a_warm_append_costs_one_write_unit_and_no_read() {
     }
     // Behind by four entries, which this process knows: still no read.
     let client = ClientKey([9; 8]);
-    let mutation =
-        NewMutation { id: 1, base: at(1), operation: set_numbers(&[2.0]), resolved: None };
+    let mutation = NewMutation { id: 1, base: at(1), operation: set_numbers(&[2.0]) };
     let request = Request::new(log, client, None, FIRST_EPOCH, 0, vec![mutation]).unwrap();
     assert_eq!(logs.append(request).await.unwrap().missing.len(), 4);
     assert_eq!(fixture.cost(), (0.0, 1.0, 1));
@@ -81,7 +80,6 @@ async fn ten_cells_in_one_batch_cost_one_write_unit() {
         id,
         base: at(1),
         operation: set_numbers(&[f64::from(u32::try_from(id).unwrap()) / 4.0]),
-        resolved: None,
     });
     let client = ClientKey([9; 8]);
     let mutations = mutations.map(|mutation| NewMutation { id: mutation.id - 1, ..mutation });
@@ -122,7 +120,7 @@ async fn a_lost_put_costs_what_it_would_have_and_no_read() {
     one.append(warm).await.unwrap();
     let client = ClientKey([9; 8]);
     let other = |id, base| {
-        let mutation = NewMutation { id, base, operation: set_numbers(&[2.0]), resolved: None };
+        let mutation = NewMutation { id, base, operation: set_numbers(&[2.0]) };
         Request::new(log, client, None, FIRST_EPOCH, id - 1, vec![mutation]).unwrap()
     };
     two.append(other(1, at(0))).await.unwrap();

@@ -46,7 +46,7 @@ pub fn request(
     op: Operation,
 ) -> Request {
     let client = ClientKey::derive(&SubjectKey::new("test", "test"), "client").unwrap();
-    let mutations = vec![NewMutation { id, base, operation: op, resolved: None }];
+    let mutations = vec![NewMutation { id, base, operation: op }];
     let author = author.map(str::to_owned);
     Request::new(log, client, author, FIRST_EPOCH, id - 1, mutations).unwrap()
 }

@@ -162,6 +162,6 @@ impl Growing {
 
 /// A request of one mutation by the client with this number.
 pub fn edit(log: LogId, client: u8, id: u64, base: Position, operation: Operation) -> Request {
-    let mutations = vec![NewMutation { id, base, operation, resolved: None }];
+    let mutations = vec![NewMutation { id, base, operation }];
     Request::new(log, ClientKey([client; 8]), None, FIRST_EPOCH, id - 1, mutations).unwrap()
 }

@@ -90,7 +90,7 @@ mod tests {
             Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: batch.to_vec() });
         let json = serde_json::to_vec(&operation).unwrap();
         assert!(json.len() < MAX_MUTATION_BYTES - 512, "{}", json.len());
-        let mutation = NewMutation { id: 1, base: Position::FIRST, operation, resolved: None };
+        let mutation = NewMutation { id: 1, base: Position::FIRST, operation };
         let log = LogId::from_uuid(uuid::Uuid::from_bytes([1; 16]));
         Request::new(log, ClientKey([1; 8]), None, 0, 0, vec![mutation]).unwrap();
     }

@@ -37,10 +37,18 @@ pub(super) fn next_content(
 
 /// The oldest entry that has to be known to transform what is left of the request.
 pub(super) fn needed_from(request: &Request, scan: &Scan) -> Position {
-    let bases = request.spaces_after(scan.last_id);
-    let lowest = bases.min().unwrap_or(scan.start);
     // Who needs less than the lowest base, needs less than any other.
-    scan.author.needed_from(lowest)
+    let lowest = request.moved_bases_after(scan.last_id).min();
+    lowest.map_or(scan.start, |lowest| scan.author.needed_from(lowest))
+}
+
+/// The newest edit that is known, if an undo was resolved without it.
+pub(super) fn stale_undo(request: &Request, scan: &Scan) -> Option<Position> {
+    let mut left = request.after(scan.last_id);
+    let at = left.find_map(|(_, mutation)| Some(mutation.resolved.as_ref()?.at))?;
+    // What stands before the first entry that was learned cannot be told.
+    let newest = scan.newest_edit.max(Some(scan.start))?;
+    (newest > at).then_some(newest)
 }
 
 fn external(
@@ -103,7 +111,7 @@ fn too_far_behind() -> Rejection {
 }
 
 /// Mutations that will stand in one entry.
-struct Batch<'a> {
+struct Batch {
     author: Author,
     start: Position,
     position: Position,
@@ -112,13 +120,12 @@ struct Batch<'a> {
     bases: BTreeSet<Position>,
     /// About how many bytes the committed operations of the whole request take in its reply.
     committed_bytes: usize,
-    undos: &'a [(Position, Position)],
     /// The base of the last mutation, and the map from behind it.
     map: Option<(Position, SpaceMap)>,
 }
 
-impl<'a> Batch<'a> {
-    fn new(scan: &'a Scan, position: Position) -> Self {
+impl Batch {
+    fn new(scan: &Scan, position: Position) -> Self {
         Self {
             author: scan.author.clone(),
             start: scan.start,
@@ -127,7 +134,6 @@ impl<'a> Batch<'a> {
             bytes: BODY_FRAME_BYTES,
             bases: BTreeSet::new(),
             committed_bytes: scan.committed_bytes,
-            undos: &scan.undos,
             map: None,
         }
     }
@@ -159,11 +165,8 @@ impl<'a> Batch<'a> {
         let RequestMutation { base, authored, resolved } = mutation;
         let committed = match (authored, resolved) {
             (Operation::Rejected(_), _) => Ok(None),
-            (Operation::Undo(undo), Some(resolved)) => {
-                self.undone(undo.position, resolved).map(Some)
-            }
-            (_, Some(_)) => Ok(None),
-            (authored, None) => self.moved(*base, authored),
+            (Operation::Undo(undo), resolved) => undone(undo.position, resolved.as_ref()).map(Some),
+            (authored, _) => self.moved(*base, authored),
         };
         let rejected = |rejection| Mutation::rejected(*base, authored, rejection);
         match committed {
@@ -197,25 +200,6 @@ impl<'a> Batch<'a> {
         Ok(committed)
     }
 
-    /// An undo was resolved on what had been committed: it is moved past what came since, its
-    /// parts one after the other.
-    fn undone(&self, target: Position, resolved: &Resolved) -> Result<Vec<Operation>, Rejection> {
-        known_from(resolved.at, self.start)?;
-        // Resolved at the same time as another's: done twice, it would put back twice.
-        if self.undos.iter().any(|(at, of)| *at > resolved.at && *of == target) {
-            let detail = format!("{target} has just been taken back by another");
-            return Err(Rejection::new(RejectionReason::NothingToUndo, detail));
-        }
-        let mut map = self.author.committed_since(resolved.at).map_err(|_| too_far_behind())?;
-        let mut undone = Vec::new();
-        for operation in &resolved.operations {
-            let committed = transform(operation, &map).unwrap_or_else(|| vec![operation.clone()]);
-            map.follow_own(operation, &committed);
-            undone.extend(committed);
-        }
-        Ok(undone)
-    }
-
     /// What the whole request is committed as goes into one reply.
     fn too_large_together(&mut self, mutation: &Mutation) -> Option<Rejection> {
         let bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
@@ -239,6 +223,16 @@ impl<'a> Batch<'a> {
         let (authored, committed) = (&mutation.authored, mutation.effective());
         self.author.commit(self.position, mutation.base, authored, committed);
     }
+}
+
+/// What an undo was resolved to: on the very state behind which it is put.
+fn undone(target: Position, resolved: Option<&Resolved>) -> Result<Vec<Operation>, Rejection> {
+    let operations = resolved.map_or(&[][..], |resolved| resolved.operations.as_slice());
+    if operations.is_empty() {
+        let detail = format!("nothing of what {target} did is still there");
+        return Err(Rejection::new(RejectionReason::NothingToUndo, detail));
+    }
+    Ok(operations.to_vec())
 }
 
 /// Why an undo does not fit an entry: it cannot be split.

@@ -18,17 +18,28 @@ pub struct NewMutation {
     pub base: Position,
     /// What it does. One that can never succeed is appended as rejected.
     pub operation: Operation,
-    /// What an undo was resolved to; an undo without it is rejected.
-    pub resolved: Option<Resolved>,
 }
 
 /// What an undo was resolved to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// The position in whose coordinates the operations are.
+    /// The state that was looked at: nothing is put behind an edit that came later.
     pub at: Position,
-    /// The operations, one after the other.
+    /// The operations, one after the other; none if nothing is left to be taken back.
     pub operations: Vec<Operation>,
+}
+
+/// An undo, which is sent alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AskedUndo {
+    /// Who asks.
+    pub client: ClientKey,
+    /// Its id.
+    pub id: u64,
+    /// The position its author had seen.
+    pub base: Position,
+    /// The entry that it takes back.
+    pub target: Position,
 }
 
 /// An object that was uploaded, with one operation for each mutation.
@@ -95,6 +106,9 @@ pub enum InvalidRequest {
         /// The id that came.
         id: u64,
     },
+    /// An undo among others: it is resolved on the state as it is, and they would change that.
+    #[error("send an undo in a request of its own")]
+    UndoNotAlone,
     /// An id that is not exact as a JSON number.
     #[error("mutation id {id} is too large: ids are at most {MAX_MUTATION_ID}")]
     IdTooLarge {
@@ -131,6 +145,10 @@ impl Request {
             }
             before = mutation.id;
             checked.push(RequestMutation::new(mutation));
+        }
+        let is_undo = |mutation: &RequestMutation| matches!(mutation.authored, Operation::Undo(_));
+        if checked.len() > 1 && checked.iter().any(is_undo) {
+            return Err(InvalidRequest::UndoNotAlone);
         }
         let payload = Payload::Mutations(checked);
         Ok(Self { log, client, author, epoch, acknowledged, first_id, payload })
@@ -196,18 +214,40 @@ impl Request {
         self.after(0).map(|(_, mutation)| mutation.base).chain(upload)
     }
 
-    /// The positions in whose coordinates the mutations with ids above `last_id` are: their bases,
-    /// and for undos where they were resolved.
-    pub(super) fn spaces_after(&self, last_id: u64) -> impl Iterator<Item = Position> + '_ {
+    /// The bases of the mutations with ids above `last_id` that are to be moved: an undo is put as
+    /// it was resolved, or not at all.
+    pub(super) fn moved_bases_after(&self, last_id: u64) -> impl Iterator<Item = Position> + '_ {
         let upload = match &self.payload {
             Payload::Upload(upload) => Some(upload.base),
             Payload::Mutations(_) => None,
         };
-        let space = |mutation: &RequestMutation| match &mutation.resolved {
-            Some(resolved) => resolved.at,
-            None => mutation.base,
-        };
-        self.after(last_id).map(move |(_, mutation)| space(mutation)).chain(upload)
+        let moved = self.after(last_id).map(|(_, mutation)| mutation);
+        let moved = moved.filter(|mutation| !matches!(mutation.authored, Operation::Undo(_)));
+        moved.map(|mutation| mutation.base).chain(upload)
+    }
+
+    /// The undo that it is, if it is one.
+    #[must_use]
+    pub fn undo(&self) -> Option<AskedUndo> {
+        let (client, id) = (self.client, self.first_id);
+        let (_, mutation) = self.after(0).next()?;
+        match &mutation.authored {
+            Operation::Undo(undo) => {
+                Some(AskedUndo { client, id, base: mutation.base, target: undo.position })
+            }
+            _ => None,
+        }
+    }
+
+    /// Says what its undo was resolved to. An undo that was not resolved is rejected.
+    #[must_use]
+    pub fn resolved(mut self, resolved: Resolved) -> Self {
+        if let Payload::Mutations(mutations) = &mut self.payload
+            && let [only] = mutations.as_mut_slice()
+        {
+            only.resolved = Some(resolved);
+        }
+        self
     }
 
     /// The lowest base of all mutations: the position from which the log must be known.
@@ -226,23 +266,18 @@ impl Request {
 impl RequestMutation {
     /// What can never succeed becomes a rejection, which keeps the client's numbering.
     fn new(mutation: NewMutation) -> Self {
-        let NewMutation { base, operation, resolved, .. } = mutation;
+        let NewMutation { base, operation, .. } = mutation;
         let rejected = |reason, detail: String| Operation::Rejected(Rejection::new(reason, detail));
         let authored = match operation.validated() {
             Err(fault) => rejected(RejectionReason::Invalid, fault.to_string()),
-            Ok(Operation::Undo(undo)) if resolved.is_none() => {
-                let detail = format!("nothing of what {} did is still there", undo.position);
-                rejected(RejectionReason::NothingToUndo, detail)
-            }
             Ok(authored) => authored,
         };
-        let resolved = resolved.filter(|_| matches!(authored, Operation::Undo(_)));
         let mutation = Mutation { base, authored, committed: None };
         let authored = match too_large(&mutation) {
             Some(rejection) => Operation::Rejected(rejection),
             None => mutation.authored,
         };
-        Self { base, authored, resolved }
+        Self { base, authored, resolved: None }
     }
 }
 

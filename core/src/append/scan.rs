@@ -45,8 +45,8 @@ pub(super) struct Scan {
     outcomes: BTreeMap<u64, Outcome>,
     /// About how many bytes of reply the committed operations of this request's entries take.
     pub(super) committed_bytes: usize,
-    /// Undos that took effect: where, and what they took back.
-    pub(super) undos: Vec<(Position, Position)>,
+    /// The newest entry with mutations, whoever put it.
+    pub(super) newest_edit: Option<Position>,
     /// Where mutations of this client were found or put, by the first id of each entry.
     placed: BTreeMap<u64, Placed>,
     pub(super) missing: Vec<Arc<Entry>>,
@@ -86,7 +86,7 @@ impl Scan {
             last_id: request.acknowledged,
             outcomes: BTreeMap::new(),
             committed_bytes: 0,
-            undos: Vec::new(),
+            newest_edit: None,
             placed: BTreeMap::new(),
             missing: Vec::new(),
             missing_bytes: 0,
@@ -99,7 +99,7 @@ impl Scan {
     pub(super) fn restart(&mut self, request: &Request, start: Position) {
         self.start = start;
         self.author = Author::new(self.client);
-        self.undos.clear();
+        self.newest_edit = None;
         self.next = Some(start);
         self.tail = None;
         self.unseen_bases = request.bases().filter(|base| *base >= start).collect();
@@ -124,7 +124,9 @@ impl Scan {
             self.keep_outcomes(entry, own);
         }
         self.author.learn(entry);
-        self.keep_undos(entry);
+        if entry.mutation_ids().is_some() {
+            self.newest_edit = Some(entry.position);
+        }
         if !own && entry.position > self.lowest_base {
             self.keep_missing(entry);
         }
@@ -175,15 +177,6 @@ impl Scan {
                 self.outcomes.insert(id, Outcome { rejection, committed });
             }
         }
-    }
-
-    fn keep_undos(&mut self, entry: &Entry) {
-        let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
-        let undone = mutations.iter().filter_map(|mutation| match &mutation.authored {
-            Operation::Undo(undo) if mutation.rejection().is_none() => Some(undo.position),
-            _ => None,
-        });
-        self.undos.extend(undone.map(|target| (entry.position, target)));
     }
 
     /// What became of mutation `id`, if it is not what was authored.

@@ -113,13 +113,13 @@ pub struct Mutation {
 
 impl Mutation {
     /// A mutation that is refused. What moves cells is kept beside the reason: the author's later
-    /// mutations may stand on it, until it learns of the rejection.
+    /// mutations may stand on it, until it learns of the rejection. So is an undo: whoever looks for
+    /// what can be taken back sees that this cannot.
     #[must_use]
     pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
         let rejection = Operation::Rejected(rejection);
         match authored {
-            Operation::Undo(_) => Self { base, authored: rejection, committed: None },
-            authored if authored.moves_cells() => {
+            authored if authored.moves_cells() || matches!(authored, Operation::Undo(_)) => {
                 let authored = authored.clone();
                 Self { base, authored, committed: Some(vec![rejection]) }
             }

@@ -169,23 +169,6 @@ impl Author {
         Ok(self.walk(base, None, &mut own))
     }
 
-    /// Everything that was committed behind `at`, whoever wrote it.
-    ///
-    /// # Errors
-    /// [`TooManyChanges`] beyond `MAX_TRANSFORM_CHANGES`.
-    pub fn committed_since(&self, at: Position) -> Result<SpaceMap, TooManyChanges> {
-        if self.is_too_long() {
-            return Err(TooManyChanges);
-        }
-        let mut walk = Walk::default();
-        for change in self.behind(at) {
-            let (Change::Foreign { operations, .. } | Change::Own { committed: operations, .. }) =
-                change;
-            walk.follow(operations);
-        }
-        Ok(walk.end())
-    }
-
     /// The lowest base that [`Author::map`] starts from for a mutation on `base`: entries from here
     /// on must have been learned.
     ///

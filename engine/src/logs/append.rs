@@ -18,6 +18,14 @@ impl Logs {
     /// [`LogError::Refused`] as the machine decides, [`LogError::NotFound`] if there is no such
     /// log, [`LogError::Store`] if the store fails for good.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
+        match request.undo() {
+            Some(undo) => self.append_undo(request, undo).await,
+            None => self.append_as_it_is(request).await,
+        }
+    }
+
+    /// Appends a request whose undo, if it is one, has been resolved.
+    pub(super) async fn append_as_it_is(&self, request: Request) -> Result<Appended, LogError> {
         let (log, from) = (request.log(), request.lowest_base());
         let known = self.known_tail(log, from);
         let (mut append, mut action) = Append::begin(request, &known, self.inputs());

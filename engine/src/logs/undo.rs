@@ -1,78 +1,125 @@
-//! Resolves an undo: what takes back an entry now (design `2-log.md` §5).
+//! Undo: resolves what takes back an entry, and puts it behind the very state on which it was
+//! resolved (design `2-log.md` §5).
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use cellar_core::append::Resolved;
-use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::append::{Appended, AskedUndo, Refusal, Request, Resolved};
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_UNDO_ATTEMPTS;
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
 use cellar_core::workbook::{Workbook, undo};
 
+use super::workbook::Replay;
 use super::{LogError, Logs};
 
-impl Logs {
-    /// The operations that take back what the entry at `target` did, in the coordinates of the
-    /// newest position; `None` if nothing of it is left, it was taken back before, or does not
-    /// exist. Not older than `base`.
-    ///
-    /// # Errors
-    /// As [`Logs::workbook`].
-    pub async fn resolve_undo(
-        &self,
-        log: LogId,
-        target: Position,
-        base: Position,
-    ) -> Result<Option<Resolved>, LogError> {
-        let (mut before, mut after) = (None::<Workbook>, None::<Workbook>);
-        let mut undos: Vec<(Position, Position)> = Vec::new();
-        let now = self
-            .replay(log, None, Some(base.max(target)), |workbook, entry| {
-                if entry.position == target {
-                    before = Some(workbook.clone());
-                } else if before.is_some() && after.is_none() {
-                    after = Some(workbook.clone());
-                }
-                let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
-                undos.extend(mutations.iter().filter_map(|mutation| match &mutation.authored {
-                    Operation::Undo(undo) => Some((entry.position, undo.position)),
-                    _ => None,
-                }));
-            })
-            .await?;
-        let Some(before) = before else { return Ok(None) };
-        if is_undone(&undos, target) {
-            return Ok(None);
-        }
-        let after = after.as_ref().unwrap_or(&now.workbook);
-        let operations = undo(&before, after, &now.workbook).ok();
-        Ok(operations.map(|operations| Resolved { at: now.position, operations }))
+/// What an undo looks at: the states around the entry that it takes back, and the newest.
+struct States {
+    target: Position,
+    before: Option<Workbook>,
+    after: Option<Workbook>,
+    /// Undos that took effect, and what they took back; oldest first.
+    undos: Vec<(Position, Position)>,
+    now: Replay,
+}
+
+impl States {
+    fn of(target: Position) -> Self {
+        Self { target, before: None, after: None, undos: Vec::new(), now: Replay::default() }
+    }
+
+    /// What takes the entry back; no operations if nothing of it is left, it was taken back before,
+    /// or does not exist. `None` before anything was read.
+    fn resolve(&self) -> Option<Resolved> {
+        let (at, _) = self.now.newest?;
+        let (now, before) = (&self.now.workbook, self.before.as_ref());
+        let before = before.filter(|_| !is_undone(&self.undos, self.target));
+        let operations =
+            before.and_then(|before| undo(before, self.after.as_ref().unwrap_or(now), now).ok());
+        Some(Resolved { at, operations: operations.unwrap_or_default() })
     }
 }
 
 impl Logs {
-    /// Whether a mutation is in the log behind its base, as far as an eventually consistent read
-    /// shows: enough to spare resolving an undo again that got through before.
-    ///
-    /// # Errors
-    /// As [`Logs::update`].
-    pub async fn has_mutation(
+    /// Appends an undo. What others do meanwhile is read too, and the undo resolved again, until it
+    /// stands behind all of it: nobody's edit is taken back but that of its target.
+    pub(super) async fn append_undo(
+        &self,
+        request: Request,
+        asked: AskedUndo,
+    ) -> Result<Appended, LogError> {
+        let log = request.log();
+        // A repeat is found in the log, whatever the state has become.
+        if self.has_mutation(log, asked).await? {
+            return self.append_as_it_is(request).await;
+        }
+        let mut states = States::of(asked.target);
+        let mut must_reach = asked.base.max(asked.target);
+        for _ in 0..MAX_UNDO_ATTEMPTS {
+            match self.read_states(log, &mut states, must_reach).await {
+                Ok(()) => {}
+                // What cannot be read now cannot be read later: it is rejected, or its author would
+                // repeat it for ever, and nothing behind it would get through.
+                Err(LogError::TooLarge(_) | LogError::Corrupt { .. }) => {
+                    return self.append_as_it_is(request).await;
+                }
+                Err(error) => return Err(error),
+            }
+            let resolved = states.resolve().ok_or(LogError::NotFound)?;
+            match self.append_as_it_is(request.clone().resolved(resolved)).await {
+                Err(LogError::Refused(Refusal::StaleUndo { newest })) => must_reach = newest,
+                done => return done,
+            }
+        }
+        Err(LogError::Refused(Refusal::Contention))
+    }
+
+    async fn read_states(
         &self,
         log: LogId,
-        client: ClientKey,
-        id: u64,
-        base: Position,
-    ) -> Result<bool, LogError> {
-        let mut found = false;
-        self.walk(log, base, None, |entry| {
-            let ids = entry.mutation_ids();
-            found |=
-                ids.is_some_and(|(of, first, last)| of == client && (first..=last).contains(&id));
-            Ok(if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        states: &mut States,
+        must_reach: Position,
+    ) -> Result<(), LogError> {
+        let States { target, before, after, undos, now } = states;
+        self.replay_on(log, now, None, Some(must_reach), |workbook, entry| {
+            if entry.position == *target {
+                *before = Some(workbook.clone());
+            } else if before.is_some() && after.is_none() {
+                *after = Some(workbook.clone());
+            }
+            undos.extend(undone_by(entry).map(|target| (entry.position, target)));
         })
-        .await?;
-        Ok(found)
+        .await
     }
+
+    /// Whether an undo is in the log behind its base, as far as an eventually consistent read
+    /// shows: enough to spare resolving it again if it got through before.
+    async fn has_mutation(&self, log: LogId, asked: AskedUndo) -> Result<bool, LogError> {
+        let mut found = false;
+        let walked = self.walk(log, asked.base, None, |entry| {
+            let ids = entry.mutation_ids();
+            found |= ids.is_some_and(|(client, first, last)| {
+                client == asked.client && (first..=last).contains(&asked.id)
+            });
+            Ok(if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        });
+        match walked.await {
+            // The append looks for itself.
+            Ok(_) | Err(LogError::Corrupt { .. }) => Ok(found),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What the undos of an entry took back.
+fn undone_by(entry: &Entry) -> impl Iterator<Item = Position> + '_ {
+    let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
+    mutations.iter().filter_map(|mutation| match &mutation.authored {
+        Operation::Undo(undo) if mutation.rejection().is_none() => Some(undo.position),
+        _ => None,
+    })
 }
 
 /// Whether an entry was taken back by an undo that was not taken back itself; `undos` are pairs of

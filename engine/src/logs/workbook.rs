@@ -25,6 +25,22 @@ pub struct WorkbookRead {
     pub epoch: u32,
 }
 
+/// A replay as far as it has come.
+#[derive(Debug)]
+pub(super) struct Replay {
+    pub(super) workbook: Workbook,
+    /// The position and the epoch of the newest entry in it.
+    pub(super) newest: Option<(Position, u32)>,
+    /// Where it goes on; `None` where no log can.
+    next: Option<Position>,
+}
+
+impl Default for Replay {
+    fn default() -> Self {
+        Self { workbook: Workbook::default(), newest: None, next: Some(Position::FIRST) }
+    }
+}
+
 impl Logs {
     /// The state at `at`, or the newest, which is never older than `seen`.
     ///
@@ -46,20 +62,39 @@ impl Logs {
         log: LogId,
         at: Option<Position>,
         seen: Option<Position>,
-        mut visit: impl FnMut(&Workbook, &Entry) + Send,
+        visit: impl FnMut(&Workbook, &Entry) + Send,
     ) -> Result<WorkbookRead, LogError> {
+        let mut replay = Replay::default();
+        self.replay_on(log, &mut replay, at, seen, visit).await?;
+        let (position, epoch) = replay.newest.ok_or(LogError::NotFound)?;
+        match at {
+            // Beyond the end, or between the end of one segment and the next.
+            Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
+            _ => Ok(WorkbookRead { workbook: replay.workbook, position, epoch }),
+        }
+    }
+
+    /// Goes on with a replay, up to `at` or the newest, which is never older than `seen`.
+    pub(super) async fn replay_on(
+        &self,
+        log: LogId,
+        replay: &mut Replay,
+        at: Option<Position>,
+        seen: Option<Position>,
+        mut visit: impl FnMut(&Workbook, &Entry) + Send,
+    ) -> Result<(), LogError> {
         // Not even an empty log is believed to be absent on a stale read.
         let must_reach = at.max(seen).max(Some(Position::FIRST));
-        let mut workbook = Workbook::default();
-        let (mut newest, mut from) = (None, Position::FIRST);
-        loop {
+        while let Some(from) = replay.next {
             let mut external: Option<Arc<Entry>> = None;
+            let Replay { workbook, newest, next } = &mut *replay;
             self.walk(log, from, must_reach, |entry| {
                 if at.is_some_and(|at| entry.position > at) {
                     return Ok(ControlFlow::Break(()));
                 }
-                newest = Some((entry.position, entry.header.epoch));
-                visit(&workbook, entry);
+                *newest = Some((entry.position, entry.header.epoch));
+                *next = entry.next_position();
+                visit(workbook, entry);
                 if matches!(entry.content, Content::External(_)) {
                     external = Some(Arc::clone(entry));
                     return Ok(ControlFlow::Break(()));
@@ -72,19 +107,13 @@ impl Logs {
             // The body of a large entry is fetched between two walks.
             let Some(entry) = external else { break };
             for operations in self.external_operations(&entry).await? {
-                workbook.apply_operations(&operations)?;
+                replay.workbook.apply_operations(&operations)?;
             }
-            match entry.next_position() {
-                Some(next) if at != Some(entry.position) => from = next,
-                _ => break,
+            if at == Some(entry.position) {
+                break;
             }
         }
-        let (position, epoch) = newest.ok_or(LogError::NotFound)?;
-        match at {
-            // Beyond the end, or between the end of one segment and the next.
-            Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
-            _ => Ok(WorkbookRead { workbook, position, epoch }),
-        }
+        Ok(())
     }
 
     /// What is committed of each mutation of a large entry.

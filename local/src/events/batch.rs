@@ -1,8 +1,9 @@
 //! What becomes of the records that were read: Lambda's rules for streams, without I/O.
 //!
-//! Records are handled in their order. A failed batch goes on from the first record that failed,
-//! or is split in two, down to the single record that fails; that one is tried again, and given up
-//! in the end, so that it never holds up the others for ever.
+//! Records are handled in their order. A batch of which the function reports the first failure goes
+//! on from that record; one of which nothing is known is split in two, down to the single record
+//! that fails. What fails again and again is given up in the end, so that it never holds up the
+//! others for ever: with a reported failure, everything behind it in its batch too.
 
 use std::collections::VecDeque;
 
@@ -116,16 +117,15 @@ impl Pending {
     pub(super) fn called(&mut self, outcome: &Outcome) -> Next {
         let Some(mut batch) = self.batches.pop_front() else { return Next::GoOn };
         batch.calls = batch.calls.saturating_add(1);
-        let failed_at = match outcome {
-            Outcome::Done => batch.records.len(),
-            Outcome::Failed => 0,
+        let reported = match outcome {
+            Outcome::Done => Some(batch.records.len()),
+            Outcome::Failed => None,
             // A number that is none of the batch's says nothing about any of its records.
-            Outcome::FailedFrom(number) => batch
-                .records
-                .iter()
-                .position(|record| record.sequence_number == *number)
-                .unwrap_or(0),
+            Outcome::FailedFrom(number) => {
+                batch.records.iter().position(|record| record.sequence_number == *number)
+            }
         };
+        let failed_at = reported.unwrap_or(0);
         let rest = batch.records.split_off(failed_at);
         if let Some(last) = batch.records.pop() {
             self.done = Some(last.sequence_number);
@@ -136,12 +136,13 @@ impl Pending {
             return Next::GoOn;
         }
         batch.records = rest;
-        self.failed(batch)
+        // Lambda splits at the number that was reported: at the first record, that is nowhere.
+        self.failed(batch, reported.is_none())
     }
 
     /// No record of the batch is done.
-    fn failed(&mut self, mut batch: Batch) -> Next {
-        if self.rules.bisect && batch.records.len() > 1 {
+    fn failed(&mut self, mut batch: Batch, unknown: bool) -> Next {
+        if self.rules.bisect && unknown && batch.records.len() > 1 {
             let second = batch.records.split_off(batch.records.len() / 2);
             self.batches.push_front(Batch { records: second, calls: 0 });
             self.batches.push_front(Batch { records: batch.records, calls: 0 });
@@ -243,8 +244,9 @@ mod tests {
             let bad = batch.iter().find(|number| **number == "5");
             bad.map_or(Outcome::Done, |number| Outcome::FailedFrom((*number).to_owned()))
         });
-        assert_eq!(given_up, ["5"]);
-        assert_eq!(calls.last().unwrap(), &["6", "7"]);
+        // They are not split any more, and given up together.
+        assert_eq!(calls, [["5", "6", "7"]; 3]);
+        assert_eq!(given_up, ["5", "6", "7"]);
     }
 
     #[test]

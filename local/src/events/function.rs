@@ -22,7 +22,7 @@ pub(crate) trait StreamFunction: Send + Sync {
 impl StreamFunction for RelayHandler {
     async fn call(&self, event: Value) -> Result<Value, String> {
         let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
-        let response = self.handle(event).await;
+        let response = self.handle(event).await.map_err(|error| error.to_string())?;
         serde_json::to_value(response).map_err(|error| error.to_string())
     }
 }

@@ -61,6 +61,7 @@ impl State {
             Refusal::EpochChanged
             | Refusal::Overlap { .. }
             | Refusal::Corrupt { .. }
+            | Refusal::StaleUndo { .. }
             | Refusal::Full => false,
         };
         if !is_true {

@@ -111,7 +111,6 @@ impl Client {
             id,
             base: *base,
             operation: mutation(id),
-            resolved: None,
         });
         let mutations = mutations.filter(|new| (first..=through).contains(&new.id)).collect();
         let request = Request::new(log(), self.key, None, epoch(), self.acknowledged, mutations)?;

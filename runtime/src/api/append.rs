@@ -10,8 +10,6 @@ use cellar_core::api::{
 use cellar_core::append::{Appended, NewMutation, Request};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::limits::MAX_MUTATION_BYTES;
-use cellar_core::operation::Operation;
-use cellar_engine::logs::LogError;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -45,42 +43,15 @@ pub(super) async fn append(
     let request: AppendRequest = body.read()?;
     let client = ClientKey::derive(&caller.0.subject, &request.client)
         .map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))?;
-    let mutations = resolved(&state, log, client, request.mutations).await?;
+    let mutations = request
+        .mutations
+        .into_iter()
+        .map(|SentMutation { id, base, op }| NewMutation { id, base, operation: op });
     let author = Some(caller.0.author);
-    let request = Request::new(log, client, author, request.epoch, request.ack, mutations)?;
+    let request =
+        Request::new(log, client, author, request.epoch, request.ack, mutations.collect())?;
     let appended = state.logs().append(request).await?;
     Ok(Json(reply(&state, &appended).await?))
-}
-
-/// An undo is resolved on the state as it is: nothing else may change that in the same request.
-async fn resolved(
-    state: &ApiState,
-    log: LogId,
-    client: ClientKey,
-    sent: Vec<SentMutation>,
-) -> Result<Vec<NewMutation>, Failure> {
-    let alone = sent.len() <= 1;
-    let mut mutations = Vec::with_capacity(sent.len());
-    for SentMutation { id, base, op: operation } in sent {
-        let resolved = match &operation {
-            Operation::Undo(_) if !alone => {
-                let detail = "send an undo in a request of its own";
-                return Err(Failure::new(ProblemKind::Unprocessable, detail));
-            }
-            // A repeat is found in the log, whatever the state has become.
-            Operation::Undo(_) if state.logs().has_mutation(log, client, id, base).await? => None,
-            Operation::Undo(undo) => {
-                match state.logs().resolve_undo(log, undo.position, base).await {
-                    // It is rejected, as it would be for ever.
-                    Err(LogError::TooLarge(_)) => None,
-                    resolved => resolved?,
-                }
-            }
-            _ => None,
-        };
-        mutations.push(NewMutation { id, base, operation, resolved });
-    }
-    Ok(mutations)
 }
 
 /// The mutations as they were sent, to measure them.

@@ -83,7 +83,7 @@ fn refused(refusal: &Refusal, text: String) -> Failure {
         Refusal::EpochChanged => Failure::new(ProblemKind::Reload, text),
         Refusal::Gap { .. } => Failure::new(ProblemKind::MutationGap, text),
         Refusal::Overlap { .. } => Failure::new(ProblemKind::MutationOverlap, text),
-        Refusal::Contention | Refusal::OutcomeUnknown => {
+        Refusal::Contention | Refusal::OutcomeUnknown | Refusal::StaleUndo { .. } => {
             Failure::new(ProblemKind::Unavailable, text)
         }
         Refusal::Store => unavailable(&text),

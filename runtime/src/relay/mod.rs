@@ -9,6 +9,14 @@ use aws_lambda_events::event::streams::DynamoDbEventResponse;
 use cellar_engine::ports::{Jobs, PendingTags};
 use cellar_engine::relay::Relay;
 
+/// The very first record of a batch was not relayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the first of {records} records was not relayed: split the batch")]
+pub struct FirstFailed {
+    /// How many records the batch has: more than one.
+    pub records: usize,
+}
+
 /// Handles batches of the Entry table's stream.
 #[derive(Clone)]
 pub struct RelayHandler {
@@ -24,11 +32,20 @@ impl RelayHandler {
 
     /// Handles one batch. The answer names the first record that failed, if one did: Lambda
     /// repeats the stream from there (design `3-snapshots.md` §5).
-    pub async fn handle(&self, event: Event) -> DynamoDbEventResponse {
+    ///
+    /// # Errors
+    /// [`FirstFailed`]: Lambda splits only batches of which it learns nothing, and one bad record
+    /// is not to be given up together with those behind it.
+    pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, FirstFailed> {
         let changes: Vec<_> = event.records.into_iter().map(change::read).collect();
+        let failed = self.relay.batch(&changes).await;
+        let first = changes.first().map(|change| &change.sequence_number);
+        if changes.len() > 1 && failed.is_some() && failed.as_ref() == first {
+            return Err(FirstFailed { records: changes.len() });
+        }
         let mut response = DynamoDbEventResponse::default();
-        response.batch_item_failures.extend(self.relay.batch(&changes).await.map(change::failure));
-        response
+        response.batch_item_failures.extend(failed.map(change::failure));
+        Ok(response)
     }
 }
 
@@ -62,12 +79,13 @@ mod tests {
         })
     }
 
-    async fn handle(records: Vec<Value>) -> (Value, Vec<String>) {
+    async fn handle(records: Vec<Value>) -> (Result<Value, FirstFailed>, Vec<String>) {
         let clock = Arc::new(ManualClock::at(1));
         let queue = Arc::new(MemoryQueue::new(clock, QueueRules::LONGEST));
         let handler = RelayHandler::new(queue.clone(), Arc::new(MemoryPendingTags::default()));
         let event = serde_json::from_value(json!({ "Records": records })).unwrap();
-        let response = serde_json::to_value(handler.handle(event).await).unwrap();
+        let response =
+            handler.handle(event).await.map(|response| serde_json::to_value(response).unwrap());
         let sent = queue.receive(10, 0).await.unwrap();
         (response, sent.into_iter().map(|message| message.body).collect())
     }
@@ -75,7 +93,7 @@ mod tests {
     #[tokio::test]
     async fn a_record_of_lambda_becomes_a_job() {
         let (response, sent) = handle(vec![record("100", &snapshot())]).await;
-        assert_eq!(response, json!({ "batchItemFailures": [] }));
+        assert_eq!(response, Ok(json!({ "batchItemFailures": [] })));
         let job =
             r#"{"version":1,"log":"00000000-0000-0000-0000-000000000007","segment":0,"num":3}"#;
         assert_eq!(sent, [job]);
@@ -88,12 +106,25 @@ mod tests {
         let records =
             vec![record("100", &snapshot()), record("101", &poisoned), record("102", &poisoned)];
         let (response, sent) = handle(records).await;
-        assert_eq!(response, json!({ "batchItemFailures": [{ "itemIdentifier": "101" }] }));
+        assert_eq!(response, Ok(json!({ "batchItemFailures": [{ "itemIdentifier": "101" }] })));
         assert_eq!(sent.len(), 1);
     }
 
     #[tokio::test]
+    async fn a_batch_that_begins_with_a_failure_is_to_be_split_and_one_of_one_is_reported() {
+        let mut poisoned = snapshot();
+        poisoned["N"] = json!({"N": "1.5"});
+        let bad = || record("100", &poisoned);
+        let (response, sent) = handle(vec![bad(), record("101", &snapshot())]).await;
+        assert_eq!(response, Err(FirstFailed { records: 2 }));
+        assert_eq!(sent.len(), 1, "what stands behind it is relayed all the same");
+        let (response, _) = handle(vec![bad()]).await;
+        let failed = json!({ "batchItemFailures": [{ "itemIdentifier": "100" }] });
+        assert_eq!(response, Ok(failed));
+    }
+
+    #[tokio::test]
     async fn a_batch_of_nothing_is_a_success() {
-        assert_eq!(handle(vec![]).await, (json!({ "batchItemFailures": [] }), vec![]));
+        assert_eq!(handle(vec![]).await, (Ok(json!({ "batchItemFailures": [] })), vec![]));
     }
 }

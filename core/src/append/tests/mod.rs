@@ -202,7 +202,6 @@ fn every_base_must_exist_not_only_the_lowest() {
         id,
         base,
         operation: set_text(0, "x".into()),
-        resolved: None,
     });
     let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.into()).unwrap();
     assert_eq!(world.run(request, &[]), Err(Refusal::UnknownBase { base: at(0, 9) }));
@@ -233,12 +232,7 @@ fn what_the_client_acknowledged_is_not_appended_again() {
 #[test]
 fn another_epoch_must_reload() {
     let mut world = World::new(2);
-    let mutations = vec![NewMutation {
-        id: 1,
-        base: at(0, 1),
-        operation: set_text(0, "x".into()),
-        resolved: None,
-    }];
+    let mutations = vec![NewMutation { id: 1, base: at(0, 1), operation: set_text(0, "x".into()) }];
     let request = Request::new(log(), client(1), None, EPOCH + 1, 0, mutations).unwrap();
     assert_eq!(world.run(request, &[]), Err(Refusal::EpochChanged));
     assert!(world.puts.is_empty());
@@ -349,7 +343,6 @@ fn what_does_not_fit_one_entry_goes_into_several() {
         id,
         base: Position::FIRST,
         operation: set_text(0, "x".repeat(MAX_TEXT_BYTES)),
-        resolved: None,
     });
     let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.collect()).unwrap();
     let appended = world.run(request, &[]).unwrap();
@@ -375,8 +368,7 @@ fn a_mutation_may_fill_an_entry_and_no_more() {
         });
         let set = SetCells { sheet: SheetId::FIRST, cells: edits.collect() };
         let operation = Operation::SetCells(set);
-        let mutations =
-            vec![NewMutation { id: 1, base: Position::FIRST, operation, resolved: None }];
+        let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
         Request::new(log(), client(1), None, EPOCH, 0, mutations)
     };
     let outcome = |last_bytes| {
@@ -405,7 +397,6 @@ fn requests_that_can_never_succeed() {
             id: *id,
             base: Position::FIRST,
             operation: operation.clone(),
-            resolved: None,
         });
         Request::new(log(), client(1), None, EPOCH, 0, mutations.collect())
     };
@@ -418,8 +409,7 @@ fn requests_that_can_never_succeed() {
     assert_eq!(make(&[id]), Err(InvalidRequest::IdTooLarge { id }));
     let acknowledging = |ack| {
         let operation = set_text(0, "x".into());
-        let mutations =
-            vec![NewMutation { id: 1, base: Position::FIRST, operation, resolved: None }];
+        let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
         Request::new(log(), client(1), None, EPOCH, ack, mutations)
     };
     assert!(acknowledging(MAX_MUTATION_ID).is_ok());

@@ -70,6 +70,8 @@ fn any_step(what: BoxedStrategy<Operation>) -> impl Strategy<Value = Step> {
 /// A mutation of a client, and what it means.
 struct Meant {
     mutation: NewMutation,
+    /// What it was resolved to, if it is an undo.
+    resolved: Option<Resolved>,
     tag: Tag,
     intents: Vec<Intent>,
     /// Where it was committed.
@@ -130,20 +132,38 @@ impl Model {
         let tag = self.tags;
         let intents = match &resolved {
             None => vec![Intent::of(&self.view(who), &operation, tag)],
-            Some(resolved) => {
-                let mut state = self.states[resolved.at.num() as usize].clone();
-                let parts = tagged(tag, &resolved.operations).map(|(tag, part)| {
-                    let intent = Intent::of(&state, part, tag);
-                    state.apply(part, tag);
-                    intent
-                });
-                parts.collect()
-            }
+            Some(resolved) => self.intents(resolved, tag),
         };
         let client = &mut self.clients[who];
         let id = client.mutations.len() as u64 + 1;
-        let mutation = NewMutation { id, base: at(0, client.base), operation, resolved };
-        client.mutations.push(Meant { mutation, tag, intents, position: None });
+        let mutation = NewMutation { id, base: at(0, client.base), operation };
+        client.mutations.push(Meant { mutation, resolved, tag, intents, position: None });
+    }
+
+    /// What the parts of an undo mean.
+    fn intents(&self, resolved: &Resolved, tag: Tag) -> Vec<Intent> {
+        let mut state = self.states[resolved.at.num() as usize].clone();
+        let parts = tagged(tag, &resolved.operations).map(|(tag, part)| {
+            let intent = Intent::of(&state, part, tag);
+            state.apply(part, tag);
+            intent
+        });
+        parts.collect()
+    }
+
+    /// Parts of an undo, sensible on the state at an entry.
+    fn resolve(&self, num: u32, parts: Vec<Operation>) -> Resolved {
+        let mut state = self.states[num as usize].clone();
+        let operations = parts.into_iter().map(|part| {
+            let part = sensible(&state, part);
+            state.apply(&part, 1);
+            part
+        });
+        Resolved { at: at(0, num), operations: operations.collect() }
+    }
+
+    fn head(&self) -> u32 {
+        self.states.len() as u32 - 1
     }
 
     fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
@@ -163,21 +183,12 @@ impl Model {
                 self.add(who, Operation::InsertRows(rows), None);
             }
             Step::Undo(who, ago, parts) => {
-                let num = (self.states.len() - 1).saturating_sub(ago) as u32;
-                let mut state = self.states[num as usize].clone();
-                let resolved = parts.into_iter().map(|part| {
-                    let part = sensible(&state, part);
-                    state.apply(&part, 1);
-                    part
-                });
-                let operations = resolved.collect();
-                // Each takes back something else, or it would be refused.
-                let position = at(9, self.tags);
-                let undo = Operation::Undo(crate::operation::Undo { position });
-                self.add(who, undo, Some(Resolved { at: at(0, num), operations }));
+                let resolved = self.resolve(self.head().saturating_sub(ago as u32), parts);
+                let undo = Operation::Undo(crate::operation::Undo { position: Position::FIRST });
+                self.add(who, undo, Some(resolved));
             }
             Step::See(who, behind) => {
-                let head = self.states.len() as u32 - 1;
+                let head = self.head();
                 let client = &mut self.clients[who];
                 client.base = client.base.max(head.saturating_sub(behind));
             }
@@ -186,24 +197,55 @@ impl Model {
         Ok(())
     }
 
+    /// Sends some of a client's mutations: undos each for itself.
     fn send(&mut self, who: usize, count: usize, warm: bool) -> Result<(), TestCaseError> {
         let client = &self.clients[who];
         let end = client.mutations.len().min(client.sent + count);
-        let mutations: Vec<NewMutation> =
-            client.mutations[client.sent..end].iter().map(|meant| meant.mutation.clone()).collect();
-        if mutations.is_empty() {
+        let left = &client.mutations[client.sent..end];
+        let is_undo = |meant: &Meant| meant.resolved.is_some();
+        let alone = left.first().is_some_and(is_undo).then_some(1);
+        let count = alone.or_else(|| left.iter().position(is_undo)).unwrap_or(left.len());
+        if count == 0 {
             return Ok(());
         }
-        let key = super::support::client(who as u8);
-        let request = Request::new(log(), key, None, EPOCH, client.sent as u64, mutations).unwrap();
+        match self.append(who, count, warm) {
+            Err(Refusal::StaleUndo { .. }) => {
+                self.resolve_again(who);
+                self.append(who, count, warm)
+            }
+            done => done,
+        }
+        .map_err(|fault| TestCaseError::fail(format!("{fault:?}")))?;
+        let first_new = self.states.len();
+        let new: Vec<_> = self.world.entries.values().skip(first_new).cloned().collect();
+        new.iter().try_for_each(|entry| self.check(who, entry))?;
+        self.send(who, end - self.clients[who].sent, warm)
+    }
+
+    fn append(&mut self, who: usize, count: usize, warm: bool) -> Result<(), Refusal> {
+        let client = &self.clients[who];
+        let sent = &client.mutations[client.sent..client.sent + count];
+        let mutations = sent.iter().map(|meant| meant.mutation.clone()).collect();
+        let (key, before) = (super::support::client(who as u8), client.sent as u64);
+        let mut request = Request::new(log(), key, None, EPOCH, before, mutations).unwrap();
+        if let Some(resolved) = sent[0].resolved.clone() {
+            request = request.resolved(resolved);
+        }
         let known = if warm { self.world.known_from(request.lowest_base()) } else { vec![] };
-        let before = self.states.len();
-        self.world
-            .run(request, &known)
-            .map_err(|fault| TestCaseError::fail(format!("{fault:?}")))?;
-        self.clients[who].sent = end;
-        let new: Vec<_> = self.world.entries.values().skip(before).cloned().collect();
-        new.iter().try_for_each(|entry| self.check(who, entry))
+        self.world.run(request, &known)?;
+        self.clients[who].sent += count;
+        Ok(())
+    }
+
+    /// An undo takes back what is there now.
+    fn resolve_again(&mut self, who: usize) {
+        let next = self.clients[who].sent;
+        let meant = &self.clients[who].mutations[next];
+        let parts = meant.resolved.clone().unwrap().operations;
+        let resolved = self.resolve(self.head(), parts);
+        let intents = self.intents(&resolved, meant.tag);
+        let meant = &mut self.clients[who].mutations[next];
+        (meant.resolved, meant.intents) = (Some(resolved), intents);
     }
 
     /// What an entry does, by its coordinates and by what its author meant.

@@ -52,12 +52,7 @@ pub(crate) fn text_entry(position: Position, bytes: usize) -> Arc<Entry> {
 pub(crate) fn request(who: u8, ack: u64, ids: &[u64], base: Position) -> Request {
     let mutations = ids
         .iter()
-        .map(|id| NewMutation {
-            id: *id,
-            base,
-            operation: set_text(0, format!("m{id}")),
-            resolved: None,
-        })
+        .map(|id| NewMutation { id: *id, base, operation: set_text(0, format!("m{id}")) })
         .collect();
     Request::new(log(), client(who), None, EPOCH, ack, mutations).unwrap()
 }

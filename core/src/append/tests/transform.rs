@@ -36,7 +36,7 @@ fn edited(position: Position, who: u8, first_id: u64, operations: Vec<Operation>
 }
 
 fn mutation(id: u64, base: Position, operation: Operation) -> NewMutation {
-    NewMutation { id, base, operation, resolved: None }
+    NewMutation { id, base, operation }
 }
 
 fn asked(mutations: Vec<NewMutation>) -> Request {
@@ -298,32 +298,68 @@ fn what_falls_into_too_many_parts_is_rejected_and_what_stands_on_it_is_not_misle
 fn invalid_mutations_do_not_stop_their_neighbours() {
     let mut world = World::new(1);
     let none = Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before: 0, count: 0 });
-    let undo = Operation::Undo(Undo { position: Position::FIRST });
-    let operations = [set_text(0, "a".into()), none, undo, set_text(1, "b".into())];
+    let operations = [set_text(0, "a".into()), none, set_text(1, "b".into())];
     let mutations = (1..).zip(operations);
     let mutations = mutations.map(|(id, o)| mutation(id, Position::FIRST, o)).collect();
     let appended = world.run(asked(mutations), &[]).unwrap();
     let reasons: Vec<_> =
         appended.results.iter().map(|r| r.rejection.as_ref().map(|r| r.reason)).collect();
-    let (invalid, nothing) = (RejectionReason::Invalid, RejectionReason::NothingToUndo);
-    assert_eq!(reasons, [None, Some(invalid), Some(nothing), None]);
+    assert_eq!(reasons, [None, Some(RejectionReason::Invalid), None]);
     assert_eq!(world.puts.len(), 1);
     let effective: Vec<_> =
         mutations_of(&world, 1).iter().map(|m| m.effective().to_vec()).collect();
-    assert_eq!(effective[3], [set_text(1, "b".into())]);
+    assert_eq!(effective[2], [set_text(1, "b".into())]);
 }
 
 #[test]
-fn an_undo_is_moved_from_where_it_was_resolved_even_below_its_base() {
-    let mut world = moved();
+fn an_undo_is_put_behind_the_very_state_it_was_resolved_on_or_not_at_all() {
     let operation = Operation::Undo(Undo { position: Position::FIRST });
-    let operations = vec![insert(4), set_text(4, "x".into())];
-    let resolved = Some(Resolved { at: Position::FIRST, operations });
-    let request = asked(vec![NewMutation { id: 1, base: at(0, 1), operation, resolved }]);
-    let known = world.known();
-    let appended = world.run(request, &known[1..]).unwrap();
-    let expected = vec![insert(5), set_text(5, "x".into())];
-    assert_eq!(appended.results[0].committed, Some(expected));
+    let asked =
+        || asked(vec![NewMutation { id: 1, base: Position::FIRST, operation: operation.clone() }]);
+    let operations = vec![insert(4), set_text(5, "x".into())];
+    let resolved = |at| asked().resolved(Resolved { at, operations: operations.clone() });
+    for warm in [false, true] {
+        let mut world = moved();
+        let known = if warm { world.known() } else { vec![] };
+        let newest = at(0, 1);
+        let stale = world.run(resolved(Position::FIRST), &known);
+        assert_eq!(stale, Err(Refusal::StaleUndo { newest }));
+        // Another wins the race for the key.
+        world.faults.push_back(Fault::LosesTo(edited(at(0, 2), 3, 1, vec![insert(0)])));
+        let stale = world.run(resolved(newest), &known);
+        assert_eq!(stale, Err(Refusal::StaleUndo { newest: at(0, 2) }));
+        let appended = world.run(resolved(at(0, 2)), &known).unwrap();
+        assert_eq!(appended.results[0].committed, Some(operations.clone()));
+        // It is found again, whatever it would be resolved to now.
+        let again = world.run(resolved(Position::FIRST), &[]).unwrap();
+        assert!(again.results[0].duplicate);
+        assert_eq!(world.entries.len(), 4);
+    }
+}
+
+#[test]
+fn an_undo_that_takes_back_nothing_is_rejected_and_says_what_it_was() {
+    let undo = Operation::Undo(Undo { position: Position::FIRST });
+    let asked = || asked(vec![mutation(1, Position::FIRST, undo.clone())]);
+    let nothing = Resolved { at: Position::FIRST, operations: vec![] };
+    for request in [asked(), asked().resolved(nothing)] {
+        let mut world = World::new(1);
+        let appended = world.run(request, &[]).unwrap();
+        let rejection = appended.results[0].rejection.clone().unwrap();
+        assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
+        assert_eq!(mutations_of(&world, 1)[0].authored, undo);
+    }
+}
+
+#[test]
+fn an_undo_is_sent_alone() {
+    let undo = Operation::Undo(Undo { position: Position::FIRST });
+    let set = set_text(0, "a".into());
+    for operations in [[undo.clone(), set.clone()], [set, undo]] {
+        let mutations = (1..).zip(operations).map(|(id, o)| mutation(id, Position::FIRST, o));
+        let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.collect());
+        assert_eq!(request, Err(InvalidRequest::UndoNotAlone));
+    }
 }
 
 #[test]

@@ -1,32 +1,25 @@
-//! Rows that move, undo, history, roll: over tables of which any one call goes wrong.
+//! Rows that move, history, roll: over tables of which any one call goes wrong.
 
-use cellar_core::operation::{DeleteSpans, InsertBefore, Spans, Undo};
+use cellar_core::operation::InsertBefore;
 use cellar_core::roll::Rolled;
 
 use super::*;
 
-fn mutation(client: u8, id: u64, base: Position, operation: Operation) -> Request {
-    let mutations = vec![NewMutation { id, base, operation, resolved: None }];
+pub(super) fn mutation(client: u8, id: u64, base: Position, operation: Operation) -> Request {
+    let mutations = vec![NewMutation { id, base, operation }];
     Request::new(log(), ClientKey([client; 8]), None, FIRST_EPOCH, 0, mutations).unwrap()
 }
 
-fn insert(before: u32, count: u32) -> Operation {
+pub(super) fn insert(before: u32, count: u32) -> Operation {
     Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count })
 }
 
-async fn undo(logs: &Logs, id: u64, target: Position, base: Position) -> Request {
-    let resolved = logs.resolve_undo(log(), target, base).await.unwrap();
-    let operation = Operation::Undo(Undo { position: target });
-    let mutations = vec![NewMutation { id, base, operation, resolved }];
-    Request::new(log(), ClientKey([9; 8]), None, FIRST_EPOCH, 0, mutations).unwrap()
-}
-
-async fn rows(logs: &Logs, at: Option<Position>) -> Vec<(u32, String)> {
+pub(super) async fn rows(logs: &Logs, at: Option<Position>) -> Vec<(u32, String)> {
     let read = logs.cells(log(), &everything(at)).await.unwrap();
     read.cells.iter().map(|placed| (placed.row, placed.cell.text())).collect()
 }
 
-fn row(row: u32, text: &str) -> Vec<(u32, String)> {
+pub(super) fn row(row: u32, text: &str) -> Vec<(u32, String)> {
     vec![(row, text.to_owned())]
 }
 
@@ -50,68 +43,6 @@ async fn a_cell_lands_in_the_row_its_author_saw_whatever_one_call_does() {
             assert_eq!(rows(&two, Some(at(0, 1))).await, []);
         }
     }
-}
-
-#[tokio::test]
-async fn an_undo_takes_back_once_and_an_undo_of_it_does_it_again() {
-    let logs = logs(&Arc::new(MemoryTables::default()));
-    logs.create(log(), None).await.unwrap();
-    logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
-    logs.append(request(1, 0, 2, at(0, 1), "two")).await.unwrap();
-    logs.append(mutation(2, 1, at(0, 2), insert(0, 2))).await.unwrap();
-    let undone = logs.append(undo(&logs, 1, at(0, 2), at(0, 2)).await).await.unwrap();
-    assert_eq!(undone.results[0].rejection, None);
-    assert_eq!(rows(&logs, None).await, row(2, "one"));
-    let again = logs.append(undo(&logs, 2, at(0, 2), at(0, 4)).await).await.unwrap();
-    assert!(again.results[0].rejection.is_some(), "it is taken back already");
-    logs.append(undo(&logs, 3, at(0, 4), at(0, 5)).await).await.unwrap();
-    assert_eq!(rows(&logs, None).await, row(2, "two"));
-    logs.append(undo(&logs, 4, at(0, 3), at(0, 6)).await).await.unwrap();
-    assert_eq!(rows(&logs, None).await, row(0, "two"));
-}
-
-#[tokio::test]
-async fn what_others_changed_since_stays() {
-    let logs = logs(&Arc::new(MemoryTables::default()));
-    logs.create(log(), None).await.unwrap();
-    logs.append(request(1, 0, 1, Position::FIRST, "mine")).await.unwrap();
-    logs.append(request(2, 0, 1, at(0, 1), "theirs")).await.unwrap();
-    let undone = logs.append(undo(&logs, 1, at(0, 1), at(0, 2)).await).await.unwrap();
-    assert!(undone.results[0].rejection.is_some());
-    assert_eq!(rows(&logs, None).await, row(0, "theirs"));
-}
-
-#[tokio::test]
-async fn an_undo_is_moved_past_what_comes_in_between() {
-    let logs = logs(&Arc::new(MemoryTables::default()));
-    logs.create(log(), None).await.unwrap();
-    logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
-    let resolved = undo(&logs, 1, at(0, 1), at(0, 1)).await;
-    logs.append(mutation(2, 1, at(0, 1), insert(0, 5))).await.unwrap();
-    logs.append(resolved).await.unwrap();
-    assert_eq!(rows(&logs, None).await, []);
-}
-
-#[tokio::test]
-async fn two_undos_at_once_take_back_once() {
-    let logs = logs(&Arc::new(MemoryTables::default()));
-    logs.create(log(), None).await.unwrap();
-    logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
-    let delete = DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(0, 1) };
-    logs.append(mutation(2, 1, at(0, 1), Operation::DeleteRows(delete))).await.unwrap();
-    // Both are resolved before either is appended.
-    let first = undo(&logs, 1, at(0, 2), at(0, 2)).await;
-    let resolved = logs.resolve_undo(log(), at(0, 2), at(0, 2)).await.unwrap();
-    let operation = Operation::Undo(Undo { position: at(0, 2) });
-    let second = vec![NewMutation { id: 1, base: at(0, 2), operation, resolved }];
-    let second = Request::new(log(), ClientKey([8; 8]), None, FIRST_EPOCH, 0, second).unwrap();
-    logs.append(first).await.unwrap();
-    let lost = logs.append(second).await.unwrap();
-    let rejection = lost.results[0].rejection.clone().unwrap();
-    assert!(rejection.detail.contains("by another"), "{rejection:?}");
-    assert_eq!(rows(&logs, None).await, row(0, "one"));
-    assert!(logs.has_mutation(log(), ClientKey([8; 8]), 1, at(0, 2)).await.unwrap());
-    assert!(!logs.has_mutation(log(), ClientKey([8; 8]), 2, at(0, 2)).await.unwrap());
 }
 
 #[tokio::test]

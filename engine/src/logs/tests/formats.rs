@@ -13,7 +13,7 @@ async fn formats_come_with_the_first_page_only() {
     let (sheet, format) = (SheetId::FIRST, "0.00".to_owned());
     let (rows, columns) = (Spans::one(5, 5), Spans::one(0, 2));
     let operation = Operation::SetFormat(SetFormat { sheet, rows, columns, format });
-    let mutations = vec![NewMutation { id: 2, base: at(0, 1), operation, resolved: None }];
+    let mutations = vec![NewMutation { id: 2, base: at(0, 1), operation }];
     let request = Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, 1, mutations);
     logs.append(request.unwrap()).await.unwrap();
 
@@ -42,7 +42,7 @@ async fn formats_and_cells_share_one_reply() {
             _ => set(row, &text),
         };
         let base = at(0, row - 1);
-        let mutations = vec![NewMutation { id, base, operation, resolved: None }];
+        let mutations = vec![NewMutation { id, base, operation }];
         let request = Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, id - 1, mutations);
         logs.append(request.unwrap()).await.unwrap();
     }

@@ -4,6 +4,7 @@ mod changes;
 mod formats;
 mod positions;
 mod stale;
+mod undo;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -203,7 +204,7 @@ fn set(row: u32, text: &str) -> Operation {
 }
 
 fn request(client: u8, ack: u64, id: u64, base: Position, text: &str) -> Request {
-    let mutations = vec![NewMutation { id, base, operation: set(0, text), resolved: None }];
+    let mutations = vec![NewMutation { id, base, operation: set(0, text) }];
     let epoch = FIRST_EPOCH;
     Request::new(log(), ClientKey([client; 8]), None, epoch, ack, mutations).unwrap()
 }
@@ -349,7 +350,7 @@ async fn replies_are_cut_at_their_limit_and_go_on() {
     for id in 1..=100 {
         let base = at(0, u32::try_from(id).unwrap() - 1);
         let row = u32::try_from(id).unwrap();
-        let mutations = vec![NewMutation { id, base, operation: set(row, &text), resolved: None }];
+        let mutations = vec![NewMutation { id, base, operation: set(row, &text) }];
         let epoch = FIRST_EPOCH;
         let request =
             Request::new(log(), ClientKey([1; 8]), None, epoch, id - 1, mutations).unwrap();

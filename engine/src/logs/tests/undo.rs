@@ -1,0 +1,254 @@
+//! Undo: what it takes back, and what it leaves, whoever writes meanwhile.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use cellar_core::append::Refusal;
+use cellar_core::entry::{Edits, ExternalEdits, Mutation};
+use cellar_core::limits::MAX_UNDO_ATTEMPTS;
+use cellar_core::operation::{DeleteSpans, RejectionReason, SetFormat, Spans, Undo};
+use cellar_core::transform::SpaceMap;
+
+use super::changes::{insert, mutation, row, rows};
+use super::*;
+
+fn undo_by(who: u8, id: u64, target: Position, base: Position) -> Request {
+    let operation = Operation::Undo(Undo { position: target });
+    let mutations = vec![NewMutation { id, base, operation }];
+    Request::new(log(), ClientKey([who; 8]), None, FIRST_EPOCH, 0, mutations).unwrap()
+}
+
+fn undo(id: u64, target: Position, base: Position) -> Request {
+    undo_by(9, id, target, base)
+}
+
+/// Tables where others win the race for the next keys.
+struct RacedTables {
+    tables: MemoryTables,
+    others: Mutex<VecDeque<(Operation, Option<Vec<Operation>>)>>,
+}
+
+impl RacedTables {
+    async fn with_one() -> (Arc<Self>, Logs) {
+        let (tables, others) = (MemoryTables::default(), Mutex::default());
+        let tables = Arc::new(Self { tables, others });
+        let logs = Logs::new(
+            tables.clone(),
+            Arc::new(MemoryTables::default()),
+            Arc::new(MemoryBlobs::new(Arc::new(StoppedClock))),
+            Arc::new(StoppedClock),
+            Arc::new(Counter::default()),
+        );
+        let first = Entry::first(log(), None, 0);
+        assert_eq!(tables.tables.put(&first).await, PutOutcome::Accepted);
+        logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+        (tables, logs)
+    }
+
+    fn race(&self, others: impl IntoIterator<Item = Operation>) {
+        let plain = others.into_iter().map(|authored| (authored, None));
+        self.others.lock().unwrap().extend(plain);
+    }
+}
+
+#[async_trait]
+impl Entries for RacedTables {
+    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
+        self.tables.page(log, from, consistent).await
+    }
+
+    async fn page_back(
+        &self,
+        log: LogId,
+        from: Position,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Page, PortError> {
+        self.tables.page_back(log, from, limit, consistent).await
+    }
+
+    async fn last(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Arc<Entry>>, PortError> {
+        self.tables.last(log, segment, consistent).await
+    }
+
+    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
+        self.tables.get(log, position).await
+    }
+
+    async fn put(&self, entry: &Entry) -> PutOutcome {
+        let other = self.others.lock().unwrap().pop_front();
+        if let Some((authored, committed)) = other {
+            let base = Position::new(0, entry.position.num() - 1).unwrap();
+            let mutations = vec![Mutation { base, authored, committed }];
+            let first_id = u64::from(entry.position.num());
+            let edits = Edits { client: ClientKey([77; 8]), first_id, mutations };
+            let other = Entry { content: Content::Edits(edits), ..entry.clone() };
+            assert_eq!(self.tables.put(&other).await, PutOutcome::Accepted);
+        }
+        self.tables.put(entry).await
+    }
+
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn an_edit_that_lands_while_an_undo_is_resolved_stays() {
+    let (tables, logs) = RacedTables::with_one().await;
+    // The cell, a row above it, the cell again.
+    tables.race([set(0, "theirs"), insert(0, 1)]);
+    let undone = logs.append(undo(1, at(0, 1), at(0, 1))).await.unwrap();
+    let rejection = undone.results[0].rejection.clone().unwrap();
+    assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
+    assert_eq!(rows(&logs, None).await, row(1, "theirs"));
+}
+
+#[tokio::test]
+async fn an_undo_follows_the_rows_that_move_while_it_is_resolved() {
+    let (tables, logs) = RacedTables::with_one().await;
+    tables.race([insert(0, 2), insert(0, 3)]);
+    let undone = logs.append(undo(1, at(0, 1), at(0, 1))).await.unwrap();
+    assert_eq!((undone.results[0].position, undone.results[0].duplicate), (Some(at(0, 4)), false));
+    let Some([Operation::SetCells(set)]) = undone.results[0].committed.as_deref() else { panic!() };
+    assert_eq!(set.cells[0].row, 5);
+    assert_eq!(rows(&logs, None).await, []);
+    let again = logs.append(undo(1, at(0, 1), at(0, 1))).await.unwrap();
+    assert!(again.results[0].duplicate);
+}
+
+#[tokio::test]
+async fn a_format_that_lands_while_an_undo_of_one_is_resolved_stays() {
+    let (tables, logs) = RacedTables::with_one().await;
+    let format = |format: &str, column| {
+        let (sheet, rows, columns) = (SheetId::FIRST, Spans::one(0, 9), Spans::one(column, 1));
+        Operation::SetFormat(SetFormat { sheet, rows, columns, format: format.to_owned() })
+    };
+    logs.append(mutation(2, 1, at(0, 1), format("0.0", 0))).await.unwrap();
+    tables.race([format("0.00", 3)]);
+    logs.append(undo(1, at(0, 2), at(0, 2))).await.unwrap();
+    let formats = logs.cells(log(), &everything(None)).await.unwrap().formats;
+    let shown = formats.iter().rev().find(|format| format.columns.contains(3)).unwrap();
+    assert_eq!(shown.format, "0.00");
+}
+
+#[tokio::test]
+async fn an_undo_gives_up_for_now_if_others_never_stop() {
+    for (others, is_done) in [(MAX_UNDO_ATTEMPTS - 1, true), (MAX_UNDO_ATTEMPTS, false)] {
+        let (tables, logs) = RacedTables::with_one().await;
+        tables.race((0..others).map(|row| set(row + 1, "theirs")));
+        let asked = undo(1, at(0, 1), at(0, 1));
+        let undone = logs.append(asked.clone()).await;
+        if is_done {
+            assert_eq!(undone.unwrap().results[0].rejection, None);
+        } else {
+            assert_eq!(undone, Err(LogError::Refused(Refusal::Contention)));
+            // Repeated as it is, it gets through.
+            assert_eq!(logs.append(asked).await.unwrap().results[0].rejection, None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_undo_gets_through_once_whatever_one_call_does() {
+    for fault in [Fault::Before, Fault::ReplyLost] {
+        for faulty_call in 2..14 {
+            let tables = FaultyTables::new(faulty_call, fault);
+            let (one, two) = (logs(&tables), logs(&tables));
+            let created = one.create(log(), None).await.is_ok();
+            let set = one.append(request(1, 0, 1, Position::FIRST, "one")).await.is_ok();
+            assert!(created && set, "{faulty_call}");
+            let asked = undo(1, at(0, 1), at(0, 1));
+            // A read that fails once is tried again.
+            two.append(asked.clone()).await.unwrap();
+            assert_eq!(rows(&one, None).await, []);
+            one.append(request(1, 1, 2, at(0, 2), "again")).await.unwrap();
+            assert!(two.append(asked).await.unwrap().results[0].duplicate, "{faulty_call}");
+            assert_eq!(rows(&two, None).await, row(0, "again"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_undo_takes_back_once_and_an_undo_of_it_does_it_again() {
+    let logs = logs(&Arc::new(MemoryTables::default()));
+    logs.create(log(), None).await.unwrap();
+    logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+    logs.append(request(1, 0, 2, at(0, 1), "two")).await.unwrap();
+    logs.append(mutation(2, 1, at(0, 2), insert(0, 2))).await.unwrap();
+    let undone = logs.append(undo(1, at(0, 2), at(0, 2))).await.unwrap();
+    assert_eq!(undone.results[0].rejection, None);
+    assert_eq!(rows(&logs, None).await, row(2, "one"));
+    let again = logs.append(undo(2, at(0, 2), at(0, 4))).await.unwrap();
+    assert!(again.results[0].rejection.is_some(), "it is taken back already");
+    logs.append(undo(3, at(0, 4), at(0, 5))).await.unwrap();
+    assert_eq!(rows(&logs, None).await, row(2, "two"));
+    logs.append(undo(4, at(0, 3), at(0, 6))).await.unwrap();
+    assert_eq!(rows(&logs, None).await, row(0, "two"));
+}
+
+#[tokio::test]
+async fn what_others_changed_since_stays() {
+    let logs = logs(&Arc::new(MemoryTables::default()));
+    logs.create(log(), None).await.unwrap();
+    logs.append(request(1, 0, 1, Position::FIRST, "mine")).await.unwrap();
+    logs.append(request(2, 0, 1, at(0, 1), "theirs")).await.unwrap();
+    let undone = logs.append(undo(1, at(0, 1), at(0, 2))).await.unwrap();
+    assert!(undone.results[0].rejection.is_some());
+    assert_eq!(rows(&logs, None).await, row(0, "theirs"));
+}
+
+#[tokio::test]
+async fn an_undo_that_can_never_be_resolved_is_rejected_and_stops_nothing() {
+    let (tables, logs) = RacedTables::with_one().await;
+    // A large entry whose object is lost: nothing behind it can be read.
+    let lost = ExternalEdits {
+        client: ClientKey([77; 8]),
+        first_id: 1,
+        count: 1,
+        base: at(0, 1),
+        object: "external/lost".to_owned(),
+        bytes: 9,
+        sha256: [9; 32],
+        map: SpaceMap::default(),
+    };
+    let first = Entry::first(log(), None, 0);
+    let lost = Entry { position: at(0, 2), content: Content::External(lost), ..first };
+    assert_eq!(tables.tables.put(&lost).await, PutOutcome::Accepted);
+    assert_eq!(logs.workbook(log(), None, None).await, Err(LogError::Corrupt { at: at(0, 2) }));
+    let undone = logs.append(undo(1, at(0, 1), at(0, 1))).await.unwrap();
+    let rejection = undone.results[0].rejection.clone().unwrap();
+    assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
+    let next = vec![NewMutation { id: 2, base: at(0, 1), operation: set(0, "next") }];
+    let next = Request::new(log(), ClientKey([9; 8]), None, FIRST_EPOCH, 1, next).unwrap();
+    assert_eq!(logs.append(next).await.unwrap().results[0].position, Some(at(0, 4)));
+}
+
+#[tokio::test]
+async fn two_undos_at_once_take_back_once() {
+    let delete = DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(0, 1) };
+    let delete = || mutation(2, 1, at(0, 1), Operation::DeleteRows(delete.clone()));
+    let target = at(0, 2);
+    // What the other's is resolved to, in a log that is just the same.
+    let (_, twin) = RacedTables::with_one().await;
+    twin.append(delete()).await.unwrap();
+    let other = twin.append(undo_by(8, 1, target, target)).await.unwrap();
+    let parts = other.results[0].committed.clone().unwrap();
+
+    let (tables, logs) = RacedTables::with_one().await;
+    logs.append(delete()).await.unwrap();
+    let other = (Operation::Undo(Undo { position: target }), Some(parts));
+    tables.others.lock().unwrap().push_back(other);
+    let lost = logs.append(undo(1, target, target)).await.unwrap();
+    let rejection = lost.results[0].rejection.clone().unwrap();
+    assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
+    assert_eq!(rows(&logs, None).await, row(0, "one"));
+    // One that was refused takes nothing back: that of the other can still be taken back.
+    logs.append(undo(2, at(0, 3), at(0, 4))).await.unwrap();
+    assert_eq!(rows(&logs, None).await, []);
+}
