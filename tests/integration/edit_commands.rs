@@ -115,3 +115,21 @@ fn a_large_text_goes_by_upload_and_reads_back() {
     assert!(undone.stdout.starts_with("took back 0.1: 4 cells A1:A4"), "{undone:?}");
     assert_eq!(json(&project, &["get"])["texts"], serde_json::json!(["after"]));
 }
+
+#[test]
+fn an_import_goes_into_the_sheet_that_is_named_or_else_the_first_there_is() {
+    let project = Project::new();
+    project.deploy();
+    let id = done(&project, &["create"]).stdout.trim().to_owned();
+    done(&project, &["sheets", "add", "B"]);
+    done(&project, &["sheets", "delete", "Sheet1"]);
+    std::fs::write(project.path("s.csv"), "a,b\n1,2\n3,4\n").unwrap();
+    done(&project, &["import", "s.csv", "--into", &id]);
+    assert_eq!(done(&project, &["export", "-"]).stdout, "a,b\n1,2\n3,4\n");
+    done(&project, &["sheets", "add", "My costs"]);
+    done(&project, &["import", "s.csv", "--into", &id, "--sheet", "my COSTS", "--at", "B1"]);
+    let costs = done(&project, &["export", "-", "--sheet", "My costs"]).stdout;
+    assert_eq!(costs, ",a,b\n,1,2\n,3,4\n");
+    let run = project.cellar(&["import", "s.csv", "--into", &id, "--sheet", "Nope"]);
+    assert!(run.code == 1 && run.stderr.contains("there are B, My costs"), "{run:?}");
+}

@@ -14,7 +14,6 @@ mod sheets;
 mod state;
 
 pub use error::EditorError;
-pub(crate) use sheets::find as find_sheet;
 
 use std::path::{Path, PathBuf};
 
