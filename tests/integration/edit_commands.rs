@@ -133,3 +133,39 @@ fn an_import_goes_into_the_sheet_that_is_named_or_else_the_first_there_is() {
     let run = project.cellar(&["import", "s.csv", "--into", &id, "--sheet", "Nope"]);
     assert!(run.code == 1 && run.stderr.contains("there are B, My costs"), "{run:?}");
 }
+
+#[test]
+fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    done(&project, &["set", "A1", "one"]);
+    done(&project, &["set", "A2", "two"]);
+    done(&project, &["rows", "delete", "2"]);
+    done(&project, &["undo"]);
+    // The row is back as another one: nothing of what the second edit did is.
+    let undone = done(&project, &["undo"]);
+    assert!(undone.stdout.starts_with("took back 0.1: A1 cleared"), "{undone:?}");
+    assert!(undone.stderr.contains("nothing of it is still there: 0.2"), "{undone:?}");
+    let none = project.cellar(&["undo"]);
+    assert!(none.code == 1 && none.stderr.contains("still there: 0.2\n"), "{none:?}");
+    done(&project, &["set", "A1", "three"]);
+    let result = json(&project, &["undo"]);
+    assert_eq!((&result["undone"], &result["skipped"]), (&8.into(), &serde_json::json!([])));
+    done(&project, &["set", "A1", "four"]);
+
+    // The undo of what is no edit is refused before it is sent.
+    let head = done(&project, &["head"]).stdout;
+    for (position, why) in [
+        ("0.0", "0.0 cannot be taken back: there the spreadsheet was created"),
+        ("0.5", "0.5 cannot be taken back: that edit was rejected"),
+        ("0.99", "0.99 cannot be taken back: position 0.99 does not exist, the newest is 0.10"),
+    ] {
+        let run = project.cellar(&["undo", position]);
+        assert!(run.code == 1 && run.stderr.contains(why), "{run:?}");
+        assert!(!run.stderr.contains("took back"), "{run:?}");
+    }
+    assert_eq!(done(&project, &["head"]).stdout, head, "something was appended");
+    let again = project.cellar(&["undo", "0.3"]);
+    assert!(again.code == 1 && again.stderr.contains("(undo of 0.3)"), "{again:?}");
+}

@@ -35,7 +35,8 @@ impl Edit {
         operation: Operation,
         what: &str,
     ) -> Result<(), CliError> {
-        let applied = self.make(output, operation).await?;
+        let applied = self.send(output, operation).await?;
+        self.tell(output, &applied, serde_json::Value::Null)?;
         output.say(format!("{what}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
             output.note(landed(committed));
@@ -43,8 +44,8 @@ impl Edit {
         Ok(())
     }
 
-    /// Makes the edit, and tells programs.
-    pub(super) async fn make(
+    /// Makes the edit.
+    pub(super) async fn send(
         &self,
         output: &Output,
         operation: Operation,
@@ -55,16 +56,29 @@ impl Edit {
             let edits = count(edits, "edit", "edits");
             output.note(format!("{edits} of an interrupted run went first."));
         }
+        Ok(applied)
+    }
+
+    /// Tells programs about an edit; the fields of `more` go along.
+    pub(super) fn tell(
+        &self,
+        output: &Output,
+        applied: &Applied,
+        more: serde_json::Value,
+    ) -> Result<(), CliError> {
         let mut result = serde_json::json!({
             "spreadsheet": self.spreadsheet,
             "position": applied.position,
             "earlier": applied.earlier,
         });
-        if let (Some(committed), Some(result)) = (&applied.committed, result.as_object_mut()) {
-            result.insert("committed".to_owned(), serde_json::json!(committed));
+        if let Some(result) = result.as_object_mut() {
+            let committed = applied.committed.as_ref();
+            result.extend(committed.map(|done| ("committed".to_owned(), serde_json::json!(done))));
+            if let serde_json::Value::Object(more) = more {
+                result.extend(more);
+            }
         }
-        output.result(&result)?;
-        Ok(applied)
+        Ok(output.result(&result)?)
     }
 }
 

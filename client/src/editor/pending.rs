@@ -84,6 +84,8 @@ impl What {
 
     pub(super) fn describe(&self) -> String {
         match self {
+            // It may have taken nothing back.
+            Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
             Self::Op(operation) => describe::operation(operation),
             Self::Body(body) => body.description.clone(),
         }
