@@ -15,6 +15,20 @@ use crate::{Client, ClientError};
 /// Names of sheets that an error lists.
 const LISTED_SHEETS: usize = 10;
 
+/// The sheet that an operation needs to have any effect.
+pub(crate) fn needed_sheet(operation: &Operation) -> Option<SheetId> {
+    match operation {
+        Operation::SetCells(set) => Some(set.sheet),
+        Operation::ClearRange(clear) => Some(clear.sheet),
+        Operation::SetFormat(set) => Some(set.sheet),
+        Operation::InsertRows(insert) | Operation::InsertColumns(insert) => Some(insert.sheet),
+        Operation::DeleteRows(delete) | Operation::DeleteColumns(delete) => Some(delete.sheet),
+        Operation::RenameSheet(rename) => Some(rename.sheet),
+        Operation::DeleteSheet(delete) => Some(delete.sheet),
+        Operation::AddSheet(_) | Operation::Undo(_) | Operation::Rejected(_) => None,
+    }
+}
+
 /// Where to look whether a sheet is gone, if the answer to an append gives reason to: at the last
 /// entry up to `until` that deletes it, or at `until` if the answer does not have all entries.
 pub(crate) fn doubt(reply: &AppendReply, sheet: SheetId, until: Position) -> Option<Position> {

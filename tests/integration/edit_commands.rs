@@ -15,6 +15,15 @@ fn json(project: &Project, arguments: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
+/// Somebody else, with a state of their own.
+fn somebody_else(project: &Project) -> Project {
+    let profile = std::fs::read(project.path(".cellar/profile.json")).unwrap();
+    let other = Project::new();
+    std::fs::create_dir(other.path(".cellar")).unwrap();
+    std::fs::write(other.path(".cellar/profile.json"), profile).unwrap();
+    other
+}
+
 /// Text that does not compress.
 fn noise(seed: u32, bytes: usize) -> String {
     let mut state = u64::from(seed) + 1;
@@ -80,11 +89,7 @@ fn an_edit_on_what_another_has_moved_lands_where_it_was_meant() {
     project.deploy();
     let id = done(&project, &["create"]).stdout.trim().to_owned();
     done(&project, &["set", "A1", "a", "A2", "b", "A3", "c"]);
-    // Somebody else, with a state of their own, inserts above.
-    let profile = std::fs::read(project.path(".cellar/profile.json")).unwrap();
-    let other = Project::new();
-    std::fs::create_dir(other.path(".cellar")).unwrap();
-    std::fs::write(other.path(".cellar/profile.json"), profile).unwrap();
+    let other = somebody_else(&project);
     done(&other, &["-s", &id, "rows", "insert", "1", "--count", "2"]);
     let deleted = done(&project, &["rows", "delete", "2"]);
     assert!(deleted.stdout.starts_with("deleted rows 2 "), "{deleted:?}");
@@ -168,4 +173,25 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     assert_eq!(done(&project, &["head"]).stdout, head, "something was appended");
     let again = project.cellar(&["undo", "0.3"]);
     assert!(again.code == 1 && again.stderr.contains("(undo of 0.3)"), "{again:?}");
+}
+
+#[test]
+fn an_edit_of_a_sheet_that_others_deleted_is_not_told_as_done() {
+    let project = Project::new();
+    project.deploy();
+    let id = done(&project, &["create"]).stdout.trim().to_owned();
+    done(&project, &["sheets", "add", "B"]);
+    done(&project, &["set", "B!A1", "1"]);
+    let other = somebody_else(&project);
+    done(&other, &["-s", &id, "sheets", "delete", "B"]);
+    let set = done(&project, &["set", "B!A2", "2"]);
+    assert!(set.stderr.contains("Nothing of it was left to do"), "{set:?}");
+    // The last sheet stays although its deletion is in the log: an edit of it is done.
+    done(&project, &["sheets", "add", "C"]);
+    done(&other, &["-s", &id, "get"]);
+    done(&other, &["-s", &id, "sheets", "delete", "Sheet1"]);
+    done(&project, &["sheets", "delete", "C"]);
+    let set = done(&other, &["-s", &id, "set", "C!A1", "2"]);
+    assert!(set.stderr.is_empty(), "{set:?}");
+    assert_eq!(done(&project, &["export", "-"]).stdout, "2\n");
 }

@@ -10,6 +10,9 @@ use super::output::{Output, count};
 use crate::describe;
 use crate::editor::{Applied, Editor};
 
+const IN_DOUBT: &str = "Others have deleted sheets since you read them, and it could not be found \
+                        out whether this one is still there: look with `cellar sheets`.";
+
 /// An edit to be made in the current spreadsheet.
 pub(super) struct Edit {
     pub(super) spreadsheet: LogId,
@@ -40,6 +43,9 @@ impl Edit {
         output.say(format!("{what}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
             output.note(landed(committed));
+        }
+        if applied.sheet_in_doubt {
+            output.note(IN_DOUBT);
         }
         Ok(())
     }
