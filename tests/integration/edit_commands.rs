@@ -195,3 +195,28 @@ fn an_edit_of_a_sheet_that_others_deleted_is_not_told_as_done() {
     assert!(set.stderr.is_empty(), "{set:?}");
     assert_eq!(done(&project, &["export", "-"]).stdout, "2\n");
 }
+
+#[test]
+fn sheets_have_their_names_in_what_is_told_about_them() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    done(&project, &["sheets", "add", "B"]);
+    done(&project, &["sheets", "rename", "B", "Costs"]);
+    done(&project, &["sheets", "delete", "Costs"]);
+    done(&project, &["sheets", "add", "C"]);
+    let undone = done(&project, &["undo"]);
+    assert_eq!(undone.stdout, "took back 0.4: deleted sheet `C`   at 0.5\n");
+    let history = done(&project, &["history"]).stdout;
+    for part in ["renamed sheet `B` to `Costs`", "deleted sheet `Costs`", "(as: deleted sheet `C`)"]
+    {
+        assert!(history.contains(part), "{part}: {history}");
+    }
+    let later = done(&project, &["history", "--from", "0.3", "--limit", "1"]);
+    assert!(later.stdout.ends_with("deleted sheet `Costs`\n"), "{later:?}");
+
+    // The last row there can be: only one more fits before it.
+    let inserted = done(&project, &["rows", "insert", "1073741824", "--count", "5"]);
+    assert_eq!(inserted.stdout, "inserted 1 row before row 1073741824   at 0.6\n");
+    assert!(inserted.stderr.contains("No more rows fit"), "{inserted:?}");
+}

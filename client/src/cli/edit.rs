@@ -3,11 +3,13 @@
 use cellar_core::a1::{Range, Rectangle};
 use cellar_core::identity::LogId;
 use cellar_core::operation::{Operation, SheetId, Spans};
+use cellar_core::position::Position;
 
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
-use crate::describe;
+use crate::Client;
+use crate::describe::{self, SheetNames};
 use crate::editor::{Applied, Editor};
 
 const IN_DOUBT: &str = "Others have deleted sheets since you read them, and it could not be found \
@@ -15,6 +17,7 @@ const IN_DOUBT: &str = "Others have deleted sheets since you read them, and it c
 
 /// An edit to be made in the current spreadsheet.
 pub(super) struct Edit {
+    pub(super) client: Client,
     pub(super) spreadsheet: LogId,
     pub(super) editor: Editor,
 }
@@ -23,7 +26,8 @@ impl Edit {
     pub(super) fn new(context: &Context) -> Result<Self, CliError> {
         let spreadsheet = context.spreadsheet()?;
         let client = context.client()?;
-        Ok(Self { spreadsheet, editor: context.editor(&client, spreadsheet) })
+        let editor = context.editor(&client, spreadsheet);
+        Ok(Self { client, spreadsheet, editor })
     }
 
     /// The number of the sheet with a name; of the first without one.
@@ -42,12 +46,27 @@ impl Edit {
         self.tell(output, &applied, serde_json::Value::Null)?;
         output.say(format!("{what}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
-            output.note(landed(committed));
+            output.note(landed(&self.described(output, &applied, committed).await, committed));
         }
         if applied.sheet_in_doubt {
             output.note(IN_DOUBT);
         }
         Ok(())
+    }
+
+    /// What an edit was committed as, in words, with the names that the sheets had before it.
+    pub(super) async fn described(
+        &self,
+        output: &Output,
+        applied: &Applied,
+        committed: &[Operation],
+    ) -> String {
+        let wanted = !output.json && committed.iter().any(describe::needs_names);
+        let names = match before(applied.position).filter(|_| wanted) {
+            Some(before) => sheet_names(&self.client, self.spreadsheet, before).await,
+            None => SheetNames::default(),
+        };
+        describe::operations(committed.iter(), &names)
     }
 
     /// Makes the edit.
@@ -88,15 +107,24 @@ impl Edit {
     }
 }
 
+/// The names that the sheets had at a position; none if they cannot be read: what is described by
+/// them has its number then.
+pub(super) async fn sheet_names(client: &Client, spreadsheet: LogId, at: Position) -> SheetNames {
+    let sheets = client.sheets(spreadsheet, Some(at), None).await;
+    sheets.as_ref().map(SheetNames::from).unwrap_or_default()
+}
+
+/// The position before one, if it is in the same segment.
+pub(super) fn before(position: Position) -> Option<Position> {
+    Position::new(position.segment(), position.num().checked_sub(1)?).ok()
+}
+
 /// Where an edit landed that others had moved.
-fn landed(committed: &[Operation]) -> String {
+fn landed(described: &str, committed: &[Operation]) -> String {
     if committed.is_empty() {
         return "Nothing of it was left to do: others have deleted what it was about.".to_owned();
     }
-    format!(
-        "Others have changed the sheet since you read it, so it became: {}",
-        describe::operations(committed.iter())
-    )
+    format!("Others have changed the sheet since you read it, so it became: {described}")
 }
 
 /// The sheet that --sheet and a range name, if they do; they must agree.

@@ -14,7 +14,7 @@ use super::error::CliError;
 use super::output::Output;
 use crate::editor::Applied;
 use crate::table::escape;
-use crate::{Client, ClientError, describe};
+use crate::{Client, ClientError};
 
 /// Edits of which nothing is still there that one command goes past. Each try costs the server a
 /// look at the whole spreadsheet, and an entry.
@@ -44,9 +44,10 @@ pub(super) async fn run(
         }
     };
     edit.tell(output, &applied, serde_json::json!({ "undone": position, "skipped": skipped }))?;
-    let what = applied.committed.as_deref().map_or_else(String::new, |committed| {
-        format!(": {}", describe::operations(committed.iter()))
-    });
+    let what = match &applied.committed {
+        Some(committed) => format!(": {}", edit.described(output, &applied, committed).await),
+        None => String::new(),
+    };
     output.say(format!("took back {position}{what}   at {}", applied.position))?;
     if !skipped.is_empty() {
         let skipped = listed(&skipped);
