@@ -204,9 +204,14 @@ fn sheets_have_their_names_in_what_is_told_about_them() {
     done(&project, &["sheets", "add", "B"]);
     done(&project, &["sheets", "rename", "B", "Costs"]);
     done(&project, &["sheets", "delete", "Costs"]);
+    let back = done(&project, &["undo"]);
+    assert!(back.stderr.contains("A sheet that comes back is the last one"), "{back:?}");
+    let gone = done(&project, &["undo", "0.4"]);
+    assert_eq!(gone.stdout, "took back 0.4: deleted sheet `Costs`   at 0.5\n");
     done(&project, &["sheets", "add", "C"]);
     let undone = done(&project, &["undo"]);
-    assert_eq!(undone.stdout, "took back 0.4: deleted sheet `C`   at 0.5\n");
+    assert!(undone.stderr.is_empty(), "{undone:?}");
+    assert_eq!(undone.stdout, "took back 0.6: deleted sheet `C`   at 0.7\n");
     let history = done(&project, &["history"]).stdout;
     for part in ["renamed sheet `B` to `Costs`", "deleted sheet `Costs`", "(as: deleted sheet `C`)"]
     {
@@ -217,6 +222,6 @@ fn sheets_have_their_names_in_what_is_told_about_them() {
 
     // The last row there can be: only one more fits before it.
     let inserted = done(&project, &["rows", "insert", "1073741824", "--count", "5"]);
-    assert_eq!(inserted.stdout, "inserted 1 row before row 1073741824   at 0.6\n");
+    assert_eq!(inserted.stdout, "inserted 1 row before row 1073741824   at 0.8\n");
     assert!(inserted.stderr.contains("No more rows fit"), "{inserted:?}");
 }

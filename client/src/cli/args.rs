@@ -226,7 +226,10 @@ Examples:
   cellar undo 0.12      # the edit at that position, whoever made it, see `cellar history`
   cellar undo 0.13      # of an undo: does again what it took back
 
-What others have changed since stays as they left it.")]
+What others have changed since stays as they left it. A sheet that comes back is the last one, and \
+has a new number: edits that others still send of the old one do not reach it.
+
+Without a position, edits of which nothing is still there are gone past, at most ten.")]
 pub(super) struct Undo {
     /// The position of the edit; without it your newest that was not taken back
     pub(super) position: Option<Position>,

@@ -42,8 +42,19 @@ impl Edit {
         operation: Operation,
         what: &str,
     ) -> Result<(), CliError> {
+        self.apply_with(output, operation, what, serde_json::Value::Null).await
+    }
+
+    /// As [`Edit::apply`]; programs are told the fields of `more`, too.
+    pub(super) async fn apply_with(
+        &self,
+        output: &Output,
+        operation: Operation,
+        what: &str,
+        more: serde_json::Value,
+    ) -> Result<(), CliError> {
         let applied = self.send(output, operation).await?;
-        self.tell(output, &applied, serde_json::Value::Null)?;
+        self.tell(output, &applied, more)?;
         output.say(format!("{what}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
             output.note(landed(&self.described(output, &applied, committed).await, committed));

@@ -20,6 +20,9 @@ use crate::{Client, ClientError};
 /// look at the whole spreadsheet, and an entry.
 const MAX_TRIES: usize = 10;
 
+const SHEET_IS_BACK: &str = "A sheet that comes back is the last one, and a new one: edits that were \
+                             made of the old one do not reach it.";
+
 pub(super) async fn run(
     context: &Context,
     output: &Output,
@@ -49,6 +52,10 @@ pub(super) async fn run(
         None => String::new(),
     };
     output.say(format!("took back {position}{what}   at {}", applied.position))?;
+    let adds = |operation: &Operation| matches!(operation, Operation::AddSheet(_));
+    if applied.committed.iter().flatten().any(adds) {
+        output.note(SHEET_IS_BACK);
+    }
     if !skipped.is_empty() {
         let skipped = listed(&skipped);
         output.note(format!("Skipped, as nothing of it is still there: {skipped}"));

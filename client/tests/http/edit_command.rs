@@ -177,8 +177,13 @@ fn ranges_are_cleared_and_formatted() {
     assert_eq!(case.text(&["clear", "B:C"]), "B:C cleared   at 0.2\n");
     assert_eq!(case.text(&["format", "A1:A5", "0.00"]), "A1:A5 shown as 0.00   at 0.3\n");
     assert_eq!(case.json(&["get"])["texts"], serde_json::json!(["1.00"]));
-    assert_eq!(case.text(&["columns", "delete", "B:C"]), "deleted columns B:C   at 0.4\n");
-    assert_eq!(case.text(&["rows", "delete", "9", "3:5"]), "deleted rows 3:5, 9   at 0.5\n");
+    let unknown = case.json(&["format", "Z1", "#,##0.0%"]);
+    assert_eq!(unknown["understood"], false);
+    assert_eq!(case.json(&["format", "Z1", "General"])["understood"], true);
+    let unknown = case.text(&["format", "Z1", "#,##0.0%"]);
+    assert_eq!(unknown, "Z1: format #,##0.0% kept; shown as General here   at 0.6\n");
+    assert_eq!(case.text(&["columns", "delete", "B:C"]), "deleted columns B:C   at 0.7\n");
+    assert_eq!(case.text(&["rows", "delete", "9", "3:5"]), "deleted rows 3:5, 9   at 0.8\n");
     let (code, error) = case.error(&["rows", "insert", "C"]);
     assert!(code == 64 && error.contains("counted from 1"), "{error}");
     assert_eq!(case.error(&["clear", "Sheet1!A1", "--sheet", "Other"]).0, 64);
