@@ -128,10 +128,10 @@ fn an_import_goes_into_the_sheet_that_is_named_or_else_the_first_there_is() {
     let id = done(&project, &["create"]).stdout.trim().to_owned();
     done(&project, &["sheets", "add", "B"]);
     done(&project, &["sheets", "delete", "Sheet1"]);
+    done(&project, &["sheets", "add", "My costs"]);
     std::fs::write(project.path("s.csv"), "a,b\n1,2\n3,4\n").unwrap();
     done(&project, &["import", "s.csv", "--into", &id]);
     assert_eq!(done(&project, &["export", "-"]).stdout, "a,b\n1,2\n3,4\n");
-    done(&project, &["sheets", "add", "My costs"]);
     done(&project, &["import", "s.csv", "--into", &id, "--sheet", "my COSTS", "--at", "B1"]);
     let costs = done(&project, &["export", "-", "--sheet", "My costs"]).stdout;
     assert_eq!(costs, ",a,b\n,1,2\n,3,4\n");
@@ -173,6 +173,28 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     assert_eq!(done(&project, &["head"]).stdout, head, "something was appended");
     let again = project.cellar(&["undo", "0.3"]);
     assert!(again.code == 1 && again.stderr.contains("(undo of 0.3)"), "{again:?}");
+}
+
+#[test]
+fn an_undo_goes_past_so_many_edits_and_no_more() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    let gone = |edits: u32| {
+        done(&project, &["set", "A1", "one"]);
+        for value in 0..edits {
+            done(&project, &["set", "A2", &value.to_string()]);
+        }
+        done(&project, &["rows", "delete", "2"]);
+        done(&project, &["undo"]);
+        project.cellar(&["undo", "--json"])
+    };
+    let ten = gone(10);
+    let result: Value = serde_json::from_str(&ten.stdout).unwrap();
+    assert_eq!((&result["undone"], result["skipped"].as_array().unwrap().len()), (&1.into(), 10));
+    let eleven = gone(11);
+    assert!(eleven.code == 1 && eleven.stderr.contains("cellar::nothing_to_undo"), "{eleven:?}");
+    assert_eq!(json(&project, &["get", "--range", "A1"])["texts"][0], "one");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::{Client, ClientError};
 
 /// Edits of which nothing is still there that one command goes past. Each try costs the server a
 /// look at the whole spreadsheet, and an entry.
-const MAX_TRIES: usize = 10;
+const MAX_SKIPPED: usize = 10;
 
 const SHEET_IS_BACK: &str = "A sheet that comes back is the last one, and a new one: edits that were \
                              made of the old one do not reach it.";
@@ -130,7 +130,7 @@ async fn newest(
                 Err(error) if error.is_nothing_to_undo() => skipped.push(position),
                 Err(error) => return Err(error),
             }
-            if skipped.len() >= MAX_TRIES {
+            if skipped.len() > MAX_SKIPPED {
                 return Err(CliError::NothingLeftToUndo { tried: listed(&skipped) });
             }
         }
