@@ -32,9 +32,12 @@ pub(crate) fn needed_sheet(operation: &Operation) -> Option<SheetId> {
 /// Where to look whether a sheet is gone, if the answer to an append gives reason to: at the last
 /// entry up to `until` that deletes it, or at `until` if the answer does not have all entries.
 pub(crate) fn doubt(reply: &AppendReply, sheet: SheetId, until: Position) -> Option<Position> {
+    let of_it = |operation: &Operation| match operation {
+        Operation::DeleteSheet(delete) => delete.sheet == sheet,
+        _ => false,
+    };
     let deletes = |entry: &&EntryView| {
         let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
-        let of_it = |operation: &Operation| matches!(operation, Operation::DeleteSheet(delete) if delete.sheet == sheet);
         entry.position <= until && effective.any(of_it)
     };
     let deleted = reply.entries.iter().rev().find(deletes).map(|entry| entry.position);

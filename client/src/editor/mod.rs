@@ -146,8 +146,8 @@ impl Editor {
         settled: &Settled,
         known: Position,
     ) -> Result<bool, ClientError> {
-        // What was committed between `known` and a newer base is in no answer.
-        let at = settled.doubt.or((settled.base > known).then_some(settled.base));
+        // What was committed between `known` and another base is in no answer.
+        let at = settled.doubt.or((settled.base != known).then_some(settled.base));
         match (settled.sheet, at) {
             (Some(sheet), Some(at)) => is_gone(&self.client, self.spreadsheet, sheet, at).await,
             _ => Ok(false),
