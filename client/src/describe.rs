@@ -1,10 +1,16 @@
 //! Operations in a few words, for people.
 
+use std::collections::BTreeMap;
+
 use cellar_core::a1::{CellName, Rectangle, column_name};
+use cellar_core::api::SheetsReply;
 use cellar_core::axis_map::Axis;
 use cellar_core::cell::{Cell, Value};
 use cellar_core::count::grouped;
-use cellar_core::operation::{CellEdit, Operation, Span, Spans};
+use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_core::operation::{
+    CellEdit, FIRST_SHEET_NAME, InsertBefore, Operation, SheetId, Span, Spans,
+};
 
 use crate::table::escape;
 
@@ -13,18 +19,61 @@ const SHOWN_CHARACTERS: usize = 40;
 /// Phrases, and spans of a phrase, that are shown.
 const SHOWN_PHRASES: usize = 4;
 
+/// The names of sheets, as far as they are known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SheetNames(BTreeMap<SheetId, String>);
+
+impl SheetNames {
+    /// Those of a spreadsheet that was just created.
+    pub(crate) fn at_the_beginning() -> Self {
+        Self(BTreeMap::from([(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())]))
+    }
+
+    pub(crate) fn add(&mut self, operation: &Operation) {
+        if let Operation::AddSheet(add) = operation {
+            self.0.insert(add.sheet, add.name.clone());
+        }
+    }
+
+    pub(crate) fn rename(&mut self, operation: &Operation) {
+        if let Operation::RenameSheet(rename) = operation {
+            self.0.insert(rename.sheet, rename.name.clone());
+        }
+    }
+
+    /// `Costs`, or number 2 if its name is not known.
+    fn of(&self, sheet: SheetId) -> String {
+        let number = || format!("number {}", sheet.0);
+        self.0.get(&sheet).map_or_else(number, |name| format!("`{}`", cut(name)))
+    }
+}
+
+impl From<&SheetsReply> for SheetNames {
+    fn from(reply: &SheetsReply) -> Self {
+        Self(reply.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone())).collect())
+    }
+}
+
+/// Whether an operation is described by the name of a sheet that it does not have itself.
+pub(crate) fn needs_names(operation: &Operation) -> bool {
+    matches!(operation, Operation::RenameSheet(_) | Operation::DeleteSheet(_))
+}
+
 /// One operation: `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
 pub(crate) fn operation(operation: &Operation) -> String {
-    operations(std::iter::once(operation))
+    operations(std::iter::once(operation), &SheetNames::default())
 }
 
 /// Several operations together: the cells that are set in one phrase, the rest one by one.
-pub(crate) fn operations<'a>(operations: impl Iterator<Item = &'a Operation>) -> String {
+pub(crate) fn operations<'a>(
+    operations: impl Iterator<Item = &'a Operation>,
+    names: &SheetNames,
+) -> String {
     let (mut edits, mut phrases) = (Vec::<&CellEdit>::new(), Vec::new());
     for operation in operations {
         match operation {
             Operation::SetCells(set) => edits.extend(&set.cells),
-            other => phrases.push(phrase(other)),
+            other => phrases.push(phrase(other, names)),
         }
     }
     match edits.as_slice() {
@@ -41,7 +90,7 @@ pub(crate) fn operations<'a>(operations: impl Iterator<Item = &'a Operation>) ->
     }
 }
 
-fn phrase(operation: &Operation) -> String {
+fn phrase(operation: &Operation, names: &SheetNames) -> String {
     match operation {
         Operation::SetCells(_) => String::new(),
         Operation::ClearRange(clear) => {
@@ -51,20 +100,33 @@ fn phrase(operation: &Operation) -> String {
             format!("{} shown as {}", range(&set.rows, &set.columns), cut(&set.format))
         }
         Operation::InsertRows(insert) => {
-            format!("inserted {} before row {}", things(insert.count, "row"), row(insert.before))
+            let count = inserted(Axis::Rows, *insert);
+            format!("inserted {} before row {}", things(count, "row"), row(insert.before))
         }
         Operation::InsertColumns(insert) => {
             let before = column_name(insert.before);
-            format!("inserted {} before column {before}", things(insert.count, "column"))
+            let count = inserted(Axis::Columns, *insert);
+            format!("inserted {} before column {before}", things(count, "column"))
         }
         Operation::DeleteRows(delete) => format!("deleted rows {}", rows(&delete.spans)),
         Operation::DeleteColumns(delete) => format!("deleted columns {}", columns(&delete.spans)),
         Operation::AddSheet(add) => format!("added sheet `{}`", cut(&add.name)),
-        Operation::RenameSheet(rename) => format!("renamed a sheet to `{}`", cut(&rename.name)),
-        Operation::DeleteSheet(delete) => format!("deleted sheet {}", delete.sheet.0),
+        Operation::RenameSheet(rename) => {
+            format!("renamed sheet {} to `{}`", names.of(rename.sheet), cut(&rename.name))
+        }
+        Operation::DeleteSheet(delete) => format!("deleted sheet {}", names.of(delete.sheet)),
         Operation::Undo(undo) => format!("took back {}", undo.position),
         Operation::Rejected(rejection) => format!("rejected: {}", cut(&rejection.detail)),
     }
+}
+
+/// How many rows or columns an insert makes: what goes over the end of the sheet is none.
+pub(crate) fn inserted(axis: Axis, insert: InsertBefore) -> u32 {
+    let end = match axis {
+        Axis::Rows => MAX_ROWS,
+        Axis::Columns => MAX_COLUMNS,
+    };
+    insert.count.min(end.saturating_sub(insert.before))
 }
 
 fn things(count: u32, one: &str) -> String {
@@ -159,7 +221,7 @@ fn around(edits: &[&CellEdit]) -> Rectangle {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::operation::{ClearRange, SetCells, SheetId};
+    use cellar_core::operation::{ClearRange, DeleteSheet, RenameSheet, SetCells};
 
     use super::*;
 
@@ -185,6 +247,32 @@ mod tests {
         assert_eq!(described(vec![only_format]), "A1 shown as 0.00");
         let corners = vec![edit(2, 1, Value::Empty), edit(1, 2, Value::Empty)];
         assert_eq!(described(corners), "2 cells B2:C3");
+    }
+
+    #[test]
+    fn an_insert_at_the_end_makes_what_fits() {
+        let rows = |before| {
+            let insert = InsertBefore { sheet: SheetId::FIRST, before, count: 5 };
+            operation(&Operation::InsertRows(insert))
+        };
+        assert_eq!(rows(MAX_ROWS - 1), format!("inserted 1 row before row {MAX_ROWS}"));
+        assert_eq!(rows(MAX_ROWS - 5), format!("inserted 5 rows before row {}", MAX_ROWS - 4));
+        let insert = InsertBefore { sheet: SheetId::FIRST, before: MAX_COLUMNS - 2, count: 5 };
+        let columns = operation(&Operation::InsertColumns(insert));
+        assert!(columns.starts_with("inserted 2 columns before"), "{columns}");
+    }
+
+    #[test]
+    fn sheets_are_named_as_far_as_they_are_known() {
+        let sheet = SheetId::FIRST;
+        let rename = Operation::RenameSheet(RenameSheet { sheet, name: "Costs".into() });
+        let delete = Operation::DeleteSheet(DeleteSheet { sheet });
+        let mut names = SheetNames::at_the_beginning();
+        let described = |operation, names: &_| operations(std::iter::once(operation), names);
+        assert_eq!(described(&rename, &names), "renamed sheet `Sheet1` to `Costs`");
+        names.rename(&rename);
+        assert_eq!(described(&delete, &names), "deleted sheet `Costs`");
+        assert_eq!(operation(&delete), "deleted sheet number 0");
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub mod files;
 pub mod import;
 pub mod profile;
 pub mod report;
+mod sheet_loss;
 pub mod table;
 
 pub use client::{

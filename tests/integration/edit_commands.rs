@@ -15,6 +15,15 @@ fn json(project: &Project, arguments: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
+/// Somebody else, with a state of their own.
+fn somebody_else(project: &Project) -> Project {
+    let profile = std::fs::read(project.path(".cellar/profile.json")).unwrap();
+    let other = Project::new();
+    std::fs::create_dir(other.path(".cellar")).unwrap();
+    std::fs::write(other.path(".cellar/profile.json"), profile).unwrap();
+    other
+}
+
 /// Text that does not compress.
 fn noise(seed: u32, bytes: usize) -> String {
     let mut state = u64::from(seed) + 1;
@@ -80,11 +89,7 @@ fn an_edit_on_what_another_has_moved_lands_where_it_was_meant() {
     project.deploy();
     let id = done(&project, &["create"]).stdout.trim().to_owned();
     done(&project, &["set", "A1", "a", "A2", "b", "A3", "c"]);
-    // Somebody else, with a state of their own, inserts above.
-    let profile = std::fs::read(project.path(".cellar/profile.json")).unwrap();
-    let other = Project::new();
-    std::fs::create_dir(other.path(".cellar")).unwrap();
-    std::fs::write(other.path(".cellar/profile.json"), profile).unwrap();
+    let other = somebody_else(&project);
     done(&other, &["-s", &id, "rows", "insert", "1", "--count", "2"]);
     let deleted = done(&project, &["rows", "delete", "2"]);
     assert!(deleted.stdout.starts_with("deleted rows 2 "), "{deleted:?}");
@@ -114,4 +119,131 @@ fn a_large_text_goes_by_upload_and_reads_back() {
     let undone = done(&project, &["undo", "0.1"]);
     assert!(undone.stdout.starts_with("took back 0.1: 4 cells A1:A4"), "{undone:?}");
     assert_eq!(json(&project, &["get"])["texts"], serde_json::json!(["after"]));
+}
+
+#[test]
+fn an_import_goes_into_the_sheet_that_is_named_or_else_the_first_there_is() {
+    let project = Project::new();
+    project.deploy();
+    let id = done(&project, &["create"]).stdout.trim().to_owned();
+    done(&project, &["sheets", "add", "B"]);
+    done(&project, &["sheets", "delete", "Sheet1"]);
+    done(&project, &["sheets", "add", "My costs"]);
+    std::fs::write(project.path("s.csv"), "a,b\n1,2\n3,4\n").unwrap();
+    done(&project, &["import", "s.csv", "--into", &id]);
+    assert_eq!(done(&project, &["export", "-"]).stdout, "a,b\n1,2\n3,4\n");
+    done(&project, &["import", "s.csv", "--into", &id, "--sheet", "my COSTS", "--at", "B1"]);
+    let costs = done(&project, &["export", "-", "--sheet", "My costs"]).stdout;
+    assert_eq!(costs, ",a,b\n,1,2\n,3,4\n");
+    let run = project.cellar(&["import", "s.csv", "--into", &id, "--sheet", "Nope"]);
+    assert!(run.code == 1 && run.stderr.contains("there are B, My costs"), "{run:?}");
+}
+
+#[test]
+fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    done(&project, &["set", "A1", "one"]);
+    done(&project, &["set", "A2", "two"]);
+    done(&project, &["rows", "delete", "2"]);
+    done(&project, &["undo"]);
+    // The row is back as another one: nothing of what the second edit did is.
+    let undone = done(&project, &["undo"]);
+    assert!(undone.stdout.starts_with("took back 0.1: A1 cleared"), "{undone:?}");
+    assert!(undone.stderr.contains("nothing of it is still there: 0.2"), "{undone:?}");
+    let none = project.cellar(&["undo"]);
+    assert!(none.code == 1 && none.stderr.contains("still there: 0.2\n"), "{none:?}");
+    done(&project, &["set", "A1", "three"]);
+    let result = json(&project, &["undo"]);
+    assert_eq!((&result["undone"], &result["skipped"]), (&8.into(), &serde_json::json!([])));
+    done(&project, &["set", "A1", "four"]);
+
+    // The undo of what is no edit is refused before it is sent.
+    let head = done(&project, &["head"]).stdout;
+    for (position, why) in [
+        ("0.0", "0.0 cannot be taken back: there the spreadsheet was created"),
+        ("0.5", "0.5 cannot be taken back: that edit was rejected"),
+        ("0.99", "0.99 cannot be taken back: position 0.99 does not exist, the newest is 0.10"),
+    ] {
+        let run = project.cellar(&["undo", position]);
+        assert!(run.code == 1 && run.stderr.contains(why), "{run:?}");
+        assert!(!run.stderr.contains("took back"), "{run:?}");
+    }
+    assert_eq!(done(&project, &["head"]).stdout, head, "something was appended");
+    let again = project.cellar(&["undo", "0.3"]);
+    assert!(again.code == 1 && again.stderr.contains("(undo of 0.3)"), "{again:?}");
+}
+
+#[test]
+fn an_undo_goes_past_so_many_edits_and_no_more() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    let gone = |edits: u32| {
+        done(&project, &["set", "A1", "one"]);
+        for value in 0..edits {
+            done(&project, &["set", "A2", &value.to_string()]);
+        }
+        done(&project, &["rows", "delete", "2"]);
+        done(&project, &["undo"]);
+        project.cellar(&["undo", "--json"])
+    };
+    let ten = gone(10);
+    let result: Value = serde_json::from_str(&ten.stdout).unwrap();
+    assert_eq!((&result["undone"], result["skipped"].as_array().unwrap().len()), (&1.into(), 10));
+    let eleven = gone(11);
+    assert!(eleven.code == 1 && eleven.stderr.contains("cellar::nothing_to_undo"), "{eleven:?}");
+    assert_eq!(json(&project, &["get", "--range", "A1"])["texts"][0], "one");
+}
+
+#[test]
+fn an_edit_of_a_sheet_that_others_deleted_is_not_told_as_done() {
+    let project = Project::new();
+    project.deploy();
+    let id = done(&project, &["create"]).stdout.trim().to_owned();
+    done(&project, &["sheets", "add", "B"]);
+    done(&project, &["set", "B!A1", "1"]);
+    let other = somebody_else(&project);
+    done(&other, &["-s", &id, "sheets", "delete", "B"]);
+    let set = done(&project, &["set", "B!A2", "2"]);
+    assert!(set.stderr.contains("Nothing of it was left to do"), "{set:?}");
+    // The last sheet stays although its deletion is in the log: an edit of it is done.
+    done(&project, &["sheets", "add", "C"]);
+    done(&other, &["-s", &id, "get"]);
+    done(&other, &["-s", &id, "sheets", "delete", "Sheet1"]);
+    done(&project, &["sheets", "delete", "C"]);
+    let set = done(&other, &["-s", &id, "set", "C!A1", "2"]);
+    assert!(set.stderr.is_empty(), "{set:?}");
+    assert_eq!(done(&project, &["export", "-"]).stdout, "2\n");
+}
+
+#[test]
+fn sheets_have_their_names_in_what_is_told_about_them() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    done(&project, &["sheets", "add", "B"]);
+    done(&project, &["sheets", "rename", "B", "Costs"]);
+    done(&project, &["sheets", "delete", "Costs"]);
+    let back = done(&project, &["undo"]);
+    assert!(back.stderr.contains("A sheet that comes back is the last one"), "{back:?}");
+    let gone = done(&project, &["undo", "0.4"]);
+    assert_eq!(gone.stdout, "took back 0.4: deleted sheet `Costs`   at 0.5\n");
+    done(&project, &["sheets", "add", "C"]);
+    let undone = done(&project, &["undo"]);
+    assert!(undone.stderr.is_empty(), "{undone:?}");
+    assert_eq!(undone.stdout, "took back 0.6: deleted sheet `C`   at 0.7\n");
+    let history = done(&project, &["history"]).stdout;
+    for part in ["renamed sheet `B` to `Costs`", "deleted sheet `Costs`", "(as: deleted sheet `C`)"]
+    {
+        assert!(history.contains(part), "{part}: {history}");
+    }
+    let later = done(&project, &["history", "--from", "0.3", "--limit", "1"]);
+    assert!(later.stdout.ends_with("deleted sheet `Costs`\n"), "{later:?}");
+
+    // The last row there can be: only one more fits before it.
+    let inserted = done(&project, &["rows", "insert", "1073741824", "--count", "5"]);
+    assert_eq!(inserted.stdout, "inserted 1 row before row 1073741824   at 0.8\n");
+    assert!(inserted.stderr.contains("No more rows fit"), "{inserted:?}");
 }

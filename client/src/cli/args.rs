@@ -125,6 +125,7 @@ Examples:
   cellar import airports.csv
   cellar import prices.tsv --text              # keep everything as text
   cellar import more.csv --into ID --at B2     # into an existing spreadsheet
+  cellar import costs.csv --into ID --sheet Costs
   cellar import export.csv --delimiter semicolon --ragged pad")]
 pub(super) struct Import {
     /// The CSV file, UTF-8
@@ -135,6 +136,9 @@ pub(super) struct Import {
     /// Where the top left field goes, in an existing spreadsheet
     #[arg(long, value_name = "CELL", default_value = "A1")]
     pub(super) at: CellName,
+    /// The sheet of an existing spreadsheet; without it the first
+    #[arg(long, value_name = "NAME")]
+    pub(super) sheet: Option<String>,
     /// What separates fields; comma, or tab for .tsv files
     #[arg(long, value_enum)]
     pub(super) delimiter: Option<Delimiter>,
@@ -222,7 +226,10 @@ Examples:
   cellar undo 0.12      # the edit at that position, whoever made it, see `cellar history`
   cellar undo 0.13      # of an undo: does again what it took back
 
-What others have changed since stays as they left it.")]
+What others have changed since stays as they left it. A sheet that comes back is the last one, and \
+has a new number: edits that others still send of the old one do not reach it.
+
+Without a position, edits of which nothing is still there are gone past, at most ten.")]
 pub(super) struct Undo {
     /// The position of the edit; without it your newest that was not taken back
     pub(super) position: Option<Position>,

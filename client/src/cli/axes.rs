@@ -28,7 +28,11 @@ pub(super) async fn run(
             }
             let edit = Edit::new(context)?;
             let sheet = edit.sheet(sheet.as_deref()).await?;
-            (edit, insert(axis, InsertBefore { sheet, before: span.first, count }))
+            let inserted = InsertBefore { sheet, before: span.first, count };
+            if describe::inserted(axis, inserted) < count {
+                output.note(format!("No more {} fit: the sheet ends there.", names(axis)));
+            }
+            (edit, insert(axis, inserted))
         }
         AxisCommand::Delete(DeleteLines { which, sheet }) => {
             let spans = which.iter().map(|text| one_span(axis, text));

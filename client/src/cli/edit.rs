@@ -3,15 +3,21 @@
 use cellar_core::a1::{Range, Rectangle};
 use cellar_core::identity::LogId;
 use cellar_core::operation::{Operation, SheetId, Spans};
+use cellar_core::position::Position;
 
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
-use crate::describe;
+use crate::Client;
+use crate::describe::{self, SheetNames};
 use crate::editor::{Applied, Editor};
+
+const IN_DOUBT: &str = "Others have deleted sheets since you read them, and it could not be found \
+                        out whether this one is still there: look with `cellar sheets`.";
 
 /// An edit to be made in the current spreadsheet.
 pub(super) struct Edit {
+    pub(super) client: Client,
     pub(super) spreadsheet: LogId,
     pub(super) editor: Editor,
 }
@@ -20,7 +26,8 @@ impl Edit {
     pub(super) fn new(context: &Context) -> Result<Self, CliError> {
         let spreadsheet = context.spreadsheet()?;
         let client = context.client()?;
-        Ok(Self { spreadsheet, editor: context.editor(&client, spreadsheet) })
+        let editor = context.editor(&client, spreadsheet);
+        Ok(Self { client, spreadsheet, editor })
     }
 
     /// The number of the sheet with a name; of the first without one.
@@ -35,16 +42,46 @@ impl Edit {
         operation: Operation,
         what: &str,
     ) -> Result<(), CliError> {
-        let applied = self.make(output, operation).await?;
+        self.apply_with(output, operation, what, serde_json::Value::Null).await
+    }
+
+    /// As [`Edit::apply`]; programs are told the fields of `more`, too.
+    pub(super) async fn apply_with(
+        &self,
+        output: &Output,
+        operation: Operation,
+        what: &str,
+        more: serde_json::Value,
+    ) -> Result<(), CliError> {
+        let applied = self.send(output, operation).await?;
+        self.tell(output, &applied, more)?;
         output.say(format!("{what}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
-            output.note(landed(committed));
+            output.note(landed(&self.described(output, &applied, committed).await, committed));
+        }
+        if applied.sheet_in_doubt {
+            output.note(IN_DOUBT);
         }
         Ok(())
     }
 
-    /// Makes the edit, and tells programs.
-    pub(super) async fn make(
+    /// What an edit was committed as, in words, with the names that the sheets had before it.
+    pub(super) async fn described(
+        &self,
+        output: &Output,
+        applied: &Applied,
+        committed: &[Operation],
+    ) -> String {
+        let wanted = !output.json && committed.iter().any(describe::needs_names);
+        let names = match before(applied.position).filter(|_| wanted) {
+            Some(before) => sheet_names(&self.client, self.spreadsheet, before).await,
+            None => SheetNames::default(),
+        };
+        describe::operations(committed.iter(), &names)
+    }
+
+    /// Makes the edit.
+    pub(super) async fn send(
         &self,
         output: &Output,
         operation: Operation,
@@ -55,28 +92,50 @@ impl Edit {
             let edits = count(edits, "edit", "edits");
             output.note(format!("{edits} of an interrupted run went first."));
         }
+        Ok(applied)
+    }
+
+    /// Tells programs about an edit; the fields of `more` go along.
+    pub(super) fn tell(
+        &self,
+        output: &Output,
+        applied: &Applied,
+        more: serde_json::Value,
+    ) -> Result<(), CliError> {
         let mut result = serde_json::json!({
             "spreadsheet": self.spreadsheet,
             "position": applied.position,
             "earlier": applied.earlier,
         });
-        if let (Some(committed), Some(result)) = (&applied.committed, result.as_object_mut()) {
-            result.insert("committed".to_owned(), serde_json::json!(committed));
+        if let Some(result) = result.as_object_mut() {
+            let committed = applied.committed.as_ref();
+            result.extend(committed.map(|done| ("committed".to_owned(), serde_json::json!(done))));
+            if let serde_json::Value::Object(more) = more {
+                result.extend(more);
+            }
         }
-        output.result(&result)?;
-        Ok(applied)
+        Ok(output.result(&result)?)
     }
 }
 
+/// The names that the sheets had at a position; none if they cannot be read: what is described by
+/// them has its number then.
+pub(super) async fn sheet_names(client: &Client, spreadsheet: LogId, at: Position) -> SheetNames {
+    let sheets = client.sheets(spreadsheet, Some(at), None).await;
+    sheets.as_ref().map(SheetNames::from).unwrap_or_default()
+}
+
+/// The position before one, if it is in the same segment.
+pub(super) fn before(position: Position) -> Option<Position> {
+    Position::new(position.segment(), position.num().checked_sub(1)?).ok()
+}
+
 /// Where an edit landed that others had moved.
-fn landed(committed: &[Operation]) -> String {
+fn landed(described: &str, committed: &[Operation]) -> String {
     if committed.is_empty() {
         return "Nothing of it was left to do: others have deleted what it was about.".to_owned();
     }
-    format!(
-        "Others have changed the sheet since you read it, so it became: {}",
-        describe::operations(committed.iter())
-    )
+    format!("Others have changed the sheet since you read it, so it became: {described}")
 }
 
 /// The sheet that --sheet and a range name, if they do; they must agree.

@@ -22,7 +22,13 @@ pub(in crate::cli) struct Clear {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The format is also that of cells which are blank so far.
+The format is also that of cells which are blank so far. Every format is kept; understood are:
+  General              the number as it is
+  0                    whole numbers
+  0.00                 that many decimals, up to 15
+  yyyy-mm-dd hh:mm:ss  dates and times: yyyy, mm, dd, hh, mm (minutes, if behind hh) and ss in any
+                       order, with one of - / . : T or a space between two
+Numbers under any other format are shown as General here.
 
 Examples:
   cellar format B2:B99 0.00

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use cellar_core::operation::RejectionReason;
+use cellar_core::position::Position;
 use miette::Diagnostic;
 
 use super::output::grouped;
@@ -64,6 +66,20 @@ pub(super) enum CliError {
         help("`cellar history` lists all edits; take one back with: cellar undo POSITION")
     )]
     NothingToUndo,
+    #[error("nothing of your newest edits is still there: {tried}")]
+    #[diagnostic(
+        code(cellar::nothing_to_undo),
+        help(
+            "`cellar history` lists all edits; take an older one back with: cellar undo POSITION"
+        )
+    )]
+    NothingLeftToUndo { tried: String },
+    #[error("{position} cannot be taken back: {why}")]
+    #[diagnostic(
+        code(cellar::no_edit),
+        help("nothing was sent; `cellar history` lists the edits and their positions")
+    )]
+    NoEdit { position: Position, why: String },
     #[error("{why}")]
     #[diagnostic(code(cellar::usage))]
     Usage {
@@ -113,6 +129,12 @@ impl CliError {
 
     pub(super) fn exit_code(&self) -> u8 {
         if matches!(self, Self::Usage { .. }) { EXIT_USAGE } else { EXIT_ERROR }
+    }
+
+    /// Whether an undo found nothing of the edit still there.
+    pub(super) fn is_nothing_to_undo(&self) -> bool {
+        matches!(self, Self::Editor(EditorError::Rejected { rejection, .. })
+            if rejection.reason == RejectionReason::NothingToUndo)
     }
 
     /// Whether the reader of the output simply went away: `cellar export - | head`.

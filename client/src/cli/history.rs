@@ -9,11 +9,13 @@ use cellar_core::position::Position;
 
 use super::args;
 use super::context::Context;
+use super::edit::{before, sheet_names};
 use super::error::CliError;
 use super::output::Output;
 use super::time::utc;
+use crate::Client;
+use crate::describe::{self, SheetNames};
 use crate::table::escape;
-use crate::{Client, describe};
 
 /// Characters between two columns.
 const GAP: &str = "   ";
@@ -31,8 +33,11 @@ pub(super) async fn run(
         "complete": history.next.is_none(),
         "next": history.next,
     }))?;
-    for line in lines(&history.entries.iter().collect::<Vec<_>>()) {
-        output.say(line)?;
+    if !output.json {
+        let names = names_before(&client, spreadsheet, &history.entries).await;
+        for line in lines(&history.entries, names) {
+            output.say(line)?;
+        }
     }
     context.note_unsent(&client, spreadsheet, output);
     if let Some(next) = history.next {
@@ -89,23 +94,41 @@ impl Newest {
     }
 }
 
-fn lines(entries: &[&EntryView]) -> Vec<String> {
+/// The names that the sheets had before the oldest of the entries, if any of them needs one.
+async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]) -> SheetNames {
+    let operations = entries
+        .iter()
+        .flat_map(|entry| &entry.mutations)
+        .flat_map(|mutation| std::iter::once(&mutation.op).chain(mutation.effective()));
+    let needed = operations.into_iter().any(describe::needs_names);
+    match entries.last().map(|oldest| oldest.position).filter(|_| needed) {
+        Some(Position::FIRST) => SheetNames::at_the_beginning(),
+        Some(oldest) => sheet_names(client, spreadsheet, before(oldest).unwrap_or(oldest)).await,
+        None => SheetNames::default(),
+    }
+}
+
+/// A line for each entry, newest first; the names are those before the oldest.
+fn lines(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
     let author = |entry: &EntryView| escape(entry.author.as_deref().unwrap_or("-"));
     let longest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
     let position_width = longest(&mut entries.iter().map(|e| e.position.to_string().len()));
     let author_width =
         longest(&mut entries.iter().map(|e| console::measure_text_width(&author(e))));
-    let line = |entry: &&EntryView| {
+    let line = |entry: &EntryView| {
         let position = format!("{:>position_width$}", entry.position.to_string());
         let author = author(entry);
         let author =
             console::pad_str(&author, author_width, console::Alignment::Left, None).into_owned();
-        [position, utc(entry.created), author, what(entry)].join(GAP)
+        [position, utc(entry.created), author, what(entry, &mut names)].join(GAP)
     };
-    entries.iter().map(line).collect()
+    let mut lines: Vec<String> = entries.iter().rev().map(line).collect();
+    lines.reverse();
+    lines
 }
 
-fn what(entry: &EntryView) -> String {
+/// What an entry did; `names` are those before it, and become those behind it.
+fn what(entry: &EntryView, names: &mut SheetNames) -> String {
     if let Some(external) = &entry.external {
         let edits = count(u64::from(external.count), "large edit", "large edits");
         return format!("{edits}, {} in an object", count(external.bytes, "byte", "bytes"));
@@ -113,13 +136,17 @@ fn what(entry: &EntryView) -> String {
     if entry.kind != EntryKind::Edits {
         return "created".to_owned();
     }
-    let authored = describe::operations(entry.mutations.iter().map(|mutation| &mutation.op));
+    let effective: Vec<&Operation> =
+        entry.mutations.iter().flat_map(|mutation| mutation.effective()).collect();
+    effective.iter().for_each(|operation| names.add(operation));
+    let named = names.clone();
+    effective.iter().for_each(|operation| names.rename(operation));
+    let authored =
+        describe::operations(entry.mutations.iter().map(|mutation| &mutation.op), &named);
     if entry.mutations.iter().all(|mutation| mutation.committed.is_none()) {
         return authored;
     }
-    let effective: Vec<&Operation> =
-        entry.mutations.iter().flat_map(|mutation| mutation.effective()).collect();
-    format!("{authored} (as: {})", describe::operations(effective.into_iter()))
+    format!("{authored} (as: {})", describe::operations(effective.into_iter(), &named))
 }
 
 #[cfg(test)]
@@ -150,7 +177,7 @@ mod tests {
     fn a_line_says_where_when_who_and_what() {
         let entries =
             [entry(10, EntryKind::Edits, "alice\u{1b}"), entry(0, EntryKind::Snapshot, "bob")];
-        let shown = lines(&entries.iter().collect::<Vec<_>>());
+        let shown = lines(&entries, SheetNames::default());
         let expected = [
             "0.10   2023-11-14 22:13:20Z   alice\\u{1b}   B2 = \"new\"",
             " 0.0   2023-11-14 22:13:20Z   bob           created",
@@ -162,12 +189,12 @@ mod tests {
     fn what_was_committed_is_said_if_it_differs_and_large_entries_are_named() {
         let mut moved = entry(1, EntryKind::Edits, "a");
         moved.mutations[0].committed = Some(vec![]);
-        assert_eq!(what(&moved), "B2 = \"new\" (as: nothing)");
+        assert_eq!(what(&moved, &mut SheetNames::default()), "B2 = \"new\" (as: nothing)");
         let edit = CellEdit { row: 4, column: 1, value: None, formula: None, format: None };
         let edit = CellEdit { value: Some(Value::Number(1.0)), ..edit };
         let set = SetCells { sheet: SheetId::FIRST, cells: vec![edit] };
         moved.mutations[0].committed = Some(vec![Operation::SetCells(set)]);
-        assert_eq!(what(&moved), "B2 = \"new\" (as: B5 = 1)");
+        assert_eq!(what(&moved, &mut SheetNames::default()), "B2 = \"new\" (as: B5 = 1)");
         let external = ExternalView {
             first_id: 1,
             count: 1,
@@ -178,7 +205,10 @@ mod tests {
             moved: Vec::new(),
         };
         let large = EntryView { mutations: vec![], external: Some(external), ..moved };
-        assert_eq!(what(&large), "1 large edit, 150,123 bytes in an object");
+        assert_eq!(
+            what(&large, &mut SheetNames::default()),
+            "1 large edit, 150,123 bytes in an object"
+        );
     }
 
     #[test]

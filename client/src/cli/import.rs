@@ -24,6 +24,7 @@ pub(super) async fn run(
     }
     let into = args.into.or(context.given_spreadsheet());
     let options = options(&args, into.is_some())?;
+    let sheet = args.sheet.clone();
     let client = context.client()?;
     let content = read_file(&args.file)?;
     let plan = Plan::new(&content, &options)?;
@@ -41,9 +42,10 @@ pub(super) async fn run(
         content: &content,
         options: &options,
         into,
+        sheet: sheet.as_deref(),
     };
     let journal = key.path(&context.directory);
-    let target = Target { source: file.clone(), into, journal, restart: args.restart };
+    let target = Target { source: file.clone(), into, sheet, journal, restart: args.restart };
     let mut reporter = Reporter::new(*output, plan.cells);
     let imported = tokio::select! {
         imported = send(&client, &plan, &target, |progress| reporter.report(progress)) => imported,
@@ -77,6 +79,12 @@ fn options(args: &args::Import, into_existing: bool) -> Result<ImportOptions, Cl
     if args.at != first && !into_existing {
         return Err(CliError::usage(
             "--at is a place in an existing spreadsheet",
+            "give the spreadsheet with --into ID or -s ID",
+        ));
+    }
+    if args.sheet.is_some() && !into_existing {
+        return Err(CliError::usage(
+            "--sheet is a sheet of an existing spreadsheet",
             "give the spreadsheet with --into ID or -s ID",
         ));
     }

@@ -1,6 +1,7 @@
 //! `cellar clear` and `cellar format`
 
 use cellar_core::a1::{Range, Rectangle};
+use cellar_core::cell::{GENERAL, Value, display, general};
 use cellar_core::operation::{ClearRange, Operation, SetFormat};
 
 use super::args;
@@ -33,9 +34,26 @@ pub(super) async fn format(
     let edit = Edit::new(context)?;
     let sheet = edit.sheet(sheet.as_deref()).await?;
     let (rows, columns) = spans(args.range.rectangle);
-    let what = format!("{} shown as {}", named(&args.range), escape(&args.format));
+    let (range, format) = (named(&args.range), escape(&args.format));
+    let understood = is_understood(&args.format);
+    let what = match understood {
+        true => format!("{range} shown as {format}"),
+        false => format!("{range}: format {format} kept; shown as General here"),
+    };
     let operation = Operation::SetFormat(SetFormat { sheet, rows, columns, format: args.format });
-    edit.apply(output, operation, &what).await
+    edit.apply_with(output, operation, &what, serde_json::json!({ "understood": understood }))
+        .await?;
+    if !understood {
+        output.note("What is understood, `cellar format --help` lists.");
+    }
+    Ok(())
+}
+
+/// Whether numbers are shown under a format, and not as General in its place.
+fn is_understood(format: &str) -> bool {
+    // One is long enough to differ with any number of decimals, the other is a day and a time.
+    let differs = |number: f64| display(&Value::Number(number), format) != general(number);
+    format == GENERAL || differs(1.0 / 3.0) || differs(40_909.5)
 }
 
 fn named(range: &Range) -> String {
@@ -43,5 +61,41 @@ fn named(range: &Range) -> String {
         "everything".to_owned()
     } else {
         range_text(range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn a_format_that_is_not_understood_is_told_from_one_that_is() {
+        let decimals = (1..=15).map(|decimals| format!("0.{}", "0".repeat(decimals)));
+        for format in decimals.chain(
+            ["General", "0", "yyyy-mm-dd", "dd.mm.yyyy", "hh:mm:ss", "yyyy-mm-ddThh:mm", "yyyy"]
+                .map(str::to_owned),
+        ) {
+            assert!(is_understood(&format), "{format}");
+        }
+        for format in ["#,##0.0%", "0%", "0.0000000000000000", "--", "", "general", "@", "d/m/yy"] {
+            assert!(!is_understood(format), "{format}");
+        }
+    }
+
+    #[test]
+    fn what_the_help_lists_is_understood() {
+        let cli = super::super::args::Cli::command();
+        let help = cli.find_subcommand("format").unwrap().get_after_help().unwrap().to_string();
+        let listed = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
+        let listed: Vec<&str> = listed
+            .map(|(format, _)| format)
+            .filter(|format| !format.is_empty() && !format.contains("cellar"))
+            .collect();
+        assert!(listed.len() >= 4, "{help}");
+        for format in listed {
+            assert!(is_understood(format), "{format}");
+        }
     }
 }

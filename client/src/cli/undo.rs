@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cellar_core::api::EntryView;
+use cellar_core::api::{EntryKind, EntryView, MutationView, ProblemKind};
 use cellar_core::identity::LogId;
 use cellar_core::operation::{Operation, Undo};
 use cellar_core::position::Position;
@@ -12,7 +12,16 @@ use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
-use crate::{Client, describe};
+use crate::editor::Applied;
+use crate::table::escape;
+use crate::{Client, ClientError};
+
+/// Edits of which nothing is still there that one command goes past. Each try costs the server a
+/// look at the whole spreadsheet, and an entry.
+const MAX_SKIPPED: usize = 10;
+
+const SHEET_IS_BACK: &str = "A sheet that comes back is the last one, and a new one: edits that were \
+                             made of the old one do not reach it.";
 
 pub(super) async fn run(
     context: &Context,
@@ -20,8 +29,13 @@ pub(super) async fn run(
     args: args::Undo,
 ) -> Result<(), CliError> {
     let edit = Edit::new(context)?;
-    let position = match args.position {
-        Some(position) => position,
+    let client = context.client()?;
+    let Undone { position, applied, skipped } = match args.position {
+        Some(position) => {
+            refuse_no_edit(&client, edit.spreadsheet, position).await?;
+            let applied = edit.send(output, Operation::Undo(Undo { position })).await?;
+            Undone { position, applied, skipped: Vec::new() }
+        }
         None => {
             let author = context.author().ok_or_else(|| {
                 CliError::usage(
@@ -29,37 +43,108 @@ pub(super) async fn run(
                     "name the position: `cellar history` lists them",
                 )
             })?;
-            let newest = newest(&context.client()?, edit.spreadsheet, author).await?;
-            newest.ok_or(CliError::NothingToUndo)?
+            newest(&client, &edit, output, author).await?
         }
     };
-    let applied = edit.make(output, Operation::Undo(Undo { position })).await?;
-    let what = applied.committed.as_deref().map_or_else(String::new, |committed| {
-        format!(": {}", describe::operations(committed.iter()))
-    });
+    edit.tell(output, &applied, serde_json::json!({ "undone": position, "skipped": skipped }))?;
+    let what = match &applied.committed {
+        Some(committed) => format!(": {}", edit.described(output, &applied, committed).await),
+        None => String::new(),
+    };
     output.say(format!("took back {position}{what}   at {}", applied.position))?;
+    let adds = |operation: &Operation| matches!(operation, Operation::AddSheet(_));
+    if applied.committed.iter().flatten().any(adds) {
+        output.note(SHEET_IS_BACK);
+    }
+    if !skipped.is_empty() {
+        let skipped = listed(&skipped);
+        output.note(format!("Skipped, as nothing of it is still there: {skipped}"));
+    }
     Ok(())
 }
 
-/// The newest entry of an author that was not taken back.
-async fn newest(
+/// What was taken back.
+struct Undone {
+    position: Position,
+    applied: Applied,
+    /// Newer edits of which nothing is still there.
+    skipped: Vec<Position>,
+}
+
+/// Refuses a position with nothing to take back, before an entry is written about it.
+async fn refuse_no_edit(
     client: &Client,
     spreadsheet: LogId,
+    position: Position,
+) -> Result<(), CliError> {
+    let refused = |why: String| Err(CliError::NoEdit { position, why });
+    let page = match client.history(spreadsheet, Some(position), Some(1)).await {
+        Err(ClientError::Problem { problem, .. }) if problem.kind == ProblemKind::Unprocessable => {
+            return refused(escape(&problem.detail));
+        }
+        page => page?,
+    };
+    match page.entries.first().filter(|entry| entry.position == position) {
+        None => refused("there is no such position".to_owned()),
+        Some(entry) => no_edit(entry).map_or(Ok(()), |why| refused(why.to_owned())),
+    }
+}
+
+/// Why an entry is nothing to take back, if it is.
+fn no_edit(entry: &EntryView) -> Option<&'static str> {
+    match entry.kind {
+        EntryKind::Snapshot if entry.position == Position::FIRST => {
+            return Some("there the spreadsheet was created");
+        }
+        EntryKind::Snapshot => return Some("there a snapshot was ordered, nothing was changed"),
+        EntryKind::EndSegment => {
+            return Some("there a segment of the log ended, nothing was changed");
+        }
+        EntryKind::Edits if entry.external.is_some() => return None,
+        EntryKind::Edits => {}
+    }
+    let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
+    let is_undo = |mutation: &MutationView| matches!(mutation.op, Operation::Undo(_));
+    if effective.clone().next().is_none() && !entry.mutations.iter().any(is_undo) {
+        return Some("nothing of that edit was left to do, it changed nothing");
+    }
+    let rejected = !entry.mutations.iter().any(is_undo)
+        && effective.all(|operation| matches!(operation, Operation::Rejected(_)));
+    rejected.then_some("that edit was rejected, it changed nothing")
+}
+
+/// Takes back the newest edit of an author of which anything is still there.
+async fn newest(
+    client: &Client,
+    edit: &Edit,
+    output: &Output,
     author: String,
-) -> Result<Option<Position>, CliError> {
+) -> Result<Undone, CliError> {
     let mut search = Search { author, undone: BTreeSet::new() };
-    let mut from = None;
+    let (mut from, mut skipped) = (None, Vec::new());
     loop {
-        let page = client.history(spreadsheet, from, None).await?;
-        if let Some(found) = page.entries.iter().find_map(|entry| search.take(entry)) {
-            return Ok(Some(found));
+        let page = client.history(edit.spreadsheet, from, None).await?;
+        for position in page.entries.iter().filter_map(|entry| search.take(entry)) {
+            match edit.send(output, Operation::Undo(Undo { position })).await {
+                Ok(applied) => return Ok(Undone { position, applied, skipped }),
+                Err(error) if error.is_nothing_to_undo() => skipped.push(position),
+                Err(error) => return Err(error),
+            }
+            if skipped.len() > MAX_SKIPPED {
+                return Err(CliError::NothingLeftToUndo { tried: listed(&skipped) });
+            }
         }
         // A page that does not go on would be asked for again for ever.
         match page.next.filter(|next| from.is_none_or(|from| *next < from)) {
             Some(next) => from = Some(next),
-            None => return Ok(None),
+            None if skipped.is_empty() => return Err(CliError::NothingToUndo),
+            None => return Err(CliError::NothingLeftToUndo { tried: listed(&skipped) }),
         }
     }
+}
+
+fn listed(positions: &[Position]) -> String {
+    positions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Goes back through the entries, newest first.
@@ -155,5 +240,24 @@ mod tests {
             entry(4, "alice", edit(4, "").mutations[0].op.clone(), Some(vec![])),
         ];
         assert_eq!(found(&log), Some(1));
+    }
+
+    #[test]
+    fn what_is_no_edit_is_told_before_anything_is_sent() {
+        let rejected = || Operation::Rejected(Rejection::new(RejectionReason::TooLarge, "x"));
+        let of = |num, kind| EntryView { mutations: vec![], kind, ..edit(num, "a") };
+        assert_eq!(no_edit(&edit(1, "a")), None);
+        assert_eq!(no_edit(&undo(2, 1)), None);
+        let moved = |committed| entry(3, "a", edit(3, "").mutations[0].op.clone(), committed);
+        for (entry, why) in [
+            (of(0, EntryKind::Snapshot), "created"),
+            (of(4, EntryKind::Snapshot), "snapshot"),
+            (of(5, EntryKind::EndSegment), "segment"),
+            (entry(6, "a", rejected(), None), "rejected"),
+            (moved(Some(vec![rejected()])), "rejected"),
+            (moved(Some(vec![])), "left to do"),
+        ] {
+            assert!(no_edit(&entry).unwrap().contains(why), "{why}");
+        }
     }
 }

@@ -14,7 +14,6 @@ mod sheets;
 mod state;
 
 pub use error::EditorError;
-pub(crate) use sheets::find as find_sheet;
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +24,7 @@ use cellar_core::operation::{Operation, Rejection, SheetId};
 use cellar_core::position::Position;
 
 use crate::files::{FileError, FileLock, STATE_FOLDER, read_json, write_json};
+use crate::sheet_loss::is_gone;
 use crate::table::escape;
 use crate::{Client, ClientError};
 use decide::{Verdict, verdict};
@@ -48,6 +48,8 @@ pub struct Applied {
     /// What it was committed as, if that is not what was asked for: others had moved what it is
     /// about, or it is an undo. Nothing if nothing of it was left to do.
     pub committed: Option<Vec<Operation>>,
+    /// Others may have deleted its sheet before, and the server could not be asked.
+    pub sheet_in_doubt: bool,
     /// How many edits of an interrupted run were sent before it.
     pub earlier: usize,
 }
@@ -112,6 +114,8 @@ impl Editor {
             What::choose(operation).map_err(|fault| EditorError::TooLarge { fault })?;
         let _lock = self.lock().await?;
         let mut state = self.load_or_begin().await?;
+        // Its sheet was looked up here.
+        let known = state.seen;
         let earlier = self.send_earlier(&mut state).await?;
         if let (What::Body(body), Some(object)) = (&what, object) {
             bodies::write(&self.path, body, &object)?;
@@ -122,14 +126,32 @@ impl Editor {
         if let Err(error) = self.send(&mut state, &mut settled).await {
             self.refused(&mut state, error, &mut settled).await?;
         }
-        let Some(Settled { description: edit, answer }) = settled.pop() else {
-            return Err(self.not_answered().into());
-        };
-        if let Some(rejection) = answer.rejection {
-            return Err(EditorError::Rejected { edit, rejection: shown(&rejection) });
+        let settled = settled.pop().ok_or_else(|| self.not_answered())?;
+        if let Some(rejection) = &settled.answer.rejection {
+            let rejection = shown(rejection);
+            return Err(EditorError::Rejected { edit: settled.description, rejection });
         }
-        let committed = self.committed(&answer).await;
-        Ok(Applied { position: answer.position.unwrap_or(state.seen), committed, earlier })
+        let position = settled.answer.position.unwrap_or(state.seen);
+        let lost = self.has_lost_its_sheet(&settled, known).await;
+        let committed = match lost {
+            Ok(true) => Some(Vec::new()),
+            Ok(false) | Err(_) => self.committed(&settled.answer).await,
+        };
+        Ok(Applied { position, committed, sheet_in_doubt: lost.is_err(), earlier })
+    }
+
+    /// Whether others had deleted the sheet of an edit, which was there at `known`, before the edit.
+    async fn has_lost_its_sheet(
+        &self,
+        settled: &Settled,
+        known: Position,
+    ) -> Result<bool, ClientError> {
+        // What was committed between `known` and another base is in no answer.
+        let at = settled.doubt.or((settled.base != known).then_some(settled.base));
+        match (settled.sheet, at) {
+            (Some(sheet), Some(at)) => is_gone(&self.client, self.spreadsheet, sheet, at).await,
+            _ => Ok(false),
+        }
     }
 
     /// What an edit was committed as. The answer that said so may have been lost: the entry still
@@ -189,7 +211,7 @@ impl Editor {
         let mut settled = Vec::new();
         let sent = self.send(state, &mut settled).await;
         // It will not be sent again: nobody else can say so later.
-        for Settled { description: edit, answer } in settled {
+        for Settled { description: edit, answer, .. } in settled {
             if let Some(rejection) = answer.rejection {
                 return Err(EditorError::EarlierRejected { edit, rejection: shown(&rejection) });
             }

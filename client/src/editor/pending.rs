@@ -3,12 +3,13 @@
 use cellar_core::api::{SentMutation, UploadReply};
 use cellar_core::entry::{BodyError, encode_external_body};
 use cellar_core::limits::{EXTERNAL_BODY_BYTES, MAX_MUTATION_BYTES};
-use cellar_core::operation::Operation;
+use cellar_core::operation::{Operation, SheetId};
 use cellar_core::position::Position;
 use serde::{Deserialize, Serialize};
 
 use crate::client::sha256;
 use crate::describe;
+use crate::sheet_loss::needed_sheet;
 
 /// Bytes of JSON around an operation: the fields of its mutation.
 const MUTATION_FRAME_BYTES: usize = 1_024;
@@ -41,6 +42,9 @@ pub(super) struct Body {
     pub(super) bytes: u64,
     /// What it does, for people.
     pub(super) description: String,
+    /// The sheet it is for; not known of an edit of an older cellar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sheet: Option<SheetId>,
     /// How it may be uploaded, once that was granted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) grant: Option<UploadReply>,
@@ -75,6 +79,7 @@ impl What {
             sha256: sha256(&object),
             bytes: u64::try_from(object.len()).unwrap_or(u64::MAX),
             description: describe::operation(&operation),
+            sheet: needed_sheet(&operation),
             grant: None,
             uploaded: false,
             uncertain: false,
@@ -82,8 +87,18 @@ impl What {
         Ok((Self::Body(body), Some(object)))
     }
 
+    /// The sheet that it needs to have any effect.
+    pub(super) fn needed_sheet(&self) -> Option<SheetId> {
+        match self {
+            Self::Op(operation) => needed_sheet(operation),
+            Self::Body(body) => body.sheet,
+        }
+    }
+
     pub(super) fn describe(&self) -> String {
         match self {
+            // It may have taken nothing back.
+            Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
             Self::Op(operation) => describe::operation(operation),
             Self::Body(body) => body.description.clone(),
         }

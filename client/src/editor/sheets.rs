@@ -1,14 +1,12 @@
 //! Which sheet an edit is about: by its number, which stays when it is renamed or moved.
 
-use cellar_core::api::{ProblemKind, SheetView, SheetsReply};
+use cellar_core::api::{ProblemKind, SheetsReply};
 use cellar_core::operation::SheetId;
 
 use super::{Editor, EditorError, new_name};
 use crate::files::write_json;
+use crate::sheet_loss::{find_sheet, listed_sheets};
 use crate::table::escape;
-
-/// Names of sheets that an error lists.
-const LISTED_SHEETS: usize = 10;
 
 impl Editor {
     /// The sheets at the base of the next edit: what was last seen of the spreadsheet.
@@ -53,12 +51,12 @@ impl Editor {
             return self.first_sheet().await;
         };
         let sheets = self.sheets().await?;
-        if let Some(found) = find(&sheets, name) {
+        if let Some(found) = find_sheet(&sheets, name) {
             return Ok(found.sheet);
         }
         // It may be newer than what was seen.
         let sheets = self.newest_sheets().await?;
-        find(&sheets, name).map(|found| found.sheet).ok_or_else(|| unknown(&sheets, name))
+        find_sheet(&sheets, name).map(|found| found.sheet).ok_or_else(|| unknown(&sheets, name))
     }
 
     async fn first_sheet(&self) -> Result<SheetId, EditorError> {
@@ -87,17 +85,6 @@ fn first(sheets: &SheetsReply) -> Option<SheetId> {
     sheets.sheets.first().map(|first| first.sheet)
 }
 
-/// The sheet with a name, whatever the case of its letters, as the server compares them.
-pub(crate) fn find<'a>(sheets: &'a SheetsReply, name: &str) -> Option<&'a SheetView> {
-    let folded = name.to_lowercase();
-    sheets.sheets.iter().find(|sheet| sheet.name.to_lowercase() == folded)
-}
-
 fn unknown(sheets: &SheetsReply, name: &str) -> EditorError {
-    let mut names: Vec<String> =
-        sheets.sheets.iter().take(LISTED_SHEETS).map(|sheet| escape(&sheet.name)).collect();
-    if sheets.sheets.len() > LISTED_SHEETS {
-        names.push("…".to_owned());
-    }
-    EditorError::UnknownSheet { name: escape(name), sheets: names.join(", ") }
+    EditorError::UnknownSheet { name: escape(name), sheets: listed_sheets(sheets) }
 }

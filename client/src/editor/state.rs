@@ -14,6 +14,7 @@ use cellar_core::position::Position;
 use serde::{Deserialize, Serialize};
 
 use super::pending::{Body, Pending, What};
+use crate::sheet_loss::doubt;
 
 /// The version of the file that is written and read.
 const STATE_VERSION: u32 = 1;
@@ -59,6 +60,11 @@ pub(super) enum Next {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settled {
     pub(super) description: String,
+    pub(super) base: Position,
+    /// The sheet that it needs to have any effect, if it needs one and that is known.
+    pub(super) sheet: Option<SheetId>,
+    /// Where to look whether others had deleted that sheet, if there is reason to.
+    pub(super) doubt: Option<Position>,
     pub(super) answer: AppendedMutation,
 }
 
@@ -198,6 +204,9 @@ impl EditorState {
         self.seen = self.seen.max(reply.head);
         let settle = |(edit, answer): (Pending, &AppendedMutation)| Settled {
             description: edit.what.describe(),
+            base: edit.base,
+            sheet: edit.what.needed_sheet(),
+            doubt: doubt_of(&edit.what, answer, reply),
             answer: answer.clone(),
         };
         Some(settled.map(settle).collect())
@@ -253,6 +262,15 @@ impl EditorState {
         let edits: Vec<String> = self.pending.iter().map(|edit| edit.what.describe()).collect();
         edits.join(", ")
     }
+}
+
+/// Where to look whether the sheet of an edit was deleted behind its base.
+fn doubt_of(what: &What, answer: &AppendedMutation, reply: &AppendReply) -> Option<Position> {
+    let until = answer.position.unwrap_or(reply.head);
+    let doubt = doubt(reply, what.needed_sheet()?, until)?;
+    // Where an edit has deleted the sheet itself, it tells nothing that the sheet is gone.
+    let deletes = matches!(what, What::Op(operation) if is_delete_sheet(operation));
+    Some(doubt).filter(|at| !deletes || *at != until)
 }
 
 fn deletes_a_sheet(entry: &EntryView) -> bool {

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use cellar_core::count::grouped;
+use cellar_core::count::{count, grouped};
+use cellar_core::identity::LogId;
 use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS, MAX_TEXT_BYTES};
 
 use super::{IMPORT_MAX_BYTES, IMPORT_MAX_CELLS};
@@ -158,6 +159,33 @@ pub enum ImportError {
     Csv {
         /// What it says.
         why: String,
+    },
+    /// A sheet that the spreadsheet does not have.
+    #[error("there is no sheet `{name}`; there are {sheets}")]
+    #[diagnostic(
+        code(cellar::unknown_sheet),
+        help("nothing was sent; `cellar sheets` lists the sheets")
+    )]
+    UnknownSheet {
+        /// The name.
+        name: String,
+        /// The sheets that there are.
+        sheets: String,
+    },
+    /// Others have deleted the sheet meanwhile: nothing of the import is left.
+    #[error(
+        "the sheet was deleted while {} were on their way into {spreadsheet}: nothing of the \
+         import is there", count(u64::try_from(*cells).unwrap_or(u64::MAX), "cell", "cells")
+    )]
+    #[diagnostic(
+        code(cellar::import::sheet_deleted),
+        help("import it again, into another sheet: --into {spreadsheet} --sheet NAME")
+    )]
+    SheetDeleted {
+        /// The spreadsheet.
+        spreadsheet: LogId,
+        /// Cells of the file.
+        cells: usize,
     },
     /// The journal of an interrupted run does not fit what is to be sent now.
     #[error("{} is the journal of an import that was cut differently", path.display())]

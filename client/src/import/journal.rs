@@ -31,6 +31,8 @@ pub struct JournalKey<'a> {
     pub options: &'a ImportOptions,
     /// The spreadsheet it goes into; `None` is a new one.
     pub into: Option<LogId>,
+    /// The name of the sheet it goes into; `None` is the first.
+    pub sheet: Option<&'a str>,
 }
 
 impl JournalKey<'_> {
@@ -40,11 +42,10 @@ impl JournalKey<'_> {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 import journal");
         let options = self.options;
         let text = format!("{:?}", (self.cloud, self.subject, self.into, options));
-        for part in [
-            text.as_bytes(),
-            self.file.as_os_str().as_encoded_bytes(),
-            blake3::hash(self.content).as_bytes(),
-        ] {
+        let content = blake3::hash(self.content);
+        let parts = [text.as_bytes(), self.file.as_os_str().as_encoded_bytes(), content.as_bytes()];
+        // Journals of before there were names of sheets stay where they are.
+        for part in parts.into_iter().chain(self.sheet.map(str::as_bytes)) {
             hasher.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
             hasher.update(part);
         }
@@ -68,6 +69,10 @@ pub struct Journal {
     client: String,
     /// The spreadsheet, once it is known.
     pub(super) spreadsheet: Option<LogId>,
+    /// The number of the sheet the cells go into, once it is known: it never changes from then on.
+    /// Older journals have none; they went into the sheet that every spreadsheet is created with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sheet: Option<SheetId>,
     /// Epoch and newest known position, once they are known.
     known: Option<Known>,
     /// The base of each batch that was, or is about to be, sent. Never changes once it is here.
@@ -88,8 +93,8 @@ struct Known {
 pub enum Step {
     /// Create the spreadsheet, with the journal's nonce.
     Create,
-    /// Ask where this spreadsheet's log ends.
-    FindHead(LogId),
+    /// Ask where this spreadsheet's log ends, and for its sheets there.
+    FindSheet(LogId),
     /// Choose the base of the next batch, and save it.
     ChooseBase,
     /// Send this batch; it may have been sent before.
@@ -119,6 +124,7 @@ impl Journal {
             nonce: new_name(),
             client: new_name(),
             spreadsheet: into,
+            sheet: None,
             known: None,
             bases: Vec::new(),
             acknowledged: 0,
@@ -164,7 +170,7 @@ impl Journal {
             return Step::Create;
         };
         let Some(known) = self.known else {
-            return Step::FindHead(spreadsheet);
+            return Step::FindSheet(spreadsheet);
         };
         if self.acknowledged >= batches {
             return Step::Finished { spreadsheet, position: known.head };
@@ -187,9 +193,16 @@ impl Journal {
         self.acknowledged
     }
 
-    /// Takes the answer to [`Step::Create`] or [`Step::FindHead`].
-    pub fn found(&mut self, spreadsheet: LogId, epoch: u32, head: Position) {
+    /// The sheet the cells go into.
+    #[must_use]
+    pub fn sheet(&self) -> SheetId {
+        self.sheet.unwrap_or(SheetId::FIRST)
+    }
+
+    /// Takes the answer to [`Step::Create`] or [`Step::FindSheet`].
+    pub fn found(&mut self, spreadsheet: LogId, sheet: SheetId, epoch: u32, head: Position) {
         self.spreadsheet = Some(spreadsheet);
+        self.sheet = Some(sheet);
         self.known = Some(Known { epoch, head });
     }
 
@@ -205,7 +218,7 @@ impl Journal {
     pub fn request(&self, batch: usize, cells: &[CellEdit]) -> Option<AppendRequest> {
         let base = *self.bases.get(batch)?;
         let acknowledged = u64::try_from(batch).ok()?;
-        let op = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: cells.to_vec() });
+        let op = Operation::SetCells(SetCells { sheet: self.sheet(), cells: cells.to_vec() });
         Some(AppendRequest {
             client: self.client.clone(),
             epoch: self.known?.epoch,
@@ -254,8 +267,8 @@ mod tests {
             journal.save(&path).unwrap();
             journal = Journal::resume(&path, &plan).unwrap().unwrap();
             match journal.next_step(plan.batches.len()) {
-                Step::Create => journal.found(id(1), 7, at(0)),
-                Step::FindHead(_) => panic!("a create says where the log ends"),
+                Step::Create => journal.found(id(1), SheetId::FIRST, 7, at(0)),
+                Step::FindSheet(_) => panic!("a create says where the log ends"),
                 Step::ChooseBase => journal.choose_base(),
                 Step::Send { batch, .. } => {
                     let request = journal.request(batch, &plan.batches[batch]).unwrap();
@@ -281,17 +294,33 @@ mod tests {
     }
 
     #[test]
-    fn into_a_spreadsheet_the_head_is_asked_for_first() {
+    fn into_a_spreadsheet_its_head_and_sheets_are_asked_for_first() {
         let mut journal = Journal::begin(Path::new("/a.csv"), &plan(), Some(id(2)));
-        assert_eq!(journal.next_step(3), Step::FindHead(id(2)));
+        assert_eq!(journal.next_step(3), Step::FindSheet(id(2)));
         assert_eq!(journal.request(0, &[]), None);
-        journal.found(id(2), 1, at(5));
+        journal.found(id(2), SheetId(3), 1, at(5));
         assert_eq!(journal.next_step(3), Step::ChooseBase);
         journal.choose_base();
         assert_eq!(journal.next_step(3), Step::Send { spreadsheet: id(2), batch: 0 });
-        journal.found(id(2), 1, at(9));
-        let base = journal.request(0, &[]).unwrap().mutations[0].base;
-        assert_eq!(base, at(5), "a base that was chosen never changes");
+        journal.found(id(2), SheetId(3), 1, at(9));
+        let sent = journal.request(0, &[]).unwrap().mutations.remove(0);
+        assert_eq!(sent.base, at(5), "a base that was chosen never changes");
+        assert!(matches!(sent.op, Operation::SetCells(set) if set.sheet == SheetId(3)));
+    }
+
+    #[test]
+    fn a_journal_without_a_sheet_goes_on_in_the_one_it_began_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.json");
+        let plan = plan();
+        let mut journal = Journal::begin(Path::new("/a.csv"), &plan, Some(id(2)));
+        journal.found(id(2), SheetId::FIRST, 1, at(5));
+        journal.choose_base();
+        let mut older = serde_json::to_value(&journal).unwrap();
+        older.as_object_mut().unwrap().remove("sheet").unwrap();
+        std::fs::write(&path, older.to_string()).unwrap();
+        let resumed = Journal::resume(&path, &plan).unwrap().unwrap();
+        assert_eq!(resumed.request(0, &plan.batches[0]), journal.request(0, &plan.batches[0]));
     }
 
     #[test]
@@ -336,6 +365,7 @@ mod tests {
             content: b"a",
             options: &options,
             into: None,
+            sheet: None,
         };
         let path = |key: &JournalKey<'_>| key.path(Path::new("/work"));
         let others = [
@@ -345,6 +375,7 @@ mod tests {
             JournalKey { content: b"b", ..key.clone() },
             JournalKey { options: &text, ..key.clone() },
             JournalKey { into: Some(id(1)), ..key.clone() },
+            JournalKey { sheet: Some("Costs"), ..key.clone() },
         ];
         assert_eq!(path(&key), path(&key.clone()));
         for other in others {

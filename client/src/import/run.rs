@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use cellar_core::api::{CreateRequest, ProblemKind};
+use cellar_core::api::{CreateRequest, ProblemKind, SheetsReply};
 use cellar_core::identity::LogId;
+use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
 
 use super::journal::{Journal, Step};
 use super::{ImportError, Plan};
 use crate::files::{FileError, FileLock, sync_folder};
+use crate::sheet_loss::{doubt, find_sheet, is_gone, listed_sheets};
+use crate::table::escape;
 use crate::{Client, ClientError};
 
 /// Where an import goes and where its journal is.
@@ -18,6 +21,8 @@ pub struct Target {
     pub source: PathBuf,
     /// The spreadsheet; `None` makes a new one.
     pub into: Option<LogId>,
+    /// The sheet's name; the first sheet without it.
+    pub sheet: Option<String>,
     /// The journal ([`super::JournalKey::path`]).
     pub journal: PathBuf,
     /// Forget the journal of an interrupted run.
@@ -70,19 +75,25 @@ pub async fn run(
     loop {
         let done = plan.cells_in(journal.acknowledged());
         progress(Progress { done, cells: plan.cells });
-        match step(client, plan, &mut journal).await {
+        match step(client, plan, target, &mut journal).await {
             Ok(None) => {}
             Ok(Some((spreadsheet, position))) => {
                 remove(path)?;
                 lock.remove(&lock_path);
                 return Ok(Imported { spreadsheet, position, resumed });
             }
-            Err(error) => {
+            Err(Failed::ForGood(error)) => {
+                // The error says more than a journal that could not be removed.
+                if remove(path).is_ok() {
+                    lock.remove(&lock_path);
+                }
+                return Err(error);
+            }
+            Err(Failed::Call(error)) => {
                 let step = journal.next_step(plan.batches.len());
                 if !nothing_to_resume(step, begun_now, target.into, &error) {
                     return Err(interrupted(error, done, plan.cells));
                 }
-                // The error says more than a journal that could not be removed.
                 if remove(path).is_ok() {
                     lock.remove(&lock_path);
                 }
@@ -97,21 +108,37 @@ pub async fn run(
     }
 }
 
+/// Why a step was not done.
+enum Failed {
+    /// A later run may go on.
+    Call(ClientError),
+    /// There is nothing to go on with.
+    ForGood(ImportError),
+}
+
+impl From<ClientError> for Failed {
+    fn from(error: ClientError) -> Self {
+        Self::Call(error)
+    }
+}
+
 /// Does the next step; gives spreadsheet and position once there is none left.
 async fn step(
     client: &Client,
     plan: &Plan,
+    target: &Target,
     journal: &mut Journal,
-) -> Result<Option<(LogId, Position)>, ClientError> {
+) -> Result<Option<(LogId, Position)>, Failed> {
     match journal.next_step(plan.batches.len()) {
         Step::Create => {
             let request = CreateRequest { nonce: journal.nonce().to_owned() };
             let reply = client.create(&request).await?;
-            journal.found(reply.id, reply.epoch, reply.head);
+            journal.found(reply.id, SheetId::FIRST, reply.epoch, reply.head);
         }
-        Step::FindHead(spreadsheet) => {
-            let reply = client.head(spreadsheet, None).await?;
-            journal.found(spreadsheet, reply.epoch, reply.head);
+        Step::FindSheet(spreadsheet) => {
+            let reply = client.sheets(spreadsheet, None, None).await?;
+            let sheet = sheet(&reply, target.sheet.as_deref()).map_err(Failed::ForGood)?;
+            journal.found(spreadsheet, sheet, reply.epoch, reply.position);
         }
         Step::ChooseBase => journal.choose_base(),
         Step::Send { spreadsheet, batch } => {
@@ -121,11 +148,31 @@ async fn step(
                 return Ok(None);
             };
             let reply = client.append(spreadsheet, &request).await?;
+            // Its base is where the batch before ended: between them, the answers have every entry.
+            // Not acknowledged before it is known: a later run would not ask again.
+            if let Some(at) = doubt(&reply, journal.sheet(), reply.head)
+                && is_gone(client, spreadsheet, journal.sheet(), at).await?
+            {
+                let cells = plan.cells;
+                return Err(Failed::ForGood(ImportError::SheetDeleted { spreadsheet, cells }));
+            }
             journal.acknowledge(reply.head);
         }
         Step::Finished { spreadsheet, position } => return Ok(Some((spreadsheet, position))),
     }
     Ok(None)
+}
+
+/// The number of the sheet with a name; of the first without one.
+fn sheet(sheets: &SheetsReply, name: Option<&str>) -> Result<SheetId, ImportError> {
+    let found = match name {
+        Some(name) => find_sheet(sheets, name),
+        None => sheets.sheets.first(),
+    };
+    found.map(|found| found.sheet).ok_or_else(|| ImportError::UnknownSheet {
+        name: escape(name.unwrap_or("the first")),
+        sheets: listed_sheets(sheets),
+    })
 }
 
 /// Whether a later run of the same import loses nothing if it begins anew, after `step` failed.
@@ -139,7 +186,7 @@ fn nothing_to_resume(
     let never_done = begun_now && error.certainly_not_done();
     match step {
         // Only a question, and nothing is sent before its answer.
-        Step::FindHead(_) => true,
+        Step::FindSheet(_) => true,
         Step::Create => never_done,
         // A spreadsheet that was made for this import is not to be left behind, empty.
         Step::Send { batch: 0, .. } => never_done && into.is_some(),

@@ -165,6 +165,7 @@ fn usage_and_help_have_their_exit_codes() {
         (&["set", "A1", "1", "A1", "2"], 64),
         (&["import", "-"], 64),
         (&["import", "x.csv", "--at", "B2"], 64),
+        (&["import", "x.csv", "--sheet", "Costs"], 64),
         (&["health"], 0),
     ] {
         assert_eq!(case.run(arguments).status.code(), Some(code), "{arguments:?}");

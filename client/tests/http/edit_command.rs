@@ -1,5 +1,6 @@
 //! The commands that edit more than cells, against the API in memory.
 
+use cellar_core::api::ProblemKind;
 use cellar_core::operation::{InsertBefore, Operation, Rejection, RejectionReason, SheetId};
 
 use super::command::Case;
@@ -49,6 +50,8 @@ fn an_undo_goes_alone_and_says_what_was_taken_back() {
     let id = case.text(&["create"]).trim().parse().unwrap();
     case.text(&["set", "A1", "one"]);
     case.text(&["set", "A1", "two"]);
+    // What stands there is looked at first.
+    case.fake.fail([Fault::None]);
     case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(0), 5));
     let (code, _) = case.error(&["undo", "0.2"]);
     assert_eq!(code, 1);
@@ -174,9 +177,46 @@ fn ranges_are_cleared_and_formatted() {
     assert_eq!(case.text(&["clear", "B:C"]), "B:C cleared   at 0.2\n");
     assert_eq!(case.text(&["format", "A1:A5", "0.00"]), "A1:A5 shown as 0.00   at 0.3\n");
     assert_eq!(case.json(&["get"])["texts"], serde_json::json!(["1.00"]));
-    assert_eq!(case.text(&["columns", "delete", "B:C"]), "deleted columns B:C   at 0.4\n");
-    assert_eq!(case.text(&["rows", "delete", "9", "3:5"]), "deleted rows 3:5, 9   at 0.5\n");
+    let unknown = case.json(&["format", "Z1", "#,##0.0%"]);
+    assert_eq!(unknown["understood"], false);
+    assert_eq!(case.json(&["format", "Z1", "General"])["understood"], true);
+    let unknown = case.text(&["format", "Z1", "#,##0.0%"]);
+    assert_eq!(unknown, "Z1: format #,##0.0% kept; shown as General here   at 0.6\n");
+    assert_eq!(case.text(&["columns", "delete", "B:C"]), "deleted columns B:C   at 0.7\n");
+    assert_eq!(case.text(&["rows", "delete", "9", "3:5"]), "deleted rows 3:5, 9   at 0.8\n");
     let (code, error) = case.error(&["rows", "insert", "C"]);
     assert!(code == 64 && error.contains("counted from 1"), "{error}");
     assert_eq!(case.error(&["clear", "Sheet1!A1", "--sheet", "Other"]).0, 64);
+}
+
+#[test]
+fn an_edit_of_a_sheet_that_others_deleted_says_that_nothing_was_left_to_do() {
+    let case = Case::new();
+    let id = case.text(&["create"]).trim().parse().unwrap();
+    case.text(&["set", "A1", "x"]);
+    case.fake.lock().replace_sheet(id, SheetId(1), SheetId::FIRST);
+    let before = case.fake.requests().len();
+    let output = case.run(&["set", "A2", "y"]);
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{note}");
+    assert!(note.starts_with("Nothing of it was left to do"), "{note}");
+    assert_eq!(case.fake.requests()[before..], ["POST entries", "GET sheets"]);
+    assert!(case.fake.texts(id).is_empty());
+    case.text(&["set", "A2", "y"]);
+    assert_eq!(case.fake.texts(id).len(), 1, "the next goes into the sheet that there is");
+
+    // An edit of an interrupted run goes first, and its answer shows that the sheet is gone.
+    case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(0), 5));
+    assert_eq!(case.error(&["set", "A3", "z"]).0, 1);
+    case.fake.lock().replace_sheet(id, SheetId(2), SheetId(1));
+    let json = case.json(&["clear", "A3"]);
+    assert_eq!((json["earlier"].as_u64(), &json["committed"]), (Some(1), &serde_json::json!([])));
+    assert!(case.fake.texts(id).is_empty());
+
+    // Without an answer about the sheets it is only a doubt.
+    case.text(&["set", "A1", "x"]);
+    case.fake.lock().replace_sheet(id, SheetId(3), SheetId(2));
+    case.fake.fail([Fault::None, Fault::Refused(ProblemKind::NotFound)]);
+    let note = String::from_utf8(case.run(&["set", "A2", "y"]).stderr).unwrap();
+    assert!(note.contains("could not be found out"), "{note}");
 }

@@ -22,7 +22,7 @@ use cellar_core::api::{
 use cellar_core::cost::HEADER;
 use cellar_core::entry::{Content, Edits, Entry, ExternalEdits, Mutation, decode_external_body};
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::operation::{Operation, Rejection, SheetId};
+use cellar_core::operation::{AddSheet, DeleteSheet, Operation, Rejection, SheetId};
 use cellar_core::position::Position;
 use cellar_core::transform::SpaceMap;
 use cellar_core::workbook::{Workbook, undo};
@@ -172,6 +172,17 @@ impl Inner {
         self.moved = Some(operations);
     }
 
+    /// Somebody else adds a sheet and deletes another.
+    pub(crate) fn replace_sheet(&mut self, id: LogId, added: SheetId, deleted: SheetId) {
+        let add = Operation::AddSheet(AddSheet { sheet: added, name: "Other".into() });
+        let delete = Operation::DeleteSheet(DeleteSheet { sheet: deleted });
+        let base = self.head(id).head;
+        let edit = |authored| Mutation { base, authored, committed: None };
+        let mutations = vec![edit(add), edit(delete)];
+        let client = ClientKey([9; 8]);
+        self.push(id, Content::Edits(Edits { client, first_id: 1, mutations }));
+    }
+
     fn create(&mut self, nonce: &str) -> CreateReply {
         let id = LogId::derive(&SubjectKey::new("fake", "somebody"), nonce).unwrap();
         let log = self.logs.entry(id).or_default();
@@ -193,6 +204,7 @@ impl Inner {
             return Err(Problem::new(ProblemKind::Unprocessable, "send an undo alone"));
         }
         let client = self.check(id, &request)?;
+        let base = request.mutations.iter().map(|mutation| mutation.base).min().unwrap();
         let mut last = self.last_id(id, client).max(request.ack);
         let mut results = Vec::new();
         for sent in request.mutations {
@@ -209,7 +221,10 @@ impl Inner {
             let position = self.push(id, Content::Edits(edits));
             results.push(answer_to(sent.id, position, MutationStatus::Appended, &mutation));
         }
-        Ok(AppendReply { results, head: self.head(id).head, entries: Vec::new(), next: None })
+        let own = |entry: &&Entry| results.iter().any(|own| own.position == Some(entry.position));
+        let missing = self.logs[&id].iter().filter(|entry| entry.position > base && !own(entry));
+        let entries = missing.map(EntryView::from).collect();
+        Ok(AppendReply { results, head: self.head(id).head, entries, next: None })
     }
 
     fn check(&self, id: LogId, request: &AppendRequest) -> Result<ClientKey, Problem> {
@@ -259,9 +274,7 @@ impl Inner {
         let rejected = authored.filter(|authored| matches!(authored, Operation::Rejected(_)));
         let nothing = Mutation {
             base: entry.position,
-            authored: rejected.unwrap_or(Operation::DeleteSheet(
-                cellar_core::operation::DeleteSheet { sheet: SheetId(9) },
-            )),
+            authored: rejected.unwrap_or(Operation::DeleteSheet(DeleteSheet { sheet: SheetId(9) })),
             committed: None,
         };
         answer_to(mutation, entry.position, MutationStatus::Duplicate, &nothing)

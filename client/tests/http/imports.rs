@@ -6,6 +6,7 @@ use cellar::export::fetch;
 use cellar::import::{ImportError, ImportOptions, Imported, JournalKey, Plan, Target, run};
 use cellar::{CellsQuery, ClientError};
 use cellar_core::api::ProblemKind;
+use cellar_core::operation::SheetId;
 
 use super::block_on;
 use super::fake::{Fake, Fault};
@@ -39,9 +40,10 @@ impl Case {
             content: &self.content,
             options: &options,
             into: None,
+            sheet: None,
         };
         let journal = key.path(self.folder.path());
-        Target { source, into: None, journal, restart: false }
+        Target { source, into: None, sheet: None, journal, restart: false }
     }
 
     fn import(&self) -> Result<Imported, ImportError> {
@@ -166,4 +168,23 @@ fn an_import_goes_into_an_existing_spreadsheet() {
     assert_eq!(texts, ["name", "price", "tea", "2.50"]);
     assert_eq!(progress.last(), Some(&4));
     assert_eq!(case.fake.texts(id)[0].0, (1, 1));
+}
+
+#[test]
+fn an_import_whose_sheet_is_deleted_meanwhile_says_so() {
+    let case = Case::new();
+    let id = case.fake.spreadsheet();
+    let target = Target { into: Some(id), ..case.target() };
+    let mut deleted = false;
+    let imported = block_on(run(&case.fake.client(), &case.plan, &target, |progress| {
+        if progress.done > 0 && !std::mem::replace(&mut deleted, true) {
+            case.fake.lock().replace_sheet(id, SheetId(1), SheetId::FIRST);
+        }
+    }));
+    let error = imported.unwrap_err();
+    assert!(matches!(error, ImportError::SheetDeleted { spreadsheet, .. } if spreadsheet == id));
+    assert!(!target.journal.exists(), "there is nothing to go on with");
+    // The next goes into the sheet that there is.
+    let imported = block_on(run(&case.fake.client(), &case.plan, &target, |_| {})).unwrap();
+    assert_eq!(case.fake.texts(imported.spreadsheet).len(), case.plan.cells);
 }

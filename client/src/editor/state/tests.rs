@@ -49,6 +49,7 @@ fn large() -> What {
         sha256: "00".repeat(32),
         bytes: 9,
         description: "9 cells".into(),
+        sheet: None,
         grant: None,
         uploaded: false,
         uncertain: false,
