@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cellar_core::api::{EntryKind, EntryView, MutationView, ProblemKind};
 use cellar_core::identity::LogId;
-use cellar_core::operation::{Operation, Undo};
+use cellar_core::operation::{Operation, RejectionReason, Undo};
 use cellar_core::position::Position;
 
 use super::args;
@@ -104,12 +104,10 @@ fn no_edit(entry: &EntryView) -> Option<&'static str> {
         EntryKind::Edits => {}
     }
     let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
-    let is_undo = |mutation: &MutationView| matches!(mutation.op, Operation::Undo(_));
-    if effective.clone().next().is_none() && !entry.mutations.iter().any(is_undo) {
+    if effective.clone().next().is_none() {
         return Some("nothing of that edit was left to do, it changed nothing");
     }
-    let rejected = !entry.mutations.iter().any(is_undo)
-        && effective.all(|operation| matches!(operation, Operation::Rejected(_)));
+    let rejected = effective.all(|operation| matches!(operation, Operation::Rejected(_)));
     rejected.then_some("that edit was rejected, it changed nothing")
 }
 
@@ -120,7 +118,7 @@ async fn newest(
     output: &Output,
     author: String,
 ) -> Result<Undone, CliError> {
-    let mut search = Search { author, undone: BTreeSet::new() };
+    let mut search = Search { author, ..Search::default() };
     let (mut from, mut skipped) = (None, Vec::new());
     loop {
         let page = client.history(edit.spreadsheet, from, None).await?;
@@ -148,38 +146,51 @@ fn listed(positions: &[Position]) -> String {
 }
 
 /// Goes back through the entries, newest first.
+#[derive(Default)]
 struct Search {
     author: String,
     /// What was taken back by an undo that was not taken back itself.
     undone: BTreeSet<Position>,
+    /// What an undo has found nothing of, unless something was taken back since: it could be there
+    /// again.
+    gone: BTreeSet<Position>,
 }
 
 impl Search {
     /// The position of an entry, if it is the one.
     fn take(&mut self, entry: &EntryView) -> Option<Position> {
         let position = entry.position;
-        let undos = entry.mutations.iter().filter_map(|mutation| match &mutation.op {
-            Operation::Undo(undo) => Some(undo.position),
-            _ => None,
-        });
-        let targets: Vec<Position> = undos.collect();
         let in_force = !self.undone.contains(&position);
-        if !targets.is_empty() {
-            self.undone.extend(targets.into_iter().filter(|_| in_force));
+        if let Some((target, mutation)) = undo_of(entry) {
+            match mutation.effective() {
+                [Operation::Rejected(rejection)] => {
+                    let gone = rejection.reason == RejectionReason::NothingToUndo;
+                    self.gone.extend(Some(target).filter(|_| gone && self.undone.is_empty()));
+                }
+                _ => self.undone.extend(Some(target).filter(|_| in_force)),
+            }
             return None;
         }
         let did = |operation: &Operation| !matches!(operation, Operation::Rejected(_));
         let did_something = entry.external.is_some()
             || entry.mutations.iter().any(|mutation| mutation.effective().iter().any(did));
         let own = entry.author.as_deref() == Some(self.author.as_str());
-        (in_force && own && did_something).then_some(position)
+        (in_force && own && did_something && !self.gone.contains(&position)).then_some(position)
     }
+}
+
+/// The undo that an entry is, which is sent alone, and what it takes back.
+fn undo_of(entry: &EntryView) -> Option<(Position, &MutationView)> {
+    entry.mutations.iter().find_map(|mutation| match &mutation.op {
+        Operation::Undo(undo) => Some((undo.position, mutation)),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use cellar_core::api::{EntryKind, MutationView};
-    use cellar_core::operation::{InsertBefore, Rejection, RejectionReason, SheetId};
+    use cellar_core::operation::{InsertBefore, Rejection, SheetId};
 
     use super::*;
 
@@ -209,12 +220,18 @@ mod tests {
     }
 
     fn undo(num: u32, target: u32) -> EntryView {
-        entry(num, "bob", Operation::Undo(Undo { position: at(target) }), Some(vec![]))
+        let did = vec![edit(num, "").mutations[0].op.clone()];
+        entry(num, "bob", Operation::Undo(Undo { position: at(target) }), Some(did))
+    }
+
+    fn refused(num: u32, target: u32, reason: RejectionReason) -> EntryView {
+        let rejected = vec![Operation::Rejected(Rejection::new(reason, "x"))];
+        entry(num, "alice", Operation::Undo(Undo { position: at(target) }), Some(rejected))
     }
 
     /// What is found in entries that are given oldest first.
     fn found(entries: &[EntryView]) -> Option<u32> {
-        let mut search = Search { author: "alice".into(), undone: BTreeSet::new() };
+        let mut search = Search { author: "alice".into(), ..Search::default() };
         entries.iter().rev().find_map(|entry| search.take(entry)).map(Position::num)
     }
 
@@ -228,6 +245,20 @@ mod tests {
         assert_eq!(found(&log), Some(2), "an undo that was taken back is none");
         log.extend([undo(6, 2), undo(7, 1)]);
         assert_eq!(found(&log), None);
+    }
+
+    #[test]
+    fn what_was_found_to_be_gone_is_not_tried_again_until_something_comes_back() {
+        let gone = RejectionReason::NothingToUndo;
+        let mut log = vec![edit(1, "alice"), edit(2, "alice"), undo(3, 9), refused(4, 2, gone)];
+        assert_eq!(found(&log), Some(1));
+        log.push(undo(5, 8));
+        assert_eq!(found(&log), Some(2), "it could be there again");
+        log.truncate(3);
+        log.push(refused(4, 2, RejectionReason::TooLarge));
+        assert_eq!(found(&log), Some(2), "it is still there");
+        let redone = [edit(1, "alice"), undo(2, 1), refused(3, 2, gone)];
+        assert_eq!(found(&redone), None, "a refused undo of an undo brings nothing back");
     }
 
     #[test]
@@ -256,6 +287,7 @@ mod tests {
             (entry(6, "a", rejected(), None), "rejected"),
             (moved(Some(vec![rejected()])), "rejected"),
             (moved(Some(vec![])), "left to do"),
+            (refused(7, 1, RejectionReason::NothingToUndo), "rejected"),
         ] {
             assert!(no_edit(&entry).unwrap().contains(why), "{why}");
         }
