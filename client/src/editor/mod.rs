@@ -256,10 +256,19 @@ impl Editor {
         error: ClientError,
         settled: &mut Vec<Settled>,
     ) -> Result<(), EditorError> {
-        let Ok(head) = self.client.head(self.spreadsheet, None).await else {
-            return Err(self.withdraw(state, error));
-        };
-        state.start_over(new_name(), head.epoch, head.head);
+        // A new sheet needs a number that nobody has there.
+        if state.adds_a_sheet() {
+            let Ok(sheets) = self.client.sheets(self.spreadsheet, None, None).await else {
+                return Err(self.withdraw(state, error));
+            };
+            state.start_over(new_name(), sheets.epoch, sheets.position);
+            state.number_new_sheets(sheets.next_sheet);
+        } else {
+            let Ok(head) = self.client.head(self.spreadsheet, None).await else {
+                return Err(self.withdraw(state, error));
+            };
+            state.start_over(new_name(), head.epoch, head.head);
+        }
         write_json(&self.path, state)?;
         match self.send(state, settled).await {
             Ok(()) => Ok(()),

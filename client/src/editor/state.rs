@@ -230,6 +230,23 @@ impl EditorState {
         }
     }
 
+    /// Whether a pending edit adds a sheet.
+    pub(super) fn adds_a_sheet(&self) -> bool {
+        let adds = |edit: &Pending| matches!(edit.what, What::Op(Operation::AddSheet(_)));
+        self.pending.iter().any(adds)
+    }
+
+    /// Gives the sheets that are added these numbers, from `next` on. They were not sent yet.
+    pub(super) fn number_new_sheets(&mut self, next: SheetId) {
+        let added = self.pending.iter_mut().filter_map(|edit| match &mut edit.what {
+            What::Op(Operation::AddSheet(add)) => Some(add),
+            _ => None,
+        });
+        for (number, add) in (next.0..=u32::MAX).zip(added) {
+            add.sheet = SheetId(number);
+        }
+    }
+
     /// Takes note of a position that was seen, and of its first sheet if that is known; says
     /// whether that changed anything. A new epoch begins a new client, unless edits of the old
     /// one are still on their way.

@@ -250,3 +250,25 @@ fn a_state_that_does_not_fit_is_found() {
     assert!(EditorState { version: 2, ..state() }.fault(&key()).is_some());
     assert!(EditorState { next_id: 9, ..state() }.fault(&key()).is_some());
 }
+
+#[test]
+fn new_sheets_get_numbers_that_nobody_has_when_they_are_made_again() {
+    let add = |sheet| {
+        let name = "Costs".to_owned();
+        What::Op(Operation::AddSheet(cellar_core::operation::AddSheet { sheet, name }))
+    };
+    let mut state = state();
+    state.author(set(0));
+    assert!(!state.adds_a_sheet());
+    state.author(add(SheetId(3)));
+    state.author(add(SheetId(4)));
+    assert!(state.adds_a_sheet());
+    state.start_over("two".into(), 8, at(1));
+    state.number_new_sheets(SheetId(9));
+    let request = request(&state);
+    let numbers = request.mutations.iter().filter_map(|sent| match &sent.op {
+        Operation::AddSheet(add) => Some(add.sheet.0),
+        _ => None,
+    });
+    assert_eq!(numbers.collect::<Vec<_>>(), [9, 10]);
+}
