@@ -103,6 +103,19 @@ pub(crate) enum SynthError {
         help("`synth deploy --local` makes one; or pass --url and --token")
     )]
     NotDeployed,
+    /// An API that no token is known for.
+    #[error("there is no token for {url}")]
+    #[diagnostic(
+        code(synth::no_token),
+        help(
+            "pass --token: `synth token --local` makes one for the local cloud, `synth token` one \
+             for a stack in AWS; the token that is remembered here goes to its own URL only"
+        )
+    )]
+    NoToken {
+        /// Its URL.
+        url: String,
+    },
     /// The smoke test failed.
     #[error("the smoke test failed: {failed} of {checks} checks")]
     #[diagnostic(code(synth::smoke), help("{advice}"))]
