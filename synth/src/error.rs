@@ -17,6 +17,16 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(code(synth::config), help("`synth init --print` shows every field"))]
     Config(#[from] ConfigError),
+    /// A configuration file that is no text.
+    #[error("{} is not UTF-8 text", path.display())]
+    #[diagnostic(
+        code(synth::config_encoding),
+        help("save it as UTF-8; `synth init --force` overwrites it with every default")
+    )]
+    ConfigEncoding {
+        /// The file.
+        path: PathBuf,
+    },
     /// A configuration file that was named and is not there.
     #[error("there is no configuration file {}", path.display())]
     #[diagnostic(code(synth::no_config), help("`synth init` writes one with every default"))]

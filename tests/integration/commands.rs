@@ -61,6 +61,20 @@ fn a_configuration_with_a_slip_is_refused_with_a_suggestion() {
 }
 
 #[test]
+fn a_configuration_that_is_no_text_is_named_and_keeps_no_cloud_running() {
+    let project = Project::new();
+    project.deploy();
+    fs::write(project.path("cellar.yaml"), b"stack: caf\xe9\n").unwrap();
+    let run = project.synth(&["template"]);
+    assert!(run.code == 1 && run.stderr.contains("is not UTF-8 text"), "{run:?}");
+    assert!(run.stderr.contains("save it as UTF-8"), "{run:?}");
+    let named = project.synth(&["--config", "cellar.yaml", "template"]);
+    assert!(named.code == 1 && named.stderr.contains("save it as UTF-8"), "{named:?}");
+    let run = project.synth(&["destroy", "--local"]);
+    assert!(run.code == 0 && run.stdout.contains("Ended the local cloud"), "{run:?}");
+}
+
+#[test]
 fn a_key_is_made_once_and_its_tokens_are_for_this_stack() {
     let project = Project::new();
     assert_eq!(project.synth(&["token"]).code, 1, "there is no key yet");
