@@ -89,8 +89,8 @@ pub(crate) enum SynthError {
     #[diagnostic(
         code(synth::no_key),
         help(
-            "`synth token init` makes one for stacks in AWS, `synth deploy --local` makes one for \
-             the local cloud, `--key FILE` names another"
+            "for the local cloud pass `--local` (its key is made by `synth deploy --local`); for \
+             stacks in AWS `synth token init` makes one; `--key FILE` names another"
         )
     )]
     NoKey {

@@ -75,6 +75,21 @@ fn a_configuration_that_is_no_text_is_named_and_keeps_no_cloud_running() {
 }
 
 #[test]
+fn the_key_of_the_local_cloud_is_named_where_it_is_meant() {
+    let project = Project::new();
+    project.deploy();
+    let run = project.synth(&["token", "--sub", "alice"]);
+    assert!(run.code == 1 && run.stderr.contains("pass `--local`"), "{run:?}");
+    // As in the README.
+    let minted = ["token", "--local", "--sub", "alice", "--role", "editor", "--expires", "30d"];
+    let minted = project.synth(&minted);
+    assert_eq!(minted.code, 0, "{minted:?}");
+    let url = running_url(&project);
+    let smoke = project.synth(&["smoke", "--url", &url, "--token", minted.stdout.trim()]);
+    assert_eq!(smoke.code, 0, "{smoke:?}");
+}
+
+#[test]
 fn a_key_is_made_once_and_its_tokens_are_for_this_stack() {
     let project = Project::new();
     assert_eq!(project.synth(&["token"]).code, 1, "there is no key yet");
