@@ -29,7 +29,7 @@ use crate::functions::{stream_function, url_function};
 use crate::names::Names;
 use crate::queues::{LocalQueue, Queues};
 use crate::server::ServerThread;
-use crate::state::{BucketCredentials, Endpoints, Lock, Running, StateFolder};
+use crate::state::{Credentials, Endpoints, Lock, Running, StateFolder};
 use crate::store::EventStore;
 use crate::{cors, tables};
 
@@ -70,7 +70,7 @@ pub struct LocalCloud {
     settings: ApiSettings,
     meter: Arc<Meter>,
     folder: StateFolder,
-    bucket_credentials: BucketCredentials,
+    credentials: Credentials,
     queues: Queues,
     // In the order of dropping: the sources and the servers end before the folder is free for
     // another.
@@ -118,9 +118,9 @@ impl LocalCloud {
         manifest.tables = tables::create(&database, template, &names, &manifest.tables)?;
         let buckets = Buckets::open(folder, template, &names, &manifest.buckets)?;
         manifest.buckets = buckets.names();
-        let bucket_credentials = folder.bucket_credentials()?;
-        let buckets = buckets.serve(&bucket_credentials, &ports.clock).await?;
-        let BucketCredentials { access_key, secret_key } = &bucket_credentials;
+        let credentials = folder.credentials()?;
+        let buckets = buckets.serve(&credentials, &ports.clock).await?;
+        let Credentials { access_key, secret_key } = &credentials;
         let s3 = s3::client_for_endpoint(&buckets.url(), access_key, secret_key);
         let bucket = function.settings.bucket.clone();
         let blobs: Arc<dyn Blobs> =
@@ -130,8 +130,8 @@ impl LocalCloud {
         let (queues, sources) = events.open(template, &names, folder, &database)?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
-        let database = database::start(database).await?;
-        let dynamodb = dynamodb::client_for_endpoint(&database.url());
+        let database = database::start(database, credentials.clone()).await?;
+        let dynamodb = dynamodb::client_for_endpoint(&database.url(), access_key, secret_key);
         let state = ApiState::new(&function.settings, dynamodb, s3)?;
         let meter = Arc::clone(state.meter());
         state.warm_up().await;
@@ -158,7 +158,7 @@ impl LocalCloud {
             settings: function.settings,
             meter,
             folder: folder.clone(),
-            bucket_credentials,
+            credentials,
             queues,
             sources,
             database,
@@ -191,10 +191,10 @@ impl LocalCloud {
         self.buckets.url()
     }
 
-    /// The access key and the secret key that the embedded S3 accepts.
+    /// The access key and the secret key that the embedded DynamoDB and the embedded S3 accept.
     #[must_use]
-    pub fn bucket_credentials(&self) -> (&str, &str) {
-        (&self.bucket_credentials.access_key, &self.bucket_credentials.secret_key)
+    pub fn credentials(&self) -> (&str, &str) {
+        (&self.credentials.access_key, &self.credentials.secret_key)
     }
 
     /// Counts what the API consumes of it.

@@ -1,9 +1,9 @@
 //! The local cloud: reads a synthesized template and runs the runtime's handlers in one process on
 //! 127.0.0.1, over an embedded DynamoDB and files (design `1-overview.md`, two places to run).
 //!
-//! It is for development: whoever has an account on the machine can reach the embedded DynamoDB,
-//! which asks for no real credentials, on its own port. The embedded S3 asks for those in the state
-//! folder.
+//! It is for development, but no other account and no web page gets at its data: the embedded
+//! DynamoDB and the embedded S3, each on a port of its own, answer only what is signed with the
+//! credentials in the state folder, and the API asks for a token.
 //!
 //! Tables, buckets with their lifecycle rules, queues, environment variables, the function behind a
 //! URL and its CORS answers, and which records of which stream call which function come from the

@@ -46,7 +46,9 @@ fn existing(database: &Database, name: &str) -> Option<Value> {
 fn make(database: &Database, properties: &Map<String, Value>, name: &str) -> Result<(), String> {
     let mut request = Map::new();
     request.insert("TableName".to_owned(), name.into());
-    for property in ["KeySchema", "AttributeDefinitions", "BillingMode"] {
+    for property in
+        ["KeySchema", "AttributeDefinitions", "BillingMode", "DeletionProtectionEnabled"]
+    {
         if let Some(value) = properties.get(property) {
             request.insert(property.to_owned(), value.clone());
         }
@@ -94,6 +96,11 @@ mod tests {
         let made = create(&database, &template, &names, &[]).unwrap();
         assert_eq!(made, ["cellar-EntryTable", "cellar-SegmentTable"]);
         assert_eq!(create(&database, &template, &names, &made).unwrap(), made);
+        for table in &made {
+            let request = serde_json::from_value(json!({ "TableName": table })).unwrap();
+            let refused = database.delete_table(request).unwrap_err().to_string();
+            assert!(refused.contains("protected"), "{refused}");
+        }
         let emptied = Database::memory().unwrap();
         let gone = create(&emptied, &template, &names, &made);
         assert!(matches!(gone, Err(LocalError::TableGone { .. })));

@@ -17,6 +17,16 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(code(synth::config), help("`synth init --print` shows every field"))]
     Config(#[from] ConfigError),
+    /// A configuration file that is no text.
+    #[error("{} is not UTF-8 text", path.display())]
+    #[diagnostic(
+        code(synth::config_encoding),
+        help("save it as UTF-8; `synth init --force` overwrites it with every default")
+    )]
+    ConfigEncoding {
+        /// The file.
+        path: PathBuf,
+    },
     /// A configuration file that was named and is not there.
     #[error("there is no configuration file {}", path.display())]
     #[diagnostic(code(synth::no_config), help("`synth init` writes one with every default"))]
@@ -79,8 +89,8 @@ pub(crate) enum SynthError {
     #[diagnostic(
         code(synth::no_key),
         help(
-            "`synth token init` makes one for stacks in AWS, `synth deploy --local` makes one for \
-             the local cloud, `--key FILE` names another"
+            "for the local cloud pass `--local` (its key is made by `synth deploy --local`); for \
+             stacks in AWS `synth token init` makes one; `--key FILE` names another"
         )
     )]
     NoKey {
@@ -103,6 +113,19 @@ pub(crate) enum SynthError {
         help("`synth deploy --local` makes one; or pass --url and --token")
     )]
     NotDeployed,
+    /// An API that no token is known for.
+    #[error("there is no token for {url}")]
+    #[diagnostic(
+        code(synth::no_token),
+        help(
+            "pass --token: `synth token --local` makes one for the local cloud, `synth token` one \
+             for a stack in AWS; the token that is remembered here goes to its own URL only"
+        )
+    )]
+    NoToken {
+        /// Its URL.
+        url: String,
+    },
     /// The smoke test failed.
     #[error("the smoke test failed: {failed} of {checks} checks")]
     #[diagnostic(code(synth::smoke), help("{advice}"))]

@@ -42,7 +42,7 @@ impl Project {
     /// Only the folder: for commands that must work whatever is in the configuration.
     pub(crate) fn find_folder(named: Option<&Path>) -> Result<Self, SynthError> {
         match Self::find(named) {
-            Err(SynthError::Config(_)) => {
+            Err(SynthError::Config(_) | SynthError::ConfigEncoding { .. }) => {
                 let here = env::current_dir().map_err(SynthError::Process)?;
                 let nearest = || here.ancestors().find(|folder| folder.join(CONFIG_FILE).exists());
                 let folder = match named {
@@ -101,6 +101,9 @@ fn read(path: &Path) -> Result<Option<String>, SynthError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            Err(SynthError::ConfigEncoding { path: path.to_owned() })
+        }
         Err(cause) => Err(SynthError::Io { what: "read", path: path.to_owned(), cause }),
     }
 }

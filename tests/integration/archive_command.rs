@@ -32,7 +32,7 @@ impl World {
     fn of(project: &Project) -> Self {
         let folder = StateFolder::new(project.path(".cellar/local"));
         let (endpoints, access_key, secret_key) = folder.endpoints().unwrap().unwrap();
-        let client = client_for_endpoint(&endpoints.database_url);
+        let client = client_for_endpoint(&endpoints.database_url, &access_key, &secret_key);
         let (entries, segments) = (&endpoints.entry_table, &endpoints.segment_table);
         let meter = Arc::new(Meter::default());
         let tables = DynamoTables::named(entries, segments, client, Arc::clone(&meter));

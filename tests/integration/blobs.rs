@@ -69,7 +69,7 @@ async fn what_fails_is_sorted_and_counted_and_never_retried() {
     let cloud = TestCloud::start().await;
     let key = BlobKey::new("key").unwrap();
     let failing = |bucket: &str, url: &str, secret_key: &str| {
-        let access_key = &cloud.bucket_credentials.0;
+        let access_key = &cloud.credentials.0;
         let client = cellar_runtime::s3::client_for_endpoint(url, access_key, secret_key);
         let meter = std::sync::Arc::default();
         let blobs = cellar_runtime::s3::S3Blobs::new(
@@ -79,7 +79,7 @@ async fn what_fails_is_sorted_and_counted_and_never_retried() {
         );
         (blobs, meter)
     };
-    let (bucket, secret_key) = (&cloud.settings.bucket, &cloud.bucket_credentials.1);
+    let (bucket, secret_key) = (&cloud.settings.bucket, &cloud.credentials.1);
     for (name, (blobs, meter), temporary) in [
         ("no such bucket", failing("no-such-bucket", &cloud.buckets_url, secret_key), false),
         ("a wrong signature", failing(bucket, &cloud.buckets_url, "wrong"), false),

@@ -78,8 +78,10 @@ fn variables(cloud: &TestCloud) -> HashMap<&'static str, String> {
         (environment::TOKEN_AUDIENCE, tokens.audience.clone()),
         (environment::TOKEN_KEYS, json!(keys).to_string()),
         ("AWS_ENDPOINT_URL_DYNAMODB", cloud.database_url.clone()),
+        ("AWS_ACCESS_KEY_ID", cloud.credentials.0.clone()),
+        ("AWS_SECRET_ACCESS_KEY", cloud.credentials.1.clone()),
     ]);
-    own.into_iter().chain(of_lambda()).collect()
+    of_lambda().into_iter().chain(own).collect()
 }
 
 /// What Lambda itself sets.

@@ -46,7 +46,7 @@ async fn start(folder: &StateFolder) -> Result<LocalCloud, LocalError> {
 }
 
 fn blobs(cloud: &LocalCloud) -> S3Blobs {
-    let (access_key, secret_key) = cloud.bucket_credentials();
+    let (access_key, secret_key) = cloud.credentials();
     let client = client_for_endpoint(&cloud.buckets_url(), access_key, secret_key);
     S3Blobs::new(cloud.settings().bucket.clone(), client, Arc::default())
 }
@@ -59,7 +59,7 @@ async fn objects_and_credentials_survive_a_restart_and_a_lost_bucket_is_named() 
     let new = new_blob("kept");
     blobs(&cloud).put(new.clone()).await.unwrap();
     let head = blobs(&cloud).head(&new.key).await.unwrap();
-    let (access_key, secret_key) = cloud.bucket_credentials();
+    let (access_key, secret_key) = cloud.credentials();
     let credentials = (access_key.to_owned(), secret_key.to_owned());
     assert!(!format!("{cloud:?}").contains(secret_key), "the secret is printed");
     tokio::task::spawn_blocking(move || drop(cloud)).await.unwrap();
@@ -67,7 +67,7 @@ async fn objects_and_credentials_survive_a_restart_and_a_lost_bucket_is_named() 
     assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o077, 0);
 
     let cloud = start(&folder).await.unwrap();
-    let (access_key, secret_key) = cloud.bucket_credentials();
+    let (access_key, secret_key) = cloud.credentials();
     assert_eq!((access_key, secret_key), (credentials.0.as_str(), credentials.1.as_str()));
     assert_eq!(blobs(&cloud).head(&new.key).await.unwrap(), head);
     let got = blobs(&cloud).get(&new.key, 10).await.unwrap();
@@ -166,7 +166,7 @@ async fn no_key_leads_out_of_the_bucket_and_its_length_is_bounded() {
     let parent = tempfile::tempdir().unwrap();
     let folder = StateFolder::new(parent.path().join("local"));
     let cloud = start(&folder).await.unwrap();
-    let (access_key, secret_key) = cloud.bucket_credentials();
+    let (access_key, secret_key) = cloud.credentials();
     let client = client_for_endpoint(&cloud.buckets_url(), access_key, secret_key);
     let bucket = &cloud.settings().bucket;
     let long = "k".repeat(1_024);

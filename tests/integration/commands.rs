@@ -6,6 +6,12 @@ use std::path::Path;
 
 use crate::journey::{Project, Run};
 
+fn running_url(project: &Project) -> String {
+    let status = project.synth(&["--json", "status"]);
+    let status: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
+    status["running"]["url"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn help_and_usage() {
     let project = Project::new();
@@ -52,6 +58,35 @@ fn a_configuration_with_a_slip_is_refused_with_a_suggestion() {
     let json = project.synth(&["--json", "template"]);
     let error: serde_json::Value = serde_json::from_str(&json.stderr).unwrap();
     assert_eq!(error["error"]["code"], "synth::config");
+}
+
+#[test]
+fn a_configuration_that_is_no_text_is_named_and_keeps_no_cloud_running() {
+    let project = Project::new();
+    project.deploy();
+    fs::write(project.path("cellar.yaml"), b"stack: caf\xe9\n").unwrap();
+    let run = project.synth(&["template"]);
+    assert!(run.code == 1 && run.stderr.contains("is not UTF-8 text"), "{run:?}");
+    assert!(run.stderr.contains("save it as UTF-8"), "{run:?}");
+    let named = project.synth(&["--config", "cellar.yaml", "template"]);
+    assert!(named.code == 1 && named.stderr.contains("save it as UTF-8"), "{named:?}");
+    let run = project.synth(&["destroy", "--local"]);
+    assert!(run.code == 0 && run.stdout.contains("Ended the local cloud"), "{run:?}");
+}
+
+#[test]
+fn the_key_of_the_local_cloud_is_named_where_it_is_meant() {
+    let project = Project::new();
+    project.deploy();
+    let run = project.synth(&["token", "--sub", "alice"]);
+    assert!(run.code == 1 && run.stderr.contains("pass `--local`"), "{run:?}");
+    // As in the README.
+    let minted = ["token", "--local", "--sub", "alice", "--role", "editor", "--expires", "30d"];
+    let minted = project.synth(&minted);
+    assert_eq!(minted.code, 0, "{minted:?}");
+    let url = running_url(&project);
+    let smoke = project.synth(&["smoke", "--url", &url, "--token", minted.stdout.trim()]);
+    assert_eq!(smoke.code, 0, "{smoke:?}");
 }
 
 #[test]
@@ -277,12 +312,10 @@ fn two_deployments_at_once_make_one_cloud() {
             let two = scope.spawn(|| project.try_deploy());
             [one.join().unwrap(), two.join().unwrap()]
         });
-        let status: serde_json::Value =
-            serde_json::from_str(&project.synth(&["--json", "status"]).stdout).unwrap();
-        let url = status["running"]["url"].as_str().unwrap();
+        let url = running_url(&project);
         assert!(runs.iter().any(|run| run.code == 0), "{runs:?}");
         for run in runs.iter().filter(|run| run.code == 0) {
-            assert!(run.stdout.contains(url), "{url}: {run:?}");
+            assert!(run.stdout.contains(&url), "{url}: {run:?}");
         }
         assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
     }
@@ -303,6 +336,27 @@ fn a_smoke_test_that_checks_nothing_fails_and_tokens_stay_at_home() {
     // The profile's token is for the profile's cloud: without another there is nothing to send.
     let run = project.synth(&["smoke", "--url", "http://127.0.0.1:1"]);
     assert!(run.code == 1 && run.stderr.contains("--token"), "{run:?}");
+    assert!(run.stderr.contains("no token for http://127.0.0.1:1"), "{run:?}");
+}
+
+#[test]
+fn a_smoke_test_checks_who_gets_in_however_the_url_is_written() {
+    let project = Project::new();
+    project.deploy();
+    let checks = |arguments: &[&str]| {
+        let run = project.synth(&[&["--json", "smoke"], arguments].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let checks = report["checks"].as_array().unwrap();
+        checks.iter().filter(|check| check["outcome"] == "passed").count()
+    };
+    let url = running_url(&project);
+    let all = checks(&[]);
+    let bare = url.trim_end_matches('/');
+    assert_ne!(url, bare);
+    for url in [url.as_str(), bare] {
+        assert_eq!(checks(&["--url", url]), all, "{url}");
+    }
 }
 
 #[test]

@@ -29,4 +29,5 @@ mod reply_sizes;
 mod retention;
 mod retention_contract;
 mod roll;
+mod tables_access;
 mod writers;

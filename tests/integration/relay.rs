@@ -12,7 +12,6 @@ use cellar_engine::memory::MemoryPendingTags;
 use cellar_engine::ports::{Clock, Jobs as _};
 use cellar_engine::system::SystemClock;
 use cellar_local::{LocalQueue, Ports};
-use cellar_runtime::dynamodb::client_for_endpoint;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 use serde_json::Value;
@@ -71,7 +70,8 @@ async fn bodies(queue: &LocalQueue) -> Vec<String> {
 async fn put(cloud: &TestCloud, log: u8, num: u32, attributes: &[(&str, AttributeValue)]) {
     let mut partition = vec![0; 20];
     partition[15] = log;
-    let mut request = client_for_endpoint(&cloud.database_url)
+    let mut request = cloud
+        .dynamodb_client()
         .put_item()
         .table_name(&cloud.settings.entry_table)
         .item("S", AttributeValue::B(Blob::new(partition)))
@@ -132,7 +132,8 @@ async fn what_can_never_succeed_ends_among_the_dead_letters_and_blocks_nothing()
     // Of a segment that no log has; and an external body that is gone.
     let mut partition = vec![0; 16];
     partition.extend(u32::MAX.to_be_bytes());
-    client_for_endpoint(&cloud.database_url)
+    cloud
+        .dynamodb_client()
         .put_item()
         .table_name(&cloud.settings.entry_table)
         .item("S", AttributeValue::B(Blob::new(partition)))

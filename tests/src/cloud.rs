@@ -1,9 +1,13 @@
 //! A local cloud in this process, with tokens for it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use aws_sdk_dynamodb::config::interceptors::BeforeTransmitInterceptorContextMut;
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
 use cellar::Client;
 use cellar_core::access::Role;
 use cellar_core::identity::LogId;
@@ -21,6 +25,9 @@ use cellar_stacks::config::TokenKey;
 use cellar_stacks::{Architecture, Config, cellar_stack};
 use tokio::task::JoinHandle;
 
+/// The state folder, in the test's own.
+const STATE: &str = "local";
+
 /// A cloud that runs until the test ends.
 pub struct TestCloud {
     /// The URL of its API.
@@ -29,8 +36,8 @@ pub struct TestCloud {
     pub database_url: String,
     /// The endpoint of its S3.
     pub buckets_url: String,
-    /// The access key and the secret key of its S3.
-    pub bucket_credentials: (String, String),
+    /// The access key and the secret key of its DynamoDB and its S3.
+    pub credentials: (String, String),
     /// What its API is told.
     pub settings: ApiSettings,
     /// What its API consumes.
@@ -65,7 +72,7 @@ impl TestCloud {
         let public = key.public();
         config.tokens.keys.push(TokenKey { id: public.id, public_key: public.public_key });
         let template = cellar_stack(&config, Architecture::X86_64).unwrap();
-        let state = StateFolder::new(folder.path().join("local"));
+        let state = StateFolder::new(folder.path().join(STATE));
         let options = Options { stack: config.stack.clone(), port: 0 };
         let cloud = LocalCloud::start_with(&template, &state, &options, ports).await.unwrap();
         let queues = template
@@ -74,8 +81,8 @@ impl TestCloud {
         let (queues, url, database_url) =
             (queues.collect(), cloud.url().to_owned(), cloud.database_url());
         let buckets_url = cloud.buckets_url();
-        let (access_key, secret_key) = cloud.bucket_credentials();
-        let bucket_credentials = (access_key.to_owned(), secret_key.to_owned());
+        let (access_key, secret_key) = cloud.credentials();
+        let credentials = (access_key.to_owned(), secret_key.to_owned());
         let (settings, meter) = (cloud.settings().clone(), Arc::clone(cloud.meter()));
         let _ = meter.take();
         let serve = async move { cloud.serve(std::future::pending()).await.unwrap() };
@@ -84,7 +91,7 @@ impl TestCloud {
             url,
             database_url,
             buckets_url,
-            bucket_credentials,
+            credentials,
             settings,
             meter,
             key,
@@ -92,6 +99,11 @@ impl TestCloud {
             served,
             folder,
         }
+    }
+
+    /// The path of its state folder.
+    pub fn state_path(&self) -> PathBuf {
+        self.folder.path().join(STATE)
     }
 
     /// The queue with this logical id.
@@ -139,13 +151,26 @@ impl TestCloud {
     /// The tables of this cloud at another endpoint (a proxy before them), and their meter.
     pub fn tables_at(&self, endpoint: &str) -> (Arc<DynamoTables>, Arc<Meter>) {
         let meter = Arc::new(Meter::default());
-        let client = client_for_endpoint(endpoint);
+        let client = self.dynamodb_client_at(endpoint);
         (Arc::new(DynamoTables::new(&self.settings, client, Arc::clone(&meter))), meter)
+    }
+
+    /// A client of this cloud's DynamoDB.
+    pub fn dynamodb_client(&self) -> aws_sdk_dynamodb::Client {
+        let (access_key, secret_key) = &self.credentials;
+        client_for_endpoint(&self.database_url, access_key, secret_key)
+    }
+
+    fn dynamodb_client_at(&self, endpoint: &str) -> aws_sdk_dynamodb::Client {
+        let client = self.dynamodb_client();
+        let through = Through { proxy: endpoint.to_owned(), server: self.database_url.clone() };
+        let config = client.config().to_builder().interceptor(through).build();
+        aws_sdk_dynamodb::Client::from_conf(config)
     }
 
     /// A client of this cloud's S3.
     pub fn s3_client(&self) -> aws_sdk_s3::Client {
-        let (access_key, secret_key) = &self.bucket_credentials;
+        let (access_key, secret_key) = &self.credentials;
         s3::client_for_endpoint(&self.buckets_url, access_key, secret_key)
     }
 
@@ -165,12 +190,38 @@ impl TestCloud {
 
     /// Another process of the API on this cloud's tables, at another endpoint; its URL.
     pub async fn another_api(&self, database_url: &str) -> String {
-        let state =
-            ApiState::new(&self.settings, client_for_endpoint(database_url), self.s3_client())
-                .unwrap();
+        let dynamodb = self.dynamodb_client_at(database_url);
+        let state = ApiState::new(&self.settings, dynamodb, self.s3_client()).unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, api::router(state)).await.unwrap() });
         url
+    }
+}
+
+/// Sends what is signed for a server to a proxy before it, which passes it on as it is.
+#[derive(Debug)]
+struct Through {
+    proxy: String,
+    server: String,
+}
+
+impl Intercept for Through {
+    fn name(&self) -> &'static str {
+        "through a proxy"
+    }
+
+    fn modify_before_transmit(
+        &self,
+        context: &mut BeforeTransmitInterceptorContextMut<'_>,
+        _components: &RuntimeComponents,
+        _config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let request = context.request_mut();
+        let url = request.uri().replacen(&self.server, &self.proxy, 1);
+        request.set_uri(url)?;
+        let host = self.server.trim_start_matches("http://").to_owned();
+        request.headers_mut().insert("host", host);
+        Ok(())
     }
 }

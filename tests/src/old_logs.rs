@@ -18,7 +18,7 @@ use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock as _, Entries as _, Retention, Segments as _};
 use cellar_engine::retention::{Archivist, Planned};
 use cellar_engine::system::{SystemClock, SystemRandom};
-use cellar_runtime::dynamodb::{DynamoTables, client_for_endpoint};
+use cellar_runtime::dynamodb::DynamoTables;
 use cellar_runtime::s3::S3Blobs;
 
 use crate::cloud::TestCloud;
@@ -110,7 +110,8 @@ impl OldLogs {
     /// As if the first entry of a segment had been snapshotted.
     pub async fn finish_snapshot(&self, log: LogId, segment: u32) {
         let partition = records::entry::partition(log, segment);
-        client_for_endpoint(&self.cloud.database_url)
+        self.cloud
+            .dynamodb_client()
             .update_item()
             .table_name(&self.cloud.settings.entry_table)
             .key("S", AttributeValue::B(Blob::new(partition)))

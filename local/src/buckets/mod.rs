@@ -30,7 +30,7 @@ use crate::cors;
 use crate::error::LocalError;
 use crate::names::Names;
 use crate::server::{ServerThread, Stopped};
-use crate::state::{BucketCredentials, StateFolder};
+use crate::state::{Credentials, StateFolder};
 
 use access::{AnyName, SignedOnly};
 use lifecycle::Lifecycle;
@@ -107,7 +107,7 @@ impl Buckets {
     /// expired, at the start and every hour.
     pub(crate) async fn serve(
         self,
-        credentials: &BucketCredentials,
+        credentials: &Credentials,
         clock: &Arc<dyn Clock>,
     ) -> Result<ServerThread, LocalError> {
         let router = self.router(credentials);
@@ -123,7 +123,7 @@ impl Buckets {
         .await
     }
 
-    fn router(&self, credentials: &BucketCredentials) -> Router {
+    fn router(&self, credentials: &Credentials) -> Router {
         let service =
             HandleError::new(self.service(credentials), |error: s3s::HttpError| async move {
                 tracing::error!(?error, "the local S3 could not answer");
@@ -142,11 +142,11 @@ impl Buckets {
         router.fallback_service(service)
     }
 
-    fn service(&self, credentials: &BucketCredentials) -> S3Service {
+    fn service(&self, credentials: &Credentials) -> S3Service {
         let objects = self.by_name.iter();
         let objects = objects.map(|(name, bucket)| (name.clone(), Arc::clone(&bucket.objects)));
         let mut builder = S3ServiceBuilder::new(Requests::new(objects.collect()));
-        let BucketCredentials { access_key, secret_key } = credentials;
+        let Credentials { access_key, secret_key } = credentials;
         builder.set_auth(SimpleAuth::from_single(access_key.as_str(), secret_key.as_str()));
         builder.set_access(SignedOnly);
         builder.set_validation(AnyName);

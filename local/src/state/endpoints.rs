@@ -8,7 +8,8 @@ use super::StateFolder;
 use crate::error::LocalError;
 
 pub(super) const ENDPOINTS: &str = "endpoints.json";
-const BUCKET_CREDENTIALS: &str = "bucket-credentials.json";
+/// Named when only the buckets asked for credentials; folders of that time go on with theirs.
+const CREDENTIALS: &str = "bucket-credentials.json";
 
 /// Where the parts of a running cloud are, for commands that work on them directly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,18 +26,18 @@ pub struct Endpoints {
     pub bucket: String,
 }
 
-/// What signs requests to the buckets; made once, random, known to this cloud only.
+/// What signs requests to the tables and the buckets; made once, random, known to this cloud only.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct BucketCredentials {
+pub(crate) struct Credentials {
     pub(crate) access_key: String,
     pub(crate) secret_key: String,
 }
 
 /// Not the secret: what is printed may be kept.
-impl fmt::Debug for BucketCredentials {
+impl fmt::Debug for Credentials {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("BucketCredentials").finish_non_exhaustive()
+        formatter.debug_struct("Credentials").finish_non_exhaustive()
     }
 }
 
@@ -46,9 +47,9 @@ impl StateFolder {
         self.write(ENDPOINTS, endpoints)
     }
 
-    /// Where the parts of the running cloud are, with the access key and the secret key of its S3;
-    /// none if none runs. Ask [`StateFolder::occupancy`] first: a killed process leaves its record
-    /// behind.
+    /// Where the parts of the running cloud are, with the access key and the secret key that its
+    /// DynamoDB and its S3 accept; none if none runs. Ask [`StateFolder::occupancy`] first: a
+    /// killed process leaves its record behind.
     ///
     /// # Errors
     /// [`LocalError`] if the state is damaged.
@@ -58,21 +59,20 @@ impl StateFolder {
         };
         let endpoints =
             serde_json::from_str(&text).map_err(|error| self.damaged(ENDPOINTS, error))?;
-        let BucketCredentials { access_key, secret_key } = self.bucket_credentials()?;
+        let Credentials { access_key, secret_key } = self.credentials()?;
         Ok(Some((endpoints, access_key, secret_key)))
     }
 
-    /// The credentials of the buckets; makes them the first time. Whoever may read the folder may
-    /// use them: the file is this user's only, like the folder.
-    pub(crate) fn bucket_credentials(&self) -> Result<BucketCredentials, LocalError> {
-        if let Some(text) = self.read(BUCKET_CREDENTIALS)? {
-            return serde_json::from_str(&text)
-                .map_err(|error| self.damaged(BUCKET_CREDENTIALS, error));
+    /// The credentials of the tables and the buckets; makes them the first time. Whoever may read
+    /// the folder may use them: the file is this user's only, like the folder.
+    pub(crate) fn credentials(&self) -> Result<Credentials, LocalError> {
+        if let Some(text) = self.read(CREDENTIALS)? {
+            return serde_json::from_str(&text).map_err(|error| self.damaged(CREDENTIALS, error));
         }
         let random = || uuid::Uuid::new_v4().simple().to_string();
         let (access_key, secret_key) = (random(), random() + &random());
-        let made = BucketCredentials { access_key, secret_key };
-        self.write(BUCKET_CREDENTIALS, &made)?;
+        let made = Credentials { access_key, secret_key };
+        self.write(CREDENTIALS, &made)?;
         Ok(made)
     }
 }

@@ -6,7 +6,7 @@ mod occupancy;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::endpoints::BucketCredentials;
+pub(crate) use self::endpoints::Credentials;
 pub use self::endpoints::Endpoints;
 pub(crate) use self::occupancy::Lock;
 pub use self::occupancy::{Occupancy, Running};

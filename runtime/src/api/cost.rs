@@ -99,7 +99,8 @@ mod tests {
         };
         let nowhere = "http://127.0.0.1:1";
         let s3 = s3::client_for_endpoint(nowhere, "key", "secret");
-        let state = ApiState::new(&settings, client_for_endpoint(nowhere), s3).unwrap();
+        let dynamodb = client_for_endpoint(nowhere, "key", "secret");
+        let state = ApiState::new(&settings, dynamodb, s3).unwrap();
         let meter = Arc::clone(state.meter());
         let slow = || async move {
             meter.count(0.0, 2.0);

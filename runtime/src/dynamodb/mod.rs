@@ -22,6 +22,8 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Write units are counted per started kilobyte.
 const WRITE_UNIT_BYTES: usize = 1_024;
+/// Region of endpoints that have none.
+const REGION: &str = "local";
 
 /// Both tables, behind one client; counts what they consume.
 #[derive(Debug, Clone)]
@@ -71,10 +73,10 @@ fn write_units(bytes: usize) -> usize {
     bytes.div_ceil(WRITE_UNIT_BYTES)
 }
 
-/// A client for an endpoint that asks for no real credentials: the local cloud's, or a test's.
+/// A client for an endpoint that is not AWS: the local cloud's, or a test's.
 #[must_use]
-pub fn client_for_endpoint(url: &str) -> Client {
-    client(&sdk::for_endpoint(url, "local", "local", "local"))
+pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Client {
+    client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
 /// A client that never retries by itself: only the state machines know what may be retried

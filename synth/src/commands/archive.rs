@@ -141,7 +141,8 @@ impl Cloud {
             return Err(SynthError::Busy);
         };
         let meter = Arc::new(Meter::default());
-        let client = dynamodb::client_for_endpoint(&endpoints.database_url);
+        let url = &endpoints.database_url;
+        let client = dynamodb::client_for_endpoint(url, &access_key, &secret_key);
         let (entries, segments) = (&endpoints.entry_table, &endpoints.segment_table);
         let tables = DynamoTables::named(entries, segments, client, Arc::clone(&meter));
         let tables = Arc::new(tables);

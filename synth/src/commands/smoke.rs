@@ -22,20 +22,20 @@ pub(crate) async fn run(
     let here = env::current_dir().map_err(SynthError::Process)?;
     let profile = Profile::find(&here)?.map(|(_, profile)| profile);
     // The token of the profile is for the profile's API and never sent to another.
-    let same = |profile: &Profile| {
-        let bare = |url: &str| url.trim().trim_end_matches('/').to_owned();
-        arguments.url.as_ref().is_none_or(|url| bare(url) == bare(&profile.url))
-    };
-    let profile = profile.filter(same);
+    let profile =
+        profile.filter(|profile| arguments.url.as_ref().is_none_or(|url| same(url, &profile.url)));
     let from_profile = |field: fn(&Profile) -> Option<String>| profile.as_ref().and_then(field);
     let url = arguments.url.clone().or_else(|| from_profile(|profile| Some(profile.url.clone())));
     let token = arguments.token.clone().or_else(|| from_profile(|profile| profile.token.clone()));
-    let (Some(url), Some(token)) = (url, token) else {
+    let Some(url) = url else {
         return Err(SynthError::NotDeployed);
+    };
+    let Some(token) = token else {
+        return Err(SynthError::NoToken { url });
     };
     // The key of the local cloud signs only for the local cloud.
     let local = match project.local_state().occupancy()? {
-        Occupancy::By(running) => running.url == url,
+        Occupancy::By(running) => same(&running.url, &url),
         Occupancy::Free | Occupancy::Unknown => false,
     };
     let pair = if local { read_key(&project.local_key()).ok() } else { None };
@@ -43,4 +43,10 @@ pub(crate) async fn run(
     let report = smoke::run(&Target { url: &url, token: &token, signer }).await;
     output.result(&report, &report.text());
     report.result()
+}
+
+/// Whether both are the URL of the same API: one may have been typed without its slash.
+fn same(left: &str, right: &str) -> bool {
+    let bare = |url: &str| url.trim().trim_end_matches('/').to_owned();
+    bare(left) == bare(right)
 }

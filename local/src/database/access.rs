@@ -1,0 +1,286 @@
+//! Who may send a request: whoever signed it with the secret of the state folder, and no web page.
+//!
+//! Without this, any page that is open in a browser on this machine could read and delete what is
+//! stored: it needs no account, only the port.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use aws_credential_types::Credentials as SigningCredentials;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::sign::v4::SigningParams;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use subtle::ConstantTimeEq as _;
+
+use super::requests::{TARGET, error};
+use crate::state::Credentials;
+
+const ALGORITHM: &str = "AWS4-HMAC-SHA256 ";
+const SERVICE: &str = "dynamodb";
+const DATE: &str = "x-amz-date";
+/// What a signature must cover, besides the body: else it could be used for another request.
+const MUST_BE_SIGNED: [&str; 3] = ["host", DATE, TARGET];
+/// How far a request's time may be from ours.
+const MAX_SKEW: Duration = Duration::from_secs(15 * 60);
+/// Bytes of a request, as in `DynamoDB`.
+const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
+
+/// What requests are checked against.
+#[derive(Clone)]
+pub(super) struct Access {
+    hosts: Arc<[String]>,
+    credentials: Credentials,
+}
+
+/// Why a request is refused: the name and the message of the error.
+type Refused = (&'static str, &'static str);
+
+const FROM_A_PAGE: Refused =
+    ("AccessDeniedException", "Web pages may not talk to the local cloud's tables");
+const OTHER_HOST: Refused = ("AccessDeniedException", "The request is for another host");
+const UNSIGNED: Refused =
+    ("MissingAuthenticationTokenException", "A signature of version 4 is required");
+const OTHER_KEY: Refused =
+    ("UnrecognizedClientException", "The access key is not the one of the state folder");
+const WRONG_TIME: Refused =
+    ("InvalidSignatureException", "The request's time is more than 15 minutes from now");
+const WRONG_SIGNATURE: Refused =
+    ("InvalidSignatureException", "The signature does not match the request");
+
+impl Access {
+    /// For a server at this address.
+    pub(super) fn new(address: SocketAddr, credentials: Credentials) -> Self {
+        let hosts = [address.to_string(), format!("localhost:{}", address.port())];
+        Self { hosts: Arc::new(hosts), credentials }
+    }
+
+    /// Lets a request through, or answers it.
+    pub(super) async fn guard(
+        State(access): State<Self>,
+        request: Request,
+        next: Next,
+    ) -> Response {
+        let (parts, body) = request.into_parts();
+        if let Err(refused) = access.check_sender(&parts.headers) {
+            return refuse(refused);
+        }
+        let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
+            let why = format!("a request is at most {MAX_BODY_BYTES} bytes");
+            return error(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLargeException", &why);
+        };
+        match access.check_signature(&parts, &body, SystemTime::now()) {
+            Ok(()) => next.run(Request::from_parts(parts, Body::from(body))).await,
+            Err(refused) => refuse(refused),
+        }
+    }
+
+    /// What needs no look at the body. A page that had a name of its own point to 127.0.0.1 would
+    /// send no `Origin`, but that name as `Host`.
+    fn check_sender(&self, headers: &HeaderMap) -> Result<(), Refused> {
+        if headers.contains_key(ORIGIN) {
+            return Err(FROM_A_PAGE);
+        }
+        let host = the_one(headers, HOST.as_str());
+        if !host.is_some_and(|host| self.hosts.iter().any(|own| own == host)) {
+            return Err(OTHER_HOST);
+        }
+        let signature = Authorization::of(headers).ok_or(UNSIGNED)?;
+        if !same(signature.access_key, &self.credentials.access_key) {
+            return Err(OTHER_KEY);
+        }
+        Ok(())
+    }
+
+    /// Signs the request once more, and compares.
+    fn check_signature(&self, parts: &Parts, body: &[u8], now: SystemTime) -> Result<(), Refused> {
+        let claimed = Authorization::of(&parts.headers).ok_or(UNSIGNED)?;
+        let signed: Vec<&str> = claimed.signed_headers.split(';').collect();
+        if MUST_BE_SIGNED.iter().any(|name| !signed.contains(name)) {
+            return Err(WRONG_SIGNATURE);
+        }
+        let time = the_one(&parts.headers, DATE).and_then(read_time).ok_or(WRONG_TIME)?;
+        let skew = now.duration_since(time).unwrap_or_else(|earlier| earlier.duration());
+        if skew > MAX_SKEW {
+            return Err(WRONG_TIME);
+        }
+        let own = self.sign(parts, body, &signed, claimed.region, time).ok_or(WRONG_SIGNATURE)?;
+        if same(&own, claimed.signature) { Ok(()) } else { Err(WRONG_SIGNATURE) }
+    }
+
+    fn sign(
+        &self,
+        parts: &Parts,
+        body: &[u8],
+        signed: &[&str],
+        region: &str,
+        time: SystemTime,
+    ) -> Option<String> {
+        let Credentials { access_key, secret_key } = &self.credentials;
+        let identity =
+            SigningCredentials::new(access_key, secret_key, None, None, "state folder").into();
+        // A header that comes twice would have to be joined as its sender did: nobody sends one.
+        let headers = signed.iter().map(|name| Some((*name, the_one(&parts.headers, name)?)));
+        let headers: Vec<(&str, &str)> = headers.collect::<Option<_>>()?;
+        let mut settings = SigningSettings::default();
+        settings.excluded_headers = None;
+        let params = SigningParams::builder()
+            .identity(&identity)
+            .region(region)
+            .name(SERVICE)
+            .time(time)
+            .settings(settings)
+            .build()
+            .ok()?;
+        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        let url = format!("http://{}{path}", the_one(&parts.headers, HOST.as_str())?);
+        let request = SignableRequest::new(
+            parts.method.as_str(),
+            url,
+            headers.into_iter(),
+            SignableBody::Bytes(body),
+        )
+        .ok()?;
+        Some(sign(request, &params.into()).ok()?.signature().to_owned())
+    }
+}
+
+/// The parts of an `Authorization` header of version 4.
+struct Authorization<'a> {
+    access_key: &'a str,
+    region: &'a str,
+    signed_headers: &'a str,
+    signature: &'a str,
+}
+
+impl<'a> Authorization<'a> {
+    fn of(headers: &'a HeaderMap) -> Option<Self> {
+        let fields = the_one(headers, AUTHORIZATION.as_str())?.strip_prefix(ALGORITHM)?;
+        let field = |name: &str| {
+            let mut fields = fields.split(',').filter_map(|field| field.trim().split_once('='));
+            fields.find(|(found, _)| *found == name).map(|(_, value)| value)
+        };
+        // The key, the day, the region, the service, and `aws4_request`; what of this is not the
+        // request's own leads to another signature.
+        let mut scope = field("Credential")?.split('/');
+        let (access_key, _day, region) = (scope.next()?, scope.next()?, scope.next()?);
+        let (signed_headers, signature) = (field("SignedHeaders")?, field("Signature")?);
+        Some(Self { access_key, region, signed_headers, signature })
+    }
+}
+
+/// The value of a header that comes once.
+fn the_one<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let (value, None) = (values.next()?, values.next()) else { return None };
+    value.to_str().ok()
+}
+
+/// Reads a time such as `20261121T080000Z`.
+fn read_time(text: &str) -> Option<SystemTime> {
+    let (date, time) = text.split_once('T')?;
+    let (year, month, day) = (date.get(..4)?, date.get(4..6)?, date.get(6..)?);
+    let (hour, minute, second) = (time.get(..2)?, time.get(2..4)?, time.get(4..)?);
+    let text = format!("{year}-{month}-{day}T{hour}:{minute}:{second}");
+    humantime::parse_rfc3339(&text).ok()
+}
+
+/// In a time that tells nothing of where they differ.
+fn same(left: &str, right: &str) -> bool {
+    left.as_bytes().ct_eq(right.as_bytes()).into()
+}
+
+/// Without CORS headers: no page is to learn more than that it was refused.
+fn refuse((kind, message): Refused) -> Response {
+    error(StatusCode::FORBIDDEN, kind, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access() -> Access {
+        let (access_key, secret_key) = ("key".to_owned(), "secret".to_owned());
+        Access::new(([127, 0, 0, 1], 80).into(), Credentials { access_key, secret_key })
+    }
+
+    const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
+
+    /// A request of 8 o'clock whose signature covers these headers.
+    fn request(signed: &[&str]) -> Parts {
+        let request = Request::post("/")
+            .header("host", "localhost:80")
+            .header("x-amz-date", "20261121T080000Z")
+            .header("x-amz-target", "DynamoDB_20120810.GetItem")
+            .body(Body::empty());
+        let mut parts = request.unwrap().into_parts().0;
+        let time = read_time("20261121T080000Z").unwrap();
+        let signature = access().sign(&parts, b"{}", signed, "region", time).unwrap();
+        let authorization = format!(
+            "AWS4-HMAC-SHA256 Credential=key/20261121/region/dynamodb/aws4_request, \
+             SignedHeaders={}, Signature={signature}",
+            signed.join(";")
+        );
+        parts.headers.insert(AUTHORIZATION, authorization.parse().unwrap());
+        parts
+    }
+
+    fn check(parts: &Parts, now: &str) -> Result<(), Refused> {
+        access().check_signature(parts, b"{}", read_time(now).unwrap())
+    }
+
+    #[test]
+    fn a_signature_is_good_for_a_quarter_of_an_hour() {
+        let signed = request(&SIGNED);
+        for now in ["20261121T074500Z", "20261121T080000Z", "20261121T081500Z"] {
+            assert_eq!(check(&signed, now), Ok(()), "{now}");
+        }
+        for now in ["20261121T074459Z", "20261121T081501Z", "20271121T080000Z"] {
+            assert_eq!(check(&signed, now), Err(WRONG_TIME), "{now}");
+        }
+    }
+
+    #[test]
+    fn a_signature_covers_what_the_request_asks_for() {
+        for left_out in SIGNED {
+            let signed: Vec<&str> = SIGNED.into_iter().filter(|name| *name != left_out).collect();
+            let checked = check(&request(&signed), "20261121T080000Z");
+            assert_eq!(checked, Err(WRONG_SIGNATURE), "{left_out}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_signature_is_refused() {
+        for text in [
+            "",
+            "AWS4-HMAC-SHA256 ",
+            "AWS4-HMAC-SHA256 Credential=key",
+            "AWS4-HMAC-SHA256 Credential=key/d/r,SignedHeaders=host",
+            "AWS4-HMAC-SHA256 Credential==,SignedHeaders==,Signature==",
+            "Bearer key",
+        ] {
+            let mut parts = request(&SIGNED);
+            parts.headers.insert(AUTHORIZATION, text.parse().unwrap());
+            assert!(access().check_sender(&parts.headers).is_err(), "{text}");
+            assert!(check(&parts, "20261121T080000Z").is_err(), "{text}");
+        }
+        assert_eq!(access().check_sender(&request(&SIGNED).headers), Ok(()));
+    }
+
+    #[test]
+    fn a_time_that_is_none_is_refused() {
+        for time in ["", "T", "20261121", "20261121T080000", "2026112éT080000Z", "99999999T999999Z"]
+        {
+            let mut parts = request(&SIGNED);
+            let time = axum::http::HeaderValue::from_bytes(time.as_bytes()).unwrap();
+            parts.headers.insert(DATE, time);
+            assert_eq!(check(&parts, "20261121T080000Z"), Err(WRONG_TIME));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The embedded DynamoDB: its file checked, its HTTP server on a port of its own.
+//!
+//! dynoxide's own server is not used: it answers whoever asks, any web page too, and takes no layer
+//! before it.
+
+mod access;
+mod requests;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::DefaultBodyLimit;
+use axum::http::HeaderMap;
+use axum::middleware::from_fn_with_state;
+use dynoxide::Database;
+
+use crate::error::LocalError;
+use crate::server::{ServerThread, Stopped};
+use crate::state::Credentials;
+
+use access::Access;
+
+/// Opens the database file, which SQLite writes through to the disk (`synchronous = FULL` in WAL
+/// mode is its default, and dynoxide leaves it): what is acknowledged survives a kill.
+pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
+    let damaged = |why: String| LocalError::Damaged { path: path.to_owned(), why };
+    if path.exists() {
+        check(path).map_err(|error| damaged(error.to_string()))??;
+    }
+    let text = path.to_str().ok_or_else(|| damaged("its path is not UTF-8".to_owned()))?;
+    let database = Database::new(text).map_err(|error| damaged(error.to_string()))?;
+    index_streams(path).map_err(|error| damaged(error.to_string()))?;
+    Ok(database)
+}
+
+/// The order of stream records, which dynoxide keeps as texts without an index: with each write it
+/// would look at all records for the last number, and with each poll for the next ones.
+fn index_streams(path: &Path) -> rusqlite::Result<()> {
+    rusqlite::Connection::open(path)?.execute_batch(
+        "CREATE INDEX IF NOT EXISTS cellar_stream_order
+         ON _stream_records (table_name, CAST(sequence_number AS INTEGER))",
+    )
+}
+
+/// SQLite's own check of every page; without it a damaged page shows only when it is read.
+pub(crate) fn check(path: &Path) -> rusqlite::Result<Result<(), LocalError>> {
+    let connection = rusqlite::Connection::open(path)?;
+    let verdict: String =
+        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?;
+    if verdict == "ok" {
+        return Ok(Ok(()));
+    }
+    Ok(Err(LocalError::Damaged { path: path.to_owned(), why: verdict }))
+}
+
+/// Serves the database on a free port until what is returned is dropped, to whoever has the
+/// credentials.
+pub(crate) async fn start(
+    database: Database,
+    credentials: Credentials,
+) -> Result<ServerThread, LocalError> {
+    ServerThread::start("the local DynamoDB", async move |listener, stopped: Stopped| {
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        let answer = async move |headers: HeaderMap, body: Bytes| {
+            requests::answer(&database, &headers, &body)
+        };
+        let access = Access::new(address, credentials);
+        // The guard has bounded the body.
+        let router = Router::new()
+            .fallback(answer)
+            .layer(DefaultBodyLimit::disable())
+            .layer(from_fn_with_state(access, Access::guard));
+        axum::serve(listener, router)
+            .with_graceful_shutdown(async { drop(stopped.await) })
+            .await
+            .map_err(|error| error.to_string())
+    })
+    .await
+}

@@ -1,0 +1,170 @@
+//! The operations of `DynamoDB` that the local cloud answers.
+
+use axum::body::Bytes;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use dynoxide::{Database, DynoxideError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+/// Names the operation.
+pub(super) const TARGET: &str = "x-amz-target";
+const VERSION: &str = "DynamoDB_20120810.";
+const JSON: &str = "application/x-amz-json-1.0";
+
+type Reply = Result<Vec<u8>, DynoxideError>;
+
+/// Does what the request asks for. It holds its thread until the disk has synced.
+pub(super) fn answer(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
+    let target = headers.get(TARGET).and_then(|target| target.to_str().ok());
+    let operation = target.and_then(|target| target.strip_prefix(VERSION)).unwrap_or_default();
+    match perform(database, operation, body) {
+        Some(Ok(json)) => reply(StatusCode::OK, json),
+        Some(Err(error)) => {
+            let status = StatusCode::from_u16(error.status_code());
+            reply(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), error.to_json().into_bytes())
+        }
+        None => {
+            let why = format!("the local cloud does not answer {operation:?}");
+            error(StatusCode::BAD_REQUEST, "UnknownOperationException", &why)
+        }
+    }
+}
+
+/// Items are read and written, and tables looked at. Which tables there are is the template's
+/// business alone: none is made, changed or deleted here.
+fn perform(database: &Database, operation: &str, body: &[u8]) -> Option<Reply> {
+    Some(match operation {
+        "BatchGetItem" => run(body, |request| database.batch_get_item(request)),
+        "BatchWriteItem" => run(body, |request| database.batch_write_item(request)),
+        "DeleteItem" => run(body, |request| database.delete_item(request)),
+        "DescribeTable" => run(body, |request| database.describe_table(request)),
+        "GetItem" => run(body, |request| database.get_item(request)),
+        "ListTables" => run(body, |request| database.list_tables(request)),
+        "PutItem" => run(body, |request| database.put_item(request)),
+        "Query" => run(body, |request| database.query(request)),
+        "Scan" => run(body, |request| database.scan(request)),
+        "TransactGetItems" => run(body, |request| database.transact_get_items(request)),
+        "TransactWriteItems" => run(body, |request| database.transact_write_items(request)),
+        "UpdateItem" => run(body, |request| database.update_item(request)),
+        _ => return None,
+    })
+}
+
+fn run<Q: DeserializeOwned, R: Serialize>(
+    body: &[u8],
+    operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
+) -> Reply {
+    let request = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+    let answer = operation(request)?;
+    serde_json::to_vec(&answer)
+        .map_err(|error| DynoxideError::InternalServerError(error.to_string()))
+}
+
+/// JSON that is no request of this operation is invalid; what is no JSON is not even that. dynoxide
+/// says before its own words whose they are: `VALIDATION:`, say.
+fn unreadable(error: &serde_json::Error) -> DynoxideError {
+    let text = error.to_string();
+    match text.split_once(':') {
+        Some((mark, message)) if mark.starts_with("SERIALIZATION") => {
+            DynoxideError::SerializationException(message.to_owned())
+        }
+        Some((mark, message)) if mark.starts_with("VALIDATION") => {
+            DynoxideError::ValidationException(message.to_owned())
+        }
+        _ if error.is_data() => DynoxideError::ValidationException(text),
+        _ => DynoxideError::SerializationException(text),
+    }
+}
+
+/// An error as `DynamoDB` writes it.
+pub(super) fn error(status: StatusCode, kind: &str, message: &str) -> Response {
+    let kind = format!("com.amazon.coral.service#{kind}");
+    reply(status, json!({ "__type": kind, "message": message }).to_string().into_bytes())
+}
+
+fn reply(status: StatusCode, json: Vec<u8>) -> Response {
+    (status, [(CONTENT_TYPE, JSON)], json).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+    use axum::http::HeaderValue;
+    use serde_json::Value;
+
+    use super::*;
+
+    async fn ask(database: &Database, target: &str, body: &str) -> (StatusCode, Value) {
+        let headers = HeaderMap::from_iter([(
+            TARGET.parse().unwrap(),
+            HeaderValue::from_str(target).unwrap(),
+        )]);
+        let answer = answer(database, &headers, &Bytes::from(body.to_owned()));
+        assert_eq!(answer.headers()[CONTENT_TYPE], JSON);
+        let status = answer.status();
+        let body = to_bytes(answer.into_body(), 10_000).await.unwrap();
+        (status, serde_json::from_slice(&body).unwrap())
+    }
+
+    fn database() -> Database {
+        let database = Database::memory().unwrap();
+        let table = json!({
+            "TableName": "Table",
+            "KeySchema": [{ "AttributeName": "K", "KeyType": "HASH" }],
+            "AttributeDefinitions": [{ "AttributeName": "K", "AttributeType": "S" }],
+            "BillingMode": "PAY_PER_REQUEST",
+        });
+        database.create_table(serde_json::from_value(table).unwrap()).unwrap();
+        database
+    }
+
+    #[tokio::test]
+    async fn a_refused_put_tells_the_item_that_is_there() {
+        let database = database();
+        let put = json!({
+            "TableName": "Table",
+            "Item": { "K": { "S": "a" } },
+            "ConditionExpression": "attribute_not_exists(K)",
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        });
+        let put = put.to_string();
+        let (status, _) = ask(&database, "DynamoDB_20120810.PutItem", &put).await;
+        assert_eq!(status, StatusCode::OK);
+        let (status, refused) = ask(&database, "DynamoDB_20120810.PutItem", &put).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST);
+        let kind = refused["__type"].as_str().unwrap();
+        assert!(kind.ends_with("#ConditionalCheckFailedException"), "{kind}");
+        assert_eq!(refused["Item"], json!({ "K": { "S": "a" } }));
+    }
+
+    #[tokio::test]
+    async fn what_is_no_request_is_an_error_of_its_sender() {
+        let database = database();
+        let deep = format!(r#"{{"TableName":{}"#, "[".repeat(200_000));
+        let deeper = format!(r#"{{"Item":{{"K":{}"#, r#"{"L":["#.repeat(200_000));
+        for (target, body, expected) in [
+            ("DynamoDB_20120810.GetItem", "", "SerializationException"),
+            ("DynamoDB_20120810.GetItem", "{", "SerializationException"),
+            ("DynamoDB_20120810.GetItem", &deep, "ValidationException"),
+            ("DynamoDB_20120810.PutItem", &deeper, "SerializationException"),
+            ("DynamoDB_20120810.GetItem", r#"{"TableName":1}"#, "ValidationException"),
+            ("DynamoDB_20120810.GetItem", "{}", "ValidationException"),
+            ("DynamoDB_20120810.DeleteTable", r#"{"TableName":"Table"}"#, "UnknownOperation"),
+            ("GetItem", "{}", "UnknownOperationException"),
+            ("", "{}", "UnknownOperationException"),
+        ] {
+            let (status, answer) = ask(&database, target, body).await;
+            assert_eq!(status, StatusCode::BAD_REQUEST, "{target} {answer}");
+            let kind = answer["__type"].as_str().unwrap();
+            assert!(kind.contains(expected), "{target} {answer}");
+            let message = answer["message"].as_str().or(answer["Message"].as_str()).unwrap();
+            assert!(!message.contains("VALIDATION"), "{message}");
+        }
+        let (status, _) =
+            ask(&database, "DynamoDB_20120810.DescribeTable", r#"{"TableName":"Table"}"#).await;
+        assert_eq!(status, StatusCode::OK, "the table is still there");
+    }
+}
