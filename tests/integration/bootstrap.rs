@@ -105,6 +105,7 @@ impl Function {
         let router = Router::new()
             .route("/2018-06-01/runtime/invocation/next", get(next))
             .route("/2018-06-01/runtime/invocation/{id}/response", post(answer))
+            .route("/2018-06-01/runtime/invocation/{id}/error", post(answer))
             .with_state(lambda);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -267,6 +268,10 @@ async fn the_binary_relays_a_stream_as_a_lambda() {
     sqs.down.store(true, Ordering::SeqCst);
     let records = [record("103", "5"), record("104", "6")];
     let answer = relay.call(json!({ "Records": records })).await;
+    let message = answer["errorMessage"].as_str().unwrap();
+    assert!(message.contains("split the batch"), "{message}");
+    let one = [record("103", "5")];
+    let answer = relay.call(json!({ "Records": one })).await;
     assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "103"}]}));
     sqs.down.store(false, Ordering::SeqCst);
     let answer = relay.call(json!({ "Records": records })).await;
