@@ -75,6 +75,15 @@ impl Blocks {
         self.blocks.iter().flat_map(Block::placed)
     }
 
+    /// The id of what stands at `index`.
+    pub(super) fn id(&self, index: u32) -> Option<u64> {
+        let at = self.blocks.partition_point(|block| block.end() <= index);
+        let block = self.blocks.get(at)?;
+        let inside = index.saturating_sub(block.index);
+        let run = block.runs.get(block.runs.partition_point(|run| run.end() <= inside))?;
+        Some(run.id.saturating_add(u64::from(inside.saturating_sub(run.index))))
+    }
+
     /// The runs from the one that ends behind `index`.
     pub(super) fn iter_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let start = self.blocks.partition_point(|block| block.end() <= index);
@@ -172,6 +181,7 @@ mod tests {
                     let found = blocks.iter_from(index).next();
                     let found = found.map(|run| run.id + u64::from(index - run.index));
                     prop_assert_eq!(found, ids.get(index as usize).copied());
+                    prop_assert_eq!(blocks.id(index), found);
                 }
             }
         }

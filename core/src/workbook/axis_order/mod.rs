@@ -91,7 +91,7 @@ impl AxisOrder {
 
     /// The id of what stands at `index`.
     pub(super) fn id(&self, index: u32) -> Option<u64> {
-        self.parts(index, index.saturating_add(1)).next().map(|run| run.id)
+        self.runs.id(index)
     }
 
     /// The places of ids, for looking up many.
