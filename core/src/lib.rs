@@ -31,6 +31,7 @@ pub mod retention;
 pub mod roll;
 pub mod schema;
 pub mod segment;
+pub mod snapshot;
 pub mod snapshot_job;
 pub mod transform;
 pub mod workbook;

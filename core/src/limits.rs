@@ -151,3 +151,14 @@ pub const MAX_RECEIVED_MESSAGES: u8 = 10;
 pub const MAX_VISIBILITY_S: u32 = 12 * 60 * 60;
 /// Bytes of a snapshot job's body.
 pub const MAX_SNAPSHOT_JOB_BYTES: usize = 1_024;
+
+/// Bytes of a text that a tile holds itself; of a longer one it holds this much as a preview.
+pub const MAX_TILE_TEXT_BYTES: usize = 4 * 1024;
+/// Cells of one tile, values and formats counted apart.
+pub const MAX_TILE_CELLS: usize = 1 << 18;
+/// Bytes of a chunk before it is compressed.
+pub const MAX_CHUNK_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of a chunk as stored, compressed (design `3-snapshots.md` §3).
+pub const MAX_STORED_CHUNK_BYTES: usize = 1024 * 1024;
+/// Bytes of a stored chunk that a tile should have.
+pub const TARGET_CHUNK_BYTES: usize = 128 * 1024;

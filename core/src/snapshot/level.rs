@@ -1,0 +1,80 @@
+//! Levels: what a range of entries did, in the space of its last (design `3-snapshots.md` §1).
+
+use crate::axis_map::AxisMap;
+use crate::operation::{SheetId, Span, Spans};
+
+/// BLAKE3 of a chunk's bytes before they are compressed: its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChunkHash(pub [u8; 32]);
+
+/// A chunk by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ChunkRef {
+    /// Its name.
+    pub hash: ChunkHash,
+    /// Its bytes as stored, compressed.
+    pub bytes: u32,
+}
+
+/// The effect of a contiguous range of entries on all sheets.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Level {
+    /// The sheets that it changes, by number.
+    pub sheets: Vec<LevelSheet>,
+}
+
+/// What a level did to one sheet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelSheet {
+    /// The sheet.
+    pub sheet: SheetId,
+    /// Where the rows of the next older level stand in this level's space.
+    pub rows: AxisMap,
+    /// Where its columns stand.
+    pub columns: AxisMap,
+    /// Where older values and formulas are hidden; this level's own are not.
+    pub value_clears: Vec<Region>,
+    /// Where older formats of single cells are hidden, because a range got one.
+    pub format_clears: Vec<Region>,
+    /// Its cells: stripes from left to right, apart from each other.
+    pub stripes: Vec<Stripe>,
+}
+
+/// Rows and columns: all cells where one of each meet, in the space of its level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// Its rows.
+    pub rows: Spans,
+    /// Its columns.
+    pub columns: Spans,
+}
+
+/// Neighbouring columns whose cells are in the same tiles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stripe {
+    /// Its columns.
+    pub columns: Span,
+    /// Its tiles from top to bottom, apart from each other.
+    pub tiles: Vec<TilePlace>,
+}
+
+/// Where a tile stands, and which chunk it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TilePlace {
+    /// Its rows.
+    pub rows: Span,
+    /// Its cells that have a value or a format.
+    pub cells: u32,
+    /// Its bytes.
+    pub stored: StoredTile,
+}
+
+/// The bytes of a tile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoredTile {
+    /// A chunk of its own.
+    Chunk(ChunkRef),
+    /// Inside what refers to it, in the format of a chunk, not compressed: small levels, above all the
+    /// young one in the root.
+    Inline(Vec<u8>),
+}
