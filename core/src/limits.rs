@@ -28,9 +28,11 @@ pub const MAX_REJECTION_BYTES: usize = 512;
 pub const MAX_COMMITTED_OPERATIONS: usize = 10_000;
 /// Runs of one axis map.
 pub const MAX_AXIS_RUNS: usize = 20_000;
-/// Formats of ranges of one sheet, those hidden by a newer one apart. Beyond it, only the cells that
-/// hold something get the format.
+/// Formats of ranges of one sheet, those hidden by a newer one apart. Beyond it, one more changes
+/// nothing.
 pub const MAX_RANGE_FORMATS: usize = 10_000;
+/// Spans of rows and columns in all of them: a snapshot's root holds them.
+pub const MAX_RANGE_FORMAT_SPANS: usize = 50_000;
 
 /// Log segments stay below this, so that a packed position is exact as a JSON number (2⁵³).
 pub const MAX_SEGMENTS: u32 = 1 << 21;

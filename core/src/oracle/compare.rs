@@ -15,27 +15,34 @@ pub(crate) fn looks_different(left: &Workbook, right: &Workbook) -> Option<Strin
     if numbers(left) != numbers(right) {
         return Some(format!("sheets {:?} and {:?}", numbers(left), numbers(right)));
     }
-    pairs_differ(&left.sheets().collect::<Vec<_>>(), &right.sheets().collect::<Vec<_>>())
+    pairs_differ(&named(left), &named(right))
 }
 
 /// As [`looks_different`], whatever the numbers and the order of the sheets.
 pub(crate) fn looks_different_by_name(left: &Workbook, right: &Workbook) -> Option<String> {
     let by_name = |workbook| {
-        let mut sheets: Vec<_> = Workbook::sheets(workbook).collect();
-        sheets.sort_by(|left, right| left.1.name().cmp(right.1.name()));
+        let mut sheets = named(workbook);
+        sheets.sort_by_key(|(_, name, _)| *name);
         sheets
     };
     pairs_differ(&by_name(left), &by_name(right))
 }
 
-fn pairs_differ(left: &[(SheetId, &Sheet)], right: &[(SheetId, &Sheet)]) -> Option<String> {
-    let names = |list: &[(SheetId, &Sheet)]| {
-        list.iter().map(|(_, sheet)| sheet.name().to_owned()).collect::<Vec<_>>()
+type NamedSheet<'a> = (SheetId, &'a str, &'a Sheet);
+
+fn named(workbook: &Workbook) -> Vec<NamedSheet<'_>> {
+    let name = |id| workbook.tabs().name(id).unwrap_or_default();
+    workbook.sheets().map(|(id, sheet)| (id, name(id), sheet)).collect()
+}
+
+fn pairs_differ(left: &[NamedSheet<'_>], right: &[NamedSheet<'_>]) -> Option<String> {
+    let names = |list: &[NamedSheet<'_>]| {
+        list.iter().map(|(_, name, _)| (*name).to_owned()).collect::<Vec<_>>()
     };
     if names(left) != names(right) {
         return Some(format!("names {:?} and {:?}", names(left), names(right)));
     }
-    left.iter().zip(right).find_map(|((id, left), (_, right))| {
+    left.iter().zip(right).find_map(|((id, _, left), (_, _, right))| {
         sheet::looks_different(left, right).map(|what| format!("{id:?}: {what}"))
     })
 }

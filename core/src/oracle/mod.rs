@@ -112,7 +112,12 @@ impl Plain {
     /// What is different in the workbook, if anything is.
     pub(crate) fn differs(&self, workbook: &Workbook) -> Option<String> {
         let plain: Vec<_> = self.sheets.iter().map(|s| (s.number, s.name.as_str())).collect();
-        let real: Vec<_> = workbook.sheets().map(|(id, s)| (id, s.name())).collect();
+        let real: Vec<_> = workbook
+            .tabs()
+            .order()
+            .iter()
+            .filter_map(|id| Some((*id, workbook.tabs().name(*id)?)))
+            .collect();
         if plain != real {
             return Some(format!("sheets {plain:?}, not {real:?}"));
         }

@@ -3,7 +3,6 @@
 use super::{Sheet, Workbook, WorkbookTooLarge};
 use crate::axis_map::Axis;
 use crate::entry::Entry;
-use crate::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 use crate::operation::{AddSheet, Operation, SheetId};
 
 impl Workbook {
@@ -60,7 +59,7 @@ impl Workbook {
                 self.change(delete.sheet, |sheet| sheet.delete(Axis::Columns, &delete.spans));
             }
             Operation::AddSheet(add) => self.add_sheet(add),
-            Operation::RenameSheet(rename) => self.rename(rename.sheet, &rename.name),
+            Operation::RenameSheet(rename) => self.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
             // An undo's effect is in its committed operations; a rejected mutation has none.
             Operation::Undo(_) | Operation::Rejected(_) => {}
@@ -75,42 +74,19 @@ impl Workbook {
         }
     }
 
-    /// A number is used once: a sheet that was there before is not touched. A workbook has at most
-    /// `MAX_SHEETS` sheets, and nobody uses up the numbers by a leap.
     fn add_sheet(&mut self, add: &AddSheet) {
-        let highest = self.next_sheet().0.saturating_add(MAX_SHEET_NUMBER_STEP);
-        if self.order.len() >= MAX_SHEETS || add.sheet.0 > highest || !self.used.insert(add.sheet) {
-            return;
-        }
-        let sheet = Sheet::new(self.free_name(&add.name, None));
-        self.names.insert(sheet.name(), add.sheet);
-        self.bytes = self.bytes.saturating_add(sheet.bytes());
-        self.sheets.insert(add.sheet, sheet);
-        self.order.push(add.sheet);
-    }
-
-    fn rename(&mut self, id: SheetId, name: &str) {
-        let name = self.free_name(name, Some(id));
-        if let Some(sheet) = self.sheets.get_mut(&id) {
-            self.names.remove(&sheet.name);
-            self.names.insert(&name, id);
-            sheet.name = name;
+        if self.tabs.add(add) {
+            let sheet = Sheet::default();
+            self.bytes = self.bytes.saturating_add(sheet.bytes());
+            self.sheets.insert(add.sheet, sheet);
         }
     }
 
-    /// The last sheet stays.
     fn delete_sheet(&mut self, id: SheetId) {
-        if self.order.len() > 1
+        if self.tabs.delete(id)
             && let Some(sheet) = self.sheets.remove(&id)
         {
-            self.names.remove(&sheet.name);
             self.bytes = self.bytes.saturating_sub(sheet.bytes());
-            self.order.retain(|other| *other != id);
         }
-    }
-
-    /// The name, or with a number behind it if another sheet than `own` has it.
-    pub(super) fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
-        self.names.free(name, own)
     }
 }

@@ -87,15 +87,16 @@ impl Workbook {
     pub fn diff(&self, to: &Self) -> WorkbookDiff {
         let ids: BTreeSet<SheetId> = self.sheets.keys().chain(to.sheets.keys()).copied().collect();
         let sheets = ids.into_iter().filter_map(|id| {
-            let blank = Sheet::new(String::new());
+            let blank = Sheet::default();
+            let names = (self.tabs.name(id), to.tabs.name(id));
             let (from, to) = (self.sheets.get(&id), to.sheets.get(&id));
             let change = match (from, to) {
                 (None, _) => SheetChange::Added,
                 (_, None) => SheetChange::Deleted,
-                (Some(from), Some(to)) if from.name != to.name => SheetChange::Renamed,
+                (Some(_), Some(_)) if names.0 != names.1 => SheetChange::Renamed,
                 _ => SheetChange::Kept,
             };
-            let name = to.or(from).map(|sheet| sheet.name.clone()).unwrap_or_default();
+            let name = names.1.or(names.0).unwrap_or_default().to_owned();
             let diff = match (from, to) {
                 // Everything a deleted sheet had went with it.
                 (Some(from), None) => {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::GENERAL;
-use crate::limits::MAX_RANGE_FORMATS;
+use crate::limits::{MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS};
 use crate::operation::{Span, Spans};
 
 /// The format of a range.
@@ -26,6 +26,8 @@ pub struct FormatLayer {
     records: Vec<RangeFormat>,
     /// About how many bytes they take in memory.
     bytes: usize,
+    /// Spans of rows and of columns in all of them.
+    spans: usize,
 }
 
 impl FormatLayer {
@@ -38,7 +40,7 @@ impl FormatLayer {
     }
 
     /// Whether no range has a format.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
@@ -63,30 +65,40 @@ impl FormatLayer {
         cut.filter(|record| !record.rows.is_empty() && !record.columns.is_empty()).collect()
     }
 
-    /// Adds a record above all others; false if there are `MAX_RANGE_FORMATS`: a state that can
-    /// no more be read would be worse than blank cells without a format.
-    pub(super) fn set(&mut self, rows: &Spans, columns: &Spans, format: &str) -> bool {
-        self.retain(|record| !(rows.cover(&record.rows) && columns.cover(&record.columns)));
-        if format == GENERAL && self.intersection(rows, columns).is_empty() {
-            return true;
-        }
-        if self.records.len() >= MAX_RANGE_FORMATS {
+    /// Adds a record above all others, in place of those that it covers; false, and nothing has
+    /// changed, if there are too many: a state that can no more be read would be worse than cells
+    /// without a format.
+    pub(crate) fn set(&mut self, rows: &Spans, columns: &Spans, format: &str) -> bool {
+        let covered =
+            |record: &RangeFormat| rows.cover(&record.rows) && columns.cover(&record.columns);
+        let (gone, spans_gone, bytes_gone) = self.totals(covered);
+        let record =
+            RangeFormat { rows: rows.clone(), columns: columns.clone(), format: format.to_owned() };
+        let records = self.records.len().saturating_sub(gone);
+        let spans = self.spans.saturating_sub(spans_gone).saturating_add(span_count(&record));
+        if records >= MAX_RANGE_FORMATS || spans > MAX_RANGE_FORMAT_SPANS {
             return false;
         }
-        let (rows, columns) = (rows.clone(), columns.clone());
-        let record = RangeFormat { rows, columns, format: format.to_owned() };
-        self.bytes = self.bytes.saturating_add(weight_bytes(&record));
-        self.records.push(record);
+        self.bytes = self.bytes.saturating_sub(bytes_gone);
+        self.spans = self.spans.saturating_sub(spans_gone);
+        if gone > 0 {
+            self.records.retain(|record| !covered(record));
+        }
+        if format != GENERAL || !self.intersection(rows, columns).is_empty() {
+            self.bytes = self.bytes.saturating_add(weight_bytes(&record));
+            self.spans = spans;
+            self.records.push(record);
+        }
         true
     }
 
-    fn retain(&mut self, keep: impl Fn(&RangeFormat) -> bool) {
-        let bytes = &mut self.bytes;
-        self.records.retain(|record| {
-            let kept = keep(record);
-            *bytes = bytes.saturating_sub(if kept { 0 } else { weight_bytes(record) });
-            kept
-        });
+    /// How many records there are of some kind, their spans and their bytes.
+    fn totals(&self, wanted: impl Fn(&RangeFormat) -> bool) -> (usize, usize, usize) {
+        let records = self.records.iter().filter(|record| wanted(record));
+        records.fold((0_usize, 0_usize, 0_usize), |(count, spans, bytes), record| {
+            let bytes = bytes.saturating_add(weight_bytes(record));
+            (count.saturating_add(1), spans.saturating_add(span_count(record)), bytes)
+        })
     }
 
     /// The records where maps of both axes take them.
@@ -107,7 +119,7 @@ impl FormatLayer {
     }
 
     /// Moves every record along; it grows by what is inserted inside.
-    pub(super) fn map(&mut self, axis: Axis, map: &AxisMap) {
+    pub(crate) fn map(&mut self, axis: Axis, map: &AxisMap) {
         for record in &mut self.records {
             let spans = match axis {
                 Axis::Rows => &mut record.rows,
@@ -116,7 +128,7 @@ impl FormatLayer {
             *spans = map.covered(spans);
         }
         self.records.retain(|record| !record.rows.is_empty() && !record.columns.is_empty());
-        self.bytes = self.records.iter().map(weight_bytes).fold(0, usize::saturating_add);
+        (_, self.spans, self.bytes) = self.totals(|_| true);
     }
 
     /// About how many bytes it takes in memory.
@@ -125,9 +137,13 @@ impl FormatLayer {
     }
 }
 
+fn span_count(record: &RangeFormat) -> usize {
+    record.rows.len().saturating_add(record.columns.len())
+}
+
 fn weight_bytes(record: &RangeFormat) -> usize {
     const FRAME_BYTES: usize = 96;
     const SPAN_BYTES: usize = 8;
-    let spans = record.rows.len().saturating_add(record.columns.len());
+    let spans = span_count(record);
     FRAME_BYTES.saturating_add(spans.saturating_mul(SPAN_BYTES)).saturating_add(record.format.len())
 }

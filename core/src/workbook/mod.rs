@@ -9,6 +9,7 @@ mod diff;
 mod format_layer;
 mod names;
 mod sheet;
+mod tabs;
 #[cfg(test)]
 mod tests;
 mod undo;
@@ -16,27 +17,22 @@ mod undo;
 pub use diff::{AxisDiff, CellDiff, SheetChange, SheetDiff, WorkbookDiff};
 pub use format_layer::{FormatLayer, RangeFormat};
 pub use sheet::Sheet;
+pub use tabs::Tabs;
 pub use undo::{UndoFault, undo};
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use self::names::Names;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Value;
 use crate::limits::MAX_REPLAY_BYTES;
-use crate::operation::{FIRST_SHEET_NAME, SheetId};
+use crate::operation::SheetId;
 
 /// The state of a spreadsheet at one position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workbook {
     sheets: BTreeMap<SheetId, Sheet>,
-    /// The sheets that there are, in the order of their tabs.
-    order: Vec<SheetId>,
-    /// Every number that a sheet ever had.
-    used: BTreeSet<SheetId>,
-    names: Names,
+    tabs: Tabs,
     /// About how many bytes its sheets take in memory.
     bytes: usize,
     max_bytes: usize,
@@ -60,14 +56,11 @@ pub struct WorkbookTooLarge;
 
 impl Default for Workbook {
     fn default() -> Self {
-        let first = Sheet::new(FIRST_SHEET_NAME.to_owned());
-        let (bytes, mut names) = (first.bytes(), Names::default());
-        names.insert(first.name(), SheetId::FIRST);
+        let first = Sheet::default();
+        let bytes = first.bytes();
         Self {
             sheets: BTreeMap::from([(SheetId::FIRST, first)]),
-            order: vec![SheetId::FIRST],
-            used: BTreeSet::from([SheetId::FIRST]),
-            names,
+            tabs: Tabs::default(),
             bytes,
             max_bytes: MAX_REPLAY_BYTES,
         }
@@ -83,19 +76,13 @@ impl Workbook {
 
     /// The sheets in the order of their tabs.
     pub fn sheets(&self) -> impl Iterator<Item = (SheetId, &Sheet)> {
-        self.order.iter().filter_map(|id| Some((*id, self.sheets.get(id)?)))
+        self.tabs.order().iter().filter_map(|id| Some((*id, self.sheets.get(id)?)))
     }
 
-    /// The sheet with a name, whatever the case of its letters.
+    /// Which sheets there are, and what they are called.
     #[must_use]
-    pub fn sheet_named(&self, name: &str) -> Option<SheetId> {
-        self.names.get(name)
-    }
-
-    /// The number that a new sheet would get: above every one that was ever used.
-    #[must_use]
-    pub fn next_sheet(&self) -> SheetId {
-        SheetId(self.used.last().map_or(0, |last| last.0.saturating_add(1)))
+    pub fn tabs(&self) -> &Tabs {
+        &self.tabs
     }
 
     /// The value of a cell; blank cells and cells of sheets that do not exist are empty.

@@ -15,7 +15,6 @@ pub(super) type CellId = (u64, u64);
 /// The state of one sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sheet {
-    pub(super) name: String,
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
     /// Cells that hold something. A format here is the cell's own, newer than any of a range;
@@ -26,10 +25,9 @@ pub struct Sheet {
     bytes: usize,
 }
 
-impl Sheet {
-    pub(super) fn new(name: String) -> Self {
+impl Default for Sheet {
+    fn default() -> Self {
         Self {
-            name,
             rows: AxisOrder::new(Axis::Rows),
             columns: AxisOrder::new(Axis::Columns),
             cells: BTreeMap::new(),
@@ -38,13 +36,9 @@ impl Sheet {
             bytes: 0,
         }
     }
+}
 
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
+impl Sheet {
     /// How far it was ever written to, as rows and columns were inserted and deleted since.
     #[must_use]
     pub fn extent(&self) -> Extent {
@@ -166,14 +160,13 @@ impl Sheet {
         }
     }
 
-    /// If there are too many formats of ranges, the cells that hold something have it themselves.
+    /// If there are too many formats of ranges, nothing changes.
     pub(super) fn set_format(&mut self, rows: &Spans, columns: &Spans, format: &str) {
-        let own = match self.formats.set(rows, columns, format) {
-            true => None,
-            false => Some(format.to_owned()),
-        };
+        if !self.formats.set(rows, columns, format) {
+            return;
+        }
         for id in self.ids_in(rows, columns) {
-            self.change(id, |cell| cell.format.clone_from(&own));
+            self.change(id, |cell| cell.format = None);
         }
     }
 

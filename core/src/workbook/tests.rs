@@ -34,8 +34,8 @@ proptest! {
 #[test]
 fn a_new_workbook_has_one_sheet() {
     let workbook = Workbook::default();
-    assert_eq!(workbook.sheet_named("sheet1"), Some(SheetId::FIRST));
-    assert_eq!(workbook.next_sheet(), SheetId(1));
+    assert_eq!(workbook.tabs().named("sheet1"), Some(SheetId::FIRST));
+    assert_eq!(workbook.tabs().next_sheet(), SheetId(1));
 }
 
 /// Operations, each sensible where it stands, and the states before the first and after each.
@@ -193,10 +193,10 @@ fn nobody_uses_up_the_numbers_of_sheets_by_a_leap() {
     let mut workbook = Workbook::default();
     for far in [MAX_SHEET_NUMBER_STEP + 2, u32::MAX - 1] {
         workbook.apply_operation(&add(far));
-        assert_eq!(workbook.next_sheet(), SheetId(1));
+        assert_eq!(workbook.tabs().next_sheet(), SheetId(1));
     }
     workbook.apply_operation(&add(MAX_SHEET_NUMBER_STEP + 1));
-    assert_eq!(workbook.next_sheet(), SheetId(MAX_SHEET_NUMBER_STEP + 2));
+    assert_eq!(workbook.tabs().next_sheet(), SheetId(MAX_SHEET_NUMBER_STEP + 2));
 }
 
 #[test]
@@ -234,24 +234,40 @@ fn a_row_inserted_at_the_top_again_and_again_makes_nothing_unreadable() {
     }
 }
 
+fn format_of(rows: Spans, format: &str) -> Operation {
+    let (sheet, format) = (SheetId::FIRST, format.to_owned());
+    Operation::SetFormat(SetFormat { sheet, rows, columns: Spans::one(0, 2), format })
+}
+
+fn shown_format(workbook: &Workbook, row: u32) -> Option<String> {
+    workbook.sheet(SheetId::FIRST).unwrap().cell(row, 1).format
+}
+
 #[test]
-fn beyond_so_many_formats_of_ranges_cells_have_them_and_blanks_do_not() {
-    let set = |row, format: &str| {
-        let (sheet, format) = (SheetId::FIRST, format.to_owned());
-        let (rows, columns) = (Spans::one(row, 1), Spans::one(0, 2));
-        Operation::SetFormat(SetFormat { sheet, rows, columns, format })
-    };
+fn beyond_so_many_formats_of_ranges_one_more_changes_nothing() {
+    let set = |row, format: &str| format_of(Spans::one(row, 1), format);
     let mut workbook = Workbook::default();
     let most = u32::try_from(MAX_RANGE_FORMATS).unwrap();
     workbook.apply_operation(&set_row(most));
     (0..most).for_each(|row| workbook.apply_operation(&set(row, "0.0")));
-    let shown = |workbook: &Workbook, row, column| {
-        workbook.sheet(SheetId::FIRST).unwrap().cell(row, column).format
-    };
-    assert_eq!(shown(&workbook, most - 1, 1).as_deref(), Some("0.0"), "the last one that fits");
+    assert_eq!(shown_format(&workbook, most - 1).as_deref(), Some("0.0"), "the last that fits");
+    let before = workbook.clone();
     workbook.apply_operations(&[set(most, "0.00")]).unwrap();
-    assert_eq!(shown(&workbook, most, 0).as_deref(), Some("0.00"));
-    assert_eq!(shown(&workbook, most, 1), None, "no room for a blank cell's");
+    assert_eq!(workbook, before);
     workbook.apply_operations(&[set(0, "0.000")]).unwrap();
-    assert_eq!(shown(&workbook, 0, 1).as_deref(), Some("0.000"), "in place of one that it hides");
+    assert_eq!(shown_format(&workbook, 0).as_deref(), Some("0.000"), "in place of one");
+}
+
+#[test]
+fn the_spans_of_all_formats_of_ranges_end_at_their_limit() {
+    let mut workbook = Workbook::default();
+    // Rows of each record, and one span of columns.
+    let rows = |record: u32| Spans::of((0..9_999).map(|row| row * 20 + 2 * record));
+    (0..5).for_each(|record| workbook.apply_operation(&format_of(rows(record), "0.0")));
+    assert_eq!(shown_format(&workbook, 8).as_deref(), Some("0.0"), "50,000 spans");
+    workbook.apply_operation(&format_of(Spans::one(11, 1), "0.00"));
+    assert_eq!(shown_format(&workbook, 11), None);
+    // Two records less, three spans more.
+    workbook.apply_operation(&format_of(Spans::one(0, 1 << 20), "0.00"));
+    assert_eq!(shown_format(&workbook, 11).as_deref(), Some("0.00"));
 }

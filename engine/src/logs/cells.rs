@@ -75,7 +75,7 @@ impl Logs {
         let id = match &query.sheet {
             SheetName::First => read.workbook.sheets().next().map(|(id, _)| id),
             SheetName::Number(id) => Some(*id),
-            SheetName::Name(name) => read.workbook.sheet_named(name),
+            SheetName::Name(name) => read.workbook.tabs().named(name),
         };
         let found = id.and_then(|id| Some((id, read.workbook.sheet(id)?)));
         let (id, sheet) = found.ok_or_else(|| LogError::UnknownSheet {
@@ -91,7 +91,7 @@ impl Logs {
             position: read.position,
             epoch: read.epoch,
             sheet: id,
-            name: sheet.name().to_owned(),
+            name: read.workbook.tabs().name(id).unwrap_or_default().to_owned(),
             extent: sheet.extent(),
             formats: formats.newest,
             formats_cut: formats.cut,

@@ -46,13 +46,13 @@ pub(super) async fn sheets(
     let read = state.logs().workbook(log, parameters.at, parameters.seen).await?;
     let sheets = read.workbook.sheets().map(|(id, sheet)| SheetView {
         sheet: id,
-        name: sheet.name().to_owned(),
+        name: read.workbook.tabs().name(id).unwrap_or_default().to_owned(),
         extent: sheet.extent(),
     });
     Ok(Json(SheetsReply {
         position: read.position,
         epoch: read.epoch,
         sheets: sheets.collect(),
-        next_sheet: read.workbook.next_sheet(),
+        next_sheet: read.workbook.tabs().next_sheet(),
     }))
 }

@@ -54,7 +54,7 @@ impl Inner {
             extent: of.extent(),
         };
         let sheets = workbook.sheets().map(view).collect();
-        let (epoch, next_sheet) = (self.epochs[&id], workbook.next_sheet());
+        let (epoch, next_sheet) = (self.epochs[&id], workbook.tabs().next_sheet());
         SheetsReply { position, epoch, sheets, next_sheet }
     }
 
@@ -71,7 +71,7 @@ impl Inner {
         let (id_of_sheet, sheet) = match query.get("sheet") {
             None => workbook.sheets().next().unwrap(),
             Some(name) => {
-                let found = workbook.sheet_named(name).ok_or_else(unknown)?;
+                let found = workbook.tabs().named(name).ok_or_else(unknown)?;
                 (found, workbook.sheet(found).unwrap())
             }
         };

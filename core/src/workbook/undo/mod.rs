@@ -57,7 +57,7 @@ fn old_name(
     after: &Workbook,
     now: &Workbook,
 ) -> Option<(SheetId, String)> {
-    let name = |workbook: &Workbook| workbook.sheet(sheet).map(|sheet| sheet.name.clone());
+    let name = |workbook: &Workbook| workbook.tabs().name(sheet).map(str::to_owned);
     let (old, new) = (name(before)?, name(after)?);
     (old != new && name(now)? == new).then_some((sheet, old))
 }
@@ -77,7 +77,7 @@ impl Work {
     /// A sheet that was added goes, unless somebody has changed it since or it is the last.
     fn remove_sheet(&mut self, sheet: SheetId, after: &Workbook) {
         let now = self.workbook.sheet(sheet);
-        if now.is_some() && now == after.sheet(sheet) && self.workbook.order.len() > 1 {
+        if now.is_some() && now == after.sheet(sheet) && self.workbook.tabs().order().len() > 1 {
             self.push(Operation::DeleteSheet(DeleteSheet { sheet }));
         }
     }
@@ -85,7 +85,8 @@ impl Work {
     /// A sheet that was deleted comes back under a new number, if there is room for it.
     fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
         let lost = before.sheet(sheet)?;
-        let (id, name) = (self.workbook.next_sheet(), lost.name.clone());
+        let id = self.workbook.tabs().next_sheet();
+        let name = before.tabs().name(sheet)?.to_owned();
         self.push(Operation::AddSheet(AddSheet { sheet: id, name: name.clone() }));
         if self.workbook.sheet(id).is_none() {
             // There are as many as there may be.
@@ -97,8 +98,8 @@ impl Work {
     }
 
     fn rename(&mut self, sheet: SheetId, name: &str) {
-        let free = self.workbook.free_name(name, Some(sheet));
-        if self.workbook.sheet(sheet).is_some_and(|sheet| sheet.name != free) {
+        let free = self.workbook.tabs().free_name(name, Some(sheet));
+        if self.workbook.tabs().name(sheet).is_some_and(|name| name != free) {
             let name = name.to_owned();
             self.push(Operation::RenameSheet(RenameSheet { sheet, name }));
         }

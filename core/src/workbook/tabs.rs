@@ -1,0 +1,118 @@
+//! The tabs of a workbook: which sheets there are, in which order, and what they are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::names::Names;
+use crate::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
+use crate::operation::{AddSheet, FIRST_SHEET_NAME, SheetId};
+
+/// The sheets that there are, without what they hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tabs {
+    order: Vec<SheetId>,
+    titles: BTreeMap<SheetId, String>,
+    /// Every number that a sheet ever had.
+    used: BTreeSet<SheetId>,
+    names: Names,
+}
+
+impl Default for Tabs {
+    fn default() -> Self {
+        Self::from_parts(vec![(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())], [SheetId::FIRST])
+    }
+}
+
+impl Tabs {
+    /// Tabs from left to right, with every number that was ever used: as many as there are, and
+    /// those of the tabs. Of two with one number or name, the first.
+    #[must_use]
+    pub fn from_parts(
+        tabs: Vec<(SheetId, String)>,
+        used: impl IntoIterator<Item = SheetId>,
+    ) -> Self {
+        let (order, titles, names) = (Vec::new(), BTreeMap::new(), Names::default());
+        let mut all = Self { order, titles, used: used.into_iter().collect(), names };
+        for (sheet, name) in tabs {
+            if !all.titles.contains_key(&sheet) && all.names.get(&name).is_none() {
+                all.used.insert(sheet);
+                all.push(sheet, name);
+            }
+        }
+        all
+    }
+
+    /// The sheets in the order of their tabs.
+    #[must_use]
+    pub fn order(&self) -> &[SheetId] {
+        &self.order
+    }
+
+    /// Every number that a sheet ever had, ascending.
+    pub fn used(&self) -> impl Iterator<Item = SheetId> + '_ {
+        self.used.iter().copied()
+    }
+
+    /// The name of a sheet, if it exists.
+    #[must_use]
+    pub fn name(&self, sheet: SheetId) -> Option<&str> {
+        self.titles.get(&sheet).map(String::as_str)
+    }
+
+    /// The sheet with a name, whatever the case of its letters.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<SheetId> {
+        self.names.get(name)
+    }
+
+    /// The number that a new sheet would get: above every one that was ever used.
+    #[must_use]
+    pub fn next_sheet(&self) -> SheetId {
+        SheetId(self.used.last().map_or(0, |last| last.0.saturating_add(1)))
+    }
+
+    /// The name, or with a number behind it if another sheet than `own` has it.
+    #[must_use]
+    pub fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
+        self.names.free(name, own)
+    }
+
+    /// Adds a sheet; false if it cannot be added. A number is used once: a sheet that was there
+    /// before is not touched. A workbook has at most `MAX_SHEETS` sheets, and nobody uses up the
+    /// numbers by a leap.
+    pub fn add(&mut self, add: &AddSheet) -> bool {
+        let highest = self.next_sheet().0.saturating_add(MAX_SHEET_NUMBER_STEP);
+        if self.order.len() >= MAX_SHEETS || add.sheet.0 > highest || !self.used.insert(add.sheet) {
+            return false;
+        }
+        let name = self.free_name(&add.name, None);
+        self.push(add.sheet, name);
+        true
+    }
+
+    fn push(&mut self, sheet: SheetId, name: String) {
+        self.names.insert(&name, sheet);
+        self.titles.insert(sheet, name);
+        self.order.push(sheet);
+    }
+
+    /// Gives a sheet another name, if it exists.
+    pub fn rename(&mut self, sheet: SheetId, name: &str) {
+        let name = self.free_name(name, Some(sheet));
+        if let Some(title) = self.titles.get_mut(&sheet) {
+            self.names.remove(title);
+            self.names.insert(&name, sheet);
+            *title = name;
+        }
+    }
+
+    /// Takes a sheet out; false if it does not exist or is the last, which stays.
+    pub fn delete(&mut self, sheet: SheetId) -> bool {
+        if self.order.len() <= 1 {
+            return false;
+        }
+        let Some(name) = self.titles.remove(&sheet) else { return false };
+        self.names.remove(&name);
+        self.order.retain(|other| *other != sheet);
+        true
+    }
+}
