@@ -164,3 +164,7 @@ pub const MAX_CHUNK_BYTES: usize = 4 * 1024 * 1024;
 pub const MAX_STORED_CHUNK_BYTES: usize = 1024 * 1024;
 /// Bytes of a stored chunk that a tile should have.
 pub const TARGET_CHUNK_BYTES: usize = 128 * 1024;
+/// Bytes of changes in memory from which on a level is made of them before more is folded.
+pub const FOLD_BYTES: usize = 16 * 1024 * 1024;
+/// Spans of cleared regions from which on a level is made of them.
+pub const MAX_FOLD_REGION_SPANS: usize = 50_000;

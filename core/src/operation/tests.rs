@@ -41,8 +41,11 @@ fn set_cells() -> impl Strategy<Value = SetCells> {
         let edits = cells.into_iter().map(|(row, column, number, valued, formatted)| CellEdit {
             row,
             column,
-            value: valued.then(|| Value::Number(f64::from(number))),
-            formula: (valued && number % 5 == 0).then(|| "=1+1".to_owned()),
+            value: valued.then(|| match number % 7 {
+                0 => Value::Empty,
+                _ => Value::Number(f64::from(number)),
+            }),
+            formula: (valued && number % 5 == 0 && number % 7 != 0).then(|| "=1+1".to_owned()),
             format: (!valued || formatted)
                 .then(|| format!("0.{}", "0".repeat(1 + number as usize % 3))),
         });

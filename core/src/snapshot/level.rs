@@ -1,6 +1,6 @@
 //! Levels: what a range of entries did, in the space of its last (design `3-snapshots.md` §1).
 
-use crate::axis_map::AxisMap;
+use crate::axis_map::{Axis, AxisMap};
 use crate::operation::{SheetId, Span, Spans};
 
 /// BLAKE3 of a chunk's bytes before they are compressed: its name.
@@ -47,6 +47,29 @@ pub struct Region {
     pub rows: Spans,
     /// Its columns.
     pub columns: Spans,
+}
+
+impl Region {
+    /// Its spans of rows and of columns.
+    #[must_use]
+    pub fn spans(&self) -> usize {
+        self.rows.len().saturating_add(self.columns.len())
+    }
+
+    /// Whether nothing is in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() || self.columns.is_empty()
+    }
+
+    /// Moves it along one axis. What is inserted inside may count as inside: there is nothing older
+    /// to hide there, and so a region never has more spans than it began with.
+    pub fn map(&mut self, axis: Axis, map: &AxisMap) {
+        match axis {
+            Axis::Rows => self.rows = map.covered(&self.rows),
+            Axis::Columns => self.columns = map.covered(&self.columns),
+        }
+    }
 }
 
 /// Neighbouring columns whose cells are in the same tiles.

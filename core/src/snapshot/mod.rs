@@ -4,5 +4,9 @@
 //! cells in the space of its last entry, in *tiles*, and the axis maps from the space of the level
 //! below into its own.
 
+pub mod cells;
+pub mod fold;
 pub mod level;
+pub mod merge;
+pub mod outline;
 pub mod tile;

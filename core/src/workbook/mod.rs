@@ -4,8 +4,9 @@
 //! same. Total: every stored operation applies or is a defined no-op.
 
 mod apply;
-mod axis_order;
+pub(crate) mod axis_order;
 mod diff;
+mod extent;
 mod format_layer;
 mod names;
 mod sheet;
@@ -15,14 +16,13 @@ mod tests;
 mod undo;
 
 pub use diff::{AxisDiff, CellDiff, SheetChange, SheetDiff, WorkbookDiff};
+pub use extent::Extent;
 pub use format_layer::{FormatLayer, RangeFormat};
 pub use sheet::Sheet;
 pub use tabs::Tabs;
 pub use undo::{UndoFault, undo};
 
 use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
 
 use crate::cell::Value;
 use crate::limits::MAX_REPLAY_BYTES;
@@ -36,16 +36,6 @@ pub struct Workbook {
     /// About how many bytes its sheets take in memory.
     bytes: usize,
     max_bytes: usize,
-}
-
-/// How far a sheet was ever written to: rows and columns counted from the top left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Extent {
-    /// Rows.
-    pub rows: u32,
-    /// Columns.
-    pub columns: u32,
 }
 
 /// More than one read may hold. The state is a function of the log: it is refused everywhere, at the

@@ -136,8 +136,7 @@ impl Sheet {
 
     pub(super) fn set_cell(&mut self, edit: &CellEdit) {
         let Some(id) = self.id(edit.row, edit.column) else { return };
-        self.extent.rows = self.extent.rows.max(edit.row.saturating_add(1));
-        self.extent.columns = self.extent.columns.max(edit.column.saturating_add(1));
+        self.extent.cover(edit.row, edit.column);
         // Cheap, since an operation has many cells: it need not hide anything.
         let below = !self.formats.is_empty();
         self.change(id, |cell| {
@@ -195,10 +194,7 @@ impl Sheet {
         self.forget(axis, &pushed_out);
         let map = AxisMap::insert(axis, before, count);
         self.formats.map(axis, &map);
-        let extent = self.extent_of(axis);
-        if before < *extent {
-            *extent = extent.saturating_add(count).min(axis.limit());
-        }
+        self.extent.insert(axis, before, count);
     }
 
     pub(super) fn delete(&mut self, axis: Axis, spans: &Spans) {
@@ -206,22 +202,13 @@ impl Sheet {
         let deleted = order.delete(spans);
         self.forget(axis, &deleted);
         self.formats.map(axis, &AxisMap::delete(axis, spans));
-        let extent = self.extent_of(axis);
-        let gone = spans.intersection(&Spans::one(0, *extent)).count();
-        *extent = extent.saturating_sub(u32::try_from(gone).unwrap_or(u32::MAX));
+        self.extent.delete(axis, spans);
     }
 
     fn order_mut(&mut self, axis: Axis) -> &mut AxisOrder {
         match axis {
             Axis::Rows => &mut self.rows,
             Axis::Columns => &mut self.columns,
-        }
-    }
-
-    fn extent_of(&mut self, axis: Axis) -> &mut u32 {
-        match axis {
-            Axis::Rows => &mut self.extent.rows,
-            Axis::Columns => &mut self.extent.columns,
         }
     }
 

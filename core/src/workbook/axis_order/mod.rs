@@ -6,7 +6,7 @@
 mod blocks;
 mod places;
 
-pub(super) use self::places::Places;
+pub(crate) use self::places::Places;
 
 use self::blocks::Blocks;
 use crate::axis_map::{Axis, AxisMap, Run};
@@ -14,13 +14,13 @@ use crate::operation::{Span, Spans};
 
 /// Neighbours with consecutive ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct IdRun {
+pub(crate) struct IdRun {
     /// The id of the first.
-    pub(super) id: u64,
+    pub(crate) id: u64,
     /// Where it stands.
-    pub(super) index: u32,
+    pub(crate) index: u32,
     /// How many, at least one.
-    pub(super) len: u32,
+    pub(crate) len: u32,
 }
 
 impl IdRun {
@@ -29,7 +29,7 @@ impl IdRun {
     }
 
     /// The id behind the last.
-    pub(super) fn id_end(self) -> u64 {
+    pub(crate) fn id_end(self) -> u64 {
         self.id.saturating_add(u64::from(self.len))
     }
 
@@ -44,21 +44,21 @@ impl IdRun {
 
 /// The order of an axis: always as many ids as the axis has places.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AxisOrder {
+pub(crate) struct AxisOrder {
     limit: u32,
     runs: Blocks,
     next_id: u64,
 }
 
 impl AxisOrder {
-    pub(super) fn new(axis: Axis) -> Self {
+    pub(crate) fn new(axis: Axis) -> Self {
         let limit = axis.limit();
         let run = IdRun { id: 0, index: 0, len: limit };
         Self { limit, runs: Blocks::one(run), next_id: u64::from(limit) }
     }
 
     /// Inserts new ids; gives the runs that were pushed over the end.
-    pub(super) fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
+    pub(crate) fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
         let before = before.min(self.limit);
         let count = count.min(self.limit.saturating_sub(before));
         let kept = self.limit.saturating_sub(count);
@@ -70,7 +70,7 @@ impl AxisOrder {
     }
 
     /// Deletes what stands at `spans`; gives the deleted runs. New ids fill up the end.
-    pub(super) fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
+    pub(crate) fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
         let at = |span: Span| self.parts(span.first, span.end());
         let deleted: Vec<IdRun> = spans.iter().flat_map(at).collect();
         // From the end, so that those to come stand where they stood.
@@ -85,22 +85,22 @@ impl AxisOrder {
     }
 
     /// The runs of what stands in `first..end`.
-    pub(super) fn parts(&self, first: u32, end: u32) -> impl Iterator<Item = IdRun> + '_ {
+    pub(crate) fn parts(&self, first: u32, end: u32) -> impl Iterator<Item = IdRun> + '_ {
         self.runs.iter_from(first).map_while(move |run| run.within(first, end))
     }
 
     /// The id of what stands at `index`.
-    pub(super) fn id(&self, index: u32) -> Option<u64> {
+    pub(crate) fn id(&self, index: u32) -> Option<u64> {
         self.runs.id(index)
     }
 
     /// The places of ids, for looking up many.
-    pub(super) fn places(&self) -> Places {
+    pub(crate) fn places(&self) -> Places {
         Places::of(self.runs.iter())
     }
 
     /// Where each of these ids stands in a later (or earlier) order.
-    pub(super) fn map_to(&self, to: &Self, axis: Axis) -> AxisMap {
+    pub(crate) fn map_to(&self, to: &Self, axis: Axis) -> AxisMap {
         let places = to.places();
         let mut map = AxisMap::empty(axis);
         for run in self.runs.iter() {
@@ -114,7 +114,7 @@ impl AxisOrder {
     }
 
     /// How many runs: a measure of its memory.
-    pub(super) fn run_count(&self) -> usize {
+    pub(crate) fn run_count(&self) -> usize {
         self.runs.run_count()
     }
 

@@ -5,13 +5,13 @@ use crate::operation::{Span, Spans};
 
 /// Runs by id, to look up many.
 #[derive(Debug, Clone)]
-pub(in crate::workbook) struct Places {
+pub(crate) struct Places {
     runs: Vec<IdRun>,
 }
 
 impl Places {
     /// Where `id` stands; `None` if it is gone.
-    pub(in crate::workbook) fn index(&self, id: u64) -> Option<u32> {
+    pub(crate) fn index(&self, id: u64) -> Option<u32> {
         let at = self.runs.partition_point(|run| run.id_end() <= id);
         let run = self.runs.get(at).filter(|run| run.id <= id)?;
         let offset = u32::try_from(id.saturating_sub(run.id)).ok()?;
@@ -19,7 +19,7 @@ impl Places {
     }
 
     /// Where the ids from `first` up to `end` stand that are there: each run with its first id.
-    pub(in crate::workbook) fn overlapping(
+    pub(crate) fn overlapping(
         &self,
         first: u64,
         end: u64,
@@ -35,28 +35,24 @@ impl Places {
     }
 
     /// The places of the ids from `first` up to `end` that are there.
-    pub(in crate::workbook) fn spans(
-        &self,
-        first: u64,
-        end: u64,
-    ) -> impl Iterator<Item = Span> + '_ {
+    pub(crate) fn spans(&self, first: u64, end: u64) -> impl Iterator<Item = Span> + '_ {
         self.overlapping(first, end).map(|(_, span)| span)
     }
 
     /// Whether an id is one of these.
-    pub(in crate::workbook) fn holds(&self, id: u64) -> bool {
+    pub(crate) fn holds(&self, id: u64) -> bool {
         self.index(id).is_some()
     }
 
     /// Places of runs.
-    pub(in crate::workbook) fn of(runs: impl Iterator<Item = IdRun>) -> Self {
+    pub(crate) fn of(runs: impl Iterator<Item = IdRun>) -> Self {
         let mut runs: Vec<IdRun> = runs.collect();
         runs.sort_by_key(|run| run.id);
         Self { runs }
     }
 
     /// The ids of these that are not in `other`, in their order in this one.
-    pub(in crate::workbook) fn missing_in(&self, other: &Self) -> Spans {
+    pub(crate) fn missing_in(&self, other: &Self) -> Spans {
         let mut missing = Vec::new();
         for run in &self.runs {
             let end = (run.id_end(), Span { first: 0, count: 0 });

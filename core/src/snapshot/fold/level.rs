@@ -1,0 +1,113 @@
+//! A fold's result: a level whose cells are one tile per sheet, in memory.
+
+use super::delta::{Delta, DeltaCell};
+use crate::axis_map::{Axis, AxisMap};
+use crate::cell::Value;
+use crate::limits::MAX_TILE_TEXT_BYTES;
+use crate::operation::SheetId;
+use crate::snapshot::level::Region;
+use crate::snapshot::tile::{Tile, TileColumn, TileValue};
+use crate::workbook::axis_order::AxisOrder;
+
+/// What a run of entries did.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FoldedLevel {
+    /// The sheets that it changes, by number.
+    pub sheets: Vec<FoldedSheet>,
+    /// Texts that are objects of their own, to be stored before anything refers to them.
+    pub long_texts: Vec<LongTextObject>,
+}
+
+/// What a run of entries did to one sheet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoldedSheet {
+    /// The sheet.
+    pub sheet: SheetId,
+    /// Where the rows of the level below stand.
+    pub rows: AxisMap,
+    /// Where its columns stand.
+    pub columns: AxisMap,
+    /// Where values below are hidden.
+    pub value_clears: Vec<Region>,
+    /// Where formats of single cells below are hidden.
+    pub format_clears: Vec<Region>,
+    /// The cells of the whole sheet.
+    pub tile: Tile,
+}
+
+/// A text that is an object of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongTextObject {
+    /// BLAKE3 of the text: its name.
+    pub hash: [u8; 32],
+    /// The text.
+    pub text: String,
+}
+
+impl FoldedLevel {
+    pub(super) fn add(&mut self, sheet: SheetId, delta: Delta) {
+        let map = |order: &AxisOrder, axis| AxisOrder::new(axis).map_to(order, axis);
+        let (rows, columns) = (map(&delta.rows, Axis::Rows), map(&delta.columns, Axis::Columns));
+        let tile = self.tile(&delta);
+        let nothing = tile.is_empty()
+            && rows.is_identity()
+            && columns.is_identity()
+            && delta.value_clears.is_empty()
+            && delta.format_clears.is_empty();
+        if !nothing {
+            let Delta { value_clears, format_clears, .. } = delta;
+            let sheet = FoldedSheet { sheet, rows, columns, value_clears, format_clears, tile };
+            self.sheets.push(sheet);
+        }
+    }
+
+    fn tile(&mut self, delta: &Delta) -> Tile {
+        let (rows, columns) = (delta.rows.places(), delta.columns.places());
+        let placed = delta.cells.iter().filter_map(|((row, column), cell)| {
+            Some((columns.index(*column)?, rows.index(*row)?, cell))
+        });
+        let mut placed: Vec<(u32, u32, &DeltaCell)> = placed.collect();
+        placed.sort_unstable_by_key(|(column, row, _)| (*column, *row));
+        let mut tile = Tile::default();
+        for (number, row, cell) in placed {
+            if tile.columns.last().is_none_or(|column| column.column != number) {
+                tile.columns.push(TileColumn::new(number));
+            }
+            if let Some(column) = tile.columns.last_mut() {
+                self.push(column, row, cell);
+            }
+        }
+        tile
+    }
+
+    fn push(&mut self, column: &mut TileColumn, row: u32, cell: &DeltaCell) {
+        if let Some((value, formula)) = &cell.value {
+            match value {
+                Value::Empty => column.values.push(row, TileValue::Empty),
+                Value::Number(number) => column.values.push(row, TileValue::Number(*number)),
+                Value::Bool(value) => column.values.push(row, TileValue::Bool(*value)),
+                Value::Error(code) => column.values.push(row, TileValue::Error(*code)),
+                Value::Text(text) if text.len() <= MAX_TILE_TEXT_BYTES => {
+                    column.values.push_text(row, text);
+                }
+                Value::Text(text) => {
+                    let hash = *blake3::hash(text.as_bytes()).as_bytes();
+                    let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
+                    column.values.push_long(row, preview(text), hash, bytes);
+                    self.long_texts.push(LongTextObject { hash, text: text.clone() });
+                }
+            }
+            if let Some(formula) = formula {
+                column.formulas.push(row, formula);
+            }
+        }
+        if let Some(format) = &cell.format {
+            column.formats.push(row, format);
+        }
+    }
+}
+
+/// The beginning of a long text, in whole characters.
+fn preview(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_TILE_TEXT_BYTES)).unwrap_or_default()
+}

@@ -1,0 +1,106 @@
+//! Folding: what a run of entries did, as one level in memory and a new outline.
+//!
+//! The same semantics as `workbook`, but without the cells below: what hides them is remembered
+//! instead – explicit blanks, cleared regions, formats that ranges took away.
+
+mod delta;
+mod level;
+#[cfg(test)]
+mod tests;
+
+pub use level::{FoldedLevel, FoldedSheet, LongTextObject};
+
+use std::collections::BTreeMap;
+
+use self::delta::Delta;
+use super::outline::{Outline, SheetOutline};
+use crate::axis_map::Axis;
+use crate::limits::{FOLD_BYTES, MAX_FOLD_REGION_SPANS};
+use crate::operation::{Operation, SheetId};
+
+/// A run of entries, as far as it is folded.
+#[derive(Debug, Clone)]
+pub struct Fold {
+    outline: Outline,
+    deltas: BTreeMap<SheetId, Delta>,
+}
+
+impl Fold {
+    /// Begins behind the state that `outline` is of.
+    #[must_use]
+    pub fn new(outline: Outline) -> Self {
+        Self { outline, deltas: BTreeMap::new() }
+    }
+
+    /// Whether it is time to make a level of it before more is folded. Asked between mutations, it
+    /// depends on nothing but the log.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let sum = |of: fn(&Delta) -> usize| -> usize {
+            self.deltas.values().map(of).fold(0, usize::saturating_add)
+        };
+        sum(Delta::weight_bytes) >= FOLD_BYTES || sum(Delta::region_spans) >= MAX_FOLD_REGION_SPANS
+    }
+
+    /// Applies committed operations, one after the other. Total, as the workbook's.
+    pub fn apply_operations(&mut self, operations: &[Operation]) {
+        operations.iter().for_each(|operation| self.apply(operation));
+    }
+
+    fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::SetCells(set) => self.change(set.sheet, |sheet, delta| {
+                set.cells.iter().for_each(|edit| delta.set_cell(&mut sheet.extent, edit));
+            }),
+            Operation::ClearRange(clear) => {
+                self.change(clear.sheet, |_, delta| delta.clear(&clear.rows, &clear.columns));
+            }
+            Operation::SetFormat(set) => self.change(set.sheet, |sheet, delta| {
+                if sheet.formats.set(&set.rows, &set.columns, &set.format) {
+                    delta.clear_formats(&set.rows, &set.columns);
+                }
+            }),
+            Operation::InsertRows(insert) => self.change(insert.sheet, |sheet, delta| {
+                delta.insert(sheet, Axis::Rows, insert.before, insert.count);
+            }),
+            Operation::InsertColumns(insert) => self.change(insert.sheet, |sheet, delta| {
+                delta.insert(sheet, Axis::Columns, insert.before, insert.count);
+            }),
+            Operation::DeleteRows(delete) => self.change(delete.sheet, |sheet, delta| {
+                delta.delete(sheet, Axis::Rows, &delete.spans);
+            }),
+            Operation::DeleteColumns(delete) => self.change(delete.sheet, |sheet, delta| {
+                delta.delete(sheet, Axis::Columns, &delete.spans);
+            }),
+            Operation::AddSheet(add) => {
+                if self.outline.tabs.add(add) {
+                    self.outline.sheets.insert(add.sheet, SheetOutline::default());
+                }
+            }
+            Operation::RenameSheet(rename) => self.outline.tabs.rename(rename.sheet, &rename.name),
+            Operation::DeleteSheet(delete) => {
+                if self.outline.tabs.delete(delete.sheet) {
+                    self.outline.sheets.remove(&delete.sheet);
+                    self.deltas.remove(&delete.sheet);
+                }
+            }
+            Operation::Undo(_) | Operation::Rejected(_) => {}
+        }
+    }
+
+    fn change(&mut self, id: SheetId, change: impl FnOnce(&mut SheetOutline, &mut Delta)) {
+        if let Some(sheet) = self.outline.sheets.get_mut(&id) {
+            change(sheet, self.deltas.entry(id).or_default());
+        }
+    }
+
+    /// The new outline, and the level that stands above those that were there.
+    #[must_use]
+    pub fn finish(self) -> (Outline, FoldedLevel) {
+        let mut level = FoldedLevel::default();
+        for (sheet, delta) in self.deltas {
+            level.add(sheet, delta);
+        }
+        (self.outline, level)
+    }
+}
