@@ -160,11 +160,16 @@ pub const MAX_TILE_TEXT_BYTES: usize = 4 * 1024;
 pub const MAX_TILE_CELLS: usize = 1 << 18;
 /// Bytes of a chunk before it is compressed.
 pub const MAX_CHUNK_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of a chunk as stored, compressed (design `3-snapshots.md` §3).
-pub const MAX_STORED_CHUNK_BYTES: usize = 1024 * 1024;
+/// Bytes of a chunk as stored, compressed: a row of the narrowest stripe fits, with the longest texts
+/// and formulas in every cell.
+pub const MAX_STORED_CHUNK_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of a stored chunk that a tile should have.
 pub const TARGET_CHUNK_BYTES: usize = 128 * 1024;
 /// Bytes of changes in memory from which on a level is made of them before more is folded.
 pub const FOLD_BYTES: usize = 16 * 1024 * 1024;
 /// Spans of cleared regions from which on a level is made of them.
 pub const MAX_FOLD_REGION_SPANS: usize = 50_000;
+/// Columns of the narrowest stripe.
+pub const MIN_STRIPE_COLUMNS: u32 = 128;
+/// Bytes of a stored chunk that the first tile of a sheet should have: a first view is small.
+pub const FIRST_TILE_BYTES: usize = 48 * 1024;

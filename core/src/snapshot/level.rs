@@ -16,6 +16,15 @@ pub struct ChunkRef {
     pub bytes: u32,
 }
 
+/// A chunk that is to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewChunk {
+    /// Its name and its bytes.
+    pub reference: ChunkRef,
+    /// What is stored: compressed with zstd.
+    pub stored: Vec<u8>,
+}
+
 /// The effect of a contiguous range of entries on all sheets.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Level {
@@ -38,6 +47,18 @@ pub struct LevelSheet {
     pub format_clears: Vec<Region>,
     /// Its cells: stripes from left to right, apart from each other.
     pub stripes: Vec<Stripe>,
+}
+
+impl LevelSheet {
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.stripes.is_empty()
+            && self.rows.is_identity()
+            && self.columns.is_identity()
+            && self.value_clears.is_empty()
+            && self.format_clears.is_empty()
+    }
 }
 
 /// Rows and columns: all cells where one of each meet, in the space of its level.

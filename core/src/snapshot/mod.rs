@@ -9,4 +9,5 @@ pub mod fold;
 pub mod level;
 pub mod merge;
 pub mod outline;
+pub mod policy;
 pub mod tile;

@@ -4,12 +4,20 @@
 //! Reading a window of a sheet is the same as merging it: there is one rule for both.
 
 mod column;
+mod input;
+mod machine;
 mod part;
+mod pending;
 mod source;
+mod stripe;
+mod stripes;
 #[cfg(test)]
 mod tests;
 mod window;
 
+pub use input::{InputCells, LevelInput, SheetInput};
+pub use machine::{Merge, MergeCursor, MergeStep, MergedTile, TileEncoder};
 pub use part::Part;
+pub use pending::RowTooLarge;
 pub use source::{ComposedChanges, LevelChanges, Source, composed, sources};
 pub use window::{Below, Window, merge_window};

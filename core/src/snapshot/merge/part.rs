@@ -34,4 +34,26 @@ impl Part<'_> {
         });
         cut.collect()
     }
+
+    /// The rows of a window in which the tile has something, in no order, perhaps repeated.
+    pub(super) fn rows(&self, window: &Window) -> Vec<u32> {
+        let runs = self.runs(window);
+        let mut rows = Vec::new();
+        for column in &self.tile.columns {
+            let at = self.source.columns.get(self.first_column.saturating_add(column.column));
+            if !at.is_some_and(|at| window.columns.contains(&at)) {
+                continue;
+            }
+            for layer in [column.values.rows(), column.formats.rows()] {
+                for run in &runs {
+                    let first = layer.partition_point(|row| *row < run.src);
+                    let end = layer.partition_point(|row| *row < run.src.saturating_add(run.len));
+                    let inside = layer.get(first..end).unwrap_or_default();
+                    let moved = |row: &u32| row.saturating_sub(run.src).saturating_add(run.dst);
+                    rows.extend(inside.iter().map(moved));
+                }
+            }
+        }
+        rows
+    }
 }

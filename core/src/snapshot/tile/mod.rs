@@ -6,6 +6,8 @@
 mod text_layer;
 mod value_layer;
 
+use std::ops::Range;
+
 pub use text_layer::{TextLayer, TextSpan};
 pub use value_layer::{LongText, TileValue, ValueLayer};
 
@@ -44,6 +46,75 @@ impl Tile {
     pub fn is_empty(&self) -> bool {
         self.columns.iter().all(TileColumn::is_empty)
     }
+
+    /// How many cells are above `row`.
+    #[must_use]
+    pub fn cells_above(&self, row: u32) -> usize {
+        self.columns.iter().map(|column| column.cells_above(row)).fold(0, usize::saturating_add)
+    }
+
+    /// The first row that holds something.
+    #[must_use]
+    pub fn first_row(&self) -> Option<u32> {
+        self.columns.iter().filter_map(TileColumn::first_row).min()
+    }
+
+    /// The row behind the last that holds something.
+    #[must_use]
+    pub fn end(&self) -> u32 {
+        self.columns.iter().map(TileColumn::end).max().unwrap_or(0)
+    }
+
+    /// Adds all of a tile that begins below this one's last row.
+    pub fn append(&mut self, other: Self) {
+        if self.columns.is_empty() {
+            *self = other;
+            return;
+        }
+        let mut merged: Vec<TileColumn> = Vec::with_capacity(self.columns.len());
+        let (mut mine, mut theirs) = (
+            std::mem::take(&mut self.columns).into_iter().peekable(),
+            other.columns.into_iter().peekable(),
+        );
+        loop {
+            let (one, two) = (mine.peek().map(|c| c.column), theirs.peek().map(|c| c.column));
+            let next = match (one, two) {
+                (Some(one), Some(two)) if one == two => {
+                    let column = mine.next().zip(theirs.next());
+                    column.map(|(mut column, more)| {
+                        column.append(&more);
+                        column
+                    })
+                }
+                (Some(one), Some(two)) if one > two => theirs.next(),
+                (None, _) => theirs.next(),
+                (Some(_), _) => mine.next(),
+            };
+            match next {
+                Some(column) => merged.push(column),
+                None => break,
+            }
+        }
+        self.columns = merged;
+    }
+
+    /// The row behind the last that holds something above `row`.
+    #[must_use]
+    pub fn end_above(&self, row: u32) -> u32 {
+        self.columns.iter().map(|column| column.end_above(row)).max().unwrap_or(0)
+    }
+
+    /// What is in some rows, counted from a place.
+    #[must_use]
+    pub fn part(&self, rows: &Range<u32>, top: u32, left: u32) -> Self {
+        let parts = self.columns.iter().map(|column| TileColumn {
+            column: column.column.saturating_sub(left),
+            values: column.values.part(rows, top),
+            formulas: column.formulas.part(rows, top),
+            formats: column.formats.part(rows, top),
+        });
+        Self { columns: parts.filter(|column| !column.is_empty()).collect() }
+    }
 }
 
 impl TileColumn {
@@ -63,6 +134,37 @@ impl TileColumn {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty() && self.formats.is_empty()
+    }
+
+    /// How many cells are above `row`.
+    #[must_use]
+    pub fn cells_above(&self, row: u32) -> usize {
+        self.values.above(row).max(self.formats.above(row))
+    }
+
+    /// Its first row.
+    #[must_use]
+    pub fn first_row(&self) -> Option<u32> {
+        let first = |rows: &[u32]| rows.first().copied();
+        first(self.values.rows()).into_iter().chain(first(self.formats.rows())).min()
+    }
+
+    /// Adds all of a column that begins below this one's last row.
+    pub fn append(&mut self, other: &Self) {
+        self.values.append(&other.values);
+        self.formulas.append(&other.formulas);
+        self.formats.append(&other.formats);
+    }
+
+    /// The row behind its last above `row`.
+    #[must_use]
+    pub fn end_above(&self, row: u32) -> u32 {
+        let last = |rows: &[u32], above: usize| {
+            let last = above.checked_sub(1).and_then(|at| rows.get(at));
+            last.map_or(0, |last| last.saturating_add(1))
+        };
+        let values = last(self.values.rows(), self.values.above(row));
+        values.max(last(self.formats.rows(), self.formats.above(row)))
     }
 
     /// The row behind its last.

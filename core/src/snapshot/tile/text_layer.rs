@@ -1,5 +1,7 @@
 //! A layer of texts: formulas, or formats.
 
+use std::ops::Range;
+
 /// Where a text stands in the string of its layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TextSpan {
@@ -99,6 +101,27 @@ impl TextLayer {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// How many rows are above `row`.
+    #[must_use]
+    pub fn above(&self, row: u32) -> usize {
+        self.rows.partition_point(|other| *other < row)
+    }
+
+    /// Adds all of a layer that begins below this one's last row.
+    pub fn append(&mut self, other: &Self) {
+        other.iter().for_each(|(row, text)| self.push(row, text));
+    }
+
+    /// What is in some rows, counted from `top`.
+    #[must_use]
+    pub fn part(&self, rows: &Range<u32>, top: u32) -> Self {
+        let mut part = Self::default();
+        let (first, end) = (self.above(rows.start), self.above(rows.end));
+        let inside = self.iter().take(end).skip(first);
+        inside.for_each(|(row, text)| part.push(row.saturating_sub(top), text));
+        part
     }
 
     /// A layer from its parts; `None` unless rows ascend, each has a span, and each span is a text.

@@ -1,5 +1,7 @@
 //! A layer of values.
 
+use std::ops::Range;
+
 use super::TextSpan;
 use crate::cell::ErrorCode;
 
@@ -142,6 +144,29 @@ impl ValueLayer {
             Some(value) => self.push(row, *value),
             None => {}
         }
+    }
+
+    /// How many rows are above `row`.
+    #[must_use]
+    pub fn above(&self, row: u32) -> usize {
+        self.rows.partition_point(|other| *other < row)
+    }
+
+    /// Adds all of a layer that begins below this one's last row.
+    pub fn append(&mut self, other: &Self) {
+        (0..).zip(&other.rows).for_each(|(index, row)| self.push_from(*row, other, index));
+    }
+
+    /// What is in some rows, counted from `top`.
+    #[must_use]
+    pub fn part(&self, rows: &Range<u32>, top: u32) -> Self {
+        let mut part = Self::default();
+        for index in self.above(rows.start)..self.above(rows.end) {
+            if let Some(row) = self.rows.get(index) {
+                part.push_from(row.saturating_sub(top), self, index);
+            }
+        }
+        part
     }
 
     /// A layer from its parts; `None` unless rows ascend, each has a value, and every text is one.

@@ -1,12 +1,20 @@
 //! Whatever is folded and merged in whatever pieces, shows what a replay shows.
 
+mod world;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use self::world::World;
 use super::*;
-use crate::limits::{MAX_COLUMNS, MAX_ROWS};
+use crate::a1::{CellName, Rectangle};
+use crate::axis_map::Axis;
+use crate::cell::Value;
+use crate::limits::{MAX_COLUMNS, MAX_ROWS, TARGET_CHUNK_BYTES};
 use crate::operation::tests::any_operation;
-use crate::operation::{Operation, SheetId};
+use crate::operation::{
+    CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Span, Spans,
+};
 use crate::snapshot::cells::cells;
 use crate::snapshot::fold::{Fold, FoldedLevel, FoldedSheet};
 use crate::snapshot::outline::Outline;
@@ -73,17 +81,19 @@ fn replayed(operations: &[Operation]) -> Workbook {
     workbook
 }
 
+fn rectangle(window: &Window) -> Rectangle {
+    Rectangle {
+        first: CellName { row: window.rows.start, column: window.columns.start },
+        last: CellName { row: window.rows.end - 1, column: window.columns.end - 1 },
+    }
+}
+
 fn assert_shows(workbook: &Workbook, outline: &Outline, levels: &[FoldedLevel], window: &Window) {
     assert_eq!(workbook.tabs(), &outline.tabs);
     for (id, sheet) in workbook.sheets() {
         let own = &outline.sheets[&id];
         assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
-        let last = |range: &std::ops::Range<u32>| range.end - 1;
-        let rectangle = crate::a1::Rectangle {
-            first: crate::a1::CellName { row: window.rows.start, column: window.columns.start },
-            last: crate::a1::CellName { row: last(&window.rows), column: last(&window.columns) },
-        };
-        let expected: Vec<_> = sheet.cells_in(rectangle).collect();
+        let expected: Vec<_> = sheet.cells_in(rectangle(window)).collect();
         let found = cells(&merged(&of_sheet(levels, id), window, Below::Nothing), &own.formats);
         let found: Vec<_> =
             found.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect();
@@ -146,4 +156,94 @@ proptest! {
         fewer.extend_from_slice(&levels[end..]);
         assert_shows(&replayed(&operations), &outline, &fewer, &window);
     }
+
+    #[test]
+    fn levels_in_tiles_show_the_same_wherever_their_merge_was_interrupted(
+        operations in vec(any_operation(), 0..60),
+        cuts in vec(any::<usize>(), 1..8),
+        merged in vec(0..4_usize, 9),
+        (bytes_per_cell, resumed_every, spread) in (1..6_000_usize, 0..3_usize, 1..300_u32),
+        window in window(),
+    ) {
+        let operations: Vec<_> = operations.into_iter().map(|o| spread_out(o, spread)).collect();
+        let mut world = World { bytes_per_cell, resumed_every, ..World::default() };
+        for (piece, merged) in pieces(&operations, &cuts).into_iter().zip(merged) {
+            world.snapshot(piece, merged);
+        }
+        let columns = window.columns.start * spread..window.columns.end.saturating_mul(spread).min(MAX_COLUMNS);
+        world.assert_shows(&replayed(&operations), &Window { columns, ..window });
+    }
+}
+
+fn fill(rows: std::ops::Range<u32>) -> Operation {
+    let cell = |row, column| CellEdit {
+        row,
+        column,
+        value: Some(Value::Number(f64::from(row))),
+        formula: None,
+        format: None,
+    };
+    let cells = rows.flat_map(|row| (0..4).map(move |column| cell(row, column))).collect();
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+}
+
+#[test]
+fn tiles_that_nothing_touches_are_used_again() {
+    // 100 cells fill a tile.
+    let bytes_per_cell = TARGET_CHUNK_BYTES / 100;
+    let mut world = World { bytes_per_cell, ..World::default() };
+    let mut history = vec![fill(0..500)];
+    world.snapshot(&history, 0);
+    assert_eq!(world.tiles(), 21, "20 full ones, the first is smaller");
+    // What folded cells will take is not known: the first merge finds narrower stripes.
+    world.snapshot(&[fill(0..1)], 1);
+    for (operation, reused) in [
+        (fill(250..251), 17..=20),
+        // Half a tile goes, and what is below moves as it is.
+        (
+            Operation::DeleteRows(DeleteSpans {
+                sheet: SheetId::FIRST,
+                spans: Spans::one(200, 12),
+            }),
+            17..=20,
+        ),
+        (
+            Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before: 100, count: 1 }),
+            17..=20,
+        ),
+        (
+            Operation::InsertColumns(InsertBefore { sheet: SheetId::FIRST, before: 1, count: 1 }),
+            0..=0,
+        ),
+    ] {
+        world.reused = 0;
+        history.push(operation.clone());
+        world.snapshot(std::slice::from_ref(&operation), 1);
+        assert!(reused.contains(&world.reused), "{operation:?}: {}", world.reused);
+        assert!((19..=23).contains(&world.tiles()), "{}", world.tiles());
+        world.assert_shows(&replayed(&history), &ALL);
+    }
+}
+
+/// The same with columns that are further apart, so that there are several stripes.
+fn spread_out(mut operation: Operation, by: u32) -> Operation {
+    let spans = |spans: &Spans| match *spans == Spans::all(Axis::Columns) {
+        true => spans.clone(),
+        false => {
+            let spread = spans.iter().map(|s| Span { first: s.first * by, count: s.count * by });
+            Spans::from_sorted(spread.collect())
+        }
+    };
+    match &mut operation {
+        Operation::SetCells(set) => set.cells.iter_mut().for_each(|edit| edit.column *= by),
+        Operation::ClearRange(clear) => clear.columns = spans(&clear.columns),
+        Operation::SetFormat(set) => set.columns = spans(&set.columns),
+        Operation::DeleteColumns(delete) => delete.spans = spans(&delete.spans),
+        Operation::InsertColumns(insert) => {
+            insert.before *= by;
+            insert.count *= by;
+        }
+        _ => {}
+    }
+    operation
 }

@@ -1,0 +1,97 @@
+//! What is merged.
+
+use std::sync::Arc;
+
+use super::Below;
+use super::source::LevelChanges;
+use crate::axis_map::AxisMap;
+use crate::operation::SheetId;
+use crate::snapshot::fold::FoldedSheet;
+use crate::snapshot::level::{LevelSheet, Region, StoredTile, Stripe};
+use crate::snapshot::tile::Tile;
+
+/// The levels of one sheet, oldest first, that become one.
+#[derive(Debug, Clone)]
+pub struct SheetInput {
+    /// The sheet.
+    pub sheet: SheetId,
+    /// What stands below all of them.
+    pub below: Below,
+    /// How many columns were ever written to, in the space of the newest.
+    pub columns: u32,
+    /// The levels.
+    pub levels: Vec<LevelInput>,
+}
+
+/// What one level did to a sheet.
+#[derive(Debug, Clone)]
+pub struct LevelInput {
+    /// From the rows of the level below.
+    pub rows: AxisMap,
+    /// From its columns.
+    pub columns: AxisMap,
+    /// Where values below are hidden.
+    pub value_clears: Vec<Region>,
+    /// Where formats of single cells below are hidden.
+    pub format_clears: Vec<Region>,
+    /// Its cells.
+    pub cells: InputCells,
+}
+
+/// Where the cells of a level are.
+#[derive(Debug, Clone)]
+pub enum InputCells {
+    /// In memory: one tile of the whole sheet.
+    Memory(Arc<Tile>),
+    /// In chunks, which are loaded as they are needed.
+    Chunks(Vec<Stripe>),
+}
+
+impl LevelInput {
+    /// A level that was just folded.
+    #[must_use]
+    pub fn folded(sheet: FoldedSheet) -> Self {
+        Self {
+            rows: sheet.rows,
+            columns: sheet.columns,
+            value_clears: sheet.value_clears,
+            format_clears: sheet.format_clears,
+            cells: InputCells::Memory(Arc::new(sheet.tile)),
+        }
+    }
+
+    /// A level whose tiles are chunks; `None` if one of them is inline.
+    #[must_use]
+    pub fn stored(sheet: LevelSheet) -> Option<Self> {
+        let mut tiles = sheet.stripes.iter().flat_map(|stripe| &stripe.tiles);
+        let chunks = tiles.all(|tile| matches!(tile.stored, StoredTile::Chunk(_)));
+        chunks.then_some(Self {
+            rows: sheet.rows,
+            columns: sheet.columns,
+            value_clears: sheet.value_clears,
+            format_clears: sheet.format_clears,
+            cells: InputCells::Chunks(sheet.stripes),
+        })
+    }
+
+    /// A level whose cells are at hand.
+    #[must_use]
+    pub fn in_memory(sheet: LevelSheet, tile: Tile) -> Self {
+        Self {
+            rows: sheet.rows,
+            columns: sheet.columns,
+            value_clears: sheet.value_clears,
+            format_clears: sheet.format_clears,
+            cells: InputCells::Memory(Arc::new(tile)),
+        }
+    }
+
+    pub(super) fn changes(&self) -> LevelChanges<'_> {
+        LevelChanges {
+            rows: &self.rows,
+            columns: &self.columns,
+            value_clears: &self.value_clears,
+            format_clears: &self.format_clears,
+        }
+    }
+}
