@@ -173,3 +173,5 @@ pub const MAX_FOLD_REGION_SPANS: usize = 50_000;
 pub const MIN_STRIPE_COLUMNS: u32 = 128;
 /// Bytes of a stored chunk that the first tile of a sheet should have: a first view is small.
 pub const FIRST_TILE_BYTES: usize = 48 * 1024;
+/// Bytes of cells that wait for a tile while a sheet is imported.
+pub const MAX_WRITER_BYTES: usize = 24 * 1024 * 1024;

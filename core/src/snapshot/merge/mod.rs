@@ -14,6 +14,7 @@ mod stripes;
 #[cfg(test)]
 mod tests;
 mod window;
+mod writer;
 
 pub use input::{InputCells, LevelInput, SheetInput};
 pub use machine::{Merge, MergeCursor, MergeStep, MergedTile, TileEncoder};
@@ -21,3 +22,4 @@ pub use part::Part;
 pub use pending::RowTooLarge;
 pub use source::{ComposedChanges, LevelChanges, Source, composed, sources};
 pub use window::{Below, Window, merge_window};
+pub use writer::{SheetWriter, WrittenSheet};

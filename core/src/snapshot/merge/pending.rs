@@ -57,6 +57,11 @@ impl Pending {
         self.cells == 0
     }
 
+    /// About how many bytes it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.tile.memory_bytes()
+    }
+
     /// How many bytes it would take as a tile, about.
     pub(super) fn expected_bytes(&self) -> u64 {
         u64::try_from(self.cells).unwrap_or(u64::MAX).saturating_mul(self.density) / 1_024

@@ -65,6 +65,12 @@ impl Tile {
         self.columns.iter().map(TileColumn::end).max().unwrap_or(0)
     }
 
+    /// About how many bytes it takes in memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.columns.iter().map(TileColumn::memory_bytes).fold(0, usize::saturating_add)
+    }
+
     /// Adds all of a tile that begins below this one's last row.
     pub fn append(&mut self, other: Self) {
         if self.columns.is_empty() {
@@ -140,6 +146,19 @@ impl TileColumn {
     #[must_use]
     pub fn cells_above(&self, row: u32) -> usize {
         self.values.above(row).max(self.formats.above(row))
+    }
+
+    fn memory_bytes(&self) -> usize {
+        const VALUE_BYTES: usize = 20;
+        const SPAN_BYTES: usize = 12;
+        let spans = self.formulas.len().saturating_add(self.formats.len());
+        let texts = [self.values.texts(), self.formulas.texts(), self.formats.texts()];
+        let texts: usize = texts.iter().map(|texts| texts.len()).sum();
+        let values = self.values.len().saturating_mul(VALUE_BYTES);
+        size_of::<Self>()
+            .saturating_add(values)
+            .saturating_add(spans.saturating_mul(SPAN_BYTES))
+            .saturating_add(texts)
     }
 
     /// Its first row.
