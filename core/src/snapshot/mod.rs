@@ -4,5 +4,15 @@
 //! cells in the space of its last entry, in *tiles*, and the axis maps from the space of the level
 //! below into its own.
 
+mod cbor;
+mod error;
+pub mod index;
+pub mod keys;
 pub mod level;
+pub mod packed;
+mod packer;
+pub mod root;
 pub mod tile;
+
+pub use error::SnapshotError;
+pub use packer::PackLimits;
