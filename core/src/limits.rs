@@ -175,3 +175,27 @@ pub const MIN_STRIPE_COLUMNS: u32 = 128;
 pub const FIRST_TILE_BYTES: usize = 48 * 1024;
 /// Bytes of cells that wait for a tile while a sheet is imported.
 pub const MAX_WRITER_BYTES: usize = 24 * 1024 * 1024;
+/// Bytes of a snapshot's root before it is compressed.
+pub const MAX_ROOT_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of a snapshot's root as stored. Most of a large one is hashes, which do not compress.
+pub const MAX_STORED_ROOT_BYTES: usize = MAX_ROOT_BYTES;
+/// Levels of a snapshot, the young one included: with each at least twice the one above, this is far
+/// above what any bucket holds.
+pub const MAX_LEVELS: usize = 32;
+/// Spans of the regions that a level clears in one sheet, rows and columns, values and formats together.
+pub const MAX_LEVEL_CLEAR_SPANS: usize = 50_000;
+/// Runs of the numbers that sheets of one spreadsheet ever had.
+pub const MAX_SHEET_NUMBER_RUNS: usize = 100_000;
+/// Clients whose last mutation a snapshot knows; beyond it, the longest idle are forgotten.
+pub const MAX_ROOT_CLIENTS: usize = 50_000;
+/// Seconds after which a snapshot forgets an idle client: 90 days.
+pub const CLIENT_IDLE_S: u64 = 90 * 24 * 60 * 60;
+/// Bytes of one sheet's index that stay in the root: enough for a level of 10 million cells.
+pub const INLINE_INDEX_BYTES: usize = 16 * 1024;
+/// Bytes of the indexes of one level that stay in the root.
+pub const INLINE_LEVEL_BYTES: usize = 64 * 1024;
+/// Bytes of the young level that stay in the root, cells and all.
+pub const INLINE_YOUNG_BYTES: usize = 512 * 1024;
+/// Bytes of the formats of one sheet's ranges that stay in the root; as many for all sheets together
+/// as for one level.
+pub const INLINE_FORMATS_BYTES: usize = 4 * 1024;

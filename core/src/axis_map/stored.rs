@@ -1,23 +1,31 @@
 //! Axis maps as stored: each run by its distance from the end of the run before.
 
+use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use super::{Axis, AxisMap, Run};
 use crate::limits::MAX_AXIS_RUNS;
 
 /// An axis map in its stored layout; the layout is released and never changes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[cbor(transparent)]
 pub struct StoredAxisMap(
-    #[serde(deserialize_with = "crate::bounded::at_most::<_, _, MAX_AXIS_RUNS>")] Vec<StoredRun>,
+    #[serde(deserialize_with = "crate::bounded::at_most::<_, _, MAX_AXIS_RUNS>")]
+    #[n(0)]
+    Vec<StoredRun>,
 );
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
+#[cbor(array)]
 struct StoredRun {
     /// Deleted before it.
+    #[n(0)]
     src_gap: u32,
     /// Inserted before it.
+    #[n(1)]
     dst_gap: u32,
     /// 0: to the end of the axis.
+    #[n(2)]
     len: u32,
 }
 

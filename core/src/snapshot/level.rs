@@ -1,18 +1,25 @@
 //! Levels: what a range of entries did, in the space of its last (design `3-snapshots.md` §1).
 
+use minicbor::{Decode, Encode};
+
+use super::cbor;
 use crate::axis_map::{Axis, AxisMap};
 use crate::operation::{SheetId, Span, Spans};
 
 /// BLAKE3 of a chunk's bytes before they are compressed: its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChunkHash(pub [u8; 32]);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[cbor(transparent)]
+pub struct ChunkHash(#[cbor(n(0), with = "minicbor::bytes")] pub [u8; 32]);
 
 /// A chunk by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
+#[cbor(array)]
 pub struct ChunkRef {
     /// Its name.
+    #[n(0)]
     pub hash: ChunkHash,
     /// Its bytes as stored, compressed.
+    #[n(1)]
     pub bytes: u32,
 }
 
@@ -62,11 +69,14 @@ impl LevelSheet {
 }
 
 /// Rows and columns: all cells where one of each meet, in the space of its level.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[cbor(array)]
 pub struct Region {
     /// Its rows.
+    #[cbor(n(0), with = "cbor::row_spans")]
     pub rows: Spans,
     /// Its columns.
+    #[cbor(n(1), with = "cbor::column_spans")]
     pub columns: Spans,
 }
 
@@ -114,11 +124,14 @@ pub struct TilePlace {
 }
 
 /// The bytes of a tile.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[cbor(flat)]
 pub enum StoredTile {
     /// A chunk of its own.
-    Chunk(ChunkRef),
+    #[n(0)]
+    Chunk(#[n(0)] ChunkRef),
     /// Inside what refers to it, in the format of a chunk, not compressed: small levels, above all the
     /// young one in the root.
-    Inline(Vec<u8>),
+    #[n(1)]
+    Inline(#[cbor(n(0), with = "minicbor::bytes")] Vec<u8>),
 }

@@ -4,10 +4,20 @@
 //! cells in the space of its last entry, in *tiles*, and the axis maps from the space of the level
 //! below into its own.
 
+mod cbor;
 pub mod cells;
+mod error;
 pub mod fold;
+pub mod index;
+pub mod keys;
 pub mod level;
 pub mod merge;
 pub mod outline;
+pub mod packed;
+mod packer;
 pub mod policy;
+pub mod root;
 pub mod tile;
+
+pub use error::SnapshotError;
+pub use packer::PackLimits;

@@ -39,6 +39,17 @@ impl FormatLayer {
         self.records.iter().rev().find(holds).map(|record| record.format.as_str())
     }
 
+    /// The records, oldest first.
+    pub(crate) fn records(&self) -> &[RangeFormat] {
+        &self.records
+    }
+
+    /// The layer that has these records, oldest first, as read from a snapshot.
+    pub(crate) fn from_records(records: Vec<RangeFormat>) -> Self {
+        let bytes = records.iter().map(weight_bytes).fold(0, usize::saturating_add);
+        Self { records, bytes }
+    }
+
     /// Whether no range has a format.
     pub(crate) fn is_empty(&self) -> bool {
         self.records.is_empty()

@@ -1,0 +1,158 @@
+//! The index of a level: which tile is where, and in how many objects that is written down (design
+//! `3-snapshots.md` §2). Byte by byte in `FORMAT-index-and-root.md`.
+//!
+//! Packaging, from small to large; whatever is small enough stays in what refers to it:
+//! 1. the index and the tiles themselves in the root,
+//! 2. the index in the root, each tile a chunk,
+//! 3. the index a chunk of its own: one part, which the root names,
+//! 4. many parts, each with the columns and rows of some stripes; the list of parts, which is the
+//!    column index, in the root or a chunk of its own,
+//! 5. stripes so tall that their rows are in parts, too.
+//!
+//! So a tile is at most four reads from the root: list of parts, part, rows, tile; most often one.
+
+mod axis_index;
+mod check;
+mod chunk;
+mod indexed;
+mod lookup;
+mod pack;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub(super) use check::{check_chunk, ensure};
+pub use axis_index::{AxisIndex, Pair};
+pub use chunk::IndexChunk;
+pub use indexed::Indexed;
+pub use lookup::{Fetched, Loaded, Places};
+pub use pack::pack_level;
+
+use minicbor::{Decode, Encode};
+
+use super::cbor;
+use super::level::{ChunkRef, LevelSheet, Region, StoredTile};
+use crate::axis_map::AxisMap;
+use crate::limits::MAX_SHEETS;
+use crate::operation::SheetId;
+
+/// Inside of what refers to it, or a chunk of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[cbor(flat)]
+pub enum Kept<T> {
+    /// Here.
+    #[n(0)]
+    Inline(#[n(0)] T),
+    /// In a chunk.
+    #[n(1)]
+    Chunk(#[n(0)] ChunkRef),
+}
+
+/// A level as a root has it.
+#[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
+#[cbor(transparent)]
+pub struct PackedLevel {
+    /// The sheets that it changes, by number, ascending.
+    #[cbor(n(0), decode_with = "cbor::at_most::<_, _, MAX_SHEETS>")]
+    pub sheets: Vec<PackedSheet>,
+}
+
+/// What a level did to one sheet.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[cbor(array)]
+pub struct PackedSheet {
+    /// The sheet.
+    #[n(0)]
+    pub sheet: SheetId,
+    /// What it did to older cells.
+    #[n(1)]
+    pub moves: Kept<SheetMoves>,
+    /// Its own cells.
+    #[n(2)]
+    pub stripes: Stripes,
+}
+
+/// What a level does to the cells of older ones: where they are now, and where they are hidden.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[cbor(map)]
+pub struct SheetMoves {
+    /// Where the rows of the next older level stand in this level's space.
+    #[cbor(n(0), with = "cbor::row_map")]
+    pub rows: AxisMap,
+    /// Where its columns stand.
+    #[cbor(n(1), with = "cbor::column_map")]
+    pub columns: AxisMap,
+    /// Where older values and formulas are hidden.
+    #[n(2)]
+    pub value_clears: Vec<Region>,
+    /// Where older formats of single cells are hidden.
+    #[n(3)]
+    pub format_clears: Vec<Region>,
+}
+
+/// The index of a sheet's tiles: first of its columns, then of the rows of each stripe.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[cbor(flat)]
+pub enum Stripes {
+    /// All of it, here.
+    #[n(0)]
+    Inline(#[n(0)] Indexed<RowIndex>),
+    /// In parts, each the index of neighbouring stripes.
+    #[n(1)]
+    Parts(#[n(0)] Indexed<ChunkRef>),
+    /// In parts, whose list is a chunk of its own.
+    #[n(2)]
+    Chunk(#[n(0)] ChunkRef),
+}
+
+/// The index of a stripe's rows.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[cbor(flat)]
+pub enum RowIndex {
+    /// The tiles.
+    #[n(0)]
+    Tiles(#[n(0)] Indexed<IndexedTile>),
+    /// In parts, each the tiles of neighbouring rows.
+    #[n(1)]
+    Parts(#[n(0)] Indexed<ChunkRef>),
+}
+
+/// A tile, without its place.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[cbor(array)]
+pub struct IndexedTile {
+    /// Its cells that have a value or a format.
+    #[n(0)]
+    pub cells: u32,
+    /// Its bytes.
+    #[n(1)]
+    pub stored: StoredTile,
+}
+
+impl SheetMoves {
+    /// What a level does to the older cells of a sheet.
+    #[must_use]
+    pub fn of(sheet: &LevelSheet) -> Self {
+        Self {
+            rows: sheet.rows.clone(),
+            columns: sheet.columns.clone(),
+            value_clears: sheet.value_clears.clone(),
+            format_clears: sheet.format_clears.clone(),
+        }
+    }
+
+    /// How many spans its regions have; bounded by `MAX_LEVEL_CLEAR_SPANS`.
+    #[must_use]
+    pub fn clear_spans(&self) -> usize {
+        let regions = self.value_clears.iter().chain(&self.format_clears);
+        regions.map(|region| region.rows.len() + region.columns.len()).sum()
+    }
+}
+
+impl PackedLevel {
+    /// What the level did to a sheet, if anything.
+    #[must_use]
+    pub fn sheet(&self, sheet: SheetId) -> Option<&PackedSheet> {
+        let at = self.sheets.binary_search_by_key(&sheet, |packed| packed.sheet).ok()?;
+        self.sheets.get(at)
+    }
+}

@@ -1,0 +1,170 @@
+//! Objects as stored: one zstd frame, under the hash of what is in it.
+
+use std::io::Read;
+
+use super::SnapshotError;
+use super::level::{ChunkHash, ChunkRef};
+use crate::limits::{
+    MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
+};
+
+/// A fast level that is good enough.
+const COMPRESSION_LEVEL: i32 = 3;
+/// No object is longer than this window, as a power of two: a frame that asks for more memory to be
+/// unpacked is refused.
+const WINDOW_LOG: u32 = 23;
+const _: () = assert!(MAX_ROOT_BYTES <= 1 << WINDOW_LOG && MAX_CHUNK_BYTES <= 1 << WINDOW_LOG);
+
+/// The bounds of a kind of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes before compression.
+    pub plain_bytes: usize,
+    /// Bytes as stored.
+    pub stored_bytes: usize,
+}
+
+impl Bounds {
+    /// Of chunks.
+    pub const CHUNK: Self =
+        Self { plain_bytes: MAX_CHUNK_BYTES, stored_bytes: MAX_STORED_CHUNK_BYTES };
+    /// Of roots.
+    pub const ROOT: Self =
+        Self { plain_bytes: MAX_ROOT_BYTES, stored_bytes: MAX_STORED_ROOT_BYTES };
+}
+
+/// An object that is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedObject {
+    /// Its name, and its bytes as stored.
+    pub chunk: ChunkRef,
+    /// What is stored, with `Content-Encoding: zstd`.
+    pub stored: Vec<u8>,
+}
+
+impl ChunkHash {
+    /// The name of an object with these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+}
+
+/// Packs an object.
+///
+/// # Errors
+/// [`SnapshotError::TooLong`] beyond the bounds.
+pub fn pack(bytes: &[u8], bounds: Bounds) -> Result<PackedObject, SnapshotError> {
+    check_length(bytes.len(), bounds.plain_bytes)?;
+    let stored = zstd::bulk::compress(bytes, COMPRESSION_LEVEL);
+    let stored = stored.map_err(|_| SnapshotError::Compression)?;
+    check_length(stored.len(), bounds.stored_bytes)?;
+    let bytes_stored = u32::try_from(stored.len()).unwrap_or(u32::MAX);
+    Ok(PackedObject { chunk: ChunkRef { hash: ChunkHash::of(bytes), bytes: bytes_stored }, stored })
+}
+
+/// Unpacks an object and checks that it is the one of this name; total.
+///
+/// # Errors
+/// [`SnapshotError`] for an object beyond the bounds, for anything but one whole frame, and for
+/// bytes of another name.
+pub fn unpack(hash: ChunkHash, stored: &[u8], bounds: Bounds) -> Result<Vec<u8>, SnapshotError> {
+    check_length(stored.len(), bounds.stored_bytes)?;
+    let bytes = decompress(stored, bounds.plain_bytes)?;
+    if ChunkHash::of(&bytes) != hash {
+        return Err(SnapshotError::WrongHash { expected: hash });
+    }
+    Ok(bytes)
+}
+
+fn decompress(stored: &[u8], max_bytes: usize) -> Result<Vec<u8>, SnapshotError> {
+    let fault = |_| SnapshotError::Compression;
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(stored).map_err(fault)?;
+    decoder.window_log_max(WINDOW_LOG).map_err(fault)?;
+    let mut decoder = decoder.single_frame();
+    let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    decoder.by_ref().take(limit).read_to_end(&mut bytes).map_err(fault)?;
+    check_length(bytes.len(), max_bytes)?;
+    if !decoder.finish().is_empty() {
+        return Err(SnapshotError::Compression);
+    }
+    Ok(bytes)
+}
+
+fn check_length(bytes: usize, max: usize) -> Result<(), SnapshotError> {
+    if bytes > max {
+        return Err(SnapshotError::TooLong { bytes, max });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: Bounds = Bounds { plain_bytes: 1_000, stored_bytes: 100 };
+
+    /// Bytes that do not compress.
+    fn noise(count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        blake3::Hasher::new().finalize_xof().fill(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn an_object_is_what_was_packed() {
+        for bytes in [Vec::new(), vec![7; 1_000], noise(50)] {
+            let packed = pack(&bytes, SMALL).unwrap();
+            assert_eq!(packed.chunk.bytes as usize, packed.stored.len());
+            assert_eq!(unpack(packed.chunk.hash, &packed.stored, SMALL), Ok(bytes));
+        }
+    }
+
+    #[test]
+    fn bounds_are_met_at_n_and_not_at_one_more() {
+        assert!(pack(&[0; 1_001], SMALL).is_err());
+        let longer = Bounds { plain_bytes: 1_001, ..SMALL };
+        let packed = pack(&[0; 1_001], longer).unwrap();
+        assert!(unpack(packed.chunk.hash, &packed.stored, longer).is_ok());
+        let too_long = SnapshotError::TooLong { bytes: 1_001, max: 1_000 };
+        assert_eq!(unpack(packed.chunk.hash, &packed.stored, SMALL), Err(too_long));
+
+        let wide = Bounds { stored_bytes: 1_000, ..SMALL };
+        let packed = pack(&noise(300), wide).unwrap();
+        let stored_bytes = packed.stored.len();
+        for (stored_bytes, fits) in [(stored_bytes, true), (stored_bytes - 1, false)] {
+            let bounds = Bounds { stored_bytes, ..SMALL };
+            assert_eq!(pack(&noise(300), bounds).is_ok(), fits);
+            assert_eq!(unpack(packed.chunk.hash, &packed.stored, bounds).is_ok(), fits);
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_is_an_error() {
+        let packed = pack(&noise(80), SMALL).unwrap();
+        let hash = packed.chunk.hash;
+        for cut in 0..packed.stored.len() {
+            assert!(unpack(hash, &packed.stored[..cut], SMALL).is_err(), "{cut}");
+            let mut flipped = packed.stored.clone();
+            flipped[cut] ^= 1;
+            // A bit of the frame's header may mean nothing; then the bytes are the same.
+            assert!(unpack(hash, &flipped, SMALL).is_ok_and(|bytes| bytes != noise(80)) == false);
+        }
+        let behind = [packed.stored.as_slice(), &[0]].concat();
+        assert_eq!(unpack(hash, &behind, SMALL), Err(SnapshotError::Compression));
+        let twice = [packed.stored.as_slice(), packed.stored.as_slice()].concat();
+        assert!(unpack(hash, &twice, Bounds::CHUNK).is_err());
+        let other = ChunkHash([0; 32]);
+        let wrong = SnapshotError::WrongHash { expected: other };
+        assert_eq!(unpack(other, &packed.stored, SMALL), Err(wrong));
+    }
+
+    #[test]
+    fn a_bomb_is_not_unpacked() {
+        let bomb = zstd::bulk::compress(&vec![0; 64 << 20], COMPRESSION_LEVEL).unwrap();
+        assert!(bomb.len() < 10_000);
+        // Its frame asks for more memory than any object needs.
+        assert!(unpack(ChunkHash([0; 32]), &bomb, Bounds::ROOT).is_err());
+    }
+}

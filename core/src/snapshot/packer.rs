@@ -1,0 +1,120 @@
+//! What stays in a root, and what becomes a chunk of its own.
+
+use std::collections::HashSet;
+
+use minicbor::Encode;
+
+use super::SnapshotError;
+use super::cbor::{self, Kind};
+use super::level::{ChunkHash, ChunkRef};
+use super::packed::{Bounds, PackedObject, pack};
+use crate::limits::{
+    INLINE_FORMATS_BYTES, INLINE_INDEX_BYTES, INLINE_LEVEL_BYTES, INLINE_YOUNG_BYTES,
+    TARGET_CHUNK_BYTES,
+};
+
+/// How much stays in the root, and how long chunks become; all in bytes before compression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PackLimits {
+    /// Of one sheet's index, of its moves, or of its formats, in the root.
+    pub inline_bytes: usize,
+    /// Of all sheets together in the root.
+    pub inline_total_bytes: usize,
+    /// Of a chunk, unless a single element of it is longer.
+    pub chunk_bytes: usize,
+}
+
+impl PackLimits {
+    /// Of a level.
+    pub const LEVEL: Self = Self {
+        inline_bytes: INLINE_INDEX_BYTES,
+        inline_total_bytes: INLINE_LEVEL_BYTES,
+        chunk_bytes: TARGET_CHUNK_BYTES,
+    };
+    /// Of the young level: all of it in the root, unless its maps or its clears are very large.
+    pub const YOUNG: Self = Self {
+        inline_bytes: INLINE_YOUNG_BYTES,
+        inline_total_bytes: INLINE_YOUNG_BYTES,
+        chunk_bytes: TARGET_CHUNK_BYTES,
+    };
+    /// Of the formats of ranges, and of the numbers of sheets.
+    pub const AROUND: Self = Self {
+        inline_bytes: INLINE_FORMATS_BYTES,
+        inline_total_bytes: INLINE_LEVEL_BYTES,
+        chunk_bytes: TARGET_CHUNK_BYTES,
+    };
+}
+
+/// Collects the chunks that something is packed into.
+pub(super) struct Packer {
+    limits: PackLimits,
+    /// What is left of the bytes that may stay in the root.
+    left_bytes: usize,
+    objects: Vec<PackedObject>,
+    written: HashSet<ChunkHash>,
+}
+
+impl Packer {
+    pub(super) fn new(limits: PackLimits) -> Self {
+        let left_bytes = limits.inline_total_bytes;
+        Self { limits, left_bytes, objects: Vec::new(), written: HashSet::new() }
+    }
+
+    /// The chunks to write, those first that others refer to.
+    pub(super) fn into_objects(self) -> Vec<PackedObject> {
+        self.objects
+    }
+
+    /// Whether something small stays in the root; then it takes its part of the bytes.
+    pub(super) fn stays<T: Encode<()>>(&mut self, part: &T) -> bool {
+        let bytes = cbor::encoded_bytes(part);
+        let stays = bytes <= self.limits.inline_bytes.min(self.left_bytes);
+        if stays {
+            self.left_bytes = self.left_bytes.saturating_sub(bytes);
+        }
+        stays
+    }
+
+    /// Whether something fits into a chunk with others.
+    pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T) -> bool {
+        cbor::encoded_bytes(part) <= self.limits.chunk_bytes
+    }
+
+    /// Makes a chunk; equal ones are written once.
+    pub(super) fn chunk<T: Encode<()>>(
+        &mut self,
+        kind: Kind,
+        body: &T,
+    ) -> Result<ChunkRef, SnapshotError> {
+        let object = pack(&cbor::encode(kind, body), Bounds::CHUNK)?;
+        let chunk = object.chunk;
+        if self.written.insert(chunk.hash) {
+            self.objects.push(object);
+        }
+        Ok(chunk)
+    }
+
+    /// Cuts a list into the contents of chunks, each as full as it can be; `frame_bytes` are what an
+    /// item takes in a list besides its own.
+    pub(super) fn cut<T>(
+        &self,
+        list: impl IntoIterator<Item = T>,
+        frame_bytes: usize,
+        item_bytes: impl Fn(&T) -> usize,
+    ) -> Vec<Vec<T>> {
+        let (mut cut, mut part, mut part_bytes) = (Vec::new(), Vec::new(), frame_bytes);
+        for item in list {
+            let bytes = item_bytes(&item).saturating_add(frame_bytes);
+            if !part.is_empty() && part_bytes.saturating_add(bytes) > self.limits.chunk_bytes {
+                cut.push(std::mem::take(&mut part));
+                part_bytes = frame_bytes;
+            }
+            part_bytes = part_bytes.saturating_add(bytes);
+            part.push(item);
+        }
+        if !part.is_empty() {
+            cut.push(part);
+        }
+        cut
+    }
+}
