@@ -156,6 +156,15 @@ pub const MAX_SNAPSHOT_JOB_BYTES: usize = 1_024;
 pub const MAX_TILE_TEXT_BYTES: usize = 4 * 1024;
 /// Cells of one tile, values and formats counted apart.
 pub const MAX_TILE_CELLS: usize = 1 << 18;
+/// Columns of one tile that hold something: each takes a few hundred bytes of memory.
+pub const MAX_TILE_COLUMNS: usize = 1 << 16;
+/// Bytes of texts of one tile that come out of fewer bytes of its chunk: what texts share is written
+/// once.
+pub const MAX_EXPANDED_TEXT_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of the formats of one tile, those of each column counted once.
+pub const MAX_COPIED_FORMAT_BYTES: usize = 4 * 1024 * 1024;
+/// Words of the texts of one column that is written as words.
+pub const MAX_WORDS: usize = 1 << 20;
 /// Bytes of a chunk before it is compressed.
 pub const MAX_CHUNK_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a chunk as stored, compressed (design `3-snapshots.md` §3).

@@ -4,5 +4,6 @@
 //! cells in the space of its last entry, in *tiles*, and the axis maps from the space of the level
 //! below into its own.
 
+pub mod chunk;
 pub mod level;
 pub mod tile;
