@@ -158,6 +158,15 @@ pub const MAX_SNAPSHOT_JOB_BYTES: usize = 1_024;
 pub const MAX_TILE_TEXT_BYTES: usize = 4 * 1024;
 /// Cells of one tile, values and formats counted apart.
 pub const MAX_TILE_CELLS: usize = 1 << 18;
+/// Columns of one tile that hold something: each takes a few hundred bytes of memory.
+pub const MAX_TILE_COLUMNS: usize = 1 << 16;
+/// Bytes of texts of one tile that come out of fewer bytes of its chunk: what texts share is written
+/// once.
+pub const MAX_EXPANDED_TEXT_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of the formats of one tile, those of each column counted once.
+pub const MAX_COPIED_FORMAT_BYTES: usize = 4 * 1024 * 1024;
+/// Words of the texts of one column that is written as words.
+pub const MAX_WORDS: usize = 1 << 20;
 /// Bytes of a chunk before it is compressed.
 pub const MAX_CHUNK_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a chunk as stored, compressed: a row of the narrowest stripe fits, with the longest texts
@@ -167,8 +176,6 @@ pub const MAX_STORED_CHUNK_BYTES: usize = 2 * 1024 * 1024;
 pub const TARGET_CHUNK_BYTES: usize = 128 * 1024;
 /// Bytes of changes in memory from which on a level is made of them before more is folded.
 pub const FOLD_BYTES: usize = 16 * 1024 * 1024;
-/// Spans of cleared regions from which on a level is made of them.
-pub const MAX_FOLD_REGION_SPANS: usize = 50_000;
 /// Columns of the narrowest stripe.
 pub const MIN_STRIPE_COLUMNS: u32 = 128;
 /// Bytes of a stored chunk that the first tile of a sheet should have: a first view is small.
@@ -199,3 +206,12 @@ pub const INLINE_YOUNG_BYTES: usize = 512 * 1024;
 /// Bytes of the formats of one sheet's ranges that stay in the root; as many for all sheets together
 /// as for one level.
 pub const INLINE_FORMATS_BYTES: usize = 4 * 1024;
+/// Bytes of the young level's cells, as they stand in the root, from which on it becomes a level of its
+/// own (design `3-snapshots.md` §1, Policy).
+pub const YOUNG_BYTES: usize = 64 * 1024;
+/// Cells from which on nobody tries whether they fit the young level.
+pub const MAX_YOUNG_CELLS: usize = 64 * 1024;
+/// Runs of an axis's map, and spans of cleared regions, of one sheet of one level. One operation may go
+/// beyond it once more; a level that would have more is merged with all below, where there is nothing
+/// left to move or hide.
+pub const MAX_LEVEL_CHANGES: usize = 4_000;

@@ -22,7 +22,9 @@ pub struct ObjectKey {
 
 /// A text that is no key of such an object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no key of a {kind}: it is sheets/, a spreadsheet's id, /{kind}s/ and 64 digits")]
+#[error(
+    "`{text}` is no key of a {kind}: it is sheets/, a spreadsheet's id, /{kind}s/ and 64 digits"
+)]
 pub struct NotAnObjectKey {
     /// As given.
     pub text: String,

@@ -23,15 +23,6 @@ pub struct ChunkRef {
     pub bytes: u32,
 }
 
-/// A chunk that is to be stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewChunk {
-    /// Its name and its bytes.
-    pub reference: ChunkRef,
-    /// What is stored: compressed with zstd.
-    pub stored: Vec<u8>,
-}
-
 /// The effect of a contiguous range of entries on all sheets.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Level {

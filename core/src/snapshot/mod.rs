@@ -6,6 +6,7 @@
 
 mod cbor;
 pub mod cells;
+pub mod chunk;
 mod error;
 pub mod fold;
 pub mod index;

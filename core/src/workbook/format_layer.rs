@@ -46,8 +46,9 @@ impl FormatLayer {
 
     /// The layer that has these records, oldest first, as read from a snapshot.
     pub(crate) fn from_records(records: Vec<RangeFormat>) -> Self {
-        let bytes = records.iter().map(weight_bytes).fold(0, usize::saturating_add);
-        Self { records, bytes }
+        let mut layer = Self { records, bytes: 0, spans: 0 };
+        (_, layer.spans, layer.bytes) = layer.totals(|_| true);
+        layer
     }
 
     /// Whether no range has a format.

@@ -69,10 +69,12 @@ impl Delta {
         self.weight_bytes.saturating_add(runs.saturating_mul(RUN_BYTES))
     }
 
-    /// Spans of all cleared regions: each is moved with every insert and delete.
-    pub(super) fn region_spans(&self) -> usize {
+    /// Runs of its maps, about, or spans of its cleared regions, whichever is more: each is moved or
+    /// walked with every insert and delete.
+    pub(super) fn changes(&self) -> usize {
         let regions = self.value_clears.iter().chain(&self.format_clears);
-        regions.map(Region::spans).fold(0, usize::saturating_add)
+        let spans = regions.map(Region::spans).fold(0, usize::saturating_add);
+        spans.max(self.rows.run_count()).max(self.columns.run_count())
     }
 
     pub(super) fn set_cell(&mut self, extent: &mut Extent, edit: &CellEdit) {

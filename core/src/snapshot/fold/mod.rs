@@ -5,8 +5,6 @@
 
 mod delta;
 mod level;
-#[cfg(test)]
-mod tests;
 
 pub use level::{FoldedLevel, FoldedSheet, LongTextObject};
 
@@ -15,7 +13,7 @@ use std::collections::BTreeMap;
 use self::delta::Delta;
 use super::outline::{Outline, SheetOutline};
 use crate::axis_map::Axis;
-use crate::limits::{FOLD_BYTES, MAX_FOLD_REGION_SPANS};
+use crate::limits::{FOLD_BYTES, MAX_LEVEL_CHANGES};
 use crate::operation::{Operation, SheetId};
 
 /// A run of entries, as far as it is folded.
@@ -36,10 +34,9 @@ impl Fold {
     /// depends on nothing but the log.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        let sum = |of: fn(&Delta) -> usize| -> usize {
-            self.deltas.values().map(of).fold(0, usize::saturating_add)
-        };
-        sum(Delta::weight_bytes) >= FOLD_BYTES || sum(Delta::region_spans) >= MAX_FOLD_REGION_SPANS
+        let bytes = self.deltas.values().map(Delta::weight_bytes);
+        bytes.fold(0, usize::saturating_add) >= FOLD_BYTES
+            || self.deltas.values().any(|delta| delta.changes() >= MAX_LEVEL_CHANGES)
     }
 
     /// Applies committed operations, one after the other. Total, as the workbook's.

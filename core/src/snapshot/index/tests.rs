@@ -14,10 +14,10 @@ use crate::limits::{
     MAX_STORED_CHUNK_BYTES,
 };
 use crate::operation::{Span, Spans};
-use crate::snapshot::{PackLimits, SnapshotError};
 use crate::snapshot::cbor::Kind;
 use crate::snapshot::level::{ChunkHash, Level, Stripe, TilePlace};
 use crate::snapshot::packed::{Bounds, PackedObject, unpack};
+use crate::snapshot::{PackLimits, SnapshotError};
 
 /// Everything in the root.
 const ROOT: PackLimits =
@@ -123,7 +123,9 @@ fn a_regular_grid_of_any_size_is_two_pairs() {
     assert!(index.push(span(2_000_000, 2_000_001)) && index.push(span(2_000_001, 2_000_003)));
     let behind = [(0, 10_000), (1_000_000, 0), (2_000_000, 1), (2_000_001, 1), (2_000_003, 0)];
     assert_eq!(pairs(&index), behind);
-    assert!(!index.push(span(2_000_002, 2_000_005)) && !index.push(Span { first: 3_000_000, count: 0 }));
+    assert!(
+        !index.push(span(2_000_002, 2_000_005)) && !index.push(Span { first: 3_000_000, count: 0 })
+    );
     assert_eq!((pairs(&index), index.len()), (behind.to_vec(), 10_002));
 }
 
@@ -136,16 +138,16 @@ fn pairs_that_nobody_writes_are_refused() {
     assert_eq!(read(&[]), Some(AxisIndex::default()));
     assert!(read(&[(3, 2), (5, 0), (7, 1), (8, 1), (10, 0)]).is_some());
     for bad in [
-        &[(0, 1)][..],                        // no end
-        &[(0, 0)],                            // nothing but an end
-        &[(0, 0), (1, 1), (2, 0)],            // a gap at the beginning
-        &[(0, 2), (3, 0)],                    // no whole sizes
-        &[(0, 4), (3, 0)],                    // parts of nothing
-        &[(0, 1), (0, 1), (1, 0)],            // twice the same start
-        &[(5, 1), (4, 0)],                    // backwards
-        &[(0, 1), (4, 0), (4, 1), (6, 0)],    // a gap of nothing
-        &[(0, 1), (4, 0), (5, 0)],            // two gaps
-        &[(0, 1), (4, 1), (8, 0)],            // equal parts that are not one run
+        &[(0, 1)][..],                     // no end
+        &[(0, 0)],                         // nothing but an end
+        &[(0, 0), (1, 1), (2, 0)],         // a gap at the beginning
+        &[(0, 2), (3, 0)],                 // no whole sizes
+        &[(0, 4), (3, 0)],                 // parts of nothing
+        &[(0, 1), (0, 1), (1, 0)],         // twice the same start
+        &[(5, 1), (4, 0)],                 // backwards
+        &[(0, 1), (4, 0), (4, 1), (6, 0)], // a gap of nothing
+        &[(0, 1), (4, 0), (5, 0)],         // two gaps
+        &[(0, 1), (4, 1), (8, 0)],         // equal parts that are not one run
         &[(0, u32::MAX), (u32::MAX, u32::MAX), (1, 0)],
     ] {
         assert_eq!(read(bad), None, "{bad:?}");
@@ -175,15 +177,17 @@ fn any_stored() -> impl Strategy<Value = StoredTile> {
 
 fn any_stripes() -> impl Strategy<Value = Vec<Stripe>> {
     any_spans(MAX_COLUMNS).prop_flat_map(|columns| {
-        let tiles = || {
-            any_spans(MAX_ROWS).prop_flat_map(|rows| {
-                let place = |rows| {
-                    (any::<u32>(), any_stored())
-                        .prop_map(move |(cells, stored)| TilePlace { rows, cells, stored })
-                };
-                rows.into_iter().map(place).collect::<Vec<_>>()
-            })
-        };
+        let tiles =
+            || {
+                any_spans(MAX_ROWS).prop_flat_map(|rows| {
+                    let place =
+                        |rows| {
+                            (any::<u32>(), any_stored())
+                                .prop_map(move |(cells, stored)| TilePlace { rows, cells, stored })
+                        };
+                    rows.into_iter().map(place).collect::<Vec<_>>()
+                })
+            };
         let stripe = |columns| tiles().prop_map(move |tiles| Stripe { columns, tiles });
         columns.into_iter().map(stripe).collect::<Vec<_>>()
     })
@@ -211,7 +215,8 @@ fn some_spans(limit: u32) -> impl Strategy<Value = Spans> {
 }
 
 pub(crate) fn any_region() -> impl Strategy<Value = Region> {
-    (some_spans(MAX_ROWS), some_spans(MAX_COLUMNS)).prop_map(|(rows, columns)| Region { rows, columns })
+    (some_spans(MAX_ROWS), some_spans(MAX_COLUMNS))
+        .prop_map(|(rows, columns)| Region { rows, columns })
 }
 
 pub(crate) fn any_level() -> impl Strategy<Value = Level> {
@@ -236,7 +241,10 @@ fn any_limits() -> impl Strategy<Value = PackLimits> {
 
 /// Without stripes that have no tiles: they are nothing.
 fn occupied(mut level: Level) -> Level {
-    level.sheets.iter_mut().for_each(|sheet| sheet.stripes.retain(|stripe| !stripe.tiles.is_empty()));
+    level
+        .sheets
+        .iter_mut()
+        .for_each(|sheet| sheet.stripes.retain(|stripe| !stripe.tiles.is_empty()));
     level
 }
 
@@ -248,9 +256,12 @@ fn meets(spans: &Spans, span: Span) -> bool {
 fn scanned(level: &Level, sheet: SheetId, region: &Region) -> Vec<(Span, TilePlace)> {
     let stripes = level.sheets.iter().filter(|other| other.sheet == sheet);
     let stripes = stripes.flat_map(|sheet| &sheet.stripes);
-    let tiles = stripes.flat_map(|stripe| stripe.tiles.iter().map(|tile| (stripe.columns, tile.clone())));
+    let tiles =
+        stripes.flat_map(|stripe| stripe.tiles.iter().map(|tile| (stripe.columns, tile.clone())));
     tiles
-        .filter(|(columns, tile)| meets(&region.columns, *columns) && meets(&region.rows, tile.rows))
+        .filter(|(columns, tile)| {
+            meets(&region.columns, *columns) && meets(&region.rows, tile.rows)
+        })
         .collect()
 }
 
@@ -260,9 +271,8 @@ fn regions_of(level: &Level, sheet: SheetId, any: Region) -> Vec<Region> {
     let all = Region { rows: Spans::all(Axis::Rows), columns: Spans::all(Axis::Columns) };
     let places = scanned(level, sheet, &all);
     let region = |(columns, tile): &(Span, TilePlace)| {
-        [(tile.rows.first, columns.first), (tile.rows.end(), columns.end())].map(|(row, column)| {
-            Region { rows: around(row, 2), columns: around(column, 1) }
-        })
+        [(tile.rows.first, columns.first), (tile.rows.end(), columns.end())]
+            .map(|(row, column)| Region { rows: around(row, 2), columns: around(column, 1) })
     };
     places.iter().take(8).flat_map(region).chain([any, all, Region::default()]).collect()
 }
@@ -475,7 +485,11 @@ fn limits_are_met_at_n_and_not_at_one_more() {
     let stored = |stored: StoredTile| {
         let tile = TilePlace { rows: span(0, 1), cells: 1, stored };
         let stripes = vec![Stripe { columns: span(0, 1), tiles: vec![tile] }];
-        pack_level(&Level { sheets: vec![sheet_of(0, stripes)] }, PackLimits { inline_bytes: usize::MAX, inline_total_bytes: usize::MAX, ..ROOT }).is_ok()
+        pack_level(
+            &Level { sheets: vec![sheet_of(0, stripes)] },
+            PackLimits { inline_bytes: usize::MAX, inline_total_bytes: usize::MAX, ..ROOT },
+        )
+        .is_ok()
     };
     let chunk = |bytes: usize| StoredTile::Chunk(ChunkRef { bytes: bytes as u32, ..chunk_of(0) });
     assert!(stored(chunk(MAX_STORED_CHUNK_BYTES)) && !stored(chunk(MAX_STORED_CHUNK_BYTES + 1)));

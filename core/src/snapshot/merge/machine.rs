@@ -12,13 +12,14 @@ use super::stripes::ColumnWeights;
 use super::{Source, composed, sources};
 use crate::axis_map::{Axis, AxisMap};
 use crate::operation::{Span, Spans};
+use crate::snapshot::chunk::Chunk;
 use crate::snapshot::level::{
-    ChunkHash, ChunkRef, Level, LevelSheet, NewChunk, StoredTile, Stripe, TilePlace,
+    ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, Stripe, TilePlace,
 };
 use crate::snapshot::tile::Tile;
 
 /// Makes a chunk of a tile; `None` if it is too large for one.
-pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<NewChunk>;
+pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<Chunk>;
 
 /// A merge under way.
 #[derive(Debug, Clone)]
@@ -66,7 +67,7 @@ pub enum MergeStep {
         /// The tile.
         tile: MergedTile,
         /// What to store.
-        chunk: Option<NewChunk>,
+        chunk: Option<Chunk>,
         /// Where the merge stands behind it.
         cursor: MergeCursor,
     },
@@ -156,7 +157,7 @@ impl Merge {
         }
     }
 
-    fn tile(&mut self, place: TilePlace, chunk: Option<NewChunk>) -> MergeStep {
+    fn tile(&mut self, place: TilePlace, chunk: Option<Chunk>) -> MergeStep {
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let (mut stripe, mut density) = (0, 0);
         if let Some(run) = &mut self.run {

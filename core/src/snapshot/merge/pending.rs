@@ -2,7 +2,8 @@
 
 use crate::limits::{FIRST_TILE_BYTES, MAX_STORED_CHUNK_BYTES, MAX_TILE_CELLS, TARGET_CHUNK_BYTES};
 use crate::operation::Span;
-use crate::snapshot::level::{NewChunk, StoredTile, TilePlace};
+use crate::snapshot::chunk::Chunk;
+use crate::snapshot::level::{StoredTile, TilePlace};
 use crate::snapshot::tile::Tile;
 
 use super::TileEncoder;
@@ -24,7 +25,7 @@ pub(super) struct Pending {
 #[derive(Debug, Clone)]
 pub(super) struct CutTile {
     pub(super) place: TilePlace,
-    pub(super) chunk: NewChunk,
+    pub(super) chunk: Chunk,
 }
 
 /// A row that fits no chunk: no row of `MIN_STRIPE_COLUMNS` columns is that large.

@@ -9,9 +9,8 @@ use super::{Below, Part, Source, TileEncoder, Window, merge_window};
 use crate::axis_map::AxisMap;
 use crate::limits::TARGET_CHUNK_BYTES;
 use crate::operation::{Span, Spans};
-use crate::snapshot::level::{
-    ChunkHash, ChunkRef, NewChunk, Region, StoredTile, Stripe, TilePlace,
-};
+use crate::snapshot::chunk::Chunk;
+use crate::snapshot::level::{ChunkHash, ChunkRef, Region, StoredTile, Stripe, TilePlace};
 use crate::snapshot::tile::Tile;
 
 /// Tiles that are asked for at once, beyond those without which nothing goes on.
@@ -55,7 +54,7 @@ pub(super) enum StripeStep {
     /// These tiles are needed.
     Load(Vec<ChunkRef>),
     /// The next tile of the output, with its chunk unless that is stored already.
-    Tile(TilePlace, Option<NewChunk>),
+    Tile(TilePlace, Option<Chunk>),
     /// Nothing.
     Done,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::limits::{MAX_COLUMNS, MIN_STRIPE_COLUMNS, TARGET_CHUNK_BYTES};
+use crate::limits::{MAX_COLUMNS, MAX_TILE_COLUMNS, MIN_STRIPE_COLUMNS, TARGET_CHUNK_BYTES};
 use crate::operation::Span;
 
 /// How many bytes the columns of a sheet have: by groups of `MIN_STRIPE_COLUMNS`.
@@ -37,7 +37,8 @@ impl ColumnWeights {
         if bytes == 0 {
             return;
         }
-        let one_tile = bytes <= u64::try_from(TARGET_CHUNK_BYTES).unwrap_or(u64::MAX);
+        let narrow = usize::try_from(columns.count).is_ok_and(|count| count <= MAX_TILE_COLUMNS);
+        let one_tile = narrow && bytes <= u64::try_from(TARGET_CHUNK_BYTES).unwrap_or(u64::MAX);
         if one_tile || columns.count <= MIN_STRIPE_COLUMNS {
             stripes.push(columns);
             return;
@@ -73,7 +74,7 @@ mod tests {
             spans.iter().map(|span| (span.first, span.count)).collect::<Vec<_>>()
         };
         assert_eq!(stripes(&[]), []);
-        assert_eq!(stripes(&[(0, 10, target)]), [(0, MAX_COLUMNS)]);
+        assert_eq!(stripes(&[(0, 10, target)]), [(0, 1 << 16)]);
         assert_eq!(stripes(&[(0, 10, target + 1)]), [(0, 128)]);
         // Two of 128 columns fit one tile together.
         let some = [(0, 129, 2 * target), (256, 128, target / 2), (384, 128, target / 2)];
@@ -81,7 +82,7 @@ mod tests {
         assert_eq!(stripes(&[(0, 256, 4 * target)]), [(0, 128), (128, 128)]);
         // Far apart.
         let far = [(0, 1, target), (MAX_COLUMNS - 1, 1, target)];
-        let half = MAX_COLUMNS / 2;
-        assert_eq!(stripes(&far), [(0, half), (half, half)]);
+        let wide = 1 << 16;
+        assert_eq!(stripes(&far), [(0, wide), (MAX_COLUMNS - wide, wide)]);
     }
 }

@@ -6,7 +6,8 @@ use super::TileEncoder;
 use super::pending::{CutTile, Pending, RowTooLarge};
 use crate::limits::{MAX_WRITER_BYTES, MIN_STRIPE_COLUMNS};
 use crate::operation::Span;
-use crate::snapshot::level::{NewChunk, Stripe, TilePlace};
+use crate::snapshot::chunk::Chunk;
+use crate::snapshot::level::{Stripe, TilePlace};
 use crate::snapshot::tile::{Tile, TileColumn};
 use crate::workbook::Extent;
 
@@ -46,7 +47,7 @@ impl SheetWriter {
         &mut self,
         block: Tile,
         encode: TileEncoder<'_>,
-    ) -> Result<Vec<NewChunk>, RowTooLarge> {
+    ) -> Result<Vec<Chunk>, RowTooLarge> {
         self.cells = self.cells.saturating_add(u64::try_from(block.cells()).unwrap_or(u64::MAX));
         for (number, part) in by_stripe(block) {
             if let (Some(last), end @ 1..) = (part.columns.last(), part.end()) {
@@ -80,7 +81,7 @@ impl SheetWriter {
     pub fn finish(
         mut self,
         encode: TileEncoder<'_>,
-    ) -> Result<(WrittenSheet, Vec<NewChunk>), RowTooLarge> {
+    ) -> Result<(WrittenSheet, Vec<Chunk>), RowTooLarge> {
         let mut chunks = Vec::new();
         for stripe in self.stripes.values_mut() {
             while !stripe.pending.is_empty() {
@@ -102,7 +103,7 @@ impl SheetWriter {
 }
 
 impl WrittenStripe {
-    fn cut(&mut self, encode: TileEncoder<'_>) -> Result<Option<NewChunk>, RowTooLarge> {
+    fn cut(&mut self, encode: TileEncoder<'_>) -> Result<Option<Chunk>, RowTooLarge> {
         let cut = self.pending.cut(encode)?;
         Ok(cut.map(|CutTile { place, chunk }| {
             self.tiles.push(place);
@@ -147,7 +148,7 @@ mod tests {
                 let hash = ChunkHash([u8::try_from(made.borrow().len() % 256).unwrap(); 32]);
                 let bytes = u32::try_from(stored.len()).unwrap();
                 made.borrow_mut().push(tile.clone());
-                Some(NewChunk { reference: ChunkRef { hash, bytes }, stored })
+                Some(Chunk { reference: ChunkRef { hash, bytes }, stored })
             };
             let mut writer = SheetWriter::default();
             let mut chunks = Vec::new();
@@ -176,7 +177,7 @@ mod tests {
     fn memory_is_bounded_however_many_stripes_there_are() {
         let encode = |tile: &Tile| {
             let bytes = u32::try_from(tile.cells()).unwrap();
-            Some(NewChunk {
+            Some(Chunk {
                 reference: ChunkRef { hash: ChunkHash([0; 32]), bytes },
                 stored: Vec::new(),
             })

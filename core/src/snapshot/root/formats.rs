@@ -99,7 +99,8 @@ pub fn pack_formats<'a>(
             continue;
         }
         let parts = packer.cut(records.0, LIST_BYTES, cbor::encoded_bytes);
-        let chunks = parts.into_iter().map(|part| packer.chunk(Kind::Formats, &FormatRecords(part)));
+        let chunks =
+            parts.into_iter().map(|part| packer.chunk(Kind::Formats, &FormatRecords(part)));
         packed.push(PackedFormats::Chunks(chunks.collect::<Result<_, _>>()?));
     }
     Ok((packed, packer.into_objects()))

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use crate::operation::{Operation, SheetId};
 use crate::snapshot::cells::cells;
+use crate::snapshot::chunk::Chunk;
 use crate::snapshot::fold::{Fold, FoldedSheet};
-use crate::snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, NewChunk, StoredTile};
+use crate::snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile};
 use crate::snapshot::merge::{
     Below, LevelChanges, LevelInput, Merge, MergeStep, Part, SheetInput, Window, merge_window,
     sources,
@@ -30,14 +31,11 @@ pub(super) struct World {
 }
 
 impl World {
-    fn encode(&self, tile: &Tile) -> NewChunk {
+    fn encode(&self, tile: &Tile) -> Chunk {
         let hash = ChunkHash(*blake3::hash(format!("{tile:?}").as_bytes()).as_bytes());
         let stored = vec![0; tile.cells() * self.bytes_per_cell];
         self.chunks.borrow_mut().insert(hash, Arc::new(tile.clone()));
-        NewChunk {
-            reference: ChunkRef { hash, bytes: u32::try_from(stored.len()).unwrap() },
-            stored,
-        }
+        Chunk { reference: ChunkRef { hash, bytes: u32::try_from(stored.len()).unwrap() }, stored }
     }
 
     /// Folds operations, and merges what they did with the newest levels.

@@ -1,0 +1,28 @@
+//! Chunks: what snapshots are stored in (design `3-snapshots.md` §3).
+//!
+//! A tile is written column by column, each part in whichever of a few ways will be smallest once it
+//! is compressed. The format is written down byte by byte in `FORMAT.md`.
+
+mod bit_packing;
+mod bytes;
+mod column;
+mod error;
+mod estimate;
+mod format_dictionary;
+mod header;
+mod integers;
+mod kinds;
+mod numbers;
+mod packed;
+mod presence;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod tile;
+mod values;
+
+use header::VERSION;
+
+pub use error::{TileTooLarge, UnpackableChunk, UnreadableChunk, UnreadableStoredChunk};
+pub use packed::{Chunk, chunk_of, hash, unpack};
+pub use tile::{decode, encode};

@@ -1,0 +1,170 @@
+//! The numbers of a column: finite `f64`s, kept bit by bit.
+
+mod decimals;
+mod dictionary;
+mod planes;
+
+use super::bytes::Reader;
+use super::error::UnreadableChunk;
+
+/// How numbers are written; the high bits of their first byte. The low ones are the decimals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Integers, divided by a power of ten.
+    Decimals,
+    /// The same, and those that are no such decimals.
+    WithExceptions,
+    /// The first bytes of all, the second bytes, …
+    Planes,
+    /// The same of each number's difference in bits from the one before.
+    Changes,
+    /// Distinct numbers, and codes.
+    Dictionary,
+}
+
+const FORMS: [Form; 5] =
+    [Form::Decimals, Form::WithExceptions, Form::Planes, Form::Changes, Form::Dictionary];
+
+impl Form {
+    fn number(self) -> u8 {
+        match self {
+            Self::Decimals => 0,
+            Self::WithExceptions => 1,
+            Self::Planes => 2,
+            Self::Changes => 3,
+            Self::Dictionary => 4,
+        }
+    }
+
+    fn head(self, decimals: u8) -> u8 {
+        self.number() << 4 | decimals
+    }
+}
+
+/// Writes finite numbers. Says what they will take compressed.
+pub(super) fn write(out: &mut Vec<u8>, values: &[f64]) -> usize {
+    let (bytes, cost) = without_dictionary(values);
+    match dictionary::write(values) {
+        Some((shorter, less)) if less < cost => {
+            out.extend_from_slice(&shorter);
+            less
+        }
+        _ => {
+            out.extend_from_slice(&bytes);
+            cost
+        }
+    }
+}
+
+fn without_dictionary(values: &[f64]) -> (Vec<u8>, usize) {
+    let decimals = decimals::write(values);
+    match decimals {
+        Some(decimals) if decimals.exceptions == 0 => (decimals.bytes, decimals.cost),
+        decimals => {
+            let planes = planes::write(values);
+            match decimals {
+                Some(decimals) if decimals.cost <= planes.1 => (decimals.bytes, decimals.cost),
+                _ => planes,
+            }
+        }
+    }
+}
+
+/// Reads numbers, all of them finite. The caller has checked `count`.
+pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<f64>, UnreadableChunk> {
+    read_nested(reader, count, true)
+}
+
+fn read_nested(
+    reader: &mut Reader<'_>,
+    count: usize,
+    dictionary: bool,
+) -> Result<Vec<f64>, UnreadableChunk> {
+    let unknown = UnreadableChunk::Malformed("numbers are of an unknown kind");
+    let head = reader.byte()?;
+    let form = FORMS.into_iter().find(|form| form.number() == head >> 4).ok_or(unknown)?;
+    let decimals = head & 0x0f;
+    if decimals > 0 && !matches!(form, Form::Decimals | Form::WithExceptions) {
+        return Err(unknown);
+    }
+    match form {
+        Form::Decimals => decimals::read(reader, count, decimals, false),
+        Form::WithExceptions => decimals::read(reader, count, decimals, true),
+        Form::Planes => planes::read(reader, count, false),
+        Form::Changes => planes::read(reader, count, true),
+        Form::Dictionary if dictionary => dictionary::read(reader, count),
+        Form::Dictionary => Err(unknown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn round(values: &[f64]) -> (Form, usize) {
+        let mut bytes = Vec::new();
+        write(&mut bytes, values);
+        let mut reader = Reader::new(&bytes);
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&read(&mut reader, values.len()).unwrap()), bits(values));
+        assert_eq!(reader.len(), 0);
+        (FORMS[usize::from(bytes[0] >> 4)], bytes.len())
+    }
+
+    fn finite() -> impl Strategy<Value = f64> {
+        let special =
+            [0.0, -0.0, f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::MIN, 9_007_199_254_740_991.0];
+        prop_oneof![
+            any::<f64>().prop_filter("finite", |number| number.is_finite()),
+            proptest::sample::select(special.to_vec()),
+            any::<i32>().prop_map(f64::from),
+            (any::<i32>(), 0..9_i32)
+                .prop_map(|(digits, places)| f64::from(digits) / 10_f64.powi(places)),
+            (-9_007_199_254_740_995_i64..9_007_199_254_740_995).prop_map(|number| {
+                #[allow(clippy::cast_precision_loss, reason = "near the greatest exact integer")]
+                let number = number as f64;
+                number
+            }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_read_back(values in proptest::collection::vec(finite(), 1..60), repeat in 1..20_usize) {
+            round(&values);
+            round(&values.repeat(repeat));
+        }
+
+        #[test]
+        fn any_bytes_are_finite_numbers_or_an_error(
+            bytes in proptest::collection::vec(any::<u8>(), 0..80),
+            count in 1..3_000_usize,
+        ) {
+            if let Ok(values) = read(&mut Reader::new(&bytes), count) {
+                prop_assert_eq!(values.len(), count);
+                prop_assert!(values.iter().all(|value| value.is_finite()));
+            }
+        }
+    }
+
+    #[test]
+    fn each_form_where_it_is_the_smallest() {
+        let prices: Vec<f64> =
+            (0..5_000_u32).map(|row| f64::from(row * 7_919 % 100_003) / 100.0).collect();
+        assert_eq!(round(&prices).0, Form::Decimals);
+        let mut mixed = prices.clone();
+        for (index, number) in [(7, -0.0), (9, 1e300), (4_999, 0.1 + 0.2), (0, 5e-324)] {
+            mixed[index] = number;
+        }
+        assert_eq!(round(&mixed).0, Form::WithExceptions);
+        let roots: Vec<f64> = prices.iter().map(|price| price.sqrt()).collect();
+        assert_eq!(round(&roots).0, Form::Planes);
+        let rates: Vec<f64> =
+            (0..5_000).map(|row| [0.1 + 0.2, 1.0 / 3.0, 7e200][row * row % 3]).collect();
+        assert_eq!(round(&rates).0, Form::Dictionary);
+        assert_eq!(round(&[12.75]).1, 3);
+        assert_eq!(round(&[-0.0]).1, 9);
+    }
+}

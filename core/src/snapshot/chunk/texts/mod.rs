@@ -1,0 +1,137 @@
+//! A row of texts whose count is known: values, previews, formulas, formats.
+
+mod dictionary;
+mod front_coding;
+mod plain;
+mod words;
+
+use super::bytes::Reader;
+use super::error::UnreadableChunk;
+use crate::snapshot::tile::TextSpan;
+
+/// How texts are written; their first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Lengths, then all bytes.
+    Plain,
+    /// Distinct texts, and codes.
+    Dictionary,
+    /// How much each shares with the one before, and the rest of it.
+    FrontCoding,
+    /// Distinct words, and the codes of each text's words.
+    Words,
+}
+
+impl Form {
+    fn number(self) -> u8 {
+        match self {
+            Self::Plain => 0,
+            Self::Dictionary => 1,
+            Self::FrontCoding => 2,
+            Self::Words => 3,
+        }
+    }
+
+    fn from_number(number: u8) -> Option<Self> {
+        let all = [Self::Plain, Self::Dictionary, Self::FrontCoding, Self::Words];
+        all.into_iter().find(|form| form.number() == number)
+    }
+
+    /// Whether it may be written inside `outer`, as its distinct texts.
+    fn may_stand_in(self, outer: Self) -> bool {
+        match outer {
+            Self::Dictionary => self != Self::Dictionary,
+            Self::Words => matches!(self, Self::Plain | Self::FrontCoding),
+            Self::Plain | Self::FrontCoding => false,
+        }
+    }
+}
+
+/// Texts as written.
+struct Written {
+    bytes: Vec<u8>,
+    /// Bytes that they will take compressed, about.
+    cost: usize,
+    /// Bytes of text that come out where fewer went in.
+    expanded: usize,
+}
+
+/// Writes texts in the form that will be smallest. `room` is how many bytes of text may still come
+/// out where fewer go in.
+pub(super) fn write(out: &mut Vec<u8>, texts: &[&str], room: &mut usize) {
+    let written = best(texts, *room, None);
+    *room -= written.expanded.min(*room);
+    out.extend_from_slice(&written.bytes);
+}
+
+fn best(texts: &[&str], room: usize, outer: Option<Form>) -> Written {
+    let plain = plain::write(texts);
+    if texts.len() < 2 {
+        return plain;
+    }
+    let may = |form: Form| outer.is_none_or(|outer| form.may_stand_in(outer));
+    let others = [
+        may(Form::FrontCoding).then(|| front_coding::write(texts)).flatten(),
+        may(Form::Words).then(|| words::write(texts, room)).flatten(),
+        may(Form::Dictionary).then(|| dictionary::write(texts, room)).flatten(),
+    ];
+    let others = others.into_iter().flatten().filter(|other| other.expanded <= room);
+    std::iter::once(plain)
+        .chain(others)
+        .min_by_key(|written| written.cost)
+        .unwrap_or_else(|| plain::write(texts))
+}
+
+/// Reads `count` texts of at most `most_bytes` each; they stand in `texts`, equal ones perhaps once.
+/// The caller has checked `count`, and checks that each span is a text.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    count: usize,
+    most_bytes: usize,
+    texts: &mut String,
+) -> Result<Vec<TextSpan>, UnreadableChunk> {
+    read_inside(reader, count, most_bytes, texts, None)
+}
+
+fn read_inside(
+    reader: &mut Reader<'_>,
+    count: usize,
+    most_bytes: usize,
+    texts: &mut String,
+    outer: Option<Form>,
+) -> Result<Vec<TextSpan>, UnreadableChunk> {
+    let form = Form::from_number(reader.byte()?);
+    let form = form.filter(|form| outer.is_none_or(|outer| form.may_stand_in(outer)));
+    match form.ok_or(UnreadableChunk::Malformed("texts are of an unknown kind"))? {
+        Form::Plain => plain::read(reader, count, most_bytes, texts),
+        Form::Dictionary => dictionary::read(reader, count, most_bytes, texts),
+        Form::FrontCoding => front_coding::read(reader, count, most_bytes, texts),
+        Form::Words => words::read(reader, count, most_bytes, texts),
+    }
+}
+
+/// Adds bytes to `texts`, if they are UTF-8.
+fn push_utf8(texts: &mut String, bytes: &[u8]) -> Result<(), UnreadableChunk> {
+    let malformed = |_| UnreadableChunk::Malformed("a text is not UTF-8");
+    texts.push_str(std::str::from_utf8(bytes).map_err(malformed)?);
+    Ok(())
+}
+
+/// Spans of texts that stand one behind the other, from the end of what there is.
+fn spans(texts: &str, lengths: &[u32]) -> Vec<TextSpan> {
+    let mut start = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+    let span = |len: &u32| {
+        let span = TextSpan { start, len: *len };
+        start = start.saturating_add(*len);
+        span
+    };
+    lengths.iter().map(span).collect()
+}
+
+/// A limit of bytes as a number of 32 bits.
+fn limit(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

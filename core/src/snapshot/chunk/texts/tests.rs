@@ -1,0 +1,114 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::limits::{MAX_EXPANDED_TEXT_BYTES, MAX_TILE_TEXT_BYTES};
+
+fn round(texts: &[&str]) -> (Form, usize) {
+    let (mut bytes, mut room) = (Vec::new(), MAX_EXPANDED_TEXT_BYTES);
+    write(&mut bytes, texts, &mut room);
+    let mut reader = Reader::new(&bytes);
+    // Something stands there already.
+    let mut read_texts = "été".to_owned();
+    let spans = read(&mut reader, texts.len(), MAX_TILE_TEXT_BYTES, &mut read_texts).unwrap();
+    assert_eq!(spans.iter().map(|span| span.of(&read_texts)).collect::<Vec<_>>(), texts);
+    assert_eq!(reader.len(), 0);
+    let taken = MAX_EXPANDED_TEXT_BYTES - room;
+    assert!(reader.take_expanded(MAX_EXPANDED_TEXT_BYTES - taken).is_ok(), "both count the same");
+    assert!(reader.take_expanded(1).is_err(), "both count the same");
+    (Form::from_number(bytes[0]).unwrap(), bytes.len())
+}
+
+proptest! {
+    #[test]
+    fn texts_read_back(
+        texts in proptest::collection::vec("[ab ]{0,6}|\\PC{0,8}|[a-c]{2} [a-c]{2} é+", 1..80),
+        repeat in 1..30_usize,
+    ) {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        round(&texts);
+        round(&texts.repeat(repeat));
+        let mut sorted = texts.repeat(repeat);
+        sorted.sort_unstable();
+        round(&sorted);
+    }
+
+    #[test]
+    fn any_bytes_are_texts_or_an_error(
+        bytes in proptest::collection::vec(any::<u8>(), 0..80),
+        count in 1..3_000_usize,
+    ) {
+        let mut texts = String::new();
+        if let Ok(spans) = read(&mut Reader::new(&bytes), count, 100, &mut texts) {
+            prop_assert_eq!(spans.len(), count);
+            prop_assert!(spans.iter().all(|span| span.len <= 100));
+        }
+    }
+}
+
+#[test]
+fn each_form_where_it_is_the_smallest() {
+    let hash = |number: u64| blake3::hash(&number.to_le_bytes()).to_hex();
+    let codes: Vec<String> = (0..3_000).map(|row| hash(row)[..12].to_owned()).collect();
+    let paths: Vec<String> = (0..3_000).map(|row| format!("/var/log/service/{row:06}")).collect();
+    let word = |row: u64| hash(row % 97)[..6].to_owned();
+    let notes: Vec<String> =
+        (0..3_000).map(|row| [word(row * row), word(row * 31), word(row / 7)].join(" ")).collect();
+    let names: Vec<String> = (0..3_000).map(|row| hash(row * row % 61)[..20].to_owned()).collect();
+    for (texts, form) in [
+        (codes, Form::Plain),
+        (paths, Form::FrontCoding),
+        (notes, Form::Words),
+        (names, Form::Dictionary),
+    ] {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        assert_eq!(round(&texts).0, form);
+    }
+    assert_eq!(round(&["abc"]).1, 5);
+}
+
+/// A column of texts that share nearly everything.
+fn shared(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("{}{number:010}", "x".repeat(4_086))).collect()
+}
+
+#[test]
+fn texts_that_expand_end_at_their_limit() {
+    let most = MAX_EXPANDED_TEXT_BYTES / MAX_TILE_TEXT_BYTES;
+    for (count, form) in [(most, Form::FrontCoding), (most + 1, Form::Plain)] {
+        let texts = shared(count);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        assert_eq!(round(&texts).0, form, "{count}");
+    }
+    // Written by another, one more is refused.
+    let texts = shared(most + 1);
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let written = front_coding::write(&texts).unwrap().bytes;
+    let read = read(&mut Reader::new(&written), most + 1, MAX_TILE_TEXT_BYTES, &mut String::new());
+    assert!(matches!(read, Err(UnreadableChunk::TooLarge(_))));
+}
+
+#[test]
+fn a_text_that_is_too_long_is_refused_in_every_form() {
+    let long = "a b ".repeat(5);
+    let texts = [long.as_str(); 4];
+    let room = MAX_EXPANDED_TEXT_BYTES;
+    let all = [
+        plain::write(&texts),
+        dictionary::write(&texts, room).unwrap(),
+        front_coding::write(&texts).unwrap(),
+        words::write(&texts, room).unwrap(),
+    ];
+    for written in all {
+        let read =
+            |most| read(&mut Reader::new(&written.bytes), 4, most, &mut String::new()).is_ok();
+        assert!(read(20) && !read(19), "{}", written.bytes[0]);
+    }
+}
+
+#[test]
+fn forms_stand_in_each_other_only_so_deep() {
+    for (outer, inner) in [(1, 1), (3, 1), (3, 3)] {
+        let bytes = [outer, 1, inner, 1, 0, 0, 0, 0];
+        assert!(read(&mut Reader::new(&bytes), 1, 9, &mut String::new()).is_err());
+    }
+}

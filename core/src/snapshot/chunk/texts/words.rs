@@ -1,0 +1,83 @@
+//! Texts made of words that come again: each word once, how many words each text has, and their codes.
+//!
+//! A text is what stands between single spaces, so that every text is words: "" is one empty word,
+//! and two spaces have an empty word between them.
+
+use super::dictionary::codes;
+use super::{Form, Written, best, limit, read_inside, spans};
+use crate::limits::MAX_WORDS;
+use crate::snapshot::chunk::bytes::{Reader, write_count};
+use crate::snapshot::chunk::error::UnreadableChunk;
+use crate::snapshot::chunk::integers;
+use crate::snapshot::tile::TextSpan;
+
+/// Texts that are looked at to see whether they have words.
+const SAMPLE: usize = 64;
+
+pub(super) fn write(texts: &[&str], room: usize) -> Option<Written> {
+    let spaces = |text: &&str| text.bytes().filter(|byte| *byte == b' ').count();
+    let sampled = texts.len().min(SAMPLE);
+    if texts.iter().take(SAMPLE).map(spaces).sum::<usize>() < sampled {
+        return None;
+    }
+    let expanded = texts.iter().map(|text| text.len()).sum::<usize>();
+    if expanded > room {
+        return None;
+    }
+    let (words, codes) = codes(texts.iter().flat_map(|text| text.split(' ')))?;
+    if codes.len() > MAX_WORDS {
+        return None;
+    }
+    let mut bytes = vec![Form::Words.number()];
+    write_count(&mut bytes, words.len());
+    let nested = best(&words, room, Some(Form::Words));
+    bytes.extend_from_slice(&nested.bytes);
+    let mut cost = 3 + nested.cost;
+    cost += integers::write_counts(&mut bytes, texts.iter().map(|text| spaces(text) + 1));
+    cost += integers::write(&mut bytes, &codes);
+    Some(Written { bytes, cost, expanded: expanded + words.len() + nested.expanded })
+}
+
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    count: usize,
+    most_bytes: usize,
+    texts: &mut String,
+) -> Result<Vec<TextSpan>, UnreadableChunk> {
+    let malformed = UnreadableChunk::Malformed("a text has no words, or is too long");
+    let mut letters = String::new();
+    let distinct = reader.count(MAX_WORDS)?;
+    // Even an empty word takes room.
+    reader.take_expanded(distinct)?;
+    let distinct = read_inside(reader, distinct, most_bytes, &mut letters, Some(Form::Words))?;
+    let counts = integers::read_counts(reader, count, limit(most_bytes) + 1)?;
+    let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
+    let total = usize::try_from(total).ok().filter(|total| *total <= MAX_WORDS);
+    let total = total.ok_or(malformed)?;
+    reader.take_expanded(total.saturating_sub(count))?;
+    let most = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
+    let codes = integers::read_counts(reader, total, most)?;
+    let mut codes = codes.into_iter();
+    let mut joined = String::new();
+    let mut lengths = Vec::with_capacity(count);
+    for count in counts {
+        let start = joined.len();
+        for number in 0..count {
+            let code = codes.next().and_then(|code| usize::try_from(code).ok());
+            let word = *code.and_then(|code| distinct.get(code)).ok_or(malformed)?;
+            reader.take_expanded(usize::try_from(word.len).unwrap_or(usize::MAX))?;
+            if number > 0 {
+                joined.push(' ');
+            }
+            joined.push_str(word.of(&letters));
+        }
+        let length = joined.len() - start;
+        if count == 0 || length > most_bytes {
+            return Err(malformed);
+        }
+        lengths.push(limit(length));
+    }
+    let spans = spans(texts, &lengths);
+    texts.push_str(&joined);
+    Ok(spans)
+}
