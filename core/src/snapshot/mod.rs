@@ -13,12 +13,15 @@ pub mod index;
 pub mod keys;
 pub mod level;
 pub mod merge;
+pub mod objects;
 pub mod outline;
 pub mod packed;
 mod packer;
 pub mod policy;
 pub mod root;
+pub mod round;
 pub mod tile;
+pub mod view;
 
 pub use error::SnapshotError;
 pub use packer::PackLimits;

@@ -76,17 +76,19 @@ impl LevelInput {
 
     /// A level whose cells are at hand.
     #[must_use]
-    pub fn in_memory(sheet: LevelSheet, tile: Tile) -> Self {
+    pub fn in_memory(sheet: LevelSheet, tile: Arc<Tile>) -> Self {
         Self {
             rows: sheet.rows,
             columns: sheet.columns,
             value_clears: sheet.value_clears,
             format_clears: sheet.format_clears,
-            cells: InputCells::Memory(Arc::new(tile)),
+            cells: InputCells::Memory(tile),
         }
     }
 
-    pub(super) fn changes(&self) -> LevelChanges<'_> {
+    /// What it did, but for its cells.
+    #[must_use]
+    pub fn changes(&self) -> LevelChanges<'_> {
         LevelChanges {
             rows: &self.rows,
             columns: &self.columns,

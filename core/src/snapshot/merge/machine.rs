@@ -10,7 +10,6 @@ use super::pending::RowTooLarge;
 use super::stripe::{Levels, LoadedTiles, StripeRun, StripeStep};
 use super::stripes::ColumnWeights;
 use super::{Source, composed, sources};
-use crate::axis_map::{Axis, AxisMap};
 use crate::operation::{Span, Spans};
 use crate::snapshot::chunk::Chunk;
 use crate::snapshot::level::{
@@ -185,8 +184,8 @@ impl Merge {
 /// The merged sheet; none if nothing is left of it.
 fn closed(input: &SheetInput, run: SheetRun) -> Option<LevelSheet> {
     let changes: Vec<_> = input.levels.iter().map(LevelInput::changes).collect();
-    let all = composed(&changes);
-    let mut sheet = LevelSheet {
+    let all = composed(&changes).above(input.below);
+    let sheet = LevelSheet {
         sheet: input.sheet,
         rows: all.rows,
         columns: all.columns,
@@ -194,13 +193,6 @@ fn closed(input: &SheetInput, run: SheetRun) -> Option<LevelSheet> {
         format_clears: all.format_clears,
         stripes: run.tiles.into_iter().filter(|stripe| !stripe.tiles.is_empty()).collect(),
     };
-    if input.below.is_nothing() {
-        // There is nothing below that could be moved or hidden.
-        sheet.rows = AxisMap::identity(Axis::Rows);
-        sheet.columns = AxisMap::identity(Axis::Columns);
-        sheet.value_clears.clear();
-        sheet.format_clears.clear();
-    }
     (!sheet.is_nothing()).then_some(sheet)
 }
 

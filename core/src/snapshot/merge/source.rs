@@ -1,5 +1,6 @@
 //! The levels of a merge, as seen from the newest.
 
+use super::Below;
 use crate::axis_map::{Axis, AxisMap};
 use crate::snapshot::level::Region;
 
@@ -67,6 +68,12 @@ pub fn composed(levels: &[LevelChanges<'_>]) -> ComposedChanges {
 }
 
 impl ComposedChanges {
+    /// The changes as far as there is something below that they could move or hide.
+    #[must_use]
+    pub fn above(self, below: Below) -> Self {
+        if below.is_nothing() { Self::nothing() } else { self }
+    }
+
     fn nothing() -> Self {
         Self {
             rows: AxisMap::identity(Axis::Rows),

@@ -30,7 +30,9 @@ pub enum Below {
 }
 
 impl Below {
-    pub(super) fn is_nothing(self) -> bool {
+    /// Whether there is no level.
+    #[must_use]
+    pub fn is_nothing(self) -> bool {
         self != Self::Levels
     }
 }

@@ -1,0 +1,145 @@
+//! A round that merges the young level with some of the newest.
+
+use super::next::{NextRoot, next_root};
+use super::young::{inputs, sheet_input};
+use super::{Base, FoldedRound, counts};
+use crate::limits::{MAX_LEVEL_CHANGES, MAX_LEVELS};
+use crate::operation::SheetId;
+use crate::position::Position;
+use crate::snapshot::SnapshotError;
+use crate::snapshot::index::{PackedLevel, pack_level};
+use crate::snapshot::level::{Level, LevelSheet};
+use crate::snapshot::merge::{InputCells, LevelInput, SheetInput, composed};
+use crate::snapshot::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
+use crate::snapshot::packer::PackLimits;
+use crate::snapshot::policy::levels_to_merge;
+use crate::snapshot::root::RootLevel;
+
+/// Which levels are merged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MergePlan {
+    /// How many of the oldest stay as they are.
+    kept: usize,
+}
+
+impl MergePlan {
+    pub(super) fn new(base: &Base, folded: &FoldedRound) -> Self {
+        /// What a cell of the young level will take, about.
+        const CELL_BYTES: u64 = 6;
+        let young = inputs(base, folded, base.levels.len());
+        let cells = young.iter().flat_map(|input| &input.levels).map(|level| match &level.cells {
+            InputCells::Memory(tile) => u64::try_from(tile.cells()).unwrap_or(u64::MAX),
+            InputCells::Chunks(_) => 0,
+        });
+        let young_bytes = cells.fold(0, u64::saturating_add).saturating_mul(CELL_BYTES).max(1);
+        let sizes: Vec<u64> = base.levels.iter().map(|level| level.bytes).collect();
+        let merged = levels_to_merge(&sizes, young_bytes);
+        let kept = base.levels.len().saturating_sub(merged);
+        // Room for this one and a young one.
+        Self { kept: if kept.saturating_add(2) > MAX_LEVELS { 0 } else { kept } }
+    }
+
+    /// The levels that become one, sheet by sheet.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] if an index makes no sense.
+    pub fn inputs(
+        &mut self,
+        base: &Base,
+        folded: &FoldedRound,
+        objects: &Objects,
+    ) -> Result<Fetch<Vec<SheetInput>>, SnapshotError> {
+        loop {
+            match self.inputs_above(base, folded, objects)? {
+                Fetch::Ready(inputs) if self.kept > 0 && too_many_changes(&inputs) => self.kept = 0,
+                fetch => return Ok(fetch),
+            }
+        }
+    }
+
+    fn inputs_above(
+        &self,
+        base: &Base,
+        folded: &FoldedRound,
+        objects: &Objects,
+    ) -> Result<Fetch<Vec<SheetInput>>, SnapshotError> {
+        let mut missing = Missing::default();
+        let mut levels: Vec<Level> = Vec::new();
+        for level in base.levels.iter().skip(self.kept) {
+            let all = level.level.load_all(&|hash| objects.index.get(hash))?;
+            levels.extend(missing.take(fetch(all, ObjectKind::Index)));
+        }
+        let mut found = Vec::new();
+        for sheet in folded.outline.sheets.keys() {
+            found.extend(self.sheet_inputs(base, folded, *sheet, &levels)?);
+        }
+        Ok(missing.or(|| found))
+    }
+
+    fn sheet_inputs(
+        &self,
+        base: &Base,
+        folded: &FoldedRound,
+        sheet: SheetId,
+        levels: &[Level],
+    ) -> Result<Option<SheetInput>, SnapshotError> {
+        const INLINE: SnapshotError = SnapshotError::Shape("a level has its cells in the root");
+        let of = |level: &Level| level.sheets.iter().find(|s| s.sheet == sheet).cloned();
+        let mut inputs = Vec::new();
+        for level in levels.iter().filter_map(of) {
+            inputs.push(LevelInput::stored(level).ok_or(INLINE)?);
+        }
+        inputs.extend(base.young.get(&sheet).map(super::base::YoungSheet::input));
+        let new = folded.level.sheets.iter().find(|folded| folded.sheet == sheet).cloned();
+        inputs.extend(new.map(LevelInput::folded));
+        let some = !inputs.is_empty();
+        Ok(some.then(|| sheet_input(base, folded, sheet, self.kept, inputs)))
+    }
+
+    /// The next root, with the merged level.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] if it would be beyond a limit.
+    pub fn finish(
+        &self,
+        base: &Base,
+        folded: &FoldedRound,
+        merged: &Level,
+    ) -> Result<NextRoot, SnapshotError> {
+        let mut levels: Vec<RootLevel> = base.levels.iter().take(self.kept).cloned().collect();
+        let (level, objects) = pack_level(merged, PackLimits::LEVEL)?;
+        let after = levels.last().map(|level| level.last);
+        levels.push(root_level(after, folded.last, level, merged));
+        let mut next = next_root(base, folded, levels, None)?;
+        next.objects.splice(0..0, objects);
+        Ok(next)
+    }
+}
+
+/// Whether a sheet would have more runs or regions than a level should.
+fn too_many_changes(inputs: &[SheetInput]) -> bool {
+    inputs.iter().filter(|input| !input.below.is_nothing()).any(|input| {
+        let changes: Vec<_> = input.levels.iter().map(LevelInput::changes).collect();
+        let all = composed(&changes);
+        let sheet = LevelSheet {
+            sheet: input.sheet,
+            rows: all.rows,
+            columns: all.columns,
+            value_clears: all.value_clears,
+            format_clears: all.format_clears,
+            stripes: Vec::new(),
+        };
+        counts::changes(&sheet) > MAX_LEVEL_CHANGES
+    })
+}
+
+/// A level as the root has it.
+pub(super) fn root_level(
+    after: Option<Position>,
+    last: Position,
+    level: PackedLevel,
+    of: &Level,
+) -> RootLevel {
+    let (cells, bytes) = counts::level_totals(of);
+    RootLevel { after, last, cells, bytes, level }
+}

@@ -1,0 +1,128 @@
+//! Reading a window of a sheet: from the levels of a root, and what entries behind it did.
+
+use std::sync::Arc;
+
+use super::SnapshotError;
+use super::chunk;
+use super::fold::FoldedLevel;
+use super::index::{Places, SheetMoves};
+use super::level::{Region, StoredTile};
+use super::merge::{Below, LevelChanges, Part, Source, Window, merge_window, sources};
+use super::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
+use super::outline::Outline;
+use super::root::{Root, RootLevel};
+use super::round;
+use super::tile::Tile;
+use crate::axis_map::AxisMap;
+use crate::operation::{SheetId, Spans};
+
+/// The outline that a root has.
+///
+/// # Errors
+/// [`SnapshotError`] if its parts do not fit each other.
+pub fn outline(root: &Root, objects: &Objects) -> Result<Fetch<Outline>, SnapshotError> {
+    let mut missing = Missing::default();
+    let outline = round::outline(root, objects, &mut missing)?;
+    Ok(missing.or(|| outline))
+}
+
+/// The cells of a window at the position of a root, and of entries behind it. No root: the state of
+/// an empty log. What is missing is asked for in as few rounds as an index has levels.
+///
+/// # Errors
+/// [`SnapshotError`] if an object is not what refers to it says.
+pub fn window(
+    root: Option<&Root>,
+    tail: &FoldedLevel,
+    sheet: SheetId,
+    window: &Window,
+    objects: &Objects,
+) -> Result<Fetch<Tile>, SnapshotError> {
+    let mut missing = Missing::default();
+    let index = |hash: &_| objects.index.get(hash);
+    let mut levels: Vec<(&RootLevel, &SheetMoves)> = Vec::new();
+    for level in root.into_iter().flat_map(Root::all_levels) {
+        let moves = fetch(level.level.moves(sheet, &index)?, ObjectKind::Index);
+        levels.extend(missing.take(moves).flatten().map(|moves| (level, moves)));
+    }
+    if !missing.is_empty() {
+        return Ok(missing.or(Tile::default));
+    }
+    let newest = tail.sheets.iter().find(|folded| folded.sheet == sheet);
+    let tail_changes = newest.map(|folded| LevelChanges {
+        rows: &folded.rows,
+        columns: &folded.columns,
+        value_clears: &folded.value_clears,
+        format_clears: &folded.format_clears,
+    });
+    let changes: Vec<LevelChanges<'_>> =
+        levels.iter().map(|(_, moves)| changes_of(moves)).chain(tail_changes).collect();
+    let sources = sources(&changes);
+    let mut tiles: Vec<(usize, u32, u32, Arc<Tile>)> = Vec::new();
+    for (number, ((level, _), source)) in levels.iter().zip(&sources).enumerate() {
+        let region = region(source, window);
+        let places = level.level.tiles(sheet, &region, &index)?;
+        let places = missing.take(fetch(places, ObjectKind::Index)).unwrap_or_default();
+        load(number, places, objects, &mut missing, &mut tiles)?;
+    }
+    Ok(missing.or(|| {
+        let mut parts: Vec<Part<'_>> = tiles
+            .iter()
+            .filter_map(|(number, first_row, first_column, tile)| {
+                let source = sources.get(*number)?;
+                Some(Part { tile, first_row: *first_row, first_column: *first_column, source })
+            })
+            .collect();
+        if let (Some(folded), Some(source)) = (newest, sources.last()) {
+            parts.push(Part { tile: &folded.tile, first_row: 0, first_column: 0, source });
+        }
+        merge_window(&parts, window, Below::Nothing)
+    }))
+}
+
+fn changes_of(moves: &SheetMoves) -> LevelChanges<'_> {
+    LevelChanges {
+        rows: &moves.rows,
+        columns: &moves.columns,
+        value_clears: &moves.value_clears,
+        format_clears: &moves.format_clears,
+    }
+}
+
+/// Where the rows and columns of a window are in a level's own space.
+fn region(source: &Source, window: &Window) -> Region {
+    let back = |map: &AxisMap, first: u32, end: u32| {
+        map.reversed().kept(&Spans::one(first, end.saturating_sub(first)))
+    };
+    Region {
+        rows: back(&source.rows, window.rows.start, window.rows.end),
+        columns: back(&source.columns, window.columns.start, window.columns.end),
+    }
+}
+
+/// The tiles of a level, as far as they are there.
+fn load(
+    level: usize,
+    places: Places,
+    objects: &Objects,
+    missing: &mut Missing,
+    tiles: &mut Vec<(usize, u32, u32, Arc<Tile>)>,
+) -> Result<(), SnapshotError> {
+    const BAD_TILE: SnapshotError = SnapshotError::Shape("a tile in the root cannot be read");
+    for (columns, place) in places {
+        let tile = match &place.stored {
+            StoredTile::Inline(bytes) => {
+                Some(Arc::new(chunk::decode(bytes).map_err(|_| BAD_TILE)?))
+            }
+            StoredTile::Chunk(reference) => {
+                let tile = objects.tile(&reference.hash).cloned();
+                if tile.is_none() {
+                    missing.need(ObjectKind::Tile, *reference);
+                }
+                tile
+            }
+        };
+        tiles.extend(tile.map(|tile| (level, place.rows.first, columns.first, tile)));
+    }
+    Ok(())
+}
