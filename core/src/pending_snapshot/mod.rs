@@ -50,7 +50,7 @@ pub struct PendingSnapshot {
 }
 
 /// What the driver is to do next.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Read the first pending record of the log up to the job's position, consistently.
     FindFirst,

@@ -1,8 +1,6 @@
 //! What one worker does with one message.
 
-use super::{
-    Action, Event, Inputs, Outcome, PendingSnapshot, Rules, SafetyRule, is_finished,
-};
+use super::{Action, Event, Inputs, Outcome, PendingSnapshot, Rules, SafetyRule, is_finished};
 use crate::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
     MAX_CHECKPOINT_BYTES,
