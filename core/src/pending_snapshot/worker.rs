@@ -92,7 +92,7 @@ impl Worker {
             (Phase::LookingUpDone(own), Event::Segment(segment)) => {
                 self.looked_up(own, segment.as_ref(), inputs)
             }
-            (Phase::Building(own), event) => self.built(own, event, inputs),
+            (Phase::Building(own), event) => self.built(&own, event, inputs),
             (Phase::Checkpointing(own), Event::Written) => self.build(own, inputs),
             // If it is not known, the next worker finds out, and waits for the rest of the lease.
             (Phase::HandingOver, Event::Written | Event::Unknown) => {
@@ -192,24 +192,24 @@ impl Worker {
         Action::Build { checkpoint }
     }
 
-    fn built(&mut self, own: PendingSnapshot, event: Event, inputs: Inputs) -> Action {
+    fn built(&mut self, own: &PendingSnapshot, event: Event, inputs: Inputs) -> Action {
         let broken = Release::Failed { wait_s: BROKEN_WAIT_S };
         match event {
             // A builder that stands still would go on for ever.
             Event::Checkpoint(checkpoint)
                 if checkpoint.len() > MAX_CHECKPOINT_BYTES || checkpoint == own.checkpoint =>
             {
-                self.release(&own, broken, inputs)
+                self.release(own, broken, inputs)
             }
-            Event::Checkpoint(checkpoint) => self.checkpoint(&own, checkpoint, inputs),
+            Event::Checkpoint(checkpoint) => self.checkpoint(own, checkpoint, inputs),
             Event::EarlierSnapshot(earlier) if earlier < self.job.position => {
-                self.release(&own, Release::For(earlier), inputs)
+                self.release(own, Release::For(earlier), inputs)
             }
             Event::Built { root } => self.finish_with(root),
             Event::Failed { temporary: true } => {
-                self.release(&own, Release::Failed { wait_s: FAILED_WAIT_S }, inputs)
+                self.release(own, Release::Failed { wait_s: FAILED_WAIT_S }, inputs)
             }
-            _ => self.release(&own, broken, inputs),
+            _ => self.release(own, broken, inputs),
         }
     }
 
