@@ -24,6 +24,7 @@ pub mod load;
 pub mod operation;
 #[cfg(test)]
 pub(crate) mod oracle;
+pub mod pending_snapshot;
 pub mod position;
 pub mod records;
 pub mod relay;

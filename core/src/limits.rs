@@ -154,6 +154,30 @@ pub const MAX_VISIBILITY_S: u32 = 12 * 60 * 60;
 /// Bytes of a snapshot job's body.
 pub const MAX_SNAPSHOT_JOB_BYTES: usize = 1_024;
 
+/// Bytes of a checkpoint of a snapshot's work: cursors only (design `3-snapshots.md` §6).
+pub const MAX_CHECKPOINT_BYTES: usize = 4 * 1024;
+/// Seconds since its last sign of life after which the worker on a snapshot is taken for dead.
+pub const LEASE_S: u64 = 60;
+/// Seconds for which a worker hides its message, from its receipt and from each checkpoint on: a
+/// message comes back once its worker's lease is surely over.
+pub const WORK_VISIBILITY_S: u32 = 120;
+/// Seconds that a job waits for an earlier snapshot of its log: as often as a queue gives a message
+/// (`SNAPSHOT_RECEIVES`), that is eight hours.
+pub const EARLIER_WAIT_S: u32 = 30;
+/// Seconds since its last sign of life after which a pending snapshot is taken for one without a
+/// message: that would have come back after `WORK_VISIBILITY_S`.
+pub const ABANDONED_S: u64 = 180;
+/// Seconds that a job waits after a failure that may pass.
+pub const FAILED_WAIT_S: u32 = 60;
+/// Seconds that a job waits after a failure that stays until somebody mends it: a queue gives it
+/// for ten days.
+pub const BROKEN_WAIT_S: u32 = 15 * 60;
+/// Milliseconds before a function's end at which it hands a snapshot over at the latest.
+pub const HAND_OVER_MS: u64 = 30_000;
+/// How often a queue gives a snapshot's message before that becomes a dead letter: waiting for an
+/// earlier snapshot is not failing.
+pub const SNAPSHOT_RECEIVES: u32 = 1_000;
+
 /// Bytes of a text that a tile holds itself; of a longer one it holds this much as a preview.
 pub const MAX_TILE_TEXT_BYTES: usize = 4 * 1024;
 /// Cells of one tile, values and formats counted apart.

@@ -33,6 +33,15 @@ pub const LAST_SNAPSHOT: &str = "L";
 /// Segment: key of the archive object.
 pub const ARCHIVE: &str = "A";
 
+/// Pending snapshot: when it was last written, Unix seconds.
+pub const MODIFIED: &str = "M";
+/// Pending snapshot: 1 while a worker is on it, otherwise 0.
+pub const ACTIVE: &str = "A";
+/// Pending snapshot: a number that rises with each write; who writes names the one he has seen.
+pub const INCREMENT: &str = "I";
+/// Pending snapshot: the checkpoint, bytes.
+pub const CHECKPOINT: &str = "P";
+
 /// Prefix of the keys of external bodies in the bucket (design `2-log.md` §4).
 pub const UPLOADS_PREFIX: &str = "uploads/";
 /// Prefix of the keys of archived log segments in the bucket.

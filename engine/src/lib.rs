@@ -11,4 +11,5 @@ pub mod ports;
 pub mod relay;
 pub mod retention;
 pub mod sha256;
+pub mod snapshots;
 pub mod system;

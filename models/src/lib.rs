@@ -7,9 +7,11 @@
 //! - [`log`]: writers, rolls and purges over the two tables, with lost and late requests, stale
 //!   reads, crashes and a clock that jumps.
 //! - [`reader`]: a forward read over a log that grows and rolls.
+//! - [`snapshots`]: workers that claim, checkpoint, hand over and finish snapshots of one log.
 //! - [`attempts`]: one append against a store that may answer anything, for ever.
 
 pub mod attempts;
 pub mod fingerprint;
 pub mod log;
 pub mod reader;
+pub mod snapshots;

@@ -1,14 +1,17 @@
 //! The contract of the ports: one suite that every implementation must pass.
 //!
-//! Call [`tables`], [`retention()`], [`blobs`], [`presigned`] or [`jobs()`] from a test of the implementation; it
+//! Call [`tables`], [`retention()`], [`blobs`], [`presigned`], [`jobs()`] or
+//! [`pending_snapshots()`] from a test of the implementation; it
 //! panics at the first promise broken.
 
 mod blobs;
 mod jobs;
+mod pending_snapshots;
 mod retention;
 mod segments;
 
 pub use jobs::{JobsUnderTest, jobs};
+pub use pending_snapshots::pending_snapshots;
 pub use retention::retention;
 
 use std::collections::BTreeSet;
@@ -38,6 +41,7 @@ pub async fn tables<T: Entries + Segments>(tables: &T) {
     segments::a_roll_writes_all_three_records_or_none(tables).await;
     segments::a_roll_and_an_append_exclude_each_other(tables).await;
     segments::the_last_snapshot_only_rises(tables).await;
+    segments::a_root_is_set_once(tables).await;
 }
 
 fn log(nonce: &str) -> LogId {

@@ -123,3 +123,22 @@ pub(super) async fn the_last_snapshot_only_rises<T: Entries + Segments>(tables: 
     assert!(absent.is_err_and(|error| !error.temporary), "for good");
     assert_eq!(tables.segment(log, 2, true).await, Ok(None), "and it is not made");
 }
+
+pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
+    let log = begun(tables, "root").await;
+    let first = Entry::first(log, None, 7);
+    for root in ["sheets/a/roots/b", "sheets/a/roots/b", "sheets/a/roots/c"] {
+        let stands = tables.set_root(log, first.position, root).await;
+        assert_eq!(stands.as_deref(), Ok("sheets/a/roots/b"));
+    }
+    let root = Some("sheets/a/roots/b".to_owned());
+    let finished = Entry { content: Content::Snapshot { root, purged_s: None }, ..first };
+    assert_eq!(tables.get(log, finished.position).await, Ok(Some(finished.into())));
+    // Edits have no root, and nothing is made where nothing is.
+    for elsewhere in [at(0, 1), at(0, 2), at(1, 0)] {
+        let before = tables.get(log, elsewhere).await;
+        let set = tables.set_root(log, elsewhere, "sheets/a/roots/b").await;
+        assert!(set.is_err_and(|error| !error.temporary), "{elsewhere}");
+        assert_eq!(tables.get(log, elsewhere).await, before);
+    }
+}

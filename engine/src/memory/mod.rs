@@ -2,6 +2,7 @@
 
 mod blobs;
 mod clock;
+mod pending_snapshots;
 mod pending_tags;
 mod presigned;
 mod queue;
@@ -9,6 +10,7 @@ mod tables;
 
 pub use blobs::MemoryBlobs;
 pub use clock::ManualClock;
+pub use pending_snapshots::MemoryPendingSnapshots;
 pub use pending_tags::MemoryPendingTags;
 pub use queue::{MemoryQueue, QueueRules};
 pub use tables::MemoryTables;

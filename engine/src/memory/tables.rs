@@ -183,6 +183,24 @@ impl Entries for MemoryTables {
         }
     }
 
+    async fn set_root(
+        &self,
+        log: LogId,
+        position: Position,
+        root: &str,
+    ) -> Result<String, PortError> {
+        let absent = || PortError::permanent("there is no Snapshot entry");
+        let mut tables = self.lock();
+        let item = tables.entries.get_mut(&(log, position)).ok_or_else(absent)?;
+        let mut record = entry::decode(item)?;
+        let Content::Snapshot { root: there, .. } = &mut record.content else {
+            return Err(absent());
+        };
+        let stands = there.get_or_insert_with(|| root.to_owned()).clone();
+        *item = entry::encode(&record)?;
+        Ok(stands)
+    }
+
     async fn reachable(&self) -> bool {
         true
     }

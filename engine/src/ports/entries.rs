@@ -78,6 +78,18 @@ pub trait Entries: Send + Sync {
     /// append machine, which knows what may be retried (design `2-log.md` §2 step 5).
     async fn put(&self, entry: &Entry) -> PutOutcome;
 
+    /// Sets the root of a Snapshot entry unless it has one, and gives the one that stands there then:
+    /// the only change that an entry ever sees (I12).
+    ///
+    /// # Errors
+    /// As [`Entries::page`]; permanent if no Snapshot entry stands there.
+    async fn set_root(
+        &self,
+        log: LogId,
+        position: Position,
+        root: &str,
+    ) -> Result<String, PortError>;
+
     /// Whether the table answers.
     async fn reachable(&self) -> bool;
 }

@@ -5,6 +5,7 @@ mod blobs;
 mod clock;
 mod entries;
 mod jobs;
+mod pending_snapshots;
 mod pending_tags;
 mod presigned;
 mod retention;
@@ -18,6 +19,7 @@ pub use blobs::{
 pub use clock::{Clock, Random};
 pub use entries::{Entries, Page, PutOutcome};
 pub use jobs::{Jobs, Receipt, Received, check_body, check_max, check_visibility};
+pub use pending_snapshots::{PendingSnapshots, WriteOutcome};
 pub use pending_tags::PendingTags;
 pub use presigned::{PresignedRequest, UploadGrant, check_valid_s};
 pub use retention::{Retention, SegmentPage};

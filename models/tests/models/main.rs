@@ -7,3 +7,4 @@
 mod attempts;
 mod log;
 mod rules;
+mod snapshots;

@@ -7,16 +7,17 @@ use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
 };
-use cellar_core::entry::Entry;
+use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_PAGE_ENTRIES;
 use cellar_core::position::Position;
+use cellar_core::records::entry::SNAPSHOT;
 use cellar_core::records::{self, item_bytes};
-use cellar_core::schema::{PARTITION_KEY, SORT_KEY};
+use cellar_core::schema::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE};
 use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
 
 use super::items::{Attributes, from_attributes, to_attributes, to_value};
-use super::{DynamoTables, write_units};
+use super::{DynamoTables, update_refused, write_units};
 use crate::outcome::port_error;
 
 impl DynamoTables {
@@ -40,6 +41,20 @@ impl DynamoTables {
         match read {
             Ok(winner) => PutOutcome::Refused { winner: Arc::new(winner) },
             Err(error) => PutOutcome::Failed(error),
+        }
+    }
+}
+
+impl DynamoTables {
+    /// The root that kept another from being set.
+    async fn standing_root(&self, log: LogId, position: Position) -> Result<String, PortError> {
+        let entry = self.get(log, position).await?;
+        // The refused update is billed for the item that it met.
+        let item = entry.as_deref().map(records::entry::encode).transpose()?;
+        self.count_refused(write_units(item.as_ref().map_or(1, item_bytes)));
+        match entry.as_deref().map(|entry| &entry.content) {
+            Some(Content::Snapshot { root: Some(root), .. }) => Ok(root.clone()),
+            _ => Err(PortError::permanent("there is no Snapshot entry")),
         }
     }
 }
@@ -156,6 +171,36 @@ impl Entries for DynamoTables {
         }
         let error = port_error(&error);
         if error.temporary { PutOutcome::Unknown(error) } else { PutOutcome::Failed(error) }
+    }
+
+    async fn set_root(
+        &self,
+        log: LogId,
+        position: Position,
+        root: &str,
+    ) -> Result<String, PortError> {
+        let reply = self
+            .client
+            .update_item()
+            .table_name(&self.entry_table)
+            .set_key(Some(to_attributes(records::entry::key(log, position))))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .update_expression("SET #e = :e")
+            .condition_expression("#t = :t AND attribute_not_exists(#e)")
+            .expression_attribute_names("#t", TYPE)
+            .expression_attribute_names("#e", EXTERNAL)
+            .expression_attribute_values(":t", AttributeValue::S(SNAPSHOT.to_owned()))
+            .expression_attribute_values(":e", AttributeValue::S(root.to_owned()))
+            .send()
+            .await;
+        match reply {
+            Ok(reply) => {
+                self.count_write(reply.consumed_capacity.as_slice());
+                Ok(root.to_owned())
+            }
+            Err(error) if update_refused(&error) => self.standing_root(log, position).await,
+            Err(error) => Err(port_error(&error)),
+        }
     }
 
     async fn reachable(&self) -> bool {

@@ -1,9 +1,12 @@
-//! The Entry and Segment tables in DynamoDB.
+//! The tables in DynamoDB.
 
 mod entries;
 mod items;
+mod pending_snapshots;
 mod retention;
 mod segments;
+
+pub use pending_snapshots::DynamoPendingSnapshots;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +14,8 @@ use std::time::Duration;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{SdkConfig, retry::RetryConfig};
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 use cellar_engine::meter::Meter;
 
@@ -54,18 +59,35 @@ impl DynamoTables {
     }
 
     fn count_read(&self, consumed: Option<&ConsumedCapacity>) {
-        self.meter.count(consumed.and_then(ConsumedCapacity::capacity_units).unwrap_or(0.0), 0.0);
+        self.meter.count(consumed_units(consumed), 0.0);
     }
 
     fn count_write(&self, consumed: &[ConsumedCapacity]) {
-        let units = consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum();
-        self.meter.count(0.0, units);
+        self.meter.count(0.0, consumed_write_units(consumed));
     }
 
     /// Counts a write that a condition refused, from bytes: errors report no capacity.
     fn count_refused(&self, write_units: usize) {
-        self.meter.count(0.0, f64::from(u32::try_from(write_units).unwrap_or(u32::MAX)));
+        self.meter.count(0.0, refused_units(write_units));
     }
+}
+
+fn consumed_units(consumed: Option<&ConsumedCapacity>) -> f64 {
+    consumed.and_then(ConsumedCapacity::capacity_units).unwrap_or(0.0)
+}
+
+fn consumed_write_units(consumed: &[ConsumedCapacity]) -> f64 {
+    consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum()
+}
+
+fn refused_units(write_units: usize) -> f64 {
+    f64::from(u32::try_from(write_units).unwrap_or(u32::MAX))
+}
+
+/// Whether a conditional update failed by its condition.
+fn update_refused(error: &SdkError<UpdateItemError>) -> bool {
+    let service = error.as_service_error();
+    service.is_some_and(UpdateItemError::is_conditional_check_failed_exception)
 }
 
 /// Write units of an item: one for every started kilobyte.

@@ -1,9 +1,7 @@
 //! The Segment table, and the transaction that opens a log.
 
 use async_trait::async_trait;
-use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem};
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
@@ -15,7 +13,7 @@ use cellar_core::segment::Segment;
 use cellar_engine::ports::{CreateOutcome, PortError, Segments};
 
 use super::items::{from_attributes, to_attributes, to_value};
-use super::{DynamoTables, write_units};
+use super::{DynamoTables, update_refused, write_units};
 use crate::outcome::port_error;
 
 const CONDITION_FAILED: &str = "ConditionalCheckFailed";
@@ -172,11 +170,13 @@ impl Segments for DynamoTables {
                 self.count_write(reply.consumed_capacity.as_slice());
                 Ok(())
             }
-            Err(error) if refused(&error) => match self.segment(log, at.segment(), true).await? {
-                // A later one stays.
-                Some(_) => Ok(()),
-                None => Err(PortError::permanent("there is no such segment")),
-            },
+            Err(error) if update_refused(&error) => {
+                match self.segment(log, at.segment(), true).await? {
+                    // A later one stays.
+                    Some(_) => Ok(()),
+                    None => Err(PortError::permanent("there is no such segment")),
+                }
+            }
             Err(error) => Err(port_error(&error)),
         }
     }
@@ -185,12 +185,6 @@ impl Segments for DynamoTables {
         let nowhere = LogId::from_uuid(uuid::Uuid::nil());
         self.newest(nowhere, 1, false).await.is_ok()
     }
-}
-
-/// Whether a conditional write failed by its condition.
-fn refused(error: &SdkError<UpdateItemError>) -> bool {
-    let service = error.as_service_error();
-    service.is_some_and(UpdateItemError::is_conditional_check_failed_exception)
 }
 
 /// Why a transaction was cancelled, if it was.

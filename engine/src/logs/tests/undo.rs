@@ -93,6 +93,9 @@ impl Entries for RacedTables {
         self.tables.put(entry).await
     }
 
+    async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
+        self.tables.set_root(log, at, root).await
+    }
     async fn reachable(&self) -> bool {
         true
     }

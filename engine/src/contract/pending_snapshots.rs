@@ -1,0 +1,122 @@
+//! The contract of the PendingSnapshots table.
+
+use cellar_core::limits::MAX_CHECKPOINT_BYTES;
+use cellar_core::pending_snapshot::PendingSnapshot;
+use cellar_core::snapshot_job::SnapshotJob;
+
+use super::{at, log};
+use crate::ports::{PendingSnapshots, WriteOutcome};
+
+/// Checks the PendingSnapshots table against everything that the workers rely on.
+pub async fn pending_snapshots(table: &dyn PendingSnapshots) {
+    a_record_is_created_once(table).await;
+    a_record_is_replaced_by_who_has_seen_it(table).await;
+    records_come_in_the_order_of_their_positions(table).await;
+    a_delete_may_be_repeated(table).await;
+    a_checkpoint_ends_at_its_limit(table).await;
+}
+
+fn record(nonce: &str, segment: u32, num: u32) -> PendingSnapshot {
+    PendingSnapshot {
+        job: SnapshotJob { log: log(nonce), position: at(segment, num) },
+        created_s: 1_795_246_133,
+        modified_s: 1_795_246_140,
+        active: true,
+        increment: 1,
+        checkpoint: Vec::new(),
+    }
+}
+
+async fn assert_stands(table: &dyn PendingSnapshots, record: &PendingSnapshot) {
+    assert_eq!(table.first_up_to(record.job).await, Ok(Some(record.clone())));
+}
+
+async fn a_record_is_created_once(table: &dyn PendingSnapshots) {
+    let first = record("pending created", 0, 3);
+    assert_eq!(table.first_up_to(first.job).await, Ok(None));
+    assert_eq!(table.create(&first).await, WriteOutcome::Written);
+    assert_stands(table, &first).await;
+    let other = PendingSnapshot { increment: 2, checkpoint: vec![1], ..first.clone() };
+    assert_eq!(table.create(&other).await, WriteOutcome::Refused);
+    assert_eq!(table.create(&first).await, WriteOutcome::Refused, "the same again, too");
+    assert_stands(table, &first).await;
+}
+
+async fn a_record_is_replaced_by_who_has_seen_it(table: &dyn PendingSnapshots) {
+    let first = record("pending replaced", 0, 3);
+    let next = PendingSnapshot {
+        modified_s: 1_795_246_150,
+        active: false,
+        increment: 2,
+        checkpoint: vec![0, 255],
+        ..first.clone()
+    };
+    assert_eq!(table.replace(&next, 1).await, WriteOutcome::Refused, "nothing is there");
+    assert_eq!(table.first_up_to(first.job).await, Ok(None), "and nothing is made");
+    assert_eq!(table.create(&first).await, WriteOutcome::Written);
+    for unseen in [0, 2, u64::MAX] {
+        assert_eq!(table.replace(&next, unseen).await, WriteOutcome::Refused);
+        assert_stands(table, &first).await;
+    }
+    assert_eq!(table.replace(&next, 1).await, WriteOutcome::Written);
+    assert_stands(table, &next).await;
+    assert_eq!(table.replace(&next, 1).await, WriteOutcome::Refused, "the same again, too");
+    assert_stands(table, &next).await;
+}
+
+async fn records_come_in_the_order_of_their_positions(table: &dyn PendingSnapshots) {
+    let nonce = "pending in order";
+    // As a packed position, 1.0 is far above 0.4294967295's number.
+    let places = [(1, 0), (0, 9), (0, u32::MAX), (0, 10)];
+    for (segment, num) in places {
+        assert_eq!(table.create(&record(nonce, segment, num)).await, WriteOutcome::Written);
+    }
+    // Other logs have theirs.
+    assert_eq!(table.create(&record("pending elsewhere", 0, 1)).await, WriteOutcome::Written);
+    assert_eq!(table.create(&record("pending elsewhere", 9, 1)).await, WriteOutcome::Written);
+    let job = |segment, num| record(nonce, segment, num).job;
+    let found = |found: Result<Option<PendingSnapshot>, _>| {
+        let position = |found: PendingSnapshot| (found.job.position, found.job.log);
+        found.map(|found| found.map(position))
+    };
+    let place = |segment, num| Ok(Some((at(segment, num), log(nonce))));
+    assert_eq!(found(table.first_up_to(job(0, 8)).await), Ok(None));
+    for up_to in [(0, 9), (0, 10), (1, 0), (7, 7)] {
+        assert_eq!(found(table.first_up_to(job(up_to.0, up_to.1)).await), place(0, 9));
+    }
+    for (after, next) in
+        [((0, 0), (0, 9)), ((0, 9), (0, 10)), ((0, 10), (0, u32::MAX)), ((0, u32::MAX), (1, 0))]
+    {
+        let after = table.first_after(job(after.0, after.1)).await;
+        assert_eq!(found(after), place(next.0, next.1));
+    }
+    assert_eq!(found(table.first_after(job(1, 0)).await), Ok(None));
+}
+
+async fn a_delete_may_be_repeated(table: &dyn PendingSnapshots) {
+    let (first, second) = (record("pending deleted", 0, 3), record("pending deleted", 0, 4));
+    for record in [&first, &second] {
+        assert_eq!(table.create(record).await, WriteOutcome::Written);
+    }
+    for _ in 0..2 {
+        assert_eq!(table.delete(first.job).await, Ok(()));
+        assert_stands(table, &second).await;
+    }
+    let next = PendingSnapshot { increment: 2, ..first.clone() };
+    assert_eq!(table.replace(&next, 1).await, WriteOutcome::Refused, "what is gone stays gone");
+    assert_eq!(table.create(&first).await, WriteOutcome::Written);
+}
+
+async fn a_checkpoint_ends_at_its_limit(table: &dyn PendingSnapshots) {
+    let with = |bytes, increment| PendingSnapshot {
+        checkpoint: vec![7; bytes],
+        increment,
+        ..record("pending long", 0, 3)
+    };
+    let longest = with(MAX_CHECKPOINT_BYTES, 1);
+    assert_eq!(table.create(&longest).await, WriteOutcome::Written);
+    assert_stands(table, &longest).await;
+    let longer = table.replace(&with(MAX_CHECKPOINT_BYTES + 1, 2), 1).await;
+    assert!(matches!(longer, WriteOutcome::Failed(_)), "{longer:?}");
+    assert_stands(table, &longest).await;
+}

@@ -1,0 +1,208 @@
+//! The driver of the workers on snapshots: runs core's decision table over the ports for one message
+//! (design `3-snapshots.md` §6).
+
+mod builder;
+#[cfg(test)]
+mod tests;
+
+pub use builder::{BuildError, SnapshotBuilder, Step};
+
+use std::future::Future;
+use std::sync::Arc;
+
+use cellar_core::backoff::full_jitter_ms;
+use cellar_core::limits::{MAX_READ_ATTEMPTS, WORK_VISIBILITY_S};
+use cellar_core::pending_snapshot::{Action, Event, Inputs, Outcome, PendingSnapshot, Worker};
+use cellar_core::position::Position;
+use cellar_core::snapshot_job::SnapshotJob;
+
+use crate::ports::{
+    Clock, Entries, Jobs, PendingSnapshots, PortError, Random, Receipt, Segments, WriteOutcome,
+};
+
+/// What the workers on snapshots need of the world.
+#[derive(Clone)]
+pub struct SnapshotPorts {
+    /// The Entry table.
+    pub entries: Arc<dyn Entries>,
+    /// The Segment table.
+    pub segments: Arc<dyn Segments>,
+    /// The PendingSnapshots table.
+    pub pending: Arc<dyn PendingSnapshots>,
+    /// The queue that the jobs come from.
+    pub jobs: Arc<dyn Jobs>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness, for jitter.
+    pub random: Arc<dyn Random>,
+}
+
+/// Works on snapshots, one job at a time.
+#[derive(Clone)]
+pub struct Snapshots {
+    ports: SnapshotPorts,
+    builder: Arc<dyn SnapshotBuilder>,
+}
+
+impl Snapshots {
+    /// Workers over these ports, with this builder.
+    #[must_use]
+    pub fn new(ports: SnapshotPorts, builder: Arc<dyn SnapshotBuilder>) -> Self {
+        Self { ports, builder }
+    }
+
+    /// Works on the snapshot of a message that was received, in a function that ends at
+    /// `deadline_ms` (Unix milliseconds). The message is hidden for as long as the outcome says;
+    /// after [`Outcome::Done`] and [`Outcome::Drop`] it is for the caller to delete.
+    pub async fn handle(&self, job: SnapshotJob, receipt: &Receipt, deadline_ms: u64) -> Outcome {
+        // The queue itself would hide it for as long as six functions may take: too long to wait
+        // if this one dies.
+        self.hide(receipt, WORK_VISIBILITY_S).await;
+        let (mut worker, mut action) = Worker::begin(job, deadline_ms);
+        let mut builds = 0_u64;
+        loop {
+            if matches!(action, Action::Build { .. }) {
+                if builds > 0 {
+                    self.hide(receipt, WORK_VISIBILITY_S).await;
+                }
+                builds = builds.saturating_add(1);
+            }
+            let event = match action {
+                Action::Finish(outcome) => {
+                    tracing::info!(log = %job.log, at = %job.position, builds, ?outcome, "snapshot");
+                    self.leave(receipt, outcome).await;
+                    return outcome;
+                }
+                action => self.perform(job, action).await,
+            };
+            (worker, action) = worker.step(event, Inputs { now_ms: self.ports.clock.now_ms() });
+        }
+    }
+
+    async fn perform(&self, job: SnapshotJob, action: Action) -> Event {
+        let ports = &self.ports;
+        let (log, at) = (job.log, job.position);
+        match action {
+            Action::FindFirst => {
+                self.read(job, || ports.pending.first_up_to(job), Event::Found).await
+            }
+            Action::FindNext => {
+                self.read(job, || ports.pending.first_after(job), Event::Found).await
+            }
+            Action::ReadSegment { consistent } => {
+                let read = || ports.segments.segment(log, at.segment(), consistent);
+                self.read(job, read, Event::Segment).await
+            }
+            Action::Create(record) => written(job, ports.pending.create(&record).await),
+            Action::Replace { record, increment } => self.replace(&record, increment).await,
+            Action::Build { checkpoint } => self.build(job, &checkpoint).await,
+            Action::SetRoot { root } => {
+                let set = || ports.entries.set_root(log, at, &root);
+                let done = |stands: String| {
+                    if stands != root {
+                        tracing::error!(%log, %at, root, stands, "two workers made different roots");
+                    }
+                    Event::Done
+                };
+                self.read(job, set, done).await
+            }
+            Action::RaiseLast => {
+                let raise = || ports.segments.raise_last_snapshot(log, at);
+                self.read(job, raise, |()| Event::Done).await
+            }
+            Action::Delete => self.read(job, || ports.pending.delete(job), |()| Event::Done).await,
+            Action::Enqueue(position) => self.enqueue(job, position).await,
+            Action::Finish(_) => Event::Failed { temporary: false },
+        }
+    }
+
+    /// Without an increment only the model checker replaces.
+    async fn replace(&self, record: &PendingSnapshot, increment: Option<u64>) -> Event {
+        match increment {
+            Some(increment) => {
+                written(record.job, self.ports.pending.replace(record, increment).await)
+            }
+            None => Event::Failed { temporary: false },
+        }
+    }
+
+    async fn build(&self, job: SnapshotJob, checkpoint: &[u8]) -> Event {
+        match self.builder.step(&job, checkpoint).await {
+            Ok(Step::Checkpoint(checkpoint)) => Event::Checkpoint(checkpoint),
+            Ok(Step::EarlierSnapshot(position)) => Event::EarlierSnapshot(position),
+            Ok(Step::Finished { root }) => Event::Built { root },
+            Err(error) => {
+                let temporary = error.temporary;
+                tracing::error!(log = %job.log, at = %job.position, temporary, %error, "no snapshot");
+                Event::Failed { temporary }
+            }
+        }
+    }
+
+    async fn enqueue(&self, job: SnapshotJob, position: Position) -> Event {
+        let body = SnapshotJob { position, ..job }.encode();
+        self.read(job, || self.ports.jobs.send(&body), |()| Event::Done).await
+    }
+
+    /// Does what may be repeated, again while its failure is temporary, at most
+    /// `MAX_READ_ATTEMPTS` times (I6).
+    async fn read<T, F>(
+        &self,
+        job: SnapshotJob,
+        read: impl Fn() -> F,
+        event: impl FnOnce(T) -> Event,
+    ) -> Event
+    where
+        F: Future<Output = Result<T, PortError>>,
+    {
+        let mut attempt = 1;
+        loop {
+            let error = match read().await {
+                Ok(value) => return event(value),
+                Err(error) => error,
+            };
+            let temporary = error.temporary;
+            tracing::warn!(log = %job.log, at = %job.position, attempt, %error, "a snapshot waits");
+            if !temporary || attempt >= MAX_READ_ATTEMPTS {
+                return Event::Failed { temporary };
+            }
+            let delay_ms = full_jitter_ms(attempt, self.ports.random.next());
+            self.ports.clock.sleep_ms(delay_ms).await;
+            attempt += 1;
+        }
+    }
+
+    async fn leave(&self, receipt: &Receipt, outcome: Outcome) {
+        match outcome {
+            Outcome::Done | Outcome::Drop => {}
+            Outcome::Wait { wait_s } | Outcome::Failed { wait_s } => {
+                self.hide(receipt, wait_s).await;
+            }
+            Outcome::HandOver => self.hide(receipt, 0).await,
+        }
+    }
+
+    /// Hides the message, or not: then it comes back sooner or later than it should, and no more.
+    async fn hide(&self, receipt: &Receipt, hidden_s: u32) {
+        match self.ports.jobs.change_visibility(receipt, hidden_s).await {
+            Ok(true) => {}
+            Ok(false) => tracing::info!(hidden_s, "the message has come back already"),
+            Err(error) => tracing::warn!(hidden_s, %error, "the message was not hidden"),
+        }
+    }
+}
+
+fn written(job: SnapshotJob, outcome: WriteOutcome) -> Event {
+    match outcome {
+        WriteOutcome::Written => Event::Written,
+        WriteOutcome::Refused => Event::Refused,
+        WriteOutcome::Unknown(error) => {
+            tracing::warn!(log = %job.log, at = %job.position, %error, "unknown outcome");
+            Event::Unknown
+        }
+        WriteOutcome::Failed(error) => {
+            tracing::error!(log = %job.log, at = %job.position, %error, "a claim failed");
+            Event::Failed { temporary: error.temporary }
+        }
+    }
+}

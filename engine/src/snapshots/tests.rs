@@ -1,0 +1,429 @@
+//! Crashes everywhere: at each request of a worker, before it is done, after it, or without an end.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use cellar_core::entry::{Content, Entry};
+use cellar_core::identity::{LogId, SubjectKey};
+use cellar_core::limits::{EARLIER_WAIT_S, LEASE_S};
+use cellar_core::segment::Segment;
+use tokio::sync::Notify;
+
+use super::*;
+use crate::memory::{ManualClock, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules};
+use crate::ports::{CreateOutcome, Page, PutOutcome, Received};
+
+/// What goes wrong with a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// It is not done, and an error says so.
+    Refused,
+    /// It is done, and its answer is an error.
+    ReplyLost,
+    /// The worker dies before it is done.
+    DiesBefore,
+    /// The worker dies when it is done.
+    DiesAfter,
+}
+
+const FAULTS: [Fault; 4] = [Fault::Refused, Fault::ReplyLost, Fault::DiesBefore, Fault::DiesAfter];
+
+/// Counts the requests and lets some of them fail.
+#[derive(Default)]
+struct Trouble {
+    requests: AtomicUsize,
+    planned: Vec<(usize, Fault)>,
+    died: Notify,
+}
+
+impl Trouble {
+    async fn around<T>(
+        &self,
+        request: impl Future<Output = T> + Send,
+        failed: impl FnOnce(PortError) -> T + Send,
+    ) -> T {
+        let number = self.requests.fetch_add(1, Ordering::SeqCst);
+        let fault = self.planned.iter().find(|(at, _)| *at == number).map(|(_, fault)| *fault);
+        match fault {
+            None => request.await,
+            Some(Fault::Refused) => failed(PortError::temporary("planned")),
+            Some(Fault::ReplyLost) => {
+                request.await;
+                failed(PortError::temporary("planned"))
+            }
+            Some(Fault::DiesBefore) => self.die().await,
+            Some(Fault::DiesAfter) => {
+                request.await;
+                self.die().await
+            }
+        }
+    }
+
+    async fn die<T>(&self) -> T {
+        self.died.notify_one();
+        std::future::pending().await
+    }
+}
+
+/// Ports in trouble.
+struct World {
+    trouble: Trouble,
+    tables: MemoryTables,
+    pending: MemoryPendingSnapshots,
+    queue: MemoryQueue,
+    clock: Arc<ManualClock>,
+    steps: AtomicU32,
+    /// The progress of each snapshot, as the builder saw it.
+    seen: Mutex<Vec<(SnapshotJob, usize)>>,
+}
+
+#[async_trait]
+impl PendingSnapshots for World {
+    async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
+        self.trouble.around(self.pending.first_up_to(job), Err).await
+    }
+    async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
+        self.trouble.around(self.pending.first_after(job), Err).await
+    }
+    async fn create(&self, record: &PendingSnapshot) -> WriteOutcome {
+        self.trouble.around(self.pending.create(record), WriteOutcome::Unknown).await
+    }
+    async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome {
+        let replaced = self.pending.replace(record, increment);
+        self.trouble.around(replaced, WriteOutcome::Unknown).await
+    }
+    async fn delete(&self, job: SnapshotJob) -> Result<(), PortError> {
+        self.trouble.around(self.pending.delete(job), Err).await
+    }
+}
+
+#[async_trait]
+impl Entries for World {
+    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
+        self.tables.page(log, from, consistent).await
+    }
+    async fn page_back(
+        &self,
+        log: LogId,
+        from: Position,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Page, PortError> {
+        self.tables.page_back(log, from, limit, consistent).await
+    }
+    async fn last(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Arc<Entry>>, PortError> {
+        self.tables.last(log, segment, consistent).await
+    }
+    async fn get(&self, log: LogId, at: Position) -> Result<Option<Arc<Entry>>, PortError> {
+        self.tables.get(log, at).await
+    }
+    async fn put(&self, entry: &Entry) -> PutOutcome {
+        self.tables.put(entry).await
+    }
+    async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
+        self.trouble.around(self.tables.set_root(log, at, root), Err).await
+    }
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl Segments for World {
+    async fn newest(
+        &self,
+        log: LogId,
+        limit: u8,
+        consistent: bool,
+    ) -> Result<Vec<Segment>, PortError> {
+        self.tables.newest(log, limit, consistent).await
+    }
+    async fn segment(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Segment>, PortError> {
+        self.trouble.around(self.tables.segment(log, segment, consistent), Err).await
+    }
+    async fn roll(&self, transaction: &cellar_core::roll::Transaction) -> CreateOutcome {
+        self.tables.roll(transaction).await
+    }
+    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
+        self.trouble.around(self.tables.raise_last_snapshot(log, at), Err).await
+    }
+    async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
+        self.tables.create(segment, entry).await
+    }
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl Jobs for World {
+    async fn send(&self, body: &str) -> Result<(), PortError> {
+        self.trouble.around(self.queue.send(body), Err).await
+    }
+    async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
+        self.queue.receive(max, visibility_s).await
+    }
+    async fn change_visibility(&self, receipt: &Receipt, s: u32) -> Result<bool, PortError> {
+        self.trouble.around(self.queue.change_visibility(receipt, s), Err).await
+    }
+    async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.trouble.around(self.queue.delete(receipt), Err).await
+    }
+}
+
+/// Checkpoints of one snapshot.
+const CHECKPOINTS: usize = 2;
+const STEP_MS: u64 = 5_000;
+
+#[async_trait]
+impl SnapshotBuilder for World {
+    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Step, BuildError> {
+        self.steps.fetch_add(1, Ordering::SeqCst);
+        self.seen.lock().unwrap().push((*job, checkpoint.len()));
+        self.clock.advance_ms(STEP_MS);
+        let page = self.tables.page(job.log, job.position.segment_start(), true).await.unwrap();
+        let unfinished = page
+            .entries
+            .iter()
+            .find(|entry| matches!(entry.content, Content::Snapshot { root: None, .. }));
+        let work = async {
+            match unfinished.map(|entry| entry.position) {
+                Some(earlier) if earlier < job.position => Step::EarlierSnapshot(earlier),
+                _ if checkpoint.len() < CHECKPOINTS => {
+                    Step::Checkpoint(vec![1; checkpoint.len() + 1])
+                }
+                _ => Step::Finished { root: root(job) },
+            }
+        };
+        let failed = |error: PortError| {
+            Err(BuildError { temporary: error.temporary, message: error.message })
+        };
+        self.trouble.around(async { Ok(work.await) }, failed).await
+    }
+}
+
+impl Random for World {
+    fn next(&self) -> u64 {
+        7
+    }
+}
+
+fn log() -> LogId {
+    LogId::derive(&SubjectKey::new("snapshots", "test"), "log").unwrap()
+}
+
+fn job(num: u32) -> SnapshotJob {
+    SnapshotJob { log: log(), position: Position::new(0, num).unwrap() }
+}
+
+fn root(job: &SnapshotJob) -> String {
+    format!("sheets/{}/roots/{}", job.log, job.position)
+}
+
+impl World {
+    /// A log with Snapshot entries 0 and 1, and this trouble.
+    async fn new(planned: Vec<(usize, Fault)>) -> Arc<Self> {
+        let clock = Arc::new(ManualClock::at(1_795_246_133_000));
+        let tables = MemoryTables::default();
+        let first = Entry::first(log(), None, 0);
+        let segment =
+            Segment { log: log(), num: 0, created_s: 0, last_snapshot: None, archive: None };
+        assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
+        let second = Entry { position: job(1).position, ..first };
+        assert_eq!(tables.put(&second).await, PutOutcome::Accepted);
+        Arc::new(Self {
+            trouble: Trouble { planned, ..Trouble::default() },
+            tables,
+            pending: MemoryPendingSnapshots::default(),
+            queue: MemoryQueue::new(clock.clone(), QueueRules::LONGEST),
+            clock,
+            steps: AtomicU32::default(),
+            seen: Mutex::default(),
+        })
+    }
+
+    fn snapshots(self: &Arc<Self>) -> Snapshots {
+        let ports = SnapshotPorts {
+            entries: self.clone(),
+            segments: self.clone(),
+            pending: self.clone(),
+            jobs: self.clone(),
+            clock: self.clock.clone(),
+            random: self.clone(),
+        };
+        Snapshots::new(ports, self.clone())
+    }
+
+    /// Calls a function with the next message, as Lambda does; none if there is none that is shown.
+    async fn call(self: &Arc<Self>, function_ms: u64) -> Option<Option<Outcome>> {
+        // The queue hides it for as long as six functions may take.
+        let message = self.queue.receive(1, 6 * 300).await.unwrap().pop()?;
+        let job = SnapshotJob::decode(&message.body).unwrap();
+        let deadline_ms = self.clock.now_ms() + function_ms;
+        let snapshots = self.snapshots();
+        let outcome = tokio::select! {
+            biased;
+            outcome = snapshots.handle(job, &message.receipt, deadline_ms) => Some(outcome),
+            () = self.trouble.died.notified() => None,
+        };
+        if matches!(outcome, Some(Outcome::Done | Outcome::Drop)) {
+            self.queue.delete(&message.receipt).await.unwrap();
+        }
+        Some(outcome)
+    }
+
+    /// Runs until the queue is empty, and gives how many minutes that took.
+    async fn run(self: &Arc<Self>, function_ms: u64) -> u64 {
+        let began_ms = self.clock.now_ms();
+        while !self.queue.is_empty() {
+            if self.call(function_ms).await.is_none() {
+                self.clock.advance_ms(5_000);
+            }
+            let took_ms = self.clock.now_ms() - began_ms;
+            assert!(took_ms < 4 * 60 * 60 * 1_000, "it does not come to an end");
+        }
+        (self.clock.now_ms() - began_ms) / 60_000
+    }
+
+    async fn assert_made(&self, nums: &[u32], what: &str) {
+        for num in nums {
+            let entry = self.tables.get(log(), job(*num).position).await.unwrap().unwrap();
+            let Content::Snapshot { root: Some(stands), .. } = &entry.content else {
+                panic!("{what}: {num} has no root")
+            };
+            assert_eq!(*stands, root(&job(*num)), "{what}");
+        }
+        let segment = self.tables.segment(log(), 0, true).await.unwrap().unwrap();
+        assert_eq!(segment.last_snapshot, nums.last().copied(), "{what}");
+        assert!(self.pending.is_empty(), "{what}: a record is left");
+    }
+}
+
+const FUNCTION_MS: u64 = 300_000;
+
+#[tokio::test]
+async fn a_snapshot_is_made_with_as_few_requests_as_it_takes() {
+    let world = World::new(vec![]).await;
+    world.queue.send(&job(0).encode()).await.unwrap();
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)));
+    world.assert_made(&[0], "alone").await;
+    // Hide, find, read, create, read; for each of three pieces hide but for the first, build, and
+    // but for the last write; root, L, delete, next.
+    assert_eq!(world.trouble.requests.load(Ordering::SeqCst), 5 + 2 + 3 + 2 + 4);
+    world.queue.send(&job(0).encode()).await.unwrap();
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Drop)), "a late message");
+}
+
+#[tokio::test]
+async fn a_function_that_ends_soon_hands_over_after_each_checkpoint() {
+    let world = World::new(vec![]).await;
+    world.queue.send(&job(0).encode()).await.unwrap();
+    for _ in 0..CHECKPOINTS {
+        assert_eq!(world.call(1).await, Some(Some(Outcome::HandOver)));
+    }
+    assert_eq!(world.call(1).await, Some(Some(Outcome::Done)));
+    world.assert_made(&[0], "handed over").await;
+}
+
+#[tokio::test]
+async fn an_earlier_snapshot_whose_message_is_lost_is_sent_for() {
+    let world = World::new(vec![]).await;
+    world.queue.send(&job(1).encode()).await.unwrap();
+    let waits = Outcome::Wait { wait_s: EARLIER_WAIT_S };
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(waits)));
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)), "the earlier one");
+    world.assert_made_first().await;
+    // It has woken its successor, whose own message is still hidden.
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)));
+    world.assert_made(&[0, 1], "both").await;
+    world.run(FUNCTION_MS).await;
+}
+
+impl World {
+    async fn assert_made_first(&self) {
+        let segment = self.tables.segment(log(), 0, true).await.unwrap().unwrap();
+        assert_eq!(segment.last_snapshot, Some(0));
+        assert_eq!(self.pending.len(), 1, "the later one's record");
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_died_is_replaced_after_its_lease_and_goes_on_from_its_checkpoint() {
+    // Hide, find, read, create, read, build, write, hide: dies in the second piece of the work.
+    let world = World::new(vec![(8, Fault::DiesBefore)]).await;
+    world.queue.send(&job(0).encode()).await.unwrap();
+    assert_eq!(world.call(FUNCTION_MS).await, Some(None));
+    // As good as dead: a second message of the same job waits for the rest of the lease.
+    world.queue.send(&job(0).encode()).await.unwrap();
+    let rest_s = u32::try_from(LEASE_S - STEP_MS / 1_000).unwrap();
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Wait { wait_s: rest_s })));
+    assert_eq!(world.run(FUNCTION_MS).await, 1, "minutes");
+    world.assert_made(&[0], "replaced").await;
+    let ranks: Vec<usize> = world.seen.lock().unwrap().iter().map(|(_, rank)| *rank).collect();
+    assert_eq!(ranks, [0, 1, 1, 2], "nothing but the piece that was lost is done again");
+}
+
+#[tokio::test]
+async fn a_broken_builder_keeps_nobody_from_trying_again() {
+    let world = World::new(vec![(5, Fault::Refused)]).await;
+    world.queue.send(&job(0).encode()).await.unwrap();
+    let failed = Outcome::Failed { wait_s: cellar_core::limits::FAILED_WAIT_S };
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(failed)));
+    assert_eq!(world.run(FUNCTION_MS).await, 1);
+    world.assert_made(&[0], "tried again").await;
+}
+
+/// Both snapshots, the later one's message first; each message twice.
+async fn survives(planned: Vec<(usize, Fault)>, function_ms: u64) -> usize {
+    let what = format!("{planned:?}");
+    let world = World::new(planned).await;
+    for num in [1, 0, 1, 0] {
+        world.queue.send(&job(num).encode()).await.unwrap();
+    }
+    world.run(function_ms).await;
+    world.assert_made(&[0, 1], &what).await;
+    let seen = world.seen.lock().unwrap();
+    for num in [0, 1] {
+        let of_job = seen.iter().filter(|(its, _)| *its == job(num));
+        let ranks: Vec<usize> = of_job.map(|(_, rank)| *rank).collect();
+        assert!(ranks.is_sorted(), "{what}: the work on {num} fell back: {ranks:?}");
+    }
+    world.trouble.requests.load(Ordering::SeqCst)
+}
+
+#[tokio::test]
+async fn snapshots_are_made_whatever_fails_at_any_request() {
+    for function_ms in [FUNCTION_MS, 1] {
+        let requests = survives(vec![], function_ms).await;
+        assert!(requests > 30);
+        for at in 0..requests {
+            for fault in FAULTS {
+                survives(vec![(at, fault)], function_ms).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+#[ignore = "a minute: the long run"]
+async fn long_snapshots_are_made_whatever_two_requests_fail() {
+    let requests = survives(vec![], FUNCTION_MS).await;
+    for first in 0..requests {
+        for second in first + 1..requests + 10 {
+            for (one, other) in FAULTS.into_iter().flat_map(|one| FAULTS.map(|two| (one, two))) {
+                survives(vec![(first, one), (second, other)], FUNCTION_MS).await;
+            }
+        }
+    }
+}

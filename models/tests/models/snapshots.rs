@@ -1,0 +1,161 @@
+//! Workers on snapshots: every property in every state within the bounds, and what the model finds
+//! without any one of the rules.
+
+use std::time::Instant;
+
+use cellar_core::pending_snapshot::{Rules, SafetyRule};
+use cellar_models::snapshots::properties::{
+    COMPLETES, LAST, NOT_AGAIN, ONE_EFFECT, RANK, ROOT_BEFORE_LAST,
+};
+use cellar_models::snapshots::{Budget, Promises, SnapshotsModel};
+use stateright::{Checker, HasDiscoveries, Model};
+
+fn check(name: &str, model: SnapshotsModel) {
+    let bounds =
+        format!("{} snapshots, {} workers, {:?}", model.snapshots, model.workers, model.budget);
+    let began = Instant::now();
+    let checker = model.checker().threads(2).spawn_bfs().join();
+    let (states, seconds) = (checker.unique_state_count(), began.elapsed().as_secs_f64());
+    println!(
+        "{name}: {states} states, depth {}, {seconds:.1} s, {:.0} states/s; {bounds}",
+        checker.max_depth(),
+        states as f64 / seconds,
+    );
+    checker.assert_properties();
+}
+
+const NONE: Budget = Budget {
+    crashes: 0,
+    leases: 0,
+    duplicates: 0,
+    early: 0,
+    lost_messages: 0,
+    lost_replies: 0,
+    stale: 0,
+};
+
+#[test]
+fn crashes_and_frozen_workers() {
+    let budget = Budget { crashes: 2, leases: 3, early: 1, ..NONE };
+    check("crashes", SnapshotsModel { budget, ..SnapshotsModel::default() });
+}
+
+#[test]
+fn doubled_messages_and_lost_replies() {
+    let budget = Budget { duplicates: 1, leases: 2, lost_replies: 1, stale: 1, ..NONE };
+    check("doubled", SnapshotsModel { budget, ..SnapshotsModel::default() });
+}
+
+#[test]
+fn functions_that_end_after_each_checkpoint() {
+    let budget = Budget { crashes: 1, leases: 2, duplicates: 1, lost_replies: 1, ..NONE };
+    check(
+        "handed over",
+        SnapshotsModel { budget, short_functions: true, ..SnapshotsModel::default() },
+    );
+}
+
+#[test]
+fn two_snapshots() {
+    let budget = Budget { crashes: 1, leases: 1, ..NONE };
+    check("two", SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() });
+}
+
+#[test]
+fn two_snapshots_and_lost_messages() {
+    let budget = Budget { crashes: 1, lost_messages: 1, ..NONE };
+    check("two, lost", SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() });
+}
+
+#[test]
+fn three_workers() {
+    let budget = Budget { early: 2, leases: 2, ..NONE };
+    check("three workers", SnapshotsModel { workers: 3, budget, ..SnapshotsModel::default() });
+}
+
+#[test]
+#[ignore = "minutes: the long run"]
+fn long_two_snapshots() {
+    let budget = Budget { crashes: 1, leases: 3, duplicates: 1, lost_replies: 1, ..NONE };
+    check("two", SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() });
+}
+
+/// Looks for a state in which a property does not hold; fails if there is none.
+fn finds(name: &str, model: SnapshotsModel, property: &'static str) {
+    let model = SnapshotsModel { finishing: property == COMPLETES, ..model };
+    let wanted = HasDiscoveries::AllOf([property].into());
+    let checker = model.checker().finish_when(wanted).spawn_bfs().join();
+    let path = checker.discovery(property);
+    assert!(path.is_some(), "{name}: \"{property}\" holds without the rule");
+    let actions = path.map(stateright::Path::into_actions).unwrap_or_default();
+    println!("{name}: \"{property}\" breaks in {} steps: {actions:?}", actions.len());
+}
+
+fn without(rule: SafetyRule, model: SnapshotsModel, property: &'static str) {
+    let rules = Rules::without(rule);
+    finds(&format!("without {rule:?}"), SnapshotsModel { rules, ..model }, property);
+}
+
+#[test]
+fn a_worker_that_writes_over_anything_puts_an_old_checkpoint_over_a_new_one() {
+    let budget = Budget { leases: 2, early: 1, ..NONE };
+    let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
+    without(SafetyRule::OwnIncrement, model, RANK);
+}
+
+#[test]
+fn a_worker_that_does_not_look_makes_a_finished_snapshot_again() {
+    let budget = Budget { duplicates: 1, stale: 1, ..NONE };
+    let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
+    without(SafetyRule::DoneIsLookedUp, model, NOT_AGAIN);
+}
+
+/// Why the loser of a claim waits (the seed deletes the message): it may be the winner's own.
+#[test]
+fn a_loser_that_deletes_its_message_deletes_the_winners() {
+    let budget = Budget { crashes: 1, early: 1, ..NONE };
+    let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
+    without(SafetyRule::LosersKeepTheirMessage, model, COMPLETES);
+}
+
+#[test]
+fn a_last_snapshot_that_is_raised_first_has_no_root() {
+    without(SafetyRule::RootBeforeLast, SnapshotsModel::default(), ROOT_BEFORE_LAST);
+}
+
+#[test]
+fn a_record_that_goes_too_early_takes_its_checkpoint_along() {
+    let budget = Budget { crashes: 1, leases: 2, ..NONE };
+    let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
+    without(SafetyRule::LastBeforeDelete, model, RANK);
+}
+
+#[test]
+fn a_record_without_a_message_holds_up_all_that_follow() {
+    let budget = Budget { crashes: 1, lost_messages: 1, ..NONE };
+    let model = SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() };
+    without(SafetyRule::AbandonedIsWoken, model, COMPLETES);
+}
+
+#[test]
+fn a_worker_that_dies_is_never_replaced() {
+    let budget = Budget { crashes: 1, ..NONE };
+    let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
+    without(SafetyRule::TakeOver, model, COMPLETES);
+}
+
+#[test]
+fn a_worker_that_was_frozen_lowers_the_last_snapshot() {
+    let budget = Budget { leases: 2, ..NONE };
+    let promises = Promises { last_rises: false, root_if_absent: true };
+    let model = SnapshotsModel { snapshots: 2, promises, budget, ..SnapshotsModel::default() };
+    finds("without raising only", model, LAST);
+}
+
+#[test]
+fn a_worker_that_was_frozen_replaces_the_root() {
+    let budget = Budget { leases: 2, ..NONE };
+    let promises = Promises { last_rises: true, root_if_absent: false };
+    let model = SnapshotsModel { promises, budget, ..SnapshotsModel::default() };
+    finds("without setting once", model, ONE_EFFECT);
+}
