@@ -32,7 +32,7 @@ pub const MAX_AXIS_RUNS: usize = 20_000;
 /// nothing.
 pub const MAX_RANGE_FORMATS: usize = 10_000;
 /// Spans of rows and columns in all of them: a snapshot's root holds them.
-pub const MAX_RANGE_FORMAT_SPANS: usize = 50_000;
+pub const MAX_RANGE_FORMAT_SPANS: usize = 100_000;
 
 /// Log segments stay below this, so that a packed position is exact as a JSON number (2⁵³).
 pub const MAX_SEGMENTS: u32 = 1 << 21;

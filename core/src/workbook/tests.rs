@@ -263,11 +263,11 @@ fn the_spans_of_all_formats_of_ranges_end_at_their_limit() {
     let mut workbook = Workbook::default();
     // Rows of each record, and one span of columns.
     let rows = |record: u32| Spans::of((0..9_999).map(|row| row * 20 + 2 * record));
-    (0..5).for_each(|record| workbook.apply_operation(&format_of(rows(record), "0.0")));
-    assert_eq!(shown_format(&workbook, 8).as_deref(), Some("0.0"), "50,000 spans");
+    (0..10).for_each(|record| workbook.apply_operation(&format_of(rows(record), "0.0")));
+    assert_eq!(shown_format(&workbook, 8).as_deref(), Some("0.0"), "100,000 spans");
     workbook.apply_operation(&format_of(Spans::one(11, 1), "0.00"));
     assert_eq!(shown_format(&workbook, 11), None);
-    // Two records less, three spans more.
+    // In place of all.
     workbook.apply_operation(&format_of(Spans::one(0, 1 << 20), "0.00"));
     assert_eq!(shown_format(&workbook, 11).as_deref(), Some("0.00"));
 }

@@ -2,6 +2,7 @@
 
 mod append;
 mod cells;
+mod committed;
 mod create;
 mod error;
 mod head;
@@ -10,6 +11,7 @@ mod known_runs;
 mod load;
 mod pages;
 mod roll;
+mod snapshot;
 mod undo;
 mod uploads;
 mod walk;
@@ -27,6 +29,7 @@ pub use load::Loaded;
 pub use uploads::{Completion, UploadFault};
 pub use workbook::WorkbookRead;
 
+pub(crate) use committed::Reading;
 pub(crate) use pages::{ArchiveRead, is_whole, read_archive};
 
 use std::future::Future;

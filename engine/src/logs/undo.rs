@@ -33,7 +33,7 @@ impl States {
     /// What takes the entry back; no operations if nothing of it is left, it was taken back before,
     /// or does not exist. `None` before anything was read.
     fn resolve(&self) -> Option<Resolved> {
-        let (at, _) = self.now.newest?;
+        let (at, _) = self.now.reading.newest?;
         let (now, before) = (&self.now.workbook, self.before.as_ref());
         let before = before.filter(|_| !is_undone(&self.undos, self.target));
         let operations =

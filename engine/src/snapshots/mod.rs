@@ -2,10 +2,13 @@
 //! (design `3-snapshots.md` §6).
 
 mod builder;
+mod levels;
 #[cfg(test)]
 mod tests;
 
 pub use builder::{BuildError, SnapshotBuilder, Step};
+pub use levels::LevelsBuilder;
+pub(crate) use levels::ObjectStore;
 
 use std::future::Future;
 use std::sync::Arc;

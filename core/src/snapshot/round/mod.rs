@@ -62,18 +62,18 @@ impl RoundFold {
         }
     }
 
-    /// Folds an entry: whose mutations it has, with the id of the last, and what is committed.
+    /// Folds an entry: whose mutations it has, with the id of the last, and what each committed.
     pub fn entry(
         &mut self,
         position: Position,
         created_s: u64,
         mutations: Option<(ClientKey, u64)>,
-        committed: &[Operation],
+        committed: &[&[Operation]],
     ) {
         if let Some((client, last_id)) = mutations {
             self.clients.note(client, last_id, created_s);
         }
-        self.fold.apply_operations(committed);
+        committed.iter().for_each(|operations| self.fold.apply_operations(operations));
         self.last = Some((position, created_s));
         self.entries = self.entries.saturating_add(1);
     }

@@ -62,7 +62,7 @@ impl Store {
             self.entries += 1;
             let position = Position::new(0, self.entries).unwrap();
             let client = Some((ClientKey([1; 8]), u64::from(self.entries)));
-            fold.entry(position, 1_000, client, std::slice::from_ref(operation));
+            fold.entry(position, 1_000, client, &[std::slice::from_ref(operation)]);
         }
         fold.finish().unwrap()
     }

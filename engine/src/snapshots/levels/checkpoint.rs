@@ -1,0 +1,176 @@
+//! Where the work on a snapshot goes on.
+
+use cellar_core::snapshot::level::{ChunkHash, ChunkRef};
+use cellar_core::snapshot::merge::{MergeCursor, MergedTile};
+use serde::{Deserialize, Serialize};
+
+/// The version of the layout.
+const VERSION: u8 = 1;
+/// Tiles that a checkpoint names itself; older ones are in a chain of objects.
+pub(super) const MAX_RECENT_TILES: usize = 40;
+
+/// Where the work goes on.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Checkpoint {
+    /// Key of the root that the round begins from; none at the beginning of a log.
+    pub(super) root: Option<String>,
+    /// How far the round's merge is; none before it has given a tile.
+    pub(super) merge: Option<MergeProgress>,
+}
+
+/// How far a merge is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct MergeProgress {
+    pub(super) cursor: MergeCursor,
+    /// The newest object of the chain of its older tiles.
+    pub(super) chain: Option<ChunkRef>,
+    pub(super) recent: Vec<MergedTile>,
+}
+
+/// A part of the tiles that a merge has given: those before it, and these.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TileChain {
+    pub(super) before: Option<ChunkRef>,
+    pub(super) tiles: Vec<MergedTile>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredCheckpoint {
+    version: u8,
+    root: Option<String>,
+    merge: Option<StoredProgress>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredProgress {
+    cursor: MergeCursor,
+    tiles: StoredChain,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredChain {
+    before: Option<StoredRef>,
+    tiles: Vec<StoredTile>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredRef {
+    hash: [u8; 32],
+    bytes: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredTile {
+    sheet: u32,
+    stripe: u32,
+    first: u32,
+    count: u32,
+    cells: u32,
+    chunk: StoredRef,
+}
+
+impl From<ChunkRef> for StoredRef {
+    fn from(chunk: ChunkRef) -> Self {
+        Self { hash: chunk.hash.0, bytes: chunk.bytes }
+    }
+}
+
+impl From<StoredRef> for ChunkRef {
+    fn from(stored: StoredRef) -> Self {
+        Self { hash: ChunkHash(stored.hash), bytes: stored.bytes }
+    }
+}
+
+impl From<&TileChain> for StoredChain {
+    fn from(chain: &TileChain) -> Self {
+        use cellar_core::snapshot::level::StoredTile::Chunk;
+        let tiles = chain.tiles.iter().filter_map(|tile| {
+            let Chunk(chunk) = tile.place.stored else { return None };
+            let (rows, cells) = (tile.place.rows, tile.place.cells);
+            let (sheet, stripe, chunk) = (tile.sheet, tile.stripe, chunk.into());
+            Some(StoredTile { sheet, stripe, first: rows.first, count: rows.count, cells, chunk })
+        });
+        Self { before: chain.before.map(StoredRef::from), tiles: tiles.collect() }
+    }
+}
+
+impl From<StoredChain> for TileChain {
+    fn from(stored: StoredChain) -> Self {
+        use cellar_core::operation::Span;
+        use cellar_core::snapshot::level::{StoredTile::Chunk, TilePlace};
+        let tiles = stored.tiles.into_iter().map(|tile| {
+            let rows = Span { first: tile.first, count: tile.count };
+            let place = TilePlace { rows, cells: tile.cells, stored: Chunk(tile.chunk.into()) };
+            MergedTile { sheet: tile.sheet, stripe: tile.stripe, place }
+        });
+        Self { before: stored.before.map(ChunkRef::from), tiles: tiles.collect() }
+    }
+}
+
+impl TileChain {
+    /// The bytes of its object.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        // Plain structures in memory: the encoder has nothing to refuse.
+        postcard::to_allocvec(&StoredChain::from(self)).unwrap_or_default()
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
+        postcard::from_bytes::<StoredChain>(bytes).map(Self::from)
+    }
+}
+
+impl Checkpoint {
+    /// The bytes of a pending record's checkpoint.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let merge = self.merge.as_ref().map(|merge| {
+            let chain = TileChain { before: merge.chain, tiles: merge.recent.clone() };
+            StoredProgress { cursor: merge.cursor, tiles: StoredChain::from(&chain) }
+        });
+        let stored = StoredCheckpoint { version: VERSION, root: self.root.clone(), merge };
+        postcard::to_allocvec(&stored).unwrap_or_default()
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
+        let stored: StoredCheckpoint = postcard::from_bytes(bytes)?;
+        if stored.version != VERSION {
+            return Err(postcard::Error::SerdeDeCustom);
+        }
+        let merge = stored.merge.map(|merge| {
+            let chain = TileChain::from(merge.tiles);
+            MergeProgress { cursor: merge.cursor, chain: chain.before, recent: chain.tiles }
+        });
+        Ok(Self { root: stored.root, merge })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::limits::MAX_CHECKPOINT_BYTES;
+    use cellar_core::operation::Span;
+    use cellar_core::snapshot::level::{StoredTile, TilePlace};
+
+    use super::*;
+
+    #[test]
+    fn the_largest_checkpoint_reads_back_and_fits_its_record() {
+        let chunk = ChunkRef { hash: ChunkHash([0xFF; 32]), bytes: u32::MAX };
+        let rows = Span { first: u32::MAX, count: u32::MAX };
+        let place = TilePlace { rows, cells: u32::MAX, stored: StoredTile::Chunk(chunk) };
+        let tile = MergedTile { sheet: u32::MAX, stripe: u32::MAX, place };
+        let cursor =
+            MergeCursor { sheet: u32::MAX, stripe: u32::MAX, row: u32::MAX, density: u32::MAX };
+        let recent = vec![tile; MAX_RECENT_TILES];
+        let merge = Some(MergeProgress { cursor, chain: Some(chunk), recent });
+        let root = Some(format!("sheets/{}/roots/{}", "0".repeat(36), "f".repeat(64)));
+        let checkpoint = Checkpoint { root, merge };
+        let bytes = checkpoint.encode();
+        assert!(bytes.len() <= MAX_CHECKPOINT_BYTES, "{}", bytes.len());
+        assert_eq!(Checkpoint::decode(&bytes), Ok(checkpoint));
+        for cut in 0..bytes.len() {
+            assert!(Checkpoint::decode(&bytes[..cut]).is_err());
+        }
+        let mut later = bytes;
+        later[0] += 1;
+        assert!(Checkpoint::decode(&later).is_err());
+    }
+}

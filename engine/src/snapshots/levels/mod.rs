@@ -1,0 +1,100 @@
+//! The builder of snapshots: folds the log into levels, round by round (design `3-snapshots.md` §6).
+//!
+//! A checkpoint says from which root the round begins, and how far its merge is. Everything else is
+//! found again by reading the log and the objects once more, so any worker goes on anywhere.
+
+mod checkpoint;
+mod store;
+#[cfg(test)]
+mod tests;
+mod work;
+
+pub(crate) use store::ObjectStore;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use cellar_core::snapshot_job::SnapshotJob;
+
+use self::checkpoint::Checkpoint;
+use self::work::{Piece, Work};
+use super::builder::{BuildError, SnapshotBuilder, Step};
+use crate::logs::{LogError, Logs};
+use crate::ports::Blobs;
+
+/// Builds snapshots as levels in chunks.
+pub struct LevelsBuilder {
+    logs: Arc<Logs>,
+    store: ObjectStore,
+    /// The work that was done last, so that the next piece of it need not read everything again.
+    last: Mutex<Option<Kept>>,
+}
+
+/// Work, and the checkpoint behind its last piece.
+struct Kept {
+    job: SnapshotJob,
+    checkpoint: Vec<u8>,
+    work: Work,
+}
+
+impl LevelsBuilder {
+    /// A builder that reads logs and stores objects.
+    #[must_use]
+    pub fn new(logs: Arc<Logs>, blobs: Arc<dyn Blobs>) -> Self {
+        Self { logs, store: ObjectStore::new(blobs), last: Mutex::new(None) }
+    }
+
+    fn kept(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Option<Work> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = last.take()?;
+        (kept.job == *job && kept.checkpoint == checkpoint).then_some(kept.work)
+    }
+
+    fn keep(&self, job: &SnapshotJob, checkpoint: &[u8], work: Work) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(Kept { job: *job, checkpoint: checkpoint.to_vec(), work });
+    }
+
+    async fn begin(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Work, BuildError> {
+        let checkpoint = match checkpoint {
+            [] => {
+                let newest = self.logs.snapshot_before(job.log, job.position).await?;
+                Checkpoint { root: newest.map(|(_, root)| root), merge: None }
+            }
+            bytes => Checkpoint::decode(bytes).map_err(|why| BuildError {
+                temporary: false,
+                message: format!("the checkpoint of {} cannot be read: {why}", job.position),
+            })?,
+        };
+        Work::open(&self.logs, &self.store, *job, checkpoint).await
+    }
+}
+
+#[async_trait]
+impl SnapshotBuilder for LevelsBuilder {
+    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Step, BuildError> {
+        let mut work = match self.kept(job, checkpoint) {
+            Some(work) => work,
+            None => self.begin(job, checkpoint).await?,
+        };
+        match work.piece(&self.logs, &self.store).await? {
+            Piece::Finished { root } => Ok(Step::Finished { root }),
+            Piece::EarlierSnapshot(position) => Ok(Step::EarlierSnapshot(position)),
+            Piece::Checkpoint(next) => {
+                let next = next.encode();
+                self.keep(job, &next, work);
+                Ok(Step::Checkpoint(next))
+            }
+        }
+    }
+}
+
+impl From<LogError> for BuildError {
+    fn from(error: LogError) -> Self {
+        let temporary = match &error {
+            LogError::Store(error) => error.temporary,
+            _ => false,
+        };
+        Self { temporary, message: error.to_string() }
+    }
+}

@@ -1,0 +1,168 @@
+//! The objects of snapshots in the object store.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES};
+use cellar_core::snapshot::SnapshotError;
+use cellar_core::snapshot::keys::{chunk_key, parse_root_key, root_key};
+use cellar_core::snapshot::level::ChunkHash;
+use cellar_core::snapshot::objects::{BadObject, Fetch, Objects, Wanted};
+use cellar_core::snapshot::root::Root;
+use tokio::task::JoinSet;
+
+use crate::ports::{BlobKey, Blobs, Got, NewBlob, PortError};
+use crate::sha256::sha256;
+
+/// The media type of what is in a chunk or a root, once it is decompressed.
+const CONTENT_TYPE: &str = "application/vnd.cellar.chunk";
+
+/// Why an object of a snapshot cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectFault {
+    /// It is gone.
+    #[error(
+        "the object {key} of the snapshot is missing: rebuild with `synth reprocess --rebuild`"
+    )]
+    Missing {
+        /// Its key.
+        key: String,
+    },
+    /// It is not what it should be.
+    #[error(
+        "the object {key} of the snapshot is damaged ({why}): rebuild with `synth reprocess --rebuild`"
+    )]
+    Damaged {
+        /// Its key.
+        key: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The store does not answer.
+    #[error("the store failed: {0}")]
+    Store(PortError),
+}
+
+/// Reads and writes chunks and roots.
+#[derive(Clone)]
+pub(crate) struct ObjectStore {
+    blobs: Arc<dyn Blobs>,
+}
+
+impl ObjectStore {
+    pub(crate) fn new(blobs: Arc<dyn Blobs>) -> Self {
+        Self { blobs }
+    }
+
+    /// Stores a chunk, always: it renews the object's age (design `3-snapshots.md` §3).
+    pub(crate) async fn put_chunk(
+        &self,
+        log: LogId,
+        hash: ChunkHash,
+        stored: Vec<u8>,
+    ) -> Result<(), ObjectFault> {
+        self.put(chunk_key(log, hash), stored).await
+    }
+
+    /// Stores a root and gives its key.
+    pub(crate) async fn put_root(
+        &self,
+        log: LogId,
+        hash: ChunkHash,
+        stored: Vec<u8>,
+    ) -> Result<String, ObjectFault> {
+        let key = root_key(log, hash);
+        self.put(key.clone(), stored).await?;
+        Ok(key)
+    }
+
+    async fn put(&self, key: String, stored: Vec<u8>) -> Result<(), ObjectFault> {
+        let key = blob_key(&key)?;
+        let bytes = Bytes::from(stored);
+        let sha256 = sha256(&bytes);
+        let blob = NewBlob {
+            key,
+            sha256,
+            bytes,
+            content_type: Some(CONTENT_TYPE.to_owned()),
+            content_encoding: Some("zstd".to_owned()),
+            pending: false,
+        };
+        self.blobs.put(blob).await.map_err(ObjectFault::Store)
+    }
+
+    /// Reads a root by its key.
+    pub(crate) async fn root(&self, key: &str) -> Result<Root, ObjectFault> {
+        let damaged = |why: String| ObjectFault::Damaged { key: key.to_owned(), why };
+        let parsed = parse_root_key(key).map_err(|error| damaged(error.to_string()))?;
+        let stored = get(self.blobs.as_ref(), key, MAX_STORED_ROOT_BYTES).await?;
+        Root::unpack(parsed.hash, &stored).map_err(|error| damaged(error.to_string()))
+    }
+
+    /// The stored bytes of a chunk.
+    pub(crate) async fn chunk(&self, log: LogId, hash: ChunkHash) -> Result<Bytes, ObjectFault> {
+        get(self.blobs.as_ref(), &chunk_key(log, hash), MAX_STORED_CHUNK_BYTES).await
+    }
+
+    /// Loads objects, all at once.
+    pub(crate) async fn load(
+        &self,
+        log: LogId,
+        wanted: &[Wanted],
+        objects: &mut Objects,
+    ) -> Result<(), ObjectFault> {
+        let mut loads = JoinSet::new();
+        for wanted in wanted.iter().copied() {
+            let store = self.clone();
+            loads.spawn(async move { (wanted, store.chunk(log, wanted.hash).await) });
+        }
+        while let Some(loaded) = loads.join_next().await {
+            let (wanted, stored) = loaded.map_err(|error| {
+                ObjectFault::Store(PortError::temporary(format!("a load ended: {error}")))
+            })?;
+            objects.insert(&wanted, &stored?).map_err(|why| damaged(log, &wanted, &why))?;
+        }
+        Ok(())
+    }
+
+    /// Asks until nothing is missing.
+    pub(crate) async fn ready<T>(
+        &self,
+        log: LogId,
+        objects: &mut Objects,
+        mut ask: impl FnMut(&Objects) -> Result<Fetch<T>, SnapshotError>,
+    ) -> Result<T, ObjectFault> {
+        loop {
+            match ask(objects).map_err(|error| shape(log, &error))? {
+                Fetch::Ready(ready) => return Ok(ready),
+                Fetch::Need(wanted) => self.load(log, &wanted, objects).await?,
+            }
+        }
+    }
+}
+
+/// What a snapshot says of itself cannot be.
+pub(crate) fn shape(log: LogId, error: &SnapshotError) -> ObjectFault {
+    ObjectFault::Damaged { key: format!("sheets/{log}"), why: error.to_string() }
+}
+
+fn damaged(log: LogId, wanted: &Wanted, why: &BadObject) -> ObjectFault {
+    ObjectFault::Damaged { key: chunk_key(log, wanted.hash), why: why.to_string() }
+}
+
+fn blob_key(key: &str) -> Result<BlobKey, ObjectFault> {
+    BlobKey::new(key)
+        .map_err(|error| ObjectFault::Damaged { key: key.to_owned(), why: error.to_string() })
+}
+
+async fn get(blobs: &dyn Blobs, key: &str, max_bytes: usize) -> Result<Bytes, ObjectFault> {
+    let max_bytes = u64::try_from(max_bytes).unwrap_or(u64::MAX);
+    match blobs.get(&blob_key(key)?, max_bytes).await.map_err(ObjectFault::Store)? {
+        Got::Found { bytes, .. } => Ok(bytes),
+        Got::Absent => Err(ObjectFault::Missing { key: key.to_owned() }),
+        Got::TooLong { length } => {
+            Err(ObjectFault::Damaged { key: key.to_owned(), why: format!("it has {length} bytes") })
+        }
+    }
+}

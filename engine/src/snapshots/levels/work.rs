@@ -1,0 +1,313 @@
+//! The work on one snapshot, as far as it is.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use cellar_core::entry::Content;
+use cellar_core::position::Position;
+use cellar_core::snapshot::SnapshotError;
+use cellar_core::snapshot::chunk::{Chunk, chunk_of};
+use cellar_core::snapshot::level::ChunkRef;
+use cellar_core::snapshot::merge::{Merge, MergeStep, SheetInput};
+use cellar_core::snapshot::objects::{ObjectKind, Objects, Wanted};
+use cellar_core::snapshot::packed::{Bounds, pack, unpack};
+use cellar_core::snapshot::round::{Base, FoldedRound, MergePlan, NextRoot, Plan, RoundFold, plan};
+use cellar_core::snapshot_job::SnapshotJob;
+
+use super::checkpoint::{Checkpoint, MAX_RECENT_TILES, MergeProgress, TileChain};
+use super::store::{ObjectFault, ObjectStore, shape};
+use crate::logs::{Logs, Reading};
+use crate::snapshots::builder::BuildError;
+
+/// Tiles that are taken over before there is a checkpoint: each costs nothing.
+const MAX_REUSED_TILES: usize = 200;
+
+/// The work on one snapshot.
+pub(super) struct Work {
+    job: SnapshotJob,
+    /// Key of the root that the round begins from.
+    root: Option<String>,
+    base: Base,
+    round: Option<Round>,
+    /// How far the merge of the checkpoint was, until it is taken up.
+    progress: Option<MergeProgress>,
+}
+
+/// A round that merges.
+struct Round {
+    folded: FoldedRound,
+    plan: MergePlan,
+    merge: Merge,
+    progress: MergeProgress,
+}
+
+/// What a piece of work came to.
+pub(super) enum Piece {
+    Checkpoint(Checkpoint),
+    EarlierSnapshot(Position),
+    Finished { root: String },
+}
+
+/// What reading the entries of a round came to.
+enum Read {
+    Folded(Box<FoldedRound>),
+    EarlierSnapshot(Position),
+    /// There is nothing behind the base up to the job's position.
+    Nothing,
+}
+
+impl Work {
+    pub(super) async fn open(
+        logs: &Logs,
+        store: &ObjectStore,
+        job: SnapshotJob,
+        checkpoint: Checkpoint,
+    ) -> Result<Self, BuildError> {
+        let Checkpoint { root, merge } = checkpoint;
+        let base = base(logs, store, job, root.as_deref()).await?;
+        Ok(Self { job, root, base, round: None, progress: merge })
+    }
+
+    /// Does one piece.
+    pub(super) async fn piece(
+        &mut self,
+        logs: &Logs,
+        store: &ObjectStore,
+    ) -> Result<Piece, BuildError> {
+        if self.round.is_none() {
+            let folded = match self.read(logs).await? {
+                Read::Folded(folded) => *folded,
+                Read::EarlierSnapshot(position) => return Ok(Piece::EarlierSnapshot(position)),
+                Read::Nothing => return self.nothing(),
+            };
+            self.put_long_texts(store, &folded).await?;
+            match plan(&self.base, &folded).map_err(|error| self.shape(&error))? {
+                Plan::Young(next) => return self.next(logs, store, *next).await,
+                Plan::Merge(plan) => self.open_round(store, folded, *plan).await?,
+            }
+        }
+        self.merge(logs, store).await
+    }
+
+    /// The snapshot of what is a snapshot already.
+    fn nothing(&self) -> Result<Piece, BuildError> {
+        let root = self.root.clone().ok_or_else(|| BuildError {
+            temporary: true,
+            message: format!("there is no entry up to {} yet", self.job.position),
+        })?;
+        Ok(Piece::Finished { root })
+    }
+
+    /// Reads and folds the entries of the next round.
+    async fn read(&self, logs: &Logs) -> Result<Read, BuildError> {
+        let (job, begin) = (self.job, self.base.position);
+        let mut fold = RoundFold::new(&self.base);
+        let (mut some, mut earlier) = (false, None);
+        let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
+        let read =
+            logs.committed(job.log, &mut reading, Some(job.position), None, |entry, done| {
+                let at = entry.position;
+                // The base has its own entry, and the first of a log needs no snapshot.
+                if Some(at) == begin {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                let undone =
+                    matches!(entry.content, Content::Snapshot { root: None, purged_s: None });
+                if undone && at != job.position && at != Position::FIRST {
+                    earlier = Some(at);
+                    return Ok(ControlFlow::Break(()));
+                }
+                let client = entry.mutation_ids().map(|(client, _, last)| (client, last));
+                fold.entry(at, entry.created_s, client, done);
+                some = true;
+                Ok(if fold.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            });
+        read.await?;
+        if let Some(position) = earlier {
+            return Ok(Read::EarlierSnapshot(position));
+        }
+        match fold.finish() {
+            Some(folded) if some => Ok(Read::Folded(Box::new(folded))),
+            _ => Ok(Read::Nothing),
+        }
+    }
+
+    async fn put_long_texts(
+        &self,
+        store: &ObjectStore,
+        folded: &FoldedRound,
+    ) -> Result<(), BuildError> {
+        for text in folded.long_texts() {
+            let packed = pack(text.text.as_bytes(), Bounds::CHUNK);
+            let packed = packed.map_err(|error| self.shape(&error))?;
+            store.put_chunk(self.job.log, packed.chunk.hash, packed.stored).await?;
+        }
+        Ok(())
+    }
+
+    /// Loads what a merge needs, and takes it up where the checkpoint says.
+    async fn open_round(
+        &mut self,
+        store: &ObjectStore,
+        folded: FoldedRound,
+        mut plan: MergePlan,
+    ) -> Result<(), BuildError> {
+        let (log, base) = (self.job.log, &self.base);
+        let mut objects = Objects::default();
+        let ask = |objects: &Objects| plan.inputs(base, &folded, objects);
+        let inputs: Vec<SheetInput> = store.ready(log, &mut objects, ask).await?;
+        let progress = self.progress.take().unwrap_or_default();
+        let merge = match progress == MergeProgress::default() {
+            true => Merge::new(inputs),
+            false => {
+                let done = self.done_tiles(store, &progress).await?;
+                Merge::resumed(inputs, done, progress.cursor)
+            }
+        };
+        self.round = Some(Round { folded, plan, merge, progress });
+        Ok(())
+    }
+
+    /// All tiles that the merge had given, along the chain.
+    async fn done_tiles(
+        &self,
+        store: &ObjectStore,
+        progress: &MergeProgress,
+    ) -> Result<Vec<cellar_core::snapshot::merge::MergedTile>, BuildError> {
+        let mut parts = vec![progress.recent.clone()];
+        let mut before = progress.chain;
+        while let Some(part) = before {
+            let stored = store.chunk(self.job.log, part.hash).await?;
+            let bytes = unpack(part.hash, &stored, Bounds::CHUNK).map_err(|e| self.shape(&e))?;
+            let chain = TileChain::decode(&bytes).map_err(|error| BuildError {
+                temporary: false,
+                message: format!("the list of merged tiles {} is damaged: {error}", part.hash),
+            })?;
+            parts.push(chain.tiles);
+            before = chain.before;
+        }
+        Ok(parts.into_iter().rev().flatten().collect())
+    }
+
+    /// Goes on with the merge until a chunk is stored, or all is merged.
+    async fn merge(&mut self, logs: &Logs, store: &ObjectStore) -> Result<Piece, BuildError> {
+        let log = self.job.log;
+        let Some(round) = self.round.as_mut() else { return self.nothing() };
+        let mut reused = 0_usize;
+        loop {
+            let step = round
+                .merge
+                .step(&chunk_of)
+                .map_err(|error| BuildError { temporary: false, message: error.to_string() })?;
+            match step {
+                MergeStep::Load(chunks) => {
+                    load_tiles(store, log, &chunks, &mut round.merge).await?
+                }
+                MergeStep::Tile { tile, chunk, cursor } => {
+                    round.progress.recent.push(tile);
+                    round.progress.cursor = cursor;
+                    reused = reused.saturating_add(1);
+                    let stored = chunk.is_some();
+                    if let Some(Chunk { reference, stored }) = chunk {
+                        store.put_chunk(log, reference.hash, stored).await?;
+                    }
+                    if stored || reused >= MAX_REUSED_TILES {
+                        shorten(store, self.job, &mut round.progress).await?;
+                        let merge = Some(round.progress.clone());
+                        return Ok(Piece::Checkpoint(Checkpoint {
+                            root: self.root.clone(),
+                            merge,
+                        }));
+                    }
+                }
+                MergeStep::Done(level) => {
+                    let next = round.plan.finish(&self.base, &round.folded, &level);
+                    let next = next.map_err(|error| self.shape(&error))?;
+                    return self.next(logs, store, next).await;
+                }
+            }
+        }
+    }
+
+    /// Stores the root that a round ends with; the next begins from there.
+    async fn next(
+        &mut self,
+        logs: &Logs,
+        store: &ObjectStore,
+        next: NextRoot,
+    ) -> Result<Piece, BuildError> {
+        let log = self.job.log;
+        for object in next.objects {
+            store.put_chunk(log, object.chunk.hash, object.stored).await?;
+        }
+        let root = store.put_root(log, next.stored.chunk.hash, next.stored.stored).await?;
+        if next.root.position >= self.job.position {
+            return Ok(Piece::Finished { root });
+        }
+        self.base = base(logs, store, self.job, Some(&root)).await?;
+        self.round = None;
+        self.root = Some(root);
+        Ok(Piece::Checkpoint(Checkpoint { root: self.root.clone(), merge: None }))
+    }
+
+    fn shape(&self, error: &SnapshotError) -> BuildError {
+        shape(self.job.log, error).into()
+    }
+}
+
+async fn base(
+    _: &Logs,
+    store: &ObjectStore,
+    job: SnapshotJob,
+    root: Option<&str>,
+) -> Result<Base, BuildError> {
+    let Some(root) = root else { return Ok(Base::default()) };
+    let root = store.root(root).await?;
+    let mut objects = Objects::default();
+    Ok(store.ready(job.log, &mut objects, |objects| Base::open(&root, objects)).await?)
+}
+
+async fn load_tiles(
+    store: &ObjectStore,
+    log: cellar_core::identity::LogId,
+    chunks: &[ChunkRef],
+    merge: &mut Merge,
+) -> Result<(), BuildError> {
+    let wanted: Vec<Wanted> =
+        chunks.iter().map(|chunk| Wanted::new(ObjectKind::Tile, *chunk)).collect();
+    let mut objects = Objects::default();
+    store.load(log, &wanted, &mut objects).await?;
+    for chunk in chunks {
+        if let Some(tile) = objects.tile(&chunk.hash) {
+            merge.provide(chunk.hash, Arc::clone(tile));
+        }
+    }
+    Ok(())
+}
+
+/// Moves tiles into the chain when there are too many for a checkpoint.
+async fn shorten(
+    store: &ObjectStore,
+    job: SnapshotJob,
+    progress: &mut MergeProgress,
+) -> Result<(), BuildError> {
+    if progress.recent.len() <= MAX_RECENT_TILES {
+        return Ok(());
+    }
+    let tiles = std::mem::take(&mut progress.recent);
+    let chain = TileChain { before: progress.chain, tiles };
+    let packed = pack(&chain.encode(), Bounds::CHUNK).map_err(|e| shape(job.log, &e))?;
+    store.put_chunk(job.log, packed.chunk.hash, packed.stored).await?;
+    progress.chain = Some(packed.chunk);
+    Ok(())
+}
+
+impl From<ObjectFault> for BuildError {
+    fn from(fault: ObjectFault) -> Self {
+        let temporary = match &fault {
+            ObjectFault::Store(error) => error.temporary,
+            ObjectFault::Missing { .. } | ObjectFault::Damaged { .. } => false,
+        };
+        Self { temporary, message: fault.to_string() }
+    }
+}
