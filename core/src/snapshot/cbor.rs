@@ -266,14 +266,16 @@ mod tests {
         assert_eq!(decode::<u32>(Kind::Stripes, &bytes), Err(kind));
         let newer = SnapshotError::UnknownVersion { version: 2 };
         assert_eq!(decode::<u32>(Kind::Parts, &[0x83, 3, 2, 7]), Err(newer));
-        for bad in [&[0x83, 3, 1, 7, 0][..], &[0x83, 3, 1], &[0x82, 3, 1], &[], &[0x84, 3, 1, 7, 7]] {
+        for bad in [&[0x83, 3, 1, 7, 0][..], &[0x83, 3, 1], &[0x82, 3, 1], &[], &[0x84, 3, 1, 7, 7]]
+        {
             assert!(decode::<u32>(Kind::Parts, bad).is_err(), "{bad:?}");
         }
     }
 
     #[test]
     fn the_profile_has_declared_lengths_only() {
-        for good in [&[0x00][..], &[0x43, 0xff, 0xff, 0xff], &[0x5b, 0, 0, 0, 0, 0, 0, 0, 1, 0xff]] {
+        for good in [&[0x00][..], &[0x43, 0xff, 0xff, 0xff], &[0x5b, 0, 0, 0, 0, 0, 0, 0, 1, 0xff]]
+        {
             assert_eq!(check_profile(good), Some(()), "{good:?}");
         }
         for bad in [
@@ -296,7 +298,8 @@ mod tests {
             let bytes = minicbor::to_vec(numbers).unwrap();
             decode_spans(&mut Decoder::new(&bytes), 100).ok()
         };
-        let spans = Spans::from_sorted(vec![Span { first: 0, count: 3 }, Span { first: 5, count: 95 }]);
+        let spans =
+            Spans::from_sorted(vec![Span { first: 0, count: 3 }, Span { first: 5, count: 95 }]);
         assert_eq!(read(&[0, 3, 2, 95]), Some(spans));
         assert_eq!(read(&[]), Some(Spans::default()));
         for bad in [&[0, 3, 2, 96][..], &[0, 3, 0, 4], &[0], &[0, 0], &[u32::MAX, 1, 1, 1]] {

@@ -6,6 +6,8 @@
 
 mod cbor;
 mod error;
+#[cfg(test)]
+mod golden;
 pub mod index;
 pub mod keys;
 pub mod level;

@@ -1,7 +1,7 @@
 //! What an index must be, whoever wrote it.
 
-use super::{IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, SheetMoves, Stripes};
 use super::{IndexChunk, Indexed};
+use super::{IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, SheetMoves, Stripes};
 use crate::axis_map::{Axis, AxisMap};
 use crate::limits::{
     MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_LEVEL_CLEAR_SPANS, MAX_SHEETS, MAX_STORED_CHUNK_BYTES,

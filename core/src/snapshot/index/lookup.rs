@@ -7,9 +7,7 @@ use super::{SheetMoves, Stripes};
 use crate::axis_map::Axis;
 use crate::operation::{SheetId, Span, Spans};
 use crate::snapshot::SnapshotError;
-use crate::snapshot::level::{
-    ChunkHash, ChunkRef, Level, LevelSheet, Region, Stripe, TilePlace,
-};
+use crate::snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, Region, Stripe, TilePlace};
 
 /// The chunks of the index that were loaded so far, by name.
 pub type Loaded<'a> = dyn Fn(&ChunkHash) -> Option<&'a IndexChunk> + 'a;

@@ -20,8 +20,8 @@ mod pack;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(super) use check::{check_chunk, ensure};
 pub use axis_index::{AxisIndex, Pair};
+pub(super) use check::{check_chunk, ensure};
 pub use chunk::IndexChunk;
 pub use indexed::Indexed;
 pub use lookup::{Fetched, Loaded, Places};

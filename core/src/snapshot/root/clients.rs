@@ -77,7 +77,8 @@ impl ClientMap {
         self.last.retain(|_, last| now_s.saturating_sub(last.entry_s) <= CLIENT_IDLE_S);
         let beyond = self.last.len().saturating_sub(MAX_ROOT_CLIENTS);
         if beyond > 0 {
-            let mut idle: Vec<_> = self.iter().map(|(client, last)| (last.entry_s, client)).collect();
+            let mut idle: Vec<_> =
+                self.iter().map(|(client, last)| (last.entry_s, client)).collect();
             idle.sort_unstable();
             for (_, client) in idle.into_iter().take(beyond) {
                 self.last.remove(&client);
@@ -122,9 +123,8 @@ impl StoredClients {
         ensure(keys.len() <= MAX_ROOT_CLIENTS, "there are too many clients")?;
         let ids = self.ids.iter().all(|id| *id <= MAX_MUTATION_ID);
         let ascending = keys.is_sorted_by(|one, next| one < next);
-        let whole = rest.is_empty()
-            && keys.len() == self.ids.len()
-            && keys.len() == self.entries_s.len();
+        let whole =
+            rest.is_empty() && keys.len() == self.ids.len() && keys.len() == self.entries_s.len();
         ensure(ids && ascending && whole, "clients are not in order or not whole")
     }
 }

@@ -47,7 +47,7 @@ struct StoredFormat {
 }
 
 impl FormatRecords {
-    fn of(layer: &FormatLayer) -> Self {
+    pub(super) fn of(layer: &FormatLayer) -> Self {
         let stored = |record: &RangeFormat| StoredFormat {
             rows: record.rows.clone(),
             columns: record.columns.clone(),
@@ -99,7 +99,8 @@ pub fn pack_formats<'a>(
             continue;
         }
         let parts = packer.cut(records.0, LIST_BYTES, cbor::encoded_bytes);
-        let chunks = parts.into_iter().map(|part| packer.chunk(Kind::Formats, &FormatRecords(part)));
+        let chunks =
+            parts.into_iter().map(|part| packer.chunk(Kind::Formats, &FormatRecords(part)));
         packed.push(PackedFormats::Chunks(chunks.collect::<Result<_, _>>()?));
     }
     Ok((packed, packer.into_objects()))
