@@ -218,7 +218,7 @@ pub const MAX_LEVEL_CLEAR_SPANS: usize = 50_000;
 /// Runs of the numbers that sheets of one spreadsheet ever had.
 pub const MAX_SHEET_NUMBER_RUNS: usize = 100_000;
 /// Clients whose last mutation a snapshot knows; beyond it, the longest idle are forgotten.
-pub const MAX_ROOT_CLIENTS: usize = 50_000;
+pub const MAX_ROOT_CLIENTS: usize = 40_000;
 /// Seconds after which a snapshot forgets an idle client: 90 days.
 pub const CLIENT_IDLE_S: u64 = 90 * 24 * 60 * 60;
 /// Bytes of one sheet's index that stay in the root: enough for a level of 10 million cells.

@@ -9,6 +9,8 @@ pub mod cells;
 pub mod chunk;
 mod error;
 pub mod fold;
+#[cfg(test)]
+mod golden;
 pub mod index;
 pub mod keys;
 pub mod level;

@@ -52,14 +52,6 @@ impl<T> Indexed<T> {
         self.items.is_empty()
     }
 
-    /// The part that holds a place, and its item.
-    #[must_use]
-    pub fn at(&self, place: u32) -> Option<(Span, &T)> {
-        let number = self.index.number_from(place);
-        let part = self.index.get(number).filter(|part| part.contains(place))?;
-        Some((part, self.items.get(number)?))
-    }
-
     /// The parts that meet any of the spans, with their items, ascending.
     pub fn meeting<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = (Span, &'a T)> + 'a {
         let numbers = self.index.meeting(spans);

@@ -47,7 +47,7 @@ struct StoredFormat {
 }
 
 impl FormatRecords {
-    fn of(layer: &FormatLayer) -> Self {
+    pub(super) fn of(layer: &FormatLayer) -> Self {
         let stored = |record: &RangeFormat| StoredFormat {
             rows: record.rows.clone(),
             columns: record.columns.clone(),

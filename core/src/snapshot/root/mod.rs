@@ -6,7 +6,7 @@ mod clients;
 mod formats;
 mod numbers;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use clients::{ClientMap, LastMutation};
 pub use formats::{FormatRecords, PackedFormats, pack_formats};
@@ -19,10 +19,26 @@ use super::cbor::{self, Kind};
 use super::index::{Kept, PackedLevel};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack, unpack};
-use crate::limits::{MAX_LEVELS, MAX_SHEETS};
+use crate::limits::{
+    INLINE_LEVEL_BYTES, INLINE_YOUNG_BYTES, MAX_LEVELS, MAX_ROOT_BYTES, MAX_SHEETS,
+};
 use crate::operation::SheetId;
 use crate::position::Position;
 use crate::workbook::Extent;
+
+/// Bytes of what names the chunks of one sheet in a level, at most.
+const REFERENCES_BYTES: usize = 100;
+/// Bytes of a sheet without its formats, at most.
+const SHEET_BYTES: usize = 200;
+/// Whatever is packed by [`super::PackLimits`] fits into a root, with room for the names of chunks that
+/// hold formats: a root that could not be written would stop all snapshots.
+const _: () = assert!(
+    MAX_LEVELS * (INLINE_LEVEL_BYTES + MAX_SHEETS * REFERENCES_BYTES)
+        + INLINE_YOUNG_BYTES
+        + MAX_SHEETS * SHEET_BYTES
+        + 2 * INLINE_LEVEL_BYTES
+        < MAX_ROOT_BYTES
+);
 
 /// The state after every entry up to a position.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

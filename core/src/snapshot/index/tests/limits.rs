@@ -1,0 +1,110 @@
+//! Levels that are not in order or too large.
+
+use super::*;
+
+#[test]
+fn a_level_that_is_not_in_order_is_not_packed() {
+    let refused = |sheets: Vec<LevelSheet>| pack_level(&Level { sheets }, ROOT).is_err();
+    let fine = || stripe(span(0, 2), &[(0, 2)]);
+    assert!(!refused(vec![sheet_of(0, vec![fine()]), sheet_of(1, vec![fine()])]));
+    assert!(refused(vec![sheet_of(1, vec![]), sheet_of(0, vec![])]));
+    assert!(refused(vec![sheet_of(1, vec![]), sheet_of(1, vec![])]));
+    assert!(refused(vec![sheet_of(0, vec![fine(), stripe(span(1, 3), &[(0, 2)])])]));
+    assert!(refused(vec![sheet_of(0, vec![stripe(span(0, 2), &[(0, 2), (1, 3)])])]));
+    let no_bytes = TilePlace { rows: span(0, 1), cells: 1, stored: StoredTile::Inline(Vec::new()) };
+    let no_bytes = Stripe { columns: span(0, 1), tiles: vec![no_bytes] };
+    assert!(refused(vec![sheet_of(0, vec![no_bytes])]));
+    let (mut stray, run) = (sheet_of(0, vec![]), Run { src: 0, dst: 5, len: 1 });
+    stray.rows = AxisMap::delete(Axis::Rows, &Spans::one(0, 1)).with_run(run);
+    assert!(refused(vec![stray]));
+}
+
+fn reaching(rows: u32, columns: u32) -> Result<(), SnapshotError> {
+    let stripes = vec![stripe(span(columns - 1, columns), &[(rows - 1, rows)])];
+    pack_level(&Level { sheets: vec![sheet_of(0, stripes)] }, ROOT).map(|_| ())
+}
+
+#[test]
+fn limits_are_met_at_n_and_not_at_one_more() {
+    assert!(reaching(MAX_ROWS, MAX_COLUMNS).is_ok());
+    assert!(reaching(MAX_ROWS + 1, MAX_COLUMNS).is_err());
+    assert!(reaching(MAX_ROWS, MAX_COLUMNS + 1).is_err());
+
+    let sheets = |count: u32| Level { sheets: (0..count).map(|at| sheet_of(at, vec![])).collect() };
+    assert!(pack_level(&sheets(MAX_SHEETS as u32), ROOT).is_ok());
+    assert!(pack_level(&sheets(MAX_SHEETS as u32 + 1), ROOT).is_err());
+    for (count, fits) in [(MAX_SHEETS as u32, true), (MAX_SHEETS as u32 + 1, false)] {
+        let (mut packed, _) = pack_level(&sheets(MAX_SHEETS as u32), ROOT).unwrap();
+        let last = PackedSheet { sheet: SheetId(count), ..packed.sheets[0].clone() };
+        packed.sheets.resize(count as usize, last);
+        let bytes = minicbor::to_vec(&packed).unwrap();
+        assert_eq!(minicbor::decode::<PackedLevel>(&bytes).is_ok(), fits);
+    }
+
+    let odd = |count: usize| Spans::of((0..count as u32).map(|at| at * 2 + 1));
+    let with = |change: &dyn Fn(&mut LevelSheet)| {
+        let mut sheet = sheet_of(0, vec![]);
+        change(&mut sheet);
+        pack_level(&Level { sheets: vec![sheet] }, PackLimits::LEVEL)
+    };
+    // As many runs as deleted spans, and the one behind them.
+    let map = |runs: usize| AxisMap::delete(Axis::Rows, &odd(runs - 1));
+    assert!(with(&|sheet| sheet.rows = map(MAX_AXIS_RUNS)).is_ok());
+    assert!(with(&|sheet| sheet.rows = map(MAX_AXIS_RUNS + 1)).is_err());
+    let region = |spans: usize| Region { rows: odd(spans - 1), columns: Spans::one(0, 1) };
+    let half = MAX_LEVEL_CLEAR_SPANS / 2;
+    for (spans, fits) in [(half, true), (half + 1, false)] {
+        let packed = with(&|sheet| {
+            sheet.value_clears = vec![region(half)];
+            sheet.format_clears = vec![region(spans)];
+        });
+        assert_eq!(packed.is_ok(), fits);
+    }
+    assert!(with(&|sheet| sheet.value_clears = vec![nowhere()]).is_err());
+
+    let stored = |stored: StoredTile| {
+        let tile = TilePlace { rows: span(0, 1), cells: 1, stored };
+        let stripes = vec![Stripe { columns: span(0, 1), tiles: vec![tile] }];
+        pack_level(
+            &Level { sheets: vec![sheet_of(0, stripes)] },
+            PackLimits { inline_bytes: usize::MAX, inline_total_bytes: usize::MAX, ..ROOT },
+        )
+        .is_ok()
+    };
+    let chunk = |bytes: usize| StoredTile::Chunk(ChunkRef { bytes: bytes as u32, ..chunk_of(0) });
+    assert!(stored(chunk(MAX_STORED_CHUNK_BYTES)) && !stored(chunk(MAX_STORED_CHUNK_BYTES + 1)));
+    assert!(!stored(chunk(0)));
+    let inline = |bytes: usize| StoredTile::Inline(vec![7; bytes]);
+    assert!(stored(inline(MAX_CHUNK_BYTES)) && !stored(inline(MAX_CHUNK_BYTES + 1)));
+}
+
+/// Moves as long as they may be: places far apart at random, which do not compress.
+#[test]
+fn the_largest_moves_fit_into_a_chunk() {
+    let mut noise = blake3::Hasher::new().finalize_xof();
+    let mut next = |below: u32| {
+        let mut bytes = [0; 4];
+        noise.fill(&mut bytes);
+        1 + u32::from_le_bytes(bytes) % below
+    };
+    let mut map = |axis: Axis| {
+        let step = axis.limit() / MAX_AXIS_RUNS as u32 / 2;
+        let (mut map, mut src, mut dst) = (AxisMap::empty(axis), 0, 0);
+        for _ in 0..MAX_AXIS_RUNS {
+            let run = Run { src: src + next(step), dst: dst + next(step), len: next(step) };
+            map.push(run);
+            (src, dst) = (run.src + run.len, run.dst + run.len);
+        }
+        map
+    };
+    let mut sheet = sheet_of(0, vec![]);
+    (sheet.rows, sheet.columns) = (map(Axis::Rows), map(Axis::Columns));
+    let region = |_| Region {
+        rows: Spans::one(next(MAX_ROWS / 2), next(MAX_ROWS / 2)),
+        columns: Spans::one(next(MAX_COLUMNS / 2), next(MAX_COLUMNS / 2)),
+    };
+    sheet.value_clears = (0..MAX_LEVEL_CLEAR_SPANS / 2).map(region).collect();
+    let (packed, objects) = pack_level(&Level { sheets: vec![sheet] }, PackLimits::LEVEL).unwrap();
+    assert!(matches!(packed.sheets[0].moves, Kept::Chunk(_)));
+    assert!(objects[0].stored.len() <= MAX_STORED_CHUNK_BYTES);
+}
