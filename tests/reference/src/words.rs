@@ -4,11 +4,37 @@
 #[must_use]
 pub fn product_name(number: u32) -> String {
     const MATERIALS: [&str; 20] = [
-        "Steel", "Brass", "Oak", "Pine", "Copper", "Nylon", "Rubber", "Glass", "Cotton", "Leather",
-        "Ceramic", "Aluminium", "Bamboo", "Cork", "Felt", "Marble", "Paper", "Silicone", "Slate", "Wool",
+        "Steel",
+        "Brass",
+        "Oak",
+        "Pine",
+        "Copper",
+        "Nylon",
+        "Rubber",
+        "Glass",
+        "Cotton",
+        "Leather",
+        "Ceramic",
+        "Aluminium",
+        "Bamboo",
+        "Cork",
+        "Felt",
+        "Marble",
+        "Paper",
+        "Silicone",
+        "Slate",
+        "Wool",
     ];
     const THINGS: [&str; 10] = [
-        "Bracket", "Hinge", "Handle", "Panel", "Washer", "Coaster", "Tray", "Hook", "Lamp Base",
+        "Bracket",
+        "Hinge",
+        "Handle",
+        "Panel",
+        "Washer",
+        "Coaster",
+        "Tray",
+        "Hook",
+        "Lamp Base",
         "Connector",
     ];
     let material = pick(&MATERIALS, number % 20);
@@ -20,12 +46,12 @@ pub fn product_name(number: u32) -> String {
 #[must_use]
 pub fn word(number: u32) -> String {
     const BEGINNINGS: [&str; 16] = [
-        "de", "ship", "lo", "ma", "re", "con", "pa", "tra", "be", "for", "in", "o", "sta", "ul", "ven",
-        "wi",
+        "de", "ship", "lo", "ma", "re", "con", "pa", "tra", "be", "for", "in", "o", "sta", "ul",
+        "ven", "wi",
     ];
     const ENDS: [&str; 16] = [
-        "lay", "ter", "n", "port", "cal", "d", "ked", "sent", "ly", "mit", "vel", "ring", "te", "gas",
-        "st", "ble",
+        "lay", "ter", "n", "port", "cal", "d", "ked", "sent", "ly", "mit", "vel", "ring", "te",
+        "gas", "st", "ble",
     ];
     [pick(&BEGINNINGS, number % 16), pick(&ENDS, number / 16 % 16)].concat()
 }

@@ -45,7 +45,12 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes, cells: MAX_TILE_CELLS, expanded: MAX_EXPANDED_TEXT_BYTES, formats: MAX_COPIED_FORMAT_BYTES }
+        Self {
+            rest: bytes,
+            cells: MAX_TILE_CELLS,
+            expanded: MAX_EXPANDED_TEXT_BYTES,
+            formats: MAX_COPIED_FORMAT_BYTES,
+        }
     }
 
     /// How many bytes are left.
@@ -107,7 +112,8 @@ impl<'a> Reader<'a> {
 
     /// Makes room for bytes of texts that stand for fewer bytes of the chunk.
     pub(super) fn take_expanded(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
-        let too_many = UnreadableChunk::TooLarge("its texts are longer than those of a tile may be");
+        let too_many =
+            UnreadableChunk::TooLarge("its texts are longer than those of a tile may be");
         self.expanded = self.expanded.checked_sub(bytes).ok_or(too_many)?;
         Ok(())
     }
@@ -145,7 +151,9 @@ mod tests {
     fn what_is_no_number_is_an_error() {
         let most = [[0xff; 9].as_slice(), &[1]].concat();
         assert_eq!(Reader::new(&most).varint(), Ok(u64::MAX));
-        for bytes in [vec![], vec![0x80], vec![0xff; 9], vec![0xff; 11], [vec![0xff; 9], vec![2]].concat()] {
+        for bytes in
+            [vec![], vec![0x80], vec![0xff; 9], vec![0xff; 11], [vec![0xff; 9], vec![2]].concat()]
+        {
             assert!(Reader::new(&bytes).varint().is_err(), "{bytes:?}");
         }
     }
@@ -156,6 +164,9 @@ mod tests {
         assert!(reader.take_cells(MAX_TILE_CELLS).is_ok() && reader.take_cells(1).is_err());
         assert!(reader.take_expanded(MAX_EXPANDED_TEXT_BYTES).is_ok());
         assert!(reader.take_expanded(1).is_err());
+        assert!(
+            reader.take_format(MAX_COPIED_FORMAT_BYTES).is_ok() && reader.take_format(1).is_err()
+        );
     }
 
     #[test]

@@ -147,10 +147,7 @@ fn read_rows(
     }
 }
 
-fn read_formulas(
-    reader: &mut Reader<'_>,
-    of: &ValueLayer,
-) -> Result<TextLayer, UnreadableChunk> {
+fn read_formulas(reader: &mut Reader<'_>, of: &ValueLayer) -> Result<TextLayer, UnreadableChunk> {
     let malformed = UnreadableChunk::Malformed("a formula is malformed");
     let count = u32::try_from(of.len()).unwrap_or(u32::MAX);
     let all: Vec<u32> = (0..count).collect();

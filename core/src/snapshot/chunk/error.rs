@@ -1,6 +1,9 @@
 //! What can be wrong with a tile or a chunk.
 
-use crate::limits::{MAX_CHUNK_BYTES, MAX_COPIED_FORMAT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS};
+use crate::limits::{
+    MAX_CHUNK_BYTES, MAX_COPIED_FORMAT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_TILE_CELLS,
+    MAX_TILE_COLUMNS,
+};
 
 /// A tile that is no chunk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +29,9 @@ pub enum TileTooLarge {
         bytes: usize,
     },
     /// More formats than its columns may have.
-    #[error("the formats of the tile's columns have {bytes} bytes of {MAX_COPIED_FORMAT_BYTES} at most: split it")]
+    #[error(
+        "the formats of the tile's columns have {bytes} bytes of {MAX_COPIED_FORMAT_BYTES} at most: split it"
+    )]
     Formats {
         /// The bytes of each column's distinct formats.
         bytes: usize,
@@ -43,7 +48,10 @@ pub enum UnreadableChunk {
     #[error("this is no chunk: it begins otherwise")]
     NoChunk,
     /// A version of a later Cellar.
-    #[error("the chunk has version {version}, this build reads up to {}: upgrade it", super::VERSION)]
+    #[error(
+        "the chunk has version {version}, this build reads up to {}: upgrade it",
+        super::VERSION
+    )]
     UnknownVersion {
         /// The version of the chunk.
         version: u8,

@@ -33,7 +33,8 @@ impl<'a> FormatDictionary<'a> {
     fn add(&mut self, layer: &'a TextLayer) -> Result<usize, TileTooLarge> {
         let mut of_column: HashSet<&str> = HashSet::new();
         let (mut bytes, mut last) = (0, None);
-        for (_, format) in layer.iter().filter(|(_, format)| last.replace(*format) != Some(*format)) {
+        for (_, format) in layer.iter().filter(|(_, format)| last.replace(*format) != Some(*format))
+        {
             if format.len() > MAX_FORMAT_BYTES {
                 return Err(TileTooLarge::Part("a format is longer than any may be"));
             }

@@ -38,7 +38,9 @@ pub(super) fn open(bytes: &[u8], kind: ChunkKind) -> Result<Reader<'_>, Unreadab
     let (head, rest) = bytes.split_first_chunk::<4>().ok_or(UnreadableChunk::NoChunk)?;
     match *head {
         [first, second, _, _] if [first, second] != MAGIC => Err(UnreadableChunk::NoChunk),
-        [_, _, version, _] if version != VERSION => Err(UnreadableChunk::UnknownVersion { version }),
+        [_, _, version, _] if version != VERSION => {
+            Err(UnreadableChunk::UnknownVersion { version })
+        }
         [_, _, _, other] if other != kind.number() => {
             Err(UnreadableChunk::OtherKind { kind: other })
         }

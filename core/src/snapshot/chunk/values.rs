@@ -86,11 +86,7 @@ fn text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
     Ok(text)
 }
 
-fn write_long(
-    out: &mut Vec<u8>,
-    layer: &ValueLayer,
-    room: &mut usize,
-) -> Result<(), TileTooLarge> {
+fn write_long(out: &mut Vec<u8>, layer: &ValueLayer, room: &mut usize) -> Result<(), TileTooLarge> {
     let missing = TileTooLarge::Part("a long text is not where it should be");
     let long = layer.values().iter().filter_map(|value| match value {
         TileValue::Long(number) => Some(usize::try_from(*number).unwrap_or(usize::MAX)),
@@ -131,13 +127,12 @@ pub(super) fn read(
     rows: Vec<u32>,
     common: u8,
 ) -> Result<ValueLayer, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("a text begins or ends inside a character");
     let mut texts = Texts::default();
     let values = match Kind::from_number(common) {
         Some(kind) => read_kind(reader, kind, rows.len(), &mut texts)?,
         None => read_mixed(reader, rows.len(), &mut texts)?,
     };
-    ValueLayer::from_parts(rows, values, texts.texts, texts.long).ok_or(malformed)
+    Ok(ValueLayer::from_sound_parts(rows, values, texts.texts, texts.long))
 }
 
 fn read_mixed(
@@ -171,9 +166,7 @@ fn read_kind(
     };
     Ok(match kind {
         Kind::Empty => vec![TileValue::Empty; count],
-        Kind::Number => {
-            numbers::read(reader, count)?.into_iter().map(TileValue::Number).collect()
-        }
+        Kind::Number => numbers::read(reader, count)?.into_iter().map(TileValue::Number).collect(),
         Kind::Bool => {
             let bits = integers::read_counts(reader, count, 1)?;
             bits.into_iter().map(|bit| TileValue::Bool(bit == 1)).collect()

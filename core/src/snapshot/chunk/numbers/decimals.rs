@@ -40,7 +40,8 @@ fn common_decimals(values: &[f64], least: usize) -> Option<usize> {
     let step = values.len().div_ceil(SAMPLE).max(1);
     let sample = || values.iter().step_by(step);
     let most = sample().count() / NUMBERS_PER_EXCEPTION;
-    let fits = |scale: f64| sample().filter(|value| digits(**value, scale).is_none()).count() <= most;
+    let fits =
+        |scale: f64| sample().filter(|value| digits(**value, scale).is_none()).count() <= most;
     SCALES.iter().enumerate().skip(least).find(|(_, scale)| fits(**scale)).map(|(index, _)| index)
 }
 
@@ -113,7 +114,7 @@ pub(super) fn read(
     let malformed = UnreadableChunk::Malformed("an exception among numbers is out of range");
     let scale = *SCALES.get(usize::from(decimals)).ok_or(malformed)?;
     let integers = integers::read(reader, count)?;
-    let mut values: Vec<f64> = integers.iter().map(|integer| number(*integer, scale)).collect();
+    let mut values: Vec<f64> = integers.into_iter().map(|integer| number(integer, scale)).collect();
     if !exceptions {
         return Ok(values);
     }
@@ -162,15 +163,17 @@ mod tests {
     fn the_greatest_number_of_decimals() {
         let fifteen: Vec<f64> = (1..200_u32).map(|number| f64::from(number) / 1e15).collect();
         assert_eq!(common_decimals(&fifteen, 0), Some(15));
-        let sixteen: Vec<f64> = (1..200_u32).map(|number| (f64::from(number) + 0.5) / 1e15).collect();
+        let sixteen: Vec<f64> =
+            (1..200_u32).map(|number| (f64::from(number) + 0.5) / 1e15).collect();
         assert_eq!(common_decimals(&sixteen, 0), None);
     }
 
     #[test]
     fn what_a_sample_does_not_show_is_found() {
         // Every 64th is whole; the others have three decimals.
-        let values: Vec<f64> =
-            (0..4_096_u32).map(|row| if row % 64 == 0 { 5.0 } else { f64::from(row) / 1e3 }).collect();
+        let values: Vec<f64> = (0..4_096_u32)
+            .map(|row| if row % 64 == 0 { 5.0 } else { f64::from(row) / 1e3 })
+            .collect();
         assert_eq!(common_decimals(&values, 0), Some(0));
         assert_eq!(write(&values).unwrap().exceptions, 0);
     }

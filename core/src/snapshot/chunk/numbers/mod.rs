@@ -41,10 +41,14 @@ impl Form {
     }
 }
 
+/// So many numbers in a byte need no dictionary.
+const DENSE_NUMBERS_PER_BYTE: usize = 4;
+
 /// Writes finite numbers. Says what they will take compressed.
 pub(super) fn write(out: &mut Vec<u8>, values: &[f64]) -> usize {
     let (bytes, cost) = without_dictionary(values);
-    match dictionary::write(values) {
+    let dense = cost <= values.len() / DENSE_NUMBERS_PER_BYTE;
+    match if dense { None } else { dictionary::write(values) } {
         Some((shorter, less)) if less < cost => {
             out.extend_from_slice(&shorter);
             less
@@ -114,12 +118,14 @@ mod tests {
     }
 
     fn finite() -> impl Strategy<Value = f64> {
-        let special = [0.0, -0.0, f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::MIN, 9_007_199_254_740_991.0];
+        let special =
+            [0.0, -0.0, f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::MIN, 9_007_199_254_740_991.0];
         prop_oneof![
             any::<f64>().prop_filter("finite", |number| number.is_finite()),
             proptest::sample::select(special.to_vec()),
             any::<i32>().prop_map(f64::from),
-            (any::<i32>(), 0..9_i32).prop_map(|(digits, places)| f64::from(digits) / 10_f64.powi(places)),
+            (any::<i32>(), 0..9_i32)
+                .prop_map(|(digits, places)| f64::from(digits) / 10_f64.powi(places)),
             (-9_007_199_254_740_995_i64..9_007_199_254_740_995).prop_map(|number| {
                 #[allow(clippy::cast_precision_loss, reason = "near the greatest exact integer")]
                 let number = number as f64;
@@ -149,16 +155,23 @@ mod tests {
 
     #[test]
     fn each_form_where_it_is_the_smallest() {
-        let prices: Vec<f64> = (0..5_000_u32).map(|row| f64::from(row * 7_919 % 100_003) / 100.0).collect();
+        let prices: Vec<f64> =
+            (0..5_000_u32).map(|row| f64::from(row * 7_919 % 100_003) / 100.0).collect();
         assert_eq!(round(&prices).0, Form::Decimals);
         let mut mixed = prices.clone();
         for (index, number) in [(7, -0.0), (9, 1e300), (4_999, 0.1 + 0.2), (0, 5e-324)] {
             mixed[index] = number;
         }
         assert_eq!(round(&mixed).0, Form::WithExceptions);
-        let roots: Vec<f64> = prices.iter().map(|price| price.sqrt()).collect();
+        let mut random = [0; 40_000];
+        blake3::Hasher::new().finalize_xof().fill(&mut random);
+        let words = random.as_chunks::<8>().0.iter();
+        let roots: Vec<f64> = words
+            .map(|word| f64::from(u32::from_le_bytes(*word.first_chunk().unwrap())).sqrt())
+            .collect();
         assert_eq!(round(&roots).0, Form::Planes);
-        let rates: Vec<f64> = (0..5_000).map(|row| [0.1 + 0.2, 1.0 / 3.0, 7e200][row * row % 3]).collect();
+        let rates: Vec<f64> =
+            (0..5_000).map(|row| [0.1 + 0.2, 1.0 / 3.0, 7e200][row * row % 3]).collect();
         assert_eq!(round(&rates).0, Form::Dictionary);
         assert_eq!(round(&[12.75]).1, 3);
         assert_eq!(round(&[-0.0]).1, 9);

@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn numbers_near_the_one_before_are_written_as_changes() {
-        let near: Vec<f64> = (0..500_u32).map(|row| 1.0 / 3.0 + f64::from(row / 50) / 7.0).collect();
+        let near: Vec<f64> =
+            (0..500_u32).map(|row| 1.0 / 3.0 + f64::from(row / 50) / 7.0).collect();
         assert_eq!(write(&near).0[0], Form::Changes.head(0));
         let far: Vec<f64> = (1..500_u32).map(|row| (f64::from(row) * 1e3).sin()).collect();
         assert_eq!(write(&far).0[0], Form::Planes.head(0));

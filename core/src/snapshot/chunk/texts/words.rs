@@ -3,8 +3,8 @@
 //! A text is what stands between single spaces, so that every text is words: "" is one empty word,
 //! and two spaces have an empty word between them.
 
-use super::dictionary::codes;
-use super::{Form, Written, best, limit, read_inside, spans};
+use super::distinct::Distinct;
+use super::{Form, Written, best, limit, read_inside};
 use crate::limits::MAX_WORDS;
 use crate::snapshot::chunk::bytes::{Reader, write_count};
 use crate::snapshot::chunk::error::UnreadableChunk;
@@ -24,7 +24,8 @@ pub(super) fn write(texts: &[&str], room: usize) -> Option<Written> {
     if expanded > room {
         return None;
     }
-    let (words, codes) = codes(texts.iter().flat_map(|text| text.split(' ')))?;
+    let split = texts.iter().flat_map(|text| text.split(' '));
+    let Distinct { texts: words, codes } = Distinct::new(split)?;
     if codes.len() > MAX_WORDS {
         return None;
     }
@@ -56,28 +57,29 @@ pub(super) fn read(
     let total = total.ok_or(malformed)?;
     reader.take_expanded(total.saturating_sub(count))?;
     let most = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
-    let codes = integers::read_counts(reader, total, most)?;
-    let mut codes = codes.into_iter();
-    let mut joined = String::new();
-    let mut lengths = Vec::with_capacity(count);
+    let codes = integers::read_counts(reader, total, most.saturating_sub(1))?;
+    let distinct: Vec<&str> = distinct.iter().map(|span| span.of(&letters)).collect();
+    let mut words = codes.into_iter().map(|code| {
+        let word = usize::try_from(code).ok().and_then(|code| distinct.get(code));
+        word.copied().unwrap_or_default()
+    });
+    let mut spans = Vec::with_capacity(count);
     for count in counts {
-        let start = joined.len();
-        for number in 0..count {
-            let code = codes.next().and_then(|code| usize::try_from(code).ok());
-            let word = *code.and_then(|code| distinct.get(code)).ok_or(malformed)?;
-            reader.take_expanded(usize::try_from(word.len).unwrap_or(usize::MAX))?;
-            if number > 0 {
-                joined.push(' ');
+        let start = texts.len();
+        for word in words.by_ref().take(usize::try_from(count).unwrap_or(usize::MAX)) {
+            // No text is longer than it may be, by more than this one word.
+            if texts.len() - start > most_bytes {
+                return Err(malformed);
             }
-            joined.push_str(word.of(&letters));
+            texts.push_str(word);
+            texts.push(' ');
         }
-        let length = joined.len() - start;
-        if count == 0 || length > most_bytes {
-            return Err(malformed);
-        }
-        lengths.push(limit(length));
+        // Behind the last word is no space.
+        texts.pop().ok_or(malformed)?;
+        let length = texts.len().checked_sub(start).filter(|length| *length <= most_bytes);
+        let length = length.filter(|_| count > 0).ok_or(malformed)?;
+        reader.take_expanded(length + 1 - usize::try_from(count).unwrap_or(0))?;
+        spans.push(TextSpan { start: limit(start), len: limit(length) });
     }
-    let spans = spans(texts, &lengths);
-    texts.push_str(&joined);
     Ok(spans)
 }
