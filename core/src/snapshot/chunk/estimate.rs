@@ -105,7 +105,8 @@ fn log2(number: u64) -> u64 {
     let whole = u64::from(63_u32.saturating_sub(zeros));
     let fraction = (number << zeros << 1) >> (64 - FRACTION_BITS);
     let one = 1_u64 << FRACTION_BITS;
-    let curve = ((fraction * (one - fraction)) >> FRACTION_BITS) * CURVE >> FRACTION_BITS;
+    let parabola = (fraction * (one - fraction)) >> FRACTION_BITS;
+    let curve = (parabola * CURVE) >> FRACTION_BITS;
     (whole << FRACTION_BITS) + fraction + curve
 }
 

@@ -48,9 +48,13 @@ fn compress(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut encoder = Encoder::new(Vec::new(), COMPRESSION_LEVEL)?;
     encoder.set_pledged_src_size(u64::try_from(bytes.len()).ok())?;
     encoder.include_contentsize(true)?;
-    for block in blocks(bytes) {
+    let blocks = blocks(bytes);
+    let last = blocks.len() - 1;
+    for (number, block) in blocks.into_iter().enumerate() {
         encoder.write_all(block)?;
-        encoder.flush()?;
+        if number < last {
+            encoder.flush()?;
+        }
     }
     encoder.finish()
 }

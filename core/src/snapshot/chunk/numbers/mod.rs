@@ -158,7 +158,7 @@ mod tests {
         let prices: Vec<f64> =
             (0..5_000_u32).map(|row| f64::from(row * 7_919 % 100_003) / 100.0).collect();
         assert_eq!(round(&prices).0, Form::Decimals);
-        let mut mixed = prices.clone();
+        let mut mixed = prices;
         for (index, number) in [(7, -0.0), (9, 1e300), (4_999, 0.1 + 0.2), (0, 5e-324)] {
             mixed[index] = number;
         }

@@ -52,10 +52,11 @@ pub(super) fn every_form() -> Tile {
     let mut gaps = TileColumn::new(10);
     (0..40_u32).for_each(|row| gaps.values.push(row * row * 1_000, TileValue::Bool(row % 3 == 0)));
     let mut bitmap = TileColumn::new(11);
-    (0..600).filter(|row| wild(*row) % 9 > 0).for_each(|row| {
+    (0..600).filter(|row| !wild(*row).is_multiple_of(9)).for_each(|row| {
         bitmap.values.push(
             row,
-            [TileValue::Empty, TileValue::Error(ErrorCode::Ref)][usize::from(wild(row) % 5 == 0)],
+            [TileValue::Empty, TileValue::Error(ErrorCode::Ref)]
+                [usize::from(wild(row).is_multiple_of(5))],
         );
         bitmap.formats.push(row, ["0", "0.00", "General"][usize::try_from(wild(row) % 3).unwrap()]);
     });

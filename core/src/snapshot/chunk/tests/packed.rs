@@ -75,7 +75,7 @@ fn what_is_not_one_whole_frame_is_refused() {
             );
         }
     }
-    let mut other = bytes.clone();
+    let mut other = bytes;
     other[5] ^= 1;
     let other = Chunk::pack(&other).unwrap();
     assert_eq!(unpack(&other.stored, &name), Err(UnreadableStoredChunk::OtherHash));

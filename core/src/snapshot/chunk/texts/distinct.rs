@@ -30,7 +30,7 @@ impl<'a> Distinct<'a> {
                 *entry
             })?;
             this.codes.push(i64::from(code));
-            if this.codes.len() % SAMPLE == 0 && !this.repeat() {
+            if this.codes.len().is_multiple_of(SAMPLE) && !this.repeat() {
                 return None;
             }
             if this.texts.len() > table.len() / 4 {

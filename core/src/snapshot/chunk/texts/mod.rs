@@ -6,6 +6,8 @@ mod front_coding;
 mod plain;
 mod words;
 
+use dictionary::WithDictionary;
+
 use super::bytes::Reader;
 use super::error::UnreadableChunk;
 use crate::snapshot::tile::TextSpan;
@@ -74,10 +76,13 @@ fn best(texts: &[&str], room: usize, outer: Option<Form>) -> Written {
     let may = |form: Form| outer.is_none_or(|outer| form.may_stand_in(outer));
     let dictionary = if may(Form::Dictionary) { dictionary::write(texts, room) } else { None };
     // What repeats much is not looked at in other ways: its distinct texts are.
-    if let Some(repeated) = dictionary.as_ref().filter(|it| it.distinct <= texts.len() / 4) {
-        if repeated.written.cost < plain.cost && repeated.written.expanded <= room {
-            return repeated.written.clone();
-        }
+    let repeats = |it: &&WithDictionary| {
+        it.distinct <= texts.len() / 4
+            && it.written.cost < plain.cost
+            && it.written.expanded <= room
+    };
+    if let Some(repeated) = dictionary.as_ref().filter(repeats) {
+        return repeated.written.clone();
     }
     let others = [
         may(Form::FrontCoding).then(|| front_coding::write(texts)).flatten(),

@@ -47,14 +47,16 @@ proptest! {
 
 #[test]
 fn each_form_where_it_is_the_smallest() {
-    let hash = |number: u64| blake3::hash(&number.to_le_bytes()).to_hex();
-    let codes: Vec<String> = (0..3_000).map(|row| hash(row)[..12].to_owned()).collect();
+    let hash = |number: u64, letters: usize| -> String {
+        blake3::hash(&number.to_le_bytes()).to_hex().chars().take(letters).collect()
+    };
+    let codes: Vec<String> = (0..3_000).map(|row| hash(row, 12)).collect();
     let paths: Vec<String> = (0..3_000).map(|row| format!("/var/log/service/{row:06}")).collect();
-    let word = |row: u64| hash(u64::from(hash(row).as_bytes()[0]) % 97)[..6].to_owned();
+    let word = |row: u64| hash(u64::from(blake3::hash(&row.to_le_bytes()).as_bytes()[0]) % 97, 6);
     let notes: Vec<String> = (0..3_000)
         .map(|row| [word(row), word(row + 5_000), word(row + 10_000)].join(" "))
         .collect();
-    let names: Vec<String> = (0..3_000).map(|row| hash(row * row % 61)[..20].to_owned()).collect();
+    let names: Vec<String> = (0..3_000).map(|row| hash(row * row % 61, 20)).collect();
     for (texts, form) in [
         (codes, Form::Plain),
         (paths, Form::FrontCoding),

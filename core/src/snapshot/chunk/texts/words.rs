@@ -59,18 +59,18 @@ pub(super) fn read(
     let most = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
     let codes = integers::read_counts(reader, total, most.saturating_sub(1))?;
     let distinct: Vec<&str> = distinct.iter().map(|span| span.of(&letters)).collect();
-    let mut words = codes.into_iter().map(|code| {
-        let word = usize::try_from(code).ok().and_then(|code| distinct.get(code));
+    let word = |code: &u32| {
+        let word = usize::try_from(*code).ok().and_then(|code| distinct.get(code));
         word.copied().unwrap_or_default()
-    });
+    };
+    let bytes = codes.iter().map(|code| word(code).len()).fold(0, usize::saturating_add);
+    reader.take_expanded(bytes)?;
+    texts.reserve(bytes.saturating_add(total));
+    let mut words = codes.iter().map(word);
     let mut spans = Vec::with_capacity(count);
     for count in counts {
         let start = texts.len();
         for word in words.by_ref().take(usize::try_from(count).unwrap_or(usize::MAX)) {
-            // No text is longer than it may be, by more than this one word.
-            if texts.len() - start > most_bytes {
-                return Err(malformed);
-            }
             texts.push_str(word);
             texts.push(' ');
         }
@@ -78,7 +78,6 @@ pub(super) fn read(
         texts.pop().ok_or(malformed)?;
         let length = texts.len().checked_sub(start).filter(|length| *length <= most_bytes);
         let length = length.filter(|_| count > 0).ok_or(malformed)?;
-        reader.take_expanded(length + 1 - usize::try_from(count).unwrap_or(0))?;
         spans.push(TextSpan { start: limit(start), len: limit(length) });
     }
     Ok(spans)
