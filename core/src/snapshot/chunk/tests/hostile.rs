@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::support::{sample, tile};
+use crate::limits::MAX_TILE_CELLS;
+use crate::snapshot::chunk::bytes::write_count;
 use crate::snapshot::chunk::{UnreadableChunk, decode, encode, is_read_or_refused};
 
 /// A chunk with this behind its header.
@@ -74,6 +76,25 @@ fn a_few_bytes_that_declare_much_are_refused() {
     ] {
         assert!(decode(&bytes).is_err(), "{bytes:02x?}");
     }
+}
+
+#[test]
+fn cells_are_counted_over_all_layers_and_columns() {
+    let count = |number: usize| {
+        let mut bytes = Vec::new();
+        write_count(&mut bytes, number);
+        bytes
+    };
+    // Two columns of empty values in runs of rows; the second with a formula and a format in each.
+    let read = |first: usize, second: usize| {
+        let rows = [count(first), count(second)];
+        let layers = [4, 0, 0, 0, 4, 0, 0];
+        let rest =
+            [[1, 0, 0, 2, 0, 0x09, 0].as_slice(), &rows[0], &[0, 0x69, 0], &rows[1], &layers];
+        decode(&chunk(&rest.concat())).map(|tile| tile.cells())
+    };
+    assert_eq!(read(MAX_TILE_CELLS - 300, 100), Ok(MAX_TILE_CELLS - 200));
+    assert!(matches!(read(MAX_TILE_CELLS - 299, 100), Err(UnreadableChunk::TooLarge(_))));
 }
 
 #[test]

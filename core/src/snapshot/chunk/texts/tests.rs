@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::limits::{MAX_EXPANDED_TEXT_BYTES, MAX_TILE_TEXT_BYTES};
+use crate::limits::{MAX_EXPANDED_TEXT_BYTES, MAX_TILE_TEXT_BYTES, MAX_WORDS};
+use crate::snapshot::chunk::integers;
 
 fn round(texts: &[&str]) -> (Form, usize) {
     let (mut bytes, mut room) = (Vec::new(), MAX_EXPANDED_TEXT_BYTES);
@@ -105,6 +106,33 @@ fn a_text_that_is_too_long_is_refused_in_every_form() {
         let read =
             |most| read(&mut Reader::new(&written.bytes), 4, most, &mut String::new()).is_ok();
         assert!(read(20) && !read(19), "{}", written.bytes[0]);
+    }
+}
+
+#[test]
+fn words_end_at_their_limit() {
+    let words = |words: usize| {
+        let mut bytes = vec![3, 1, 0, 0];
+        integers::write_counts(&mut bytes, [words].into_iter());
+        integers::write_counts(&mut bytes, std::iter::repeat_n(0, words));
+        read(&mut Reader::new(&bytes), 1, MAX_EXPANDED_TEXT_BYTES, &mut String::new())
+    };
+    // Empty words with spaces between them.
+    assert_eq!(words(MAX_WORDS).unwrap()[0].len, u32::try_from(MAX_WORDS).unwrap() - 1);
+    assert!(words(MAX_WORDS + 1).is_err() && words(0).is_err());
+    let none = [3, 0, 0, 2, 0];
+    assert!(read(&mut Reader::new(&none), 1, 9, &mut String::new()).is_err(), "no word to choose");
+}
+
+#[test]
+fn a_text_begins_between_characters() {
+    let e_acute = "é".as_bytes();
+    for (lengths, good) in [([2, 0], true), ([0, 2], true), ([1, 1], false)] {
+        let mut bytes = vec![0];
+        integers::write_counts(&mut bytes, lengths.into_iter());
+        bytes.extend_from_slice(e_acute);
+        let read = read(&mut Reader::new(&bytes), 2, 9, &mut String::new());
+        assert_eq!(read.is_ok(), good, "{lengths:?}");
     }
 }
 

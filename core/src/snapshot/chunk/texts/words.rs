@@ -51,6 +51,9 @@ pub(super) fn read(
     // Even an empty word takes room.
     reader.take_expanded(distinct)?;
     let distinct = read_inside(reader, distinct, most_bytes, &mut letters, Some(Form::Words))?;
+    if distinct.is_empty() {
+        return Err(malformed);
+    }
     let counts = integers::read_counts(reader, count, limit(most_bytes) + 1)?;
     let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
     let total = usize::try_from(total).ok().filter(|total| *total <= MAX_WORDS);
