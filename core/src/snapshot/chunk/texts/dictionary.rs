@@ -15,7 +15,7 @@ pub(super) struct WithDictionary {
 }
 
 pub(super) fn write(texts: &[&str], room: usize) -> Option<WithDictionary> {
-    let Distinct { texts: distinct, codes } = Distinct::new(texts.iter().copied())?;
+    let Distinct { texts: distinct, codes } = Distinct::new(texts.iter().copied(), texts.len())?;
     let mut bytes = vec![Form::Dictionary.number()];
     write_count(&mut bytes, distinct.len());
     let nested = best(&distinct, room, Some(Form::Dictionary));

@@ -15,10 +15,12 @@ pub(super) struct Distinct<'a> {
 }
 
 impl<'a> Distinct<'a> {
-    /// `None` if more than three of four texts are distinct, in the beginning or in all.
-    pub(super) fn new(texts: impl Iterator<Item = &'a str>) -> Option<Self> {
+    /// `None` if more than three of four texts are distinct, in the beginning or in all. About
+    /// `expected` texts will come.
+    pub(super) fn new(texts: impl Iterator<Item = &'a str>, expected: usize) -> Option<Self> {
         let mut this = Self { texts: Vec::new(), codes: Vec::new() };
-        let mut table = vec![(0, EMPTY); 4_096];
+        // Most columns of scattered edits have a few texts only.
+        let mut table = vec![(0, EMPTY); (expected.min(SAMPLE) * 4).next_power_of_two().max(16)];
         for text in texts {
             let hash = hash(text.as_bytes());
             let slot = this.slot(&table, hash, text)?;
@@ -90,7 +92,7 @@ mod tests {
     #[test]
     fn distinct_texts_have_codes_in_the_order_in_which_they_come() {
         let texts = ["b", "", "b", "a", "", "b"];
-        let distinct = Distinct::new(texts.into_iter()).unwrap();
+        let distinct = Distinct::new(texts.into_iter(), 2).unwrap();
         assert_eq!(distinct.texts, ["b", "", "a"]);
         assert_eq!(distinct.codes, [0, 1, 0, 2, 1, 0]);
     }
@@ -99,10 +101,10 @@ mod tests {
     fn a_table_grows_and_gives_up() {
         let many: Vec<String> = (0..40_000).map(|number| format!("text {number:x}")).collect();
         let twice = many.iter().flat_map(|text| [text.as_str(), text]);
-        let distinct = Distinct::new(twice).unwrap();
+        let distinct = Distinct::new(twice, 80_000).unwrap();
         assert_eq!((distinct.texts.len(), distinct.codes.len()), (40_000, 80_000));
         assert_eq!(distinct.codes[79_999], 39_999);
-        assert!(Distinct::new(many.iter().map(String::as_str)).is_none(), "none repeats");
+        assert!(Distinct::new(many.iter().map(String::as_str), 1).is_none(), "none repeats");
     }
 
     #[test]

@@ -23,7 +23,7 @@ proptest! {
     #[test]
     fn texts_read_back(
         texts in proptest::collection::vec("[ab ]{0,6}|\\PC{0,8}|[a-c]{2} [a-c]{2} é+", 1..80),
-        repeat in 1..30_usize,
+        repeat in 1..12_usize,
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         round(&texts);

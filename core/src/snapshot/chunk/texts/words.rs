@@ -25,7 +25,7 @@ pub(super) fn write(texts: &[&str], room: usize) -> Option<Written> {
         return None;
     }
     let split = texts.iter().flat_map(|text| text.split(' '));
-    let Distinct { texts: words, codes } = Distinct::new(split)?;
+    let Distinct { texts: words, codes } = Distinct::new(split, texts.len() * 2)?;
     if codes.len() > MAX_WORDS {
         return None;
     }
