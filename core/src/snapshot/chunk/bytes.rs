@@ -164,6 +164,9 @@ mod tests {
         assert!(reader.take_cells(MAX_TILE_CELLS).is_ok() && reader.take_cells(1).is_err());
         assert!(reader.take_expanded(MAX_EXPANDED_TEXT_BYTES).is_ok());
         assert!(reader.take_expanded(1).is_err());
+        assert!(
+            reader.take_format(MAX_COPIED_FORMAT_BYTES).is_ok() && reader.take_format(1).is_err()
+        );
     }
 
     #[test]

@@ -3,37 +3,79 @@
 //! The encoder writes a column in several ways and keeps what will be smallest behind zstd, not
 //! before it. Only whole numbers are used, so that every machine chooses the same.
 
+use std::sync::LazyLock;
+
 /// Below this, tables of codes cost more than they save.
 const SMALL_BYTES: usize = 64;
-/// Counts are halved to sixteen bits of fraction.
+/// Logarithms have sixteen bits of fraction.
 const FRACTION_BITS: u32 = 16;
 /// 0.3437 of [`FRACTION_BITS`]: log₂(1 + f) ≈ f + 0.3437 · f · (1 − f), to 0.01.
 const CURVE: u64 = 22_525;
+/// Bytes of a repetition between two bytes that are rare among equal ones.
+const REPETITION_BYTES: u64 = 3;
 
-/// Bytes that zstd makes of `bytes`, about: their entropy byte by byte, and a table of codes.
-pub(super) fn packed_bytes(bytes: &[u8]) -> usize {
-    if bytes.len() < SMALL_BYTES {
-        return bytes.len();
+/// How often each byte occurs.
+#[derive(Clone)]
+pub(super) struct Counts {
+    counts: [u32; 256],
+    total: u32,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self { counts: [0; 256], total: 0 }
     }
-    let mut counts = [[0_u32; 256]; 2];
-    let [even, odd] = &mut counts;
-    let (pairs, last) = bytes.as_chunks::<2>();
-    for [one, two] in pairs {
-        bump(even, *one);
-        bump(odd, *two);
-    }
-    last.iter().for_each(|byte| bump(even, *byte));
-    let total = log2(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
-    let (mut bits, mut table) = (0_u64, 0_usize);
-    for (even, odd) in even.iter().zip(odd) {
-        let count = u64::from(*even) + u64::from(*odd);
-        if count > 0 {
-            bits += count * total.saturating_sub(log2(count));
-            table += 1;
+}
+
+impl Counts {
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        // Two rows of counts: equal neighbours would wait for each other.
+        let mut counts = [[0_u32; 256]; 2];
+        let [even, odd] = &mut counts;
+        let (pairs, last) = bytes.as_chunks::<2>();
+        for [one, two] in pairs {
+            bump(even, *one);
+            bump(odd, *two);
         }
+        last.iter().for_each(|byte| bump(even, *byte));
+        even.iter_mut().zip(odd).for_each(|(even, odd)| *even += *odd);
+        Self { counts: *even, total: u32::try_from(bytes.len()).unwrap_or(u32::MAX) }
     }
-    let coded = usize::try_from(bits >> (FRACTION_BITS + 3)).unwrap_or(usize::MAX);
-    bytes.len().min(coded.saturating_add(table / 2 + 8))
+
+    /// Those of both.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        both.counts.iter_mut().zip(&other.counts).for_each(|(both, other)| *both += other);
+        both.total = self.total.saturating_add(other.total);
+        both
+    }
+
+    /// Bytes that zstd makes of them, about: a code for each, none shorter than a bit, and their
+    /// table; or repetitions between what is rare; or all as they are.
+    pub(super) fn packed_bytes(&self) -> usize {
+        let total = u64::from(self.total);
+        let size = usize::try_from(total).unwrap_or(usize::MAX);
+        if size < SMALL_BYTES {
+            return size;
+        }
+        let log_of_total = log2(total);
+        let logs = LOGS.as_slice();
+        let (mut bits, mut distinct, mut most) = (0_u64, 0_u64, 0_u32);
+        for count in self.counts.iter().copied().filter(|count| *count > 0) {
+            bits += u64::from(count) * log_of_total.saturating_sub(log_of(logs, count));
+            distinct += 1;
+            most = most.max(count);
+        }
+        let coded = (bits >> FRACTION_BITS).max(total) / 8 + distinct / 2;
+        let rare = total.saturating_sub(u64::from(most));
+        let packed = 8 + coded.min(rare * REPETITION_BYTES);
+        size.min(usize::try_from(packed).unwrap_or(usize::MAX))
+    }
+}
+
+/// [`Counts::packed_bytes`] of `bytes`.
+pub(super) fn packed_bytes(bytes: &[u8]) -> usize {
+    if bytes.len() < SMALL_BYTES { bytes.len() } else { Counts::of(bytes).packed_bytes() }
 }
 
 /// The same for planes of `count` bytes each, and a few bytes before them.
@@ -48,13 +90,23 @@ fn bump(counts: &mut [u32; 256], byte: u8) {
     }
 }
 
+/// Logarithms of small numbers: nearly all counts are.
+static LOGS: LazyLock<Vec<u64>> =
+    LazyLock::new(|| (0..2_048).map(|n: u64| log2(n.max(1))).collect());
+
+fn log_of(logs: &[u64], count: u32) -> u64 {
+    let at = usize::try_from(count).unwrap_or(usize::MAX);
+    logs.get(at).copied().unwrap_or_else(|| log2(u64::from(count)))
+}
+
 /// The binary logarithm of a number that is not zero, in 65,536ths.
 fn log2(number: u64) -> u64 {
     let zeros = number.leading_zeros();
     let whole = u64::from(63_u32.saturating_sub(zeros));
     let fraction = (number << zeros << 1) >> (64 - FRACTION_BITS);
     let one = 1_u64 << FRACTION_BITS;
-    let curve = ((fraction * (one - fraction)) >> FRACTION_BITS) * CURVE >> FRACTION_BITS;
+    let parabola = (fraction * (one - fraction)) >> FRACTION_BITS;
+    let curve = (parabola * CURVE) >> FRACTION_BITS;
     (whole << FRACTION_BITS) + fraction + curve
 }
 
@@ -72,11 +124,21 @@ mod tests {
     }
 
     #[test]
-    fn entropy_is_what_it_should_be() {
-        let bytes: Vec<u8> = (0..=255).cycle().take(4_096).collect();
-        assert_eq!(packed_bytes(&bytes), 4_096);
-        let digits: Vec<u8> = bytes.iter().map(|byte| byte % 16).collect();
-        assert!((2_048..2_080).contains(&packed_bytes(&digits)), "{}", packed_bytes(&digits));
+    fn what_bytes_take_is_near_what_zstd_makes_of_them() {
+        let mut random = vec![0; 8_192];
+        blake3::Hasher::new().finalize_xof().fill(&mut random);
+        let map = |of: fn(u8) -> u8| random.iter().map(|byte| of(*byte)).collect::<Vec<u8>>();
+        for bytes in [
+            random.clone(),
+            map(|byte| byte % 16),
+            map(|byte| byte % 36),
+            map(|byte| u8::from(byte < 25)),
+            map(|byte| u8::from(byte < 3)),
+        ] {
+            let packed = zstd::bulk::compress(&bytes, 3).unwrap().len();
+            let said = packed_bytes(&bytes);
+            assert!(said.abs_diff(packed) < packed / 8 + 16, "{said} {packed}");
+        }
         assert!(packed_bytes(&[7; 4_096]) < 16);
         assert_eq!(packed_bytes(&[7; 5]), 5);
     }

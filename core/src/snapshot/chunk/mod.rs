@@ -4,6 +4,7 @@
 //! is compressed. The format is written down byte by byte in `FORMAT.md`.
 
 mod bit_packing;
+mod blocks;
 mod bytes;
 mod column;
 mod error;
@@ -19,6 +20,7 @@ mod presence;
 mod tests;
 mod texts;
 mod tile;
+mod total;
 mod values;
 
 use header::VERSION;
@@ -26,3 +28,4 @@ use header::VERSION;
 pub use error::{TileTooLarge, UnpackableChunk, UnreadableChunk, UnreadableStoredChunk};
 pub use packed::{Chunk, chunk_of, hash, unpack};
 pub use tile::{decode, encode};
+pub use total::is_read_or_refused;

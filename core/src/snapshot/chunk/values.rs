@@ -127,13 +127,12 @@ pub(super) fn read(
     rows: Vec<u32>,
     common: u8,
 ) -> Result<ValueLayer, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("a text begins or ends inside a character");
     let mut texts = Texts::default();
     let values = match Kind::from_number(common) {
         Some(kind) => read_kind(reader, kind, rows.len(), &mut texts)?,
         None => read_mixed(reader, rows.len(), &mut texts)?,
     };
-    ValueLayer::from_parts(rows, values, texts.texts, texts.long).ok_or(malformed)
+    Ok(ValueLayer::from_sound_parts(rows, values, texts.texts, texts.long))
 }
 
 fn read_mixed(

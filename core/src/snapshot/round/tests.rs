@@ -118,9 +118,9 @@ impl Store {
     }
 
     /// What is shown at the root and behind some more operations is what a workbook shows.
-    fn assert_shows(&mut self, tail: &[Operation], workbook: &Workbook, window: &Window) {
+    fn assert_shows(&self, tail: &[Operation], workbook: &Workbook, window: &Window) {
         let base = self.base();
-        let mut fold = Fold::new(base.outline.clone());
+        let mut fold = Fold::new(base.outline);
         fold.apply_operations(tail);
         let (outline, tail) = fold.finish();
         assert_eq!(workbook.tabs(), &outline.tabs);
@@ -152,7 +152,7 @@ fn bulk() -> impl Strategy<Value = Operation> {
                 let mixed = number.wrapping_mul(0x9E37_79B9) ^ seed;
                 let value = match mixed % 9 {
                     0 => Value::Text(format!("text {mixed}")),
-                    1 => Value::Bool(mixed % 2 == 0),
+                    1 => Value::Bool(mixed.is_multiple_of(2)),
                     2 => Value::Empty,
                     _ => Value::Number(f64::from(mixed) / 7.0),
                 };
@@ -161,7 +161,7 @@ fn bulk() -> impl Strategy<Value = Operation> {
                     column: first_column + number % columns,
                     value: Some(value),
                     formula: None,
-                    format: (mixed % 50 == 0).then(|| "0.00".to_owned()),
+                    format: mixed.is_multiple_of(50).then(|| "0.00".to_owned()),
                 }
             };
             let cells = (0..count).map(cell).collect();

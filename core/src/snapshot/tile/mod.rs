@@ -3,6 +3,7 @@
 //! How a tile becomes bytes is the business of the chunk format. Here a cell costs no allocation:
 //! texts stand one behind the other in one string per column.
 
+mod sound;
 mod text_layer;
 mod value_layer;
 

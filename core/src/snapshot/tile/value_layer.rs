@@ -169,6 +169,17 @@ impl ValueLayer {
         part
     }
 
+    /// A layer from parts that the caller has checked: rows ascend, each has a value, numbers are
+    /// finite, and every text is one. Checking them again would take as long as decoding them.
+    pub(in crate::snapshot) fn from_sound_parts(
+        rows: Vec<u32>,
+        values: Vec<TileValue>,
+        texts: String,
+        long: Vec<LongText>,
+    ) -> Self {
+        Self { rows, values, texts, long }
+    }
+
     /// A layer from its parts; `None` unless rows ascend, each has a value, and every text is one.
     #[must_use]
     pub fn from_parts(

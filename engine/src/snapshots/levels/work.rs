@@ -201,7 +201,7 @@ impl Work {
                 .map_err(|error| BuildError { temporary: false, message: error.to_string() })?;
             match step {
                 MergeStep::Load(chunks) => {
-                    load_tiles(store, log, &chunks, &mut round.merge).await?
+                    load_tiles(store, log, &chunks, &mut round.merge).await?;
                 }
                 MergeStep::Tile { tile, chunk, cursor } => {
                     round.progress.recent.push(tile);

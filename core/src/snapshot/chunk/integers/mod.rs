@@ -87,11 +87,13 @@ pub(super) fn read_counts(
     count: usize,
     most: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
-    let within = |value: &i64| {
-        let value = u32::try_from(*value).ok().filter(|value| *value <= most);
-        value.ok_or(UnreadableChunk::Malformed("a count or code is out of range"))
-    };
-    read(reader, count)?.iter().map(within).collect()
+    let values = read(reader, count)?;
+    // Two loops without a branch in them are quicker than one with.
+    let within = |value: &i64| (0..=i64::from(most)).contains(value);
+    if !values.iter().fold(true, |all, value| all & within(value)) {
+        return Err(UnreadableChunk::Malformed("a count or code is out of range"));
+    }
+    Ok(values.into_iter().map(|value| u32::try_from(value).unwrap_or(u32::MAX)).collect())
 }
 
 #[cfg(test)]

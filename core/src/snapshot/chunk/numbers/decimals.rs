@@ -114,7 +114,7 @@ pub(super) fn read(
     let malformed = UnreadableChunk::Malformed("an exception among numbers is out of range");
     let scale = *SCALES.get(usize::from(decimals)).ok_or(malformed)?;
     let integers = integers::read(reader, count)?;
-    let mut values: Vec<f64> = integers.iter().map(|integer| number(*integer, scale)).collect();
+    let mut values: Vec<f64> = integers.into_iter().map(|integer| number(integer, scale)).collect();
     if !exceptions {
         return Ok(values);
     }

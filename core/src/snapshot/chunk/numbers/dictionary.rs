@@ -53,8 +53,11 @@ pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<f64>, Un
     let malformed = UnreadableChunk::Malformed("a code has no number");
     let distinct = reader.count(count)?;
     let distinct = read_nested(reader, distinct, false)?;
+    if distinct.is_empty() {
+        return Err(malformed);
+    }
     let most = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
-    let codes = integers::read_counts(reader, count, most)?;
+    let codes = integers::read_counts(reader, count, most.saturating_sub(1))?;
     let value = |code: u32| distinct.get(usize::try_from(code).ok()?).copied();
-    codes.into_iter().map(|code| value(code).ok_or(malformed)).collect()
+    Ok(codes.into_iter().map(|code| value(code).unwrap_or_default()).collect())
 }

@@ -41,10 +41,14 @@ impl Form {
     }
 }
 
+/// So many numbers in a byte need no dictionary.
+const DENSE_NUMBERS_PER_BYTE: usize = 4;
+
 /// Writes finite numbers. Says what they will take compressed.
 pub(super) fn write(out: &mut Vec<u8>, values: &[f64]) -> usize {
     let (bytes, cost) = without_dictionary(values);
-    match dictionary::write(values) {
+    let dense = cost <= values.len() / DENSE_NUMBERS_PER_BYTE;
+    match if dense { None } else { dictionary::write(values) } {
         Some((shorter, less)) if less < cost => {
             out.extend_from_slice(&shorter);
             less
@@ -154,12 +158,17 @@ mod tests {
         let prices: Vec<f64> =
             (0..5_000_u32).map(|row| f64::from(row * 7_919 % 100_003) / 100.0).collect();
         assert_eq!(round(&prices).0, Form::Decimals);
-        let mut mixed = prices.clone();
+        let mut mixed = prices;
         for (index, number) in [(7, -0.0), (9, 1e300), (4_999, 0.1 + 0.2), (0, 5e-324)] {
             mixed[index] = number;
         }
         assert_eq!(round(&mixed).0, Form::WithExceptions);
-        let roots: Vec<f64> = prices.iter().map(|price| price.sqrt()).collect();
+        let mut random = [0; 40_000];
+        blake3::Hasher::new().finalize_xof().fill(&mut random);
+        let words = random.as_chunks::<8>().0.iter();
+        let roots: Vec<f64> = words
+            .map(|word| f64::from(u32::from_le_bytes(*word.first_chunk().unwrap())).sqrt())
+            .collect();
         assert_eq!(round(&roots).0, Form::Planes);
         let rates: Vec<f64> =
             (0..5_000).map(|row| [0.1 + 0.2, 1.0 / 3.0, 7e200][row * row % 3]).collect();

@@ -1,44 +1,28 @@
 //! Texts that come again and again: each once, and its code for every row.
 
-use std::collections::HashMap;
-
+use super::distinct::Distinct;
 use super::{Form, Written, best, read_inside};
 use crate::snapshot::chunk::bytes::{Reader, write_count};
 use crate::snapshot::chunk::error::UnreadableChunk;
 use crate::snapshot::chunk::integers;
 use crate::snapshot::tile::TextSpan;
 
-/// Texts that are looked at to see whether any come again.
-const SAMPLE: usize = 1_024;
-
-/// Distinct texts in the order in which they come first, and a code for each. `None` if more than
-/// three of four in the beginning, or in all, are distinct.
-pub(super) fn codes<'a>(texts: impl Iterator<Item = &'a str>) -> Option<(Vec<&'a str>, Vec<i64>)> {
-    let mut known: HashMap<&str, i64> = HashMap::new();
-    let (mut distinct, mut codes) = (Vec::new(), Vec::new());
-    let repeats = |distinct: &[&str], count: usize| distinct.len() <= count / 4 * 3 + 1;
-    for text in texts {
-        let next = i64::try_from(distinct.len()).unwrap_or(i64::MAX);
-        let code = *known.entry(text).or_insert(next);
-        if code == next {
-            distinct.push(text);
-        }
-        codes.push(code);
-        if codes.len() % SAMPLE == 0 && !repeats(&distinct, codes.len()) {
-            return None;
-        }
-    }
-    repeats(&distinct, codes.len()).then_some((distinct, codes))
+/// Texts written with a dictionary.
+pub(super) struct WithDictionary {
+    pub(super) written: Written,
+    /// How many texts are in it.
+    pub(super) distinct: usize,
 }
 
-pub(super) fn write(texts: &[&str], room: usize) -> Option<Written> {
-    let (distinct, codes) = codes(texts.iter().copied())?;
+pub(super) fn write(texts: &[&str], room: usize) -> Option<WithDictionary> {
+    let Distinct { texts: distinct, codes } = Distinct::new(texts.iter().copied(), texts.len())?;
     let mut bytes = vec![Form::Dictionary.number()];
     write_count(&mut bytes, distinct.len());
     let nested = best(&distinct, room, Some(Form::Dictionary));
     bytes.extend_from_slice(&nested.bytes);
     let cost = 3 + nested.cost + integers::write(&mut bytes, &codes);
-    Some(Written { bytes, cost, expanded: nested.expanded })
+    let written = Written { bytes, cost, expanded: nested.expanded };
+    Some(WithDictionary { written, distinct: distinct.len() })
 }
 
 pub(super) fn read(
@@ -50,8 +34,11 @@ pub(super) fn read(
     let malformed = UnreadableChunk::Malformed("a code has no text");
     let distinct = reader.count(count)?;
     let distinct = read_inside(reader, distinct, most_bytes, texts, Some(Form::Dictionary))?;
+    if distinct.is_empty() {
+        return Err(malformed);
+    }
     let most = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
-    let codes = integers::read_counts(reader, count, most)?;
+    let codes = integers::read_counts(reader, count, most.saturating_sub(1))?;
     let span = |code: u32| distinct.get(usize::try_from(code).ok()?).copied();
-    codes.into_iter().map(|code| span(code).ok_or(malformed)).collect()
+    Ok(codes.into_iter().map(|code| span(code).unwrap_or_default()).collect())
 }

@@ -1,6 +1,6 @@
 //! Texts that begin as the one before: how many bytes are shared, how many follow, and these.
 
-use super::{Form, Written, limit, push_utf8, spans};
+use super::{Form, Written, limit, push_texts};
 use crate::snapshot::chunk::bytes::Reader;
 use crate::snapshot::chunk::error::UnreadableChunk;
 use crate::snapshot::chunk::{estimate, integers};
@@ -61,7 +61,5 @@ pub(super) fn read(
         before = start..bytes.len();
         lengths.push(length);
     }
-    let spans = spans(texts, &lengths);
-    push_utf8(texts, &bytes)?;
-    Ok(spans)
+    push_texts(texts, &bytes, &lengths)
 }

@@ -1,9 +1,12 @@
 //! A row of texts whose count is known: values, previews, formulas, formats.
 
 mod dictionary;
+mod distinct;
 mod front_coding;
 mod plain;
 mod words;
+
+use dictionary::WithDictionary;
 
 use super::bytes::Reader;
 use super::error::UnreadableChunk;
@@ -48,6 +51,7 @@ impl Form {
 }
 
 /// Texts as written.
+#[derive(Clone)]
 struct Written {
     bytes: Vec<u8>,
     /// Bytes that they will take compressed, about.
@@ -70,16 +74,24 @@ fn best(texts: &[&str], room: usize, outer: Option<Form>) -> Written {
         return plain;
     }
     let may = |form: Form| outer.is_none_or(|outer| form.may_stand_in(outer));
+    let dictionary = if may(Form::Dictionary) { dictionary::write(texts, room) } else { None };
+    // What repeats much is not looked at in other ways: its distinct texts are.
+    let repeats = |it: &&WithDictionary| {
+        it.distinct <= texts.len() / 4
+            && it.written.cost < plain.cost
+            && it.written.expanded <= room
+    };
+    if let Some(repeated) = dictionary.as_ref().filter(repeats) {
+        return repeated.written.clone();
+    }
     let others = [
         may(Form::FrontCoding).then(|| front_coding::write(texts)).flatten(),
         may(Form::Words).then(|| words::write(texts, room)).flatten(),
-        may(Form::Dictionary).then(|| dictionary::write(texts, room)).flatten(),
+        dictionary.map(|dictionary| dictionary.written),
     ];
     let others = others.into_iter().flatten().filter(|other| other.expanded <= room);
-    std::iter::once(plain)
-        .chain(others)
-        .min_by_key(|written| written.cost)
-        .unwrap_or_else(|| plain::write(texts))
+    let least = others.min_by_key(|other| other.cost);
+    least.filter(|other| other.cost < plain.cost).unwrap_or(plain)
 }
 
 /// Reads `count` texts of at most `most_bytes` each; they stand in `texts`, equal ones perhaps once.
@@ -110,22 +122,27 @@ fn read_inside(
     }
 }
 
-/// Adds bytes to `texts`, if they are UTF-8.
-fn push_utf8(texts: &mut String, bytes: &[u8]) -> Result<(), UnreadableChunk> {
-    let malformed = |_| UnreadableChunk::Malformed("a text is not UTF-8");
-    texts.push_str(std::str::from_utf8(bytes).map_err(malformed)?);
-    Ok(())
-}
-
-/// Spans of texts that stand one behind the other, from the end of what there is.
-fn spans(texts: &str, lengths: &[u32]) -> Vec<TextSpan> {
-    let mut start = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+/// Adds texts that stand one behind the other to `texts`, if each is UTF-8.
+fn push_texts(
+    texts: &mut String,
+    bytes: &[u8],
+    lengths: &[u32],
+) -> Result<Vec<TextSpan>, UnreadableChunk> {
+    let malformed = UnreadableChunk::Malformed("a text is not UTF-8");
+    let first = texts.len();
+    texts.push_str(std::str::from_utf8(bytes).map_err(|_| malformed)?);
+    let mut start = limit(first);
     let span = |len: &u32| {
         let span = TextSpan { start, len: *len };
         start = start.saturating_add(*len);
         span
     };
-    lengths.iter().map(span).collect()
+    let spans: Vec<TextSpan> = lengths.iter().map(span).collect();
+    // Together they may be UTF-8, and each begin inside a character.
+    let whole = |span: &TextSpan| {
+        usize::try_from(span.start).is_ok_and(|start| texts.is_char_boundary(start))
+    };
+    if bytes.is_ascii() || spans.iter().all(whole) { Ok(spans) } else { Err(malformed) }
 }
 
 /// A limit of bytes as a number of 32 bits.

@@ -1,6 +1,6 @@
 //! Texts one behind the other: lengths, then bytes.
 
-use super::{Form, Written, limit, push_utf8, spans};
+use super::{Form, Written, limit, push_texts};
 use crate::snapshot::chunk::bytes::Reader;
 use crate::snapshot::chunk::error::UnreadableChunk;
 use crate::snapshot::chunk::{estimate, integers};
@@ -25,7 +25,5 @@ pub(super) fn read(
     let lengths = integers::read_counts(reader, count, limit(most_bytes))?;
     let total: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
     let bytes = reader.bytes(usize::try_from(total).unwrap_or(usize::MAX))?;
-    let spans = spans(texts, &lengths);
-    push_utf8(texts, bytes)?;
-    Ok(spans)
+    push_texts(texts, bytes, &lengths)
 }

@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::limits::{MAX_EXPANDED_TEXT_BYTES, MAX_TILE_TEXT_BYTES};
+use crate::limits::{MAX_EXPANDED_TEXT_BYTES, MAX_TILE_TEXT_BYTES, MAX_WORDS};
+use crate::snapshot::chunk::integers;
 
 fn round(texts: &[&str]) -> (Form, usize) {
     let (mut bytes, mut room) = (Vec::new(), MAX_EXPANDED_TEXT_BYTES);
@@ -22,7 +23,7 @@ proptest! {
     #[test]
     fn texts_read_back(
         texts in proptest::collection::vec("[ab ]{0,6}|\\PC{0,8}|[a-c]{2} [a-c]{2} é+", 1..80),
-        repeat in 1..30_usize,
+        repeat in 1..12_usize,
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         round(&texts);
@@ -47,13 +48,16 @@ proptest! {
 
 #[test]
 fn each_form_where_it_is_the_smallest() {
-    let hash = |number: u64| blake3::hash(&number.to_le_bytes()).to_hex();
-    let codes: Vec<String> = (0..3_000).map(|row| hash(row)[..12].to_owned()).collect();
+    let hash = |number: u64, letters: usize| -> String {
+        blake3::hash(&number.to_le_bytes()).to_hex().chars().take(letters).collect()
+    };
+    let codes: Vec<String> = (0..3_000).map(|row| hash(row, 12)).collect();
     let paths: Vec<String> = (0..3_000).map(|row| format!("/var/log/service/{row:06}")).collect();
-    let word = |row: u64| hash(row % 97)[..6].to_owned();
-    let notes: Vec<String> =
-        (0..3_000).map(|row| [word(row * row), word(row * 31), word(row / 7)].join(" ")).collect();
-    let names: Vec<String> = (0..3_000).map(|row| hash(row * row % 61)[..20].to_owned()).collect();
+    let word = |row: u64| hash(u64::from(blake3::hash(&row.to_le_bytes()).as_bytes()[0]) % 97, 6);
+    let notes: Vec<String> = (0..3_000)
+        .map(|row| [word(row), word(row + 5_000), word(row + 10_000)].join(" "))
+        .collect();
+    let names: Vec<String> = (0..3_000).map(|row| hash(row * row % 61, 20)).collect();
     for (texts, form) in [
         (codes, Form::Plain),
         (paths, Form::FrontCoding),
@@ -94,7 +98,7 @@ fn a_text_that_is_too_long_is_refused_in_every_form() {
     let room = MAX_EXPANDED_TEXT_BYTES;
     let all = [
         plain::write(&texts),
-        dictionary::write(&texts, room).unwrap(),
+        dictionary::write(&texts, room).unwrap().written,
         front_coding::write(&texts).unwrap(),
         words::write(&texts, room).unwrap(),
     ];
@@ -102,6 +106,33 @@ fn a_text_that_is_too_long_is_refused_in_every_form() {
         let read =
             |most| read(&mut Reader::new(&written.bytes), 4, most, &mut String::new()).is_ok();
         assert!(read(20) && !read(19), "{}", written.bytes[0]);
+    }
+}
+
+#[test]
+fn words_end_at_their_limit() {
+    let words = |words: usize| {
+        let mut bytes = vec![3, 1, 0, 0];
+        integers::write_counts(&mut bytes, [words].into_iter());
+        integers::write_counts(&mut bytes, std::iter::repeat_n(0, words));
+        read(&mut Reader::new(&bytes), 1, MAX_EXPANDED_TEXT_BYTES, &mut String::new())
+    };
+    // Empty words with spaces between them.
+    assert_eq!(words(MAX_WORDS).unwrap()[0].len, u32::try_from(MAX_WORDS).unwrap() - 1);
+    assert!(words(MAX_WORDS + 1).is_err() && words(0).is_err());
+    let none = [3, 0, 0, 2, 0];
+    assert!(read(&mut Reader::new(&none), 1, 9, &mut String::new()).is_err(), "no word to choose");
+}
+
+#[test]
+fn a_text_begins_between_characters() {
+    let e_acute = "é".as_bytes();
+    for (lengths, good) in [([2, 0], true), ([0, 2], true), ([1, 1], false)] {
+        let mut bytes = vec![0];
+        integers::write_counts(&mut bytes, lengths.into_iter());
+        bytes.extend_from_slice(e_acute);
+        let read = read(&mut Reader::new(&bytes), 2, 9, &mut String::new());
+        assert_eq!(read.is_ok(), good, "{lengths:?}");
     }
 }
 

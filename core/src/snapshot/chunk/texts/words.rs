@@ -3,8 +3,8 @@
 //! A text is what stands between single spaces, so that every text is words: "" is one empty word,
 //! and two spaces have an empty word between them.
 
-use super::dictionary::codes;
-use super::{Form, Written, best, limit, read_inside, spans};
+use super::distinct::Distinct;
+use super::{Form, Written, best, limit, read_inside};
 use crate::limits::MAX_WORDS;
 use crate::snapshot::chunk::bytes::{Reader, write_count};
 use crate::snapshot::chunk::error::UnreadableChunk;
@@ -24,7 +24,8 @@ pub(super) fn write(texts: &[&str], room: usize) -> Option<Written> {
     if expanded > room {
         return None;
     }
-    let (words, codes) = codes(texts.iter().flat_map(|text| text.split(' ')))?;
+    let split = texts.iter().flat_map(|text| text.split(' '));
+    let Distinct { texts: words, codes } = Distinct::new(split, texts.len() * 2)?;
     if codes.len() > MAX_WORDS {
         return None;
     }
@@ -50,34 +51,37 @@ pub(super) fn read(
     // Even an empty word takes room.
     reader.take_expanded(distinct)?;
     let distinct = read_inside(reader, distinct, most_bytes, &mut letters, Some(Form::Words))?;
+    if distinct.is_empty() {
+        return Err(malformed);
+    }
     let counts = integers::read_counts(reader, count, limit(most_bytes) + 1)?;
     let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
     let total = usize::try_from(total).ok().filter(|total| *total <= MAX_WORDS);
     let total = total.ok_or(malformed)?;
     reader.take_expanded(total.saturating_sub(count))?;
     let most = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
-    let codes = integers::read_counts(reader, total, most)?;
-    let mut codes = codes.into_iter();
-    let mut joined = String::new();
-    let mut lengths = Vec::with_capacity(count);
+    let codes = integers::read_counts(reader, total, most.saturating_sub(1))?;
+    let distinct: Vec<&str> = distinct.iter().map(|span| span.of(&letters)).collect();
+    let word = |code: &u32| {
+        let word = usize::try_from(*code).ok().and_then(|code| distinct.get(code));
+        word.copied().unwrap_or_default()
+    };
+    let bytes = codes.iter().map(|code| word(code).len()).fold(0, usize::saturating_add);
+    reader.take_expanded(bytes)?;
+    texts.reserve(bytes.saturating_add(total));
+    let mut words = codes.iter().map(word);
+    let mut spans = Vec::with_capacity(count);
     for count in counts {
-        let start = joined.len();
-        for number in 0..count {
-            let code = codes.next().and_then(|code| usize::try_from(code).ok());
-            let word = *code.and_then(|code| distinct.get(code)).ok_or(malformed)?;
-            reader.take_expanded(usize::try_from(word.len).unwrap_or(usize::MAX))?;
-            if number > 0 {
-                joined.push(' ');
-            }
-            joined.push_str(word.of(&letters));
+        let start = texts.len();
+        for word in words.by_ref().take(usize::try_from(count).unwrap_or(usize::MAX)) {
+            texts.push_str(word);
+            texts.push(' ');
         }
-        let length = joined.len() - start;
-        if count == 0 || length > most_bytes {
-            return Err(malformed);
-        }
-        lengths.push(limit(length));
+        // Behind the last word is no space.
+        texts.pop().ok_or(malformed)?;
+        let length = texts.len().checked_sub(start).filter(|length| *length <= most_bytes);
+        let length = length.filter(|_| count > 0).ok_or(malformed)?;
+        spans.push(TextSpan { start: limit(start), len: limit(length) });
     }
-    let spans = spans(texts, &lengths);
-    texts.push_str(&joined);
     Ok(spans)
 }

@@ -1,0 +1,118 @@
+//! Distinct texts and their codes.
+//!
+//! The table's hash is the same everywhere, so somebody may choose texts that all fall on one place:
+//! after a few steps it gives up, and the texts are written without codes.
+
+/// Places that are looked at for one text.
+const MOST_STEPS: usize = 48;
+/// Texts after which it is looked at again whether enough of them repeat.
+const SAMPLE: usize = 1_024;
+
+/// Distinct texts in the order in which they come first, and a code for each.
+pub(super) struct Distinct<'a> {
+    pub(super) texts: Vec<&'a str>,
+    pub(super) codes: Vec<i64>,
+}
+
+impl<'a> Distinct<'a> {
+    /// `None` if more than three of four texts are distinct, in the beginning or in all. About
+    /// `expected` texts will come.
+    pub(super) fn new(texts: impl Iterator<Item = &'a str>, expected: usize) -> Option<Self> {
+        let mut this = Self { texts: Vec::new(), codes: Vec::new() };
+        // Most columns of scattered edits have a few texts only.
+        let mut table = vec![(0, EMPTY); (expected.min(SAMPLE) * 4).next_power_of_two().max(16)];
+        for text in texts {
+            let hash = hash(text.as_bytes());
+            let slot = this.slot(&table, hash, text)?;
+            let (_, code) = table.get_mut(slot).map(|entry| {
+                if entry.1 == EMPTY {
+                    *entry = (hash, u32::try_from(this.texts.len()).unwrap_or(EMPTY));
+                    this.texts.push(text);
+                }
+                *entry
+            })?;
+            this.codes.push(i64::from(code));
+            if this.codes.len().is_multiple_of(SAMPLE) && !this.repeat() {
+                return None;
+            }
+            if this.texts.len() > table.len() / 4 {
+                table = this.grown(&table)?;
+            }
+        }
+        this.repeat().then_some(this)
+    }
+
+    fn repeat(&self) -> bool {
+        self.texts.len() <= self.codes.len() / 4 * 3 + 1
+    }
+
+    /// Where a text is in the table, or is to be put.
+    fn slot(&self, table: &[(u64, u32)], hash: u64, text: &str) -> Option<usize> {
+        let mask = table.len() - 1;
+        let first = usize::try_from(hash >> 32).unwrap_or(0);
+        (first..first + MOST_STEPS).map(|slot| slot & mask).find(|slot| {
+            table.get(*slot).is_none_or(|(other, code)| {
+                let known = || usize::try_from(*code).ok().and_then(|code| self.texts.get(code));
+                *code == EMPTY || (*other == hash && known() == Some(&text))
+            })
+        })
+    }
+
+    fn grown(&self, table: &[(u64, u32)]) -> Option<Vec<(u64, u32)>> {
+        let mut grown = vec![(0, EMPTY); table.len() * 4];
+        for entry in table.iter().filter(|(_, code)| *code != EMPTY) {
+            // All are different: an empty place is looked for.
+            let slot = self.slot(&grown, entry.0, "")?;
+            *grown.get_mut(slot)? = *entry;
+        }
+        Some(grown)
+    }
+}
+
+/// No text.
+const EMPTY: u32 = u32::MAX;
+
+/// Folded multiplication, 8 bytes at a time.
+fn hash(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    let length = u64::try_from(bytes.len()).unwrap_or(0);
+    words.iter().chain([&last]).fold(length ^ 0x9e37_79b9_7f4a_7c15, |hash, word| {
+        let product = u128::from(hash ^ u64::from_le_bytes(*word)) * 0xff51_afd7_ed55_8ccd_u128;
+        let [low, high] = [product, product >> 64].map(|half| half & u128::from(u64::MAX));
+        u64::try_from(low ^ high).unwrap_or(0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distinct_texts_have_codes_in_the_order_in_which_they_come() {
+        let texts = ["b", "", "b", "a", "", "b"];
+        let distinct = Distinct::new(texts.into_iter(), 2).unwrap();
+        assert_eq!(distinct.texts, ["b", "", "a"]);
+        assert_eq!(distinct.codes, [0, 1, 0, 2, 1, 0]);
+    }
+
+    #[test]
+    fn a_table_grows_and_gives_up() {
+        let many: Vec<String> = (0..40_000).map(|number| format!("text {number:x}")).collect();
+        let twice = many.iter().flat_map(|text| [text.as_str(), text]);
+        let distinct = Distinct::new(twice, 80_000).unwrap();
+        assert_eq!((distinct.texts.len(), distinct.codes.len()), (40_000, 80_000));
+        assert_eq!(distinct.codes[79_999], 39_999);
+        assert!(Distinct::new(many.iter().map(String::as_str), 1).is_none(), "none repeats");
+    }
+
+    #[test]
+    fn texts_with_one_hash_end_early() {
+        let mut distinct = Distinct { texts: vec!["x"], codes: Vec::new() };
+        let table = vec![(5_u64 << 32, 0); 4_096];
+        assert_eq!(distinct.slot(&table, 5 << 32, "x"), Some(5));
+        assert_eq!(distinct.slot(&table, 5 << 32, "y"), None);
+        distinct.texts.clear();
+    }
+}
