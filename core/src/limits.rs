@@ -137,6 +137,11 @@ pub const MAX_KNOWN_LOGS: usize = 16;
 /// Age at which a kept tail is dropped, however much it is used, milliseconds (design `2-log.md` §2 step 1).
 pub const KNOWN_RUN_AGE_MS: u64 = 15 * 60 * 1000;
 
+/// Bytes of objects of snapshots that a process keeps, as they are stored.
+pub const MAX_KNOWN_OBJECT_BYTES: usize = 16 * 1024 * 1024;
+/// Logs whose newest root a process keeps.
+pub const MAX_KNOWN_ROOTS: usize = 16;
+
 /// Bytes of an object's key, as S3 has it.
 pub const MAX_BLOB_KEY_BYTES: usize = 1_024;
 /// Bytes of one object: what S3 takes in a single PUT.

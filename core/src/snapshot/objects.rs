@@ -121,6 +121,12 @@ impl Objects {
         self.tiles.get(hash)
     }
 
+    /// How many tiles were loaded.
+    #[must_use]
+    pub fn tile_count(&self) -> usize {
+        self.tiles.len()
+    }
+
     /// Forgets all tiles.
     pub fn drop_tiles(&mut self) {
         self.tiles.clear();

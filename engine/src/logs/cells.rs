@@ -1,4 +1,4 @@
-//! Materialised cells at any position in history, by replay.
+//! Materialised cells at any position in history.
 
 use cellar_core::a1::{CellName, Rectangle};
 use cellar_core::api::PlacedCell;
@@ -7,12 +7,17 @@ use cellar_core::identity::LogId;
 use cellar_core::limits::{MAX_REPLY_BYTES, MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES};
 use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
-use cellar_core::workbook::{Extent, RangeFormat, Sheet};
+use cellar_core::snapshot::merge::Window;
+use cellar_core::workbook::{Extent, FormatLayer, RangeFormat};
 
-use super::{LogError, Logs};
+use super::{LogError, Logs, View};
 
 /// About how many bytes of JSON a cell takes besides its texts.
 const CELL_FRAME_BYTES: usize = 96;
+/// Cells of the first band that is read for a page: about as many as fit one.
+const BAND_CELLS: u32 = 32 * 1024;
+/// Cells of a band that is said to be sparse.
+const SPARSE_BAND_CELLS: usize = 8 * 1024;
 /// About how many bytes of JSON a format takes besides its text and its spans.
 const FORMAT_FRAME_BYTES: usize = 48;
 
@@ -66,33 +71,35 @@ pub struct CellsRead {
 }
 
 impl Logs {
-    /// Reads cells by replaying the log from its beginning.
+    /// Reads cells: from the nearest snapshot and the entries behind it.
     ///
     /// # Errors
-    /// [`LogError::UnknownSheet`]; otherwise as [`Logs::workbook`].
+    /// [`LogError::UnknownSheet`]; otherwise as [`Logs::view`].
     pub async fn cells(&self, log: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
-        let read = self.workbook(log, query.at, query.seen).await?;
+        let mut view = self.view(log, query.at, query.seen).await?;
+        let tabs = &view.outline.tabs;
         let id = match &query.sheet {
-            SheetName::First => read.workbook.sheets().next().map(|(id, _)| id),
+            SheetName::First => tabs.order().first().copied(),
             SheetName::Number(id) => Some(*id),
-            SheetName::Name(name) => read.workbook.tabs().named(name),
+            SheetName::Name(name) => tabs.named(name),
         };
-        let found = id.and_then(|id| Some((id, read.workbook.sheet(id)?)));
-        let (id, sheet) = found.ok_or_else(|| LogError::UnknownSheet {
+        let found = id.and_then(|id| Some((id, tabs.name(id)?, view.outline.sheets.get(&id)?)));
+        let (id, name, sheet) = found.ok_or_else(|| LogError::UnknownSheet {
             sheet: match &query.sheet {
                 SheetName::First => String::new(),
                 SheetName::Number(id) => id.0.to_string(),
                 SheetName::Name(name) => name.clone(),
             },
         })?;
-        let formats = Formats::of_page(sheet, query);
-        let (cells, next) = page(sheet, query, formats.bytes);
+        let (name, extent) = (name.to_owned(), sheet.extent);
+        let formats = Formats::of_page(&sheet.formats, query);
+        let (cells, next) = page(&mut view, id, extent, query, formats.bytes).await?;
         Ok(CellsRead {
-            position: read.position,
-            epoch: read.epoch,
+            position: view.position,
+            epoch: view.epoch,
             sheet: id,
-            name: read.workbook.tabs().name(id).unwrap_or_default().to_owned(),
-            extent: sheet.extent(),
+            name,
+            extent,
             formats: formats.newest,
             formats_cut: formats.cut,
             cells,
@@ -111,9 +118,9 @@ struct Formats {
 
 impl Formats {
     /// Every page would have the same: only the first has any.
-    fn of_page(sheet: &Sheet, query: &CellsQuery) -> Self {
+    fn of_page(formats: &FormatLayer, query: &CellsQuery) -> Self {
         match query.from {
-            None => Self::cut(sheet.formats().in_rectangle(query.rectangle)),
+            None => Self::cut(formats.in_rectangle(query.rectangle)),
             Some(_) => Self::default(),
         }
     }
@@ -139,24 +146,42 @@ fn format_bytes(format: &RangeFormat) -> usize {
     FORMAT_FRAME_BYTES + json_text_bytes(&format.format) + spans.saturating_mul(MAX_SPAN_JSON_BYTES)
 }
 
-/// The cells from where the page before ended, and where this one ends; `bytes` of it are taken.
-fn page(
-    sheet: &Sheet,
+/// The cells from where the page before ended, and where this one ends; `bytes` of it are taken. Read
+/// band by band, so that no more tiles are loaded than the page has room for.
+async fn page(
+    view: &mut View,
+    sheet: SheetId,
+    extent: Extent,
     query: &CellsQuery,
     mut bytes: usize,
-) -> (Vec<PlacedCell>, Option<CellName>) {
+) -> Result<(Vec<PlacedCell>, Option<CellName>), LogError> {
     let start = query.from.map_or((0, 0), |cell| (cell.row, cell.column));
-    let mut rectangle = query.rectangle;
-    rectangle.first.row = rectangle.first.row.max(start.0);
+    let Rectangle { first, last } = query.rectangle;
+    let columns = first.column..last.column.saturating_add(1).min(extent.columns);
+    let end = last.row.saturating_add(1).min(extent.rows);
+    let mut row = first.row.max(start.0);
+    let mut band_rows =
+        (BAND_CELLS / u32::try_from(columns.len()).unwrap_or(u32::MAX).max(1)).max(1);
     let mut cells = Vec::new();
-    for ((row, column), cell) in sheet.cells_in(rectangle).filter(|(place, _)| *place >= start) {
-        bytes = bytes.saturating_add(weight_bytes(&cell));
-        if bytes > MAX_REPLY_BYTES && !cells.is_empty() {
-            return (cells, Some(CellName { row, column }));
+    while row < end && !columns.is_empty() {
+        let band_end = row.saturating_add(band_rows).min(end);
+        let window = Window { rows: row..band_end, columns: columns.clone() };
+        let found = view.cells(sheet, &window).await?;
+        // Where there is little, more rows at once.
+        if found.len() < SPARSE_BAND_CELLS {
+            band_rows = band_rows.saturating_mul(2);
         }
-        cells.push(PlacedCell { row, column, cell });
+        for placed in found.into_iter().filter(|placed| (placed.row, placed.column) >= start) {
+            let (row, column, cell) = (placed.row, placed.column, placed.cell);
+            bytes = bytes.saturating_add(weight_bytes(&cell));
+            if bytes > MAX_REPLY_BYTES && !cells.is_empty() {
+                return Ok((cells, Some(CellName { row, column })));
+            }
+            cells.push(PlacedCell { row, column, cell });
+        }
+        row = band_end;
     }
-    (cells, None)
+    Ok((cells, None))
 }
 
 fn weight_bytes(cell: &Cell) -> usize {

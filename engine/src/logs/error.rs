@@ -46,7 +46,19 @@ pub enum LogError {
         /// Where.
         at: Position,
     },
+    /// An object of a snapshot is missing or damaged.
+    #[error(transparent)]
+    Snapshot(crate::snapshots::ObjectFault),
     /// The store does not answer or refuses.
     #[error("the store failed: {0}")]
     Store(PortError),
+}
+
+impl From<crate::snapshots::ObjectFault> for LogError {
+    fn from(fault: crate::snapshots::ObjectFault) -> Self {
+        match fault {
+            crate::snapshots::ObjectFault::Store(error) => Self::Store(error),
+            fault => Self::Snapshot(fault),
+        }
+    }
 }

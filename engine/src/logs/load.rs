@@ -61,7 +61,7 @@ impl Logs {
 
     /// The root of a finished snapshot. It is written to an entry that was there before, so it is
     /// the one thing that neither what is known nor a stale read may answer.
-    async fn root(&self, log: LogId, at: Position) -> Result<String, LogError> {
+    pub(super) async fn root(&self, log: LogId, at: Position) -> Result<String, LogError> {
         let entry = self.read(|| self.entries.get(log, at)).await?;
         match entry.as_ref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root: Some(root), .. }) => Ok(root.clone()),

@@ -14,6 +14,7 @@ mod roll;
 mod snapshot;
 mod undo;
 mod uploads;
+mod view;
 mod walk;
 mod workbook;
 
@@ -27,6 +28,7 @@ pub use head::Headed;
 pub use history::History;
 pub use load::Loaded;
 pub use uploads::{Completion, UploadFault};
+pub use view::View;
 pub use workbook::WorkbookRead;
 
 pub(crate) use committed::Reading;
@@ -41,8 +43,10 @@ use cellar_core::entry::Entry;
 use cellar_core::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Blobs, Clock, Entries, PortError, Random, Segments};
+use crate::snapshots::ObjectStore;
 use known_runs::KnownRuns;
 use pages::LastArchive;
+use snapshot::KnownRoots;
 
 /// Logs: create, append, upload, roll, load, update, head, cells and history. One per process, shared by its requests.
 pub struct Logs {
@@ -53,6 +57,8 @@ pub struct Logs {
     random: Arc<dyn Random>,
     known: KnownRuns,
     archives: LastArchive,
+    objects: ObjectStore,
+    roots: KnownRoots,
 }
 
 impl Logs {
@@ -66,7 +72,9 @@ impl Logs {
         random: Arc<dyn Random>,
     ) -> Self {
         let (known, archives) = (KnownRuns::default(), LastArchive::default());
-        Self { entries, segments, blobs, clock, random, known, archives }
+        let objects = ObjectStore::with_memory(Arc::clone(&blobs));
+        let roots = KnownRoots::default();
+        Self { entries, segments, blobs, clock, random, known, archives, objects, roots }
     }
 
     /// Whether each table answers, by its name in the stack.

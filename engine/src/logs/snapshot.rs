@@ -1,8 +1,13 @@
 //! Which finished snapshot a read begins from.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use cellar_core::entry::Content;
 use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_KNOWN_ROOTS;
 use cellar_core::position::Position;
+use cellar_core::snapshot::root::Root;
 
 use super::{LogError, Logs};
 
@@ -10,7 +15,70 @@ use super::{LogError, Logs};
 /// from further back, which is as right and takes longer.
 const MAX_UNFINISHED: usize = 8;
 
+/// The newest root of some logs, by the Snapshot entry that it stands in: it never changes there
+/// (`--rebuild` apart, which makes the same state).
+#[derive(Default)]
+pub(super) struct KnownRoots {
+    kept: Mutex<HashMap<LogId, (Position, Arc<Root>)>>,
+}
+
+impl KnownRoots {
+    fn get(&self, log: LogId, at: Position) -> Option<Arc<Root>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get(&log).filter(|(of, _)| *of == at).map(|(_, root)| Arc::clone(root))
+    }
+
+    fn keep(&self, log: LogId, at: Position, root: &Arc<Root>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MAX_KNOWN_ROOTS && !kept.contains_key(&log) {
+            kept.clear();
+        }
+        kept.insert(log, (at, Arc::clone(root)));
+    }
+}
+
 impl Logs {
+    /// The root that a read at a position begins from, or at the newest, not older than `seen`; none
+    /// if it begins with the log.
+    pub(super) async fn root_for(
+        &self,
+        log: LogId,
+        at: Option<Position>,
+        seen: Option<Position>,
+    ) -> Result<Option<Arc<Root>>, LogError> {
+        let newest = self.newest_segments(log, seen).await?;
+        // Whether there is such a log, its entries say.
+        let Some(current) = newest.first() else { return Ok(None) };
+        let last = newest.iter().find_map(|segment| {
+            let num = segment.last_snapshot?;
+            Position::new(segment.num, num).ok()
+        });
+        // The state of a log's first entry is nothing, with or without a root.
+        let last = last.filter(|last| *last != Position::FIRST);
+        let all_seen = newest.last().is_some_and(|oldest| oldest.num == 0);
+        match last {
+            Some(last) if at.is_none_or(|at| last <= at) => self.newest_root(log, last).await,
+            None if all_seen => Ok(None),
+            _ => {
+                let end = Position::new(current.num, u32::MAX).unwrap_or(Position::FIRST);
+                match self.snapshot_before(log, at.unwrap_or(end)).await? {
+                    None => Ok(None),
+                    Some((_, key)) => Ok(Some(Arc::new(self.objects.root(&key).await?))),
+                }
+            }
+        }
+    }
+
+    async fn newest_root(&self, log: LogId, at: Position) -> Result<Option<Arc<Root>>, LogError> {
+        if let Some(root) = self.roots.get(log, at) {
+            return Ok(Some(root));
+        }
+        let key = self.root(log, at).await?;
+        let root = Arc::new(self.objects.root(&key).await?);
+        self.roots.keep(log, at, &root);
+        Ok(Some(root))
+    }
+
     /// The newest finished snapshot at or before a position, with the key of its root; none if the log
     /// must be read from its beginning.
     pub(crate) async fn snapshot_before(

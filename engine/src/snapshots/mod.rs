@@ -2,13 +2,16 @@
 //! (design `3-snapshots.md` §6).
 
 mod builder;
+mod known_objects;
 mod levels;
+mod store;
 #[cfg(test)]
 mod tests;
 
 pub use builder::{BuildError, SnapshotBuilder, Step};
 pub use levels::LevelsBuilder;
-pub(crate) use levels::ObjectStore;
+pub use store::ObjectFault;
+pub(crate) use store::ObjectStore;
 
 use std::future::Future;
 use std::sync::Arc;

@@ -70,7 +70,7 @@ impl From<LogError> for Failure {
             LogError::Upload(UploadFault::TooLong { .. }) => Self::new(ProblemKind::TooLarge, text),
             LogError::Upload(_) => Self::new(ProblemKind::UploadRefused, text),
             LogError::Roll(_) => unavailable(&text),
-            LogError::Corrupt { .. } => internal(&text),
+            LogError::Corrupt { .. } | LogError::Snapshot(_) => internal(&text),
             LogError::Store(error) if error.temporary => unavailable(&text),
             LogError::Store(_) => internal(&text),
         }

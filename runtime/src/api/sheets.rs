@@ -43,16 +43,17 @@ pub(super) async fn sheets(
     Parameters(parameters): Parameters<SheetsParameters>,
 ) -> Result<Json<SheetsReply>, Failure> {
     let log = caller.log(&id, Need::Read)?;
-    let read = state.logs().workbook(log, parameters.at, parameters.seen).await?;
-    let sheets = read.workbook.sheets().map(|(id, sheet)| SheetView {
-        sheet: id,
-        name: read.workbook.tabs().name(id).unwrap_or_default().to_owned(),
-        extent: sheet.extent(),
+    let view = state.logs().view(log, parameters.at, parameters.seen).await?;
+    let (tabs, outlines) = (&view.outline.tabs, &view.outline.sheets);
+    let sheets = tabs.order().iter().map(|id| SheetView {
+        sheet: *id,
+        name: tabs.name(*id).unwrap_or_default().to_owned(),
+        extent: outlines.get(id).map(|sheet| sheet.extent).unwrap_or_default(),
     });
     Ok(Json(SheetsReply {
-        position: read.position,
-        epoch: read.epoch,
+        position: view.position,
+        epoch: view.epoch,
         sheets: sheets.collect(),
-        next_sheet: read.workbook.tabs().next_sheet(),
+        next_sheet: tabs.next_sheet(),
     }))
 }

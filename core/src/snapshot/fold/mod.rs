@@ -30,12 +30,17 @@ impl Fold {
         Self { outline, deltas: BTreeMap::new() }
     }
 
+    /// About how many bytes it takes in memory.
+    #[must_use]
+    pub fn weight_bytes(&self) -> usize {
+        self.deltas.values().map(Delta::weight_bytes).fold(0, usize::saturating_add)
+    }
+
     /// Whether it is time to make a level of it before more is folded. Asked between mutations, it
     /// depends on nothing but the log.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        let bytes = self.deltas.values().map(Delta::weight_bytes);
-        bytes.fold(0, usize::saturating_add) >= FOLD_BYTES
+        self.weight_bytes() >= FOLD_BYTES
             || self.deltas.values().any(|delta| delta.changes() >= MAX_LEVEL_CHANGES)
     }
 

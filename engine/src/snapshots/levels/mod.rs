@@ -4,12 +4,9 @@
 //! found again by reading the log and the objects once more, so any worker goes on anywhere.
 
 mod checkpoint;
-mod store;
 #[cfg(test)]
 mod tests;
 mod work;
-
-pub(crate) use store::ObjectStore;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,6 +15,7 @@ use cellar_core::snapshot_job::SnapshotJob;
 
 use self::checkpoint::Checkpoint;
 use self::work::{Piece, Work};
+use super::ObjectStore;
 use super::builder::{BuildError, SnapshotBuilder, Step};
 use crate::logs::{LogError, Logs};
 use crate::ports::Blobs;
@@ -35,6 +33,15 @@ struct Kept {
     job: SnapshotJob,
     checkpoint: Vec<u8>,
     work: Work,
+}
+
+/// What a piece begins with.
+enum Begun {
+    Work(Box<Work>),
+    /// The snapshot is made already.
+    Finished {
+        root: String,
+    },
 }
 
 impl LevelsBuilder {
@@ -55,18 +62,21 @@ impl LevelsBuilder {
         *last = Some(Kept { job: *job, checkpoint: checkpoint.to_vec(), work });
     }
 
-    async fn begin(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Work, BuildError> {
+    async fn begin(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Begun, BuildError> {
         let checkpoint = match checkpoint {
-            [] => {
-                let newest = self.logs.snapshot_before(job.log, job.position).await?;
-                Checkpoint { root: newest.map(|(_, root)| root), merge: None }
-            }
+            [] => match self.logs.snapshot_before(job.log, job.position).await? {
+                Some((position, root)) if position == job.position => {
+                    return Ok(Begun::Finished { root });
+                }
+                newest => Checkpoint { root: newest.map(|(_, root)| root), merge: None },
+            },
             bytes => Checkpoint::decode(bytes).map_err(|why| BuildError {
                 temporary: false,
                 message: format!("the checkpoint of {} cannot be read: {why}", job.position),
             })?,
         };
-        Work::open(&self.logs, &self.store, *job, checkpoint).await
+        let work = Work::open(&self.store, *job, checkpoint).await?;
+        Ok(Begun::Work(Box::new(work)))
     }
 }
 
@@ -75,7 +85,10 @@ impl SnapshotBuilder for LevelsBuilder {
     async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Step, BuildError> {
         let mut work = match self.kept(job, checkpoint) {
             Some(work) => work,
-            None => self.begin(job, checkpoint).await?,
+            None => match self.begin(job, checkpoint).await? {
+                Begun::Work(work) => *work,
+                Begun::Finished { root } => return Ok(Step::Finished { root }),
+            },
         };
         match work.piece(&self.logs, &self.store).await? {
             Piece::Finished { root } => Ok(Step::Finished { root }),

@@ -1,1 +1,249 @@
+//! Snapshots of real logs in memory: what is read through them is what a replay shows, wherever the
+//! work was interrupted.
 
+use cellar_core::a1::{CellName, Rectangle};
+use cellar_core::append::{NewMutation, Request};
+use cellar_core::cell::{Cell, Value};
+use cellar_core::entry::{Content, Entry, FIRST_EPOCH};
+use cellar_core::identity::{ClientKey, LogId, SubjectKey};
+use cellar_core::limits::{MAX_CHECKPOINT_BYTES, MAX_COLUMNS, MAX_ROWS};
+use cellar_core::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
+use cellar_core::position::Position;
+
+use super::*;
+use crate::logs::{CellsQuery, SheetName};
+use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
+use crate::ports::{BlobKey, Entries, PutOutcome, Segments};
+use crate::system::SystemRandom;
+
+struct World {
+    tables: Arc<MemoryTables>,
+    blobs: Arc<MemoryBlobs>,
+    clock: Arc<ManualClock>,
+    tail: Position,
+    next_id: u64,
+}
+
+fn log() -> LogId {
+    LogId::derive(&SubjectKey::new("tests", "alice"), "levels").unwrap()
+}
+
+impl World {
+    async fn new() -> Self {
+        let clock = Arc::new(ManualClock::at(1_795_246_133_000));
+        let tables = Arc::new(MemoryTables::default());
+        let blobs = Arc::new(MemoryBlobs::new(Arc::clone(&clock) as _));
+        let world = Self { tables, blobs, clock, tail: Position::FIRST, next_id: 1 };
+        world.logs().create(log(), None).await.unwrap();
+        world
+    }
+
+    /// A service of its own, as of another process.
+    fn logs(&self) -> Logs {
+        let tables = Arc::clone(&self.tables);
+        let (blobs, clock) = (Arc::clone(&self.blobs), Arc::clone(&self.clock));
+        Logs::new(Arc::clone(&tables) as _, tables, blobs, clock, Arc::new(SystemRandom))
+    }
+
+    fn builder(&self) -> LevelsBuilder {
+        LevelsBuilder::new(Arc::new(self.logs()), Arc::clone(&self.blobs) as _)
+    }
+
+    async fn append(&mut self, operation: Operation) {
+        let mutations = vec![NewMutation { id: self.next_id, base: self.tail, operation }];
+        let ack = self.next_id - 1;
+        let request =
+            Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, ack, mutations).unwrap();
+        self.tail = self.logs().append(request).await.unwrap().tail;
+        self.next_id += 1;
+    }
+
+    /// Puts a Snapshot entry behind the tail.
+    async fn mark(&mut self) -> SnapshotJob {
+        let before = self.tables.get(log(), self.tail).await.unwrap().unwrap();
+        let position = before.next_position().unwrap();
+        let mut header = before.header;
+        header.snapshot_num = position.num();
+        header.snapshot_bytes = header.segment_bytes;
+        let content = Content::Snapshot { root: None, purged_s: None };
+        let entry = Entry { log: log(), position, created_s: 1, author: None, header, content };
+        assert_eq!(self.tables.put(&entry).await, PutOutcome::Accepted);
+        self.tail = position;
+        SnapshotJob { log: log(), position }
+    }
+
+    /// Builds a snapshot, each piece by a new worker if `restless`, and finishes it.
+    async fn build(&self, job: SnapshotJob, restless: bool) -> String {
+        self.build_from(job, Vec::new(), restless).await
+    }
+
+    /// The same, from the log's first entry on, whatever was made of it before.
+    async fn rebuild(&self, job: SnapshotJob) -> String {
+        self.build_from(job, Checkpoint::default().encode(), false).await
+    }
+
+    async fn build_from(&self, job: SnapshotJob, begin: Vec<u8>, restless: bool) -> String {
+        let (mut builder, mut checkpoint) = (self.builder(), begin);
+        loop {
+            match builder.step(&job, &checkpoint).await.unwrap() {
+                Step::Checkpoint(next) => {
+                    assert!(next.len() <= MAX_CHECKPOINT_BYTES && next != checkpoint);
+                    checkpoint = next;
+                }
+                Step::EarlierSnapshot(position) => panic!("{position} is earlier"),
+                Step::Finished { root } => {
+                    self.tables.set_root(log(), job.position, &root).await.unwrap();
+                    self.tables.raise_last_snapshot(log(), job.position).await.unwrap();
+                    return root;
+                }
+            }
+            if restless {
+                builder = self.builder();
+            }
+        }
+    }
+
+    /// All cells, read through snapshots.
+    async fn cells(&self, at: Option<Position>) -> Vec<((u32, u32), Cell)> {
+        let logs = self.logs();
+        let (mut cells, mut from) = (Vec::new(), None);
+        loop {
+            let first = CellName { row: 0, column: 0 };
+            let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
+            let rectangle = Rectangle { first, last };
+            let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, seen: None };
+            let read = logs.cells(log(), &query).await.unwrap();
+            cells.extend(read.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
+            from = read.next;
+            if from.is_none() {
+                return cells;
+            }
+        }
+    }
+
+    /// All cells by replaying the log.
+    async fn replayed(&self, at: Option<Position>) -> Vec<((u32, u32), Cell)> {
+        let read = self.logs().workbook(log(), at, None).await.unwrap();
+        let sheet = read.workbook.sheet(SheetId::FIRST).unwrap();
+        let first = CellName { row: 0, column: 0 };
+        let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
+        sheet.cells_in(Rectangle { first, last }).collect()
+    }
+}
+
+/// As many cells as one operation may have, from a row on; texts of them are `text` long.
+fn block(row: u32, seed: u32, text: usize) -> Operation {
+    let cell = |number: u32| {
+        let mixed = (number ^ seed).wrapping_mul(0x9E37_79B9);
+        CellEdit {
+            row: row + number / 4,
+            column: number % 4,
+            value: Some(match mixed % 5 {
+                0 => Value::Text(format!("{mixed:0text$}")),
+                _ => Value::Number(f64::from(mixed) / 3.0),
+            }),
+            formula: None,
+            format: None,
+        }
+    };
+    let cells = (0..2_000).map(cell).collect();
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+}
+
+#[tokio::test]
+async fn any_position_reads_the_same_through_snapshots_whoever_made_them() {
+    for restless in [false, true] {
+        let mut world = World::new().await;
+        let mut positions = Vec::new();
+        for round in 0..12_u32 {
+            world.append(block(round % 5 * 300, round, 10)).await;
+            positions.push(world.tail);
+            let insert = InsertBefore { sheet: SheetId::FIRST, before: round * 37, count: 3 };
+            world.append(Operation::InsertRows(insert)).await;
+            positions.push(world.tail);
+            if round % 2 == 1 {
+                let job = world.mark().await;
+                world.build(job, restless).await;
+                positions.push(world.tail);
+            }
+        }
+        for at in positions {
+            assert_eq!(world.cells(Some(at)).await, world.replayed(Some(at)).await, "{at}");
+        }
+        assert_eq!(world.cells(None).await, world.replayed(None).await);
+    }
+}
+
+#[tokio::test]
+async fn a_snapshot_made_again_has_the_same_root() {
+    let mut world = World::new().await;
+    for round in 0..4 {
+        world.append(block(round * 500, round, 30)).await;
+    }
+    let job = world.mark().await;
+    let root = world.build(job, false).await;
+    assert_eq!(world.build(job, false).await, root);
+    assert_eq!(world.rebuild(job).await, root);
+}
+
+#[tokio::test]
+async fn an_earlier_snapshot_is_asked_for_first() {
+    let mut world = World::new().await;
+    world.append(block(0, 1, 10)).await;
+    let first = world.mark().await;
+    world.append(block(9, 2, 10)).await;
+    let second = world.mark().await;
+    let earlier = world.builder().step(&second, &[]).await;
+    assert_eq!(earlier, Ok(Step::EarlierSnapshot(first.position)));
+    world.build(first, true).await;
+    world.build(second, true).await;
+    assert_eq!(world.cells(None).await, world.replayed(None).await);
+}
+
+#[tokio::test]
+async fn long_texts_are_whole_wherever_they_are() {
+    let mut world = World::new().await;
+    let text = "ä".repeat(20_000);
+    let edit = |row| CellEdit {
+        row,
+        column: 0,
+        value: Some(Value::Text(format!("{row} {text}"))),
+        formula: None,
+        format: None,
+    };
+    let set = |row| {
+        let cells = vec![edit(row)];
+        Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+    };
+    world.append(set(0)).await;
+    let job = world.mark().await;
+    world.build(job, false).await;
+    world.append(set(1)).await;
+    assert_eq!(world.cells(None).await, world.replayed(None).await);
+    assert_eq!(world.cells(None).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_missing_and_a_damaged_chunk_are_said_clearly_and_others_are_read() {
+    let mut world = World::new().await;
+    for round in 0..6 {
+        world.append(block(round * 500, round, 40)).await;
+    }
+    let job = world.mark().await;
+    world.build(job, false).await;
+    let page = world.blobs.list("sheets/", None, 1_000).await.unwrap();
+    let chunks: Vec<_> = page.blobs.iter().filter(|b| b.key.contains("/chunks/")).collect();
+    assert!(chunks.len() >= 2, "{}", chunks.len());
+    for chunk in &chunks {
+        world.blobs.delete(&BlobKey::new(&chunk.key).unwrap()).await.unwrap();
+    }
+    let first = CellName { row: 0, column: 0 };
+    let rectangle = Rectangle { first, last: CellName { row: 9, column: 9 } };
+    let (at, from, seen) = (None, None, None);
+    let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, seen };
+    let error = world.logs().cells(log(), &query).await.unwrap_err();
+    assert!(error.to_string().contains("reprocess --rebuild"), "{error}");
+    // Nothing is lost: the log has it all, and another build stores the chunks again.
+    assert!(!world.rebuild(job).await.is_empty());
+    assert_eq!(world.cells(None).await, world.replayed(None).await);
+}

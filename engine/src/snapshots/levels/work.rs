@@ -15,9 +15,9 @@ use cellar_core::snapshot::round::{Base, FoldedRound, MergePlan, NextRoot, Plan,
 use cellar_core::snapshot_job::SnapshotJob;
 
 use super::checkpoint::{Checkpoint, MAX_RECENT_TILES, MergeProgress, TileChain};
-use super::store::{ObjectFault, ObjectStore, shape};
 use crate::logs::{Logs, Reading};
 use crate::snapshots::builder::BuildError;
+use crate::snapshots::store::{ObjectFault, ObjectStore, shape};
 
 /// Tiles that are taken over before there is a checkpoint: each costs nothing.
 const MAX_REUSED_TILES: usize = 200;
@@ -58,13 +58,12 @@ enum Read {
 
 impl Work {
     pub(super) async fn open(
-        logs: &Logs,
         store: &ObjectStore,
         job: SnapshotJob,
         checkpoint: Checkpoint,
     ) -> Result<Self, BuildError> {
         let Checkpoint { root, merge } = checkpoint;
-        let base = base(logs, store, job, root.as_deref()).await?;
+        let base = base(store, job, root.as_deref()).await?;
         Ok(Self { job, root, base, round: None, progress: merge })
     }
 
@@ -82,11 +81,11 @@ impl Work {
             };
             self.put_long_texts(store, &folded).await?;
             match plan(&self.base, &folded).map_err(|error| self.shape(&error))? {
-                Plan::Young(next) => return self.next(logs, store, *next).await,
+                Plan::Young(next) => return self.next(store, *next).await,
                 Plan::Merge(plan) => self.open_round(store, folded, *plan).await?,
             }
         }
-        self.merge(logs, store).await
+        self.merge(store).await
     }
 
     /// The snapshot of what is a snapshot already.
@@ -190,7 +189,7 @@ impl Work {
     }
 
     /// Goes on with the merge until a chunk is stored, or all is merged.
-    async fn merge(&mut self, logs: &Logs, store: &ObjectStore) -> Result<Piece, BuildError> {
+    async fn merge(&mut self, store: &ObjectStore) -> Result<Piece, BuildError> {
         let log = self.job.log;
         let Some(round) = self.round.as_mut() else { return self.nothing() };
         let mut reused = 0_usize;
@@ -223,19 +222,14 @@ impl Work {
                 MergeStep::Done(level) => {
                     let next = round.plan.finish(&self.base, &round.folded, &level);
                     let next = next.map_err(|error| self.shape(&error))?;
-                    return self.next(logs, store, next).await;
+                    return self.next(store, next).await;
                 }
             }
         }
     }
 
     /// Stores the root that a round ends with; the next begins from there.
-    async fn next(
-        &mut self,
-        logs: &Logs,
-        store: &ObjectStore,
-        next: NextRoot,
-    ) -> Result<Piece, BuildError> {
+    async fn next(&mut self, store: &ObjectStore, next: NextRoot) -> Result<Piece, BuildError> {
         let log = self.job.log;
         for object in next.objects {
             store.put_chunk(log, object.chunk.hash, object.stored).await?;
@@ -244,7 +238,7 @@ impl Work {
         if next.root.position >= self.job.position {
             return Ok(Piece::Finished { root });
         }
-        self.base = base(logs, store, self.job, Some(&root)).await?;
+        self.base = base(store, self.job, Some(&root)).await?;
         self.round = None;
         self.root = Some(root);
         Ok(Piece::Checkpoint(Checkpoint { root: self.root.clone(), merge: None }))
@@ -256,7 +250,6 @@ impl Work {
 }
 
 async fn base(
-    _: &Logs,
     store: &ObjectStore,
     job: SnapshotJob,
     root: Option<&str>,

@@ -9,9 +9,11 @@ use cellar_core::snapshot::SnapshotError;
 use cellar_core::snapshot::keys::{chunk_key, parse_root_key, root_key};
 use cellar_core::snapshot::level::ChunkHash;
 use cellar_core::snapshot::objects::{BadObject, Fetch, Objects, Wanted};
+use cellar_core::snapshot::packed::{Bounds, unpack};
 use cellar_core::snapshot::root::Root;
 use tokio::task::JoinSet;
 
+use super::known_objects::KnownObjects;
 use crate::ports::{BlobKey, Blobs, Got, NewBlob, PortError};
 use crate::sha256::sha256;
 
@@ -48,11 +50,18 @@ pub enum ObjectFault {
 #[derive(Clone)]
 pub(crate) struct ObjectStore {
     blobs: Arc<dyn Blobs>,
+    /// What was read before, for readers: a worker reads nothing twice.
+    known: Option<Arc<KnownObjects>>,
 }
 
 impl ObjectStore {
     pub(crate) fn new(blobs: Arc<dyn Blobs>) -> Self {
-        Self { blobs }
+        Self { blobs, known: None }
+    }
+
+    /// A store that keeps what it has read.
+    pub(crate) fn with_memory(blobs: Arc<dyn Blobs>) -> Self {
+        Self { blobs, known: Some(Arc::default()) }
     }
 
     /// Stores a chunk, always: it renews the object's age (design `3-snapshots.md` §3).
@@ -102,7 +111,24 @@ impl ObjectStore {
 
     /// The stored bytes of a chunk.
     pub(crate) async fn chunk(&self, log: LogId, hash: ChunkHash) -> Result<Bytes, ObjectFault> {
-        get(self.blobs.as_ref(), &chunk_key(log, hash), MAX_STORED_CHUNK_BYTES).await
+        let known = self.known.as_deref();
+        if let Some(stored) = known.and_then(|known| known.get(log, hash)) {
+            return Ok(stored);
+        }
+        let key = chunk_key(log, hash);
+        let stored = get(self.blobs.as_ref(), &key, MAX_STORED_CHUNK_BYTES).await?;
+        if let Some(known) = known {
+            known.keep(log, hash, &stored);
+        }
+        Ok(stored)
+    }
+
+    /// A text that is an object of its own.
+    pub(crate) async fn text(&self, log: LogId, hash: ChunkHash) -> Result<String, ObjectFault> {
+        let damaged = |why: String| ObjectFault::Damaged { key: chunk_key(log, hash), why };
+        let stored = self.chunk(log, hash).await?;
+        let bytes = unpack(hash, &stored, Bounds::CHUNK).map_err(|why| damaged(why.to_string()))?;
+        String::from_utf8(bytes).map_err(|why| damaged(why.to_string()))
     }
 
     /// Loads objects, all at once.

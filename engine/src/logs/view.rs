@@ -1,0 +1,125 @@
+//! The state of a spreadsheet at a position, read from the nearest snapshot and the entries behind it:
+//! only the chunks of the cells that are asked for are loaded.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_REPLAY_BYTES;
+use cellar_core::operation::SheetId;
+use cellar_core::position::Position;
+use cellar_core::snapshot::cells::{PlacedCell, cells};
+use cellar_core::snapshot::fold::{Fold, FoldedLevel};
+use cellar_core::snapshot::level::ChunkHash;
+use cellar_core::snapshot::merge::Window;
+use cellar_core::snapshot::objects::Objects;
+use cellar_core::snapshot::outline::Outline;
+use cellar_core::snapshot::root::Root;
+use cellar_core::snapshot::view;
+use cellar_core::workbook::WorkbookTooLarge;
+
+use super::committed::Reading;
+use super::{LogError, Logs};
+use crate::snapshots::ObjectStore;
+
+/// Tiles of one read that stay decoded.
+const MAX_VIEW_TILES: usize = 64;
+
+/// The state at a position.
+pub struct View {
+    log: LogId,
+    /// The position.
+    pub position: Position,
+    /// The epoch there.
+    pub epoch: u32,
+    /// All of the state but cells.
+    pub outline: Outline,
+    root: Option<Arc<Root>>,
+    tail: FoldedLevel,
+    objects: Objects,
+    store: ObjectStore,
+}
+
+impl Logs {
+    /// The state at `at`, or the newest, which is never older than `seen`.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`] if there is too
+    /// much behind the last snapshot, [`LogError::Snapshot`], [`LogError::Corrupt`],
+    /// [`LogError::Store`].
+    pub async fn view(
+        &self,
+        log: LogId,
+        at: Option<Position>,
+        seen: Option<Position>,
+    ) -> Result<View, LogError> {
+        let root = self.root_for(log, at, seen).await?;
+        let mut objects = Objects::default();
+        let outline = match &root {
+            None => Outline::default(),
+            Some(root) => {
+                self.objects
+                    .ready(log, &mut objects, |objects| view::outline(root, objects))
+                    .await?
+            }
+        };
+        let begin = root.as_ref().map(|root| root.position);
+        let mut fold = Fold::new(outline);
+        let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
+        let seen = seen.max(begin);
+        self.committed(log, &mut reading, at, seen, |entry, committed| {
+            if Some(entry.position) != begin {
+                committed.iter().for_each(|operations| fold.apply_operations(operations));
+            }
+            if fold.weight_bytes() > MAX_REPLAY_BYTES {
+                return Err(LogError::TooLarge(WorkbookTooLarge));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+        .await?;
+        let (position, epoch) = reading.newest.ok_or(LogError::NotFound)?;
+        if let Some(at) = at.filter(|at| position < *at) {
+            return Err(LogError::NoSuchPosition { at, newest: position });
+        }
+        let (outline, tail) = fold.finish();
+        let store = self.objects.clone();
+        Ok(View { log, position, epoch, outline, root, tail, objects, store })
+    }
+}
+
+impl View {
+    /// The cells of a window that hold something, by row and column, texts whole.
+    ///
+    /// # Errors
+    /// [`LogError::Snapshot`], [`LogError::Store`].
+    pub async fn cells(
+        &mut self,
+        sheet: SheetId,
+        window: &Window,
+    ) -> Result<Vec<PlacedCell>, LogError> {
+        let Some(own) = self.outline.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        if self.objects.tile_count() > MAX_VIEW_TILES {
+            self.objects.drop_tiles();
+        }
+        let (root, tail) = (self.root.as_deref(), &self.tail);
+        let ask = |objects: &Objects| view::window(root, tail, sheet, window, objects);
+        let tile = self.store.ready(self.log, &mut self.objects, ask).await?;
+        let mut found = cells(&tile, &own.formats);
+        for placed in &mut found {
+            if let Some(hash) = placed.long_text {
+                let text = self.long_text(hash).await?;
+                placed.cell.value = cellar_core::cell::Value::Text(text);
+            }
+        }
+        Ok(found)
+    }
+
+    /// A text that is an object of its own, or in an entry behind the snapshot.
+    async fn long_text(&self, hash: [u8; 32]) -> Result<String, LogError> {
+        let tail = self.tail.long_texts.iter().find(|text| text.hash == hash);
+        match tail {
+            Some(text) => Ok(text.text.clone()),
+            None => Ok(self.store.text(self.log, ChunkHash(hash)).await?),
+        }
+    }
+}
