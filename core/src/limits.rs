@@ -80,6 +80,8 @@ pub const MAX_REPLY_BYTES: usize = 2 * 1024 * 1024 + 512 * 1024;
 /// Bytes of a reply of cells that may be spans: of formats, or of rows and columns that differ.
 /// They come whole or cut with the first page; the rest of it is for cells.
 pub const MAX_REPLY_SPANS_BYTES: usize = MAX_REPLY_BYTES / 2;
+/// Chunks that one request asks the URLs of: each URL carries a session token of up to 2 KB.
+pub const MAX_CHUNK_URLS: usize = 1_000;
 /// Bytes of one span in the API's JSON, with the comma behind it.
 pub const MAX_SPAN_JSON_BYTES: usize = 40;
 /// Cells that one range may span, populated or not.

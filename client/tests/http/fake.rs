@@ -310,7 +310,7 @@ impl Inner {
             ("GET", None) => {
                 let entries = vec![EntryView::from(&self.logs[&id][0])];
                 let next = Some(Position::FIRST);
-                Ok(json(&LoadReply { head, epoch, root: None, entries, next }))
+                Ok(json(&LoadReply { head, epoch, root: None, root_url: None, entries, next }))
             }
             ("GET", Some("entries")) => {
                 let after = Position::unpack(query["after"].parse().unwrap()).unwrap();

@@ -20,6 +20,10 @@ pub struct LoadReply {
     /// at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
+    /// Where the root object is read, for a few minutes: zstd, as the bucket says in
+    /// `Content-Encoding`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_url: Option<String>,
     /// The entries from the snapshot on, oldest first; the first is the Snapshot entry itself.
     pub entries: Vec<EntryView>,
     /// If the entries were cut: go on with an update after this position.

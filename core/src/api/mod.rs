@@ -4,15 +4,18 @@
 
 mod append;
 mod cells;
+mod chunks;
 mod create;
 mod entries;
 mod health;
 mod history;
 mod problem;
+mod stats;
 mod uploads;
 
 pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
 pub use cells::{CellsReply, PlacedCell};
+pub use chunks::{ChunksReply, ChunksRequest};
 pub use create::{CreateReply, CreateRequest, Head};
 pub use entries::{
     EntryKind, EntryView, ExternalView, LoadReply, MovedSheet, MutationView, UpdateReply,
@@ -20,6 +23,7 @@ pub use entries::{
 pub use health::{Health, Reachable};
 pub use history::{DiffReply, HistoryReply, SheetView, SheetsReply};
 pub use problem::{Problem, ProblemKind};
+pub use stats::{LevelStats, OpenStats, SnapshotStats, StatsReply};
 pub use uploads::{
     CompleteRequest, NotASha256, UploadReply, UploadRequest, hexadecimal, parse_sha256,
 };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::SnapshotError;
 use super::chunk::{self, UnreadableChunk};
-use super::index::{Fetched, IndexChunk};
-use super::level::{ChunkHash, ChunkRef};
+use super::index::{Fetched, IndexChunk, PackedLevel};
+use super::level::{ChunkHash, ChunkRef, Level};
 use super::packed::{Bounds, unpack};
 use super::root::{ClientMap, FormatRecords, SheetNumbers};
 use super::tile::Tile;
@@ -130,6 +130,16 @@ impl Objects {
     /// Forgets all tiles.
     pub fn drop_tiles(&mut self) {
         self.tiles.clear();
+    }
+}
+
+impl PackedLevel {
+    /// The whole level, with all its index in memory.
+    ///
+    /// # Errors
+    /// As [`PackedLevel::load_all`].
+    pub fn all(&self, objects: &Objects) -> Result<Fetch<Level>, SnapshotError> {
+        Ok(fetch(self.load_all(&|hash| objects.index.get(hash))?, ObjectKind::Index))
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use cellar_core::entry::{Entry, ExternalEdits};
+use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
 use cellar_core::workbook::Workbook;
 
 use super::committed::Reading;
 use super::{LogError, Logs};
-use crate::ports::{BlobKey, PortError};
 
 /// A state and where it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,18 +85,5 @@ impl Logs {
             Ok(ControlFlow::Continue(()))
         })
         .await
-    }
-
-    /// Where clients get the body of a large entry: valid for a few minutes.
-    ///
-    /// # Errors
-    /// [`LogError::Store`] if it cannot be signed.
-    pub async fn external_url(&self, external: &ExternalEdits) -> Result<String, LogError> {
-        let key = BlobKey::new(&external.object)
-            .map_err(|error| LogError::Store(PortError::permanent(error.to_string())))?;
-        let now_s = self.clock.now_ms() / 1_000;
-        let signed =
-            self.blobs.presign_get(&key, cellar_core::limits::MAX_PRESIGNED_S, now_s).await;
-        Ok(signed.map_err(LogError::Store)?.url)
     }
 }

@@ -52,10 +52,15 @@ pub(super) async fn load(
 ) -> Result<Json<LoadReply>, Failure> {
     let log = caller.log(&id, Need::Read)?;
     let loaded = state.logs().load(log, parameters.seen).await?;
+    let root_url = match &loaded.root {
+        None => None,
+        Some(root) => Some(state.logs().object_url(root).await?.0),
+    };
     Ok(Json(LoadReply {
         head: loaded.head,
         epoch: loaded.epoch,
         root: loaded.root,
+        root_url,
         entries: views(&state, &loaded.entries).await?,
         next: loaded.next,
     }))

@@ -3,6 +3,7 @@
 mod append;
 mod auth;
 mod cells;
+mod chunks;
 mod cost;
 mod create;
 mod deadline;
@@ -15,6 +16,7 @@ mod openapi;
 mod reply;
 mod sheets;
 mod state;
+mod stats;
 mod uploads;
 mod whole_body;
 
@@ -42,6 +44,8 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}", get(entries::load))
         .route("/v1/spreadsheets/{id}/entries", get(entries::update).post(append::append))
         .route("/v1/spreadsheets/{id}/cells", get(cells::cells))
+        .route("/v1/spreadsheets/{id}/chunks", post(chunks::chunks))
+        .route("/v1/spreadsheets/{id}/stats", get(stats::stats))
         .route("/v1/spreadsheets/{id}/sheets", get(sheets::sheets))
         .route("/v1/spreadsheets/{id}/history", get(history::history))
         .route("/v1/spreadsheets/{id}/diff", get(history::diff))

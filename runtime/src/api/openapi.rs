@@ -29,6 +29,8 @@ const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dic
         super::entries::update,
         super::append::append,
         super::cells::cells,
+        super::chunks::chunks,
+        super::stats::stats,
         super::sheets::sheets,
         super::history::history,
         super::history::diff,

@@ -1,0 +1,106 @@
+//! What a spreadsheet amounts to.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use cellar_core::api::{LevelStats, OpenStats, SnapshotStats, StatsReply};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_core::snapshot::SnapshotError;
+use cellar_core::snapshot::fold::FoldedLevel;
+use cellar_core::snapshot::merge::Window;
+use cellar_core::snapshot::objects::{Fetch, Objects, Wanted};
+use cellar_core::snapshot::root::{Root, RootLevel};
+use cellar_core::snapshot::view;
+
+use super::committed::Reading;
+use super::{LogError, Logs};
+use crate::snapshots::ObjectStore;
+
+/// What a first view shows.
+const FIRST_VIEW: Window = Window { rows: 0..50, columns: 0..20 };
+
+impl Logs {
+    /// What a spreadsheet amounts to now, or as of `seen` at least.
+    ///
+    /// # Errors
+    /// As [`Logs::view`].
+    pub async fn stats(&self, log: LogId, seen: Option<Position>) -> Result<StatsReply, LogError> {
+        let root = self.root_for(log, None, seen).await?;
+        let begin = root.as_ref().map(|root| root.position);
+        let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
+        let mut entries_since = 0_u64;
+        self.committed(log, &mut reading, None, seen.max(begin), |entry, _| {
+            entries_since += u64::from(Some(entry.position) != begin);
+            Ok(ControlFlow::Continue(()))
+        })
+        .await?;
+        let (head, _) = reading.newest.ok_or(LogError::NotFound)?;
+        // Without what this process has in memory.
+        let store = ObjectStore::new(Arc::clone(&self.blobs));
+        let (snapshot, open) = match &root {
+            None => (None, OpenStats::default()),
+            Some(root) => {
+                (Some(snapshot(&store, log, root).await?), open(&store, log, root).await?)
+            }
+        };
+        Ok(StatsReply { head, snapshot, entries_since, open })
+    }
+}
+
+async fn snapshot(store: &ObjectStore, log: LogId, root: &Root) -> Result<SnapshotStats, LogError> {
+    let mut levels = Vec::new();
+    for level in &root.levels {
+        levels.push(level_stats(store, log, level, false).await?);
+    }
+    if let Some(young) = &root.young {
+        levels.push(level_stats(store, log, young, true).await?);
+    }
+    Ok(SnapshotStats {
+        position: root.position,
+        entries: root.entries,
+        cells: root.totals.cells,
+        bytes: root.totals.bytes,
+        levels,
+    })
+}
+
+async fn level_stats(
+    store: &ObjectStore,
+    log: LogId,
+    level: &RootLevel,
+    young: bool,
+) -> Result<LevelStats, LogError> {
+    let mut objects = Objects::default();
+    let all = store.ready(log, &mut objects, |objects| level.level.all(objects)).await?;
+    let tiles = all.sheets.iter().flat_map(|sheet| &sheet.stripes).map(|s| s.tiles.len());
+    let tiles = u64::try_from(tiles.sum::<usize>()).unwrap_or(u64::MAX);
+    let chunks = if young { 0 } else { tiles };
+    Ok(LevelStats { last: level.last, cells: level.cells, bytes: level.bytes, chunks, young })
+}
+
+/// Reads the first view and counts what that takes.
+async fn open(store: &ObjectStore, log: LogId, root: &Root) -> Result<OpenStats, LogError> {
+    let packed = root.pack().map_err(|error| shape_of(log, &error))?;
+    let mut stats = OpenStats { objects: 1, bytes: u64::from(packed.chunk.bytes), rounds: 1 };
+    let Some(sheet) = root.sheets.first().map(|sheet| sheet.sheet) else { return Ok(stats) };
+    let mut objects = Objects::default();
+    let tail = FoldedLevel::default();
+    loop {
+        let asked = view::window(Some(root), &tail, sheet, &FIRST_VIEW, &objects);
+        let wanted: Vec<Wanted> = match asked.map_err(|error| shape_of(log, &error))? {
+            Fetch::Ready(_) => return Ok(stats),
+            Fetch::Need(wanted) => wanted,
+        };
+        stats.rounds += 1;
+        for wanted in &wanted {
+            stats.objects += 1;
+            stats.bytes = stats.bytes.saturating_add(u64::from(wanted.bytes));
+        }
+        store.load(log, &wanted, &mut objects).await?;
+    }
+}
+
+fn shape_of(log: LogId, error: &SnapshotError) -> LogError {
+    LogError::Snapshot(crate::snapshots::shape(log, error))
+}

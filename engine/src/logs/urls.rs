@@ -1,0 +1,53 @@
+//! Where clients read objects themselves: presigned URLs, valid for a few minutes.
+
+use cellar_core::entry::ExternalEdits;
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_PRESIGNED_S;
+use cellar_core::snapshot::keys::chunk_key;
+use cellar_core::snapshot::level::ChunkHash;
+
+use super::{LogError, Logs};
+use crate::ports::{BlobKey, PortError};
+
+impl Logs {
+    /// Where clients get the body of a large entry.
+    ///
+    /// # Errors
+    /// [`LogError::Store`] if it cannot be signed.
+    pub async fn external_url(&self, external: &ExternalEdits) -> Result<String, LogError> {
+        Ok(self.object_url(&external.object).await?.0)
+    }
+
+    /// Where an object is read, and until when (Unix seconds).
+    ///
+    /// # Errors
+    /// As [`Logs::external_url`].
+    pub async fn object_url(&self, key: &str) -> Result<(String, u64), LogError> {
+        let key = BlobKey::new(key)
+            .map_err(|error| LogError::Store(PortError::permanent(error.to_string())))?;
+        let now_s = self.clock.now_ms() / 1_000;
+        let signed = self.blobs.presign_get(&key, MAX_PRESIGNED_S, now_s).await;
+        let signed = signed.map_err(LogError::Store)?;
+        Ok((signed.url, signed.expires_s))
+    }
+
+    /// Where chunks of a log's snapshots are read, in the order of their hashes, and until when. No
+    /// request is sent: whether they are there is seen when they are read.
+    ///
+    /// # Errors
+    /// As [`Logs::external_url`].
+    pub async fn chunk_urls(
+        &self,
+        log: LogId,
+        hashes: &[ChunkHash],
+    ) -> Result<(Vec<String>, u64), LogError> {
+        let mut urls = Vec::with_capacity(hashes.len());
+        let mut expires_s = self.clock.now_ms() / 1_000 + MAX_PRESIGNED_S;
+        for hash in hashes {
+            let (url, until_s) = self.object_url(&chunk_key(log, *hash)).await?;
+            expires_s = expires_s.min(until_s);
+            urls.push(url);
+        }
+        Ok((urls, expires_s))
+    }
+}
