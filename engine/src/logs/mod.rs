@@ -11,6 +11,7 @@ mod load;
 mod pages;
 mod roll;
 mod undo;
+mod upkeep;
 mod uploads;
 mod walk;
 mod workbook;
@@ -24,6 +25,7 @@ pub use error::LogError;
 pub use head::Headed;
 pub use history::History;
 pub use load::Loaded;
+pub use upkeep::Upkept;
 pub use uploads::{Completion, UploadFault};
 pub use workbook::WorkbookRead;
 
