@@ -3,16 +3,24 @@
 //! One home for both sides: `stacks` writes them into the template, `runtime` reads them, and
 //! `local` passes them on from the template unchanged (design `1-overview.md`, one binary path).
 
-/// Which handler the one `bootstrap` binary runs: [`FUNCTION_API`] or [`FUNCTION_RELAY`].
+/// Which handler the one `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`] or
+/// [`FUNCTION_SNAPSHOT`].
 pub const FUNCTION: &str = "CELLAR_FUNCTION";
 /// Value of [`FUNCTION`] for the HTTP API.
 pub const FUNCTION_API: &str = "api";
 /// Value of [`FUNCTION`] for the relay from the Entry table's stream to jobs.
 pub const FUNCTION_RELAY: &str = "relay";
+/// Value of [`FUNCTION`] for the worker on snapshots.
+pub const FUNCTION_SNAPSHOT: &str = "snapshot";
 /// Name of the Entry table.
 pub const ENTRY_TABLE: &str = "CELLAR_ENTRY_TABLE";
 /// Name of the Segment table.
 pub const SEGMENT_TABLE: &str = "CELLAR_SEGMENT_TABLE";
+/// Name of the PendingSnapshots table.
+pub const PENDING_SNAPSHOT_TABLE: &str = "CELLAR_PENDING_SNAPSHOT_TABLE";
+/// When logs get Snapshot entries and new segments, as JSON
+/// ([`UpkeepPolicy`](crate::upkeep::UpkeepPolicy)); absent means never.
+pub const UPKEEP: &str = "CELLAR_UPKEEP";
 /// Name of the bucket for large entries and snapshots.
 pub const BUCKET: &str = "CELLAR_BUCKET";
 /// URL of the queue of snapshot jobs.

@@ -35,4 +35,5 @@ pub mod segment;
 pub mod snapshot;
 pub mod snapshot_job;
 pub mod transform;
+pub mod upkeep;
 pub mod workbook;

@@ -114,9 +114,22 @@ pub const BACKOFF_MAX_MS: u64 = 400;
 /// Entries that one page of a read asks for at most; DynamoDB itself cuts a page at 1 MB.
 pub const MAX_PAGE_ENTRIES: u32 = 1_000;
 
-/// Entries of a segment from which on it is rolled.
+/// Entries since a log's last Snapshot entry after which another is put, if a stack says nothing.
+pub const SNAPSHOT_ENTRIES: u32 = 1_000;
+/// Bytes of bodies since a log's last Snapshot entry after which another is put, if a stack says
+/// nothing.
+pub const SNAPSHOT_BYTES: u64 = 256 * 1024;
+/// Puts of one Snapshot entry behind an append, each behind a newer entry: the writer of that one
+/// tries, too.
+pub const SNAPSHOT_ENTRY_ATTEMPTS: u32 = 2;
+/// A segment that is to be rolled is tried at each entry whose number is a multiple of this.
+pub const ROLL_TRY_ENTRIES: u32 = 16;
+/// Milliseconds that the upkeep of a log may take from the request that it follows.
+pub const MAX_UPKEEP_MS: u64 = 2_000;
+
+/// Entries of a segment from which on it is rolled, if a stack says nothing.
 pub const SEGMENT_ENTRIES: u32 = 10_000;
-/// Bytes of bodies of a segment from which on it is rolled.
+/// Bytes of bodies of a segment from which on it is rolled, if a stack says nothing.
 pub const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 /// Newest segments that are never purged: a load looks for a snapshot in the two newest.
 pub const MIN_KEPT_SEGMENTS: u32 = 2;

@@ -44,6 +44,8 @@ pub const CHECKPOINT: &str = "P";
 
 /// Prefix of the keys of external bodies in the bucket (design `2-log.md` §4).
 pub const UPLOADS_PREFIX: &str = "uploads/";
+/// Prefix of the keys of snapshots' objects in the bucket (design `3-snapshots.md` §3).
+pub const SHEETS_PREFIX: &str = "sheets/";
 /// Prefix of the keys of archived log segments in the bucket.
 pub const ARCHIVE_PREFIX: &str = "archive/";
 /// Key of the tag that an upload carries until an entry names it.

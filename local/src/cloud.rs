@@ -16,6 +16,7 @@ use cellar_runtime::api::{self, ApiState};
 use cellar_runtime::dynamodb;
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::settings::ApiSettings;
+use cellar_runtime::snapshot::SnapshotClients;
 use cellar_stacks::template::Template;
 use dynoxide::Database;
 use tokio::net::TcpListener;
@@ -25,7 +26,7 @@ use crate::buckets::Buckets;
 use crate::database;
 use crate::error::LocalError;
 use crate::events::{EventSources, Surroundings};
-use crate::functions::{stream_function, url_function};
+use crate::functions::{EventFunctions, MakeBuilder, SnapshotParts, url_function};
 use crate::names::Names;
 use crate::queues::{LocalQueue, Queues};
 use crate::server::ServerThread;
@@ -53,11 +54,13 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     /// The tags of uploads; those of the local bucket if none.
     pub pending_tags: Option<Arc<dyn PendingTags>>,
+    /// What makes the content of snapshots; without it their jobs wait in the queue.
+    pub snapshot_builder: Option<MakeBuilder>,
 }
 
 impl Default for Ports {
     fn default() -> Self {
-        Self { clock: Arc::new(SystemClock), pending_tags: None }
+        Self { clock: Arc::new(SystemClock), pending_tags: None, snapshot_builder: None }
     }
 }
 
@@ -126,12 +129,22 @@ impl LocalCloud {
         let blobs: Arc<dyn Blobs> =
             Arc::new(S3Blobs::new(bucket, s3.clone(), Arc::new(Meter::default())));
         let pending_tags = ports.pending_tags.unwrap_or_else(|| Arc::new(blobs));
-        let events = Events { clock: &ports.clock, pending_tags };
+        let server = database::start(database.clone(), credentials.clone()).await?;
+        let dynamodb = dynamodb::client_for_endpoint(&server.url(), access_key, secret_key);
+        let snapshots = ports.snapshot_builder.map(|builder| SnapshotParts {
+            clients: SnapshotClients {
+                dynamodb: dynamodb.clone(),
+                s3: s3.clone(),
+                meter: Arc::default(),
+                clock: Arc::clone(&ports.clock),
+            },
+            builder,
+        });
+        let events = Events { clock: &ports.clock, pending_tags, snapshots };
         let (queues, sources) = events.open(template, &names, folder, &database)?;
+        let database = server;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
-        let database = database::start(database, credentials.clone()).await?;
-        let dynamodb = dynamodb::client_for_endpoint(&database.url(), access_key, secret_key);
         let state = ApiState::new(&function.settings, dynamodb, s3)?;
         let meter = Arc::clone(state.meter());
         state.warm_up().await;
@@ -259,11 +272,12 @@ async fn tell(written: watch::Sender<()>, request: Request, next: Next) -> Respo
 struct Events<'a> {
     clock: &'a Arc<dyn Clock>,
     pending_tags: Arc<dyn PendingTags>,
+    snapshots: Option<SnapshotParts>,
 }
 
 impl Events<'_> {
     fn open(
-        &self,
+        self,
         template: &Template,
         names: &Names<'_>,
         folder: &StateFolder,
@@ -272,7 +286,10 @@ impl Events<'_> {
         let (store, clock) = (EventStore::open(&folder.events())?, self.clock);
         let queues = Queues::open(template, names, &store, clock)?;
         let surroundings = Surroundings { database, store: &store, queues: &queues, clock };
-        let function = |id: &str| stream_function(template, names, id, &queues, &self.pending_tags);
+        let Self { pending_tags, snapshots, .. } = self;
+        let functions =
+            EventFunctions { template, names, queues: &queues, pending_tags, snapshots };
+        let function = |id: &str| functions.named(id);
         let sources = EventSources::open(template, names, &surroundings, function)?;
         Ok((queues, sources))
     }

@@ -5,15 +5,20 @@ use std::sync::Arc;
 
 use cellar_core::environment;
 use cellar_engine::ports::{Jobs, PendingTags};
+use cellar_engine::snapshots::SnapshotBuilder;
 use cellar_runtime::relay::RelayHandler;
-use cellar_runtime::settings::{ApiSettings, RelaySettings, SettingsError};
+use cellar_runtime::settings::{ApiSettings, RelaySettings, SettingsError, SnapshotSettings};
+use cellar_runtime::snapshot::{BuilderPorts, SnapshotClients, handler};
 use cellar_stacks::template::Template;
 use serde_json::Value;
 
 use crate::error::LocalError;
-use crate::events::StreamFunction;
+use crate::events::{EventFunction, SnapshotFunction, timeout_of};
 use crate::names::{Names, target};
 use crate::queues::Queues;
+
+/// Makes the builder of snapshots over what it reads and writes.
+pub type MakeBuilder = Arc<dyn Fn(BuilderPorts) -> Arc<dyn SnapshotBuilder> + Send + Sync>;
 
 const URL: &str = "AWS::Lambda::Url";
 
@@ -50,27 +55,60 @@ pub(crate) fn url_function(
     Ok(UrlFunction { settings: ApiSettings::read(variable)?, cors })
 }
 
-/// The function that a stream calls.
-pub(crate) fn stream_function(
-    template: &Template,
-    names: &Names<'_>,
-    function_id: &str,
-    queues: &Queues,
-    pending_tags: &Arc<dyn PendingTags>,
-) -> Result<Arc<dyn StreamFunction>, LocalError> {
-    let variables = variables(template, names, function_id)?;
-    let variable = |name: &str| variables.get(name).cloned();
-    let function = variable(environment::FUNCTION).unwrap_or_default();
-    if function != environment::FUNCTION_RELAY {
-        return Err(SettingsError::UnknownFunction { function }.into());
+/// The functions that event sources call.
+pub(crate) struct EventFunctions<'a> {
+    pub(crate) template: &'a Template,
+    pub(crate) names: &'a Names<'a>,
+    pub(crate) queues: &'a Queues,
+    pub(crate) pending_tags: Arc<dyn PendingTags>,
+    pub(crate) snapshots: Option<SnapshotParts>,
+}
+
+/// What the function that makes snapshots is made of.
+pub(crate) struct SnapshotParts {
+    pub(crate) clients: SnapshotClients,
+    pub(crate) builder: MakeBuilder,
+}
+
+impl EventFunctions<'_> {
+    /// The function with this logical id; none if it is the one that makes snapshots and there is
+    /// nothing to make them with.
+    pub(crate) fn named(&self, id: &str) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
+        let variables = variables(self.template, self.names, id)?;
+        let variable = |name: &str| variables.get(name).cloned();
+        let function = variable(environment::FUNCTION).unwrap_or_default();
+        match function.as_str() {
+            environment::FUNCTION_RELAY => {
+                let settings = RelaySettings::read(variable)?;
+                let jobs = self.jobs(id, &settings.snapshot_queue)?;
+                Ok(Some(Arc::new(RelayHandler::new(jobs, Arc::clone(&self.pending_tags)))))
+            }
+            environment::FUNCTION_SNAPSHOT => self.snapshot(id, &SnapshotSettings::read(variable)?),
+            _ => Err(SettingsError::UnknownFunction { function }.into()),
+        }
     }
-    let settings = RelaySettings::read(variable)?;
-    let queue = queues.at(&settings.snapshot_queue, names).ok_or_else(|| {
-        let why = format!("{} is no queue of the template", environment::SNAPSHOT_QUEUE);
-        LocalError::Template { logical_id: function_id.to_owned(), why }
-    })?;
-    let jobs = Arc::clone(queue) as Arc<dyn Jobs>;
-    Ok(Arc::new(RelayHandler::new(jobs, Arc::clone(pending_tags))))
+
+    fn snapshot(
+        &self,
+        id: &str,
+        settings: &SnapshotSettings,
+    ) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
+        let Some(parts) = &self.snapshots else { return Ok(None) };
+        let jobs = self.jobs(id, &settings.snapshot_queue)?;
+        let builder = |ports: BuilderPorts| (parts.builder)(ports);
+        let handler = handler(settings, parts.clients.clone(), jobs, builder);
+        let (clock, timeout) = (Arc::clone(&parts.clients.clock), timeout_of(self.template, id));
+        Ok(Some(Arc::new(SnapshotFunction { handler, clock, timeout })))
+    }
+
+    /// The queue at a URL that a function was told.
+    fn jobs(&self, id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
+        let queue = self.queues.at(url, self.names).ok_or_else(|| {
+            let why = format!("{} is no queue of the template", environment::SNAPSHOT_QUEUE);
+            LocalError::Template { logical_id: id.to_owned(), why }
+        })?;
+        Ok(Arc::clone(queue) as Arc<dyn Jobs>)
+    }
 }
 
 /// The environment variables of a function, resolved.

@@ -26,5 +26,6 @@ mod tables;
 pub use cloud::{LocalCloud, Options, Ports};
 pub use error::LocalError;
 pub use events::FilterError;
+pub use functions::MakeBuilder;
 pub use queues::LocalQueue;
 pub use state::{Endpoints, Occupancy, Running, StateFolder};

@@ -46,6 +46,11 @@ impl Names<'_> {
         format!("arn:aws:lambda:{REGION}:{ACCOUNT}:function:{}", self.physical(logical_id))
     }
 
+    /// The ARN of a queue.
+    pub(crate) fn queue_arn(&self, logical_id: &str) -> String {
+        format!("arn:aws:local:::{}", self.physical(logical_id))
+    }
+
     fn is_queue(&self, logical_id: &str) -> bool {
         let resource = self.template.resource(logical_id);
         resource.is_some_and(|resource| resource.resource_type == QUEUE)
@@ -75,6 +80,7 @@ impl Lookup for Names<'_> {
             ("AWS::Lambda::Url", "FunctionUrl") => Some(self.url.clone()),
             (QUEUE, "QueueName") => Some(self.physical(logical_id)),
             (QUEUE, "QueueUrl") => Some(self.queue_url(logical_id)),
+            (QUEUE, "Arn") => Some(self.queue_arn(logical_id)),
             (_, "Arn") => Some(format!("arn:aws:local:::{}", self.physical(logical_id))),
             _ => None,
         }

@@ -94,7 +94,13 @@ mod tests {
         let names = Names { template: &template, stack: "cellar", url: String::new() };
         let database = Database::memory().unwrap();
         let made = create(&database, &template, &names, &[]).unwrap();
-        assert_eq!(made, ["cellar-EntryTable", "cellar-SegmentTable"]);
+        let all = ["cellar-EntryTable", "cellar-PendingSnapshotTable", "cellar-SegmentTable"];
+        assert_eq!(made, all);
+        assert_eq!(
+            create(&database, &template, &names, &made[..1]).unwrap(),
+            all,
+            "an older folder"
+        );
         assert_eq!(create(&database, &template, &names, &made).unwrap(), made);
         for table in &made {
             let request = serde_json::from_value(json!({ "TableName": table })).unwrap();

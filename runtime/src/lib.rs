@@ -10,5 +10,6 @@ pub mod relay;
 pub mod s3;
 pub mod sdk;
 pub mod settings;
+pub mod snapshot;
 pub mod sqs;
 pub mod token;

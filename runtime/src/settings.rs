@@ -2,6 +2,7 @@
 //! [`cellar_core::environment`].
 
 use cellar_core::environment;
+use cellar_core::upkeep::UpkeepPolicy;
 use serde::Deserialize;
 
 /// What the API needs to know.
@@ -19,6 +20,8 @@ pub struct ApiSettings {
     pub request_timeout_ms: u64,
     /// Whose tokens are accepted.
     pub tokens: TokenSettings,
+    /// When logs get Snapshot entries and new segments; never if absent.
+    pub upkeep: Option<UpkeepPolicy>,
 }
 
 /// What the relay needs to know.
@@ -28,6 +31,21 @@ pub struct RelaySettings {
     pub snapshot_queue: String,
     /// Name of the bucket with the external bodies.
     pub bucket: String,
+}
+
+/// What the worker on snapshots needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotSettings {
+    /// Name of the Entry table.
+    pub entry_table: String,
+    /// Name of the Segment table.
+    pub segment_table: String,
+    /// Name of the PendingSnapshots table.
+    pub pending_snapshot_table: String,
+    /// Name of the bucket.
+    pub bucket: String,
+    /// URL of the queue of snapshot jobs.
+    pub snapshot_queue: String,
 }
 
 /// The tokens that are accepted (design `4-sync.md` §2a).
@@ -74,6 +92,12 @@ pub enum SettingsError {
         /// What is wrong.
         why: String,
     },
+    /// An upkeep that is none.
+    #[error("{name} is not a policy of upkeep: {why}", name = environment::UPKEEP)]
+    Upkeep {
+        /// What is wrong.
+        why: String,
+    },
     /// A function that this binary does not have.
     #[error("{name} is `{function}`: this build has no such function", name = environment::FUNCTION)]
     UnknownFunction {
@@ -92,12 +116,16 @@ impl ApiSettings {
         let keys = required(environment::TOKEN_KEYS)?;
         let keys = serde_json::from_str(&keys)
             .map_err(|error| SettingsError::Keys { why: error.to_string() })?;
+        let upkeep = variable(environment::UPKEEP).map(|policy| serde_json::from_str(&policy));
+        let upkeep =
+            upkeep.transpose().map_err(|error| SettingsError::Upkeep { why: error.to_string() })?;
         let name = environment::REQUEST_TIMEOUT_MS;
         let value = required(name)?;
         let request_timeout_ms =
             value.parse().map_err(|_| SettingsError::NotANumber { name, value })?;
         Ok(Self {
             request_timeout_ms,
+            upkeep,
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
             bucket: required(environment::BUCKET)?,
@@ -125,6 +153,23 @@ impl RelaySettings {
     }
 }
 
+impl SnapshotSettings {
+    /// Reads the settings from variables.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the variable that is missing.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name| variable(name).ok_or(SettingsError::Missing { name });
+        Ok(Self {
+            entry_table: required(environment::ENTRY_TABLE)?,
+            segment_table: required(environment::SEGMENT_TABLE)?,
+            pending_snapshot_table: required(environment::PENDING_SNAPSHOT_TABLE)?,
+            bucket: required(environment::BUCKET)?,
+            snapshot_queue: required(environment::SNAPSHOT_QUEUE)?,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +187,9 @@ mod tests {
 
     fn value(name: &str) -> String {
         match name {
+            environment::UPKEEP => {
+                serde_json::to_string(&UpkeepPolicy::default()).unwrap_or_default()
+            }
             environment::TOKEN_KEYS => r#"[{"id":"k1","public_key":"AA"}]"#.to_owned(),
             environment::REQUEST_TIMEOUT_MS => "28000".to_owned(),
             name => name.to_lowercase(),
@@ -159,11 +207,41 @@ mod tests {
     }
 
     #[test]
+    fn upkeep_may_be_absent_but_not_wrong() {
+        let settings = ApiSettings::read(|name| Some(value(name))).unwrap();
+        assert_eq!(settings.upkeep, Some(UpkeepPolicy::default()));
+        let without = |name: &str| (name != environment::UPKEEP).then(|| value(name));
+        assert_eq!(ApiSettings::read(without).unwrap().upkeep, None);
+        let wrong = |name: &str| match name == environment::UPKEEP {
+            true => Some(r#"{"snapshot_entries":1000}"#.to_owned()),
+            false => Some(value(name)),
+        };
+        assert!(matches!(ApiSettings::read(wrong), Err(SettingsError::Upkeep { .. })));
+    }
+
+    #[test]
     fn the_relay_needs_its_queue_and_its_bucket() {
         let settings = RelaySettings::read(|name| Some(value(name))).unwrap();
         assert_eq!(settings.snapshot_queue, environment::SNAPSHOT_QUEUE.to_lowercase());
         for missing in [environment::SNAPSHOT_QUEUE, environment::BUCKET] {
             let read = RelaySettings::read(|name| (name != missing).then(|| value(name)));
+            assert_eq!(read, Err(SettingsError::Missing { name: missing }));
+        }
+    }
+
+    #[test]
+    fn the_worker_on_snapshots_needs_all_of_its_variables() {
+        let settings = SnapshotSettings::read(|name| Some(value(name))).unwrap();
+        let table = environment::PENDING_SNAPSHOT_TABLE;
+        assert_eq!(settings.pending_snapshot_table, table.to_lowercase());
+        for missing in [
+            environment::ENTRY_TABLE,
+            environment::SEGMENT_TABLE,
+            table,
+            environment::BUCKET,
+            environment::SNAPSHOT_QUEUE,
+        ] {
+            let read = SnapshotSettings::read(|name| (name != missing).then(|| value(name)));
             assert_eq!(read, Err(SettingsError::Missing { name: missing }));
         }
     }

@@ -135,7 +135,7 @@ fn data_survives_the_stack() {
     let tables: Vec<_> = resources_of(&template, "AWS::DynamoDB::Table").collect();
     assert_eq!(
         tables.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
-        ["EntryTable", "SegmentTable"]
+        ["EntryTable", "PendingSnapshotTable", "SegmentTable"]
     );
     for (id, table) in tables {
         let properties = &table.properties;
@@ -148,7 +148,7 @@ fn data_survives_the_stack() {
     let bucket = &template.resource("Bucket").unwrap().properties;
     assert_eq!(bucket["VersioningConfiguration"]["Status"], "Enabled");
     assert!(bucket.contains_key("BucketEncryption"));
-    for id in ["EntryTable", "SegmentTable", "Bucket", "BucketPolicy"] {
+    for id in ["EntryTable", "PendingSnapshotTable", "SegmentTable", "Bucket", "BucketPolicy"] {
         let resource = template.resource(id).unwrap();
         assert_eq!(resource.deletion_policy.as_deref(), Some("Retain"), "{id}");
         assert_eq!(resource.update_replace_policy.as_deref(), Some("Retain"), "{id}");
@@ -188,6 +188,7 @@ fn tables_have_the_keys_of_the_log_and_only_entries_a_stream() {
     let stream = |id| template.resource(id).unwrap().properties.get("StreamSpecification");
     assert_eq!(stream("EntryTable"), Some(&json!({"StreamViewType": "NEW_IMAGE"})));
     assert_eq!(stream("SegmentTable"), None);
+    assert_eq!(stream("PendingSnapshotTable"), None);
 }
 
 /// A list of one ARN.
@@ -206,8 +207,11 @@ fn keys_are_listed_only_below_the_prefixes_that_a_role_reads() {
         }
     }
     let below = |prefixes: &[&str]| json!({"StringLike": {"s3:prefix": prefixes}});
-    let wanted =
-        [("ApiRole", below(&["archive/*", "uploads/*"])), ("RelayRole", below(&["uploads/*"]))];
+    let wanted = [
+        ("ApiRole", below(&["archive/*", "uploads/*"])),
+        ("RelayRole", below(&["uploads/*"])),
+        ("SnapshotRole", below(&["sheets/*", "uploads/*"])),
+    ];
     assert_eq!(listing, wanted);
 }
 
@@ -231,7 +235,10 @@ fn wildcards_are_only_where_a_service_knows_nothing_narrower() {
                 let parts = &resource["Fn::Join"][1];
                 assert_eq!(parts[0], json!({"Fn::GetAtt": ["Bucket", "Arn"]}), "{id}");
                 let below = parts[1].as_str().unwrap();
-                assert!(["/archive/*", "/uploads/*"].contains(&below), "{id}: {below}");
+                assert!(
+                    ["/archive/*", "/sheets/*", "/uploads/*"].contains(&below),
+                    "{id}: {below}"
+                );
             }
         }
     }
@@ -385,6 +392,7 @@ fn parameters_and_outputs_are_these() {
         ("ApiUrl", "<ApiUrl.FunctionUrl>"),
         ("BucketName", "<Bucket>"),
         ("EntryTableName", "<EntryTable>"),
+        ("PendingSnapshotTableName", "<PendingSnapshotTable>"),
         ("SegmentTableName", "<SegmentTable>"),
         ("SnapshotQueueUrl", "<SnapshotQueue>"),
     ];

@@ -55,6 +55,7 @@ fn default_template() -> Template {
 /// Everything that can be configured, at its largest.
 fn full_config() -> Config {
     let mut config = Config::default();
+    config.snapshots.enabled = true;
     config.tokens.issuer = "i".repeat(255);
     config.tokens.audience = "a".repeat(255);
     config.tokens.keys = (0..8)

@@ -5,15 +5,22 @@ use std::sync::Arc;
 use cellar_core::append::{NewMutation, Request};
 use cellar_core::entry::FIRST_EPOCH;
 use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::pending_snapshot::Outcome;
 use cellar_core::position::Position;
-use cellar_engine::logs::Logs;
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_core::upkeep::UpkeepPolicy;
+use cellar_engine::logs::{Logs, Upkept};
+use cellar_engine::memory::{MemoryQueue, QueueRules};
 use cellar_engine::meter::Meter;
+use cellar_engine::ports::Receipt;
+use cellar_engine::snapshots::{BuildError, SnapshotBuilder, SnapshotPorts, Snapshots, Step};
+use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_runtime::dynamodb::DynamoTables;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{at, log, request, set_numbers};
 
 struct Fixture {
-    _cloud: TestCloud,
+    cloud: TestCloud,
     tables: Arc<DynamoTables>,
     meter: Arc<Meter>,
 }
@@ -22,7 +29,7 @@ impl Fixture {
     async fn start() -> Self {
         let cloud = TestCloud::start().await;
         let (tables, meter) = cloud.tables_at(&cloud.database_url);
-        Self { _cloud: cloud, tables, meter }
+        Self { cloud, tables, meter }
     }
 
     /// The service of a process that knows nothing.
@@ -141,6 +148,63 @@ async fn a_load_of_a_thousand_edits_costs_at_most_thirteen_read_units() {
         assert_eq!(loaded.entries.len(), 1_001);
         let (read_units, write_units, _) = fixture.cost();
         assert!(read_units <= most && write_units == 0.0, "{read_units} read units");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn upkeep_costs_one_write_unit_every_thousand_entries_and_else_nothing() {
+    let fixture = Fixture::start().await;
+    let (logs, log) = (fixture.cold(), log("upkeep"));
+    logs.create(log, None).await.unwrap();
+    let policy = UpkeepPolicy::default();
+    let mut base = Position::FIRST;
+    for id in 1..=1_010 {
+        let edit = set_numbers(&[id as f64]);
+        base = logs.append(request(log, None, id, base, edit)).await.unwrap().tail;
+        fixture.cost();
+        let upkept = logs.upkeep(log, &policy).await.unwrap();
+        let expected = match id {
+            1_000 => (Upkept::Snapshot(at(1_001)), (0.0, 1.0, 1)),
+            _ => (Upkept::Nothing, (0.0, 0.0, 0)),
+        };
+        assert_eq!((upkept, fixture.cost()), expected, "{id}");
+    }
+}
+
+/// The work of the pipeline itself: what the builder reads and writes comes on top.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_snapshot_in_one_piece_costs_four_write_units() {
+    let fixture = Fixture::start().await;
+    let log = log("snapshot");
+    fixture.cold().create(log, None).await.unwrap();
+    let (pending, pending_meter) = fixture.cloud.pending_snapshots();
+    let ports = SnapshotPorts {
+        entries: fixture.tables.clone(),
+        segments: fixture.tables.clone(),
+        pending: Arc::new(pending),
+        jobs: Arc::new(MemoryQueue::new(Arc::new(SystemClock), QueueRules::LONGEST)),
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+    };
+    let job = SnapshotJob { log, position: Position::FIRST };
+    let snapshots = Snapshots::new(ports, Arc::new(InOnePiece));
+    fixture.cost();
+    let outcome = snapshots.handle(job, &Receipt("none".to_owned()), u64::MAX).await;
+    assert_eq!(outcome, Outcome::Done);
+    // The record: found none, made, deleted, found no next.
+    let cost = pending_meter.take();
+    assert_eq!((cost.read_units(), cost.write_units, cost.table_requests), (2.0, 2, 4));
+    // `L` read as it may be and as it is; `E` and `L` written.
+    assert_eq!(fixture.cost(), (1.5, 2.0, 4));
+}
+
+/// A builder without work.
+struct InOnePiece;
+
+#[async_trait::async_trait]
+impl SnapshotBuilder for InOnePiece {
+    async fn step(&self, _: &SnapshotJob, _: &[u8]) -> Result<Step, BuildError> {
+        Ok(Step::Finished { root: "sheets/a/roots/b".to_owned() })
     }
 }
 

@@ -29,5 +29,6 @@ mod reply_sizes;
 mod retention;
 mod retention_contract;
 mod roll;
+mod snapshots;
 mod tables_access;
 mod writers;

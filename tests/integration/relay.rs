@@ -39,7 +39,11 @@ struct World {
 
 impl World {
     fn ports(&self) -> Ports {
-        Ports { clock: Arc::new(HastyClock), pending_tags: Some(self.tags.clone()) }
+        Ports {
+            clock: Arc::new(HastyClock),
+            pending_tags: Some(self.tags.clone()),
+            ..Ports::default()
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use cellar_engine::meter::Meter;
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::{LocalCloud, LocalQueue, Options, Ports, StateFolder};
 use cellar_runtime::api::{self, ApiState};
-use cellar_runtime::dynamodb::{DynamoTables, client_for_endpoint};
+use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::settings::ApiSettings;
 use cellar_runtime::token::{Claims, KeyPair, Spreadsheets};
@@ -43,6 +43,7 @@ pub struct TestCloud {
     /// What its API consumes.
     pub meter: Arc<Meter>,
     key: KeyPair,
+    config: Config,
     queues: BTreeMap<String, Arc<LocalQueue>>,
     served: JoinHandle<()>,
     folder: tempfile::TempDir,
@@ -56,7 +57,17 @@ impl TestCloud {
 
     /// As [`TestCloud::start`], with parts of the world replaced.
     pub async fn start_with(ports: Ports) -> Self {
-        Self::start_in(tempfile::tempdir().unwrap(), KeyPair::generate().unwrap(), ports).await
+        Self::start_configured(ports, |_| {}).await
+    }
+
+    /// As [`TestCloud::start_with`], with another configuration than the default.
+    pub async fn start_configured(ports: Ports, configure: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config::default();
+        configure(&mut config);
+        let (folder, key) = (tempfile::tempdir().unwrap(), KeyPair::generate().unwrap());
+        let public = key.public();
+        config.tokens.keys.push(TokenKey { id: public.id, public_key: public.public_key });
+        Self::start_in(folder, key, config, ports).await
     }
 
     /// Kills the cloud where it stands, and starts it again on what is on the disk.
@@ -64,13 +75,15 @@ impl TestCloud {
         self.served.abort();
         let _ = self.served.await;
         drop(self.queues);
-        Self::start_in(self.folder, self.key, ports).await
+        Self::start_in(self.folder, self.key, self.config, ports).await
     }
 
-    async fn start_in(folder: tempfile::TempDir, key: KeyPair, ports: Ports) -> Self {
-        let mut config = Config::default();
-        let public = key.public();
-        config.tokens.keys.push(TokenKey { id: public.id, public_key: public.public_key });
+    async fn start_in(
+        folder: tempfile::TempDir,
+        key: KeyPair,
+        config: Config,
+        ports: Ports,
+    ) -> Self {
         let template = cellar_stack(&config, Architecture::X86_64).unwrap();
         let state = StateFolder::new(folder.path().join(STATE));
         let options = Options { stack: config.stack.clone(), port: 0 };
@@ -95,6 +108,7 @@ impl TestCloud {
             settings,
             meter,
             key,
+            config,
             queues,
             served,
             folder,
@@ -153,6 +167,14 @@ impl TestCloud {
         let meter = Arc::new(Meter::default());
         let client = self.dynamodb_client_at(endpoint);
         (Arc::new(DynamoTables::new(&self.settings, client, Arc::clone(&meter))), meter)
+    }
+
+    /// The table of pending snapshots, and its meter.
+    pub fn pending_snapshots(&self) -> (DynamoPendingSnapshots, Arc<Meter>) {
+        let meter = Arc::new(Meter::default());
+        let table = format!("{}-PendingSnapshotTable", self.config.stack);
+        let client = self.dynamodb_client();
+        (DynamoPendingSnapshots::named(table, client, Arc::clone(&meter)), meter)
     }
 
     /// A client of this cloud's DynamoDB.

@@ -12,15 +12,9 @@ use crate::append::Inputs;
 use crate::backoff::full_jitter_ms;
 use crate::entry::{Content, Entry, Header};
 use crate::identity::LogId;
-use crate::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, SEGMENT_BYTES, SEGMENT_ENTRIES};
+use crate::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use crate::position::Position;
 use crate::segment::Segment;
-
-/// Whether the segment that ends with an entry at `tail` is long enough to be rolled.
-#[must_use]
-pub fn is_due(tail: Position, header: &Header) -> bool {
-    tail.num() >= SEGMENT_ENTRIES || header.segment_bytes >= SEGMENT_BYTES
-}
 
 /// The transaction that rolls: all of it or nothing, each if its key is free.
 #[derive(Debug, Clone, PartialEq)]

@@ -65,15 +65,6 @@ fn a_segment_without_a_snapshot_is_not_rolled() {
 }
 
 #[test]
-fn the_segment_is_long_enough_at_its_limit_and_not_before() {
-    let header = |segment_bytes| Header { segment_bytes, ..Header::first(0) };
-    let at = |num| Position::new(0, num).unwrap();
-    assert!(!is_due(at(SEGMENT_ENTRIES - 1), &header(SEGMENT_BYTES - 1)));
-    assert!(is_due(at(SEGMENT_ENTRIES), &header(0)));
-    assert!(is_due(at(1), &header(SEGMENT_BYTES)));
-}
-
-#[test]
 fn one_transaction_ends_the_segment_and_begins_the_next() {
     let header = Header { epoch: 8, segment_bytes: 77, snapshot_num: 1, snapshot_bytes: 5 };
     let (roll, _) = Roll::begin(Arc::new(Entry { header, ..tail(5).as_ref().clone() }));

@@ -57,6 +57,11 @@ impl Snapshots {
         Self { ports, builder }
     }
 
+    /// Whether the tables answer.
+    pub async fn reachable(&self) -> bool {
+        self.ports.entries.reachable().await
+    }
+
     /// Works on the snapshot of a message that was received, in a function that ends at
     /// `deadline_ms` (Unix milliseconds). The message is hidden for as long as the outcome says;
     /// after [`Outcome::Done`] and [`Outcome::Drop`] it is for the caller to delete.
@@ -188,8 +193,8 @@ impl Snapshots {
         }
     }
 
-    /// Hides the message, or not: then it comes back sooner or later than it should, and no more.
-    async fn hide(&self, receipt: &Receipt, hidden_s: u32) {
+    /// Hides a message for so many seconds, or not: then it comes back sooner or later than it should, and no more.
+    pub async fn hide(&self, receipt: &Receipt, hidden_s: u32) {
         match self.ports.jobs.change_visibility(receipt, hidden_s).await {
             Ok(true) => {}
             Ok(false) => tracing::info!(hidden_s, "the message has come back already"),

@@ -1,11 +1,13 @@
-//! Functions that a stream calls, in this process.
+//! Functions that event sources call, in this process.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use aws_lambda_events::event::dynamodb::Event;
+use cellar_engine::ports::Clock;
 use cellar_runtime::relay::RelayHandler;
+use cellar_runtime::snapshot::{QueueEvent, SnapshotHandler};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -13,13 +15,13 @@ use super::batch::Outcome;
 
 /// A function as Lambda sees it: JSON in, JSON or an error out.
 #[async_trait]
-pub(crate) trait StreamFunction: Send + Sync {
+pub(crate) trait EventFunction: Send + Sync {
     /// Handles one event.
     async fn call(&self, event: Value) -> Result<Value, String>;
 }
 
 #[async_trait]
-impl StreamFunction for RelayHandler {
+impl EventFunction for RelayHandler {
     async fn call(&self, event: Value) -> Result<Value, String> {
         let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
         let response = self.handle(event).await.map_err(|error| error.to_string())?;
@@ -27,9 +29,28 @@ impl StreamFunction for RelayHandler {
     }
 }
 
+/// The function that makes snapshots, with the deadline that Lambda would tell it.
+pub(crate) struct SnapshotFunction {
+    pub(crate) handler: SnapshotHandler,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) timeout: Duration,
+}
+
+#[async_trait]
+impl EventFunction for SnapshotFunction {
+    async fn call(&self, event: Value) -> Result<Value, String> {
+        let event: QueueEvent = serde_json::from_value(event).map_err(|error| error.to_string())?;
+        let timeout_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
+        let deadline_ms = self.clock.now_ms().saturating_add(timeout_ms);
+        let response = self.handler.handle(event, deadline_ms).await;
+        let response = response.map_err(|error| error.to_string())?;
+        serde_json::to_value(response).map_err(|error| error.to_string())
+    }
+}
+
 /// Calls a function as Lambda does: it may take its time, and a panic is an error.
 pub(super) async fn call(
-    function: &Arc<dyn StreamFunction>,
+    function: &Arc<dyn EventFunction>,
     event: Value,
     timeout: Duration,
 ) -> Result<Value, String> {
@@ -101,7 +122,7 @@ mod tests {
     struct Misbehaving;
 
     #[async_trait]
-    impl StreamFunction for Misbehaving {
+    impl EventFunction for Misbehaving {
         async fn call(&self, event: Value) -> Result<Value, String> {
             assert_ne!(event, json!("panic"), "as asked");
             std::future::pending().await
@@ -110,7 +131,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_and_an_endless_call_are_errors() {
-        let function: Arc<dyn StreamFunction> = Arc::new(Misbehaving);
+        let function: Arc<dyn EventFunction> = Arc::new(Misbehaving);
         let long = Duration::from_secs(60);
         let panicked = call(&function, json!("panic"), long).await.unwrap_err();
         assert!(panicked.contains("without an answer"), "{panicked}");

@@ -53,10 +53,16 @@ pub(crate) struct Rules {
 }
 
 /// Reads properties of one mapping.
-struct Reader<'a> {
-    template: &'a Template,
-    id: &'a str,
-    properties: &'a Map<String, Value>,
+pub(super) struct Reader<'a> {
+    pub(super) template: &'a Template,
+    pub(super) id: &'a str,
+    pub(super) properties: &'a Map<String, Value>,
+}
+
+/// How long a call of a function may take.
+pub(crate) fn timeout_of(template: &Template, function: &str) -> Duration {
+    let timeout = template.resource(function).and_then(|one| one.properties.get("Timeout"));
+    Duration::from_secs(timeout.and_then(Value::as_u64).unwrap_or(DEFAULT_TIMEOUT_S))
 }
 
 impl Mapping {
@@ -81,14 +87,12 @@ impl Mapping {
             on_failure.map(|arn| reader.named("OnFailure", Some(arn), QUEUE)).transpose()?;
         let filters = Filters::read(properties.get("FilterCriteria"))
             .map_err(|source| LocalError::Filter { logical_id: id.to_owned(), source })?;
-        let timeout = template.resource(function).and_then(|one| one.properties.get("Timeout"));
-        let timeout_s = timeout.and_then(Value::as_u64).unwrap_or(DEFAULT_TIMEOUT_S);
         Ok(Self {
             id: id.to_owned(),
             table: names.physical(table),
             function: function.to_owned(),
             function_arn: names.function_arn(function),
-            timeout: Duration::from_secs(timeout_s),
+            timeout: timeout_of(template, function),
             dead_letters: dead_letters.map(str::to_owned),
             filters,
             rules: reader.rules()?,
@@ -97,11 +101,11 @@ impl Mapping {
 }
 
 impl<'a> Reader<'a> {
-    fn fault(&self, why: impl Into<String>) -> LocalError {
+    pub(super) fn fault(&self, why: impl Into<String>) -> LocalError {
         LocalError::Template { logical_id: self.id.to_owned(), why: why.into() }
     }
 
-    fn named(
+    pub(super) fn named(
         &self,
         property: &str,
         value: Option<&'a Value>,
@@ -115,7 +119,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A number, or none where −1 says "without end".
-    fn number(&self, property: &str) -> Result<Option<u64>, LocalError> {
+    pub(super) fn number(&self, property: &str) -> Result<Option<u64>, LocalError> {
         match self.properties.get(property) {
             None => Ok(None),
             Some(value) if value.as_i64() == Some(-1) => Ok(None),
@@ -126,19 +130,23 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether the function's answer says what failed.
+    pub(super) fn reports_failures(&self) -> bool {
+        let types = self.properties.get("FunctionResponseTypes").and_then(Value::as_array);
+        types.is_some_and(|types| types.iter().any(|one| one == "ReportBatchItemFailures"))
+    }
+
     fn rules(&self) -> Result<Rules, LocalError> {
         let batch_size = self.number("BatchSize")?.unwrap_or(DEFAULT_BATCH_SIZE);
         if !(1..=BATCH_SIZE_MAX).contains(&batch_size) {
             return Err(self.fault(format!("BatchSize runs locally from 1 to {BATCH_SIZE_MAX}")));
         }
-        let types = self.properties.get("FunctionResponseTypes").and_then(Value::as_array);
         let retries = self.number("MaximumRetryAttempts")?;
         let record_age_s = self.number("MaximumRecordAgeInSeconds")?;
         Ok(Rules {
             batch_size: usize::try_from(batch_size).unwrap_or(usize::MAX),
             bisect: self.properties.get("BisectBatchOnFunctionError") == Some(&Value::Bool(true)),
-            reports_failures: types
-                .is_some_and(|types| types.iter().any(|one| one == "ReportBatchItemFailures")),
+            reports_failures: self.reports_failures(),
             retries: retries.map(|retries| u32::try_from(retries).unwrap_or(u32::MAX)),
             record_age_ms: record_age_s.map(|age_s| age_s.saturating_mul(1_000)),
         })

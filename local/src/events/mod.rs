@@ -1,4 +1,4 @@
-//! Event sources: reads the template's mappings from streams to functions, and does for them what
+//! Event sources: reads the template's mappings from streams and queues to functions, and does for them what
 //! Lambda does in AWS – polls, filters, batches, calls, retries, splits, and gives up in the end.
 
 mod batch;
@@ -7,6 +7,8 @@ mod function;
 mod letter;
 mod mapping;
 mod poller;
+mod queue_mapping;
+mod queue_poller;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -20,9 +22,12 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 pub use filter::FilterError;
-pub(crate) use function::StreamFunction;
+pub(crate) use function::{EventFunction, SnapshotFunction};
 use mapping::Mapping;
+pub(crate) use mapping::timeout_of;
 use poller::Poller;
+use queue_mapping::QueueMapping;
+use queue_poller::QueuePoller;
 use stream::Streams;
 
 use crate::error::LocalError;
@@ -36,6 +41,7 @@ const SOURCE: &str = "AWS::Lambda::EventSourceMapping";
 #[derive(Debug)]
 pub(crate) struct EventSources {
     pollers: Vec<Poller>,
+    queue_pollers: Vec<QueuePoller>,
     written: watch::Sender<()>,
 }
 
@@ -48,17 +54,28 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl EventSources {
-    /// The sources of the template; `function` makes the function with a logical id.
+    /// The sources of the template; `function` makes the function with a logical id, or nothing if
+    /// that one does not run here: its source waits then.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
         surroundings: &Surroundings<'_>,
-        function: impl Fn(&str) -> Result<Arc<dyn StreamFunction>, LocalError>,
+        function: impl Fn(&str) -> Result<Option<Arc<dyn EventFunction>>, LocalError>,
     ) -> Result<Self, LocalError> {
         let (written, _) = watch::channel(());
-        let mut pollers = Vec::new();
+        let (mut pollers, mut queue_pollers) = (Vec::new(), Vec::new());
         for (logical_id, resource) in template.resources() {
             if resource.resource_type != SOURCE {
+                continue;
+            }
+            if QueueMapping::is_one(template, &resource.properties) {
+                let mapping =
+                    QueueMapping::read(template, names, logical_id, &resource.properties)?;
+                let queue = surroundings.queues.named(&mapping.queue);
+                if let (Some(queue), Some(function)) = (queue, function(&mapping.function)?) {
+                    let (queue, clock) = (Arc::clone(queue) as _, Arc::clone(surroundings.clock));
+                    queue_pollers.push(QueuePoller::new(mapping, queue, function, clock));
+                }
                 continue;
             }
             let mapping = Mapping::read(template, names, logical_id, &resource.properties)?;
@@ -66,7 +83,7 @@ impl EventSources {
                 .map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?;
             let dead_letters = mapping.dead_letters.as_deref();
             let dead_letters = dead_letters.and_then(|queue| surroundings.queues.named(queue));
-            let function = function(&mapping.function)?;
+            let Some(function) = function(&mapping.function)? else { continue };
             // The order of a shard is kept: one poller each.
             for shard in stream.shards() {
                 pollers.push(Poller::new(
@@ -79,7 +96,7 @@ impl EventSources {
                 ));
             }
         }
-        Ok(Self { pollers, written })
+        Ok(Self { pollers, queue_pollers, written })
     }
 
     /// Tells the sources that something may have been written, so that they look at once.
@@ -93,6 +110,9 @@ impl EventSources {
         let mut running = JoinSet::new();
         for poller in self.pollers {
             running.spawn(poller.run(stop.clone(), self.written.subscribe()));
+        }
+        for poller in self.queue_pollers {
+            running.spawn(poller.run(stop.clone()));
         }
         running
     }

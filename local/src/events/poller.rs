@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::batch::{Condition, Next, Outcome, Pending};
-use super::function::{self, StreamFunction};
+use super::function::{self, EventFunction};
 use super::letter::letter;
 use super::mapping::Mapping;
 use super::stream::Shard;
@@ -29,7 +29,7 @@ pub(super) struct Poller {
     mapping: Mapping,
     shard: Shard,
     store: Arc<EventStore>,
-    function: Arc<dyn StreamFunction>,
+    function: Arc<dyn EventFunction>,
     dead_letters: Option<Arc<dyn Jobs>>,
     clock: Arc<dyn Clock>,
     /// How far the shard is done; a shard that has not begun is read from its oldest record.
@@ -75,7 +75,7 @@ impl Poller {
         mapping: Mapping,
         shard: Shard,
         store: Arc<EventStore>,
-        function: Arc<dyn StreamFunction>,
+        function: Arc<dyn EventFunction>,
         dead_letters: Option<Arc<dyn Jobs>>,
         clock: Arc<dyn Clock>,
     ) -> Self {

@@ -29,7 +29,7 @@ fn entry_number(record: &Value) -> u64 {
 }
 
 #[async_trait]
-impl StreamFunction for Scripted {
+impl EventFunction for Scripted {
     async fn call(&self, event: Value) -> Result<Value, String> {
         let records = event["Records"].as_array().unwrap();
         let numbers: Vec<u64> = records.iter().map(entry_number).collect();

@@ -51,6 +51,7 @@ pub(super) async fn append(
     let request =
         Request::new(log, client, author, request.epoch, request.ack, mutations.collect())?;
     let appended = state.logs().append(request).await?;
+    state.upkeep(log).await;
     Ok(Json(reply(&state, &appended).await?))
 }
 

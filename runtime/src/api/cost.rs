@@ -90,6 +90,7 @@ mod tests {
     #[tokio::test]
     async fn what_the_deadline_cuts_off_tells_what_it_had_consumed() {
         let settings = ApiSettings {
+            upkeep: None,
             bucket: "b".to_owned(),
             entry_table: String::new(),
             segment_table: String::new(),

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cellar_engine::logs::Logs;
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_UPKEEP_MS;
+use cellar_core::upkeep::UpkeepPolicy;
+use cellar_engine::logs::{Logs, Upkept};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::Blobs;
 use cellar_engine::system::{SystemClock, SystemRandom};
@@ -31,6 +34,7 @@ struct Shared {
     stack: String,
     meter: Arc<Meter>,
     request_timeout: Duration,
+    upkeep: Option<UpkeepPolicy>,
     reachable: Mutex<Option<(Instant, ReachableTables)>>,
 }
 
@@ -59,6 +63,7 @@ impl ApiState {
             stack: settings.stack.clone(),
             meter,
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
+            upkeep: settings.upkeep,
             reachable: Mutex::new(None),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -66,6 +71,19 @@ impl ApiState {
 
     pub(super) fn logs(&self) -> &Logs {
         &self.shared.logs
+    }
+
+    /// Does what a log needs after an append. The edits are in the log already: that something
+    /// fails here is nothing to tell their client, and whoever appends next does it.
+    pub(super) async fn upkeep(&self, log: LogId) {
+        let Some(policy) = &self.shared.upkeep else { return };
+        let upkeep = self.shared.logs.upkeep(log, policy);
+        match tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await {
+            Ok(Ok(Upkept::Nothing)) => {}
+            Ok(Ok(upkept)) => tracing::info!(%log, ?upkept, "upkeep"),
+            Ok(Err(error)) => tracing::warn!(%log, %error, "upkeep failed"),
+            Err(_) => tracing::warn!(%log, "upkeep took too long"),
+        }
     }
 
     /// The objects of the stack.

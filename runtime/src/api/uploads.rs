@@ -88,6 +88,7 @@ pub(super) async fn complete(
         base: request.base,
     };
     let appended = state.logs().complete_upload(log, completion).await?;
+    state.upkeep(log).await;
     Ok(Json(reply(&state, &appended).await?))
 }
 

@@ -13,6 +13,7 @@ const JOB_AGE_S_MAX: u32 = 6 * 60 * 60;
 pub(super) fn add(
     stack: &mut Stack,
     api: &Handle<Function>,
+    snapshot: &Handle<Function>,
     events: &Events,
 ) -> Result<(), SynthesisError> {
     let Events { relay, relay_dead_letters, snapshots, snapshot_dead_letters } = events;
@@ -42,6 +43,17 @@ pub(super) fn add(
                 relay_dead_letters,
                 0,
                 1,
+            ),
+        ),
+        ("SnapshotErrors", Alarm::on_function("Snapshots fail.", Metric::Errors, snapshot, 0, 1)),
+        (
+            "SnapshotThrottles",
+            Alarm::on_function(
+                "The worker on snapshots is not called.",
+                Metric::Throttles,
+                snapshot,
+                0,
+                3,
             ),
         ),
         (

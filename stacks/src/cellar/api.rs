@@ -44,6 +44,12 @@ pub(super) fn add(
         .environment(environment::TOKEN_ISSUER, config.tokens.issuer.as_str())
         .environment(environment::TOKEN_AUDIENCE, config.tokens.audience.as_str())
         .environment(environment::TOKEN_KEYS, token_keys(config));
+    let function = match config.snapshots.upkeep() {
+        Some(policy) => {
+            function.environment(environment::UPKEEP, serde_json::json!(policy).to_string())
+        }
+        None => function,
+    };
     let function = stack.add("ApiFunction", function)?;
     let url = stack.add("ApiUrl", url(config, &function))?;
     stack.add("ApiUrlPermission", Permission::public_url(&function))?;

@@ -2,6 +2,7 @@
 //! jobs (design `3-snapshots.md` §5).
 
 use cellar_core::environment;
+use cellar_core::limits::SNAPSHOT_RECEIVES;
 use cellar_core::records::entry::{EDITS, IMPORT, SNAPSHOT};
 use cellar_core::relay::INSERT;
 use cellar_core::schema::{EXTERNAL, TYPE, UPLOADS_PREFIX};
@@ -23,8 +24,6 @@ const RELAY_MEMORY_MB: u32 = 256;
 const RELAY_TIMEOUT_S: u32 = 60;
 /// Seconds that the worker on snapshots may run: the longest that Lambda allows.
 const SNAPSHOT_TIMEOUT_S: u32 = 15 * 60;
-/// A message that waits for an earlier snapshot comes back each time, and waiting is not failing.
-const SNAPSHOT_RECEIVES_MAX: u32 = 1_000;
 
 /// The relay and the queues.
 pub(super) struct Events {
@@ -49,7 +48,7 @@ pub(super) fn add(
     let snapshot_dead_letters = queue(stack, "SnapshotDeadLetters", Queue::new())?;
     let jobs = Queue::new()
         .visibility_s(6 * SNAPSHOT_TIMEOUT_S)
-        .dead_letters(&snapshot_dead_letters, SNAPSHOT_RECEIVES_MAX);
+        .dead_letters(&snapshot_dead_letters, SNAPSHOT_RECEIVES);
     let snapshots = queue(stack, "SnapshotQueue", jobs)?;
     let relay_dead_letters = queue(stack, "RelayDeadLetters", Queue::new())?;
     let logs = stack.add("RelayLogGroup", LogGroup::new(config.log_retention_days))?;

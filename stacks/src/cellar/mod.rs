@@ -4,6 +4,7 @@ mod alarms;
 mod api;
 mod events;
 mod permissions;
+mod snapshots;
 mod storage;
 mod suppressions;
 
@@ -26,6 +27,8 @@ pub const OUTPUT_API_URL: &str = "ApiUrl";
 pub const OUTPUT_ENTRY_TABLE: &str = "EntryTableName";
 /// Output: the name of the Segment table.
 pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
+/// Output: the name of the PendingSnapshots table.
+pub const OUTPUT_PENDING_SNAPSHOT_TABLE: &str = "PendingSnapshotTableName";
 /// Output: the name of the bucket.
 pub const OUTPUT_BUCKET: &str = "BucketName";
 /// Output: the name of the function that serves the API.
@@ -74,11 +77,18 @@ pub fn cellar_stack(
     let code = artifact(&mut stack)?;
     let api = api::add(&mut stack, config, architecture, &storage, &code)?;
     let events = events::add(&mut stack, config, architecture, &storage, &code)?;
-    alarms::add(&mut stack, &api.function, &events)?;
+    let snapshots =
+        snapshots::add(&mut stack, config, architecture, &storage, &events.snapshots, &code)?;
+    alarms::add(&mut stack, &api.function, &snapshots, &events)?;
     for (name, description, value) in [
         (OUTPUT_API_URL, "URL of the API.", api.url.url()),
         (OUTPUT_ENTRY_TABLE, "Name of the Entry table.", storage.entries.name()),
         (OUTPUT_SEGMENT_TABLE, "Name of the Segment table.", storage.segments.name()),
+        (
+            OUTPUT_PENDING_SNAPSHOT_TABLE,
+            "Name of the PendingSnapshots table.",
+            storage.pending_snapshots.name(),
+        ),
         (OUTPUT_BUCKET, "Name of the bucket.", storage.bucket.name()),
         (OUTPUT_API_FUNCTION, "Name of the function that serves the API.", api.function.name()),
         (OUTPUT_SNAPSHOT_QUEUE, "URL of the queue of snapshot jobs.", events.snapshots.url()),

@@ -1,4 +1,4 @@
-//! What holds the customers' data: two tables and a bucket.
+//! What holds the customers' data: three tables and a bucket.
 
 use cellar_core::schema;
 
@@ -24,6 +24,8 @@ pub(super) struct Storage {
     pub(super) entries: Handle<Table>,
     /// The Segment table.
     pub(super) segments: Handle<Table>,
+    /// The PendingSnapshots table.
+    pub(super) pending_snapshots: Handle<Table>,
     /// The bucket for large entries and snapshots.
     pub(super) bucket: Handle<Bucket>,
 }
@@ -34,13 +36,14 @@ pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, Synthes
     let entries = table(config).stream(StreamView::NewImage);
     let entries = stack.add("EntryTable", entries)?;
     let segments = stack.add("SegmentTable", table(config))?;
+    let pending_snapshots = stack.add("PendingSnapshotTable", table(config))?;
     let bucket = stack.add("Bucket", bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
-    for table in [&entries, &segments] {
+    for table in [&entries, &segments, &pending_snapshots] {
         suppressions::for_table(stack, table);
     }
     suppressions::for_bucket(stack, &bucket);
-    Ok(Storage { entries, segments, bucket })
+    Ok(Storage { entries, segments, pending_snapshots, bucket })
 }
 
 /// Every table has the same keys (design `2-log.md` §1).

@@ -95,6 +95,26 @@ pub(super) fn for_relay_function(stack: &mut Stack, function: &Handle<Function>)
     }
 }
 
+/// A function that a queue calls.
+pub(super) fn for_snapshot_function(stack: &mut Stack, function: &Handle<Function>) {
+    for (rule, reason) in [
+        NO_RESERVE,
+        (
+            "CKV_AWS_116",
+            "Only its queue calls it, and that has dead letters: the function's own would never \
+             get a message.",
+        ),
+        NO_VPC,
+        (
+            "CKV_AWS_173",
+            "Its environment holds the names of tables, a queue and a bucket, no secrets, and \
+             Lambda encrypts it with a key of AWS.",
+        ),
+    ] {
+        stack.suppress(function, Rule::checkov(rule), reason);
+    }
+}
+
 /// The URL: open, because the function checks tokens.
 pub(super) fn for_api_url(stack: &mut Stack, url: &Handle<FunctionUrl>) {
     stack.suppress(

@@ -1,16 +1,18 @@
 //! The example file that `synth init` writes: every field, its default and its meaning.
 
-use super::Config;
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, KEEP_SEGMENTS, LOG_RETENTION_DAYS,
+    SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES, SNAPSHOT_MEMORY_MB,
+    SNAPSHOT_TIMEOUT_S,
 };
+use super::{Config, Snapshots};
 
 impl Config {
     /// A commented `cellar.yaml` with every field at its default. It parses to
     /// [`Config::default`]; fields that have no default are commented out.
     pub fn documented_yaml() -> String {
         let Self { stack, tokens, api, log_retention_days, keep_segments, .. } = Self::default();
-        let Self { deletion_protection, local, .. } = Self::default();
+        let Self { snapshots, deletion_protection, local, .. } = Self::default();
         let memory = (API_MEMORY_MB.start(), API_MEMORY_MB.end());
         let timeout = (API_TIMEOUT_S.start(), API_TIMEOUT_S.end());
         let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
@@ -49,6 +51,7 @@ api:
   # Seconds after which a request is cut off, {timeout_from} to {timeout_to}.
   timeout_s: {timeout_s}
 
+{snapshots}
 # Days that CloudWatch keeps log lines. It accepts only
 # {short_days},
 # {long_days}.
@@ -71,6 +74,7 @@ local:
 "#,
             issuer = tokens.issuer,
             audience = tokens.audience,
+            snapshots = documented_snapshots(&snapshots),
             memory_from = memory.0,
             memory_to = memory.1,
             memory_mb = api.memory_mb,
@@ -85,6 +89,43 @@ local:
             port = local.port,
         )
     }
+}
+
+fn documented_snapshots(snapshots: &Snapshots) -> String {
+    let Snapshots { enabled, entries, bytes, segment_entries, segment_bytes, .. } = snapshots;
+    format!(
+        r"# Snapshots of spreadsheets, from which they open fast, and the log segments between them.
+snapshots:
+  # Whether edits ask for snapshots and begin new log segments.
+  enabled: {enabled}
+  # Edits between two snapshots, {entries_from} to {entries_to}.
+  entries: {entries}
+  # Bytes of edits between two snapshots, {bytes_from} to {bytes_to}.
+  bytes: {bytes}
+  # Edits of a log segment, {segment_entries_from} to {segment_entries_to}.
+  segment_entries: {segment_entries}
+  # Bytes of edits of a log segment, {segment_bytes_from} to {segment_bytes_to}.
+  segment_bytes: {segment_bytes}
+  # Memory of the function that makes snapshots in MB, {memory_from} to {memory_to}.
+  memory_mb: {memory_mb}
+  # Seconds after which it hands its work over to its next call, {timeout_from} to {timeout_to}.
+  timeout_s: {timeout_s}
+",
+        entries_from = SNAPSHOT_ENTRIES.start(),
+        entries_to = SNAPSHOT_ENTRIES.end(),
+        bytes_from = SNAPSHOT_BYTES.start(),
+        bytes_to = SNAPSHOT_BYTES.end(),
+        segment_entries_from = SEGMENT_ENTRIES.start(),
+        segment_entries_to = SEGMENT_ENTRIES.end(),
+        segment_bytes_from = SEGMENT_BYTES.start(),
+        segment_bytes_to = SEGMENT_BYTES.end(),
+        memory_from = SNAPSHOT_MEMORY_MB.start(),
+        memory_to = SNAPSHOT_MEMORY_MB.end(),
+        memory_mb = snapshots.memory_mb,
+        timeout_from = SNAPSHOT_TIMEOUT_S.start(),
+        timeout_to = SNAPSHOT_TIMEOUT_S.end(),
+        timeout_s = snapshots.timeout_s,
+    )
 }
 
 #[cfg(test)]
@@ -111,7 +152,7 @@ mod tests {
         let lines: Vec<&str> = example.lines().map(str::trim).collect();
         let mut wanted = Vec::new();
         keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
-        assert_eq!(wanted.len(), 17);
+        assert_eq!(wanted.len(), 25);
         for key in wanted {
             let at = lines
                 .iter()

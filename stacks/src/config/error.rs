@@ -188,6 +188,18 @@ pub enum ConfigProblem {
         /// As written.
         value: u32,
     },
+    /// A number below `snapshots` is out of range.
+    #[error("`snapshots.{field}` is {value}: use {from} to {to}")]
+    Snapshots {
+        /// The field.
+        field: &'static str,
+        /// As written.
+        value: u64,
+        /// The least that is allowed.
+        from: u64,
+        /// The most that is allowed.
+        to: u64,
+    },
     /// `log_retention_days` is a number that CloudWatch Logs does not accept.
     #[error("`log_retention_days` is {value}: CloudWatch Logs accepts only {}", allowed_days())]
     LogRetention {

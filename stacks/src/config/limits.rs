@@ -34,5 +34,19 @@ pub const LOG_RETENTION_DAYS: [u32; 22] = [
 pub const ARCHIVE_AFTER_DAYS: RangeInclusive<u32> = 1..=36_525;
 /// Newest log segments that stay: whoever loads looks for a snapshot in the two newest.
 pub const KEEP_SEGMENTS: RangeInclusive<u32> = cellar_core::limits::MIN_KEPT_SEGMENTS..=1_000_000;
+/// Entries between two snapshots: a load reads them all.
+pub const SNAPSHOT_ENTRIES: RangeInclusive<u32> = 10..=10_000;
+/// Bytes of bodies between two snapshots.
+pub const SNAPSHOT_BYTES: RangeInclusive<u64> = 16 * 1024..=4 * 1024 * 1024;
+/// Entries of a log segment: its archive is one object.
+pub const SEGMENT_ENTRIES: RangeInclusive<u32> = 100..=50_000;
+/// Bytes of bodies of a log segment: its archive is one object.
+pub const SEGMENT_BYTES: RangeInclusive<u64> = 64 * 1024..=16 * 1024 * 1024;
+/// Memory of the function that makes snapshots in MB (Lambda; less than 256 would be no more than
+/// one large entry needs).
+pub const SNAPSHOT_MEMORY_MB: RangeInclusive<u32> = 256..=10_240;
+/// Seconds of a call of that function: at least two reserves for handing over, at most Lambda's 15
+/// minutes.
+pub const SNAPSHOT_TIMEOUT_S: RangeInclusive<u32> = 60..=900;
 /// Bytes of `cellar.yaml`: far above any real one, far below what would hurt.
 pub const CONFIG_BYTES_MAX: usize = 256 * 1024;

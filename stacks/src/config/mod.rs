@@ -9,6 +9,7 @@ mod error;
 pub mod limits;
 mod origin;
 mod parse;
+mod snapshots;
 mod validate;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use limits::KEEP_SEGMENTS;
 
 pub use error::{ConfigError, ConfigProblem, SourcePosition, UnknownField};
 pub use origin::OriginFault;
+pub use snapshots::Snapshots;
 
 /// The whole configuration. Build it with [`Config::parse`] or [`Config::default`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +36,8 @@ pub struct Config {
     pub cors_origins: Vec<String>,
     /// Size of the function that serves the API.
     pub api: Api,
+    /// When snapshots are made and log segments end.
+    pub snapshots: Snapshots,
     /// Days that CloudWatch keeps log lines; default 30.
     pub log_retention_days: u32,
     /// Days after its end from which a log segment is archived and purged by `synth archive`; absent
@@ -123,6 +127,7 @@ impl Default for Config {
             tokens: Tokens::default(),
             cors_origins: Vec::new(),
             api: Api::default(),
+            snapshots: Snapshots::default(),
             log_retention_days: 30,
             archive_after_days: None,
             keep_segments: *KEEP_SEGMENTS.start(),

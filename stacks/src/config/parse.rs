@@ -103,8 +103,8 @@ mod tests {
         assert_eq!(
             message("region: eu-west-1\n\nstak: x\n"),
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
-             fields: stack, region, architecture, tokens, cors_origins, api, log_retention_days, \
-             archive_after_days, keep_segments, deletion_protection, local"
+             fields: stack, region, architecture, tokens, cors_origins, api, snapshots, \
+             log_retention_days, archive_after_days, keep_segments, deletion_protection, local"
         );
     }
 
@@ -136,7 +136,7 @@ mod tests {
             panic!("{error}");
         };
         assert_eq!(unknown.field, "a`, expected `b");
-        assert_eq!(unknown.known.len(), 11);
+        assert_eq!(unknown.known.len(), 12);
     }
 
     #[test]

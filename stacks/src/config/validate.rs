@@ -37,6 +37,7 @@ impl Config {
         if !API_TIMEOUT_S.contains(&self.api.timeout_s) {
             problems.push(ConfigProblem::Timeout { value: self.api.timeout_s });
         }
+        self.snapshots.check(&mut problems);
         if !LOG_RETENTION_DAYS.contains(&self.log_retention_days) {
             problems.push(ConfigProblem::LogRetention { value: self.log_retention_days });
         }

@@ -1,6 +1,7 @@
 //! The relay, the queues and the alarms.
 
 use cellar_core::environment;
+use cellar_core::upkeep::UpkeepPolicy;
 use cellar_stacks::Config;
 use serde_json::{Value, json};
 
@@ -24,11 +25,60 @@ fn the_relay_is_told_what_it_reads() {
 }
 
 #[test]
+fn the_worker_on_snapshots_is_told_what_it_reads_and_sized_as_configured() {
+    let mut config = Config::default();
+    (config.snapshots.memory_mb, config.snapshots.timeout_s) = (512, 900);
+    let template = template_of(&config);
+    let function = template.resolved_properties("SnapshotFunction", &Echo).unwrap().unwrap();
+    assert_eq!((&function["MemorySize"], &function["Timeout"]), (&json!(512), &json!(900)));
+    assert_eq!(
+        function["Environment"]["Variables"],
+        json!({
+            environment::FUNCTION: environment::FUNCTION_SNAPSHOT,
+            environment::ENTRY_TABLE: "<EntryTable>",
+            environment::SEGMENT_TABLE: "<SegmentTable>",
+            environment::PENDING_SNAPSHOT_TABLE: "<PendingSnapshotTable>",
+            environment::BUCKET: "<Bucket>",
+            environment::SNAPSHOT_QUEUE: "<SnapshotQueue>",
+        })
+    );
+}
+
+#[test]
+fn each_snapshot_job_is_a_call_of_its_own_and_failures_are_reported() {
+    let template = template_of(&Config::default());
+    assert_eq!(
+        Value::Object(template.resource("SnapshotSource").unwrap().properties.clone()),
+        json!({
+            "BatchSize": 1,
+            "EventSourceArn": {"Fn::GetAtt": ["SnapshotQueue", "Arn"]},
+            "FunctionName": {"Fn::GetAtt": ["SnapshotFunction", "Arn"]},
+            "FunctionResponseTypes": ["ReportBatchItemFailures"],
+            "ScalingConfig": {"MaximumConcurrency": 10},
+        })
+    );
+}
+
+#[test]
+fn appends_ask_for_snapshots_only_if_that_is_enabled() {
+    let mut config = Config::default();
+    let upkeep = |config: &Config| {
+        let template = template_of(config);
+        let function = template.resolved_properties("ApiFunction", &Echo).unwrap().unwrap();
+        function["Environment"]["Variables"].get(environment::UPKEEP).cloned()
+    };
+    assert_eq!(upkeep(&config), None);
+    config.snapshots.enabled = true;
+    config.snapshots.entries = 77;
+    let policy = upkeep(&config).unwrap();
+    let policy: UpkeepPolicy = serde_json::from_str(policy.as_str().unwrap()).unwrap();
+    assert_eq!(policy, UpkeepPolicy { snapshot_entries: 77, ..UpkeepPolicy::default() });
+}
+
+#[test]
 fn the_stream_is_read_from_its_beginning_and_no_record_blocks_it_for_ever() {
     let template = template_of(&Config::default());
-    let sources: Vec<_> = resources_of(&template, "AWS::Lambda::EventSourceMapping").collect();
-    let [(_, source)] = sources.as_slice() else { panic!("one source") };
-    let mut properties = source.properties.clone();
+    let mut properties = template.resource("RelaySource").unwrap().properties.clone();
     let patterns: Vec<Value> = properties.remove("FilterCriteria").unwrap()["Filters"]
         .as_array()
         .unwrap()
@@ -123,7 +173,7 @@ fn queues_take_tls_only() {
 fn every_function_has_a_role_a_log_group_and_alarms_of_its_own() {
     let template = template_of(&Config { log_retention_days: 5, ..Config::default() });
     let functions: Vec<_> = resources_of(&template, "AWS::Lambda::Function").collect();
-    assert_eq!(functions.len(), 2);
+    assert_eq!(functions.len(), 3);
     let (mut roles, mut groups) = (Vec::new(), Vec::new());
     for (id, function) in functions {
         let properties = &function.properties;
@@ -147,7 +197,7 @@ fn every_function_has_a_role_a_log_group_and_alarms_of_its_own() {
     }
     roles.dedup();
     groups.dedup();
-    assert_eq!((roles.len(), groups.len()), (2, 2));
+    assert_eq!((roles.len(), groups.len()), (3, 3));
 }
 
 #[test]

@@ -109,10 +109,73 @@ fn relay() -> Vec<Use> {
     uses
 }
 
+/// What the worker on snapshots does, and Lambda on its behalf.
+fn snapshot() -> Vec<Use> {
+    let mut uses: Vec<Use> = vec![
+        // `Entries::get` and `page`: the builder reads the log.
+        ("ReadEntries", arn("EntryTable"), &["dynamodb:GetItem", "dynamodb:Query"]),
+        // `Entries::set_root`.
+        ("SetRoot", arn("EntryTable"), &["dynamodb:UpdateItem"]),
+        (
+            "SegmentTable",
+            arn("SegmentTable"),
+            // `Segments::segment`, `newest` and `raise_last_snapshot`.
+            &["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"],
+        ),
+        (
+            "PendingSnapshotTable",
+            arn("PendingSnapshotTable"),
+            // `PendingSnapshots::delete`, `create` and `replace`, `first_up_to` and `first_after`.
+            &["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"],
+        ),
+        // `Blobs::get` and `put`: chunks and roots.
+        ("Sheets", below("sheets"), &["s3:GetObject", "s3:PutObject"]),
+        // `Blobs::get`: the bodies of large entries.
+        ("Uploads", below("uploads"), &["s3:GetObject"]),
+        // No call: it makes `Blobs::get` tell what is not there from what is forbidden.
+        ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
+        (
+            "Jobs",
+            arn("SnapshotQueue"),
+            &[
+                // `Jobs::change_visibility`.
+                "sqs:ChangeMessageVisibility",
+                // Lambda deletes what is done, looks at the queue and receives from it.
+                "sqs:DeleteMessage",
+                "sqs:GetQueueAttributes",
+                "sqs:ReceiveMessage",
+                // `Jobs::send`: an earlier or the next snapshot.
+                "sqs:SendMessage",
+            ],
+        ),
+    ];
+    uses.extend(by_lambda("SnapshotLogGroup"));
+    uses
+}
+
+#[test]
+fn of_an_entry_nothing_but_its_root_can_be_changed() {
+    let template = template_of(&Config::default());
+    let updates = allowed(&template).into_iter().filter(|(_, statement)| {
+        let actions = statement["Action"].as_array().unwrap();
+        let changes = ["dynamodb:UpdateItem", "dynamodb:DeleteItem"];
+        statement["Resource"] == arn("EntryTable")
+            && actions.iter().any(|action| changes.contains(&action.as_str().unwrap()))
+    });
+    let updates: Vec<_> = updates.map(|(role, statement)| (role, statement.clone())).collect();
+    let [(role, statement)] = updates.as_slice() else { panic!("{updates:?}") };
+    assert_eq!((*role, &statement["Action"]), ("SnapshotRole", &json!(["dynamodb:UpdateItem"])));
+    // The keys and the type are in the request's key and condition; `E` is what is set.
+    let attributes = json!({"ForAllValues:StringEquals": {
+        "dynamodb:Attributes": ["E", "N", "S", "T"]
+    }});
+    assert_eq!(statement["Condition"], attributes);
+}
+
 #[test]
 fn each_function_may_do_exactly_what_its_code_does() {
     let template = template_of(&Config::default());
-    let roles = [("ApiRole", api()), ("RelayRole", relay())];
+    let roles = [("ApiRole", api()), ("RelayRole", relay()), ("SnapshotRole", snapshot())];
     assert_eq!(resources_of(&template, "AWS::IAM::Role").count(), roles.len());
     for (role, uses) in &roles {
         let uses = uses.iter().map(|(sid, resource, actions)| (*sid, actions.to_vec(), resource));

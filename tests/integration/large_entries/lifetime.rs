@@ -27,7 +27,7 @@ async fn an_upload_that_is_never_completed_disappears_and_one_that_was_stays() {
     let Fixture { cloud, .. } = fixture;
     // Three days, and the next midnight.
     let clock = Arc::new(LaterClock { by_ms: 4 * DAY_MS });
-    let cloud = cloud.kill_and_start(Ports { clock, pending_tags: None }).await;
+    let cloud = cloud.kill_and_start(Ports { clock, ..Ports::default() }).await;
     let fixture = Fixture::on(cloud).await;
     let wait = async {
         while fixture.pending(never_id).await.is_some() {

@@ -5,6 +5,7 @@ mod formats;
 mod positions;
 mod stale;
 mod undo;
+mod upkeep;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,0 +1,138 @@
+//! Snapshot entries and new segments behind appends.
+
+use cellar_core::limits::ROLL_TRY_ENTRIES;
+use cellar_core::upkeep::UpkeepPolicy;
+
+use super::*;
+
+const POLICY: UpkeepPolicy = UpkeepPolicy {
+    snapshot_entries: 10,
+    snapshot_bytes: 1 << 20,
+    segment_entries: 32,
+    segment_bytes: 1 << 30,
+};
+
+/// No call goes wrong; they are counted.
+fn counted() -> Arc<FaultyTables> {
+    FaultyTables::new(u64::MAX, Fault::Before)
+}
+
+fn calls(tables: &FaultyTables) -> u64 {
+    tables.calls.swap(0, Ordering::Relaxed)
+}
+
+/// Appends one edit behind the newest entry; gives its position.
+async fn append(logs: &Logs, id: u64) -> Position {
+    let base = logs.known.last(logs.clock.now_ms(), log()).unwrap().position;
+    logs.append(request(1, id - 1, id, base, &format!("edit {id}"))).await.unwrap().tail
+}
+
+#[tokio::test]
+async fn every_so_many_entries_one_put_and_no_read_make_a_snapshot_entry() {
+    let tables = counted();
+    let logs = logs(&tables);
+    logs.create(log(), None).await.unwrap();
+    let mut snapshots = Vec::new();
+    for id in 1..=28 {
+        append(&logs, id).await;
+        calls(&tables);
+        let upkept = logs.upkeep(log(), &POLICY).await.unwrap();
+        let put = upkept != Upkept::Nothing;
+        assert_eq!(calls(&tables), u64::from(put), "{id}: {upkept:?}");
+        if let Upkept::Snapshot(position) = upkept {
+            snapshots.push(position);
+            assert_eq!(logs.upkeep(log(), &POLICY).await, Ok(Upkept::Nothing), "it is done");
+            assert_eq!(calls(&tables), 0);
+        }
+    }
+    assert_eq!(snapshots, [at(0, 11), at(0, 22)]);
+    let load = logs.load(log(), None).await.unwrap();
+    let stored = load.entries.iter().filter(|entry| {
+        matches!(entry.content, Content::Snapshot { .. }) && entry.position > Position::FIRST
+    });
+    assert_eq!(stored.map(|entry| entry.position).collect::<Vec<_>>(), snapshots);
+    assert_eq!(texts(&logs, None).await, ["edit 28"]);
+}
+
+#[tokio::test]
+async fn a_process_that_knows_no_tail_does_nothing() {
+    let tables = counted();
+    logs(&tables).create(log(), None).await.unwrap();
+    calls(&tables);
+    let always = UpkeepPolicy { snapshot_entries: 0, segment_entries: 0, ..POLICY };
+    assert_eq!(logs(&tables).upkeep(log(), &always).await, Ok(Upkept::Nothing));
+    assert_eq!(calls(&tables), 0);
+}
+
+#[tokio::test]
+async fn of_many_processes_at_once_one_puts_the_snapshot_entry() {
+    let tables = Arc::new(MemoryTables::default());
+    let (one, two) = (logs(&tables), logs(&tables));
+    one.create(log(), None).await.unwrap();
+    for id in 1..=10 {
+        append(&one, id).await;
+    }
+    two.load(log(), None).await.unwrap();
+    let due = UpkeepPolicy { snapshot_entries: 10, ..POLICY };
+    assert_eq!(one.upkeep(log(), &due).await, Ok(Upkept::Snapshot(at(0, 11))));
+    // The other knows nothing of it, loses, and learns that it is done.
+    assert_eq!(two.upkeep(log(), &due).await, Ok(Upkept::Nothing));
+    assert_eq!(append(&two, 11).await, at(0, 12));
+}
+
+#[tokio::test]
+async fn behind_an_edit_that_was_faster_the_snapshot_entry_is_put_all_the_same() {
+    let tables = Arc::new(MemoryTables::default());
+    let (one, two) = (logs(&tables), logs(&tables));
+    one.create(log(), None).await.unwrap();
+    for id in 1..=10 {
+        append(&one, id).await;
+    }
+    two.load(log(), None).await.unwrap();
+    append(&one, 11).await;
+    assert_eq!(two.upkeep(log(), &POLICY).await, Ok(Upkept::Snapshot(at(0, 12))));
+}
+
+#[tokio::test]
+async fn a_long_segment_is_rolled_once_it_has_a_snapshot() {
+    let tables = counted();
+    let logs = logs(&tables);
+    logs.create(log(), None).await.unwrap();
+    let never = UpkeepPolicy { snapshot_entries: u32::MAX, ..POLICY };
+    let mut tail = Position::FIRST;
+    let mut tries = Vec::new();
+    for id in 1..=3 * u64::from(ROLL_TRY_ENTRIES) {
+        tail = append(&logs, id).await;
+        calls(&tables);
+        assert_eq!(logs.upkeep(log(), &never).await, Ok(Upkept::Nothing));
+        tries.extend((calls(&tables) > 0).then_some(tail.num()));
+    }
+    assert_eq!(tries, [32, 48], "it has none, which is read now and then");
+    logs.segments.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
+    assert_eq!(tail, at(0, 48));
+    assert_eq!(logs.upkeep(log(), &never).await, Ok(Upkept::Rolled { segment: 1 }));
+    assert_eq!(append(&logs, 49).await, at(1, 1));
+    assert_eq!(logs.upkeep(log(), &never).await, Ok(Upkept::Nothing));
+    // Whoever knows only the old segment finds that it is done.
+    assert_eq!(logs.head(log(), None).await.unwrap().head, at(1, 1));
+}
+
+#[tokio::test]
+async fn an_upkeep_whose_reply_is_lost_costs_the_next_append_nothing() {
+    for fault in [Fault::Before, Fault::ReplyLost] {
+        let tables = FaultyTables::new(11, fault);
+        let logs = logs(&tables);
+        logs.create(log(), None).await.unwrap();
+        for id in 1..=10 {
+            append(&logs, id).await;
+        }
+        assert_eq!(tables.calls.load(Ordering::Relaxed), 11);
+        assert!(matches!(logs.upkeep(log(), &POLICY).await, Err(LogError::Store(_))));
+        let tail = append(&logs, 11).await;
+        let expected = if fault == Fault::Before { at(0, 11) } else { at(0, 12) };
+        assert_eq!(tail, expected);
+        let upkept = logs.upkeep(log(), &POLICY).await.unwrap();
+        let again = Upkept::Snapshot(at(0, 12));
+        assert_eq!(upkept, if fault == Fault::Before { again } else { Upkept::Nothing });
+    }
+}

@@ -1,0 +1,132 @@
+//! Messages as Lambda gives them, and answers as it reads them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_core::entry::Entry;
+use cellar_core::identity::{LogId, SubjectKey};
+use cellar_core::limits::FAILED_WAIT_S;
+use cellar_core::position::Position;
+use cellar_core::segment::Segment;
+use cellar_engine::memory::{
+    ManualClock, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules,
+};
+use cellar_engine::ports::{Clock, CreateOutcome, Entries, Jobs, Segments};
+use cellar_engine::snapshots::{BuildError, SnapshotBuilder, SnapshotPorts, Step};
+use cellar_engine::system::SystemRandom;
+use serde_json::{Value, json};
+
+use super::*;
+
+const FUNCTION_MS: u64 = 300_000;
+
+/// One checkpoint, then the root; of a snapshot that is not the first, nothing.
+struct Scripted;
+
+#[async_trait]
+impl SnapshotBuilder for Scripted {
+    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Step, BuildError> {
+        if job.position != Position::FIRST {
+            return Err(BuildError { temporary: true, message: "as asked".to_owned() });
+        }
+        Ok(match checkpoint {
+            [] => Step::Checkpoint(vec![1]),
+            _ => Step::Finished { root: "sheets/a/roots/b".to_owned() },
+        })
+    }
+}
+
+struct World {
+    clock: Arc<ManualClock>,
+    queue: Arc<MemoryQueue>,
+    handler: SnapshotHandler,
+}
+
+fn job(num: u32) -> SnapshotJob {
+    let log = LogId::derive(&SubjectKey::new("snapshot", "test"), "log").unwrap();
+    SnapshotJob { log, position: Position::new(0, num).unwrap() }
+}
+
+async fn world() -> World {
+    let clock = Arc::new(ManualClock::at(1_795_246_133_000));
+    let queue = Arc::new(MemoryQueue::new(clock.clone(), QueueRules::LONGEST));
+    let tables = Arc::new(MemoryTables::default());
+    let log = job(0).log;
+    let segment = Segment { log, num: 0, created_s: 0, last_snapshot: None, archive: None };
+    let first = Entry::first(log, None, 0);
+    assert_eq!(Segments::create(&*tables, &segment, &first).await, CreateOutcome::Created);
+    let second = Entry { position: job(1).position, ..first };
+    tables.put(&second).await;
+    let ports = SnapshotPorts {
+        entries: tables.clone(),
+        segments: tables,
+        pending: Arc::new(MemoryPendingSnapshots::default()),
+        jobs: queue.clone(),
+        clock: clock.clone(),
+        random: Arc::new(SystemRandom),
+    };
+    let handler = SnapshotHandler::new(Snapshots::new(ports, Arc::new(Scripted)));
+    World { clock, queue, handler }
+}
+
+impl World {
+    /// Calls the function with the messages there are, in Lambda's words.
+    async fn call(&self, function_ms: u64) -> Result<Value, SnapshotFailure> {
+        let messages = self.queue.receive(10, 1_800).await.unwrap();
+        let records = messages.into_iter().map(|message| {
+            json!({
+                "messageId": message.id, "receiptHandle": message.receipt.0, "body": message.body,
+                "attributes": {"ApproximateReceiveCount": "1", "SentTimestamp": "1795246133000"},
+                "messageAttributes": {}, "md5OfBody": "x", "eventSource": "aws:sqs",
+                "eventSourceARN": "arn:aws:sqs:eu-central-1:0:Q", "awsRegion": "eu-central-1",
+            })
+        });
+        let event = json!({ "Records": records.collect::<Vec<_>>() });
+        let event = serde_json::from_value(event).unwrap();
+        let deadline_ms = self.clock.now_ms() + function_ms;
+        let response = self.handler.handle(event, deadline_ms).await?;
+        Ok(serde_json::to_value(response).unwrap())
+    }
+}
+
+#[tokio::test]
+async fn what_is_done_is_not_reported() {
+    let world = world().await;
+    world.queue.send(&job(0).encode()).await.unwrap();
+    assert_eq!(world.call(FUNCTION_MS).await, Ok(json!({ "batchItemFailures": [] })));
+    assert_eq!(world.call(FUNCTION_MS).await, Ok(json!({ "batchItemFailures": [] })), "nothing");
+}
+
+#[tokio::test]
+async fn what_is_handed_over_is_reported_and_shown_at_once() {
+    let world = world().await;
+    world.queue.send(&job(0).encode()).await.unwrap();
+    let handed_over = world.call(1).await.unwrap();
+    let id = handed_over["batchItemFailures"][0]["itemIdentifier"].as_str().unwrap();
+    assert!(!id.is_empty());
+    assert_eq!(world.call(1).await, Ok(json!({ "batchItemFailures": [] })), "it is done");
+}
+
+#[tokio::test]
+async fn a_failure_is_the_functions_and_the_message_comes_back() {
+    let world = world().await;
+    world.queue.send(&job(1).encode()).await.unwrap();
+    let error = world.call(FUNCTION_MS).await.unwrap_err();
+    let (log, at) = (job(1).log.to_string(), "0.1".to_owned());
+    assert_eq!(error, SnapshotFailure::NotMade { log, at, wait_s: FAILED_WAIT_S });
+    assert_eq!(world.queue.receive(1, 1).await, Ok(vec![]), "not at once");
+    world.clock.advance_ms(u64::from(FAILED_WAIT_S) * 1_000);
+    assert_eq!(world.queue.receive(1, 1).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_no_job_fails_and_comes_back_later() {
+    let world = world().await;
+    world.queue.send("{}").await.unwrap();
+    let error = world.call(FUNCTION_MS).await.unwrap_err();
+    assert!(matches!(error, SnapshotFailure::Message { .. }), "{error}");
+    world.clock.advance_ms(u64::from(BROKEN_WAIT_S) * 1_000 - 1);
+    assert_eq!(world.queue.receive(1, 1).await, Ok(vec![]));
+    world.clock.advance_ms(1);
+    assert_eq!(world.queue.receive(1, 1).await.unwrap().len(), 1);
+}

@@ -1,0 +1,88 @@
+//! The function that makes snapshots, and what it may do (design `3-snapshots.md` §6).
+
+use cellar_core::environment;
+use cellar_core::schema::{EXTERNAL, PARTITION_KEY, SHEETS_PREFIX, SORT_KEY, TYPE, UPLOADS_PREFIX};
+use serde_json::json;
+
+use super::permissions::{self, below};
+use super::storage::Storage;
+use super::suppressions;
+use crate::config::{Architecture, Config};
+use crate::constructs::{
+    Function, FunctionCode, LogGroup, Queue, QueueSource, Role, Service, Statement,
+};
+use crate::stack::{Handle, Stack, SynthesisError};
+
+/// Snapshots that are made at a time: enough for a busy stack, and a small account has functions
+/// left for requests.
+const CONCURRENCY_MAX: u32 = 10;
+
+/// Adds the function with its log group, its role and its source.
+pub(super) fn add(
+    stack: &mut Stack,
+    config: &Config,
+    architecture: Architecture,
+    storage: &Storage,
+    jobs: &Handle<Queue>,
+    code: &FunctionCode,
+) -> Result<Handle<Function>, SynthesisError> {
+    let logs = stack.add("SnapshotLogGroup", LogGroup::new(config.log_retention_days))?;
+    let role = stack.add("SnapshotRole", role(storage, jobs, &logs))?;
+    let description = "Makes snapshots of spreadsheets.";
+    let function = Function::new(description, architecture, code.clone(), &role, &logs)
+        .memory_mb(config.snapshots.memory_mb)
+        .timeout_s(config.snapshots.timeout_s)
+        .environment(environment::FUNCTION, environment::FUNCTION_SNAPSHOT)
+        .environment(environment::ENTRY_TABLE, storage.entries.name())
+        .environment(environment::SEGMENT_TABLE, storage.segments.name())
+        .environment(environment::PENDING_SNAPSHOT_TABLE, storage.pending_snapshots.name())
+        .environment(environment::BUCKET, storage.bucket.name())
+        .environment(environment::SNAPSHOT_QUEUE, jobs.url());
+    let function = stack.add("SnapshotFunction", function)?;
+    stack.add("SnapshotSource", QueueSource::new(jobs, &function, CONCURRENCY_MAX))?;
+    suppressions::for_log_group(stack, &logs);
+    suppressions::for_snapshot_function(stack, &function);
+    Ok(function)
+}
+
+/// It reads the log, writes objects of its own and its own records, and says in the log's tables
+/// that a snapshot is there: no edit can be changed by it.
+fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Role {
+    let read = ["dynamodb:GetItem", "dynamodb:Query"];
+    let entries = Statement::allow("ReadEntries", read, [storage.entries.arn()]);
+    // Of an entry, only its root: the keys and the type are named by the condition of the update.
+    let root = Statement::allow("SetRoot", ["dynamodb:UpdateItem"], [storage.entries.arn()])
+        .only_if(json!({ "ForAllValues:StringEquals": {
+            "dynamodb:Attributes": [EXTERNAL, SORT_KEY, PARTITION_KEY, TYPE],
+        }}));
+    let update = ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"];
+    let segments = Statement::allow("SegmentTable", update, [storage.segments.arn()]);
+    let write = ["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"];
+    let pending =
+        Statement::allow("PendingSnapshotTable", write, [storage.pending_snapshots.arn()]);
+    let sheets = Statement::allow(
+        "Sheets",
+        ["s3:GetObject", "s3:PutObject"],
+        [below(&storage.bucket, SHEETS_PREFIX)],
+    );
+    let uploads =
+        Statement::allow("Uploads", ["s3:GetObject"], [below(&storage.bucket, UPLOADS_PREFIX)]);
+    let missing = permissions::tell_missing(&storage.bucket, &[SHEETS_PREFIX, UPLOADS_PREFIX]);
+    let queue = Statement::allow(
+        "Jobs",
+        [
+            "sqs:ChangeMessageVisibility",
+            "sqs:DeleteMessage",
+            "sqs:GetQueueAttributes",
+            "sqs:ReceiveMessage",
+            "sqs:SendMessage",
+        ],
+        [jobs.arn()],
+    );
+    Role::assumed_by(Service::Lambda)
+        .policy("tables", [entries, root, segments, pending])
+        .policy("bucket", [sheets, uploads, missing])
+        .policy("queue", [queue])
+        .policy("logs", [permissions::own_logs(logs)])
+        .policy("traces", [permissions::traces()])
+}

@@ -1,0 +1,120 @@
+//! `snapshots:` of `cellar.yaml`: when they are made, and by how large a function.
+
+use std::ops::RangeInclusive;
+
+use cellar_core::limits::{SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES};
+use cellar_core::upkeep::UpkeepPolicy;
+use serde::{Deserialize, Serialize};
+
+use super::error::ConfigProblem;
+use super::limits::{
+    SEGMENT_BYTES as SEGMENT_BYTES_RANGE, SEGMENT_ENTRIES as SEGMENT_ENTRIES_RANGE,
+    SNAPSHOT_BYTES as SNAPSHOT_BYTES_RANGE, SNAPSHOT_ENTRIES as SNAPSHOT_ENTRIES_RANGE,
+    SNAPSHOT_MEMORY_MB, SNAPSHOT_TIMEOUT_S,
+};
+
+/// When snapshots are made and log segments end, and the function that makes them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Snapshots {
+    /// Whether appends ask for snapshots and begin new log segments; default false.
+    pub enabled: bool,
+    /// Entries between two snapshots; default 1,000.
+    pub entries: u32,
+    /// Bytes of bodies between two snapshots; default 256 KB.
+    pub bytes: u64,
+    /// Entries of a log segment; default 10,000.
+    pub segment_entries: u32,
+    /// Bytes of bodies of a log segment; default 8 MB.
+    pub segment_bytes: u64,
+    /// Memory of the function in MB, which also sets the share of the processor; default 1,769: one
+    /// whole processor.
+    pub memory_mb: u32,
+    /// Seconds after which the function hands its work over to another call; default 300.
+    pub timeout_s: u32,
+}
+
+impl Default for Snapshots {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            entries: SNAPSHOT_ENTRIES,
+            bytes: SNAPSHOT_BYTES,
+            segment_entries: SEGMENT_ENTRIES,
+            segment_bytes: SEGMENT_BYTES,
+            memory_mb: 1_769,
+            timeout_s: 300,
+        }
+    }
+}
+
+impl Snapshots {
+    /// What the API is told of it; nothing if snapshots are not enabled.
+    pub fn upkeep(&self) -> Option<UpkeepPolicy> {
+        self.enabled.then_some(UpkeepPolicy {
+            snapshot_entries: self.entries,
+            snapshot_bytes: self.bytes,
+            segment_entries: self.segment_entries,
+            segment_bytes: self.segment_bytes,
+        })
+    }
+
+    pub(super) fn check(&self, problems: &mut Vec<ConfigProblem>) {
+        let wide = |range: RangeInclusive<u32>| u64::from(*range.start())..=u64::from(*range.end());
+        for (field, value, range) in [
+            ("entries", self.entries.into(), wide(SNAPSHOT_ENTRIES_RANGE)),
+            ("bytes", self.bytes, SNAPSHOT_BYTES_RANGE),
+            ("segment_entries", self.segment_entries.into(), wide(SEGMENT_ENTRIES_RANGE)),
+            ("segment_bytes", self.segment_bytes, SEGMENT_BYTES_RANGE),
+            ("memory_mb", self.memory_mb.into(), wide(SNAPSHOT_MEMORY_MB)),
+            ("timeout_s", self.timeout_s.into(), wide(SNAPSHOT_TIMEOUT_S)),
+        ] {
+            if !range.contains(&value) {
+                let (from, to) = range.into_inner();
+                problems.push(ConfigProblem::Snapshots { field, value, from, to });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(snapshots: &Snapshots) -> Vec<String> {
+        let mut problems = Vec::new();
+        snapshots.check(&mut problems);
+        problems.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn numbers_are_accepted_at_their_bounds_and_refused_beyond() {
+        let parse = |field: &str, value: u64| {
+            serde_yaml::from_str::<Snapshots>(&format!("{field}: {value}")).unwrap()
+        };
+        for (field, from, to) in [
+            ("entries", 10, 10_000),
+            ("bytes", 16 * 1_024, 4 << 20),
+            ("segment_entries", 100, 50_000),
+            ("segment_bytes", 64 * 1_024, 16 << 20),
+            ("memory_mb", 256, 10_240),
+            ("timeout_s", 60, 900),
+        ] {
+            for value in [from, to] {
+                assert_eq!(problems(&parse(field, value)), [""; 0], "{field} {value}");
+            }
+            for value in [0, from - 1, to + 1] {
+                let expected = format!("`snapshots.{field}` is {value}: use {from} to {to}");
+                assert_eq!(problems(&parse(field, value)), [expected]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_api_is_told_of_them_only_if_they_are_enabled() {
+        let mut snapshots = Snapshots::default();
+        assert_eq!(snapshots.upkeep(), None);
+        snapshots.enabled = true;
+        assert_eq!(snapshots.upkeep(), Some(UpkeepPolicy::default()));
+    }
+}
