@@ -16,7 +16,7 @@ use cellar_runtime::api::{self, ApiState};
 use cellar_runtime::dynamodb;
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::settings::ApiSettings;
-use cellar_runtime::snapshot::SnapshotClients;
+use cellar_runtime::snapshot::{SnapshotClients, levels};
 use cellar_stacks::template::Template;
 use dynoxide::Database;
 use tokio::net::TcpListener;
@@ -54,13 +54,14 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     /// The tags of uploads; those of the local bucket if none.
     pub pending_tags: Option<Arc<dyn PendingTags>>,
-    /// What makes the content of snapshots; without it their jobs wait in the queue.
-    pub snapshot_builder: Option<MakeBuilder>,
+    /// What makes the content of snapshots.
+    pub snapshot_builder: MakeBuilder,
 }
 
 impl Default for Ports {
     fn default() -> Self {
-        Self { clock: Arc::new(SystemClock), pending_tags: None, snapshot_builder: None }
+        let (clock, snapshot_builder) = (Arc::new(SystemClock), Arc::new(levels));
+        Self { clock, pending_tags: None, snapshot_builder }
     }
 }
 
@@ -131,15 +132,11 @@ impl LocalCloud {
         let pending_tags = ports.pending_tags.unwrap_or_else(|| Arc::new(blobs));
         let server = database::start(database.clone(), credentials.clone()).await?;
         let dynamodb = dynamodb::client_for_endpoint(&server.url(), access_key, secret_key);
-        let snapshots = ports.snapshot_builder.map(|builder| SnapshotParts {
-            clients: SnapshotClients {
-                dynamodb: dynamodb.clone(),
-                s3: s3.clone(),
-                meter: Arc::default(),
-                clock: Arc::clone(&ports.clock),
-            },
-            builder,
-        });
+        let (clock, builder) = (Arc::clone(&ports.clock), ports.snapshot_builder);
+        let (tables, objects) = (dynamodb.clone(), s3.clone());
+        let clients =
+            SnapshotClients { dynamodb: tables, s3: objects, meter: Arc::default(), clock };
+        let snapshots = SnapshotParts { clients, builder };
         let events = Events { clock: &ports.clock, pending_tags, snapshots };
         let (queues, sources) = events.open(template, &names, folder, &database)?;
         let database = server;
@@ -272,7 +269,7 @@ async fn tell(written: watch::Sender<()>, request: Request, next: Next) -> Respo
 struct Events<'a> {
     clock: &'a Arc<dyn Clock>,
     pending_tags: Arc<dyn PendingTags>,
-    snapshots: Option<SnapshotParts>,
+    snapshots: SnapshotParts,
 }
 
 impl Events<'_> {

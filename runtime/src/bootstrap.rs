@@ -7,12 +7,14 @@ use aws_lambda_events::event::dynamodb::Event;
 use cellar_core::environment;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::Blobs;
+use cellar_engine::system::SystemClock;
 use lambda_runtime::{LambdaEvent, service_fn};
 
 use crate::relay::RelayHandler;
 use crate::s3::S3Blobs;
 use crate::sdk::{self, Service};
-use crate::settings::{ApiSettings, RelaySettings, SettingsError};
+use crate::settings::{ApiSettings, RelaySettings, SettingsError, SnapshotSettings};
+use crate::snapshot::{self, QueueEvent, SnapshotClients};
 use crate::sqs::SqsQueue;
 use crate::{api, dynamodb, s3, sqs};
 
@@ -53,6 +55,7 @@ async fn run() -> Result<(), StartError> {
     match function.as_str() {
         environment::FUNCTION_API => run_api(ApiSettings::read(variable)?).await,
         environment::FUNCTION_RELAY => run_relay(RelaySettings::read(variable)?).await,
+        environment::FUNCTION_SNAPSHOT => run_snapshot(SnapshotSettings::read(variable)?).await,
         _ => Err(SettingsError::UnknownFunction { function }.into()),
     }
 }
@@ -76,6 +79,28 @@ async fn run_relay(settings: RelaySettings) -> Result<(), StartError> {
     let handle = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
+    };
+    Ok(lambda_runtime::run(service_fn(handle)).await?)
+}
+
+async fn run_snapshot(settings: SnapshotSettings) -> Result<(), StartError> {
+    let meter = Arc::new(Meter::default());
+    let sqs = sqs::client(&sdk::from_environment(Service::Sqs, variable)?, &meter);
+    let queue = Arc::new(SqsQueue::new(sqs, settings.snapshot_queue.clone()));
+    let clients = SnapshotClients {
+        dynamodb: dynamodb::client(&sdk::from_environment(Service::DynamoDb, variable)?),
+        s3: s3::client(&sdk::from_environment(Service::S3, variable)?),
+        meter,
+        clock: Arc::new(SystemClock),
+    };
+    let handler = snapshot::handler(&settings, clients, queue, snapshot::levels);
+    handler.warm_up().await;
+    let handle = |event: LambdaEvent<QueueEvent>| {
+        let handler = handler.clone();
+        async move {
+            let deadline_ms = event.context.deadline;
+            Ok::<_, lambda_runtime::Error>(handler.handle(event.payload, deadline_ms).await?)
+        }
     };
     Ok(lambda_runtime::run(service_fn(handle)).await?)
 }

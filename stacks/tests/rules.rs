@@ -14,6 +14,7 @@ mod events;
 mod roles;
 
 use cellar_core::environment;
+use cellar_core::upkeep::UpkeepPolicy;
 use cellar_stacks::config::TokenKey;
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Architecture, Config, Lookup, Template, cellar_stack};
@@ -208,7 +209,7 @@ fn keys_are_listed_only_below_the_prefixes_that_a_role_reads() {
     }
     let below = |prefixes: &[&str]| json!({"StringLike": {"s3:prefix": prefixes}});
     let wanted = [
-        ("ApiRole", below(&["archive/*", "uploads/*"])),
+        ("ApiRole", below(&["archive/*", "sheets/*", "uploads/*"])),
         ("RelayRole", below(&["uploads/*"])),
         ("SnapshotRole", below(&["sheets/*", "uploads/*"])),
     ];
@@ -342,6 +343,7 @@ fn the_environment_is_what_the_runtime_reads() {
             environment::FUNCTION: environment::FUNCTION_API,
             environment::ENTRY_TABLE: "<EntryTable>",
             environment::SEGMENT_TABLE: "<SegmentTable>",
+            environment::UPKEEP: serde_json::json!(UpkeepPolicy::default()).to_string(),
             environment::BUCKET: "<Bucket>",
             environment::STACK: "<AWS::StackName>",
             environment::REQUEST_TIMEOUT_MS: "28000",

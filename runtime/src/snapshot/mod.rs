@@ -4,7 +4,7 @@ mod event;
 mod ports;
 
 pub use event::{ItemFailure, QueueEvent, QueueMessage, QueueResponse};
-pub use ports::{BuilderPorts, SnapshotClients, handler};
+pub use ports::{BuilderPorts, SnapshotClients, handler, levels};
 
 use cellar_core::limits::BROKEN_WAIT_S;
 use cellar_core::pending_snapshot::Outcome;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use cellar_engine::logs::Logs;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, Clock, Entries, Jobs, Segments};
-use cellar_engine::snapshots::{SnapshotBuilder, SnapshotPorts, Snapshots};
+use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder, SnapshotPorts, Snapshots};
 use cellar_engine::system::SystemRandom;
 
 use super::SnapshotHandler;
@@ -23,6 +24,14 @@ pub struct BuilderPorts {
     pub blobs: Arc<dyn Blobs>,
     /// Time.
     pub clock: Arc<dyn Clock>,
+}
+
+/// The builder of levels in chunks.
+#[must_use]
+pub fn levels(ports: BuilderPorts) -> Arc<dyn SnapshotBuilder> {
+    let BuilderPorts { entries, segments, blobs, clock } = ports;
+    let logs = Logs::new(entries, segments, Arc::clone(&blobs), clock, Arc::new(SystemRandom));
+    Arc::new(LevelsBuilder::new(Arc::new(logs), blobs))
 }
 
 /// The services that the function calls.

@@ -17,7 +17,7 @@ use super::limits::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Snapshots {
-    /// Whether appends ask for snapshots and begin new log segments; default false.
+    /// Whether appends ask for snapshots and begin new log segments; default true.
     pub enabled: bool,
     /// Entries between two snapshots; default 1,000.
     pub entries: u32,
@@ -37,7 +37,7 @@ pub struct Snapshots {
 impl Default for Snapshots {
     fn default() -> Self {
         Self {
-            enabled: false,
+            enabled: true,
             entries: SNAPSHOT_ENTRIES,
             bytes: SNAPSHOT_BYTES,
             segment_entries: SEGMENT_ENTRIES,
@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn the_api_is_told_of_them_only_if_they_are_enabled() {
         let mut snapshots = Snapshots::default();
-        assert_eq!(snapshots.upkeep(), None);
-        snapshots.enabled = true;
         assert_eq!(snapshots.upkeep(), Some(UpkeepPolicy::default()));
+        snapshots.enabled = false;
+        assert_eq!(snapshots.upkeep(), None);
     }
 }

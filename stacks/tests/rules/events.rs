@@ -67,12 +67,12 @@ fn appends_ask_for_snapshots_only_if_that_is_enabled() {
         let function = template.resolved_properties("ApiFunction", &Echo).unwrap().unwrap();
         function["Environment"]["Variables"].get(environment::UPKEEP).cloned()
     };
-    assert_eq!(upkeep(&config), None);
-    config.snapshots.enabled = true;
     config.snapshots.entries = 77;
     let policy = upkeep(&config).unwrap();
     let policy: UpkeepPolicy = serde_json::from_str(policy.as_str().unwrap()).unwrap();
     assert_eq!(policy, UpkeepPolicy { snapshot_entries: 77, ..UpkeepPolicy::default() });
+    config.snapshots.enabled = false;
+    assert_eq!(upkeep(&config), None);
 }
 
 #[test]

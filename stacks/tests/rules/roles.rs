@@ -77,6 +77,8 @@ fn api() -> Vec<Use> {
         ),
         // `Blobs::get` of `read_archive`: a segment that was purged.
         ("Archive", below("archive"), &["s3:GetObject"]),
+        // `Blobs::get` of a read through a snapshot; `Blobs::presign_get`: chunks for clients.
+        ("Sheets", below("sheets"), &["s3:GetObject"]),
         // No call: it makes `Blobs::get` and `keep` tell what is not there from what is forbidden.
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
     ];
