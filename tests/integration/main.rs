@@ -29,6 +29,7 @@ mod reply_sizes;
 mod retention;
 mod retention_contract;
 mod roll;
+mod snapshot_reads;
 mod snapshots;
 mod tables_access;
 mod writers;

@@ -50,7 +50,7 @@ impl Inner {
         let (workbook, position) = self.replay(id, position(query, "at"));
         let view = |(sheet, of): (SheetId, &cellar_core::workbook::Sheet)| SheetView {
             sheet,
-            name: of.name().to_owned(),
+            name: workbook.tabs().name(sheet).unwrap().to_owned(),
             extent: of.extent(),
         };
         let sheets = workbook.sheets().map(view).collect();
@@ -87,7 +87,7 @@ impl Inner {
         });
         Ok(CellsReply {
             sheet: id_of_sheet,
-            name: sheet.name().to_owned(),
+            name: workbook.tabs().name(id_of_sheet).unwrap().to_owned(),
             position,
             epoch: self.epochs[&id],
             extent: sheet.extent(),

@@ -1,0 +1,239 @@
+//! Cells read over HTTP through snapshots that the local cloud makes, with the template's own stream,
+//! queue and functions: they are what a replay of the log shows, whatever happens to the cloud.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cellar_core::a1::{CellName, Rectangle};
+use cellar_core::access::Role;
+use cellar_core::api::{
+    CellsReply, ChunksReply, CreateReply, CreateRequest, LoadReply, StatsReply,
+};
+use cellar_core::cell::{Cell, Value};
+use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_CHUNK_URLS, MAX_COLUMNS, MAX_ROWS};
+use cellar_core::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
+use cellar_core::position::Position;
+use cellar_core::snapshot::root::Root;
+use cellar_engine::ports::{Clock, Segments};
+use cellar_engine::system::SystemClock;
+use cellar_local::Ports;
+use cellar_tests::cloud::TestCloud;
+use cellar_tests::edits::append_one;
+use serde::de::DeserializeOwned;
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The real time, and as much more as a test says: leases end at once.
+#[derive(Default)]
+struct FastClock {
+    ahead_ms: AtomicU64,
+}
+
+#[async_trait]
+impl Clock for FastClock {
+    fn now_ms(&self) -> u64 {
+        SystemClock.now_ms() + self.ahead_ms.load(Ordering::SeqCst)
+    }
+
+    async fn sleep_ms(&self, delay_ms: u64) {
+        tokio::time::sleep(Duration::from_millis(delay_ms.min(20))).await;
+    }
+}
+
+/// One author, and what it has written.
+struct Author {
+    created: CreateReply,
+    base: Position,
+    id: u64,
+}
+
+fn ports(clock: &Arc<FastClock>) -> Ports {
+    Ports { clock: Arc::clone(clock) as _, ..Ports::default() }
+}
+
+async fn start(clock: &Arc<FastClock>) -> TestCloud {
+    TestCloud::start_configured(ports(clock), |config| {
+        config.snapshots.entries = 10;
+        config.snapshots.segment_entries = 100;
+    })
+    .await
+}
+
+async fn get<T: DeserializeOwned>(cloud: &TestCloud, log: LogId, path: &str) -> T {
+    let url = format!("{}v1/spreadsheets/{log}{path}", cloud.url);
+    let request = reqwest::Client::new().get(url).bearer_auth(cloud.token("alice", Role::Owner));
+    let reply = request.send().await.unwrap().error_for_status().unwrap();
+    serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap()
+}
+
+async fn cells(cloud: &TestCloud, log: LogId, at: Position) -> Vec<((u32, u32), Cell)> {
+    let everything = Rectangle {
+        first: CellName { row: 0, column: 0 },
+        last: CellName { row: 9_999, column: 999 },
+    };
+    let (mut cells, mut from) = (Vec::new(), String::new());
+    loop {
+        let at = at.pack();
+        let path = format!("/cells?range={everything}&at={at}{from}");
+        let reply: CellsReply = get(cloud, log, &path).await;
+        cells.extend(reply.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
+        match reply.next {
+            Some(next) => from = format!("&from={next}"),
+            None => return cells,
+        }
+    }
+}
+
+/// All cells by replaying the log, past any snapshot.
+async fn replayed(cloud: &TestCloud, log: LogId, at: Position) -> Vec<((u32, u32), Cell)> {
+    let (tables, _) = cloud.tables_at(&cloud.database_url);
+    let logs = TestCloud::logs(&tables);
+    let read = logs.workbook(log, Some(at), None).await.unwrap();
+    let first = CellName { row: 0, column: 0 };
+    let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
+    let sheet = read.workbook.sheet(SheetId::FIRST).unwrap();
+    sheet.cells_in(Rectangle { first, last }).collect()
+}
+
+impl Author {
+    async fn new(cloud: &TestCloud, nonce: &str) -> Self {
+        let request = CreateRequest { nonce: nonce.to_owned() };
+        let created = cloud.client("alice").create(&request).await.unwrap();
+        Self { created, base: created.head, id: 0 }
+    }
+
+    /// One edit; repeated until the cloud answers.
+    async fn edit(&mut self, cloud: &TestCloud, operation: Operation) -> Position {
+        self.id += 1;
+        let edit = append_one(self.created, "client", self.id, self.base, operation);
+        let url = format!("{}v1/spreadsheets/{}/entries", cloud.url, self.created.id);
+        let token = cloud.token("alice", Role::Owner);
+        let reply = reqwest::Client::new().post(&url).bearer_auth(&token).json(&edit).send();
+        let reply = reply.await.unwrap().error_for_status().unwrap().bytes().await.unwrap();
+        let reply: cellar_core::api::AppendReply = serde_json::from_slice(&reply).unwrap();
+        self.base = reply.results[0].position.unwrap();
+        self.base
+    }
+}
+
+/// Something of everything, all over.
+fn operation(number: u32) -> Operation {
+    let sheet = SheetId::FIRST;
+    let mixed = number.wrapping_mul(0x9E37_79B9) >> 8;
+    if number % 7 == 6 {
+        return Operation::InsertRows(InsertBefore { sheet, before: mixed % 200, count: 2 });
+    }
+    let edit = |at: u32| CellEdit {
+        row: (mixed + at * 31) % 400,
+        column: (mixed / 7 + at) % 12,
+        value: Some(match (number + at) % 4 {
+            0 => Value::Text(format!("text {mixed} {at}")),
+            1 => Value::Empty,
+            _ => Value::Number(f64::from(mixed) / 9.0),
+        }),
+        formula: None,
+        format: None,
+    };
+    let cells = (0..40).map(edit).collect();
+    let set = Operation::SetCells(SetCells { sheet, cells });
+    set.validated().unwrap()
+}
+
+/// Waits until the newest finished snapshot is at least there.
+async fn wait_for_snapshot(cloud: &TestCloud, log: LogId, at: Position, clock: &FastClock) {
+    let (tables, _) = cloud.tables_at(&cloud.database_url);
+    let wait = async {
+        loop {
+            let newest = tables.newest(log, 2, true).await.unwrap();
+            let last = newest
+                .iter()
+                .find_map(|segment| Position::new(segment.num, segment.last_snapshot?).ok());
+            if last >= Some(at) {
+                return;
+            }
+            clock.ahead_ms.fetch_add(1_000, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let waited = tokio::time::timeout(PATIENCE, wait).await;
+    waited.unwrap_or_else(|_| panic!("no snapshot at {at}"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cells_at_any_position_are_those_of_a_replay() {
+    let clock = Arc::new(FastClock::default());
+    let cloud = start(&clock).await;
+    let mut author = Author::new(&cloud, "reads").await;
+    let (log, mut positions) = (author.created.id, Vec::new());
+    for number in 0..130 {
+        positions.push(author.edit(&cloud, operation(number)).await);
+    }
+    // 130 edits with 13 Snapshot entries: the log went on in a second segment.
+    assert_eq!(author.base.segment(), 1, "{}", author.base);
+    let last = positions[positions.len() - 12];
+    wait_for_snapshot(&cloud, log, last, &clock).await;
+    for at in positions.iter().step_by(9).chain(positions.last()) {
+        assert_eq!(cells(&cloud, log, *at).await, replayed(&cloud, log, *at).await, "{at}");
+    }
+
+    let stats: StatsReply = get(&cloud, log, "/stats").await;
+    let snapshot = stats.snapshot.clone().unwrap();
+    assert!(snapshot.position >= last && stats.entries_since < 15, "{stats:?}");
+    assert_eq!((stats.head, stats.open.objects, stats.open.rounds), (author.base, 1, 1));
+    // A client loads the root from the bucket itself.
+    let loaded: LoadReply = get(&cloud, log, "").await;
+    let root_key = loaded.root.unwrap();
+    let hash = cellar_core::snapshot::keys::parse_root_key(&root_key).unwrap().hash;
+    let stored = reqwest::get(loaded.root_url.unwrap()).await.unwrap().error_for_status().unwrap();
+    let root = Root::unpack(hash, &stored.bytes().await.unwrap()).unwrap();
+    assert_eq!(root.position, snapshot.position);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cloud_that_is_killed_again_and_again_loses_nothing_and_finishes_every_snapshot() {
+    let clock = Arc::new(FastClock::default());
+    let mut cloud = start(&clock).await;
+    let mut author = Author::new(&cloud, "killed").await;
+    let log = author.created.id;
+    for number in 0..60 {
+        author.edit(&cloud, operation(number)).await;
+        // Mostly in the middle of a snapshot's work.
+        if number % 10 == 9 {
+            tokio::time::sleep(Duration::from_millis(u64::from(number % 3) * 7)).await;
+            cloud = cloud.kill_and_start(ports(&clock)).await;
+        }
+    }
+    let (tables, _) = cloud.tables_at(&cloud.database_url);
+    let newest = tables.newest(log, 1, true).await.unwrap();
+    assert_eq!(newest[0].num, 0);
+    let marked = author.base.num() / 11 * 11;
+    wait_for_snapshot(&cloud, log, Position::new(0, marked).unwrap(), &clock).await;
+    assert_eq!(cells(&cloud, log, author.base).await, replayed(&cloud, log, author.base).await);
+    assert!(cloud.queue("SnapshotDeadLetters").is_empty().await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chunk_urls_are_given_up_to_their_limit_and_only_of_ones_own() {
+    let cloud = TestCloud::start().await;
+    let author = Author::new(&cloud, "chunks").await;
+    let ask = |subject: &'static str, hashes: Vec<String>| {
+        let url = format!("{}v1/spreadsheets/{}/chunks", cloud.url, author.created.id);
+        let token = cloud.token_for(subject, Role::Viewer, vec![author.created.id]);
+        let body = serde_json::json!({ "hashes": hashes });
+        async move {
+            let request = reqwest::Client::new().post(url).bearer_auth(token).json(&body);
+            request.send().await.unwrap()
+        }
+    };
+    let hash = "ab".repeat(32);
+    let reply = ask("alice", vec![hash.clone(); MAX_CHUNK_URLS]).await;
+    let reply: ChunksReply = serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap();
+    assert_eq!(reply.urls.len(), MAX_CHUNK_URLS);
+    assert!(reply.urls[0].contains(&hash));
+    assert_eq!(reqwest::get(&reply.urls[0]).await.unwrap().status(), 404);
+    assert_eq!(ask("alice", vec![hash.clone(); MAX_CHUNK_URLS + 1]).await.status(), 422);
+    assert_eq!(ask("alice", vec!["../x".to_owned()]).await.status(), 422);
+}
