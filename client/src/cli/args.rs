@@ -91,6 +91,8 @@ pub(super) enum Command {
     /// Print the newest position
     #[command(after_help = "Examples:\n  cellar head\n  cellar head --json")]
     Head,
+    /// Show how a spreadsheet is stored, and what opening it costs
+    Stats(Stats),
     /// Make a spreadsheet the current one
     Use(Use),
     /// Show what runs at the URL and what it reaches; needs no token
@@ -99,6 +101,17 @@ Examples:
   cellar health
   cellar health --url https://example.com")]
     Health,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cellar stats
+  cellar stats 4b74c877-c40f-8d75-966e-04fce373d865
+  cellar --json stats")]
+pub(super) struct Stats {
+    /// The spreadsheet; otherwise that of -s, or the current one
+    pub(super) id: Option<cellar_core::identity::LogId>,
 }
 
 #[derive(Debug, Args)]

@@ -19,6 +19,7 @@ mod output;
 mod ranges;
 mod set;
 mod sheets;
+mod stats;
 mod time;
 mod undo;
 mod use_spreadsheet;
@@ -124,6 +125,7 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             Command::History(args) => history::run(context, &output, args).await,
             Command::Export(args) => export::run(context, &output, args).await,
             Command::Head => head::run(context, &output).await,
+            Command::Stats(args) => stats::run(context, &output, args).await,
             Command::Use(args) => use_spreadsheet::run(context, &output, args).await,
             Command::Health => health::run(context, &output).await,
         }

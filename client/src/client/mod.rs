@@ -16,7 +16,7 @@ pub use tally::Spent;
 
 use cellar_core::api::{
     AppendReply, AppendRequest, CellsReply, CreateReply, CreateRequest, Head, Health, HistoryReply,
-    LoadReply, SheetsReply, UpdateReply,
+    LoadReply, SheetsReply, StatsReply, UpdateReply,
 };
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
@@ -190,6 +190,20 @@ impl Client {
         let call = spreadsheet(Method::GET, id, Some("sheets"))
             .with_position("at", at)
             .with_position("seen", seen);
+        self.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/stats`: levels, chunks, and what opening costs; never older than
+    /// `seen`.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn stats(
+        &self,
+        id: LogId,
+        seen: Option<Position>,
+    ) -> Result<StatsReply, ClientError> {
+        let call = spreadsheet(Method::GET, id, Some("stats")).with_position("seen", seen);
         self.transport.send(call).await
     }
 

@@ -1,0 +1,113 @@
+//! `cellar stats`
+
+use cellar_core::api::{LevelStats, SnapshotStats, StatsReply};
+
+use super::args;
+use super::context::Context;
+use super::error::CliError;
+use super::output::Output;
+
+pub(super) async fn run(
+    context: &Context,
+    output: &Output,
+    args: args::Stats,
+) -> Result<(), CliError> {
+    let spreadsheet = match args.id {
+        Some(id) => id,
+        None => context.spreadsheet()?,
+    };
+    let client = context.client()?;
+    let stats = client.stats(spreadsheet, context.seen(&client, spreadsheet)).await?;
+    output.result(&stats)?;
+    for line in lines(&stats) {
+        output.say(line)?;
+    }
+    Ok(())
+}
+
+fn lines(stats: &StatsReply) -> Vec<String> {
+    let Some(snapshot) = &stats.snapshot else {
+        return vec![
+            format!("head       {}", stats.head),
+            format!("snapshot   none yet: {} entries are read to open it", stats.entries_since),
+        ];
+    };
+    let SnapshotStats { position, entries, cells, bytes, .. } = snapshot;
+    let mut lines = vec![
+        format!("head       {}, {} entries behind the snapshot", stats.head, stats.entries_since),
+        format!("snapshot   {position}, of {entries} entries"),
+        format!("cells      {cells} in {}{}", kilobytes(*bytes), per_cell(*bytes, *cells)),
+        format!(
+            "opening    {} objects, {}, in {} rounds",
+            stats.open.objects,
+            kilobytes(stats.open.bytes),
+            stats.open.rounds
+        ),
+        "levels     last entry   cells   bytes   chunks".to_owned(),
+    ];
+    lines.extend(snapshot.levels.iter().rev().map(level_line));
+    lines
+}
+
+fn level_line(level: &LevelStats) -> String {
+    let LevelStats { last, cells, bytes, chunks, young } = level;
+    let place = if *young { "in the root".to_owned() } else { chunks.to_string() };
+    format!("           {last}   {cells}   {}   {place}", kilobytes(*bytes))
+}
+
+fn kilobytes(bytes: u64) -> String {
+    format!("{} KB", bytes.div_ceil(1_000))
+}
+
+/// Hundredths are enough.
+fn per_cell(bytes: u64, cells: u64) -> String {
+    let hundredths = bytes.saturating_mul(100).checked_div(cells);
+    hundredths.map_or_else(String::new, |hundredths| {
+        format!(" ({}.{:02} bytes a cell)", hundredths / 100, hundredths % 100)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::api::OpenStats;
+    use cellar_core::position::Position;
+
+    use super::*;
+
+    #[test]
+    fn a_snapshot_is_shown_with_its_levels_newest_first() {
+        let at = |num| Position::new(0, num).unwrap();
+        let level = |last, cells, bytes, chunks, young| LevelStats {
+            last: at(last),
+            cells,
+            bytes,
+            chunks,
+            young,
+        };
+        let snapshot = SnapshotStats {
+            position: at(1_001),
+            entries: 1_002,
+            cells: 1_100,
+            bytes: 3_025,
+            levels: vec![level(500, 1_000, 2_500, 2, false), level(1_001, 100, 525, 0, true)],
+        };
+        let open = OpenStats { objects: 2, bytes: 2_900, rounds: 2 };
+        let mut stats =
+            StatsReply { head: at(1_010), snapshot: Some(snapshot), entries_since: 9, open };
+        assert_eq!(
+            lines(&stats),
+            [
+                "head       0.1010, 9 entries behind the snapshot",
+                "snapshot   0.1001, of 1002 entries",
+                "cells      1100 in 4 KB (2.75 bytes a cell)",
+                "opening    2 objects, 3 KB, in 2 rounds",
+                "levels     last entry   cells   bytes   chunks",
+                "           0.1001   100   1 KB   in the root",
+                "           0.500   1000   3 KB   2",
+            ]
+        );
+        stats.snapshot = None;
+        let none = "snapshot   none yet: 9 entries are read to open it";
+        assert_eq!(lines(&stats), ["head       0.1010", none]);
+    }
+}
