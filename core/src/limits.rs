@@ -180,6 +180,10 @@ pub const MAX_SHARED_TEXT_BYTES: usize = 128 * 1024 * 1024;
 /// Files in the archive that a workbook is.
 pub const MAX_WORKBOOK_PARTS: usize = 10_000;
 /// Bytes of one tag, or one text between tags, in a workbook.
-pub const MAX_XML_EVENT_BYTES: usize = 1024 * 1024;
+pub const MAX_XML_EVENT_BYTES: usize = 256 * 1024;
 /// Styles, number formats or shared formulas of a workbook: Excel has 65,490 styles.
 pub const MAX_WORKBOOK_STYLES: usize = 1 << 17;
+/// Number formats of a workbook that is written: Excel has 65,490 styles.
+pub const MAX_XLSX_FORMATS: usize = 65_000;
+/// Bytes of the formulas that cells of one sheet share: they are held in memory.
+pub const MAX_SHARED_FORMULA_BYTES: usize = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 //! Blocks: some rows of a file, column by column, in the form that levels are made of.
 
-use cellar_core::cell::{ErrorCode, GENERAL, Value};
+use cellar_core::cell::{GENERAL, Value};
 use cellar_core::limits::{
     MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
 };
@@ -189,23 +189,6 @@ impl BlockBuilder {
         }
         self.cells = self.cells.saturating_add(1);
         Ok(())
-    }
-
-    /// A value that is only known at run time.
-    pub(crate) fn any_value(&mut self, column: u32, value: &Value) -> Result<(), RowTooLong> {
-        match value {
-            Value::Empty => self.value(column, TileValue::Empty),
-            Value::Number(number) => self.value(column, TileValue::Number(*number)),
-            Value::Bool(value) => self.value(column, TileValue::Bool(*value)),
-            Value::Error(code) => self.error(column, *code),
-            Value::Text(text) => self.text(column, text)?,
-        }
-        Ok(())
-    }
-
-    /// An error value.
-    pub(crate) fn error(&mut self, column: u32, code: ErrorCode) {
-        self.value(column, TileValue::Error(code));
     }
 
     /// The formula of a cell that has been given a value.

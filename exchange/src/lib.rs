@@ -21,8 +21,14 @@ mod block;
 mod csv;
 mod error;
 mod import;
+mod ods;
+mod out;
 mod source;
 mod typing;
+mod workbook;
+mod xlsb;
+mod xlsx;
+mod xlsx_out;
 
 pub use block::{Block, BlockCell, BlockSize, LongBody};
 pub use csv::{CsvImport, CsvOptions, CsvWriter, Survey};
@@ -31,5 +37,5 @@ pub use import::{Import, Piece, Progress, SheetStart};
 pub use out::OutCell;
 pub use source::{FileSource, Source};
 pub use typing::{ColumnKind, ColumnTypes, ColumnTyping, NotColumnTypes, TypeChoice};
-
-mod out;
+pub use workbook::{WorkbookImport, WorkbookKind};
+pub use xlsx_out::XlsxWriter;

@@ -25,6 +25,8 @@ const WINDOW_BYTES: usize = 64 * 1024;
 pub(crate) struct Archive<S> {
     source: S,
     parts: BTreeMap<String, Place>,
+    declared: u64,
+    limit: u64,
     unpacked: Arc<AtomicU64>,
 }
 
@@ -43,6 +45,11 @@ where
 {
     /// Reads the directory.
     pub(crate) fn open(source: S) -> Result<Self, ReadError> {
+        Self::with_limit(source, MAX_XLSX_UNPACKED_BYTES)
+    }
+
+    /// As [`Archive::open`], with as many bytes that may be unpacked.
+    fn with_limit(source: S, limit: u64) -> Result<Self, ReadError> {
         let bytes = source.bytes()?;
         if bytes > MAX_WORKBOOK_BYTES {
             return Err(WorkbookError::FileTooLarge { bytes }.into());
@@ -70,19 +77,28 @@ where
             let (Ok(name), Some(start)) = (part.name(), part.data_start()) else {
                 continue;
             };
-            let place =
-                Place { start, packed_bytes: part.compressed_size(), deflated, checksum: part.crc32() };
+            let place = Place {
+                start,
+                packed_bytes: part.compressed_size(),
+                deflated,
+                checksum: part.crc32(),
+            };
             parts.entry(normal(&name)).or_insert(place);
         }
-        if declared > MAX_XLSX_UNPACKED_BYTES {
+        if declared > limit {
             return Err(WorkbookError::UnpacksTooLarge.into());
         }
-        Ok(Self { source, parts, unpacked: Arc::default() })
+        Ok(Self { source, parts, declared, limit, unpacked: Arc::default() })
     }
 
     /// Whether there is such a part.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.parts.contains_key(&normal(name))
+    }
+
+    /// Bytes of all parts, unpacked, as the directory has it.
+    pub(crate) fn declared(&self) -> u64 {
+        self.declared
     }
 
     /// Bytes that have been unpacked.
@@ -105,6 +121,7 @@ where
         let counted = Counted {
             inflate,
             unpacked: Arc::clone(&self.unpacked),
+            limit: self.limit,
             hasher: crc32fast::Hasher::new(),
             checksum: place.checksum,
         };
@@ -157,6 +174,7 @@ pub(crate) type Part<R> = BufReader<Counted<R>>;
 pub(crate) struct Counted<R: Read> {
     inflate: Inflate<R>,
     unpacked: Arc<AtomicU64>,
+    limit: u64,
     hasher: crc32fast::Hasher,
     checksum: u32,
 }
@@ -191,7 +209,7 @@ impl<R: Read> Read for Counted<R> {
         self.hasher.update(room.get(..bytes).unwrap_or_default());
         let count = u64::try_from(bytes).unwrap_or(u64::MAX);
         let before = self.unpacked.fetch_add(count, Ordering::Relaxed);
-        if before.saturating_add(count) > MAX_XLSX_UNPACKED_BYTES {
+        if before.saturating_add(count) > self.limit {
             return Err(io::Error::other(Limit::Unpacked));
         }
         Ok(bytes)
@@ -204,5 +222,80 @@ pub(crate) fn part_fault(part: &str, error: &io::Error) -> WorkbookError {
         Some(Limit::Unpacked) => WorkbookError::UnpacksTooLarge,
         Some(Limit::Event) => WorkbookError::EventTooLong { part: part.to_owned() },
         _ => WorkbookError::Damaged { part: part.to_owned(), why: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write as _};
+
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+
+    const LIMIT: u64 = 1 << 20;
+
+    /// Two parts of so many zeros each, and a directory that says that there is next to nothing.
+    fn bomb(bytes: u64) -> Vec<u8> {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for name in ["a", "b"] {
+            zip.start_file(name, SimpleFileOptions::default()).unwrap();
+            zip.write_all(&vec![0; usize::try_from(bytes).unwrap()]).unwrap();
+        }
+        let mut bytes = zip.finish().unwrap().into_inner();
+        for at in memchr::memmem::find_iter(&bytes.clone(), DIRECTORY_ENTRY) {
+            bytes[at + 24..at + 28].copy_from_slice(&[1, 0, 0, 0]);
+        }
+        bytes
+    }
+
+    fn unpack(archive: &Archive<&[u8]>, name: &str) -> Result<usize, WorkbookError> {
+        let mut unpacked = 0;
+        let mut part = archive.part(name).unwrap();
+        let mut room = vec![0; 10_000];
+        loop {
+            match part.read(&mut room) {
+                Ok(0) => return Ok(unpacked),
+                Ok(bytes) => unpacked += bytes,
+                Err(error) => return Err(part_fault(name, &error)),
+            }
+            assert!(unpacked as u64 <= LIMIT);
+        }
+    }
+
+    #[test]
+    fn all_that_is_unpacked_is_counted_whatever_is_declared() {
+        let bytes = bomb(LIMIT / 2);
+        assert!(bytes.len() < 4_000);
+        let archive = Archive::with_limit(bytes.as_slice(), LIMIT).unwrap();
+        assert_eq!(archive.declared(), 2);
+        assert_eq!(unpack(&archive, "a").unwrap(), 1 << 19);
+        assert_eq!(unpack(&archive, "B").unwrap(), 1 << 19);
+        assert_eq!(archive.unpacked(), LIMIT);
+        let bytes = bomb(LIMIT / 2 + 1);
+        let archive = Archive::with_limit(bytes.as_slice(), LIMIT).unwrap();
+        assert!(unpack(&archive, "a").is_ok());
+        assert!(matches!(unpack(&archive, "b"), Err(WorkbookError::UnpacksTooLarge)));
+    }
+
+    #[test]
+    fn what_is_declared_has_the_same_limit() {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        zip.start_file("a", SimpleFileOptions::default()).unwrap();
+        zip.write_all(&[0; 1000]).unwrap();
+        let bytes = zip.finish().unwrap().into_inner();
+        assert!(Archive::with_limit(bytes.as_slice(), 1_000).is_ok());
+        let error = Archive::with_limit(bytes.as_slice(), 999).unwrap_err();
+        assert!(matches!(error, ReadError::InWorkbook(WorkbookError::UnpacksTooLarge)));
+    }
+
+    #[test]
+    fn a_part_with_another_checksum_is_damaged() {
+        let mut bytes = bomb(1_000);
+        let at = memchr::memmem::find(&bytes, DIRECTORY_ENTRY).unwrap();
+        bytes[at + 16] ^= 1;
+        let archive = Archive::with_limit(bytes.as_slice(), LIMIT).unwrap();
+        assert!(matches!(unpack(&archive, "a"), Err(WorkbookError::Damaged { .. })));
+        assert!(unpack(&archive, "b").is_ok());
     }
 }

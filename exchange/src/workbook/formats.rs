@@ -21,6 +21,8 @@ impl Format {
     /// A format from its code. Dates that are not shown as such here become dates that are, with the
     /// same parts; times of day, and everything else, keep their code.
     pub(crate) fn of(code: &str) -> Self {
+        let plain = code.replace("\"T\"", "T").replace("\\T", "T");
+        let code = if shown(&plain) { &plain } else { code };
         let parts = parts(code);
         let date = parts.date || parts.time;
         let kept = match (parts.date, parts.time) {
@@ -103,7 +105,9 @@ fn parts(code: &str) -> Parts {
             'h' | 'H' | 's' | 'S' => parts.time = true,
             'm' | 'M' => months = true,
             // `General`, or an exponent.
-            'e' | 'E' | 'g' | 'G' if !parts.date && !parts.time && !months => return Parts::default(),
+            'e' | 'E' | 'g' | 'G' if !parts.date && !parts.time && !months => {
+                return Parts::default();
+            }
             _ => {}
         }
     }
@@ -132,6 +136,8 @@ mod tests {
             ("[$-409]d. mmmm yyyy;@", Some("yyyy-mm-dd"), true),
             ("dd.mm.yyyy hh:mm", Some("dd.mm.yyyy hh:mm"), true),
             ("m/d/yy h:mm AM/PM", Some("yyyy-mm-dd hh:mm:ss"), true),
+            ("yyyy-mm-dd\\Thh:mm:ss", Some("yyyy-mm-ddThh:mm:ss"), true),
+            ("yyyy-mm-dd\"T\"hh:mm:ss", Some("yyyy-mm-ddThh:mm:ss"), true),
             ("h:mm", Some("h:mm"), false),
             ("[h]:mm:ss", Some("[h]:mm:ss"), false),
             ("0\\d", Some("0\\d"), false),

@@ -10,7 +10,7 @@ use super::archive::{Limit, Part, part_fault};
 use crate::WorkbookError;
 
 /// How deep elements may stand in each other: what is open is held in memory.
-const MAX_DEPTH: usize = 256;
+const MAX_DEPTH: usize = 64;
 
 /// A part that is xml.
 #[derive(Debug)]
@@ -63,10 +63,13 @@ impl<R: Read> Xml<R> {
 
 /// An attribute by its name without prefix, its entities resolved.
 pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
-    let found = tag.attributes().with_checks(false).flatten();
-    let mut found = found.filter(|attribute| attribute.key.local_name().as_ref() == name);
-    let value = found.next()?.value;
-    Some(quick_xml::escape::unescape(&value).map_or_else(|_| value.to_string(), |text| text.into_owned()))
+    let mut attributes = tag.attributes();
+    let mut whole = attributes.with_checks(false).flatten();
+    let value = whole.find(|attribute| attribute.key.local_name().as_ref() == name)?.value;
+    Some(
+        quick_xml::escape::unescape(&value)
+            .map_or_else(|_| value.to_string(), |text| text.into_owned()),
+    )
 }
 
 /// What an event adds to the text around it.
