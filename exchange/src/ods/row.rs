@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cellar_core::limits::{
     MAX_FORMULA_BYTES, MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS, MAX_TEXT_BYTES,
+    MAX_XLSX_CELLS,
 };
 use quick_xml::events::{BytesStart, Event};
 
@@ -128,11 +129,23 @@ impl Row {
                     }
                     self.cells.push(found);
                 }
-                Event::End(tag) if tag.name().as_ref() == "table:table-row" => return Ok(()),
+                Event::End(tag) if tag.name().as_ref() == "table:table-row" => {
+                    return self.check_repetitions(sheet);
+                }
                 Event::Eof => return Err(xml.ended()),
                 _ => {}
             }
         }
+    }
+
+    /// Sees that what is repeated does not become too much, before any of it is given out.
+    fn check_repetitions(&self, sheet: &str) -> Result<(), WorkbookError> {
+        let columns = self.cells.iter().map(|cell| u64::from(cell.columns));
+        let cells = columns.fold(0, u64::saturating_add).saturating_mul(u64::from(self.repeats));
+        if cells > MAX_XLSX_CELLS {
+            return Err(WorkbookError::TooManyCells { sheet: sheet.to_owned() });
+        }
+        Ok(())
     }
 
     /// Gives the cells their number formats.

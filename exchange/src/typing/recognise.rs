@@ -5,8 +5,10 @@ use cellar_core::cell::{Value, date_serial};
 
 /// Decimals of a fixed format, at most: what `cellar_core::cell` has.
 const MAX_DECIMALS: usize = 15;
-/// Decimal numbers with at most so many digits read and show as themselves (`DBL_DIG`).
-const EXACT_DIGITS: u32 = 15;
+/// Decimal numbers of at most 15 digits, zeros in front apart, read and show as themselves (`DBL_DIG`).
+const EXACT_BELOW: u64 = 1_000_000_000_000_000;
+/// Digits that are certain to fit into a mantissa.
+const MANTISSA_DIGITS: usize = 19;
 /// Below it, numbers are shown with an exponent.
 const SMALLEST_PLAIN: f64 = 1e-6;
 const POWERS: [f64; 23] = [
@@ -79,10 +81,10 @@ pub(crate) fn recognise(text: &str) -> Option<Recognised> {
 }
 
 /// The digits of a plain decimal number.
-#[derive(Default)]
 struct Digits {
+    /// All of them as one number, if they are few enough.
     mantissa: u64,
-    significant: u32,
+    count: usize,
     decimals: usize,
     last: u8,
 }
@@ -92,8 +94,7 @@ fn number(text: &str) -> Option<Number> {
     let negative = bytes.first() == Some(&b'-');
     let unsigned = if negative { bytes.get(1..)? } else { bytes };
     let digits = digits(unsigned)?;
-    let exact = digits.significant <= EXACT_DIGITS && digits.decimals < POWERS.len();
-    if !exact {
+    if digits.count > MANTISSA_DIGITS || digits.mantissa >= EXACT_BELOW {
         return long_number(text, &digits);
     }
     // Both are exact, so that the quotient is the nearest there is.
@@ -112,27 +113,35 @@ fn number(text: &str) -> Option<Number> {
 
 /// Takes `0`, `12`, `0.5`, `12.80` apart; not `007`, `.5`, `5.`, which are never shown so.
 fn digits(unsigned: &[u8]) -> Option<Digits> {
-    let mut found = Digits::default();
-    let mut point = false;
-    for (index, byte) in unsigned.iter().enumerate() {
-        match byte {
-            b'0'..=b'9' => {
-                let leading_zero = index == 1 && !point && found.last == b'0';
-                if leading_zero {
-                    return None;
-                }
-                found.significant += u32::from(found.significant > 0 || *byte != b'0');
-                // Wraps only where there are too many digits for it to be used.
-                let digit = u64::from(byte - b'0');
-                found.mantissa = found.mantissa.wrapping_mul(10).wrapping_add(digit);
-                found.decimals += usize::from(point);
-                found.last = *byte;
-            }
-            b'.' if !point && index > 0 => point = true,
-            _ => return None,
-        }
+    let (whole, mantissa) = leading_digits(unsigned, 0);
+    if whole == 0 || (whole > 1 && unsigned.first() == Some(&b'0')) {
+        return None;
     }
-    (found.last != 0 && point == (found.decimals > 0)).then_some(found)
+    let last = *unsigned.last()?;
+    let rest = unsigned.get(whole..)?;
+    if rest.is_empty() {
+        return Some(Digits { mantissa, count: whole, decimals: 0, last });
+    }
+    let behind = rest.strip_prefix(b".")?;
+    let (decimals, mantissa) = leading_digits(behind, mantissa);
+    let sound = decimals > 0 && decimals == behind.len();
+    let count = whole.saturating_add(decimals);
+    sound.then_some(Digits { mantissa, count, decimals, last })
+}
+
+/// How many digits `bytes` begins with, and those behind `before` as a number. It wraps where there
+/// are too many for it to be used.
+fn leading_digits(bytes: &[u8], before: u64) -> (usize, u64) {
+    let (mut count, mut number) = (0, before);
+    for byte in bytes {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
+        count += 1;
+    }
+    (count, number)
 }
 
 /// A number of more digits than are certain to survive: most that there are come from programs that

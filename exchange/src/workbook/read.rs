@@ -40,7 +40,8 @@ pub struct WorkbookImport<S: Source> {
     /// `cell` has been read and not been taken yet.
     pending: bool,
     last: Option<(u32, u32)>,
-    cells: u64,
+    /// Cells that may still come.
+    cells_left: u64,
     sheets: usize,
     done: bool,
 }
@@ -78,7 +79,7 @@ where
             cell: FoundCell::default(),
             pending: false,
             last: None,
-            cells: 0,
+            cells_left: MAX_XLSX_CELLS,
             sheets: 0,
             done: false,
         })
@@ -129,10 +130,10 @@ where
                     cell: self.cell.name(),
                 });
             }
-            self.cells = self.cells.saturating_add(1);
-            if self.cells > MAX_XLSX_CELLS {
+            let Some(left) = self.cells_left.checked_sub(1) else {
                 return Err(WorkbookError::TooManyCells { sheet: self.name() });
-            }
+            };
+            self.cells_left = left;
         }
         self.pending = found;
         Ok(found)
@@ -220,5 +221,44 @@ where
         let total = self.archive.declared().max(self.file_bytes);
         let done = if self.done { total } else { self.archive.unpacked().min(total) };
         Progress { done, total }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::{OutCell, XlsxWriter};
+
+    #[test]
+    fn cells_of_all_sheets_are_counted() {
+        let mut writer = XlsxWriter::new(None).unwrap();
+        let value = cellar_core::cell::Value::Number(1.0);
+        for sheet in ["one", "two"] {
+            writer.sheet(sheet).unwrap();
+            for row in 0..5 {
+                let cell = OutCell { value: &value, formula: None, format: None };
+                writer.cell(row, 0, &cell).unwrap();
+            }
+        }
+        let mut target = Cursor::new(Vec::new());
+        writer.finish(&mut target).unwrap();
+        let bytes = target.into_inner();
+        for (cells_left, enough) in [(10, true), (9, false)] {
+            let mut import = WorkbookImport::open(bytes.as_slice(), BlockSize::default()).unwrap();
+            assert_eq!(import.cells_left, MAX_XLSX_CELLS);
+            import.cells_left = cells_left;
+            let outcome = loop {
+                match import.next() {
+                    Ok(Some(_)) => {}
+                    other => break other,
+                }
+            };
+            assert_eq!(outcome.is_ok(), enough);
+            if let Err(error) = outcome {
+                assert!(error.to_string().starts_with("sheet `two`: the workbook has more than"));
+            }
+        }
     }
 }

@@ -41,6 +41,8 @@ impl<R: Read> Xml<R> {
         match event {
             Event::Start(_) => self.depth = self.depth.saturating_add(1),
             Event::End(_) => self.depth = self.depth.saturating_sub(1),
+            // The reader itself does not mind.
+            Event::Eof if self.depth > 0 => return Err(ended(&self.part)),
             _ => {}
         }
         if self.depth > MAX_DEPTH {
@@ -52,13 +54,17 @@ impl<R: Read> Xml<R> {
 
     /// The error for a part that ends too early.
     pub(crate) fn ended(&self) -> WorkbookError {
-        self.damaged("it ends in the middle")
+        ended(&self.part)
     }
 
     /// The error for a part that is not as it has to be.
     pub(crate) fn damaged(&self, why: &str) -> WorkbookError {
         WorkbookError::Damaged { part: self.part.clone(), why: why.to_owned() }
     }
+}
+
+fn ended(part: &str) -> WorkbookError {
+    WorkbookError::Damaged { part: part.to_owned(), why: "it ends in the middle".to_owned() }
 }
 
 /// An attribute by its name without prefix, its entities resolved.
@@ -113,10 +119,14 @@ impl<B: BufRead> Read for Limited<B> {
 
 impl<B: BufRead> BufRead for Limited<B> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.event_bytes > MAX_XML_EVENT_BYTES {
+        // One more than allowed, to see that there is more.
+        let Some(room) =
+            (MAX_XML_EVENT_BYTES + 1).checked_sub(self.event_bytes).filter(|room| *room > 0)
+        else {
             return Err(io::Error::other(Limit::Event));
-        }
-        self.inner.fill_buf()
+        };
+        let window = self.inner.fill_buf()?;
+        Ok(window.get(..room).unwrap_or(window))
     }
 
     fn consume(&mut self, bytes: usize) {

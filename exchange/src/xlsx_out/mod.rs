@@ -64,6 +64,8 @@ impl XlsxWriter {
         let name = self.names.legal(name);
         let sheet = self.workbook.add_worksheet_with_constant_memory().map_err(fault)?;
         sheet.set_name(&name).map_err(fault)?;
+        // What a formula gave that gave nothing.
+        sheet.set_formula_result_default("");
         self.sheet.clone_from(&name);
         self.sheets = self.sheets.saturating_add(1);
         self.last = None;

@@ -9,29 +9,59 @@ use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook};
 
 use super::*;
 
-const RELATIONSHIPS: &str = "<Relationships xmlns=\"x\"><Relationship Id=\"r1\" Type=\"http://x/officeDocument\" Target=\"/xl/workbook.xml\"/></Relationships>";
+const TYPES: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const WORKBOOK: &str = "<workbook xmlns:r=\"r\"><sheets><sheet name=\"A &amp; B\" sheetId=\"1\" r:id=\"s1\"/></sheets></workbook>";
-const TARGETS: &str = "<Relationships><Relationship Id=\"s1\" Type=\"x/worksheet\" Target=\"worksheets/../worksheets/sheet1.xml\"/><Relationship Id=\"s2\" Type=\"x/sharedStrings\" Target=\"sharedStrings.xml\"/><Relationship Id=\"s3\" Type=\"x/styles\" Target=\"styles.xml\"/></Relationships>";
-const TEXTS: &str = "<sst uniqueCount=\"99999999999999\"><si><t>plain</t></si><si><r><t xml:space=\"preserve\">ri</t></r><rPh sb=\"0\" eb=\"1\"><t>no</t></rPh><r><t>ch&#33;_x000D_</t></r></si></sst>";
+const TEXTS: &str = "<sst uniqueCount=\"2\"><si><t>plain</t></si><si><r><t xml:space=\"preserve\">ri</t></r><rPh sb=\"0\" eb=\"1\"><t>no</t></rPh><r><t>ch&#33;_x000D_</t></r></si></sst>";
 const STYLES: &str = "<styleSheet><numFmts><numFmt numFmtId=\"164\" formatCode=\"0.0&quot; kg&quot;\"/></numFmts><cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"14\"/><xf numFmtId=\"164\"/></cellXfs><dxfs><dxf><numFmt numFmtId=\"164\" formatCode=\"x\"/></dxf></dxfs></styleSheet>";
+
+/// The parts of a workbook of one sheet.
+pub(super) struct Parts<'a> {
+    pub(super) workbook: &'a str,
+    pub(super) texts: &'a str,
+    /// What stands in front of the rows.
+    pub(super) head: &'a str,
+    pub(super) rows: &'a str,
+}
+
+impl Default for Parts<'_> {
+    fn default() -> Self {
+        Self { workbook: WORKBOOK, texts: TEXTS, head: "<dimension ref=\"A1:B2\"/>", rows: "" }
+    }
+}
+
+impl Parts<'_> {
+    pub(super) fn packed(&self) -> Vec<u8> {
+        let Self { workbook, texts, head, rows } = self;
+        let relation = |id: &str, kind: &str, target: &str| {
+            format!("<Relationship Id=\"{id}\" Type=\"{TYPES}/{kind}\" Target=\"{target}\"/>")
+        };
+        let relations = |all: &str| format!("<Relationships>{all}</Relationships>");
+        let package = relations(&relation("r1", "officeDocument", "/xl/workbook.xml"));
+        let targets = relations(
+            &[
+                relation("s1", "worksheet", "worksheets/sheet1.xml"),
+                relation("s2", "sharedStrings", "../xl/sharedStrings.xml"),
+                relation("s3", "styles", "styles.xml"),
+            ]
+            .concat(),
+        );
+        let sheet = format!(
+            "<?xml version=\"1.0\"?><worksheet>{head}<sheetData>{rows}</sheetData></worksheet>"
+        );
+        archive(&[
+            ("_rels/.rels", package.as_bytes()),
+            ("xl/workbook.xml", workbook.as_bytes()),
+            ("xl/_rels/workbook.xml.rels", targets.as_bytes()),
+            ("xl/sharedStrings.xml", texts.as_bytes()),
+            ("xl/styles.xml", STYLES.as_bytes()),
+            ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
+        ])
+    }
+}
 
 /// A workbook of one sheet with these rows.
 pub(super) fn with_rows(rows: &str) -> Vec<u8> {
-    with_workbook(WORKBOOK, rows)
-}
-
-fn with_workbook(workbook: &str, rows: &str) -> Vec<u8> {
-    let sheet = format!(
-        "<?xml version=\"1.0\"?><worksheet><dimension ref=\"ZZZZZ1:A0\"/><sheetData>{rows}</sheetData></worksheet>"
-    );
-    archive(&[
-        ("_rels/.rels", RELATIONSHIPS.as_bytes()),
-        ("xl/workbook.xml", workbook.as_bytes()),
-        ("XL\\_rels/workbook.xml.rels", TARGETS.as_bytes()),
-        ("xl/sharedStrings.xml", TEXTS.as_bytes()),
-        ("xl/styles.xml", STYLES.as_bytes()),
-        ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
-    ])
+    Parts { rows, ..Parts::default() }.packed()
 }
 
 fn rows_of(bytes: &[u8]) -> BTreeMap<(u32, u32), Cell> {
@@ -75,7 +105,7 @@ fn everything_that_excel_writes_in_a_cell() {
 fn days_may_be_counted_from_1904() {
     let workbook = WORKBOOK.replace("<sheets>", "<workbookPr date1904=\"1\"/><sheets>");
     let rows = "<row><c s=\"1\"><v>39447</v></c><c><v>39447</v></c></row>";
-    let cells = rows_of(&with_workbook(&workbook, rows));
+    let cells = rows_of(&Parts { workbook: &workbook, rows, ..Parts::default() }.packed());
     assert_eq!(cells[&(0, 0)], number(40_909.0, "yyyy-mm-dd"));
     assert_eq!(cells[&(0, 1)], number(39_447.0, ""));
 }
@@ -206,7 +236,10 @@ fn what_is_written_is_read_back() {
     let sheets = read(&bytes.unwrap()).unwrap();
     let names: Vec<_> = sheets.iter().map(|(start, _)| start.name.as_deref().unwrap()).collect();
     assert_eq!(names, ["a_b", "Empty", "A_B (2)"]);
-    assert_eq!(sheets[0].1, first);
+    for (place, cell) in &first {
+        assert_eq!(sheets[0].1.get(place), Some(cell), "{place:?}");
+    }
+    assert_eq!(sheets[0].1.len(), first.len());
     assert_eq!(sheets[2].1, second);
 }
 
