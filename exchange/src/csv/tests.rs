@@ -264,7 +264,10 @@ fn limits_hold_at_n_and_n_plus_1() {
         ));
     }
     let row = format!("{},", "x".repeat(65_535)).repeat(MAX_IMPORT_ROW_BYTES / 65_536);
-    assert_eq!(texts(&format!("{}\n", &row[..row.len() - 1])).len(), MAX_IMPORT_ROW_BYTES / 65_536);
+    assert_eq!(
+        texts(&format!("{}\n", row.trim_end_matches(','))).len(),
+        MAX_IMPORT_ROW_BYTES / 65_536
+    );
     for end in ["\n", "x", "x,y\n"] {
         let error = fault(format!("{row}{end}").as_bytes());
         assert!(matches!(error, ReadError::RowTooLong { line: 1 }), "{end:?}");

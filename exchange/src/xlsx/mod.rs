@@ -4,6 +4,7 @@
 //! What is read: values, the texts of formulas (shared ones written out), number formats of cells.
 //! What is not: formats of whole rows and columns, where they have no cell; everything else.
 
+mod cell;
 mod shared;
 mod sheet;
 mod strings;

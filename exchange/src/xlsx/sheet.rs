@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use cellar_core::limits::{
-    MAX_FORMULA_BYTES, MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_TEXT_BYTES,
-    MAX_WORKBOOK_STYLES,
+    MAX_FORMULA_BYTES, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_TEXT_BYTES, MAX_WORKBOOK_STYLES,
 };
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::Event;
 
+use super::cell::{CellAttributes, no_such_cell};
 use super::shared::shift;
-use super::strings::{SharedTexts, unescaped};
+use super::strings::SharedTexts;
 use crate::WorkbookError;
 use crate::workbook::cell::{Found, FoundCell};
-use crate::workbook::dates;
-use crate::workbook::formats::{DAYS_TO_1904, Format};
+use crate::workbook::formats::Format;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
 /// What all sheets of a workbook have in common.
@@ -51,14 +50,6 @@ enum Within {
     Formula,
 }
 
-/// The attributes of a cell and of its formula.
-#[derive(Debug, Default)]
-struct Attributes {
-    kind: Option<String>,
-    style: Option<usize>,
-    shared: Option<u32>,
-}
-
 impl<R: Read> SheetCells<R> {
     pub(super) fn new(xml: Xml<R>, name: &str) -> Self {
         let name = name.to_owned();
@@ -86,12 +77,8 @@ impl<R: Read> SheetCells<R> {
                     }
                     ("c", _) => {
                         cell.clear();
-                        (cell.row, cell.column) = place(&tag, &self.name, (self.row, self.column))?;
-                        attributes = Some(Attributes {
-                            kind: attribute(&tag, "t"),
-                            style: attribute(&tag, "s").and_then(|text| text.parse().ok()),
-                            shared: None,
-                        });
+                        (cell.row, cell.column) = (self.row, self.column);
+                        attributes = Some(CellAttributes::read(&tag, &self.name, cell)?);
                     }
                     ("v" | "t", Some(_)) if !in_phonetic => within = Within::Value,
                     ("f", Some(attributes)) => {
@@ -135,7 +122,7 @@ impl<R: Read> SheetCells<R> {
     fn finish(
         &mut self,
         common: &Common,
-        attributes: &Attributes,
+        attributes: &CellAttributes,
         cell: &mut FoundCell,
     ) -> Result<(), WorkbookError> {
         if let Some(number) = attributes.shared {
@@ -145,61 +132,15 @@ impl<R: Read> SheetCells<R> {
             cell.formula.insert(0, '=');
         }
         check_lengths(&self.name, cell)?;
-        let style = attributes.style.unwrap_or(0);
-        let format = common.styles.get(style);
-        cell.format = format.and_then(|format| format.code.clone());
-        let is_date = format.is_some_and(|format| format.date);
-        let kind = attributes.kind.as_deref().unwrap_or("n");
-        cell.value = match kind {
-            "s" if !cell.text.is_empty() => {
-                let found =
-                    cell.text.trim().parse().ok().and_then(|number| common.texts.get(number));
-                let Some(text) = found else {
-                    return Err(WorkbookError::BadValue {
-                        sheet: self.name.clone(),
-                        cell: cell.name(),
-                        value: cell.text.clone(),
-                        expected: "the number of a shared text",
-                    });
-                };
-                cell.text.clear();
-                cell.text.push_str(text);
-                check_lengths(&self.name, cell)?;
-                Found::Text
-            }
-            "str" | "inlineStr" => {
-                if cell.text.contains("_x") {
-                    cell.text = unescaped(&cell.text).into_owned();
-                }
-                Found::Text
-            }
-            _ if cell.text.is_empty() => Found::Empty,
-            "b" => match cell.text.trim() {
-                "1" | "true" => Found::Bool(true),
-                "0" | "false" => Found::Bool(false),
-                _ => Found::Text,
-            },
-            "e" => cell.text.parse().map_or(Found::Text, Found::Error),
-            "d" => iso_date(cell),
-            // What is no number after all is kept as it is.
-            _ => match cell.text.trim().parse::<f64>() {
-                Ok(number) if is_date && common.from_1904 => {
-                    FoundCell::number(number + DAYS_TO_1904)
-                }
-                Ok(number) => FoundCell::number(number),
-                Err(_) => Found::Text,
-            },
-        };
-        if cell.value == Found::Text && cell.text.is_empty() {
-            cell.value = Found::Empty;
+        if attributes.set_value(common, cell).is_none() {
+            return Err(WorkbookError::BadValue {
+                sheet: self.name.clone(),
+                cell: cell.name(),
+                value: cell.text.clone(),
+                expected: "the number of a shared text",
+            });
         }
-        // How an error is written that comes from no formula.
-        if matches!(cell.value, Found::Error(_))
-            && cell.formula.strip_prefix('=') == Some(&cell.text)
-        {
-            cell.formula.clear();
-        }
-        Ok(())
+        check_lengths(&self.name, cell)
     }
 
     /// Keeps a formula for those that share it, or gets it from there.
@@ -222,47 +163,6 @@ impl<R: Read> SheetCells<R> {
         self.shared.insert(number, shared);
         Ok(())
     }
-}
-
-/// A date that is written as one.
-fn iso_date(cell: &mut FoundCell) -> Found {
-    let Some((serial, has_time)) = dates::date(&cell.text) else {
-        return Found::Text;
-    };
-    if cell.format.is_none() {
-        let format = if has_time { "yyyy-mm-dd hh:mm:ss" } else { "yyyy-mm-dd" };
-        cell.format = Some(format.into());
-    }
-    Found::Number(serial)
-}
-
-fn no_such_cell(sheet: &str, cell: &str) -> WorkbookError {
-    WorkbookError::NoSuchCell { sheet: sheet.to_owned(), cell: cell.chars().take(20).collect() }
-}
-
-/// Where a cell is: cells without a name follow each other.
-fn place(tag: &BytesStart<'_>, sheet: &str, next: (u32, u32)) -> Result<(u32, u32), WorkbookError> {
-    let Some(name) = attribute(tag, "r") else {
-        return if next.1 < MAX_IMPORT_COLUMNS {
-            Ok(next)
-        } else {
-            Err(no_such_cell(sheet, "behind the last column"))
-        };
-    };
-    named(&name).ok_or_else(|| no_such_cell(sheet, &name))
-}
-
-fn named(name: &str) -> Option<(u32, u32)> {
-    let letters = name.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let (letters, digits) = name.split_at_checked(letters)?;
-    let column = letters.bytes().try_fold(0_u32, |number, letter| {
-        let letter = u32::from(letter.to_ascii_uppercase().saturating_sub(b'A'));
-        number.checked_mul(26)?.checked_add(letter)?.checked_add(1)
-    })?;
-    let plain = digits.bytes().all(|digit| digit.is_ascii_digit());
-    let row = digits.parse::<u32>().ok().filter(|_| plain)?.checked_sub(1)?;
-    let column = column.checked_sub(1)?;
-    (row < MAX_ROWS && column < MAX_IMPORT_COLUMNS).then_some((row, column))
 }
 
 fn check_lengths(sheet: &str, cell: &FoundCell) -> Result<(), WorkbookError> {

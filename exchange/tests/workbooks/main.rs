@@ -1,5 +1,14 @@
 //! Workbooks, read and written: those of other libraries, those put together by hand, and bad ones.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 mod comparison;
 mod damaged;
 mod ods;
@@ -15,8 +24,11 @@ use cellar_exchange::{
 };
 use zip::write::SimpleFileOptions;
 
+/// Cells by row and column.
+type Cells = BTreeMap<(u32, u32), Cell>;
+
 /// A sheet and its cells.
-type Sheet = (SheetStart, BTreeMap<(u32, u32), Cell>);
+type Sheet = (SheetStart, Cells);
 
 fn read_in(bytes: &[u8], block: BlockSize) -> Result<Vec<Sheet>, ReadError> {
     let mut import = WorkbookImport::open(bytes, block)?;

@@ -64,7 +64,7 @@ pub(super) fn with_rows(rows: &str) -> Vec<u8> {
     Parts { rows, ..Parts::default() }.packed()
 }
 
-fn rows_of(bytes: &[u8]) -> BTreeMap<(u32, u32), Cell> {
+fn rows_of(bytes: &[u8]) -> Cells {
     read(bytes).unwrap().remove(0).1
 }
 
@@ -195,7 +195,7 @@ fn a_workbook_of_the_library() {
     assert_eq!(sheets[2].1, BTreeMap::from([((1_048_575, 16_383), text("corner"))]));
 }
 
-fn written(sheets: &[(&str, BTreeMap<(u32, u32), Cell>)]) -> Result<Vec<u8>, WriteError> {
+fn written(sheets: &[(&str, Cells)]) -> Result<Vec<u8>, WriteError> {
     let mut writer = XlsxWriter::new(None)?;
     for (name, cells) in sheets {
         writer.sheet(name)?;
