@@ -229,3 +229,56 @@ impl BlockBuilder {
         self.columns.get_mut(index)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_full_with_its_cells_rows_or_texts() {
+        let size = BlockSize { rows: 10, cells: 3 };
+        let mut builder = BlockBuilder::new(size);
+        assert!(builder.take().is_none());
+        builder.begin_row(7);
+        builder.value(2, TileValue::Bool(true));
+        builder.format(2, "0");
+        builder.format(0, "0");
+        assert!(!builder.is_full(16) && builder.is_full(17));
+        builder.format(4, GENERAL);
+        assert!(!builder.is_full(8));
+        builder.value(5, TileValue::Empty);
+        assert!(builder.is_full(8));
+        let block = builder.take().unwrap();
+        assert_eq!((block.first_row, block.rows), (7, 1));
+        let cells: Vec<_> =
+            block.cells().map(|cell| (cell.row, cell.column, cell.format)).collect();
+        assert_eq!(cells, [(7, 0, Some("0")), (7, 2, Some("0")), (7, 5, None)]);
+        assert!(builder.take().is_none());
+        let text = "x".repeat(MAX_TILE_TEXT_BYTES);
+        let mut builder = BlockBuilder::new(BlockSize::default());
+        for row in 0..u32::try_from(MAX_BLOCK_TEXT_BYTES / MAX_TILE_TEXT_BYTES).unwrap() {
+            assert!(!builder.is_full(row));
+            builder.begin_row(row);
+            builder.text(0, &text).unwrap();
+        }
+        assert!(builder.is_full(0));
+    }
+
+    #[test]
+    fn long_texts_stand_apart() {
+        let mut builder = BlockBuilder::new(BlockSize::default());
+        builder.begin_row(0);
+        let longest = "x".repeat(MAX_TILE_TEXT_BYTES);
+        let longer = format!("{}ä", "x".repeat(MAX_TILE_TEXT_BYTES - 1));
+        builder.text(0, &longest).unwrap();
+        builder.text(1, &longer).unwrap();
+        let block = builder.take().unwrap();
+        let column = |index: usize| &block.tile.columns[index].values;
+        assert!(matches!(column(0).values(), [TileValue::Text(_)]));
+        let (preview, hash, bytes) = column(1).long_text(0).unwrap();
+        assert_eq!(preview, longer.trim_end_matches('ä'));
+        assert_eq!(bytes, u32::try_from(longer.len()).unwrap());
+        assert_eq!(block.long_texts, [LongBody { hash, text: longer.clone() }]);
+        assert_eq!(hash, *blake3::hash(longer.as_bytes()).as_bytes());
+    }
+}

@@ -127,3 +127,19 @@ impl Shape {
         Ok(row)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_end_at_their_limit() {
+        let mut records = Records::new(&b"a\n\n\nb\n"[..], b',').unwrap();
+        let mut shape = Shape::new(false);
+        shape.rows = MAX_ROWS - 1;
+        let record = records.next().unwrap().unwrap();
+        assert_eq!(shape.row(&record).unwrap(), MAX_ROWS - 1);
+        let record = records.next().unwrap().unwrap();
+        assert!(matches!(shape.row(&record), Err(ReadError::TooManyRows { line: 4 })));
+    }
+}

@@ -185,3 +185,20 @@ fn fault(error: XlsxError) -> WriteError {
         error => WriteError::Workbook { why: error.to_string() },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_formats_end_at_their_limit() {
+        let mut writer = XlsxWriter::new(None).unwrap();
+        for number in 1..MAX_XLSX_FORMATS {
+            writer.formats.insert(number.to_string(), Format::default());
+        }
+        assert!(writer.format(Some("0.0")).is_ok());
+        assert!(writer.format(Some(GENERAL)).is_ok());
+        assert!(matches!(writer.format(Some("0.00")), Err(WriteError::TooManyFormats)));
+        assert!(writer.format(Some("0.0")).is_ok());
+    }
+}

@@ -2,7 +2,10 @@
 
 use std::io::Cursor;
 
-use cellar_core::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_TEXT_BYTES};
+use cellar_core::limits::{
+    MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_SHEETS, MAX_TEXT_BYTES,
+    MAX_WORKBOOK_STYLES,
+};
 use cellar_exchange::{OutCell, WriteError, XlsxWriter};
 use proptest::prelude::*;
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook};
@@ -18,6 +21,7 @@ const STYLES: &str = "<styleSheet><numFmts><numFmt numFmtId=\"164\" formatCode=\
 pub(super) struct Parts<'a> {
     pub(super) workbook: &'a str,
     pub(super) texts: &'a str,
+    pub(super) styles: &'a str,
     /// What stands in front of the rows.
     pub(super) head: &'a str,
     pub(super) rows: &'a str,
@@ -25,13 +29,14 @@ pub(super) struct Parts<'a> {
 
 impl Default for Parts<'_> {
     fn default() -> Self {
-        Self { workbook: WORKBOOK, texts: TEXTS, head: "<dimension ref=\"A1:B2\"/>", rows: "" }
+        let head = "<dimension ref=\"A1:B2\"/>";
+        Self { workbook: WORKBOOK, texts: TEXTS, styles: STYLES, head, rows: "" }
     }
 }
 
 impl Parts<'_> {
     pub(super) fn packed(&self) -> Vec<u8> {
-        let Self { workbook, texts, head, rows } = self;
+        let Self { workbook, texts, styles, head, rows } = self;
         let relation = |id: &str, kind: &str, target: &str| {
             format!("<Relationship Id=\"{id}\" Type=\"{TYPES}/{kind}\" Target=\"{target}\"/>")
         };
@@ -53,7 +58,7 @@ impl Parts<'_> {
             ("xl/workbook.xml", workbook.as_bytes()),
             ("xl/_rels/workbook.xml.rels", targets.as_bytes()),
             ("xl/sharedStrings.xml", texts.as_bytes()),
-            ("xl/styles.xml", STYLES.as_bytes()),
+            ("xl/styles.xml", styles.as_bytes()),
             ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
         ])
     }
@@ -148,6 +153,57 @@ fn limits_of_texts_hold_at_n_and_n_plus_1() {
     let longest = cellar_core::limits::MAX_FORMULA_BYTES - 1;
     assert!(rows_of(&formula(longest))[&(0, 0)].formula.is_some());
     assert!(matches!(workbook_fault(&formula(longest + 1)), WorkbookError::FormulaTooLong { .. }));
+}
+
+#[test]
+fn sheets_styles_and_shared_formulas_are_counted() {
+    let sheets = |count: usize| {
+        let sheets = "<sheet name=\"S\" r:id=\"s1\"/>".repeat(count);
+        let workbook = format!("<workbook xmlns:r=\"r\"><sheets>{sheets}</sheets></workbook>");
+        read_in(&Parts { workbook: &workbook, ..Parts::default() }.packed(), BlockSize::default())
+    };
+    assert_eq!(sheets(MAX_SHEETS).unwrap().len(), MAX_SHEETS);
+    assert!(matches!(
+        sheets(MAX_SHEETS + 1),
+        Err(ReadError::InWorkbook(WorkbookError::TooManySheets))
+    ));
+    let styles = |count: usize| {
+        let styles = "<xf/>".repeat(count);
+        let styles = format!("<styleSheet><cellXfs>{styles}</cellXfs></styleSheet>");
+        read_in(&Parts { styles: &styles, ..Parts::default() }.packed(), BlockSize::default())
+    };
+    assert!(styles(MAX_WORKBOOK_STYLES).is_ok());
+    assert!(matches!(
+        styles(MAX_WORKBOOK_STYLES + 1),
+        Err(ReadError::InWorkbook(WorkbookError::TooManyStyles))
+    ));
+    let formulas = |last: usize| {
+        let formula = |bytes: usize, number: usize| {
+            let text = "x".repeat(bytes);
+            format!("<row><c><f t=\"shared\" si=\"{number}\">{text}</f><v>1</v></c></row>")
+        };
+        let full = MAX_SHARED_FORMULA_BYTES / 8_000;
+        let mut rows: String = (0..full).map(|number| formula(8_000, number)).collect();
+        rows.push_str(&formula(MAX_SHARED_FORMULA_BYTES % 8_000 + last, full));
+        read_in(&with_rows(&rows), BlockSize::default())
+    };
+    assert!(formulas(0).is_ok());
+    assert!(matches!(formulas(1), Err(ReadError::InWorkbook(WorkbookError::TooManyStyles))));
+}
+
+#[test]
+fn rows_with_too_much_text_are_refused() {
+    let row = |cells: usize| {
+        let text = "x".repeat(MAX_TEXT_BYTES);
+        let cells = format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>").repeat(cells);
+        read_in(&with_rows(&format!("<row>{cells}</row>")), BlockSize::default())
+    };
+    let most = cellar_core::limits::MAX_IMPORT_ROW_BYTES / MAX_TEXT_BYTES;
+    assert_eq!(row(most).unwrap()[0].1.len(), most);
+    assert!(matches!(
+        row(most + 1),
+        Err(ReadError::InWorkbook(WorkbookError::RowTooLong { row: 1, .. }))
+    ));
 }
 
 /// A workbook by `rust_xlsxwriter`, with what it can write that `XlsxWriter` does not.
