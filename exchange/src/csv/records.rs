@@ -74,7 +74,7 @@ impl<R: Read> Records<R> {
         let mut records = Self {
             input,
             delimiter,
-            window: Vec::new(),
+            window: vec![0; WINDOW_BYTES],
             start: 0,
             end: 0,
             at_end: false,
@@ -95,7 +95,8 @@ impl<R: Read> Records<R> {
 
     /// Looks at the first bytes, which say what kind of file it is.
     fn begin(&mut self) -> Result<(), ReadError> {
-        self.fill()?;
+        const LONGEST_MARK: usize = 4;
+        self.fill_up_to(LONGEST_MARK)?;
         let rest = self.rest();
         if rest.starts_with(b"PK\x03\x04") {
             return Err(ReadError::Workbook);
@@ -168,38 +169,44 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Reads on behind the window, which then has more of the file; what was taken goes.
+    /// Reads on behind the window, once; what was taken goes.
     fn fill(&mut self) -> Result<(), ReadError> {
         self.window.copy_within(self.start..self.end, 0);
         self.before = add(self.before, self.start);
         self.end = self.end.saturating_sub(self.start);
         self.start = 0;
-        if self.window.len() < self.end.saturating_add(WINDOW_BYTES) {
-            self.window.resize(self.end.saturating_add(WINDOW_BYTES), 0);
+        if self.window.len() < self.end.saturating_add(WINDOW_BYTES / 4) {
+            self.window.resize(self.window.len().saturating_mul(2), 0);
         }
-        while !self.at_end && self.end < self.window.len() {
-            let room = self.window.get_mut(self.end..).unwrap_or_default();
-            match self.input.read(room) {
-                Ok(0) => self.at_end = true,
-                Ok(bytes) => self.end = self.end.saturating_add(bytes),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
+        let room = self.window.get_mut(self.end..).unwrap_or_default();
+        let longest = room.len().min(WINDOW_BYTES);
+        let room = room.get_mut(..longest).unwrap_or_default();
+        match self.input.read(room) {
+            Ok(bytes) => {
+                self.at_end = bytes == 0;
+                self.end = self.end.saturating_add(bytes);
             }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
-    /// As [`Records::fill`], for a record that is longer than the window.
+    /// Reads on for a record that is longer than what is there.
     fn grow(&mut self) -> Result<(), ReadError> {
         if self.rest().len() > MAX_IMPORT_ROW_BYTES {
             return Err(ReadError::RowTooLong { line: self.line });
         }
         // Twice as much each time: a record is looked through a few times, however long it is.
-        let room = self.end.saturating_sub(self.start).saturating_mul(2).min(MAX_IMPORT_ROW_BYTES);
-        if self.window.len() < room {
-            self.window.resize(room, 0);
+        let goal = self.rest().len().saturating_mul(2).min(MAX_IMPORT_ROW_BYTES + 1);
+        self.fill_up_to(goal)
+    }
+
+    fn fill_up_to(&mut self, bytes: usize) -> Result<(), ReadError> {
+        while self.rest().len() < bytes && !self.at_end {
+            self.fill()?;
         }
-        self.fill()
+        Ok(())
     }
 
     /// Finds the end of the record and its fields.

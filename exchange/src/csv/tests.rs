@@ -281,33 +281,55 @@ fn long_texts_come_whole() {
     assert_eq!(shown[&(0, 1)], long);
 }
 
-/// A field that never ends: only as much of it may be read as it takes to see that.
+/// Gives the same again and again, and fails where nobody should read on.
+struct Endless {
+    start: &'static [u8],
+    again: &'static [u8],
+    bytes: usize,
+}
+
+impl Source for Endless {
+    type Stream = io::Chain<&'static [u8], Repeated>;
+
+    fn open(&self) -> io::Result<Self::Stream> {
+        Ok(self.start.chain(Repeated { again: self.again, left: self.bytes }))
+    }
+
+    fn bytes(&self) -> io::Result<u64> {
+        Ok(1 << 40)
+    }
+}
+
+struct Repeated {
+    again: &'static [u8],
+    left: usize,
+}
+
+impl Read for Repeated {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let pieces = room.chunks_exact_mut(self.again.len());
+        let bytes =
+            pieces.map(|piece| piece.copy_from_slice(self.again)).count() * self.again.len();
+        self.left = self.left.checked_sub(bytes).ok_or_else(|| io::Error::other("too far"))?;
+        Ok(bytes)
+    }
+}
+
+/// Only as much of it may be read as it takes to see that it is too long.
 #[test]
-fn an_endless_field_is_refused_early() {
-    struct Endless;
-    impl Read for Endless {
-        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-            room.fill(b'x');
-            Ok(room.len())
-        }
-    }
-    struct From(&'static [u8]);
-    impl Source for From {
-        type Stream = io::Chain<&'static [u8], io::Take<Endless>>;
-        fn open(&self) -> io::Result<Self::Stream> {
-            Ok(self.0.chain(Endless.take(2 << 20)))
-        }
-        fn bytes(&self) -> io::Result<u64> {
-            Ok(100 << 20)
-        }
-    }
+fn an_endless_field_or_row_is_refused_early() {
     for start in [&b"a,b\nc,"[..], b"a,b\nc,\""] {
-        let ReadError::TextTooLong { line, column } = import(From(start), &pad()).unwrap_err()
-        else {
+        let source = Endless { start, again: b"x", bytes: 2 << 20 };
+        let ReadError::TextTooLong { line, column } = import(source, &pad()).unwrap_err() else {
             panic!("not too long")
         };
         assert_eq!((line, column), (2, 2));
     }
+    let field: &[u8] = &[b'x'; 1 << 10];
+    let again = [field, b","].concat().leak();
+    let source = Endless { start: b"a\n", again, bytes: MAX_IMPORT_ROW_BYTES + (1 << 20) };
+    let error = import(source, &pad()).unwrap_err();
+    assert!(matches!(error, ReadError::RowTooLong { line: 2 }), "{error}");
 }
 
 #[test]
