@@ -163,10 +163,10 @@ pub const MAX_STORED_CHUNK_BYTES: usize = 1024 * 1024;
 /// Bytes of a stored chunk that a tile should have.
 pub const TARGET_CHUNK_BYTES: usize = 128 * 1024;
 
-/// Columns of a file that is imported: four times what Excel has.
-pub const MAX_IMPORT_COLUMNS: u32 = 1 << 16;
+/// Columns of a file that is imported, each of which takes memory: twice what Excel has.
+pub const MAX_IMPORT_COLUMNS: u32 = 1 << 15;
 /// Bytes of one row of a file that is imported: a csv file whose quotes do not match is one row.
-pub const MAX_IMPORT_ROW_BYTES: usize = 8 * 1024 * 1024;
+pub const MAX_IMPORT_ROW_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of the texts of a block of imported cells; it ends with the row that reaches them.
 pub const MAX_BLOCK_TEXT_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a workbook (xlsx, xlsb, ods) that is imported. Larger tables go in as csv.

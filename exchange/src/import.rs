@@ -5,7 +5,8 @@ use crate::{Block, ReadError};
 /// A file that is being read. It is read as far as it is pulled: to cancel, stop pulling.
 pub trait Import {
     /// The next piece: each sheet's beginning, then its blocks from top to bottom; `None` once all is
-    /// read. Each pull does a bounded amount of work.
+    /// read. A pull does little work, except where a workbook has long stretches without any cell:
+    /// those end with its limit of unpacked bytes.
     ///
     /// # Errors
     /// [`ReadError`] with the place and what to do. Nothing more comes after it.

@@ -370,6 +370,16 @@ fn written(rows: &[Vec<String>]) -> Vec<u8> {
 }
 
 #[test]
+fn a_first_cell_may_look_like_the_mark_of_another_file() {
+    for text in ["\u{feff}a", "PK\u{3}\u{4}", "\u{feff}"] {
+        let bytes = written(&[vec![text.to_owned(), "b".to_owned()]]);
+        assert_eq!(import(bytes.as_slice(), &pad()).unwrap().1[&(0, 0)], text);
+    }
+    let blank = written(&[vec!["a".into()], vec![String::new()], vec!["b".into()]]);
+    assert_eq!(import(blank.as_slice(), &pad()).unwrap().0.rows, 3);
+}
+
+#[test]
 fn what_is_written() {
     let number = Value::Number(2.5);
     let cell = OutCell { value: &number, formula: Some("=5/2"), format: Some("0.00") };
@@ -420,7 +430,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read_back(
         rows in (1..4_usize).prop_flat_map(|columns| proptest::collection::vec(
-            proptest::collection::vec("[a-z0-9\", \n\r]{0,6}|[0-9]\\.[0-9]|TRUE|20[0-2][0-9]-0[1-9]-1[0-9]", columns), 1..6)),
+            proptest::collection::vec("[a-z0-9\", \n\r\u{feff}PK\u{3}\u{4}]{0,6}|[0-9]\\.[0-9]|TRUE|20[0-2][0-9]-0[1-9]-1[0-9]", columns), 1..6)),
     ) {
         let bytes = written(&rows);
         let expected: Texts = (0..)
@@ -428,6 +438,14 @@ proptest! {
             .flat_map(|(r, row)| (0..).zip(row).map(move |(c, text)| ((r, c), text.clone())))
             .filter(|(_, text)| !text.is_empty())
             .collect();
+        let mut library = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
+        let read: Vec<Vec<String>> = library
+            .records()
+            .map(|record| record.unwrap().iter().map(str::to_owned).collect())
+            .collect();
+        if !bytes.starts_with("\u{feff}".as_bytes()) {
+            prop_assert_eq!(&read, &rows);
+        }
         match import(bytes.as_slice(), &CsvOptions::default()) {
             Ok((_, texts, _)) => prop_assert_eq!(texts, expected),
             Err(error) => prop_assert!(

@@ -1,6 +1,6 @@
 //! Writing csv, row by row.
 
-use std::io::{self, Write};
+use std::io::{BufWriter, Write};
 
 use cellar_core::cell::{GENERAL, display};
 
@@ -10,19 +10,18 @@ use crate::{OutCell, WriteError};
 /// out become blank ones.
 #[derive(Debug)]
 pub struct CsvWriter<W: Write> {
-    writer: csv::Writer<W>,
+    target: BufWriter<W>,
+    delimiter: u8,
     columns: u32,
     formulas: bool,
     next: (u32, u32),
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Begins a file of so many columns. With `formulas`, a cell that has one is written as its
-    /// formula's text; else all cells are as a person sees them.
+    /// Begins a file of so many columns; `delimiter` is an ASCII character. With `formulas`, a cell
+    /// that has one is written as its formula's text; else all cells are as a person sees them.
     pub fn new(target: W, delimiter: u8, columns: u32, formulas: bool) -> Self {
-        let writer =
-            csv::WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(target);
-        Self { writer, columns, formulas, next: (0, 0) }
+        Self { target: BufWriter::new(target), delimiter, columns, formulas, next: (0, 0) }
     }
 
     /// Writes the next cell.
@@ -37,13 +36,13 @@ impl<W: Write> CsvWriter<W> {
         while self.next.0 < row {
             self.end_row()?;
         }
-        self.blank_up_to(column)?;
-        match cell.formula {
-            Some(formula) if self.formulas => self.field(formula)?,
-            _ => self.field(&display(cell.value, cell.format.unwrap_or(GENERAL)))?,
+        while self.next.1 < column {
+            self.field("")?;
         }
-        self.next.1 = column.saturating_add(1);
-        Ok(())
+        match cell.formula {
+            Some(formula) if self.formulas => self.field(formula),
+            _ => self.field(&display(cell.value, cell.format.unwrap_or(GENERAL))),
+        }
     }
 
     /// Ends the file, with its last row.
@@ -54,32 +53,38 @@ impl<W: Write> CsvWriter<W> {
         if self.next.1 > 0 {
             self.end_row()?;
         }
-        self.writer.into_inner().map_err(|error| WriteError::Io(error.into_error()))
-    }
-
-    fn blank_up_to(&mut self, column: u32) -> Result<(), WriteError> {
-        for _ in self.next.1..column {
-            self.field("")?;
-        }
-        Ok(())
+        self.target.into_inner().map_err(|error| WriteError::Io(error.into_error()))
     }
 
     fn end_row(&mut self) -> Result<(), WriteError> {
-        self.blank_up_to(self.columns)?;
-        self.writer.write_record(None::<&[u8]>).map_err(io_error)?;
+        while self.next.1 < self.columns {
+            self.field("")?;
+        }
+        self.target.write_all(b"\n")?;
         self.next = (self.next.0.saturating_add(1), 0);
         Ok(())
     }
 
     fn field(&mut self, text: &str) -> Result<(), WriteError> {
-        self.writer.write_field(text).map_err(io_error)
+        if self.next.1 > 0 {
+            self.target.write_all(&[self.delimiter])?;
+        }
+        if self.needs_quotes(text) {
+            self.target.write_all(b"\"")?;
+            self.target.write_all(text.replace('"', "\"\"").as_bytes())?;
+            self.target.write_all(b"\"")?;
+        } else {
+            self.target.write_all(text.as_bytes())?;
+        }
+        self.next.1 = self.next.1.saturating_add(1);
+        Ok(())
     }
-}
 
-/// The cause below a csv error, so that a broken pipe is still known as one.
-fn io_error(error: csv::Error) -> WriteError {
-    WriteError::Io(match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        _ => io::Error::other("the csv writer failed"),
-    })
+    fn needs_quotes(&self, text: &str) -> bool {
+        // A blank line would be no row, and a file that begins like this something else.
+        let blank_line = text.is_empty() && self.columns == 1;
+        let mark = self.next == (0, 0) && (text.starts_with('\u{feff}') || text.starts_with("PK"));
+        let special = |byte| byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+        blank_line || mark || text.bytes().any(special)
+    }
 }
