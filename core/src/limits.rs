@@ -168,7 +168,7 @@ pub const MAX_IMPORT_COLUMNS: u32 = 1 << 15;
 /// Bytes of one row of a file that is imported: a csv file whose quotes do not match is one row.
 pub const MAX_IMPORT_ROW_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of the texts of a block of imported cells; it ends with the row that reaches them.
-pub const MAX_BLOCK_TEXT_BYTES: usize = 4 * 1024 * 1024;
+pub const MAX_BLOCK_TEXT_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of a workbook (xlsx, xlsb, ods) that is imported. Larger tables go in as csv.
 pub const MAX_WORKBOOK_BYTES: u64 = 256 * 1024 * 1024;
 /// Bytes of all that is in a workbook, unpacked, declared as well as actual.

@@ -175,8 +175,10 @@ impl<R: Read> Records<R> {
         self.before = add(self.before, self.start);
         self.end = self.end.saturating_sub(self.start);
         self.start = 0;
-        if self.window.len() < self.end.saturating_add(WINDOW_BYTES / 4) {
-            self.window.resize(self.window.len().saturating_mul(2), 0);
+        let least = self.end.saturating_add(WINDOW_BYTES / 4);
+        if self.window.len() < least {
+            let most = MAX_IMPORT_ROW_BYTES.saturating_add(WINDOW_BYTES);
+            self.window.resize(self.window.len().saturating_mul(2).min(most).max(least), 0);
         }
         let room = self.window.get_mut(self.end..).unwrap_or_default();
         let longest = room.len().min(WINDOW_BYTES);
