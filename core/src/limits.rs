@@ -259,3 +259,28 @@ pub const MAX_YOUNG_CELLS: usize = 64 * 1024;
 /// beyond it once more; a level that would have more is merged with all below, where there is nothing
 /// left to move or hide.
 pub const MAX_LEVEL_CHANGES: usize = 4_000;
+
+/// Columns of a file that is imported, each of which takes memory: twice what Excel has.
+pub const MAX_IMPORT_COLUMNS: u32 = 1 << 15;
+/// Bytes of one row of a file that is imported: a csv file whose quotes do not match is one row.
+pub const MAX_IMPORT_ROW_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of the texts of a block of imported cells; it ends with the row that reaches them.
+pub const MAX_BLOCK_TEXT_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of a workbook (xlsx, xlsb, ods) that is imported. Larger tables go in as csv.
+pub const MAX_WORKBOOK_BYTES: u64 = 256 * 1024 * 1024;
+/// Bytes of all that is in a workbook, unpacked, declared as well as actual.
+pub const MAX_XLSX_UNPACKED_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// Cells of all sheets of a workbook that is imported, those that repeat others included.
+pub const MAX_XLSX_CELLS: u64 = 20_000_000;
+/// Bytes of the texts that the sheets of a workbook share: they are held in memory.
+pub const MAX_SHARED_TEXT_BYTES: usize = 128 * 1024 * 1024;
+/// Files in the archive that a workbook is.
+pub const MAX_WORKBOOK_PARTS: usize = 10_000;
+/// Bytes of one tag, or one text between tags, in a workbook.
+pub const MAX_XML_EVENT_BYTES: usize = 256 * 1024;
+/// Styles, number formats or shared formulas of a workbook: Excel has 65,490 styles.
+pub const MAX_WORKBOOK_STYLES: usize = 1 << 17;
+/// Number formats of a workbook that is written: Excel has 65,490 styles.
+pub const MAX_XLSX_FORMATS: usize = 65_000;
+/// Bytes of the formulas that cells of one sheet share: they are held in memory.
+pub const MAX_SHARED_FORMULA_BYTES: usize = 16 * 1024 * 1024;

@@ -20,6 +20,13 @@ pub(super) struct DateTime {
     pub(super) second_of_day: i64,
 }
 
+/// The serial of a date (month and day from 1) and a second of that day, `0..86_400`; `None` if the
+/// calendar does not have it, or it is before 1900-03-01, where spreadsheets do not agree.
+#[must_use]
+pub fn date_serial(year: i64, month: i64, day: i64, second_of_day: i64) -> Option<f64> {
+    to_serial(DateTime { year, month, day, second_of_day })
+}
+
 /// The serial of a date, if the calendar has it and serials agree on it.
 pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     let days = days_from_civil(date.year, date.month, date.day)?;

@@ -6,6 +6,7 @@ mod format;
 mod typing;
 mod value;
 
+pub use date::date_serial;
 pub use error_code::ErrorCode;
 pub use format::{GENERAL, display, general};
 pub use typing::{TypedText, recognise, typed_or_text};

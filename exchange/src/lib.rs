@@ -1,0 +1,41 @@
+//! Files of other programs, in and out (design `3-snapshots.md` §8): csv, xlsx, xlsb and ods.
+//!
+//! Reading yields sheets, and their cells in [`Block`]s: some rows each, column by column, in the form
+//! that levels are made of. Memory is bounded for any file: what a file says of itself is never
+//! believed, and everything that has to be held has a limit in `cellar_core::limits`. Writing takes
+//! cells row by row. No file makes either panic.
+//!
+//! ```
+//! use cellar_exchange::{CsvImport, CsvOptions, Import, Piece};
+//! let file: &[u8] = b"name,price\ntea,2.50\n";
+//! let mut import = CsvImport::open(file, &CsvOptions::default())?;
+//! while let Some(piece) = import.next()? {
+//!     if let Piece::Block(block) = piece {
+//!         assert_eq!(block.tile.cells(), 4);
+//!     }
+//! }
+//! # Ok::<(), cellar_exchange::ReadError>(())
+//! ```
+
+mod block;
+mod csv;
+mod error;
+mod import;
+mod ods;
+mod out;
+mod source;
+mod typing;
+mod workbook;
+mod xlsb;
+mod xlsx;
+mod xlsx_out;
+
+pub use block::{Block, BlockCell, BlockSize, LongBody};
+pub use csv::{CsvImport, CsvOptions, CsvWriter, Survey};
+pub use error::{ReadError, WorkbookError, WriteError};
+pub use import::{Import, Piece, Progress, SheetStart};
+pub use out::OutCell;
+pub use source::{FileSource, Source};
+pub use typing::{ColumnKind, ColumnTypes, ColumnTyping, NotColumnTypes, TypeChoice};
+pub use workbook::{WorkbookImport, WorkbookKind};
+pub use xlsx_out::XlsxWriter;

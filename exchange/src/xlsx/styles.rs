@@ -1,0 +1,53 @@
+//! Number formats of cells, by the number of their style.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use cellar_core::limits::MAX_WORKBOOK_STYLES;
+use quick_xml::events::Event;
+
+use crate::WorkbookError;
+use crate::workbook::formats::Format;
+use crate::workbook::xml::{Xml, attribute};
+
+/// Reads `styles.xml`.
+pub(super) fn read<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, WorkbookError> {
+    let mut codes: BTreeMap<u32, Format> = BTreeMap::new();
+    let mut styles = Vec::new();
+    // The same names stand in the formats of conditions, too.
+    let (mut in_codes, mut in_styles) = (false, false);
+    loop {
+        match xml.next()? {
+            Event::Start(tag) => {
+                let number = |name| attribute(&tag, name).and_then(|text| text.parse::<u32>().ok());
+                match tag.local_name().as_ref() {
+                    "numFmts" => in_codes = true,
+                    "cellXfs" => in_styles = true,
+                    "numFmt" if in_codes => {
+                        if let (Some(id), Some(code)) =
+                            (number("numFmtId"), attribute(&tag, "formatCode"))
+                        {
+                            codes.insert(id, Format::of(&code));
+                        }
+                    }
+                    "xf" if in_styles => {
+                        let id = number("numFmtId").unwrap_or(0);
+                        styles
+                            .push(codes.get(&id).cloned().unwrap_or_else(|| Format::built_in(id)));
+                    }
+                    _ => {}
+                }
+            }
+            Event::End(tag) => match tag.local_name().as_ref() {
+                "numFmts" => in_codes = false,
+                "cellXfs" => in_styles = false,
+                _ => {}
+            },
+            Event::Eof => return Ok(styles),
+            _ => {}
+        }
+        if styles.len().saturating_add(codes.len()) > MAX_WORKBOOK_STYLES {
+            return Err(WorkbookError::TooManyStyles);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The same workbooks read by an independent library, and why it is not the one that reads here.
+
+use std::io::Cursor;
+
+use calamine::{Data, Reader as _, Xlsx};
+
+use super::*;
+use crate::xlsx::Parts;
+
+/// Its value of a cell, as it is here.
+fn value(data: &Data) -> Value {
+    match data {
+        Data::Empty => Value::Empty,
+        Data::Int(number) => Value::Number(f64::from(i32::try_from(*number).unwrap())),
+        Data::Float(number) => Value::Number(*number),
+        Data::String(text) => Value::Text(text.clone()),
+        Data::Bool(value) => Value::Bool(*value),
+        Data::DateTime(date) => Value::Number(date.as_f64()),
+        Data::Error(code) => Value::Error(code.to_string().parse().unwrap()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn same_values(name: &str, range: &calamine::Range<Data>, sheets: &[Sheet]) {
+    let (_, cells) = sheets.iter().find(|(start, _)| start.name.as_deref() == Some(name)).unwrap();
+    let start = range.start().unwrap_or_default();
+    let mut theirs = BTreeMap::new();
+    for (row, column, data) in range.used_cells() {
+        let place =
+            (start.0 + u32::try_from(row).unwrap(), start.1 + u32::try_from(column).unwrap());
+        theirs.insert(place, value(data));
+    }
+    let ours: BTreeMap<_, _> = cells
+        .iter()
+        .filter(|(_, cell)| cell.value != Value::Empty)
+        .map(|(place, cell)| (*place, cell.value.clone()))
+        .collect();
+    assert_eq!(ours, theirs);
+}
+
+#[test]
+fn it_reads_the_same_from_xlsx() {
+    let bytes = super::xlsx::by_the_library();
+    let sheets = read(&bytes).unwrap();
+    let mut theirs = Xlsx::new(Cursor::new(&bytes)).unwrap();
+    for name in theirs.sheet_names() {
+        same_values(&name, &theirs.worksheet_range(&name).unwrap(), &sheets);
+    }
+    let formulas = theirs.worksheet_formula("Prices ä").unwrap();
+    assert_eq!(formulas.get_value((2, 0)).map(String::as_str), Some("B1*2"));
+}
+
+#[test]
+fn it_reads_the_same_from_ods() {
+    let bytes = super::ods::document(super::ods::CONTENT);
+    let sheets = read(&bytes).unwrap();
+    let mut theirs = calamine::Ods::new(Cursor::new(&bytes)).unwrap();
+    let name = "Simple";
+    same_values(name, &theirs.worksheet_range(name).unwrap(), &sheets);
+}
+
+#[test]
+fn it_reads_the_same_from_xlsb() {
+    let bytes = super::xlsb::workbook(super::xlsb::CELLS);
+    let sheets = read(&bytes).unwrap();
+    let mut theirs = calamine::Xlsb::new(Cursor::new(&bytes)).unwrap();
+    same_values("Bin", &theirs.worksheet_range("Bin").unwrap(), &sheets);
+}
+
+/// What a workbook says of itself: numbers of shared formulas and of shared texts that it makes room
+/// for.
+#[test]
+fn it_panics_where_this_does_not() {
+    let shared =
+        "<row><c r=\"A1\"><f t=\"shared\" ref=\"A1\" si=\"4611686018427387904\">1</f></c></row>";
+    let one = "<row><c r=\"A1\"><v>1</v></c></row>";
+    for (name, parts) in [
+        ("formulas", Parts { rows: shared, ..Parts::default() }),
+        (
+            "texts",
+            Parts {
+                texts: "<sst uniqueCount=\"9223372036854775807\"/>",
+                rows: one,
+                ..Parts::default()
+            },
+        ),
+    ] {
+        let bytes = parts.packed();
+        assert_eq!(read(&bytes).unwrap()[0].1.len(), 1, "{name}");
+        let theirs = std::panic::catch_unwind(|| {
+            let Ok(mut theirs) = Xlsx::new(Cursor::new(&bytes)) else { return };
+            let _ = theirs.worksheet_formula("A & B");
+        });
+        // Once it no longer does, it may be worth another look.
+        assert!(theirs.is_err(), "{name}");
+    }
+    let good = Parts { rows: one, ..Parts::default() }.packed();
+    assert!(Xlsx::new(Cursor::new(&good)).unwrap().worksheet_formula("A & B").is_ok());
+}
