@@ -54,14 +54,15 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     /// The tags of uploads; those of the local bucket if none.
     pub pending_tags: Option<Arc<dyn PendingTags>>,
-    /// What makes the content of snapshots.
-    pub snapshot_builder: MakeBuilder,
+    /// What makes the content of snapshots; without it their jobs wait in the queue.
+    pub snapshot_builder: Option<MakeBuilder>,
 }
 
 impl Default for Ports {
     fn default() -> Self {
-        let (clock, snapshot_builder) = (Arc::new(SystemClock), Arc::new(levels));
-        Self { clock, pending_tags: None, snapshot_builder }
+        let snapshot_builder: MakeBuilder = Arc::new(levels);
+        let clock = Arc::new(SystemClock);
+        Self { clock, pending_tags: None, snapshot_builder: Some(snapshot_builder) }
     }
 }
 
@@ -110,12 +111,7 @@ impl LocalCloud {
     ) -> Result<Self, LocalError> {
         let lock = folder.lock()?;
         let mut manifest = folder.open(&options.stack)?;
-        let listener = listen(options.port).await?;
-        let address = listener.local_addr().map_err(|error| LocalError::Server {
-            what: "the local URL",
-            why: error.to_string(),
-        })?;
-        let url = format!("http://{address}/");
+        let (listener, url) = listen(options.port).await?;
         let names = Names { template, stack: &options.stack, url: url.clone() };
         let function = url_function(template, &names)?;
         let database = database::open(&folder.database())?;
@@ -132,14 +128,15 @@ impl LocalCloud {
         let pending_tags = ports.pending_tags.unwrap_or_else(|| Arc::new(blobs));
         let server = database::start(database.clone(), credentials.clone()).await?;
         let dynamodb = dynamodb::client_for_endpoint(&server.url(), access_key, secret_key);
-        let (clock, builder) = (Arc::clone(&ports.clock), ports.snapshot_builder);
-        let (tables, objects) = (dynamodb.clone(), s3.clone());
-        let clients =
-            SnapshotClients { dynamodb: tables, s3: objects, meter: Arc::default(), clock };
-        let snapshots = SnapshotParts { clients, builder };
+        let clients = SnapshotClients {
+            dynamodb: dynamodb.clone(),
+            s3: s3.clone(),
+            meter: Arc::default(),
+            clock: Arc::clone(&ports.clock),
+        };
+        let snapshots = ports.snapshot_builder.map(|builder| SnapshotParts { clients, builder });
         let events = Events { clock: &ports.clock, pending_tags, snapshots };
         let (queues, sources) = events.open(template, &names, folder, &database)?;
-        let database = server;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let state = ApiState::new(&function.settings, dynamodb, s3)?;
@@ -150,7 +147,7 @@ impl LocalCloud {
             None => api::router(state),
         };
         folder.record_endpoints(&Endpoints {
-            database_url: database.url(),
+            database_url: server.url(),
             entry_table: function.settings.entry_table.clone(),
             segment_table: function.settings.segment_table.clone(),
             buckets_url: buckets.url(),
@@ -171,7 +168,7 @@ impl LocalCloud {
             credentials,
             queues,
             sources,
-            database,
+            database: server,
             buckets,
             _lock: lock,
         })
@@ -269,7 +266,7 @@ async fn tell(written: watch::Sender<()>, request: Request, next: Next) -> Respo
 struct Events<'a> {
     clock: &'a Arc<dyn Clock>,
     pending_tags: Arc<dyn PendingTags>,
-    snapshots: SnapshotParts,
+    snapshots: Option<SnapshotParts>,
 }
 
 impl Events<'_> {
@@ -298,11 +295,15 @@ async fn stop_requested(folder: &StateFolder) {
     }
 }
 
-async fn listen(port: u16) -> Result<TcpListener, LocalError> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| match error.kind() {
+/// Binds the port; gives the URL, too.
+async fn listen(port: u16) -> Result<(TcpListener, String), LocalError> {
+    let fault = |error: io::Error| match error.kind() {
         io::ErrorKind::AddrInUse => LocalError::PortInUse { port },
         _ => LocalError::Server { what: "the local URL", why: error.to_string() },
-    })
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(fault)?;
+    let address = listener.local_addr().map_err(fault)?;
+    Ok((listener, format!("http://{address}/")))
 }
 
 fn now_s() -> u64 {

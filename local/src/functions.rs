@@ -61,7 +61,7 @@ pub(crate) struct EventFunctions<'a> {
     pub(crate) names: &'a Names<'a>,
     pub(crate) queues: &'a Queues,
     pub(crate) pending_tags: Arc<dyn PendingTags>,
-    pub(crate) snapshots: SnapshotParts,
+    pub(crate) snapshots: Option<SnapshotParts>,
 }
 
 /// What the function that makes snapshots is made of.
@@ -71,8 +71,9 @@ pub(crate) struct SnapshotParts {
 }
 
 impl EventFunctions<'_> {
-    /// The function with this logical id.
-    pub(crate) fn named(&self, id: &str) -> Result<Arc<dyn EventFunction>, LocalError> {
+    /// The function with this logical id; none if it is the one that makes snapshots and there is
+    /// nothing to make them with.
+    pub(crate) fn named(&self, id: &str) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
         let variables = variables(self.template, self.names, id)?;
         let variable = |name: &str| variables.get(name).cloned();
         let function = variable(environment::FUNCTION).unwrap_or_default();
@@ -80,7 +81,7 @@ impl EventFunctions<'_> {
             environment::FUNCTION_RELAY => {
                 let settings = RelaySettings::read(variable)?;
                 let jobs = self.jobs(id, &settings.snapshot_queue)?;
-                Ok(Arc::new(RelayHandler::new(jobs, Arc::clone(&self.pending_tags))))
+                Ok(Some(Arc::new(RelayHandler::new(jobs, Arc::clone(&self.pending_tags)))))
             }
             environment::FUNCTION_SNAPSHOT => self.snapshot(id, &SnapshotSettings::read(variable)?),
             _ => Err(SettingsError::UnknownFunction { function }.into()),
@@ -91,13 +92,13 @@ impl EventFunctions<'_> {
         &self,
         id: &str,
         settings: &SnapshotSettings,
-    ) -> Result<Arc<dyn EventFunction>, LocalError> {
-        let parts = &self.snapshots;
+    ) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
+        let Some(parts) = &self.snapshots else { return Ok(None) };
         let jobs = self.jobs(id, &settings.snapshot_queue)?;
         let builder = |ports: BuilderPorts| (parts.builder)(ports);
         let handler = handler(settings, parts.clients.clone(), jobs, builder);
         let (clock, timeout) = (Arc::clone(&parts.clients.clock), timeout_of(self.template, id));
-        Ok(Arc::new(SnapshotFunction { handler, clock, timeout }))
+        Ok(Some(Arc::new(SnapshotFunction { handler, clock, timeout })))
     }
 
     /// The queue at a URL that a function was told.

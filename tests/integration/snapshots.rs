@@ -87,7 +87,7 @@ impl World {
             let (hangs, steps) = (Arc::clone(&hangs), Arc::clone(&steps));
             Arc::new(Scripted { entries: ports.entries, hangs, steps })
         };
-        let snapshot_builder = Arc::new(builder);
+        let snapshot_builder = Some(Arc::new(builder) as _);
         Ports { clock: self.clock.clone(), snapshot_builder, ..Ports::default() }
     }
 

@@ -55,6 +55,13 @@ impl TestCloud {
         Self::start_with(Ports::default()).await
     }
 
+    /// As [`TestCloud::start`], but nothing makes snapshots: their jobs stay in the queue, and nobody
+    /// else writes into the tables.
+    pub async fn start_without_snapshots() -> Self {
+        let ports = Ports { snapshot_builder: None, ..Ports::default() };
+        Self::start_configured(ports, |config| config.snapshots.enabled = false).await
+    }
+
     /// As [`TestCloud::start`], with parts of the world replaced.
     pub async fn start_with(ports: Ports) -> Self {
         Self::start_configured(ports, |_| {}).await

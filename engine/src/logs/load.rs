@@ -54,8 +54,10 @@ impl Logs {
             Err(LogError::NoSuchPosition { .. }) => return Err(LogError::Corrupt { at: from }),
             loaded => loaded?,
         };
+        // The state of a log's first entry is nothing: its root is not worth a read.
         let has_snapshot = newest.iter().any(|segment| segment.last_snapshot.is_some());
-        let root = if has_snapshot { Some(self.root(log, from).await?) } else { None };
+        let has_root = has_snapshot && from != Position::FIRST;
+        let root = if has_root { Some(self.root(log, from).await?) } else { None };
         Ok(Loaded { root, ..loaded })
     }
 

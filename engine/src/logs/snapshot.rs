@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::entry::Content;
+use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_KNOWN_ROOTS;
 use cellar_core::position::Position;
@@ -114,13 +114,14 @@ impl Logs {
         };
         for _ in 0..MAX_UNFINISHED {
             let Some(position) = candidate else { return Ok(None) };
-            let entry = self.read(|| self.entries.get(log, position)).await?;
-            match entry.map(|entry| entry.content.clone()) {
+            match self.entry_anywhere(log, position).await?.map(|entry| entry.content.clone()) {
                 Some(Content::Snapshot { root: Some(root), .. }) => {
                     return Ok(Some((position, root)));
                 }
                 Some(Content::Snapshot { .. }) => {}
-                _ => return Err(LogError::Corrupt { at: position }),
+                // Purged without an archive: nothing of this segment can be read.
+                None => return Ok(None),
+                Some(_) => return Err(LogError::Corrupt { at: position }),
             }
             candidate = match position.num().checked_sub(1) {
                 None => None,
@@ -139,8 +140,21 @@ impl Logs {
         log: LogId,
         at: Position,
     ) -> Result<Option<Position>, LogError> {
-        let entry = self.read(|| self.entries.get(log, at)).await?;
+        let entry = self.entry_anywhere(log, at).await?;
         let num = entry.map(|entry| entry.header.snapshot_num);
         Ok(num.and_then(|num| Position::new(at.segment(), num).ok()))
+    }
+
+    /// An entry, read consistently: from the table, or from the archive of a purged segment.
+    async fn entry_anywhere(
+        &self,
+        log: LogId,
+        at: Position,
+    ) -> Result<Option<Arc<Entry>>, LogError> {
+        if let Some(entry) = self.read(|| self.entries.get(log, at)).await? {
+            return Ok(Some(entry));
+        }
+        let page = self.read(|| self.page(log, at, true)).await?;
+        Ok(page.entries.into_iter().find(|entry| entry.position == at))
     }
 }

@@ -60,7 +60,7 @@ impl EventSources {
         template: &Template,
         names: &Names<'_>,
         surroundings: &Surroundings<'_>,
-        function: impl Fn(&str) -> Result<Arc<dyn EventFunction>, LocalError>,
+        function: impl Fn(&str) -> Result<Option<Arc<dyn EventFunction>>, LocalError>,
     ) -> Result<Self, LocalError> {
         let (written, _) = watch::channel(());
         let (mut pollers, mut queue_pollers) = (Vec::new(), Vec::new());
@@ -72,8 +72,7 @@ impl EventSources {
                 let mapping =
                     QueueMapping::read(template, names, logical_id, &resource.properties)?;
                 let queue = surroundings.queues.named(&mapping.queue);
-                let function = function(&mapping.function)?;
-                if let Some(queue) = queue {
+                if let (Some(queue), Some(function)) = (queue, function(&mapping.function)?) {
                     let (queue, clock) = (Arc::clone(queue) as _, Arc::clone(surroundings.clock));
                     queue_pollers.push(QueuePoller::new(mapping, queue, function, clock));
                 }
@@ -84,7 +83,7 @@ impl EventSources {
                 .map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?;
             let dead_letters = mapping.dead_letters.as_deref();
             let dead_letters = dead_letters.and_then(|queue| surroundings.queues.named(queue));
-            let function = function(&mapping.function)?;
+            let Some(function) = function(&mapping.function)? else { continue };
             // The order of a shard is kept: one poller each.
             for shard in stream.shards() {
                 pollers.push(Poller::new(

@@ -42,13 +42,13 @@ fn crashes_and_frozen_workers() {
 
 #[test]
 fn doubled_messages_and_lost_replies() {
-    let budget = Budget { duplicates: 1, leases: 2, lost_replies: 1, stale: 1, ..NONE };
+    let budget = Budget { duplicates: 1, leases: 1, lost_replies: 1, stale: 1, ..NONE };
     check("doubled", SnapshotsModel { budget, ..SnapshotsModel::default() });
 }
 
 #[test]
 fn functions_that_end_after_each_checkpoint() {
-    let budget = Budget { crashes: 1, leases: 2, duplicates: 1, lost_replies: 1, ..NONE };
+    let budget = Budget { crashes: 1, leases: 1, duplicates: 1, lost_replies: 1, ..NONE };
     check(
         "handed over",
         SnapshotsModel { budget, short_functions: true, ..SnapshotsModel::default() },
@@ -69,8 +69,18 @@ fn two_snapshots_and_lost_messages() {
 
 #[test]
 fn three_workers() {
-    let budget = Budget { early: 2, leases: 2, ..NONE };
+    let budget = Budget { early: 2, leases: 1, ..NONE };
     check("three workers", SnapshotsModel { workers: 3, budget, ..SnapshotsModel::default() });
+}
+
+#[test]
+#[ignore = "minutes: the long run"]
+fn long_frozen_workers() {
+    let faults = Budget { duplicates: 1, lost_replies: 1, stale: 1, ..NONE };
+    for short_functions in [false, true] {
+        let budget = Budget { crashes: 1, leases: 2, ..faults };
+        check("frozen", SnapshotsModel { budget, short_functions, ..SnapshotsModel::default() });
+    }
 }
 
 #[test]
