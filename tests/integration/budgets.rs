@@ -27,7 +27,7 @@ struct Fixture {
 
 impl Fixture {
     async fn start() -> Self {
-        let cloud = TestCloud::start().await;
+        let cloud = TestCloud::start_without_snapshots().await;
         let (tables, meter) = cloud.tables_at(&cloud.database_url);
         Self { cloud, tables, meter }
     }

@@ -42,7 +42,7 @@ impl World {
         Ports {
             clock: Arc::new(HastyClock),
             pending_tags: Some(self.tags.clone()),
-            ..Ports::default()
+            snapshot_builder: None,
         }
     }
 }

@@ -57,7 +57,7 @@ pub struct Growing {
 impl OldLogs {
     /// Starts a cloud.
     pub async fn start() -> Self {
-        let cloud = TestCloud::start().await;
+        let cloud = TestCloud::start_without_snapshots().await;
         let (tables, meter) = cloud.tables_at(&cloud.database_url);
         let (blobs, _) = cloud.blobs();
         let clock = Arc::new(ManualClock::at(SystemClock.now_ms()));
