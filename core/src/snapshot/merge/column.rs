@@ -90,6 +90,9 @@ fn merge_values(
         Stream::of(part.column.values.rows(), part.runs, &part.hidden_values)
     };
     let (parts, streams) = filled(parts, of);
+    for (part, stream) in parts.iter().zip(&streams) {
+        values.reserve(stream.rows.len(), &part.column.values);
+    }
     newest_of_each(streams, |row, number, index| {
         let Some(column) = parts.get(number).map(|part| part.column) else { return };
         if below.is_nothing() && column.values.values().get(index) == Some(&TileValue::Empty) {
