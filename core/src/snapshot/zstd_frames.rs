@@ -10,7 +10,7 @@ use zstd::zstd_safe::{
 };
 
 /// Quick enough to write a tile at once, and what every browser unpacks.
-pub(super) const COMPRESSION_LEVEL: i32 = 3;
+pub(super) const COMPRESSION_LEVEL: i32 = 1;
 
 thread_local! {
     // Working memory only: what comes out depends on nothing that went through before.

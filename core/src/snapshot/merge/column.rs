@@ -47,6 +47,19 @@ impl Stream {
         stream
     }
 
+    /// What is above a row.
+    fn take_below(&mut self, row: u32, mut each: impl FnMut(u32, usize)) {
+        let rows = self.rows.get(self.at..).unwrap_or_default();
+        let indices = self.indices.get(self.at..).unwrap_or_default();
+        let above = rows.iter().zip(indices).take_while(|(own, _)| **own < row);
+        let mut taken = 0_usize;
+        above.for_each(|(row, index)| {
+            each(*row, *index);
+            taken = taken.saturating_add(1);
+        });
+        self.at = self.at.saturating_add(taken);
+    }
+
     fn next_row(&self) -> Option<u32> {
         self.rows.get(self.at).copied()
     }
@@ -59,15 +72,16 @@ fn newest_of_each(mut streams: Vec<Stream>, mut each: impl FnMut(u32, usize, usi
         return;
     }
     while let Some(row) = streams.iter().filter_map(Stream::next_row).min() {
-        let mut newest = None;
-        for (number, stream) in streams.iter_mut().enumerate() {
-            if stream.next_row() == Some(row) {
-                newest = stream.indices.get(stream.at).map(|index| (number, *index));
-                stream.at = stream.at.saturating_add(1);
-            }
+        let here = |stream: &Stream| stream.next_row() == Some(row);
+        let Some(newest) = streams.iter().rposition(here) else { return };
+        // The row of the next that is not the newest's.
+        let mut bound = u32::MAX;
+        for (_, stream) in streams.iter_mut().enumerate().filter(|(it, _)| *it != newest) {
+            stream.at = stream.at.saturating_add(usize::from(stream.next_row() == Some(row)));
+            bound = bound.min(stream.next_row().unwrap_or(u32::MAX));
         }
-        if let Some((number, index)) = newest {
-            each(row, number, index);
+        if let Some(stream) = streams.get_mut(newest) {
+            stream.take_below(bound, |row, index| each(row, newest, index));
         }
     }
 }
