@@ -78,11 +78,12 @@ fn hash(bytes: &[u8]) -> u32 {
     let mut last = [0; 8];
     last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
     let length = u64::try_from(bytes.len()).unwrap_or(0);
-    let hash = words.iter().chain([&last]).fold(length ^ 0x9e37_79b9_7f4a_7c15, |hash, word| {
+    let mix = |hash: u64, word: &[u8; 8]| {
         let product = u128::from(hash ^ u64::from_le_bytes(*word)) * 0xff51_afd7_ed55_8ccd_u128;
         let [low, high] = [product, product >> 64].map(|half| half & u128::from(u64::MAX));
         u64::try_from(low ^ high).unwrap_or(0)
-    });
+    };
+    let hash = mix(words.iter().fold(length ^ 0x9e37_79b9_7f4a_7c15, mix), &last);
     u32::try_from(hash >> 32).unwrap_or(0)
 }
 
