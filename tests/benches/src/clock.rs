@@ -58,7 +58,7 @@ impl PeakMemory {
 
     /// Megabytes so far.
     pub(crate) fn mb(&self) -> Option<f64> {
-        Some((status_kib("VmHWM:")? - self.before_kib) * 1_024.0 / 1e6)
+        Some((status_kib("VmHWM:")? - self.before_kib).max(0.0) * 1_024.0 / 1e6)
     }
 }
 

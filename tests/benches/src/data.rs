@@ -15,7 +15,9 @@ pub(crate) fn block(first: u32, end: u32) -> Tile {
         for row in first..end {
             match value(row, number) {
                 ReferenceValue::Empty => {}
-                ReferenceValue::Number(number) => column.values.push(row, TileValue::Number(number)),
+                ReferenceValue::Number(number) => {
+                    column.values.push(row, TileValue::Number(number))
+                }
                 ReferenceValue::Bool(value) => column.values.push(row, TileValue::Bool(value)),
                 ReferenceValue::Text(text) => column.values.push_text(row, &text),
             }

@@ -42,8 +42,10 @@ impl Row {
     }
 
     fn cells(&self) -> [String; 6] {
-        let ratio = |of: f64| if self.cellar > 0.0 { of / self.cellar } else { f64::NAN };
-        let peer = |(name, of): &(&str, f64)| format!("{name} {} ({:.1}×)", short(*of), ratio(*of));
+        let peer = |(name, of): &(&str, f64)| match of / self.cellar {
+            ratio if ratio.is_finite() => format!("{name} {} ({ratio:.1}×)", short(*of)),
+            _ => format!("{name} {}", short(*of)),
+        };
         let met = self.met().map_or("", |met| if met { "met" } else { "NOT MET" });
         [
             self.work.to_owned(),
@@ -70,7 +72,8 @@ fn short(number: f64) -> String {
 /// The table for people.
 pub(crate) fn table(rows: &[Row]) -> String {
     let heads = ["work", "what", "Cellar", "instead, in this run", "goal", ""].map(str::to_owned);
-    let lines: Vec<[String; 6]> = std::iter::once(heads).chain(rows.iter().map(Row::cells)).collect();
+    let lines: Vec<[String; 6]> =
+        std::iter::once(heads).chain(rows.iter().map(Row::cells)).collect();
     let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
     let widths: [usize; 6] = std::array::from_fn(width);
     let mut text = String::new();

@@ -51,7 +51,8 @@ pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
         watch.run(|| write_group(writer.next_row_group()?, &columns))?;
     }
     let file = Arc::new(watch.run(|| writer.into_inner())?);
-    let import_peak_mb = peak.and_then(|peak| peak.mb()).map(|mb| mb - file.len() as f64 / 1e6);
+    let import_peak_mb =
+        peak.and_then(|peak| peak.mb()).map(|mb| (mb - file.len() as f64 / 1e6).max(0.0));
     let cells = f64::from(rows) * f64::from(POPULATED_PER_1000_ROWS) / 1e3;
     let counted = Counted { file: Arc::clone(&file), bytes: Arc::default() };
     let shown = far_view(&counted, rows)?;
@@ -66,7 +67,10 @@ pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
         import_peak_mb,
         far_view_ms: Some(median_s(21, || far_view(&counted, rows)) * 1e3),
         far_view_kb: Some(bytes as f64 / 1e3),
-        decode_ns: Some(median_s(7, || read_group(&counted)) * 1e9 / (f64::from(GROUP_ROWS.min(rows)) * cells / f64::from(rows))),
+        decode_ns: Some(
+            median_s(7, || read_group(&counted)) * 1e9
+                / (f64::from(GROUP_ROWS.min(rows)) * cells / f64::from(rows)),
+        ),
     })
 }
 
@@ -80,11 +84,11 @@ fn column(first: u32, end: u32, number: u32) -> TypedColumn {
         })
     };
     let values = match NAMES[number as usize] {
-        "id" | "quantity" | "date" => Typed::Integers(numbers().map(|number| number as i32).collect()),
-        "price" | "measure" | "total" => Typed::Numbers(numbers().collect()),
-        "active" => {
-            Typed::Bools(all().map(|value| value == ReferenceValue::Bool(true)).collect())
+        "id" | "quantity" | "date" => {
+            Typed::Integers(numbers().map(|number| number as i32).collect())
         }
+        "price" | "measure" | "total" => Typed::Numbers(numbers().collect()),
+        "active" => Typed::Bools(all().map(|value| value == ReferenceValue::Bool(true)).collect()),
         _ => Typed::Texts(
             all()
                 .filter_map(|value| match value {
@@ -108,7 +112,9 @@ fn write_group(
             Typed::Integers(list) => writer.typed::<Int32Type>().write_batch(list, levels, None)?,
             Typed::Numbers(list) => writer.typed::<DoubleType>().write_batch(list, levels, None)?,
             Typed::Bools(list) => writer.typed::<BoolType>().write_batch(list, levels, None)?,
-            Typed::Texts(list) => writer.typed::<ByteArrayType>().write_batch(list, levels, None)?,
+            Typed::Texts(list) => {
+                writer.typed::<ByteArrayType>().write_batch(list, levels, None)?
+            }
         };
         writer.close()?;
     }

@@ -31,7 +31,7 @@ pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
 
 fn written(rows: u32) -> Result<Vec<u8>, Failure> {
     let mut workbook = Workbook::new();
-    let sheet = workbook.add_worksheet_with_constant_memory();
+    let sheet = workbook.add_worksheet_with_constant_memory()?;
     for row in 0..rows {
         for column in 0..COLUMNS {
             let at = u16::try_from(column)?;

@@ -48,14 +48,18 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
     let levels = worker.root()?.map_or(0, |root| root.all_levels().count());
     let peers = peers::fold::measured(options.edits, rows)?;
     let bucket = &worker.bucket;
-    let dollars = bucket.puts as f64 * PUT_DOLLARS
-        + f64::from(rounds) * SNAPSHOT_WRITES * WRITE_DOLLARS;
+    let dollars =
+        bucket.puts as f64 * PUT_DOLLARS + f64::from(rounds) * SNAPSHOT_WRITES * WRITE_DOLLARS;
     eprintln!(
         "fold: {} merges, {} GETs, {:.1} MB PUT of which {:.1} MB roots, {:.1} MB of edits",
-        worker.merges, bucket.gets, bucket.put_bytes as f64 / 1e6, worker.root_bytes as f64 / 1e6,
+        worker.merges,
+        bucket.gets,
+        bucket.put_bytes as f64 / 1e6,
+        worker.root_bytes as f64 / 1e6,
         edit_bytes / 1e6,
     );
-    let mut cpu = Row::new("fold of 1 M edits", "CPU s", scaled(watch.total_s(), options)).at_most(1.2);
+    let mut cpu =
+        Row::new("fold of 1 M edits", "CPU s", scaled(watch.total_s(), options)).at_most(1.2);
     for (name, cpu_s) in peers {
         cpu = cpu.beside(name, Some(scaled(cpu_s, options)));
     }
@@ -65,7 +69,11 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
         Row::new("fold of 1 M edits", "bytes PUT a byte of edits", amplification).at_most(10.0),
         Row::new("fold of 1 M edits", "PUTs a snapshot", bucket.puts as f64 / f64::from(rounds)),
         Row::new("fold of 1 M edits", "levels", levels as f64),
-        Row::new("fold of 1 M edits", "dollars a million edits", dollars * 1e6 / f64::from(options.edits)),
+        Row::new(
+            "fold of 1 M edits",
+            "dollars a million edits",
+            dollars * 1e6 / f64::from(options.edits),
+        ),
         Row::new("first view after that", "objects", view.objects as f64).at_most(7.0),
         Row::new("first view after that", "rounds", view.rounds as f64).at_most(2.0),
         Row::new("first view after that", "KB", view.bytes as f64 / 1e3),

@@ -44,10 +44,18 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
     let decoded = decode_ns(options.rows)?;
     let peers = peers::sheet::measured(options.rows)?;
     let scale = CELLS / (f64::from(options.rows) * f64::from(COLUMNS));
-    let mut size = Row::new("10 M cells", "bytes a populated cell", imported.bytes as f64 / imported.cells as f64)
-        .at_most(2.8).beside("entropy", Some(ENTROPY_BYTES_PER_CELL));
-    let mut write = Row::new("import of 10 M cells", "CPU ms", imported.cpu_s * scale * 1e3).at_most(1_000.0);
-    let mut memory = Row::new("import of 10 M cells", "peak MB", imported.peak_mb.unwrap_or(f64::NAN)).at_most(64.0);
+    let mut size = Row::new(
+        "10 M cells",
+        "bytes a populated cell",
+        imported.bytes as f64 / imported.cells as f64,
+    )
+    .at_most(2.8)
+    .beside("entropy", Some(ENTROPY_BYTES_PER_CELL));
+    let mut write =
+        Row::new("import of 10 M cells", "CPU ms", imported.cpu_s * scale * 1e3).at_most(1_000.0);
+    let mut memory =
+        Row::new("import of 10 M cells", "peak MB", imported.peak_mb.unwrap_or(f64::NAN))
+            .at_most(64.0);
     let mut far = Row::new("50 rows far below, cold", "CPU ms", view.cpu_ms).at_most(1.1);
     let mut far_bytes = Row::new("50 rows far below, cold", "KB of cells", view.kb).at_most(210.0);
     let mut cell = Row::new("decode", "ns a cell", decoded).at_most(6.4);
@@ -81,7 +89,7 @@ fn import(rows: u32) -> Result<Imported, Failure> {
         bucket.put(chunk.reference.hash, chunk.stored);
     }
     // What was stored would be in the object store.
-    let peak_mb = peak.and_then(|peak| peak.mb()).map(|mb| mb - stored as f64 / 1e6);
+    let peak_mb = peak.and_then(|peak| peak.mb()).map(|mb| (mb - stored as f64 / 1e6).max(0.0));
     let cells = sheet.cells;
     let root = watch.run(|| root_of(&mut bucket, sheet))?;
     let bytes = bucket.put_bytes as u64 + root.stored.len() as u64;
@@ -145,9 +153,12 @@ fn far_view(imported: &mut Imported, rows: u32) -> Result<FarView, Failure> {
     };
     let (tile, fetched) = view()?;
     let expected = data::block(first, first + 50);
-    if tile.columns.iter().map(|column| &column.values).ne(
-        expected.columns.iter().map(|column| &column.values),
-    ) {
+    if tile
+        .columns
+        .iter()
+        .map(|column| &column.values)
+        .ne(expected.columns.iter().map(|column| &column.values))
+    {
         return Err("the view shows other cells than were imported".into());
     }
     let cpu_ms = median_s(REPEATS, view) * 1e3;
