@@ -12,6 +12,7 @@
 mod clock;
 mod data;
 mod options;
+mod peak_memory;
 mod peers;
 mod report;
 mod worker;
@@ -24,6 +25,10 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     let options = Options::of(std::env::args().skip(1))?;
+    if let Some(system) = &options.peak {
+        println!("{}", peak_memory::here(system, options.rows)?);
+        return Ok(());
+    }
     let mut rows = Vec::new();
     if options.wants("fold") {
         rows.extend(works::fold::run(&options)?);

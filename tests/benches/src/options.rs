@@ -13,11 +13,14 @@ pub(crate) struct Options {
     /// Random edits.
     pub(crate) edits: u32,
     only: Option<String>,
+    /// What a process of its own imports, to say how much memory that takes: see `peak_memory`.
+    pub(crate) peak: Option<String>,
 }
 
 impl Options {
     pub(crate) fn of(mut arguments: impl Iterator<Item = String>) -> Result<Self, Failure> {
-        let mut options = Self { json: false, rows: 1_000_000, edits: 1_000_000, only: None };
+        let mut options =
+            Self { json: false, rows: 1_000_000, edits: 1_000_000, only: None, peak: None };
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{argument} has no value"));
             match argument.as_str() {
@@ -25,6 +28,7 @@ impl Options {
                 "--rows" => options.rows = number(&value()?, 10_000)?,
                 "--edits" => options.edits = number(&value()?, 1_000)?,
                 "--only" => options.only = Some(work(value()?)?),
+                "--peak" => options.peak = Some(value()?),
                 _ => return Err(format!("`{argument}` is no option").into()),
             }
         }

@@ -31,6 +31,8 @@ pub(crate) mod fold {
 /// A large sheet.
 pub(crate) mod sheet {
     use crate::Failure;
+    #[cfg(feature = "peers")]
+    use crate::peak_memory;
 
     /// What one system makes of the sheet; CPU seconds are of 10 M cells.
     #[derive(Default)]
@@ -46,11 +48,44 @@ pub(crate) mod sheet {
 
     #[cfg(feature = "peers")]
     pub(crate) fn measured(rows: u32) -> Result<Vec<Measured>, Failure> {
-        Ok(vec![
-            super::parquet::measured(rows)?,
-            super::sqlite::measured(rows)?,
-            super::xlsx::measured(rows)?,
-        ])
+        let mut parquet = super::parquet::measured(rows)?;
+        parquet.import_peak_mb = peak_memory::of("parquet", rows)?;
+        let mut sqlite = super::sqlite::measured(rows)?;
+        sqlite.import_peak_mb = peak_memory::of("sqlite", rows)?;
+        let mut xlsx = super::xlsx::measured(rows)?;
+        let mb = peak_memory::of("xlsx", rows)?;
+        xlsx.import_peak_mb = mb.map(|mb| mb * f64::from(super::xlsx::SCALE));
+        Ok(vec![parquet, sqlite, xlsx])
+    }
+
+    /// What an import in a process of its own needs first: a file to read.
+    pub(crate) fn prepared(system: &str, rows: u32) -> Result<Vec<u8>, Failure> {
+        #[cfg(feature = "peers")]
+        if system == "xlsx" {
+            return super::xlsx::written(rows / super::xlsx::SCALE);
+        }
+        let _ = (system, rows);
+        Ok(Vec::new())
+    }
+
+    /// The import of a system, of which nothing is kept.
+    #[cfg(feature = "peers")]
+    pub(crate) fn import_to_nowhere(
+        system: &str,
+        rows: u32,
+        prepared: &[u8],
+    ) -> Result<(), Failure> {
+        match system {
+            "parquet" => super::parquet::import_to_nowhere(rows),
+            "sqlite" => super::sqlite::measured(rows).map(drop),
+            "xlsx" => super::xlsx::read(prepared).map(drop),
+            _ => Err("there is no such system".into()),
+        }
+    }
+
+    #[cfg(not(feature = "peers"))]
+    pub(crate) fn import_to_nowhere(_: &str, _: u32, _: &[u8]) -> Result<(), Failure> {
+        Err("there is no such system in this build".into())
     }
 
     #[cfg(not(feature = "peers"))]

@@ -1,6 +1,7 @@
 //! Parquet, zstd level 3, row groups of 122,880 rows (as DuckDB writes them), all else by default:
 //! typed columns, dictionaries, pages with an index.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,7 +17,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::sheet::Measured;
 use crate::Failure;
-use crate::clock::{PeakMemory, Stopwatch, median_s};
+use crate::clock::{Stopwatch, median_s};
 
 const SCHEMA: &str = "message sheet {
     required int32 id; required binary product (UTF8); required binary code (UTF8);
@@ -40,19 +41,8 @@ struct TypedColumn {
 }
 
 pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
-    let (mut watch, peak) = (Stopwatch::default(), PeakMemory::begin());
-    let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
-    let properties = WriterProperties::builder().set_compression(compression).build();
-    let schema = Arc::new(parse_message_type(SCHEMA)?);
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
-    for first in (0..rows).step_by(GROUP_ROWS as usize) {
-        let end = rows.min(first + GROUP_ROWS);
-        let columns: Vec<TypedColumn> = (0..COLUMNS).map(|at| column(first, end, at)).collect();
-        watch.run(|| write_group(writer.next_row_group()?, &columns))?;
-    }
-    let file = Arc::new(watch.run(|| writer.into_inner())?);
-    let import_peak_mb =
-        peak.and_then(|peak| peak.mb()).map(|mb| (mb - file.len() as f64 / 1e6).max(0.0));
+    let mut watch = Stopwatch::default();
+    let file = Arc::new(written(rows, Vec::new(), &mut watch)?);
     let cells = f64::from(rows) * f64::from(POPULATED_PER_1000_ROWS) / 1e3;
     let counted = Counted { file: Arc::clone(&file), bytes: Arc::default() };
     let shown = far_view(&counted, rows)?;
@@ -60,18 +50,34 @@ pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
     if !(400..=500).contains(&shown) {
         return Err(format!("Parquet shows {shown} cells of 50 rows").into());
     }
+    let decoded_cells = cells * f64::from(GROUP_ROWS.min(rows)) / f64::from(rows);
     Ok(Measured {
         name: "Parquet",
         bytes_per_cell: Some(file.len() as f64 / cells),
         import_cpu_s: Some(watch.total_s() * 1e6 / f64::from(rows)),
-        import_peak_mb,
         far_view_ms: Some(median_s(21, || far_view(&counted, rows)) * 1e3),
         far_view_kb: Some(bytes as f64 / 1e3),
-        decode_ns: Some(
-            median_s(7, || read_group(&counted)) * 1e9
-                / (f64::from(GROUP_ROWS.min(rows)) * cells / f64::from(rows)),
-        ),
+        decode_ns: Some(median_s(7, || read_group(&counted)) * 1e9 / decoded_cells),
+        ..Measured::default()
     })
+}
+
+/// The same without a file.
+pub(super) fn import_to_nowhere(rows: u32) -> Result<(), Failure> {
+    written(rows, std::io::sink(), &mut Stopwatch::default()).map(drop)
+}
+
+fn written<W: Write + Send>(rows: u32, to: W, watch: &mut Stopwatch) -> Result<W, Failure> {
+    let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let mut writer = SerializedFileWriter::new(to, schema, Arc::new(properties))?;
+    for first in (0..rows).step_by(GROUP_ROWS as usize) {
+        let end = rows.min(first + GROUP_ROWS);
+        let columns: Vec<TypedColumn> = (0..COLUMNS).map(|at| column(first, end, at)).collect();
+        watch.run(|| write_group(writer.next_row_group()?, &columns))?;
+    }
+    Ok(watch.run(|| writer.into_inner())?)
 }
 
 fn column(first: u32, end: u32, number: u32) -> TypedColumn {
@@ -101,8 +107,8 @@ fn column(first: u32, end: u32, number: u32) -> TypedColumn {
     TypedColumn { values, levels }
 }
 
-fn write_group(
-    mut group: SerializedRowGroupWriter<'_, Vec<u8>>,
+fn write_group<W: Write + Send>(
+    mut group: SerializedRowGroupWriter<'_, W>,
     columns: &[TypedColumn],
 ) -> Result<(), Failure> {
     for TypedColumn { values, levels } in columns {

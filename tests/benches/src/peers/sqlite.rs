@@ -8,7 +8,7 @@ use rusqlite::{Connection, params, params_from_iter};
 
 use super::sheet::Measured;
 use crate::Failure;
-use crate::clock::{PeakMemory, Stopwatch, median_s};
+use crate::clock::{Stopwatch, median_s};
 use crate::data::Edit;
 use crate::works::fold::SNAPSHOT_EDITS;
 
@@ -73,7 +73,7 @@ pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
     let columns: Vec<String> = (0..COLUMNS).map(|number| format!("c{number}")).collect();
     connection.execute_batch(&format!("CREATE TABLE sheet ({})", columns.join(", ")))?;
     let insert = format!("INSERT INTO sheet VALUES ({})", vec!["?"; columns.len()].join(", "));
-    let (mut watch, peak) = (Stopwatch::default(), PeakMemory::begin());
+    let mut watch = Stopwatch::default();
     let transaction = connection.transaction()?;
     for first in (0..rows).step_by(BATCH as usize) {
         let row = |row| (0..COLUMNS).map(|column| Stored(value(row, column))).collect::<Vec<_>>();
@@ -87,7 +87,6 @@ pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
         })?;
     }
     watch.run(|| transaction.commit())?;
-    let import_peak_mb = peak.and_then(|peak| peak.mb());
     watch.run(|| connection.close().map_err(|(_, error)| error))?;
     let scale = 1e6 / f64::from(rows);
     let cells = f64::from(rows) * f64::from(POPULATED_PER_1000_ROWS) / 1e3;
@@ -95,7 +94,6 @@ pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
         name: "SQLite",
         bytes_per_cell: Some(std::fs::metadata(&path)?.len() as f64 / cells),
         import_cpu_s: Some(watch.total_s() * scale),
-        import_peak_mb,
         far_view_ms: Some(median_s(21, || far_view(&path, rows)) * 1e3),
         ..Measured::default()
     })

@@ -9,27 +9,27 @@ use rust_xlsxwriter::Workbook;
 
 use super::sheet::Measured;
 use crate::Failure;
-use crate::clock::{PeakMemory, timed};
+use crate::clock::timed;
+
+/// One in so many rows.
+pub(super) const SCALE: u32 = 20;
 
 pub(super) fn measured(rows: u32) -> Result<Measured, Failure> {
-    let few = rows / 20;
+    let few = rows / SCALE;
     let file = written(few)?;
-    let peak = PeakMemory::begin();
     let (cells, cpu_s) = timed(|| read(&file));
-    let mb = peak.and_then(|peak| peak.mb());
     let scale = 1e6 / f64::from(few);
     Ok(Measured {
         name: "xlsx (calamine, scaled)",
         bytes_per_cell: Some(file.len() as f64 / cells? as f64),
         import_cpu_s: Some(cpu_s * scale),
-        import_peak_mb: mb.map(|mb| mb * scale),
         far_view_ms: Some(cpu_s * scale * 1e3),
         far_view_kb: Some(file.len() as f64 * scale / 1e3),
         ..Measured::default()
     })
 }
 
-fn written(rows: u32) -> Result<Vec<u8>, Failure> {
+pub(super) fn written(rows: u32) -> Result<Vec<u8>, Failure> {
     let mut workbook = Workbook::new();
     let sheet = workbook.add_worksheet_with_constant_memory()?;
     for row in 0..rows {
@@ -46,7 +46,7 @@ fn written(rows: u32) -> Result<Vec<u8>, Failure> {
     Ok(workbook.save_to_buffer()?)
 }
 
-fn read(file: &[u8]) -> Result<usize, Failure> {
+pub(super) fn read(file: &[u8]) -> Result<usize, Failure> {
     let mut workbook: Xlsx<_> = calamine::open_workbook_from_rs(Cursor::new(file))?;
     let range = workbook.worksheet_range_at(0).ok_or("there is no sheet")??;
     Ok(range.used_cells().count())

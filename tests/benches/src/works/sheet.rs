@@ -3,7 +3,7 @@
 use cellar_core::axis_map::{Axis, AxisMap};
 use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
-use cellar_core::snapshot::chunk::{chunk_of, decode, encode, unpack};
+use cellar_core::snapshot::chunk::{Chunk, chunk_of, decode, encode, unpack};
 use cellar_core::snapshot::fold::FoldedLevel;
 use cellar_core::snapshot::index::{Kept, pack_level};
 use cellar_core::snapshot::level::{Level, LevelSheet};
@@ -17,11 +17,11 @@ use cellar_core::snapshot::tile::Tile;
 use cellar_core::snapshot::{PackLimits, view};
 use cellar_reference_data::{COLUMNS, ENTROPY_BYTES_PER_CELL};
 
-use crate::clock::{PeakMemory, Stopwatch, median_s};
+use crate::clock::{Stopwatch, median_s};
 use crate::data;
 use crate::report::Row;
 use crate::worker::Bucket;
-use crate::{Failure, Options, peers};
+use crate::{Failure, Options, peak_memory, peers};
 
 /// Repetitions of short works.
 const REPEATS: usize = 21;
@@ -35,13 +35,13 @@ struct Imported {
     cells: u64,
     bytes: u64,
     cpu_s: f64,
-    peak_mb: Option<f64>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
     let mut imported = import(options.rows)?;
     let view = far_view(&mut imported, options.rows)?;
     let decoded = decode_ns(options.rows)?;
+    let memory = peak_memory::of("cellar", options.rows)?;
     let peers = peers::sheet::measured(options.rows)?;
     let scale = CELLS / (f64::from(options.rows) * f64::from(COLUMNS));
     let mut size = Row::new(
@@ -54,8 +54,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
     let mut write =
         Row::new("import of 10 M cells", "CPU ms", imported.cpu_s * scale * 1e3).at_most(1_000.0);
     let mut memory =
-        Row::new("import of 10 M cells", "peak MB", imported.peak_mb.unwrap_or(f64::NAN))
-            .at_most(64.0);
+        Row::new("import of 10 M cells", "peak MB", memory.unwrap_or(f64::NAN)).at_most(64.0);
     let mut far = Row::new("50 rows far below, cold", "CPU ms", view.cpu_ms).at_most(1.1);
     let mut far_bytes = Row::new("50 rows far below, cold", "KB of cells", view.kb).at_most(210.0);
     let mut cell = Row::new("decode", "ns a cell", decoded).at_most(6.4);
@@ -73,27 +72,33 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
 
 /// Writes the sheet from blocks in memory, whose making is not measured.
 fn import(rows: u32) -> Result<Imported, Failure> {
-    let mut bucket = Bucket::default();
-    let (mut writer, mut watch) = (SheetWriter::default(), Stopwatch::default());
-    let peak = PeakMemory::begin();
-    let mut stored = 0;
-    for block in data::blocks(rows) {
-        for chunk in watch.run(|| writer.push(block, &chunk_of))? {
-            stored += chunk.stored.len();
-            bucket.put(chunk.reference.hash, chunk.stored);
-        }
-    }
-    let (sheet, chunks) = watch.run(|| writer.finish(&chunk_of))?;
-    for chunk in chunks {
-        stored += chunk.stored.len();
-        bucket.put(chunk.reference.hash, chunk.stored);
-    }
-    // What was stored would be in the object store.
-    let peak_mb = peak.and_then(|peak| peak.mb()).map(|mb| (mb - stored as f64 / 1e6).max(0.0));
+    let (mut bucket, mut watch) = (Bucket::default(), Stopwatch::default());
+    let put = |chunk: Chunk| bucket.put(chunk.reference.hash, chunk.stored);
+    let sheet = written(rows, &mut watch, put)?;
     let cells = sheet.cells;
     let root = watch.run(|| root_of(&mut bucket, sheet))?;
     let bytes = bucket.put_bytes as u64 + root.stored.len() as u64;
-    Ok(Imported { bucket, root, cells, bytes, cpu_s: watch.total_s(), peak_mb })
+    Ok(Imported { bucket, root, cells, bytes, cpu_s: watch.total_s() })
+}
+
+/// The same without an object store.
+pub(crate) fn import_to_nowhere(rows: u32) -> Result<(), Failure> {
+    written(rows, &mut Stopwatch::default(), drop)?;
+    Ok(())
+}
+
+fn written(
+    rows: u32,
+    watch: &mut Stopwatch,
+    mut put: impl FnMut(Chunk),
+) -> Result<WrittenSheet, Failure> {
+    let mut writer = SheetWriter::default();
+    for block in data::blocks(rows) {
+        watch.run(|| writer.push(block, &chunk_of))?.into_iter().for_each(&mut put);
+    }
+    let (sheet, chunks) = watch.run(|| writer.finish(&chunk_of))?;
+    chunks.into_iter().for_each(put);
+    Ok(sheet)
 }
 
 /// The root of a workbook with this sheet.
