@@ -251,8 +251,9 @@ pub const INLINE_YOUNG_BYTES: usize = 512 * 1024;
 /// as for one level.
 pub const INLINE_FORMATS_BYTES: usize = 4 * 1024;
 /// Bytes of the young level's cells, as they stand in the root, from which on it becomes a level of its
-/// own (design `3-snapshots.md` §1, Policy).
-pub const YOUNG_BYTES: usize = 64 * 1024;
+/// own (design `3-snapshots.md` §1, Policy): with more, rewriting it at each snapshot costs more than
+/// the merges that are saved.
+pub const YOUNG_BYTES: usize = 24 * 1024;
 /// Cells from which on nobody tries whether they fit the young level.
 pub const MAX_YOUNG_CELLS: usize = 64 * 1024;
 /// Runs of an axis's map, and spans of cleared regions, of one sheet of one level. One operation may go

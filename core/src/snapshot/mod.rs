@@ -24,6 +24,7 @@ pub mod root;
 pub mod round;
 pub mod tile;
 pub mod view;
+mod zstd_frames;
 
 pub use error::SnapshotError;
 pub use packer::PackLimits;

@@ -4,12 +4,11 @@ use std::io::Read;
 
 use super::SnapshotError;
 use super::level::{ChunkHash, ChunkRef};
+use super::zstd_frames;
 use crate::limits::{
     MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
 };
 
-/// A fast level that is good enough.
-const COMPRESSION_LEVEL: i32 = 3;
 /// No object is longer than this window, as a power of two: a frame that asks for more memory to be
 /// unpacked is refused.
 const WINDOW_LOG: u32 = 23;
@@ -56,8 +55,7 @@ impl ChunkHash {
 /// [`SnapshotError::TooLong`] beyond the bounds.
 pub fn pack(bytes: &[u8], bounds: Bounds) -> Result<PackedObject, SnapshotError> {
     check_length(bytes.len(), bounds.plain_bytes)?;
-    let stored = zstd::bulk::compress(bytes, COMPRESSION_LEVEL);
-    let stored = stored.map_err(|_| SnapshotError::Compression)?;
+    let stored = zstd_frames::compress(&[bytes]).map_err(|_| SnapshotError::Compression)?;
     check_length(stored.len(), bounds.stored_bytes)?;
     let bytes_stored = u32::try_from(stored.len()).unwrap_or(u32::MAX);
     Ok(PackedObject { chunk: ChunkRef { hash: ChunkHash::of(bytes), bytes: bytes_stored }, stored })
@@ -78,6 +76,10 @@ pub fn unpack(hash: ChunkHash, stored: &[u8], bounds: Bounds) -> Result<Vec<u8>,
 }
 
 fn decompress(stored: &[u8], max_bytes: usize) -> Result<Vec<u8>, SnapshotError> {
+    // As all that we store; what others store need not say how long it is.
+    if let Some(bytes) = zstd_frames::decompress(stored, max_bytes) {
+        return Ok(bytes);
+    }
     let fault = |_| SnapshotError::Compression;
     let mut decoder = zstd::stream::read::Decoder::with_buffer(stored).map_err(fault)?;
     decoder.window_log_max(WINDOW_LOG).map_err(fault)?;
@@ -101,6 +103,7 @@ fn check_length(bytes: usize, max: usize) -> Result<(), SnapshotError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::zstd_frames::COMPRESSION_LEVEL;
     use super::*;
 
     const SMALL: Bounds = Bounds { plain_bytes: 1_000, stored_bytes: 100 };

@@ -58,14 +58,14 @@ impl Counts {
         if size < SMALL_BYTES {
             return size;
         }
-        let log_of_total = log2(total);
-        let logs = LOGS.as_slice();
-        let (mut bits, mut distinct, mut most) = (0_u64, 0_u64, 0_u32);
-        for count in self.counts.iter().copied().filter(|count| *count > 0) {
-            bits += u64::from(count) * log_of_total.saturating_sub(log_of(logs, count));
-            distinct += 1;
+        let weights = WEIGHTS.as_slice();
+        let (mut saved, mut distinct, mut most) = (0_u64, 0_u64, 0_u32);
+        for count in self.counts {
+            saved += weight(weights, count);
+            distinct += u64::from(count > 0);
             most = most.max(count);
         }
+        let bits = (total * log2(total)).saturating_sub(saved);
         let coded = (bits >> FRACTION_BITS).max(total) / 8 + distinct / 2;
         let rare = total.saturating_sub(u64::from(most));
         let packed = 8 + coded.min(rare * REPETITION_BYTES);
@@ -90,13 +90,13 @@ fn bump(counts: &mut [u32; 256], byte: u8) {
     }
 }
 
-/// Logarithms of small numbers: nearly all counts are.
-static LOGS: LazyLock<Vec<u64>> =
-    LazyLock::new(|| (0..2_048).map(|n: u64| log2(n.max(1))).collect());
+/// Small numbers times their logarithms: nearly all counts are small.
+static WEIGHTS: LazyLock<Vec<u64>> =
+    LazyLock::new(|| (0..2_048).map(|n: u64| n * log2(n.max(1))).collect());
 
-fn log_of(logs: &[u64], count: u32) -> u64 {
+fn weight(weights: &[u64], count: u32) -> u64 {
     let at = usize::try_from(count).unwrap_or(usize::MAX);
-    logs.get(at).copied().unwrap_or_else(|| log2(u64::from(count)))
+    weights.get(at).copied().unwrap_or_else(|| u64::from(count) * log2(u64::from(count)))
 }
 
 /// The binary logarithm of a number that is not zero, in 65,536ths.

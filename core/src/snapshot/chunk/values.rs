@@ -38,7 +38,8 @@ fn write_kind(
                 TileValue::Number(number) => Some(*number),
                 _ => None,
             };
-            let numbers: Vec<f64> = values.filter_map(number).collect();
+            let mut numbers: Vec<f64> = Vec::with_capacity(layer.len());
+            numbers.extend(values.filter_map(number));
             if numbers.iter().any(|number| !number.is_finite()) {
                 return Err(TileTooLarge::Part("a number is not finite"));
             }

@@ -1,6 +1,7 @@
 //! What entries did to one sheet whose older cells are not at hand.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::Value;
@@ -24,8 +25,15 @@ pub(super) struct DeltaCell {
 }
 
 impl DeltaCell {
+    fn is_nothing(&self) -> bool {
+        self.value.is_none() && self.format.is_none()
+    }
+
     fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 160;
+        if self.is_nothing() {
+            return 0;
+        }
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let value = self.value.as_ref().map_or(0, |(value, formula)| match value {
             Value::Text(content) => content.len().saturating_add(text(formula)),
@@ -146,15 +154,26 @@ impl Delta {
     }
 
     fn change(&mut self, id: CellId, change: impl FnOnce(&mut DeltaCell)) {
-        let cell = self.cells.entry(id).or_default();
-        let blank = *cell == DeltaCell::default();
-        let before = if blank { 0 } else { cell.weight_bytes() };
-        change(cell);
-        let gone = *cell == DeltaCell::default();
-        let after = if gone { 0 } else { cell.weight_bytes() };
-        if gone {
-            self.cells.remove(&id);
-        }
+        let (before, after) = match self.cells.entry(id) {
+            Entry::Vacant(entry) => {
+                let mut cell = DeltaCell::default();
+                change(&mut cell);
+                let after = cell.weight_bytes();
+                if !cell.is_nothing() {
+                    entry.insert(cell);
+                }
+                (0, after)
+            }
+            Entry::Occupied(mut entry) => {
+                let before = entry.get().weight_bytes();
+                change(entry.get_mut());
+                let after = entry.get().weight_bytes();
+                if entry.get().is_nothing() {
+                    entry.remove();
+                }
+                (before, after)
+            }
+        };
         self.weight_bytes = self.weight_bytes.saturating_sub(before).saturating_add(after);
     }
 

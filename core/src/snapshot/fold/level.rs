@@ -67,7 +67,7 @@ impl FoldedLevel {
             Some((columns.index(*column)?, rows.index(*row)?, cell))
         });
         let mut placed: Vec<(u32, u32, &DeltaCell)> = placed.collect();
-        placed.sort_unstable_by_key(|(column, row, _)| (*column, *row));
+        placed.sort_unstable_by_key(|(column, row, _)| u64::from(*column) << 32 | u64::from(*row));
         let mut tile = Tile::default();
         for (number, row, cell) in placed {
             if tile.columns.last().is_none_or(|column| column.column != number) {

@@ -21,11 +21,16 @@ struct Stream {
     rows: Vec<u32>,
     indices: Vec<usize>,
     at: usize,
+    /// The row that comes next; `NO_ROW` behind the last.
+    next: u32,
 }
+
+/// No row is so large.
+const NO_ROW: u32 = u32::MAX;
 
 impl Stream {
     fn of(rows: &[u32], runs: &[Run], hidden: &Spans) -> Self {
-        let mut stream = Self { rows: Vec::new(), indices: Vec::new(), at: 0 };
+        let mut stream = Self { rows: Vec::new(), indices: Vec::new(), at: 0, next: NO_ROW };
         for run in runs {
             let first = rows.partition_point(|row| *row < run.src);
             let end = run.src.saturating_add(run.len);
@@ -44,30 +49,51 @@ impl Stream {
                 });
             }
         }
+        stream.skip(0);
         stream
     }
 
-    fn next_row(&self) -> Option<u32> {
-        self.rows.get(self.at).copied()
+    fn skip(&mut self, count: usize) {
+        self.at = self.at.saturating_add(count);
+        self.next = self.rows.get(self.at).copied().unwrap_or(NO_ROW);
+    }
+
+    /// What is above a row.
+    fn take_above(&mut self, row: u32, mut each: impl FnMut(u32, usize)) {
+        let rows = self.rows.get(self.at..).unwrap_or_default();
+        let indices = self.indices.get(self.at..).unwrap_or_default();
+        let mut taken = 0_usize;
+        for (own, index) in rows.iter().zip(indices).take_while(|(own, _)| **own < row) {
+            each(*own, *index);
+            taken = taken.saturating_add(1);
+        }
+        self.skip(taken);
     }
 }
 
 /// For each row of any stream, the newest that has it: its number and the index in its layer.
 fn newest_of_each(mut streams: Vec<Stream>, mut each: impl FnMut(u32, usize, usize)) {
-    if let [only] = streams.as_slice() {
-        only.rows.iter().zip(&only.indices).for_each(|(row, index)| each(*row, 0, *index));
-        return;
-    }
-    while let Some(row) = streams.iter().filter_map(Stream::next_row).min() {
-        let mut newest = None;
-        for (number, stream) in streams.iter_mut().enumerate() {
-            if stream.next_row() == Some(row) {
-                newest = stream.indices.get(stream.at).map(|index| (number, *index));
-                stream.at = stream.at.saturating_add(1);
+    loop {
+        // The next row, the newest that has it, and the next row of another behind that.
+        let (mut row, mut newest, mut bound) = (NO_ROW, 0, NO_ROW);
+        for (number, stream) in streams.iter().enumerate() {
+            if stream.next < row {
+                (bound, row, newest) = (row, stream.next, number);
+            } else if stream.next == row {
+                newest = number;
+            } else {
+                bound = bound.min(stream.next);
             }
         }
-        if let Some((number, index)) = newest {
-            each(row, number, index);
+        if row == NO_ROW {
+            return;
+        }
+        for older in streams.iter_mut().take(newest).filter(|older| older.next == row) {
+            older.skip(1);
+            bound = bound.min(older.next);
+        }
+        if let Some(stream) = streams.get_mut(newest) {
+            stream.take_above(bound, |row, index| each(row, newest, index));
         }
     }
 }
@@ -90,6 +116,9 @@ fn merge_values(
         Stream::of(part.column.values.rows(), part.runs, &part.hidden_values)
     };
     let (parts, streams) = filled(parts, of);
+    for (part, stream) in parts.iter().zip(&streams) {
+        values.reserve(stream.rows.len(), &part.column.values);
+    }
     newest_of_each(streams, |row, number, index| {
         let Some(column) = parts.get(number).map(|part| part.column) else { return };
         if below.is_nothing() && column.values.values().get(index) == Some(&TileValue::Empty) {

@@ -38,6 +38,8 @@ pub struct Base {
 pub struct YoungSheet {
     changes: LevelSheet,
     tile: Arc<Tile>,
+    /// Bytes of the tile as it stands in the root.
+    bytes: usize,
 }
 
 impl YoungSheet {
@@ -45,6 +47,11 @@ impl YoungSheet {
     #[must_use]
     pub fn input(&self) -> LevelInput {
         LevelInput::in_memory(self.changes.clone(), Arc::clone(&self.tile))
+    }
+
+    /// Cells of its tile, and bytes of that as it stands in the root.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.tile.cells(), self.bytes)
     }
 }
 
@@ -116,11 +123,13 @@ fn young(
     let all = level.level.load_all(&|hash| objects.index.get(hash))?;
     let Some(level) = missing.take(fetch(all, ObjectKind::Index)) else { return Ok(young) };
     for mut sheet in level.sheets {
-        let tile = match std::mem::take(&mut sheet.stripes).as_slice() {
-            [] => Tile::default(),
+        let (tile, bytes) = match std::mem::take(&mut sheet.stripes).as_slice() {
+            [] => (Tile::default(), 0),
             [stripe] => match stripe.tiles.as_slice() {
                 [tile] if stripe.columns.first == 0 && tile.rows.first == 0 => match &tile.stored {
-                    StoredTile::Inline(bytes) => chunk::decode(bytes).map_err(|_| NO_YOUNG_TILE)?,
+                    StoredTile::Inline(bytes) => {
+                        (chunk::decode(bytes).map_err(|_| NO_YOUNG_TILE)?, bytes.len())
+                    }
                     StoredTile::Chunk(_) => return Err(NO_YOUNG_TILE),
                 },
                 _ => return Err(NO_YOUNG_TILE),
@@ -128,7 +137,7 @@ fn young(
             _ => return Err(NO_YOUNG_TILE),
         };
         let number = sheet.sheet;
-        young.insert(number, YoungSheet { changes: sheet, tile: Arc::new(tile) });
+        young.insert(number, YoungSheet { changes: sheet, tile: Arc::new(tile), bytes });
     }
     Ok(young)
 }

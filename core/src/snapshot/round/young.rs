@@ -27,14 +27,28 @@ pub enum Plan {
 /// # Errors
 /// [`SnapshotError`] if the next root would be beyond a limit.
 pub fn plan(base: &Base, folded: &FoldedRound) -> Result<Plan, SnapshotError> {
-    let inputs = inputs(base, folded, base.levels.len());
-    match young(&inputs) {
+    let fits = || young(&inputs(base, folded, base.levels.len()));
+    match if is_too_large(base, folded) { None } else { fits() } {
         Some(level) => {
             let root = next_root(base, folded, base.levels.clone(), Some(&level))?;
             Ok(Plan::Young(Box::new(root)))
         }
         None => Ok(Plan::Merge(Box::new(MergePlan::new(base, folded)))),
     }
+}
+
+/// Whether nobody needs to try whether all fits into the young level: what is new takes as much a cell
+/// as what is there.
+fn is_too_large(base: &Base, folded: &FoldedRound) -> bool {
+    let sizes = base.young.values().map(super::base::YoungSheet::size);
+    let add = |(cells, bytes): (usize, usize), more: (usize, usize)| {
+        (cells.saturating_add(more.0), bytes.saturating_add(more.1))
+    };
+    let (cells, bytes) = sizes.fold((0, 0), add);
+    let new = folded.level.sheets.iter().map(|sheet| sheet.tile.cells());
+    let new = new.fold(0, usize::saturating_add);
+    let of_new = bytes.saturating_mul(new).checked_div(cells).unwrap_or(0);
+    bytes.saturating_add(of_new) > YOUNG_BYTES
 }
 
 /// The young level and what was folded, sheet by sheet, above so many levels.

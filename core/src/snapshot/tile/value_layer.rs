@@ -152,21 +152,80 @@ impl ValueLayer {
         self.rows.partition_point(|other| *other < row)
     }
 
+    /// Makes room for so many values of another layer, which has its texts spread evenly.
+    pub(in crate::snapshot) fn reserve(&mut self, values: usize, other: &Self) {
+        self.rows.reserve(values);
+        self.values.reserve(values);
+        let texts = other.texts.len().saturating_mul(values).checked_div(other.len());
+        self.texts.reserve(texts.unwrap_or(0));
+    }
+
     /// Adds all of a layer that begins below this one's last row.
     pub fn append(&mut self, other: &Self) {
-        (0..).zip(&other.rows).for_each(|(index, row)| self.push_from(*row, other, index));
+        if self.rows.last().zip(other.rows.first()).is_some_and(|(last, first)| last >= first) {
+            (0..).zip(&other.rows).for_each(|(index, row)| self.push_from(*row, other, index));
+            return;
+        }
+        let texts = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        let long = u32::try_from(self.long.len()).unwrap_or(u32::MAX);
+        self.rows.extend_from_slice(&other.rows);
+        self.texts.push_str(&other.texts);
+        let text = |span: TextSpan| TextSpan { start: span.start.saturating_add(texts), ..span };
+        self.values.extend(other.values.iter().map(|value| match value {
+            TileValue::Text(span) => TileValue::Text(text(*span)),
+            TileValue::Long(number) => TileValue::Long(number.saturating_add(long)),
+            value => *value,
+        }));
+        self.long.extend(other.long.iter().map(|it| LongText { preview: text(it.preview), ..*it }));
     }
 
     /// What is in some rows, counted from `top`.
     #[must_use]
     pub fn part(&self, rows: &Range<u32>, top: u32) -> Self {
+        let inside = self.above(rows.start)..self.above(rows.end);
+        let values = self.values.get(inside.clone()).unwrap_or_default();
         let mut part = Self::default();
-        for index in self.above(rows.start)..self.above(rows.end) {
+        if let Some(texts) = self.texts_in_a_row(values) {
+            let first = texts.start;
+            let all = TextSpan { start: first, len: texts.end.saturating_sub(first) };
+            part.texts.push_str(all.of(&self.texts));
+            let rows = self.rows.get(inside).unwrap_or_default();
+            part.rows.extend(rows.iter().map(|row| row.saturating_sub(top)));
+            part.values.extend(values.iter().map(|value| match value {
+                TileValue::Text(span) => {
+                    TileValue::Text(TextSpan { start: span.start.saturating_sub(first), ..*span })
+                }
+                value => *value,
+            }));
+            return part;
+        }
+        part.reserve(values.len(), self);
+        for index in inside {
             if let Some(row) = self.rows.get(index) {
                 part.push_from(row.saturating_sub(top), self, index);
             }
         }
         part
+    }
+
+    /// The bytes in which the texts of values stand, if these stand one behind the other, and none
+    /// is an object of its own.
+    fn texts_in_a_row(&self, values: &[TileValue]) -> Option<Range<u32>> {
+        let mut bytes: Option<Range<u32>> = None;
+        for value in values {
+            match value {
+                TileValue::Text(span) => {
+                    let all = bytes.get_or_insert(span.start..span.start);
+                    if all.end != span.start {
+                        return None;
+                    }
+                    all.end = span.start.checked_add(span.len)?;
+                }
+                TileValue::Long(_) => return None,
+                _ => {}
+            }
+        }
+        Some(bytes.unwrap_or_default())
     }
 
     /// A layer from parts that the caller has checked: rows ascend, each has a value, numbers are

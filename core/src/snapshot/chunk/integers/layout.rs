@@ -57,6 +57,7 @@ impl Layout {
                 let width = bit_packing::width(range);
                 write_signed(out, least);
                 out.push(u8::try_from(width).unwrap_or(u8::MAX));
+                out.reserve(bit_packing::packed_len(block.len(), width));
                 bit_packing::pack(out, block, least, width);
             }),
             Self::Planes => write_planes(out, values),
@@ -113,6 +114,7 @@ fn write_planes(out: &mut Vec<u8>, values: &[i64]) {
     let planes = bit_packing::width(range).div_ceil(8);
     write_signed(out, least);
     out.push(u8::try_from(planes).unwrap_or(u8::MAX));
+    out.reserve(values.len().saturating_mul(usize::try_from(planes).unwrap_or(0)));
     for plane in 0..planes {
         let byte = |value: &i64| {
             let above = value.wrapping_sub(least).cast_unsigned() >> (8 * plane);

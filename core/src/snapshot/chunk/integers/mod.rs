@@ -33,11 +33,15 @@ pub(super) fn write(out: &mut Vec<u8>, values: &[i64]) -> usize {
     best.1
 }
 
+/// Bytes before those of the layout, at most.
+const HEAD_BYTES: usize = 32;
+
 /// The bytes with a transform, and what they will take compressed.
 fn candidate(values: &[i64], transform: Transform) -> (Vec<u8>, usize) {
     let (heads, rest) = transform.apply(values);
     let written = |layout: Layout| {
-        let mut bytes = vec![transform.number() | layout.number() << 2];
+        let mut bytes = Vec::with_capacity(HEAD_BYTES.saturating_add(rest.len()));
+        bytes.push(transform.number() | layout.number() << 2);
         heads.iter().for_each(|head| write_signed(&mut bytes, *head));
         let front = bytes.len();
         layout.write(&mut bytes, &rest);

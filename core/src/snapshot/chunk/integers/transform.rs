@@ -1,5 +1,7 @@
 //! What is written of integers: they themselves, their differences, or the differences of these.
 
+use std::borrow::Cow;
+
 use crate::snapshot::chunk::bit_packing::{BLOCK, width};
 
 /// What is done to integers before they are laid out.
@@ -32,14 +34,16 @@ impl Transform {
     }
 
     /// The numbers before, and those to be laid out.
-    pub(super) fn apply(self, values: &[i64]) -> (Vec<i64>, Vec<i64>) {
+    pub(super) fn apply(self, values: &[i64]) -> (Vec<i64>, Cow<'_, [i64]>) {
         match self {
-            Self::None => (Vec::new(), values.to_vec()),
-            Self::Differences => (values.first().copied().into_iter().collect(), deltas(values)),
+            Self::None => (Vec::new(), Cow::Borrowed(values)),
+            Self::Differences => {
+                (values.first().copied().into_iter().collect(), Cow::Owned(deltas(values)))
+            }
             Self::Curve => {
                 let slopes = deltas(values);
                 let heads = values.first().into_iter().chain(slopes.first()).copied().collect();
-                (heads, deltas(&slopes))
+                (heads, Cow::Owned(deltas(&slopes)))
             }
         }
     }

@@ -18,7 +18,7 @@ impl<'a> Distinct<'a> {
     /// `None` if more than three of four texts are distinct, in the beginning or in all. About
     /// `expected` texts will come.
     pub(super) fn new(texts: impl Iterator<Item = &'a str>, expected: usize) -> Option<Self> {
-        let mut this = Self { texts: Vec::new(), codes: Vec::new() };
+        let mut this = Self { texts: Vec::new(), codes: Vec::with_capacity(expected) };
         // Most columns of scattered edits have a few texts only.
         let mut table = vec![(0, EMPTY); (expected.min(SAMPLE) * 4).next_power_of_two().max(16)];
         for text in texts {
@@ -47,9 +47,9 @@ impl<'a> Distinct<'a> {
     }
 
     /// Where a text is in the table, or is to be put.
-    fn slot(&self, table: &[(u64, u32)], hash: u64, text: &str) -> Option<usize> {
+    fn slot(&self, table: &[(u32, u32)], hash: u32, text: &str) -> Option<usize> {
         let mask = table.len() - 1;
-        let first = usize::try_from(hash >> 32).unwrap_or(0);
+        let first = usize::try_from(hash).unwrap_or(0);
         (first..first + MOST_STEPS).map(|slot| slot & mask).find(|slot| {
             table.get(*slot).is_none_or(|(other, code)| {
                 let known = || usize::try_from(*code).ok().and_then(|code| self.texts.get(code));
@@ -58,7 +58,7 @@ impl<'a> Distinct<'a> {
         })
     }
 
-    fn grown(&self, table: &[(u64, u32)]) -> Option<Vec<(u64, u32)>> {
+    fn grown(&self, table: &[(u32, u32)]) -> Option<Vec<(u32, u32)>> {
         let mut grown = vec![(0, EMPTY); table.len() * 4];
         for entry in table.iter().filter(|(_, code)| *code != EMPTY) {
             // All are different: an empty place is looked for.
@@ -73,16 +73,18 @@ impl<'a> Distinct<'a> {
 const EMPTY: u32 = u32::MAX;
 
 /// Folded multiplication, 8 bytes at a time.
-fn hash(bytes: &[u8]) -> u64 {
+fn hash(bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
     last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
     let length = u64::try_from(bytes.len()).unwrap_or(0);
-    words.iter().chain([&last]).fold(length ^ 0x9e37_79b9_7f4a_7c15, |hash, word| {
+    let mix = |hash: u64, word: &[u8; 8]| {
         let product = u128::from(hash ^ u64::from_le_bytes(*word)) * 0xff51_afd7_ed55_8ccd_u128;
         let [low, high] = [product, product >> 64].map(|half| half & u128::from(u64::MAX));
         u64::try_from(low ^ high).unwrap_or(0)
-    })
+    };
+    let hash = mix(words.iter().fold(length ^ 0x9e37_79b9_7f4a_7c15, mix), &last);
+    u32::try_from(hash >> 32).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -110,9 +112,9 @@ mod tests {
     #[test]
     fn texts_with_one_hash_end_early() {
         let mut distinct = Distinct { texts: vec!["x"], codes: Vec::new() };
-        let table = vec![(5_u64 << 32, 0); 4_096];
-        assert_eq!(distinct.slot(&table, 5 << 32, "x"), Some(5));
-        assert_eq!(distinct.slot(&table, 5 << 32, "y"), None);
+        let table = vec![(5, 0); 4_096];
+        assert_eq!(distinct.slot(&table, 5, "x"), Some(5));
+        assert_eq!(distinct.slot(&table, 5, "y"), None);
         distinct.texts.clear();
     }
 }

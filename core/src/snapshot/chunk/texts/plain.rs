@@ -10,6 +10,7 @@ pub(super) fn write(texts: &[&str]) -> Written {
     let mut bytes = vec![Form::Plain.number()];
     let lengths = integers::write_counts(&mut bytes, texts.iter().map(|text| text.len()));
     let front = bytes.len();
+    bytes.reserve(texts.iter().map(|text| text.len()).sum());
     texts.iter().for_each(|text| bytes.extend_from_slice(text.as_bytes()));
     let letters = bytes.get(front..).unwrap_or_default();
     let cost = 1 + lengths + estimate::packed_bytes(letters);

@@ -1,5 +1,7 @@
 //! A log folded in rounds shows at the end of each what a replay shows.
 
+mod budgets;
+
 use std::collections::BTreeMap;
 
 use proptest::collection::vec;
@@ -27,6 +29,9 @@ struct Store {
     root: Option<Root>,
     entries: u32,
     merges: usize,
+    /// Objects that were stored, and their bytes.
+    puts: usize,
+    put_bytes: usize,
     /// After how many tiles a merge is taken up again.
     resumed_every: usize,
 }
@@ -47,6 +52,12 @@ impl Store {
                 }
             }
         }
+    }
+
+    fn put(&mut self, hash: ChunkHash, stored: Vec<u8>) {
+        self.puts += 1;
+        self.put_bytes += stored.len();
+        self.objects.insert(hash, stored);
     }
 
     fn base(&self) -> Base {
@@ -80,8 +91,9 @@ impl Store {
             }
         };
         for object in next.objects {
-            self.objects.insert(object.chunk.hash, object.stored);
+            self.put(object.chunk.hash, object.stored);
         }
+        self.put(next.stored.chunk.hash, next.stored.stored.clone());
         let root = Root::unpack(next.stored.chunk.hash, &next.stored.stored).unwrap();
         assert_eq!(root, next.root);
         self.root = Some(root);
@@ -105,7 +117,7 @@ impl Store {
                 }
                 MergeStep::Tile { tile, chunk, cursor } => {
                     if let Some(chunk) = chunk {
-                        self.objects.insert(chunk.reference.hash, chunk.stored);
+                        self.put(chunk.reference.hash, chunk.stored);
                     }
                     done.push(tile);
                     if self.resumed_every > 0 && done.len().is_multiple_of(self.resumed_every) {

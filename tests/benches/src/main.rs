@@ -1,0 +1,45 @@
+//! Snapshots measured beside what a user would pick instead (design `5-quality.md` §4): one table.
+//!
+//! `cargo run --release --manifest-path tests/benches/Cargo.toml -- [--json] [--rows N] [--edits N]
+//! [--only fold|sheet]`; `--no-default-features` before `--` leaves the others out.
+
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "numbers of a benchmark are far below 2^52, and are shown with three digits"
+)]
+
+mod clock;
+mod data;
+mod options;
+mod peak_memory;
+mod peers;
+mod report;
+mod worker;
+mod works;
+
+use options::Options;
+
+/// Why nothing could be measured.
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let options = Options::of(std::env::args().skip(1))?;
+    if let Some(system) = &options.peak {
+        println!("{}", peak_memory::here(system, options.rows)?);
+        return Ok(());
+    }
+    let mut rows = Vec::new();
+    if options.wants("fold") {
+        rows.extend(works::fold::run(&options)?);
+    }
+    if options.wants("sheet") {
+        rows.extend(works::sheet::run(&options)?);
+    }
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&report::json(&rows))?);
+    } else {
+        print!("{}", report::table(&rows));
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! What is asked for on the command line.
+
+use crate::Failure;
+
+/// The works that can be asked for alone.
+const WORKS: [&str; 2] = ["fold", "sheet"];
+
+pub(crate) struct Options {
+    /// JSON instead of a table.
+    pub(crate) json: bool,
+    /// Rows of the large sheet.
+    pub(crate) rows: u32,
+    /// Random edits.
+    pub(crate) edits: u32,
+    only: Option<String>,
+    /// What a process of its own imports, to say how much memory that takes: see `peak_memory`.
+    pub(crate) peak: Option<String>,
+}
+
+impl Options {
+    pub(crate) fn of(mut arguments: impl Iterator<Item = String>) -> Result<Self, Failure> {
+        let mut options =
+            Self { json: false, rows: 1_000_000, edits: 1_000_000, only: None, peak: None };
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().ok_or(format!("{argument} has no value"));
+            match argument.as_str() {
+                "--json" => options.json = true,
+                "--rows" => options.rows = number(&value()?, 10_000)?,
+                "--edits" => options.edits = number(&value()?, 1_000)?,
+                "--only" => options.only = Some(work(value()?)?),
+                "--peak" => options.peak = Some(value()?),
+                _ => return Err(format!("`{argument}` is no option").into()),
+            }
+        }
+        Ok(options)
+    }
+
+    pub(crate) fn wants(&self, work: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| only == work)
+    }
+}
+
+fn number(text: &str, least: u32) -> Result<u32, Failure> {
+    let number: u32 = text.replace('_', "").parse()?;
+    if !(least..=10_000_000).contains(&number) {
+        return Err(format!("{number} is not between {least} and 10,000,000").into());
+    }
+    Ok(number)
+}
+
+fn work(name: String) -> Result<String, Failure> {
+    if WORKS.contains(&name.as_str()) {
+        return Ok(name);
+    }
+    Err(format!("`{name}` is none of {}", WORKS.join(", ")).into())
+}

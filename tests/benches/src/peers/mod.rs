@@ -1,0 +1,95 @@
+//! What a user would pick instead, doing the same work in the same run.
+
+#[cfg(feature = "peers")]
+mod key_value;
+#[cfg(feature = "peers")]
+mod parquet;
+#[cfg(feature = "peers")]
+mod sqlite;
+#[cfg(feature = "peers")]
+mod xlsx;
+
+/// Random edits.
+pub(crate) mod fold {
+    use crate::Failure;
+
+    /// CPU seconds of each system.
+    #[cfg(feature = "peers")]
+    pub(crate) fn measured(edits: u32, rows: u32) -> Result<Vec<(&'static str, f64)>, Failure> {
+        Ok(vec![
+            ("fjall", super::key_value::fold_cpu_s(edits, rows)?),
+            ("SQLite", super::sqlite::fold_cpu_s(edits, rows)?),
+        ])
+    }
+
+    #[cfg(not(feature = "peers"))]
+    pub(crate) fn measured(_edits: u32, _rows: u32) -> Result<Vec<(&'static str, f64)>, Failure> {
+        Ok(Vec::new())
+    }
+}
+
+/// A large sheet.
+pub(crate) mod sheet {
+    use crate::Failure;
+    #[cfg(feature = "peers")]
+    use crate::peak_memory;
+
+    /// What one system makes of the sheet; CPU seconds are of 10 M cells.
+    #[derive(Default)]
+    pub(crate) struct Measured {
+        pub(crate) name: &'static str,
+        pub(crate) bytes_per_cell: Option<f64>,
+        pub(crate) import_cpu_s: Option<f64>,
+        pub(crate) import_peak_mb: Option<f64>,
+        pub(crate) far_view_ms: Option<f64>,
+        pub(crate) far_view_kb: Option<f64>,
+        pub(crate) decode_ns: Option<f64>,
+    }
+
+    #[cfg(feature = "peers")]
+    pub(crate) fn measured(rows: u32) -> Result<Vec<Measured>, Failure> {
+        let mut parquet = super::parquet::measured(rows)?;
+        parquet.import_peak_mb = peak_memory::of("parquet", rows)?;
+        let mut sqlite = super::sqlite::measured(rows)?;
+        sqlite.import_peak_mb = peak_memory::of("sqlite", rows)?;
+        let mut xlsx = super::xlsx::measured(rows)?;
+        let mb = peak_memory::of("xlsx", rows)?;
+        xlsx.import_peak_mb = mb.map(|mb| mb * f64::from(super::xlsx::SCALE));
+        Ok(vec![parquet, sqlite, xlsx])
+    }
+
+    /// What an import in a process of its own needs first: a file to read.
+    pub(crate) fn prepared(system: &str, rows: u32) -> Result<Vec<u8>, Failure> {
+        #[cfg(feature = "peers")]
+        if system == "xlsx" {
+            return super::xlsx::written(rows / super::xlsx::SCALE);
+        }
+        let _ = (system, rows);
+        Ok(Vec::new())
+    }
+
+    /// The import of a system, of which nothing is kept.
+    #[cfg(feature = "peers")]
+    pub(crate) fn import_to_nowhere(
+        system: &str,
+        rows: u32,
+        prepared: &[u8],
+    ) -> Result<(), Failure> {
+        match system {
+            "parquet" => super::parquet::import_to_nowhere(rows),
+            "sqlite" => super::sqlite::measured(rows).map(drop),
+            "xlsx" => super::xlsx::read(prepared).map(drop),
+            _ => Err("there is no such system".into()),
+        }
+    }
+
+    #[cfg(not(feature = "peers"))]
+    pub(crate) fn import_to_nowhere(_: &str, _: u32, _: &[u8]) -> Result<(), Failure> {
+        Err("there is no such system in this build".into())
+    }
+
+    #[cfg(not(feature = "peers"))]
+    pub(crate) fn measured(_rows: u32) -> Result<Vec<Measured>, Failure> {
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,151 @@
+//! A snapshot worker over objects in memory: each round reads the root as it is stored, folds some
+//! entries and stores the next.
+
+use std::collections::HashMap;
+
+use cellar_core::identity::ClientKey;
+use cellar_core::operation::Operation;
+use cellar_core::position::Position;
+use cellar_core::snapshot::chunk::chunk_of;
+use cellar_core::snapshot::level::{ChunkHash, Level};
+use cellar_core::snapshot::merge::{Merge, MergeStep, SheetInput};
+use cellar_core::snapshot::objects::{Fetch, ObjectKind, Objects, Wanted};
+use cellar_core::snapshot::root::Root;
+use cellar_core::snapshot::round::{Base, Plan, RoundFold, plan};
+
+use crate::Failure;
+
+/// Objects by name, and what was done with them.
+#[derive(Default)]
+pub(crate) struct Bucket {
+    objects: HashMap<ChunkHash, Vec<u8>>,
+    pub(crate) puts: usize,
+    pub(crate) put_bytes: usize,
+    pub(crate) gets: usize,
+}
+
+impl Bucket {
+    pub(crate) fn put(&mut self, hash: ChunkHash, stored: Vec<u8>) {
+        self.puts += 1;
+        self.put_bytes += stored.len();
+        self.objects.insert(hash, stored);
+    }
+
+    pub(crate) fn get(&self, hash: &ChunkHash) -> Result<&[u8], Failure> {
+        Ok(self.objects.get(hash).ok_or("an object was never stored")?)
+    }
+
+    /// What was asked for, and the objects that were fetched until nothing was missing.
+    pub(crate) fn ready<T>(
+        &mut self,
+        mut ask: impl FnMut(&Objects) -> Result<Fetch<T>, Failure>,
+    ) -> Result<(T, Fetched), Failure> {
+        let (mut objects, mut fetched) = (Objects::default(), Fetched::default());
+        loop {
+            match ask(&objects)? {
+                Fetch::Ready(value) => return Ok((value, fetched)),
+                Fetch::Need(wanted) => {
+                    fetched.rounds += 1;
+                    for wanted in wanted {
+                        self.gets += 1;
+                        fetched.sizes.push(wanted.bytes);
+                        objects.insert(&wanted, self.get(&wanted.hash)?)?;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What was fetched for something.
+#[derive(Default)]
+pub(crate) struct Fetched {
+    /// Bytes of each object.
+    pub(crate) sizes: Vec<u32>,
+    /// How often all that was missing was asked for at once.
+    pub(crate) rounds: usize,
+}
+
+/// A log's snapshots.
+#[derive(Default)]
+pub(crate) struct Worker {
+    pub(crate) bucket: Bucket,
+    root: Option<ChunkHash>,
+    entries: u32,
+    /// Rounds that ended in a merge.
+    pub(crate) merges: usize,
+    /// Bytes of all roots.
+    pub(crate) root_bytes: usize,
+}
+
+impl Worker {
+    /// The newest root, read as any other object.
+    pub(crate) fn root(&self) -> Result<Option<Root>, Failure> {
+        let read = |hash| Ok(Root::unpack(hash, self.bucket.get(&hash)?)?);
+        self.root.map(read).transpose()
+    }
+
+    /// One snapshot: a round over entries of one operation each.
+    pub(crate) fn round(&mut self, entries: &[Operation]) -> Result<(), Failure> {
+        let base = match self.root()? {
+            None => Base::default(),
+            Some(root) => {
+                self.bucket.gets += 1;
+                self.bucket.ready(|objects| Ok(Base::open(&root, objects)?))?.0
+            }
+        };
+        let mut fold = RoundFold::new(&base);
+        for operation in entries {
+            let client = (ClientKey([1; 8]), u64::from(self.entries) + 1);
+            let position = position(self.entries)?;
+            fold.entry(position, 1_000, Some(client), &[std::slice::from_ref(operation)]);
+            self.entries += 1;
+        }
+        let folded = fold.finish().ok_or("a round has no entries")?;
+        let next = match plan(&base, &folded)? {
+            Plan::Young(next) => *next,
+            Plan::Merge(mut plan) => {
+                self.merges += 1;
+                let ask = |objects: &Objects| Ok(plan.inputs(&base, &folded, objects)?);
+                let (inputs, _) = self.bucket.ready(ask)?;
+                let level = merged(&mut self.bucket, inputs)?;
+                plan.finish(&base, &folded, &level)?
+            }
+        };
+        for object in next.objects {
+            self.bucket.put(object.chunk.hash, object.stored);
+        }
+        self.root = Some(next.stored.chunk.hash);
+        self.root_bytes += next.stored.stored.len();
+        self.bucket.put(next.stored.chunk.hash, next.stored.stored);
+        Ok(())
+    }
+}
+
+fn position(entries: u32) -> Result<Position, Failure> {
+    const SEGMENT_ENTRIES: u32 = 10_000;
+    Ok(Position::new(entries / SEGMENT_ENTRIES, entries % SEGMENT_ENTRIES + 1)?)
+}
+
+fn merged(bucket: &mut Bucket, inputs: Vec<SheetInput>) -> Result<Level, Failure> {
+    let mut merge = Merge::new(inputs);
+    loop {
+        match merge.step(&chunk_of)? {
+            MergeStep::Load(chunks) => {
+                let mut objects = Objects::default();
+                for chunk in chunks {
+                    let wanted = Wanted::new(ObjectKind::Tile, chunk);
+                    bucket.gets += 1;
+                    objects.insert(&wanted, bucket.get(&chunk.hash)?)?;
+                    let tile = objects.tile(&chunk.hash).ok_or("a tile is missing")?;
+                    merge.provide(chunk.hash, tile.clone());
+                }
+            }
+            MergeStep::Tile { chunk: Some(chunk), .. } => {
+                bucket.put(chunk.reference.hash, chunk.stored);
+            }
+            MergeStep::Tile { chunk: None, .. } => {}
+            MergeStep::Done(level) => return Ok(level),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Random edits of a sheet, folded into a snapshot every 1,000 of them, and the first view after that.
+
+use std::collections::BTreeMap;
+
+use cellar_core::operation::{Operation, SheetId};
+use cellar_core::snapshot::chunk::{Chunk, encode};
+use cellar_core::snapshot::fold::{Fold, FoldedLevel};
+use cellar_core::snapshot::merge::Window;
+use cellar_core::snapshot::objects::Fetch;
+use cellar_core::snapshot::outline::Outline;
+use cellar_core::snapshot::view;
+
+use crate::clock::Stopwatch;
+use crate::data::Edit;
+use crate::report::Row;
+use crate::worker::Worker;
+use crate::{Failure, Options, peers};
+
+/// Edits of a snapshot.
+pub(crate) const SNAPSHOT_EDITS: u32 = 1_000;
+/// One in so many rounds is measured for what its edits take alone.
+const SIZED_ROUNDS: u32 = 20;
+/// Repetitions of Cellar's fold, of which the median is taken.
+const REPEATS: usize = 3;
+/// Edits for one row of the sheet: 1 M edits of 100 k × 10 cells.
+const EDITS_PER_ROW: u32 = 10;
+/// What people pay, us-east-1, dollars: S3 PUT; DynamoDB on-demand write unit of 1 KB.
+const PUT_DOLLARS: f64 = 5.0e-6;
+const WRITE_DOLLARS: f64 = 0.625e-6;
+/// Writes of a snapshot beside objects: its entry, its record, checkpoint, `E`, `L`, and the end.
+const SNAPSHOT_WRITES: f64 = 6.0;
+
+pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
+    let rounds = (options.edits / SNAPSHOT_EDITS).max(1);
+    let rows = options.edits.div_ceil(EDITS_PER_ROW).max(1);
+    let mut times = Vec::new();
+    for _ in 1..REPEATS {
+        times.push(folded(rounds, rows)?.1);
+    }
+    let (mut worker, cpu_s) = folded(rounds, rows)?;
+    times.push(cpu_s);
+    times.sort_by(f64::total_cmp);
+    let cpu_s = times.get(REPEATS / 2).copied().unwrap_or_default();
+    let edit_bytes = edit_bytes(rounds, rows)?;
+    let view = FirstView::of(&mut worker)?;
+    let levels = worker.root()?.map_or(0, |root| root.all_levels().count());
+    let peers = peers::fold::measured(options.edits, rows)?;
+    let bucket = &worker.bucket;
+    let dollars =
+        bucket.puts as f64 * PUT_DOLLARS + f64::from(rounds) * SNAPSHOT_WRITES * WRITE_DOLLARS;
+    eprintln!(
+        "fold: {} merges, {} GETs, {:.1} MB PUT of which {:.1} MB roots, {:.1} MB of edits",
+        worker.merges,
+        bucket.gets,
+        bucket.put_bytes as f64 / 1e6,
+        worker.root_bytes as f64 / 1e6,
+        edit_bytes / 1e6,
+    );
+    let mut cpu = Row::new("fold of 1 M edits", "CPU s", scaled(cpu_s, options)).at_most(1.2);
+    for (name, cpu_s) in peers {
+        cpu = cpu.beside(name, Some(scaled(cpu_s, options)));
+    }
+    let amplification = bucket.put_bytes as f64 / edit_bytes;
+    Ok(vec![
+        cpu,
+        Row::new("fold of 1 M edits", "bytes PUT a byte of edits", amplification).at_most(10.0),
+        Row::new("fold of 1 M edits", "PUTs a snapshot", bucket.puts as f64 / f64::from(rounds)),
+        Row::new("fold of 1 M edits", "levels", levels as f64),
+        Row::new(
+            "fold of 1 M edits",
+            "dollars a million edits",
+            dollars * 1e6 / f64::from(options.edits),
+        ),
+        Row::new("first view after that", "objects", view.objects as f64).at_most(7.0),
+        Row::new("first view after that", "rounds", view.rounds as f64).at_most(2.0),
+        Row::new("first view after that", "KB", view.bytes as f64 / 1e3),
+    ])
+}
+
+/// All snapshots of the edits, and their CPU seconds without the making of edits.
+fn folded(rounds: u32, rows: u32) -> Result<(Worker, f64), Failure> {
+    let (mut worker, mut watch) = (Worker::default(), Stopwatch::default());
+    for round in 0..rounds {
+        let entries = entries(round, rows);
+        watch.run(|| worker.round(&entries))?;
+    }
+    Ok((worker, watch.total_s()))
+}
+
+fn entries(round: u32, rows: u32) -> Vec<Operation> {
+    let numbers = round * SNAPSHOT_EDITS..(round + 1) * SNAPSHOT_EDITS;
+    numbers.map(|number| Edit::numbered(number, rows).operation()).collect()
+}
+
+/// Bytes of all edits, by a sample.
+fn edit_bytes(rounds: u32, rows: u32) -> Result<f64, Failure> {
+    let (mut bytes, mut sized) = (0, 0);
+    for round in (0..rounds).step_by(SIZED_ROUNDS as usize) {
+        bytes += bytes_alone(&entries(round, rows))?;
+        sized += 1;
+    }
+    Ok(bytes as f64 / f64::from(sized) * f64::from(rounds))
+}
+
+/// As if there had been a million edits.
+fn scaled(measured: f64, options: &Options) -> f64 {
+    measured * 1e6 / f64::from(options.edits)
+}
+
+/// Bytes of edits: what a snapshot's edits take as a chunk of their own.
+fn bytes_alone(entries: &[Operation]) -> Result<usize, Failure> {
+    let mut fold = Fold::new(Outline::default());
+    fold.apply_operations(entries);
+    let sheets = fold.finish().1.sheets;
+    let sizes = sheets.iter().map(|sheet| Ok(Chunk::pack(&encode(&sheet.tile)?)?.stored.len()));
+    sizes.sum()
+}
+
+/// What a reader fetches who knows only the root's name.
+struct FirstView {
+    objects: usize,
+    bytes: u64,
+    rounds: usize,
+}
+
+impl FirstView {
+    fn of(worker: &mut Worker) -> Result<Self, Failure> {
+        const WINDOW: Window = Window { rows: 0..50, columns: 0..20 };
+        let root = worker.root()?.ok_or("there is no root")?;
+        let root_bytes = root.pack()?.stored.len() as u64;
+        let (_, fetched) = worker.bucket.ready(|objects| {
+            let outline = view::outline(&root, objects)?;
+            let tail = FoldedLevel::default();
+            let cells = view::window(Some(&root), &tail, SheetId::FIRST, &WINDOW, objects)?;
+            Ok(both(outline, cells))
+        })?;
+        let bytes = root_bytes + fetched.sizes.iter().map(|bytes| u64::from(*bytes)).sum::<u64>();
+        Ok(Self { objects: 1 + fetched.sizes.len(), bytes, rounds: 1 + fetched.rounds })
+    }
+}
+
+/// Both, or what is missing for either.
+fn both<A, B>(one: Fetch<A>, two: Fetch<B>) -> Fetch<(A, B)> {
+    match (one, two) {
+        (Fetch::Ready(one), Fetch::Ready(two)) => Fetch::Ready((one, two)),
+        (one, two) => {
+            let mut wanted = BTreeMap::new();
+            if let Fetch::Need(list) = one {
+                wanted.extend(list.into_iter().map(|it| (it, ())));
+            }
+            if let Fetch::Need(list) = two {
+                wanted.extend(list.into_iter().map(|it| (it, ())));
+            }
+            Fetch::Need(wanted.into_keys().collect())
+        }
+    }
+}

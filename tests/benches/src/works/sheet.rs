@@ -1,0 +1,191 @@
+//! A large sheet: its import, what a cell of it takes, and the view of a few rows far below.
+
+use cellar_core::axis_map::{Axis, AxisMap};
+use cellar_core::operation::SheetId;
+use cellar_core::position::Position;
+use cellar_core::snapshot::chunk::{Chunk, chunk_of, decode, encode, unpack};
+use cellar_core::snapshot::fold::FoldedLevel;
+use cellar_core::snapshot::index::{Kept, pack_level};
+use cellar_core::snapshot::level::{Level, LevelSheet};
+use cellar_core::snapshot::merge::{SheetWriter, Window, WrittenSheet};
+use cellar_core::snapshot::objects::{ObjectKind, Objects, Wanted};
+use cellar_core::snapshot::packed::PackedObject;
+use cellar_core::snapshot::root::{
+    PackedFormats, Root, RootLevel, RootSheet, SheetNumbers, Totals,
+};
+use cellar_core::snapshot::tile::Tile;
+use cellar_core::snapshot::{PackLimits, view};
+use cellar_reference_data::{COLUMNS, ENTROPY_BYTES_PER_CELL};
+
+use crate::clock::{Stopwatch, median_s};
+use crate::data;
+use crate::report::Row;
+use crate::worker::Bucket;
+use crate::{Failure, Options, peak_memory, peers};
+
+/// Repetitions of short works.
+const REPEATS: usize = 21;
+/// Cells of the design's sheet.
+const CELLS: f64 = 1e7;
+
+/// An imported sheet in a bucket.
+struct Imported {
+    bucket: Bucket,
+    root: PackedObject,
+    cells: u64,
+    bytes: u64,
+    cpu_s: f64,
+}
+
+pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
+    let mut imported = import(options.rows)?;
+    let view = far_view(&mut imported, options.rows)?;
+    let decoded = decode_ns(options.rows)?;
+    let memory = peak_memory::of("cellar", options.rows)?;
+    let peers = peers::sheet::measured(options.rows)?;
+    let scale = CELLS / (f64::from(options.rows) * f64::from(COLUMNS));
+    let mut size = Row::new(
+        "10 M cells",
+        "bytes a populated cell",
+        imported.bytes as f64 / imported.cells as f64,
+    )
+    .at_most(2.8)
+    .beside("entropy", Some(ENTROPY_BYTES_PER_CELL));
+    let mut write =
+        Row::new("import of 10 M cells", "CPU ms", imported.cpu_s * scale * 1e3).at_most(1_000.0);
+    let mut memory =
+        Row::new("import of 10 M cells", "peak MB", memory.unwrap_or(f64::NAN)).at_most(64.0);
+    let mut far = Row::new("50 rows far below, cold", "CPU ms", view.cpu_ms).at_most(1.1);
+    let mut far_bytes = Row::new("50 rows far below, cold", "KB of cells", view.kb).at_most(210.0);
+    let mut cell = Row::new("decode", "ns a cell", decoded).at_most(6.4);
+    for peer in peers {
+        size = size.beside(peer.name, peer.bytes_per_cell);
+        write = write.beside(peer.name, peer.import_cpu_s.map(|cpu_s| cpu_s * 1e3));
+        memory = memory.beside(peer.name, peer.import_peak_mb);
+        far = far.beside(peer.name, peer.far_view_ms);
+        far_bytes = far_bytes.beside(peer.name, peer.far_view_kb);
+        cell = cell.beside(peer.name, peer.decode_ns);
+    }
+    let objects = Row::new("50 rows far below, cold", "objects", view.objects as f64);
+    Ok(vec![size, write, memory, far, far_bytes, objects, cell])
+}
+
+/// Writes the sheet from blocks in memory, whose making is not measured.
+fn import(rows: u32) -> Result<Imported, Failure> {
+    let (mut bucket, mut watch) = (Bucket::default(), Stopwatch::default());
+    let put = |chunk: Chunk| bucket.put(chunk.reference.hash, chunk.stored);
+    let sheet = written(rows, &mut watch, put)?;
+    let cells = sheet.cells;
+    let root = watch.run(|| root_of(&mut bucket, sheet))?;
+    let bytes = bucket.put_bytes as u64 + root.stored.len() as u64;
+    Ok(Imported { bucket, root, cells, bytes, cpu_s: watch.total_s() })
+}
+
+/// The same without an object store.
+pub(crate) fn import_to_nowhere(rows: u32) -> Result<(), Failure> {
+    written(rows, &mut Stopwatch::default(), drop)?;
+    Ok(())
+}
+
+fn written(
+    rows: u32,
+    watch: &mut Stopwatch,
+    mut put: impl FnMut(Chunk),
+) -> Result<WrittenSheet, Failure> {
+    let mut writer = SheetWriter::default();
+    for block in data::blocks(rows) {
+        watch.run(|| writer.push(block, &chunk_of))?.into_iter().for_each(&mut put);
+    }
+    let (sheet, chunks) = watch.run(|| writer.finish(&chunk_of))?;
+    chunks.into_iter().for_each(put);
+    Ok(sheet)
+}
+
+/// The root of a workbook with this sheet.
+fn root_of(bucket: &mut Bucket, sheet: WrittenSheet) -> Result<PackedObject, Failure> {
+    let tiles = sheet.stripes.iter().flat_map(|stripe| &stripe.tiles);
+    let cells = tiles.map(|tile| u64::from(tile.cells)).sum();
+    let bytes = bucket.put_bytes as u64;
+    let level = Level {
+        sheets: vec![LevelSheet {
+            sheet: SheetId::FIRST,
+            rows: AxisMap::identity(Axis::Rows),
+            columns: AxisMap::identity(Axis::Columns),
+            value_clears: Vec::new(),
+            format_clears: Vec::new(),
+            stripes: sheet.stripes,
+        }],
+    };
+    let (level, objects) = pack_level(&level, PackLimits::LEVEL)?;
+    objects.into_iter().for_each(|object| bucket.put(object.chunk.hash, object.stored));
+    let position = Position::new(0, 1)?;
+    let root = Root {
+        position,
+        entries: 1,
+        sheets: vec![RootSheet {
+            sheet: SheetId::FIRST,
+            name: "Sheet1".to_owned(),
+            extent: sheet.extent,
+            formats: PackedFormats::Inline(Default::default()),
+        }],
+        used: Kept::Inline(SheetNumbers::of([SheetId::FIRST])),
+        levels: vec![RootLevel { after: None, last: position, cells, bytes, level }],
+        young: None,
+        clients: None,
+        totals: Totals { cells, bytes },
+    };
+    Ok(root.pack()?)
+}
+
+struct FarView {
+    cpu_ms: f64,
+    /// Of all objects but the root.
+    kb: f64,
+    objects: usize,
+}
+
+/// Root, index and tiles as stored, to the cells of 50 rows at nine tenths of the sheet.
+fn far_view(imported: &mut Imported, rows: u32) -> Result<FarView, Failure> {
+    let first = rows / 10 * 9;
+    let window = Window { rows: first..first + 50, columns: 0..20 };
+    let Imported { bucket, root: stored, .. } = imported;
+    let mut view = || -> Result<_, Failure> {
+        let root = Root::unpack(stored.chunk.hash, &stored.stored)?;
+        let tail = FoldedLevel::default();
+        bucket.ready(|objects| {
+            Ok(view::window(Some(&root), &tail, SheetId::FIRST, &window, objects)?)
+        })
+    };
+    let (tile, fetched) = view()?;
+    let expected = data::block(first, first + 50);
+    if tile
+        .columns
+        .iter()
+        .map(|column| &column.values)
+        .ne(expected.columns.iter().map(|column| &column.values))
+    {
+        return Err("the view shows other cells than were imported".into());
+    }
+    let cpu_ms = median_s(REPEATS, view) * 1e3;
+    let kb = fetched.sizes.iter().map(|bytes| f64::from(*bytes)).sum::<f64>() / 1e3;
+    Ok(FarView { cpu_ms, kb, objects: 1 + fetched.sizes.len() })
+}
+
+/// Nanoseconds to unpack and decode a cell of a full tile.
+fn decode_ns(rows: u32) -> Result<f64, Failure> {
+    const TILE_ROWS: u32 = 5_000;
+    let first = rows / 2;
+    let mut tile: Tile = data::block(first, first + TILE_ROWS);
+    tile = tile.part(&(first..first + TILE_ROWS), first, 0);
+    let chunk = chunk_of(&tile).ok_or("the tile is too large")?;
+    let bytes = unpack(&chunk.stored, &chunk.reference.hash)?;
+    if bytes != encode(&tile)? || decode(&bytes)? != tile {
+        return Err("the tile does not read back".into());
+    }
+    let wanted = Wanted::new(ObjectKind::Tile, chunk.reference);
+    let read = || {
+        let mut objects = Objects::default();
+        objects.insert(&wanted, &chunk.stored).is_ok()
+    };
+    Ok(median_s(REPEATS, read) * 1e9 / tile.cells() as f64)
+}
