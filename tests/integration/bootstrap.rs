@@ -12,8 +12,15 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::routing::{get, post};
 use cellar_core::access::Role;
+use cellar_core::entry::Content;
 use cellar_core::environment;
+use cellar_core::position::Position;
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_core::upkeep::UpkeepPolicy;
+use cellar_engine::logs::Upkept;
+use cellar_engine::ports::{Entries as _, Segments as _};
 use cellar_tests::cloud::TestCloud;
+use cellar_tests::edits::{log, request, set_numbers};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
@@ -32,7 +39,7 @@ async fn next(State(lambda): State<Lambda>) -> (HeaderMap, String) {
         *count += 1;
         format!("request-{count}")
     };
-    let soon = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + Duration::from_secs(29);
+    let soon = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + Duration::from_secs(300);
     let mut headers = HeaderMap::new();
     for (name, value) in [
         ("lambda-runtime-aws-request-id", id),
@@ -209,6 +216,9 @@ async fn send_message(
     headers: HeaderMap,
     body: String,
 ) -> Result<String, StatusCode> {
+    if headers["x-amz-target"] == "AmazonSQS.ChangeMessageVisibility" {
+        return Ok("{}".to_owned());
+    }
     assert_eq!(headers["x-amz-target"], "AmazonSQS.SendMessage");
     if sqs.down.load(Ordering::SeqCst) {
         return Err(StatusCode::SERVICE_UNAVAILABLE);
@@ -279,11 +289,52 @@ async fn the_binary_relays_a_stream_as_a_lambda() {
     assert_eq!(sqs.sent.lock().unwrap().len(), 2);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_binary_makes_snapshots_as_a_lambda() {
+    let cloud = TestCloud::start_without_snapshots().await;
+    let (tables, _) = cloud.tables_at(&cloud.database_url);
+    let (logs, log) = (TestCloud::logs(&tables), log("snapshot"));
+    logs.create(log, None).await.unwrap();
+    let edit = set_numbers(&[1.0, 2.5]);
+    logs.append(request(log, None, 1, Position::FIRST, edit)).await.unwrap();
+    let policy = UpkeepPolicy { snapshot_entries: 1, ..UpkeepPolicy::default() };
+    let Upkept::Snapshot(position) = logs.upkeep(log, &policy).await.unwrap() else { panic!() };
+
+    let own = HashMap::from([
+        (environment::FUNCTION, environment::FUNCTION_SNAPSHOT.to_owned()),
+        (environment::PENDING_SNAPSHOT_TABLE, cloud.pending_snapshot_table()),
+        (environment::SNAPSHOT_QUEUE, "https://sqs.eu-central-1.amazonaws.com/0/q".to_owned()),
+        ("AWS_ENDPOINT_URL_SQS", Sqs::default().start().await),
+        ("AWS_ENDPOINT_URL_S3", cloud.buckets_url.clone()),
+    ]);
+    let variables = variables(&cloud).into_iter().chain(own).collect();
+    let mut function = Function::start(variables).await;
+    let job = SnapshotJob { log, position };
+    let message = |id: &str, body: &str| {
+        json!({
+            "messageId": id, "receiptHandle": "receipt", "body": body, "attributes": {},
+            "messageAttributes": {}, "md5OfBody": "", "eventSource": "aws:sqs",
+            "eventSourceARN": "arn:aws:sqs:eu-central-1:0:q", "awsRegion": "eu-central-1",
+        })
+    };
+    // The first entry of the log asked for a snapshot, too; it may be made or not.
+    let answer = function.call(json!({"Records": [message("1", &job.encode())]})).await;
+    assert_eq!(answer, json!({"batchItemFailures": []}));
+    let entry = tables.get(log, position).await.unwrap().unwrap();
+    let Content::Snapshot { root: Some(root), .. } = &entry.content else { panic!("{entry:?}") };
+    assert!(root.starts_with(&format!("sheets/{log}/roots/")), "{root}");
+    let last = tables.segment(log, 0, true).await.unwrap().unwrap().last_snapshot;
+    assert_eq!(last, Some(position.num()));
+    let broken = function.call(json!({"Records": [message("2", "nonsense")]})).await;
+    assert!(broken["errorMessage"].as_str().unwrap().contains("no job"), "{broken}");
+}
+
 #[test]
 fn a_function_without_its_environment_says_what_is_missing() {
     for (function, expected) in [
         ("api", environment::TOKEN_KEYS),
         ("relay", environment::SNAPSHOT_QUEUE),
+        ("snapshot", environment::ENTRY_TABLE),
         ("nonsense", "nonsense"),
         ("", environment::FUNCTION),
     ] {

@@ -176,11 +176,15 @@ impl TestCloud {
         (Arc::new(DynamoTables::new(&self.settings, client, Arc::clone(&meter))), meter)
     }
 
+    /// The name of the table of pending snapshots.
+    pub fn pending_snapshot_table(&self) -> String {
+        format!("{}-PendingSnapshotTable", self.config.stack)
+    }
+
     /// The table of pending snapshots, and its meter.
     pub fn pending_snapshots(&self) -> (DynamoPendingSnapshots, Arc<Meter>) {
         let meter = Arc::new(Meter::default());
-        let table = format!("{}-PendingSnapshotTable", self.config.stack);
-        let client = self.dynamodb_client();
+        let (table, client) = (self.pending_snapshot_table(), self.dynamodb_client());
         (DynamoPendingSnapshots::named(table, client, Arc::clone(&meter)), meter)
     }
 
