@@ -16,8 +16,21 @@ pub(super) fn add(
     snapshot: &Handle<Function>,
     events: &Events,
 ) -> Result<(), SynthesisError> {
-    let Events { relay, relay_dead_letters, snapshots, snapshot_dead_letters } = events;
-    for (id, alarm) in [
+    let functions = of_functions(api, &events.relay, snapshot);
+    for (id, alarm) in functions.into_iter().chain(of_queues(events)) {
+        stack.add(&format!("{id}Alarm"), alarm)?;
+    }
+    Ok(())
+}
+
+type Named = (&'static str, Alarm);
+
+fn of_functions(
+    api: &Handle<Function>,
+    relay: &Handle<Function>,
+    snapshot: &Handle<Function>,
+) -> Vec<Named> {
+    vec![
         ("ApiErrors", Alarm::on_function("Requests fail.", Metric::Errors, api, 0, 1)),
         ("ApiThrottles", Alarm::on_function("Requests are refused.", Metric::Throttles, api, 0, 3)),
         ("RelayErrors", Alarm::on_function("The relay fails.", Metric::Errors, relay, 0, 1)),
@@ -35,16 +48,6 @@ pub(super) fn add(
                 1,
             ),
         ),
-        (
-            "RelayDeadLetterCount",
-            Alarm::on_queue(
-                "Entries were not relayed: read the letters, mend the cause, reprocess.",
-                Metric::Messages,
-                relay_dead_letters,
-                0,
-                1,
-            ),
-        ),
         ("SnapshotErrors", Alarm::on_function("Snapshots fail.", Metric::Errors, snapshot, 0, 1)),
         (
             "SnapshotThrottles",
@@ -54,6 +57,22 @@ pub(super) fn add(
                 snapshot,
                 0,
                 3,
+            ),
+        ),
+    ]
+}
+
+fn of_queues(events: &Events) -> Vec<Named> {
+    let Events { relay_dead_letters, snapshots, snapshot_dead_letters, .. } = events;
+    vec![
+        (
+            "RelayDeadLetterCount",
+            Alarm::on_queue(
+                "Entries were not relayed: read the letters, mend the cause, reprocess.",
+                Metric::Messages,
+                relay_dead_letters,
+                0,
+                1,
             ),
         ),
         (
@@ -76,8 +95,5 @@ pub(super) fn add(
                 1,
             ),
         ),
-    ] {
-        stack.add(&format!("{id}Alarm"), alarm)?;
-    }
-    Ok(())
+    ]
 }

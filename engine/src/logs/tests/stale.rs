@@ -197,12 +197,18 @@ async fn the_root_of_a_snapshot_is_never_taken_from_what_is_known() {
     let tables = Arc::new(MemoryTables::default());
     let service = logs(&tables);
     // A snapshot that has finished, of a log that this service got to know before.
-    let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()), purged_s: None };
-    let first = Entry { content: root, ..Entry::first(log(), None, 0) };
+    let first = Entry::first(log(), None, 0);
+    let snapshot = |root: Option<&str>| {
+        let content = Content::Snapshot { root: root.map(str::to_owned), purged_s: None };
+        Entry { position: at(0, 1), content, ..first.clone() }
+    };
     let segment =
-        Segment { log: log(), num: 0, created_s: 0, last_snapshot: Some(0), archive: None };
+        Segment { log: log(), num: 0, created_s: 0, last_snapshot: Some(1), archive: None };
     assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
-    service.known.learn(service.clock.now_ms(), &[Entry::first(log(), None, 0).into()]);
+    let finished = snapshot(Some("sheets/x/roots/y"));
+    assert_eq!(tables.put(&finished).await, PutOutcome::Accepted);
+    let known = [first.clone().into(), snapshot(None).into()];
+    service.known.learn(service.clock.now_ms(), &known);
     let loaded = service.load(log(), None).await.unwrap();
     assert_eq!(loaded.root.as_deref(), Some("sheets/x/roots/y"));
 }
