@@ -25,7 +25,8 @@ const CONTENT_TYPE: &str = "application/vnd.cellar.chunk";
 pub enum ObjectFault {
     /// It is gone.
     #[error(
-        "the object {key} of the snapshot is missing: rebuild with `synth reprocess --rebuild`"
+        "the object {key} of the snapshot is missing: the log still has everything, and the snapshot \
+         is to be made again"
     )]
     Missing {
         /// Its key.
@@ -33,7 +34,8 @@ pub enum ObjectFault {
     },
     /// It is not what it should be.
     #[error(
-        "the object {key} of the snapshot is damaged ({why}): rebuild with `synth reprocess --rebuild`"
+        "the object {key} of the snapshot is damaged ({why}): the log still has everything, and the \
+         snapshot is to be made again"
     )]
     Damaged {
         /// Its key.
