@@ -182,6 +182,13 @@ async fn a_snapshot_made_again_has_the_same_root() {
     }
     let job = world.mark().await;
     let root = world.build(job, false).await;
+    let stats = world.logs().stats(log(), None).await.unwrap().snapshot.unwrap();
+    assert_eq!((stats.position, stats.entries), (job.position, 6), "each entry once");
+    world.append(block(0, 9, 10)).await;
+    let next = world.mark().await;
+    world.build(next, false).await;
+    let stats = world.logs().stats(log(), None).await.unwrap().snapshot.unwrap();
+    assert_eq!((stats.position, stats.entries), (next.position, 8));
     assert_eq!(world.build(job, false).await, root);
     assert_eq!(world.rebuild(job).await, root);
 }

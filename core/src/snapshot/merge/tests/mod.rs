@@ -13,7 +13,7 @@ use crate::cell::Value;
 use crate::limits::{MAX_COLUMNS, MAX_ROWS, TARGET_CHUNK_BYTES};
 use crate::operation::tests::any_operation;
 use crate::operation::{
-    CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Span, Spans,
+    CellEdit, ClearRange, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Span, Spans,
 };
 use crate::snapshot::cells::cells;
 use crate::snapshot::fold::{Fold, FoldedLevel, FoldedSheet};
@@ -175,11 +175,11 @@ proptest! {
     }
 }
 
-fn fill(rows: std::ops::Range<u32>) -> Operation {
+fn fill(rows: std::ops::Range<u32>, plus: f64) -> Operation {
     let cell = |row, column| CellEdit {
         row,
         column,
-        value: Some(Value::Number(f64::from(row))),
+        value: Some(Value::Number(f64::from(row) + plus)),
         formula: None,
         format: None,
     };
@@ -192,13 +192,13 @@ fn tiles_that_nothing_touches_are_used_again() {
     // 100 cells fill a tile.
     let bytes_per_cell = TARGET_CHUNK_BYTES / 100;
     let mut world = World { bytes_per_cell, ..World::default() };
-    let mut history = vec![fill(0..500)];
-    world.snapshot(&history, 0);
+    let mut history = vec![fill(0..500, 0.0), fill(0..1, 0.25)];
+    world.snapshot(&history[..1], 0);
     assert_eq!(world.tiles(), 21, "20 full ones, the first is smaller");
     // What folded cells will take is not known: the first merge finds narrower stripes.
-    world.snapshot(&[fill(0..1)], 1);
+    world.snapshot(&history[1..], 1);
     for (operation, reused) in [
-        (fill(250..251), 17..=20),
+        (fill(250..251, 0.5), 17..=20),
         // Half a tile goes, and what is below moves as it is.
         (
             Operation::DeleteRows(DeleteSpans {
@@ -222,6 +222,48 @@ fn tiles_that_nothing_touches_are_used_again() {
         assert!(reused.contains(&world.reused), "{operation:?}: {}", world.reused);
         assert!((19..=23).contains(&world.tiles()), "{}", world.tiles());
         world.assert_shows(&replayed(&history), &ALL);
+    }
+}
+
+/// Something that meets some of the tiles of a sheet of 400 rows and 4 columns.
+fn any_change() -> impl Strategy<Value = Operation> {
+    let rows = || (0..400_u32, 1..60_u32);
+    let sheet = SheetId::FIRST;
+    prop_oneof![
+        4 => (0..400_u32, 1..8_u32, any::<u16>())
+            .prop_map(|(row, count, plus)| fill(row..row + count, f64::from(plus))),
+        1 => rows().prop_map(move |(before, count)| {
+            Operation::InsertRows(InsertBefore { sheet, before, count })
+        }),
+        1 => rows().prop_map(move |(first, count)| {
+            Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::one(first, count) })
+        }),
+        1 => (rows(), 0..4_u32).prop_map(move |((first, count), column)| {
+            let (rows, columns) = (Spans::one(first, count), Spans::one(column, 1));
+            Operation::ClearRange(ClearRange { sheet, rows, columns })
+        }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn tiles_are_used_again_only_where_nothing_touches_them(
+        changes in vec(vec(any_change(), 1..4), 1..6),
+        merged in vec(1..3_usize, 6),
+        resumed_every in 0..3_usize,
+    ) {
+        let bytes_per_cell = TARGET_CHUNK_BYTES / 100;
+        let mut world = World { bytes_per_cell, resumed_every, ..World::default() };
+        let mut history = vec![fill(0..400, 0.0), fill(0..1, 0.25)];
+        world.snapshot(&history[..1], 0);
+        world.snapshot(&history[1..], 1);
+        for (operations, merged) in changes.into_iter().zip(merged) {
+            world.snapshot(&operations, merged);
+            history.extend(operations);
+            world.assert_shows(&replayed(&history), &ALL);
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::a1::{CellName, Rectangle};
 use crate::cell::Value;
 use crate::limits::{MAX_COLUMNS, MAX_ROWS};
 use crate::operation::tests::any_operation;
-use crate::operation::{CellEdit, SetCells, SheetId};
+use crate::operation::{CellEdit, InsertBefore, SetCells, SheetId};
 use crate::snapshot::cells::cells;
 use crate::snapshot::chunk::chunk_of;
 use crate::snapshot::level::ChunkHash;
@@ -239,4 +239,42 @@ fn many_edits_flush_the_young_level_and_leave_few_levels() {
     assert!(store.merges >= 3, "{}", store.merges);
     assert_eq!((root.entries, root.position.num()), (60_000, 60_000));
     store.assert_shows(&[], &workbook, &Window { rows: 0..70_000, columns: 0..20 });
+}
+
+/// Rows whose texts do not compress: a few hundred of them fill a tile.
+fn noisy_rows(rows: std::ops::Range<u32>) -> Operation {
+    let text = |row: u32| {
+        let mut bytes = [0; 120];
+        blake3::Hasher::new().update(&row.to_le_bytes()).finalize_xof().fill(&mut bytes);
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    let cell = |row| CellEdit {
+        row,
+        column: 0,
+        value: Some(Value::Text(text(row))),
+        formula: None,
+        format: None,
+    };
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: rows.map(cell).collect() })
+}
+
+#[test]
+fn a_window_is_looked_for_where_its_rows_stood_in_each_level() {
+    let mut store = Store::default();
+    let mut workbook = Workbook::default();
+    let insert = InsertBefore { sheet: SheetId::FIRST, before: 500, count: 3_000 };
+    for operations in [
+        vec![noisy_rows(0..3_000), noisy_rows(3_000..6_000)],
+        vec![Operation::InsertRows(insert)],
+        vec![noisy_rows(1_000..1_010)],
+    ] {
+        workbook.apply_operations(&operations).unwrap();
+        store.round(&operations);
+    }
+    let tiles = store.root.as_ref().unwrap().levels.iter().map(|level| level.bytes).sum::<u64>();
+    assert!(tiles > 500_000, "{tiles}");
+    for first in [0, 490, 990, 1_005, 3_495, 3_600, 5_000, 6_900, 8_995] {
+        let window = Window { rows: first..first + 20, columns: 0..3 };
+        store.assert_shows(&[], &workbook, &window);
+    }
 }
