@@ -26,6 +26,6 @@ mod values;
 use header::VERSION;
 
 pub use error::{TileTooLarge, UnpackableChunk, UnreadableChunk, UnreadableStoredChunk};
-pub use packed::{Chunk, chunk_of, hash, unpack};
+pub use packed::{Chunk, chunk_of, unpack};
 pub use tile::{decode, encode};
 pub use total::is_read_or_refused;

@@ -35,7 +35,7 @@ impl Chunk {
             return Err(UnpackableChunk::Stored { bytes: stored.len() });
         }
         let length = u32::try_from(stored.len()).unwrap_or(u32::MAX);
-        let reference = ChunkRef { hash: hash(bytes), bytes: length };
+        let reference = ChunkRef { hash: ChunkHash::of(bytes), bytes: length };
         Ok(Self { reference, stored })
     }
 }
@@ -44,12 +44,6 @@ impl Chunk {
 #[must_use]
 pub fn chunk_of(tile: &Tile) -> Option<Chunk> {
     Chunk::pack(&encode(tile).ok()?).ok()
-}
-
-/// The name of a chunk with these bytes.
-#[must_use]
-pub fn hash(bytes: &[u8]) -> ChunkHash {
-    ChunkHash(*blake3::hash(bytes).as_bytes())
 }
 
 /// The bytes of a stored chunk, checked against its name. Total: takes at most `MAX_CHUNK_BYTES`.
@@ -67,7 +61,7 @@ pub fn unpack(stored: &[u8], name: &ChunkHash) -> Result<Vec<u8>, UnreadableStor
         }
         _ => UnreadableStoredChunk::NoFrame,
     })?;
-    if hash(&bytes) != *name {
+    if ChunkHash::of(&bytes) != *name {
         return Err(UnreadableStoredChunk::OtherHash);
     }
     Ok(bytes)

@@ -1,5 +1,7 @@
 //! A fold's result: a level whose cells are one tile per sheet, in memory.
 
+use std::sync::Arc;
+
 use super::delta::{Delta, DeltaCell};
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::Value;
@@ -31,8 +33,8 @@ pub struct FoldedSheet {
     pub value_clears: Vec<Region>,
     /// Where formats of single cells below are hidden.
     pub format_clears: Vec<Region>,
-    /// The cells of the whole sheet.
-    pub tile: Tile,
+    /// The cells of the whole sheet; shared, since every merge that is planned or tried has them.
+    pub tile: Arc<Tile>,
 }
 
 /// A text that is an object of its own.
@@ -48,7 +50,7 @@ impl FoldedLevel {
     pub(super) fn add(&mut self, sheet: SheetId, delta: Delta) {
         let map = |order: &AxisOrder, axis| AxisOrder::new(axis).map_to(order, axis);
         let (rows, columns) = (map(&delta.rows, Axis::Rows), map(&delta.columns, Axis::Columns));
-        let tile = self.tile(&delta);
+        let tile = Arc::new(self.tile(&delta));
         let nothing = tile.is_empty()
             && rows.is_identity()
             && columns.is_identity()

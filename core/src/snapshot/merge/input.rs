@@ -56,7 +56,7 @@ impl LevelInput {
             columns: sheet.columns,
             value_clears: sheet.value_clears,
             format_clears: sheet.format_clears,
-            cells: InputCells::Memory(Arc::new(sheet.tile)),
+            cells: InputCells::Memory(sheet.tile),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A round that merges the young level with some of the newest.
 
 use super::next::{NextRoot, next_root};
-use super::young::{inputs, sheet_input};
+use super::young::sheet_input;
 use super::{Base, FoldedRound, counts};
 use crate::limits::{MAX_LEVEL_CHANGES, MAX_LEVELS};
 use crate::operation::SheetId;
@@ -9,7 +9,7 @@ use crate::position::Position;
 use crate::snapshot::SnapshotError;
 use crate::snapshot::index::{PackedLevel, pack_level};
 use crate::snapshot::level::{Level, LevelSheet};
-use crate::snapshot::merge::{InputCells, LevelInput, SheetInput, composed};
+use crate::snapshot::merge::{LevelInput, SheetInput, composed};
 use crate::snapshot::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
 use crate::snapshot::packer::PackLimits;
 use crate::snapshot::policy::levels_to_merge;
@@ -26,12 +26,13 @@ impl MergePlan {
     pub(super) fn new(base: &Base, folded: &FoldedRound) -> Self {
         /// What a cell of the young level will take, about.
         const CELL_BYTES: u64 = 6;
-        let young = inputs(base, folded, base.levels.len());
-        let cells = young.iter().flat_map(|input| &input.levels).map(|level| match &level.cells {
-            InputCells::Memory(tile) => u64::try_from(tile.cells()).unwrap_or(u64::MAX),
-            InputCells::Chunks(_) => 0,
-        });
-        let young_bytes = cells.fold(0, u64::saturating_add).saturating_mul(CELL_BYTES).max(1);
+        let lives = |sheet: &SheetId| folded.outline.sheets.contains_key(sheet);
+        let young = base.young.iter().filter(|(sheet, _)| lives(sheet));
+        let young = young.map(|(_, young)| young.size().0);
+        let new = folded.level.sheets.iter().filter(|sheet| lives(&sheet.sheet));
+        let cells = young.chain(new.map(|sheet| sheet.tile.cells())).fold(0, usize::saturating_add);
+        let cells = u64::try_from(cells).unwrap_or(u64::MAX);
+        let young_bytes = cells.saturating_mul(CELL_BYTES).max(1);
         let sizes: Vec<u64> = base.levels.iter().map(|level| level.bytes).collect();
         let merged = levels_to_merge(&sizes, young_bytes);
         let kept = base.levels.len().saturating_sub(merged);

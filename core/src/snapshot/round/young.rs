@@ -52,7 +52,7 @@ fn is_too_large(base: &Base, folded: &FoldedRound) -> bool {
 }
 
 /// The young level and what was folded, sheet by sheet, above so many levels.
-pub(super) fn inputs(base: &Base, folded: &FoldedRound, levels: usize) -> Vec<SheetInput> {
+fn inputs(base: &Base, folded: &FoldedRound, levels: usize) -> Vec<SheetInput> {
     let sheets = folded.outline.sheets.keys().filter_map(|id| {
         let young = base.young.get(id).map(super::base::YoungSheet::input);
         let new = folded.level.sheets.iter().find(|sheet| sheet.sheet == *id).cloned();

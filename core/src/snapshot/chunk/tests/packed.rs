@@ -2,7 +2,8 @@
 
 use super::support::sample;
 use crate::limits::{MAX_CHUNK_BYTES, MAX_STORED_CHUNK_BYTES};
-use crate::snapshot::chunk::{Chunk, UnpackableChunk, UnreadableStoredChunk, encode, hash, unpack};
+use crate::snapshot::chunk::{Chunk, UnpackableChunk, UnreadableStoredChunk, encode, unpack};
+use crate::snapshot::level::ChunkHash;
 
 fn random(bytes: usize) -> Vec<u8> {
     let mut random = vec![0; bytes];
@@ -15,7 +16,7 @@ fn what_is_packed_unpacks() {
     for bytes in [vec![], encode(&sample()).unwrap(), random(300_000), vec![0; MAX_CHUNK_BYTES]] {
         let chunk = Chunk::pack(&bytes).unwrap();
         assert_eq!(usize::try_from(chunk.reference.bytes).unwrap(), chunk.stored.len());
-        assert_eq!(chunk.reference.hash, hash(&bytes));
+        assert_eq!(chunk.reference.hash, ChunkHash::of(&bytes));
         assert_eq!(unpack(&chunk.stored, &chunk.reference.hash).unwrap(), bytes);
         assert_eq!(Chunk::pack(&bytes).unwrap(), chunk);
     }
@@ -38,11 +39,11 @@ fn chunks_end_at_their_limits() {
     // However it is packed.
     let more = random(MAX_STORED_CHUNK_BYTES + 1);
     let stored = zstd::bulk::compress(&more, 3).unwrap();
-    assert!(unpack(&stored, &hash(&more)) == Err(UnreadableStoredChunk::TooLarge));
+    assert!(unpack(&stored, &ChunkHash::of(&more)) == Err(UnreadableStoredChunk::TooLarge));
     // A small object that would be too large.
     let zeros = vec![0; MAX_CHUNK_BYTES + 1];
     let bomb = zstd::bulk::compress(&zeros, 3).unwrap();
-    assert_eq!(unpack(&bomb, &hash(&zeros)), Err(UnreadableStoredChunk::TooLarge));
+    assert_eq!(unpack(&bomb, &ChunkHash::of(&zeros)), Err(UnreadableStoredChunk::TooLarge));
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn what_is_not_one_whole_frame_is_refused() {
         let longer = [stored.as_slice(), tail].concat();
         assert_eq!(unpack(&longer, &name), Err(UnreadableStoredChunk::NoFrame));
     }
-    assert!(unpack(&skippable, &hash(&[])).is_err());
+    assert!(unpack(&skippable, &ChunkHash::of(&[])).is_err());
     // A frame that does not say how long it is.
     let streamed = zstd::stream::encode_all(bytes.as_slice(), 3).unwrap();
     assert_eq!(unpack(&streamed, &name), Err(UnreadableStoredChunk::NoFrame));

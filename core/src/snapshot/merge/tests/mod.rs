@@ -2,6 +2,8 @@
 
 mod world;
 
+use std::sync::Arc;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -71,7 +73,7 @@ fn as_one(sheets: &[&FoldedSheet], below: Below) -> Option<FoldedSheet> {
         columns: all.columns,
         value_clears: all.value_clears,
         format_clears: all.format_clears,
-        tile: merged(sheets, &ALL, below),
+        tile: Arc::new(merged(sheets, &ALL, below)),
     })
 }
 
