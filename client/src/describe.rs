@@ -30,9 +30,12 @@ impl SheetNames {
     }
 
     pub(crate) fn add(&mut self, operation: &Operation) {
-        if let Operation::AddSheet(add) = operation {
-            self.0.insert(add.sheet, add.name.clone());
-        }
+        let (sheet, name) = match operation {
+            Operation::AddSheet(add) => (add.sheet, &add.name),
+            Operation::ImportSheet(import) => (import.sheet, &import.name),
+            _ => return,
+        };
+        self.0.insert(sheet, name.clone());
     }
 
     pub(crate) fn rename(&mut self, operation: &Operation) {
@@ -56,7 +59,11 @@ impl From<&SheetsReply> for SheetNames {
 
 /// Whether an operation is described by the name of a sheet that it does not have itself.
 pub(crate) fn needs_names(operation: &Operation) -> bool {
-    matches!(operation, Operation::RenameSheet(_) | Operation::DeleteSheet(_))
+    match operation {
+        Operation::RenameSheet(_) | Operation::DeleteSheet(_) => true,
+        Operation::ImportSheet(import) => import.replaces.is_some(),
+        _ => false,
+    }
 }
 
 /// One operation: `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
@@ -115,6 +122,18 @@ fn phrase(operation: &Operation, names: &SheetNames) -> String {
             format!("renamed sheet {} to `{}`", names.of(rename.sheet), cut(&rename.name))
         }
         Operation::DeleteSheet(delete) => format!("deleted sheet {}", names.of(delete.sheet)),
+        Operation::ImportSheet(import) => {
+            let cells = u32::try_from(import.cells).unwrap_or(u32::MAX);
+            let cells = things(cells, "cell");
+            match import.replaces {
+                None => format!("imported sheet `{}`, {cells}", cut(&import.name)),
+                Some(sheet) => format!(
+                    "imported sheet `{}`, {cells}, in the place of {}",
+                    cut(&import.name),
+                    names.of(sheet)
+                ),
+            }
+        }
         Operation::Undo(undo) => format!("took back {}", undo.position),
         Operation::Rejected(rejection) => format!("rejected: {}", cut(&rejection.detail)),
     }

@@ -25,17 +25,26 @@ pub(crate) fn needed_sheet(operation: &Operation) -> Option<SheetId> {
         Operation::DeleteRows(delete) | Operation::DeleteColumns(delete) => Some(delete.sheet),
         Operation::RenameSheet(rename) => Some(rename.sheet),
         Operation::DeleteSheet(delete) => Some(delete.sheet),
-        Operation::AddSheet(_) | Operation::Undo(_) | Operation::Rejected(_) => None,
+        Operation::AddSheet(_)
+        | Operation::ImportSheet(_)
+        | Operation::Undo(_)
+        | Operation::Rejected(_) => None,
+    }
+}
+
+/// The sheet that an operation deletes, if it has any effect.
+pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
+    match operation {
+        Operation::DeleteSheet(delete) => Some(delete.sheet),
+        Operation::ImportSheet(import) => import.replaces,
+        _ => None,
     }
 }
 
 /// Where to look whether a sheet is gone, if the answer to an append gives reason to: at the last
 /// entry up to `until` that deletes it, or at `until` if the answer does not have all entries.
 pub(crate) fn doubt(reply: &AppendReply, sheet: SheetId, until: Position) -> Option<Position> {
-    let of_it = |operation: &Operation| match operation {
-        Operation::DeleteSheet(delete) => delete.sheet == sheet,
-        _ => false,
-    };
+    let of_it = |operation: &Operation| deleted_sheet(operation) == Some(sheet);
     let deletes = |entry: &&EntryView| {
         let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
         entry.position <= until && effective.any(of_it)

@@ -10,6 +10,7 @@ pub mod api;
 pub mod append;
 pub mod axis_map;
 pub mod backoff;
+mod base64_text;
 pub(crate) mod bounded;
 pub mod cell;
 pub mod cost;

@@ -261,6 +261,17 @@ pub const MAX_YOUNG_CELLS: usize = 64 * 1024;
 /// left to move or hide.
 pub const MAX_LEVEL_CHANGES: usize = 4_000;
 
+/// Bytes of an imported sheet's index in its log entry.
+pub const MAX_IMPORT_INDEX_BYTES: usize = 16 * 1024;
+/// Bytes of it up to which it stays in the entry: a unit of writing for each, where an object costs
+/// eight.
+pub const INLINE_IMPORT_BYTES: usize = 4 * 1024;
+/// Bytes of a chunk of such an index, unless a single element is longer: it names about 170 others.
+pub const IMPORT_INDEX_CHUNK_BYTES: usize = 8 * 1024;
+/// Objects that one request of an import names or makes the server read.
+pub const MAX_IMPORT_OBJECTS: usize = 256;
+/// Bytes of them together, as stored.
+pub const MAX_IMPORT_OBJECT_BYTES: u64 = 96 * 1024 * 1024;
 /// Columns of a file that is imported, each of which takes memory: twice what Excel has.
 pub const MAX_IMPORT_COLUMNS: u32 = 1 << 15;
 /// Bytes of one row of a file that is imported: a csv file whose quotes do not match is one row.

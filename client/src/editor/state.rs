@@ -14,7 +14,7 @@ use cellar_core::position::Position;
 use serde::{Deserialize, Serialize};
 
 use super::pending::{Body, Pending, What};
-use crate::sheet_loss::doubt;
+use crate::sheet_loss::{deleted_sheet, doubt};
 
 /// The version of the file that is written and read.
 const STATE_VERSION: u32 = 1;
@@ -295,7 +295,7 @@ fn deletes_a_sheet(entry: &EntryView) -> bool {
 }
 
 fn is_delete_sheet(operation: &Operation) -> bool {
-    matches!(operation, Operation::DeleteSheet(_))
+    deleted_sheet(operation).is_some()
 }
 
 /// Whether an edit of ours may have deleted a sheet, as far as its answer tells.

@@ -9,6 +9,7 @@ mod create;
 mod entries;
 mod health;
 mod history;
+mod imports;
 mod problem;
 mod stats;
 mod uploads;
@@ -22,6 +23,10 @@ pub use entries::{
 };
 pub use health::{Health, Reachable};
 pub use history::{DiffReply, HistoryReply, SheetView, SheetsReply};
+pub use imports::{
+    ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
+    NewChunk, UploadedChunk,
+};
 pub use problem::{Problem, ProblemKind};
 pub use stats::{LevelStats, OpenStats, SnapshotStats, StatsReply};
 pub use uploads::{

@@ -1,6 +1,6 @@
 //! Why an operation can never succeed.
 
-use crate::limits::{MAX_INSERT, MAX_SPANS};
+use crate::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
 /// Why an operation can never succeed, whatever the state of the spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -104,6 +104,17 @@ pub enum InvalidOperation {
     SheetNumber {
         /// The number.
         sheet: u32,
+    },
+    /// An imported sheet that is larger than any.
+    #[error(
+        "the import has {rows} rows and {columns} columns, at most {MAX_ROWS} and {MAX_COLUMNS} \
+         are allowed"
+    )]
+    ImportExtent {
+        /// Its rows.
+        rows: u32,
+        /// Its columns.
+        columns: u32,
     },
     /// An operation that only the server makes.
     #[error("a rejection is not for clients to send")]

@@ -3,6 +3,7 @@
 mod axes;
 mod decimal;
 mod formats;
+mod import;
 mod invalid;
 mod rejection;
 mod set_cells;
@@ -15,6 +16,7 @@ pub(crate) mod tests;
 
 pub use axes::{DeleteSpans, InsertBefore};
 pub use formats::{ClearRange, SetFormat};
+pub use import::{BadImportIndex, ImportIndex, ImportSheet};
 pub use invalid::InvalidOperation;
 pub use rejection::{Rejection, RejectionReason};
 pub use set_cells::{CellEdit, SetCells};
@@ -78,6 +80,8 @@ pub enum Operation {
     Undo(Undo),
     /// A mutation that can never succeed: it changes nothing and keeps its client's numbering.
     Rejected(Rejection),
+    /// Adds a sheet whose cells are in chunks already.
+    ImportSheet(ImportSheet),
 }
 
 /// Takes back what one entry did.
@@ -116,6 +120,7 @@ impl Operation {
             Self::DeleteSheet(delete) => Self::DeleteSheet(delete),
             Self::SetFormat(set) => Self::SetFormat(set.validated()?),
             Self::Undo(undo) => Self::Undo(undo),
+            Self::ImportSheet(import) => Self::ImportSheet(import.validated()?),
             // Only the server rejects.
             Self::Rejected(_) => return Err(InvalidOperation::NotForClients),
         })
@@ -137,6 +142,7 @@ impl Operation {
                 json_text_bytes(name)
             }
             Self::Rejected(rejection) => json_text_bytes(&rejection.detail),
+            Self::ImportSheet(import) => import.weight_bytes(),
             Self::InsertRows(_) | Self::InsertColumns(_) | Self::DeleteSheet(_) | Self::Undo(_) => {
                 0
             }
@@ -161,6 +167,7 @@ impl Operation {
             | Self::InsertColumns(_)
             | Self::DeleteColumns(_)
             | Self::AddSheet(_)
+            | Self::ImportSheet(_)
             // What it does is not known before it is resolved.
             | Self::Undo(_) => true,
             Self::SetCells(_)

@@ -42,10 +42,7 @@ pub struct DeleteSheet {
 
 impl AddSheet {
     pub(super) fn validated(self) -> Result<Self, InvalidOperation> {
-        // The greatest number is left free, so that there is always a next.
-        if self.sheet == SheetId::FIRST || self.sheet.0 == u32::MAX {
-            return Err(InvalidOperation::SheetNumber { sheet: self.sheet.0 });
-        }
+        check_number(self.sheet)?;
         check_name(&self.name)?;
         Ok(self)
     }
@@ -58,8 +55,16 @@ impl RenameSheet {
     }
 }
 
+/// The number of a new sheet. The greatest is left free, so that there is always a next.
+pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
+    if sheet == SheetId::FIRST || sheet.0 == u32::MAX {
+        return Err(InvalidOperation::SheetNumber { sheet: sheet.0 });
+    }
+    Ok(())
+}
+
 /// What Excel refuses, so that every workbook can be exported.
-fn check_name(name: &str) -> Result<(), InvalidOperation> {
+pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     let why = if name.trim().is_empty() {
         "it is empty"
     } else if name.chars().count() > MAX_SHEET_NAME_CHARACTERS {

@@ -8,12 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use super::stored_cells::StoredSetCells;
 use super::{
-    AddSheet, ClearRange, DeleteSheet, DeleteSpans, InsertBefore, Operation, Rejection,
-    RejectionReason, RenameSheet, SetFormat, SheetId, Span, Spans, Undo,
+    AddSheet, ClearRange, DeleteSheet, DeleteSpans, ImportIndex, ImportSheet, InsertBefore,
+    Operation, Rejection, RejectionReason, RenameSheet, SetFormat, SheetId, Span, Spans, Undo,
 };
 use crate::axis_map::Axis;
-use crate::limits::{MAX_FORMAT_BYTES, MAX_REJECTION_BYTES, MAX_SHEET_NAME_CHARACTERS, MAX_SPANS};
+use crate::limits::{
+    MAX_FORMAT_BYTES, MAX_IMPORT_INDEX_BYTES, MAX_REJECTION_BYTES, MAX_SHEET_NAME_CHARACTERS,
+    MAX_SPANS,
+};
 use crate::position::Position;
+use crate::workbook::Extent;
 
 /// An operation in its stored layout.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,7 +46,19 @@ pub enum StoredOperation {
     Undo(u64),
     /// See [`Operation::Rejected`]: the reason's number, and the detail.
     Rejected(u8, String),
+    /// See [`Operation::ImportSheet`].
+    ImportSheet(StoredImport),
 }
+
+/// An imported sheet: number, name, the replaced sheet, rows, columns, cells, index.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredImport(u32, String, Option<u32>, u32, u32, u64, StoredIndex);
+
+/// The bytes of an index.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct StoredIndex(
+    #[serde(deserialize_with = "crate::bounded::at_most::<_, _, MAX_IMPORT_INDEX_BYTES>")] Vec<u8>,
+);
 
 /// An insert: sheet, before, count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,6 +96,9 @@ pub enum UnreadableOperation {
     /// A number that is infinite or not a number.
     #[error("a number of the operation is not finite")]
     NotFinite,
+    /// An imported sheet whose index cannot be read.
+    #[error("the index of an imported sheet cannot be read")]
+    Index,
 }
 
 impl From<&Operation> for StoredOperation {
@@ -112,6 +131,7 @@ impl From<&Operation> for StoredOperation {
             Operation::Rejected(rejection) => {
                 Self::Rejected(rejection.reason.number(), rejection.detail.clone())
             }
+            Operation::ImportSheet(import) => Self::ImportSheet(StoredImport::from(import)),
         }
     }
 }
@@ -155,7 +175,30 @@ impl TryFrom<StoredOperation> for Operation {
                 let detail = bounded(detail, MAX_REJECTION_BYTES)?;
                 Self::Rejected(Rejection { reason: RejectionReason::from_number(reason), detail })
             }
+            StoredOperation::ImportSheet(import) => Self::ImportSheet(import.into_import()?),
         })
+    }
+}
+
+impl From<&ImportSheet> for StoredImport {
+    fn from(import: &ImportSheet) -> Self {
+        let ImportSheet { sheet, name, replaces, extent, cells, index } = import;
+        let replaces = replaces.map(|sheet| sheet.0);
+        let index = StoredIndex(index.to_bytes());
+        Self(sheet.0, name.clone(), replaces, extent.rows, extent.columns, *cells, index)
+    }
+}
+
+impl StoredImport {
+    fn into_import(self) -> Result<ImportSheet, UnreadableOperation> {
+        let Self(sheet, name, replaces, rows, columns, cells, StoredIndex(index)) = self;
+        if rows > Axis::Rows.limit() || columns > Axis::Columns.limit() {
+            return Err(UnreadableOperation::OutOfRange);
+        }
+        let index = ImportIndex::from_bytes(&index).map_err(|_| UnreadableOperation::Index)?;
+        let (sheet, replaces) = (SheetId(sheet), replaces.map(SheetId));
+        let extent = Extent { rows, columns };
+        Ok(ImportSheet { sheet, name: sheet_name(name)?, replaces, extent, cells, index })
     }
 }
 
@@ -243,7 +286,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_give_an_operation_or_an_error(kind in 0..12_u8, bytes: Vec<u8>) {
+        fn any_bytes_give_an_operation_or_an_error(kind in 0..13_u8, bytes: Vec<u8>) {
             let _ = read(&bytes);
             let _ = read(&[&[kind], bytes.as_slice()].concat());
         }

@@ -3,7 +3,8 @@
 use super::{LineId, Plain, PlainSheet, Tag};
 use crate::axis_map::Axis;
 use crate::operation::{
-    AddSheet, CellEdit, DeleteSheet, Operation, RenameSheet, SetFormat, SheetId, Span, Spans,
+    AddSheet, CellEdit, DeleteSheet, ImportSheet, Operation, RenameSheet, SetFormat, SheetId, Span,
+    Spans,
 };
 
 /// An operation by identity. Sheets are known by the tag of who added them.
@@ -19,9 +20,27 @@ enum What {
     Set(Vec<((LineId, LineId), CellEdit)>),
     Clear(Vec<LineId>, Vec<LineId>),
     Format(Side, Side, String),
-    Insert { rows: bool, behind: Vec<LineId>, count: u32, tag: Tag },
-    Delete { rows: bool, ids: Vec<LineId> },
-    Add { number: SheetId, name: String, tag: Tag },
+    Insert {
+        rows: bool,
+        behind: Vec<LineId>,
+        count: u32,
+        tag: Tag,
+    },
+    Delete {
+        rows: bool,
+        ids: Vec<LineId>,
+    },
+    Add {
+        number: SheetId,
+        name: String,
+        tag: Tag,
+    },
+    /// With the tag of who added the sheet that is replaced.
+    Import {
+        import: ImportSheet,
+        replaces: Option<Tag>,
+        tag: Tag,
+    },
     Rename(String),
     Remove,
 }
@@ -67,6 +86,11 @@ impl Intent {
             (Operation::AddSheet(AddSheet { sheet, name }), _) => {
                 What::Add { number: *sheet, name: name.clone(), tag }
             }
+            (Operation::ImportSheet(import), _) => {
+                let replaced = view.sheets.iter().find(|s| Some(s.number) == import.replaces);
+                let replaces = replaced.map(|sheet| sheet.tag);
+                What::Import { import: import.clone(), replaces, tag }
+            }
             (operation, Some(sheet)) => What::of(sheet, operation, tag),
             _ => What::Nothing,
         };
@@ -80,11 +104,20 @@ impl Intent {
             to.apply(&Operation::AddSheet(AddSheet { sheet: free, name: name.clone() }), *tag);
             return;
         }
+        if let What::Import { import, replaces, tag } = &self.what {
+            let mut numbers = (import.sheet.0..).map(SheetId);
+            let sheet = numbers.find(|number| !to.used.contains(number)).unwrap();
+            let replaced = to.sheets.iter().find(|s| replaces.is_some_and(|tag| s.tag == tag));
+            let replaces = replaced.map(|sheet| sheet.number);
+            let import = ImportSheet { sheet, replaces, ..import.clone() };
+            to.apply(&Operation::ImportSheet(import), *tag);
+            return;
+        }
         let found = to.sheets.iter_mut().find(|sheet| Some(sheet.tag) == self.sheet);
         let Some(sheet) = found else { return };
         let number = sheet.number;
         match &self.what {
-            What::Nothing | What::Add { .. } => {}
+            What::Nothing | What::Add { .. } | What::Import { .. } => {}
             What::Set(cells) => {
                 for ((row, column), edit) in cells {
                     if sheet.place(true, *row).is_some() && sheet.place(false, *column).is_some() {
@@ -154,7 +187,10 @@ impl What {
             }
             Operation::RenameSheet(rename) => Self::Rename(rename.name.clone()),
             Operation::DeleteSheet(_) => Self::Remove,
-            Operation::AddSheet(_) | Operation::Undo(_) | Operation::Rejected(_) => Self::Nothing,
+            Operation::AddSheet(_)
+            | Operation::ImportSheet(_)
+            | Operation::Undo(_)
+            | Operation::Rejected(_) => Self::Nothing,
         }
     }
 }
@@ -168,7 +204,10 @@ fn sheet_of(operation: &Operation) -> Option<SheetId> {
         Operation::DeleteRows(delete) | Operation::DeleteColumns(delete) => delete.sheet,
         Operation::RenameSheet(rename) => rename.sheet,
         Operation::DeleteSheet(delete) => delete.sheet,
-        Operation::AddSheet(_) | Operation::Undo(_) | Operation::Rejected(_) => return None,
+        Operation::AddSheet(_)
+        | Operation::ImportSheet(_)
+        | Operation::Undo(_)
+        | Operation::Rejected(_) => return None,
     })
 }
 
@@ -188,6 +227,10 @@ pub(crate) fn sensible(view: &Plain, mut operation: Operation) -> Operation {
         Operation::RenameSheet(rename) => rename.sheet = there(rename.sheet),
         Operation::DeleteSheet(delete) => delete.sheet = there(delete.sheet),
         Operation::AddSheet(add) => add.sheet = SheetId(view.used.last().unwrap().0 + 1),
+        Operation::ImportSheet(import) => {
+            import.sheet = SheetId(view.used.last().unwrap().0 + 1);
+            import.replaces = import.replaces.map(there);
+        }
         Operation::Undo(_) | Operation::Rejected(_) => {}
     }
     operation

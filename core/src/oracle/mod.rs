@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 pub(crate) use sheet::{LINES, LineId, PlainSheet};
 
-use crate::operation::{Operation, SheetId};
+use crate::operation::{ImportSheet, Operation, SheetId};
 use crate::workbook::Workbook;
 
 /// What a mutation is known by; 0 is the beginning.
@@ -87,8 +87,23 @@ impl Plain {
                     self.sheets.retain(|sheet| sheet.number != delete.sheet);
                 }
             }
+            Operation::ImportSheet(import) => self.import(import, tag),
             Operation::Undo(_) | Operation::Rejected(_) => {}
         }
+    }
+
+    /// Without cells: whoever tests those, sets them.
+    fn import(&mut self, import: &ImportSheet, tag: Tag) {
+        if !self.used.insert(import.sheet) {
+            return;
+        }
+        let place = self.sheets.iter().position(|sheet| Some(sheet.number) == import.replaces);
+        if let Some(place) = place {
+            self.sheets.remove(place);
+        }
+        let name = self.free_name(&import.name, None);
+        let sheet = PlainSheet::new(tag, import.sheet, name);
+        self.sheets.insert(place.unwrap_or(self.sheets.len()), sheet);
     }
 
     fn on(&mut self, number: SheetId, change: impl FnOnce(&mut PlainSheet)) {

@@ -26,6 +26,7 @@ pub(super) enum Kind {
     Formats = 6,
     SheetNumbers = 7,
     Clients = 8,
+    Import = 9,
 }
 
 impl Kind {
@@ -35,7 +36,7 @@ impl Kind {
 
     /// The kind of a number.
     pub(super) fn from_number(number: u32) -> Option<Self> {
-        const KINDS: [Kind; 8] = [
+        const KINDS: [Kind; 9] = [
             Kind::Root,
             Kind::Moves,
             Kind::Parts,
@@ -44,6 +45,7 @@ impl Kind {
             Kind::Formats,
             Kind::SheetNumbers,
             Kind::Clients,
+            Kind::Import,
         ];
         KINDS.into_iter().find(|kind| kind.number() == number)
     }

@@ -9,8 +9,8 @@ use super::cbor::{self, Kind};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack};
 use crate::limits::{
-    INLINE_FORMATS_BYTES, INLINE_INDEX_BYTES, INLINE_LEVEL_BYTES, INLINE_YOUNG_BYTES,
-    TARGET_CHUNK_BYTES,
+    IMPORT_INDEX_CHUNK_BYTES, INLINE_FORMATS_BYTES, INLINE_IMPORT_BYTES, INLINE_INDEX_BYTES,
+    INLINE_LEVEL_BYTES, INLINE_YOUNG_BYTES, TARGET_CHUNK_BYTES,
 };
 
 /// How much stays in the root, and how long chunks become; all in bytes before compression.
@@ -36,6 +36,13 @@ impl PackLimits {
         inline_bytes: INLINE_YOUNG_BYTES,
         inline_total_bytes: INLINE_YOUNG_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
+    };
+    /// Of an imported sheet, in an entry of the log. Its chunks are short, so that each can be checked
+    /// with all that it names in one request.
+    pub const IMPORT: Self = Self {
+        inline_bytes: INLINE_IMPORT_BYTES,
+        inline_total_bytes: INLINE_IMPORT_BYTES,
+        chunk_bytes: IMPORT_INDEX_CHUNK_BYTES,
     };
     /// Of the formats of ranges, and of the numbers of sheets.
     pub const AROUND: Self = Self {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::SnapshotError;
 use super::chunk;
 use super::fold::FoldedLevel;
-use super::index::{Places, SheetMoves};
+use super::index::{PackedLevel, Places, SheetMoves};
 use super::level::{Region, StoredTile};
 use super::merge::{Below, LevelChanges, Part, Source, Window, merge_window, sources};
 use super::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
 use super::outline::Outline;
-use super::root::{Root, RootLevel};
+use super::root::Root;
 use super::round;
 use super::tile::Tile;
 use crate::axis_map::AxisMap;
@@ -40,9 +40,10 @@ pub fn window(
 ) -> Result<Fetch<Tile>, SnapshotError> {
     let mut missing = Missing::default();
     let index = |hash: &_| objects.index.get(hash);
-    let mut levels: Vec<(&RootLevel, &SheetMoves)> = Vec::new();
-    for level in root.into_iter().flat_map(Root::all_levels) {
-        let moves = fetch(level.level.moves(sheet, &index)?, ObjectKind::Index);
+    let mut levels: Vec<(&PackedLevel, &SheetMoves)> = Vec::new();
+    let stored = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
+    for level in stored.chain([&tail.imported]) {
+        let moves = fetch(level.moves(sheet, &index)?, ObjectKind::Index);
         levels.extend(missing.take(moves).flatten().map(|moves| (level, moves)));
     }
     if !missing.is_empty() {
@@ -61,7 +62,7 @@ pub fn window(
     let mut tiles: Vec<(usize, u32, u32, Arc<Tile>)> = Vec::new();
     for (number, ((level, _), source)) in levels.iter().zip(&sources).enumerate() {
         let region = region(source, window);
-        let places = level.level.tiles(sheet, &region, &index)?;
+        let places = level.tiles(sheet, &region, &index)?;
         let places = missing.take(fetch(places, ObjectKind::Index)).unwrap_or_default();
         load(number, places, objects, &mut missing, &mut tiles)?;
     }

@@ -2,8 +2,8 @@
 
 use super::space_map::{SheetMap, SpaceMap};
 use crate::operation::{
-    AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, InsertBefore, Operation, RenameSheet,
-    SetCells, SetFormat, SheetId,
+    AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
+    RenameSheet, SetCells, SetFormat, SheetId,
 };
 
 /// What is committed of an operation, in the later space: none if nothing of it is left, `None` if
@@ -72,6 +72,11 @@ fn moved(operation: &Operation, map: &SpaceMap) -> Option<Operation> {
             let (sheet, _) = there(delete.sheet, map)?;
             Some(Operation::DeleteSheet(DeleteSheet { sheet }))
         }
+        Operation::ImportSheet(import) => Some(Operation::ImportSheet(ImportSheet {
+            sheet: map.free_number(import.sheet),
+            replaces: import.replaces.and_then(|sheet| map.sheet(sheet).sheet),
+            ..import.clone()
+        })),
         Operation::Undo(_) | Operation::Rejected(_) => Some(operation.clone()),
     }
 }

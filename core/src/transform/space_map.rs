@@ -133,6 +133,9 @@ impl SpaceMap {
             Operation::AddSheet(add) => {
                 self.added.insert(add.sheet);
             }
+            Operation::ImportSheet(import) => {
+                self.added.insert(import.sheet);
+            }
             Operation::DeleteSheet(_)
             | Operation::SetCells(_)
             | Operation::ClearRange(_)
@@ -216,6 +219,7 @@ impl SpaceMap {
                 self.lead(Axis::Columns, mine, done);
             }
             (Operation::AddSheet(mine), done) => self.lead_sheet(mine.sheet, done.first()),
+            (Operation::ImportSheet(mine), done) => self.lead_sheet(mine.sheet, done.first()),
             _ => {}
         }
     }
@@ -228,6 +232,7 @@ impl SpaceMap {
         }
         let sheet = match done {
             Some(Operation::AddSheet(done)) => Some(done.sheet),
+            Some(Operation::ImportSheet(done)) => Some(done.sheet),
             _ => None,
         };
         self.sheets.insert(mine, SheetMap { sheet, ..SheetMap::identity(mine) });

@@ -2,8 +2,9 @@
 
 use super::{Sheet, Workbook, WorkbookTooLarge};
 use crate::axis_map::Axis;
+use crate::cell::Cell;
 use crate::entry::Entry;
-use crate::operation::{AddSheet, Operation, SheetId};
+use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
 
 impl Workbook {
     /// Applies the next entry of the log. An external body is not in the entry: see
@@ -61,6 +62,7 @@ impl Workbook {
             Operation::AddSheet(add) => self.add_sheet(add),
             Operation::RenameSheet(rename) => self.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
+            Operation::ImportSheet(import) => self.import_sheet(import),
             // An undo's effect is in its committed operations; a rejected mutation has none.
             Operation::Undo(_) | Operation::Rejected(_) => {}
         }
@@ -80,6 +82,34 @@ impl Workbook {
             self.bytes = self.bytes.saturating_add(sheet.bytes());
             self.sheets.insert(add.sheet, sheet);
         }
+    }
+
+    /// The cells of an imported sheet are not in its operation: see [`Workbook::fill`].
+    fn import_sheet(&mut self, import: &ImportSheet) {
+        let replaced = import.replaces.filter(|sheet| self.sheets.contains_key(sheet));
+        if self.tabs.import(import) {
+            let lost = replaced.and_then(|sheet| self.sheets.remove(&sheet));
+            self.bytes = self.bytes.saturating_sub(lost.as_ref().map_or(0, Sheet::bytes));
+            let sheet = Sheet::imported(import.extent);
+            self.bytes = self.bytes.saturating_add(sheet.bytes());
+            self.sheets.insert(import.sheet, sheet);
+        }
+    }
+
+    /// Puts cells into a sheet as if they had always been there: those of an import, or of a
+    /// snapshot. On a sheet that does not exist, it changes nothing.
+    ///
+    /// # Errors
+    /// [`WorkbookTooLarge`] beyond `MAX_REPLAY_BYTES`.
+    pub fn fill(
+        &mut self,
+        sheet: SheetId,
+        cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
+    ) -> Result<(), WorkbookTooLarge> {
+        self.change(sheet, |sheet| {
+            cells.into_iter().for_each(|(place, cell)| sheet.fill(place, cell));
+        });
+        if self.bytes > self.max_bytes { Err(WorkbookTooLarge) } else { Ok(()) }
     }
 
     fn delete_sheet(&mut self, id: SheetId) {

@@ -39,6 +39,11 @@ impl Default for Sheet {
 }
 
 impl Sheet {
+    /// A sheet whose cells, as far as this, come from elsewhere.
+    pub(super) fn imported(extent: Extent) -> Self {
+        Self { extent, ..Self::default() }
+    }
+
     /// How far it was ever written to, as rows and columns were inserted and deleted since.
     #[must_use]
     pub fn extent(&self) -> Extent {
@@ -148,6 +153,13 @@ impl Sheet {
                 cell.format = (below || format != GENERAL).then(|| format.clone());
             }
         });
+    }
+
+    /// A cell that was there before anything that this sheet knows of.
+    pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: Cell) {
+        if let Some(id) = self.id(row, column) {
+            self.change(id, |held| *held = cell);
+        }
     }
 
     pub(super) fn clear(&mut self, rows: &Spans, columns: &Spans) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::Names;
 use crate::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
-use crate::operation::{AddSheet, FIRST_SHEET_NAME, SheetId};
+use crate::operation::{AddSheet, FIRST_SHEET_NAME, ImportSheet, SheetId};
 
 /// The sheets that there are, without what they hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,13 +80,40 @@ impl Tabs {
     /// before is not touched. A workbook has at most `MAX_SHEETS` sheets, and nobody uses up the
     /// numbers by a leap.
     pub fn add(&mut self, add: &AddSheet) -> bool {
-        let highest = self.next_sheet().0.saturating_add(MAX_SHEET_NUMBER_STEP);
-        if self.order.len() >= MAX_SHEETS || add.sheet.0 > highest || !self.used.insert(add.sheet) {
+        if self.order.len() >= MAX_SHEETS || !self.take_number(add.sheet) {
             return false;
         }
         let name = self.free_name(&add.name, None);
         self.push(add.sheet, name);
         true
+    }
+
+    /// Adds an imported sheet, in the place and, if it has the same, with the name of the one that it
+    /// replaces, if that exists; false, as [`Tabs::add`], if it cannot be added: then nothing changes.
+    pub fn import(&mut self, import: &ImportSheet) -> bool {
+        let place = self.order.iter().position(|sheet| Some(*sheet) == import.replaces);
+        let count = self.order.len().saturating_sub(usize::from(place.is_some()));
+        if count >= MAX_SHEETS || !self.take_number(import.sheet) {
+            return false;
+        }
+        if let Some(replaced) = place.map(|place| self.order.remove(place))
+            && let Some(title) = self.titles.remove(&replaced)
+        {
+            self.names.remove(&title);
+        }
+        let name = self.free_name(&import.name, None);
+        self.push(import.sheet, name);
+        if let Some(place) = place {
+            self.order.pop();
+            self.order.insert(place, import.sheet);
+        }
+        true
+    }
+
+    /// Uses a number, if it is free and not far above all that were used.
+    fn take_number(&mut self, sheet: SheetId) -> bool {
+        let highest = self.next_sheet().0.saturating_add(MAX_SHEET_NUMBER_STEP);
+        sheet.0 <= highest && self.used.insert(sheet)
     }
 
     fn push(&mut self, sheet: SheetId, name: String) {

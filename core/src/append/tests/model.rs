@@ -92,7 +92,10 @@ fn tagged(first: Tag, parts: &[Operation]) -> impl Iterator<Item = (Tag, &Operat
         let tag = *next;
         let makes = matches!(
             part,
-            Operation::InsertRows(_) | Operation::InsertColumns(_) | Operation::AddSheet(_)
+            Operation::InsertRows(_)
+                | Operation::InsertColumns(_)
+                | Operation::AddSheet(_)
+                | Operation::ImportSheet(_)
         );
         *next += u32::from(makes);
         Some((tag, part))

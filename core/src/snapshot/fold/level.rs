@@ -7,6 +7,7 @@ use crate::axis_map::{Axis, AxisMap};
 use crate::cell::Value;
 use crate::limits::MAX_TILE_TEXT_BYTES;
 use crate::operation::SheetId;
+use crate::snapshot::index::PackedLevel;
 use crate::snapshot::level::Region;
 use crate::snapshot::tile::{Tile, TileColumn, TileValue};
 use crate::workbook::axis_order::AxisOrder;
@@ -16,6 +17,8 @@ use crate::workbook::axis_order::AxisOrder;
 pub struct FoldedLevel {
     /// The sheets that it changes, by number.
     pub sheets: Vec<FoldedSheet>,
+    /// Sheets that were imported: their cells are below what `sheets` say of them.
+    pub imported: PackedLevel,
     /// Texts that are objects of their own, to be stored before anything refers to them.
     pub long_texts: Vec<LongTextObject>,
 }

@@ -14,20 +14,23 @@ use self::delta::Delta;
 use super::outline::{Outline, SheetOutline};
 use crate::axis_map::Axis;
 use crate::limits::{FOLD_BYTES, MAX_LEVEL_CHANGES};
-use crate::operation::{Operation, SheetId};
+use crate::operation::{ImportSheet, Operation, SheetId};
+use crate::snapshot::index::{PackedLevel, PackedSheet};
 
 /// A run of entries, as far as it is folded.
 #[derive(Debug, Clone)]
 pub struct Fold {
     outline: Outline,
     deltas: BTreeMap<SheetId, Delta>,
+    /// Sheets whose cells are in chunks, below what `deltas` say of them.
+    imported: BTreeMap<SheetId, PackedSheet>,
 }
 
 impl Fold {
     /// Begins behind the state that `outline` is of.
     #[must_use]
     pub fn new(outline: Outline) -> Self {
-        Self { outline, deltas: BTreeMap::new() }
+        Self { outline, deltas: BTreeMap::new(), imported: BTreeMap::new() }
     }
 
     /// About how many bytes it takes in memory.
@@ -82,12 +85,31 @@ impl Fold {
             Operation::RenameSheet(rename) => self.outline.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => {
                 if self.outline.tabs.delete(delete.sheet) {
-                    self.outline.sheets.remove(&delete.sheet);
-                    self.deltas.remove(&delete.sheet);
+                    self.forget(delete.sheet);
                 }
             }
+            Operation::ImportSheet(import) => self.import(import),
             Operation::Undo(_) | Operation::Rejected(_) => {}
         }
+    }
+
+    fn import(&mut self, import: &ImportSheet) {
+        let replaced = import.replaces.filter(|sheet| self.outline.sheets.contains_key(sheet));
+        if !self.outline.tabs.import(import) {
+            return;
+        }
+        if let Some(replaced) = replaced {
+            self.forget(replaced);
+        }
+        let outline = SheetOutline { extent: import.extent, ..SheetOutline::default() };
+        self.outline.sheets.insert(import.sheet, outline);
+        self.imported.insert(import.sheet, PackedSheet::imported(import));
+    }
+
+    fn forget(&mut self, sheet: SheetId) {
+        self.outline.sheets.remove(&sheet);
+        self.deltas.remove(&sheet);
+        self.imported.remove(&sheet);
     }
 
     fn change(&mut self, id: SheetId, change: impl FnOnce(&mut SheetOutline, &mut Delta)) {
@@ -99,7 +121,8 @@ impl Fold {
     /// The new outline, and the level that stands above those that were there.
     #[must_use]
     pub fn finish(self) -> (Outline, FoldedLevel) {
-        let mut level = FoldedLevel::default();
+        let imported = PackedLevel { sheets: self.imported.into_values().collect() };
+        let mut level = FoldedLevel { imported, ..FoldedLevel::default() };
         for (sheet, delta) in self.deltas {
             level.add(sheet, delta);
         }

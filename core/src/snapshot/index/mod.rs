@@ -14,6 +14,7 @@
 mod axis_index;
 mod check;
 mod chunk;
+mod import;
 mod indexed;
 mod lookup;
 mod pack;
@@ -23,6 +24,7 @@ pub(crate) mod tests;
 pub use axis_index::{AxisIndex, Pair};
 pub(super) use check::{check_chunk, ensure};
 pub use chunk::IndexChunk;
+pub use import::{Children, pack_import};
 pub use indexed::Indexed;
 pub use lookup::{Fetched, Loaded, Places};
 pub use pack::pack_level;
@@ -31,7 +33,7 @@ use minicbor::{Decode, Encode};
 
 use super::cbor;
 use super::level::{ChunkRef, LevelSheet, Region, StoredTile};
-use crate::axis_map::AxisMap;
+use crate::axis_map::{Axis, AxisMap};
 use crate::limits::MAX_SHEETS;
 use crate::operation::SheetId;
 
@@ -129,6 +131,17 @@ pub struct IndexedTile {
 }
 
 impl SheetMoves {
+    /// Of a level that has nothing below it.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self {
+            rows: AxisMap::identity(Axis::Rows),
+            columns: AxisMap::identity(Axis::Columns),
+            value_clears: Vec::new(),
+            format_clears: Vec::new(),
+        }
+    }
+
     /// What a level does to the older cells of a sheet.
     #[must_use]
     pub fn of(sheet: &LevelSheet) -> Self {

@@ -44,7 +44,10 @@ fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, Sn
     Ok(PackedSheet { sheet: sheet.sheet, moves, stripes: pack_stripes(&sheet.stripes, packer)? })
 }
 
-fn pack_stripes(stripes: &[Stripe], packer: &mut Packer) -> Result<Stripes, SnapshotError> {
+pub(super) fn pack_stripes(
+    stripes: &[Stripe],
+    packer: &mut Packer,
+) -> Result<Stripes, SnapshotError> {
     let mut rows = Vec::new();
     for stripe in stripes.iter().filter(|stripe| !stripe.tiles.is_empty()) {
         rows.push((stripe.columns, pack_rows(stripe, packer)?));

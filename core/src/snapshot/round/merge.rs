@@ -70,6 +70,9 @@ impl MergePlan {
             let all = level.level.load_all(&|hash| objects.index.get(hash))?;
             levels.extend(missing.take(fetch(all, ObjectKind::Index)));
         }
+        // Of a sheet that was imported, there is nothing older.
+        let imported = folded.level.imported.load_all(&|hash| objects.index.get(hash))?;
+        levels.extend(missing.take(fetch(imported, ObjectKind::Index)));
         let mut found = Vec::new();
         for sheet in folded.outline.sheets.keys() {
             found.extend(self.sheet_inputs(base, folded, *sheet, &levels)?);

@@ -40,6 +40,10 @@ pub fn plan(base: &Base, folded: &FoldedRound) -> Result<Plan, SnapshotError> {
 /// Whether nobody needs to try whether all fits into the young level: what is new takes as much a cell
 /// as what is there.
 fn is_too_large(base: &Base, folded: &FoldedRound) -> bool {
+    // Its cells are in chunks.
+    if !folded.level.imported.sheets.is_empty() {
+        return true;
+    }
     let sizes = base.young.values().map(super::base::YoungSheet::size);
     let add = |(cells, bytes): (usize, usize), more: (usize, usize)| {
         (cells.saturating_add(more.0), bytes.saturating_add(more.1))

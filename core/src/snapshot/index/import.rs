@@ -1,0 +1,140 @@
+//! The index of an imported sheet, which stands in a log entry instead of a root (design
+//! `3-snapshots.md` §8).
+
+use super::check::{check_chunk, check_stripes};
+use super::pack::pack_stripes;
+use super::{IndexChunk, Indexed, IndexedTile, Kept, PackedSheet, RowIndex, SheetMoves, Stripes};
+use crate::operation::{ImportIndex, ImportSheet};
+use crate::snapshot::SnapshotError;
+use crate::snapshot::cbor::{self, Kind};
+use crate::snapshot::level::{ChunkRef, StoredTile, Stripe};
+use crate::snapshot::packed::PackedObject;
+use crate::snapshot::packer::{PackLimits, Packer};
+
+/// What an index refers to directly, and what each of them must be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Children {
+    /// Chunks of cells.
+    pub tiles: Vec<ChunkRef>,
+    /// Chunks of the index: lists of parts.
+    pub parts: Vec<ChunkRef>,
+    /// Chunks of the index: stripes.
+    pub stripes: Vec<ChunkRef>,
+    /// Chunks of the index: tiles of one stripe.
+    pub rows: Vec<ChunkRef>,
+}
+
+/// Packs the index of a sheet whose tiles are chunks: what its log entry holds, and the chunks to
+/// store before it, those first that others refer to. The same stripes always give the same.
+///
+/// # Errors
+/// [`SnapshotError::Shape`] for stripes that are not in order or have a tile that is no chunk, and
+/// [`SnapshotError::TooLong`] for a sheet of more tiles than a list of parts can name.
+pub fn pack_import(stripes: &[Stripe]) -> Result<(ImportIndex, Vec<PackedObject>), SnapshotError> {
+    let mut packer = Packer::new(PackLimits::IMPORT);
+    let packed = pack_stripes(stripes, &mut packer)?;
+    let index = ImportIndex::new(packed);
+    let index = index.map_err(|_| SnapshotError::Shape("an import has a tile that is no chunk"))?;
+    Ok((index, packer.into_objects()))
+}
+
+impl PackedSheet {
+    /// An imported sheet, as a level has it: nothing is below it.
+    #[must_use]
+    pub fn imported(import: &ImportSheet) -> Self {
+        let moves = Kept::Inline(SheetMoves::nothing());
+        Self { sheet: import.sheet, moves, stripes: import.index.stripes().clone() }
+    }
+}
+
+impl Stripes {
+    /// As an entry of the log holds it.
+    pub(crate) fn to_import_bytes(&self) -> Vec<u8> {
+        cbor::encode(Kind::Import, self)
+    }
+
+    /// Reads what [`Stripes::to_import_bytes`] wrote; total. Every tile is a chunk.
+    pub(crate) fn from_import_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
+        let stripes: Self = cbor::decode(Kind::Import, bytes)?;
+        stripes.check()?;
+        stripes.children()?;
+        Ok(stripes)
+    }
+
+    /// What it refers to.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Shape`] if a tile of it is no chunk.
+    pub fn children(&self) -> Result<Children, SnapshotError> {
+        let mut children = Children::default();
+        match self {
+            Self::Inline(stripes) => children.stripes_of(stripes)?,
+            Self::Parts(parts) => children.stripes.extend(parts.items()),
+            Self::Chunk(chunk) => children.parts.push(*chunk),
+        }
+        Ok(children)
+    }
+
+    fn check(&self) -> Result<(), SnapshotError> {
+        match self {
+            Self::Inline(stripes) => check_stripes(stripes),
+            Self::Parts(parts) => IndexChunk::Parts(parts.clone()).check(),
+            Self::Chunk(chunk) => check_chunk(chunk),
+        }
+    }
+}
+
+impl IndexChunk {
+    /// What it refers to; `None` if it is no chunk of an index of tiles.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Shape`] if a tile of it is no chunk.
+    pub fn children(&self) -> Result<Option<Children>, SnapshotError> {
+        let mut children = Children::default();
+        match self {
+            Self::Moves(_) => return Ok(None),
+            Self::Parts(parts) => children.stripes.extend(parts.items()),
+            Self::Stripes(stripes) => children.stripes_of(stripes)?,
+            Self::Tiles(tiles) => children.tiles_of(tiles)?,
+        }
+        Ok(Some(children))
+    }
+}
+
+impl Children {
+    fn stripes_of(&mut self, stripes: &Indexed<RowIndex>) -> Result<(), SnapshotError> {
+        stripes.items().iter().try_for_each(|rows| match rows {
+            RowIndex::Tiles(tiles) => self.tiles_of(tiles),
+            RowIndex::Parts(parts) => {
+                self.rows.extend(parts.items());
+                Ok(())
+            }
+        })
+    }
+
+    fn tiles_of(&mut self, tiles: &Indexed<IndexedTile>) -> Result<(), SnapshotError> {
+        const INLINE: SnapshotError = SnapshotError::Shape("a tile of an import is no chunk");
+        for tile in tiles.items() {
+            match &tile.stored {
+                StoredTile::Chunk(chunk) => self.tiles.push(*chunk),
+                StoredTile::Inline(_) => return Err(INLINE),
+            }
+        }
+        Ok(())
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        let Self { tiles, parts, stripes, rows } = self;
+        [tiles, parts, stripes, rows].iter().map(|chunks| chunks.len()).sum()
+    }
+
+    /// Bytes of all of them, as stored.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let Self { tiles, parts, stripes, rows } = self;
+        let all = [tiles, parts, stripes, rows].into_iter().flatten();
+        all.map(|chunk| u64::from(chunk.bytes)).sum()
+    }
+}
