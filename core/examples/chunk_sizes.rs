@@ -5,7 +5,8 @@
 use std::time::Instant;
 
 use cellar_core::limits::TARGET_CHUNK_BYTES;
-use cellar_core::snapshot::chunk::{Chunk, decode, encode, unpack};
+use cellar_core::snapshot::chunk::{chunk_of, decode, encode};
+use cellar_core::snapshot::packed::{Bounds, unpack};
 use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
 use cellar_reference_data::{COLUMNS, NAMES, ReferenceValue, value};
 
@@ -51,11 +52,11 @@ fn bytes(list: &[u8]) -> f64 {
 
 fn report(name: &str, tile: &Tile) -> Result<(), Box<dyn std::error::Error>> {
     let plain = encode(tile)?;
-    let chunk = Chunk::pack(&plain)?;
+    let chunk = chunk_of(tile).ok_or("the tile is too large")?;
     let cells = tile.cells();
     let encode_ns = median_ns(|| encode(tile));
-    let pack_ns = median_ns(|| Chunk::pack(&plain));
-    let unpack_ns = median_ns(|| unpack(&chunk.stored, &chunk.reference.hash));
+    let chunk_ns = median_ns(|| chunk_of(tile));
+    let unpack_ns = median_ns(|| unpack(chunk.chunk.hash, &chunk.stored, Bounds::CHUNK));
     let decode_ns = median_ns(|| decode(&plain));
     println!(
         "{name:9} {cells:6} cells {:7} stored {:6.3} B/cell ({:6.3} unpacked) | encode {:5.1} + pack {:5.1} ns | unpack {:4.2} + decode {:4.2} ns",
@@ -63,7 +64,7 @@ fn report(name: &str, tile: &Tile) -> Result<(), Box<dyn std::error::Error>> {
         per(cells, bytes(&chunk.stored)),
         per(cells, bytes(&plain)),
         per(cells, encode_ns),
-        per(cells, pack_ns),
+        per(cells, (chunk_ns - encode_ns).max(0.0)),
         per(cells, unpack_ns),
         per(cells, decode_ns),
     );
@@ -73,7 +74,7 @@ fn report(name: &str, tile: &Tile) -> Result<(), Box<dyn std::error::Error>> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Grown until a chunk has its target size.
     let mut rows = 1_000;
-    while Chunk::pack(&encode(&tile(0, rows))?)?.stored.len() < TARGET_CHUNK_BYTES {
+    while chunk_of(&tile(0, rows)).is_some_and(|chunk| chunk.stored.len() < TARGET_CHUNK_BYTES) {
         rows += 250;
     }
     println!("{rows} rows");

@@ -70,6 +70,12 @@ fn add(
     }
 }
 
+/// How long a frame says that its content is, if it does.
+pub(super) fn declared_bytes(stored: &[u8]) -> Option<usize> {
+    let declared = get_frame_content_size(stored).ok().flatten()?;
+    Some(usize::try_from(declared).unwrap_or(usize::MAX))
+}
+
 /// The content of a frame that says how long it is, if that is all there is, and at most so long;
 /// `None` for anything else.
 pub(super) fn decompress(stored: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
@@ -77,8 +83,10 @@ pub(super) fn decompress(stored: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
     const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let one_frame =
         stored.starts_with(&FRAME_MAGIC) && find_frame_compressed_size(stored) == Ok(stored.len());
-    let length = get_frame_content_size(stored).ok().flatten().filter(|_| one_frame)?;
-    let length = usize::try_from(length).ok().filter(|length| *length <= max_bytes)?;
+    let length = declared_bytes(stored).filter(|_| one_frame)?;
+    if length > max_bytes {
+        return None;
+    }
     let mut bytes = Vec::with_capacity(length);
     DECOMPRESSOR.with_borrow_mut(|context| context.decompress(&mut bytes, stored)).ok()?;
     (bytes.len() == length).then_some(bytes)

@@ -142,7 +142,7 @@ fn merged(bucket: &mut Bucket, inputs: Vec<SheetInput>) -> Result<Level, Failure
                 }
             }
             MergeStep::Tile { chunk: Some(chunk), .. } => {
-                bucket.put(chunk.reference.hash, chunk.stored);
+                bucket.put(chunk.chunk.hash, chunk.stored);
             }
             MergeStep::Tile { chunk: None, .. } => {}
             MergeStep::Done(level) => return Ok(level),

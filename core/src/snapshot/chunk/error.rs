@@ -1,9 +1,6 @@
 //! What can be wrong with a tile or a chunk.
 
-use crate::limits::{
-    MAX_CHUNK_BYTES, MAX_COPIED_FORMAT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_TILE_CELLS,
-    MAX_TILE_COLUMNS,
-};
+use crate::limits::{MAX_CHUNK_BYTES, MAX_COPIED_FORMAT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS};
 
 /// A tile that is no chunk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -68,40 +65,4 @@ pub enum UnreadableChunk {
     /// Bytes that do not decode.
     #[error("the chunk does not decode: {0}")]
     Malformed(&'static str),
-}
-
-/// A chunk that cannot be packed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UnpackableChunk {
-    /// More bytes than a chunk may have.
-    #[error("the chunk has {bytes} bytes of {MAX_CHUNK_BYTES} at most: split what is in it")]
-    Bytes {
-        /// Its bytes, not compressed.
-        bytes: usize,
-    },
-    /// More bytes than a stored chunk may have.
-    #[error(
-        "the chunk has {bytes} bytes compressed of {MAX_STORED_CHUNK_BYTES} at most: split what is in it"
-    )]
-    Stored {
-        /// Its bytes, compressed.
-        bytes: usize,
-    },
-    /// The compressor failed, which it does only without memory.
-    #[error("the chunk cannot be compressed: try again with more memory")]
-    Compressor,
-}
-
-/// A stored chunk that cannot be unpacked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum UnreadableStoredChunk {
-    /// More bytes than a stored chunk may have, or it says that it has more unpacked.
-    #[error("the stored chunk is larger than any may be")]
-    TooLarge,
-    /// Bytes that are not one frame of zstd that says how long its content is.
-    #[error("the stored chunk is not one whole frame of zstd: it was changed or cut")]
-    NoFrame,
-    /// Another chunk than its name says.
-    #[error("the stored chunk is not what its name says: it was changed")]
-    OtherHash,
 }

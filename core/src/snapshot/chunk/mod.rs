@@ -25,7 +25,7 @@ mod values;
 
 use header::VERSION;
 
-pub use error::{TileTooLarge, UnpackableChunk, UnreadableChunk, UnreadableStoredChunk};
-pub use packed::{Chunk, chunk_of, unpack};
+pub use error::{TileTooLarge, UnreadableChunk};
+pub use packed::chunk_of;
 pub use tile::{decode, encode};
 pub use total::is_read_or_refused;

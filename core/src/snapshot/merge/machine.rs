@@ -11,14 +11,14 @@ use super::stripe::{Levels, LoadedTiles, StripeRun, StripeStep};
 use super::stripes::ColumnWeights;
 use super::{Source, composed, sources};
 use crate::operation::{Span, Spans};
-use crate::snapshot::chunk::Chunk;
 use crate::snapshot::level::{
     ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, Stripe, TilePlace,
 };
+use crate::snapshot::packed::PackedObject;
 use crate::snapshot::tile::Tile;
 
 /// Makes a chunk of a tile; `None` if it is too large for one.
-pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<Chunk>;
+pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<PackedObject>;
 
 /// A merge under way.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ pub enum MergeStep {
         /// The tile.
         tile: MergedTile,
         /// What to store.
-        chunk: Option<Chunk>,
+        chunk: Option<PackedObject>,
         /// Where the merge stands behind it.
         cursor: MergeCursor,
     },
@@ -156,7 +156,7 @@ impl Merge {
         }
     }
 
-    fn tile(&mut self, place: TilePlace, chunk: Option<Chunk>) -> MergeStep {
+    fn tile(&mut self, place: TilePlace, chunk: Option<PackedObject>) -> MergeStep {
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let (mut stripe, mut density) = (0, 0);
         if let Some(run) = &mut self.run {

@@ -2,8 +2,8 @@
 
 use crate::limits::{FIRST_TILE_BYTES, MAX_STORED_CHUNK_BYTES, MAX_TILE_CELLS, TARGET_CHUNK_BYTES};
 use crate::operation::Span;
-use crate::snapshot::chunk::Chunk;
 use crate::snapshot::level::{StoredTile, TilePlace};
+use crate::snapshot::packed::PackedObject;
 use crate::snapshot::tile::Tile;
 
 use super::TileEncoder;
@@ -25,7 +25,7 @@ pub(super) struct Pending {
 #[derive(Debug, Clone)]
 pub(super) struct CutTile {
     pub(super) place: TilePlace,
-    pub(super) chunk: Chunk,
+    pub(super) object: PackedObject,
 }
 
 /// A row that fits no chunk: no row of `MIN_STRIPE_COLUMNS` columns is that large.
@@ -91,8 +91,8 @@ impl Pending {
             let rows = first..end;
             let part = self.tile.part(&rows, first, self.columns.first);
             let cells = part.cells();
-            let fits = encode(&part).filter(|chunk| chunk.stored.len() <= MAX_STORED_CHUNK_BYTES);
-            let Some(chunk) = fits else {
+            let fits = encode(&part).filter(|object| object.stored.len() <= MAX_STORED_CHUNK_BYTES);
+            let Some(object) = fits else {
                 if end.saturating_sub(first) <= 1 {
                     return Err(RowTooLarge { row: first, column: self.columns.first });
                 }
@@ -100,8 +100,8 @@ impl Pending {
                 continue;
             };
             let target = self.target_bytes();
-            self.learn(chunk.stored.len(), cells);
-            let stored = u64::try_from(chunk.stored.len()).unwrap_or(u64::MAX);
+            self.learn(object.stored.len(), cells);
+            let stored = u64::try_from(object.stored.len()).unwrap_or(u64::MAX);
             let far_off = stored > target.saturating_mul(3) / 2 || stored < target / 2;
             let better = self.wanted_cells();
             if far_off && !corrected && self.row_behind(first, better) != end {
@@ -111,9 +111,9 @@ impl Pending {
             }
             self.drop_rows_above(end);
             let rows = Span { first, count: end.saturating_sub(first) };
-            let stored = StoredTile::Chunk(chunk.reference);
+            let stored = StoredTile::Chunk(object.chunk);
             let cells = u32::try_from(cells).unwrap_or(u32::MAX);
-            return Ok(Some(CutTile { place: TilePlace { rows, cells, stored }, chunk }));
+            return Ok(Some(CutTile { place: TilePlace { rows, cells, stored }, object }));
         }
     }
 

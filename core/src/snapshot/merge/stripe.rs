@@ -9,8 +9,8 @@ use super::{Below, Part, Source, TileEncoder, Window, merge_window};
 use crate::axis_map::AxisMap;
 use crate::limits::TARGET_CHUNK_BYTES;
 use crate::operation::{Span, Spans};
-use crate::snapshot::chunk::Chunk;
 use crate::snapshot::level::{ChunkHash, ChunkRef, Region, StoredTile, Stripe, TilePlace};
+use crate::snapshot::packed::PackedObject;
 use crate::snapshot::tile::Tile;
 
 /// Tiles that are asked for at once, beyond those without which nothing goes on.
@@ -54,7 +54,7 @@ pub(super) enum StripeStep {
     /// These tiles are needed.
     Load(Vec<ChunkRef>),
     /// The next tile of the output, with its chunk unless that is stored already.
-    Tile(TilePlace, Option<Chunk>),
+    Tile(TilePlace, Option<PackedObject>),
     /// Nothing.
     Done,
 }
@@ -187,7 +187,7 @@ impl StripeRun {
 
     fn cut(&mut self, encode: TileEncoder<'_>) -> Result<StripeStep, RowTooLarge> {
         let cut = self.pending.cut(encode)?;
-        Ok(cut.map_or(StripeStep::Done, |cut| StripeStep::Tile(cut.place, Some(cut.chunk))))
+        Ok(cut.map_or(StripeStep::Done, |cut| StripeStep::Tile(cut.place, Some(cut.object))))
     }
 
     fn open_tiles(&self) -> impl Iterator<Item = &TileInput> {

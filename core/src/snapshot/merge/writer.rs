@@ -6,8 +6,8 @@ use super::TileEncoder;
 use super::pending::{CutTile, Pending, RowTooLarge};
 use crate::limits::{MAX_WRITER_BYTES, MIN_STRIPE_COLUMNS};
 use crate::operation::Span;
-use crate::snapshot::chunk::Chunk;
 use crate::snapshot::level::{Stripe, TilePlace};
+use crate::snapshot::packed::PackedObject;
 use crate::snapshot::tile::{Tile, TileColumn};
 use crate::workbook::Extent;
 
@@ -47,7 +47,7 @@ impl SheetWriter {
         &mut self,
         block: Tile,
         encode: TileEncoder<'_>,
-    ) -> Result<Vec<Chunk>, RowTooLarge> {
+    ) -> Result<Vec<PackedObject>, RowTooLarge> {
         self.cells = self.cells.saturating_add(u64::try_from(block.cells()).unwrap_or(u64::MAX));
         for (number, part) in by_stripe(block) {
             if let (Some(last), end @ 1..) = (part.columns.last(), part.end()) {
@@ -81,7 +81,7 @@ impl SheetWriter {
     pub fn finish(
         mut self,
         encode: TileEncoder<'_>,
-    ) -> Result<(WrittenSheet, Vec<Chunk>), RowTooLarge> {
+    ) -> Result<(WrittenSheet, Vec<PackedObject>), RowTooLarge> {
         let mut chunks = Vec::new();
         for stripe in self.stripes.values_mut() {
             while !stripe.pending.is_empty() {
@@ -103,11 +103,11 @@ impl SheetWriter {
 }
 
 impl WrittenStripe {
-    fn cut(&mut self, encode: TileEncoder<'_>) -> Result<Option<Chunk>, RowTooLarge> {
+    fn cut(&mut self, encode: TileEncoder<'_>) -> Result<Option<PackedObject>, RowTooLarge> {
         let cut = self.pending.cut(encode)?;
-        Ok(cut.map(|CutTile { place, chunk }| {
+        Ok(cut.map(|CutTile { place, object }| {
             self.tiles.push(place);
-            chunk
+            object
         }))
     }
 }
@@ -148,7 +148,7 @@ mod tests {
                 let hash = ChunkHash([u8::try_from(made.borrow().len() % 256).unwrap(); 32]);
                 let bytes = u32::try_from(stored.len()).unwrap();
                 made.borrow_mut().push(tile.clone());
-                Some(Chunk { reference: ChunkRef { hash, bytes }, stored })
+                Some(PackedObject { chunk: ChunkRef { hash, bytes }, stored })
             };
             let mut writer = SheetWriter::default();
             let mut chunks = Vec::new();
@@ -177,8 +177,8 @@ mod tests {
     fn memory_is_bounded_however_many_stripes_there_are() {
         let encode = |tile: &Tile| {
             let bytes = u32::try_from(tile.cells()).unwrap();
-            Some(Chunk {
-                reference: ChunkRef { hash: ChunkHash([0; 32]), bytes },
+            Some(PackedObject {
+                chunk: ChunkRef { hash: ChunkHash([0; 32]), bytes },
                 stored: Vec::new(),
             })
         };

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use cellar_core::entry::Content;
 use cellar_core::position::Position;
 use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::chunk::{Chunk, chunk_of};
+use cellar_core::snapshot::chunk::chunk_of;
 use cellar_core::snapshot::level::ChunkRef;
 use cellar_core::snapshot::merge::{Merge, MergeStep, SheetInput};
 use cellar_core::snapshot::objects::{ObjectKind, Objects, Wanted};
-use cellar_core::snapshot::packed::{Bounds, pack, unpack};
+use cellar_core::snapshot::packed::{Bounds, PackedObject, pack, unpack};
 use cellar_core::snapshot::round::{Base, FoldedRound, MergePlan, NextRoot, Plan, RoundFold, plan};
 use cellar_core::snapshot_job::SnapshotJob;
 
@@ -207,8 +207,8 @@ impl Work {
                     round.progress.cursor = cursor;
                     reused = reused.saturating_add(1);
                     let stored = chunk.is_some();
-                    if let Some(Chunk { reference, stored }) = chunk {
-                        store.put_chunk(log, reference.hash, stored).await?;
+                    if let Some(PackedObject { chunk, stored }) = chunk {
+                        store.put_chunk(log, chunk.hash, stored).await?;
                     }
                     if stored || reused >= MAX_REUSED_TILES {
                         shorten(store, self.job, &mut round.progress).await?;

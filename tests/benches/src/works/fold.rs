@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cellar_core::operation::{Operation, SheetId};
-use cellar_core::snapshot::chunk::{Chunk, encode};
+use cellar_core::snapshot::chunk::chunk_of;
 use cellar_core::snapshot::fold::{Fold, FoldedLevel};
 use cellar_core::snapshot::merge::Window;
 use cellar_core::snapshot::objects::Fetch;
@@ -112,8 +112,8 @@ fn bytes_alone(entries: &[Operation]) -> Result<usize, Failure> {
     let mut fold = Fold::new(Outline::default());
     fold.apply_operations(entries);
     let sheets = fold.finish().1.sheets;
-    let sizes = sheets.iter().map(|sheet| Ok(Chunk::pack(&encode(&sheet.tile)?)?.stored.len()));
-    sizes.sum()
+    let sizes = sheets.iter().map(|sheet| Some(chunk_of(&sheet.tile)?.stored.len()));
+    Ok(sizes.sum::<Option<usize>>().ok_or("a sheet is too large for a chunk")?)
 }
 
 /// What a reader fetches who knows only the root's name.

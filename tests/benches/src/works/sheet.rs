@@ -3,13 +3,13 @@
 use cellar_core::axis_map::{Axis, AxisMap};
 use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
-use cellar_core::snapshot::chunk::{Chunk, chunk_of, decode, encode, unpack};
+use cellar_core::snapshot::chunk::{chunk_of, decode, encode};
 use cellar_core::snapshot::fold::FoldedLevel;
 use cellar_core::snapshot::index::{Kept, pack_level};
 use cellar_core::snapshot::level::{Level, LevelSheet};
 use cellar_core::snapshot::merge::{SheetWriter, Window, WrittenSheet};
 use cellar_core::snapshot::objects::{ObjectKind, Objects, Wanted};
-use cellar_core::snapshot::packed::PackedObject;
+use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_core::snapshot::root::{
     PackedFormats, Root, RootLevel, RootSheet, SheetNumbers, Totals,
 };
@@ -73,7 +73,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
 /// Writes the sheet from blocks in memory, whose making is not measured.
 fn import(rows: u32) -> Result<Imported, Failure> {
     let (mut bucket, mut watch) = (Bucket::default(), Stopwatch::default());
-    let put = |chunk: Chunk| bucket.put(chunk.reference.hash, chunk.stored);
+    let put = |object: PackedObject| bucket.put(object.chunk.hash, object.stored);
     let sheet = written(rows, &mut watch, put)?;
     let cells = sheet.cells;
     let root = watch.run(|| root_of(&mut bucket, sheet))?;
@@ -178,11 +178,11 @@ fn decode_ns(rows: u32) -> Result<f64, Failure> {
     let mut tile: Tile = data::block(first, first + TILE_ROWS);
     tile = tile.part(&(first..first + TILE_ROWS), first, 0);
     let chunk = chunk_of(&tile).ok_or("the tile is too large")?;
-    let bytes = unpack(&chunk.stored, &chunk.reference.hash)?;
+    let bytes = unpack(chunk.chunk.hash, &chunk.stored, Bounds::CHUNK)?;
     if bytes != encode(&tile)? || decode(&bytes)? != tile {
         return Err("the tile does not read back".into());
     }
-    let wanted = Wanted::new(ObjectKind::Tile, chunk.reference);
+    let wanted = Wanted::new(ObjectKind::Tile, chunk.chunk);
     let read = || {
         let mut objects = Objects::default();
         objects.insert(&wanted, &chunk.stored).is_ok()

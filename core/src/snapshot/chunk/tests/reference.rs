@@ -3,7 +3,8 @@
 use cellar_reference_data::{COLUMNS, ReferenceValue, value};
 
 use crate::limits::TARGET_CHUNK_BYTES;
-use crate::snapshot::chunk::{Chunk, decode, encode, unpack};
+use crate::snapshot::chunk::{chunk_of, decode};
+use crate::snapshot::packed::{Bounds, unpack};
 use crate::snapshot::tile::{Tile, TileColumn, TileValue};
 
 fn tile(first: u32, rows: u32) -> Tile {
@@ -30,9 +31,10 @@ fn populated_cells_take_at_most_2_7_bytes() {
     let (mut stored, mut cells) = (0, 0);
     for first in [0, 1_000_000, 9_000_000] {
         let tile = tile(first, ROWS);
-        let chunk = Chunk::pack(&encode(&tile).unwrap()).unwrap();
+        let chunk = chunk_of(&tile).unwrap();
         assert!(chunk.stored.len().abs_diff(TARGET_CHUNK_BYTES) < TARGET_CHUNK_BYTES / 20);
-        let read = decode(&unpack(&chunk.stored, &chunk.reference.hash).unwrap()).unwrap();
+        let read = unpack(chunk.chunk.hash, &chunk.stored, Bounds::CHUNK).unwrap();
+        let read = decode(&read).unwrap();
         assert_eq!(read, tile);
         stored += chunk.stored.len();
         cells += tile.cells();

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use crate::operation::{Operation, SheetId};
 use crate::snapshot::cells::cells;
-use crate::snapshot::chunk::Chunk;
 use crate::snapshot::fold::{Fold, FoldedSheet};
 use crate::snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile};
 use crate::snapshot::merge::{
@@ -14,6 +13,7 @@ use crate::snapshot::merge::{
     sources,
 };
 use crate::snapshot::outline::Outline;
+use crate::snapshot::packed::PackedObject;
 use crate::snapshot::tile::Tile;
 use crate::workbook::Workbook;
 
@@ -31,11 +31,14 @@ pub(super) struct World {
 }
 
 impl World {
-    fn encode(&self, tile: &Tile) -> Chunk {
+    fn encode(&self, tile: &Tile) -> PackedObject {
         let hash = ChunkHash(*blake3::hash(format!("{tile:?}").as_bytes()).as_bytes());
         let stored = vec![0; tile.cells() * self.bytes_per_cell];
         self.chunks.borrow_mut().insert(hash, Arc::new(tile.clone()));
-        Chunk { reference: ChunkRef { hash, bytes: u32::try_from(stored.len()).unwrap() }, stored }
+        PackedObject {
+            chunk: ChunkRef { hash, bytes: u32::try_from(stored.len()).unwrap() },
+            stored,
+        }
     }
 
     /// Folds operations, and merges what they did with the newest levels.

@@ -117,7 +117,7 @@ impl Store {
                 }
                 MergeStep::Tile { tile, chunk, cursor } => {
                     if let Some(chunk) = chunk {
-                        self.put(chunk.reference.hash, chunk.stored);
+                        self.put(chunk.chunk.hash, chunk.stored);
                     }
                     done.push(tile);
                     if self.resumed_every > 0 && done.len().is_multiple_of(self.resumed_every) {
