@@ -13,12 +13,15 @@ use cellar_core::entry::{
 };
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::operation::{
-    AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, InsertBefore, Operation, Rejection,
-    RejectionReason, RenameSheet, SetCells, SetFormat, SheetId, Span, Spans, Undo,
+    AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
+    Rejection, RejectionReason, RenameSheet, SetCells, SetFormat, SheetId, Span, Spans, Undo,
 };
 use cellar_core::position::Position;
 use cellar_core::retention::{archive_key, decode_archive, encode_archive};
+use cellar_core::snapshot::index::pack_import;
+use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
 use cellar_core::transform::SpaceMap;
+use cellar_core::workbook::Extent;
 
 fn edit(row: u32, column: u32, value: Value) -> CellEdit {
     CellEdit { row, column, value: Some(value), formula: None, format: None }
@@ -149,6 +152,39 @@ fn edits_version_2_with_every_operation() {
     assert_eq!(version, 2);
     let body = released("entry-edits-v2.hex", &body);
     let read = decode_edits(2, position(), ClientKey([1; 8]), 1, &body).unwrap();
+    assert_eq!(read.mutations, mutations);
+}
+
+#[test]
+fn imported_sheets() {
+    let hash = ChunkHash([7; 32]);
+    let place = |first, count| TilePlace {
+        rows: Span { first, count },
+        cells: 1_000,
+        stored: StoredTile::Chunk(ChunkRef { hash, bytes: 100_000 }),
+    };
+    let columns = Span { first: 0, count: 128 };
+    let stripes = [Stripe { columns, tiles: vec![place(0, 500), place(500, 12)] }];
+    let import = |sheet, replaces| {
+        Operation::ImportSheet(ImportSheet {
+            sheet: SheetId(sheet),
+            name: "Grüße".to_owned(),
+            replaces,
+            extent: Extent { rows: 512, columns: 4 },
+            cells: 2_000,
+            index: pack_import(&stripes).unwrap().0,
+        })
+    };
+    let base = Position::new(3, 300).unwrap();
+    let mutations = [import(3, Some(SheetId::FIRST)), import(4, None)].map(|authored| Mutation {
+        base,
+        authored,
+        committed: None,
+    });
+    let (version, body) = encode_edits(position(), &mutations).unwrap();
+    assert_eq!(version, 1);
+    let body = released("entry-import-v1.hex", &body);
+    let read = decode_edits(1, position(), ClientKey([1; 8]), 1, &body).unwrap();
     assert_eq!(read.mutations, mutations);
 }
 

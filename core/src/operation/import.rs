@@ -129,3 +129,62 @@ impl ImportSheet {
         Ok(self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::Span;
+    use crate::snapshot::index::pack_import_within;
+    use crate::snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
+    use crate::snapshot::{PackLimits, index::pack_import};
+
+    fn stripe(tiles: u32) -> Stripe {
+        let tile = |number: u32| {
+            let hash = ChunkHash(*blake3::hash(&number.to_le_bytes()).as_bytes());
+            let stored = StoredTile::Chunk(ChunkRef { hash, bytes: 100_000 });
+            TilePlace { rows: Span { first: number * 9, count: 9 }, cells: 9, stored }
+        };
+        Stripe { columns: Span { first: 0, count: 128 }, tiles: (0..tiles).map(tile).collect() }
+    }
+
+    fn import(extent: Extent) -> ImportSheet {
+        let index = pack_import(&[stripe(3)]).unwrap().0;
+        let (sheet, name) = (SheetId(1), "a".to_owned());
+        ImportSheet { sheet, name, replaces: Some(SheetId(0)), extent, cells: 27, index }
+    }
+
+    #[test]
+    fn it_is_the_same_as_json() {
+        let import = import(Extent { rows: 27, columns: 128 });
+        let json = serde_json::to_value(&import).unwrap();
+        assert!(json["index"].is_string() && json["replaces"] == 0);
+        assert_eq!(serde_json::from_value::<ImportSheet>(json.clone()).unwrap(), import);
+        for bad in ["", "!", "AAAA", &"A".repeat(MAX_IMPORT_INDEX_BYTES * 2)] {
+            let mut json = json.clone();
+            json["index"] = bad.into();
+            assert!(serde_json::from_value::<ImportSheet>(json).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn its_index_is_bounded_and_has_no_tile_inside() {
+        let whole =
+            PackLimits { inline_bytes: 99_999, inline_total_bytes: 99_999, chunk_bytes: 99_999 };
+        let fits = |tiles| pack_import_within(&[stripe(tiles)], whole).is_ok();
+        let most = (1..1_000).take_while(|tiles| fits(*tiles)).last().unwrap();
+        let longest = pack_import_within(&[stripe(most)], whole).unwrap().0.to_bytes();
+        let per_tile = longest.len() / usize::try_from(most).unwrap();
+        assert!((MAX_IMPORT_INDEX_BYTES - longest.len()) <= per_tile, "{}", longest.len());
+        let mut inline = stripe(1);
+        inline.tiles[0].stored = StoredTile::Inline(vec![1]);
+        assert!(pack_import(&[inline]).is_err());
+    }
+
+    #[test]
+    fn a_sheet_is_no_larger_than_any_other() {
+        let (rows, columns) = (Axis::Rows.limit(), Axis::Columns.limit());
+        assert!(import(Extent { rows, columns }).validated().is_ok());
+        assert!(import(Extent { rows: rows + 1, columns }).validated().is_err());
+        assert!(import(Extent { rows, columns: columns + 1 }).validated().is_err());
+    }
+}

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cell::Value;
+use crate::snapshot::index::{Indexed, Stripes};
+use crate::workbook::Extent;
 
 /// Rows and columns that tests use are below this, so that concurrent operations meet.
 pub(crate) const SIDE: u32 = 12;
@@ -56,6 +58,20 @@ fn set_cells() -> impl Strategy<Value = SetCells> {
     })
 }
 
+/// A sheet of no chunks: what they hold is tested where they are stored.
+fn import() -> impl Strategy<Value = ImportSheet> {
+    let replaces = prop_oneof![Just(None), sheet().prop_map(Some)];
+    let index = || ImportIndex::new(Stripes::Inline(Indexed::default())).unwrap();
+    (1..4_u32, "[a-c]{1,2}", replaces).prop_map(move |(sheet, name, replaces)| ImportSheet {
+        sheet: SheetId(sheet),
+        name,
+        replaces,
+        extent: Extent::default(),
+        cells: 0,
+        index: index(),
+    })
+}
+
 /// Operations on rows, columns and cells of one sheet mostly, small enough to meet each other.
 pub(crate) fn any_operation() -> impl Strategy<Value = Operation> {
     let rows = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Rows))];
@@ -86,6 +102,7 @@ pub(crate) fn any_operation() -> impl Strategy<Value = Operation> {
         1 => (0..9_u32).prop_map(|num| {
             Operation::Undo(Undo { position: Position::new(0, num).unwrap() })
         }),
+        1 => import().prop_map(Operation::ImportSheet),
         1 => Just(Operation::Rejected(Rejection::new(RejectionReason::TooLarge, "it is large"))),
     ]
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::cbor::{self, Kind};
 use super::index::tests::{sheet_of, span};
 use super::index::{
-    IndexChunk, Indexed, Kept, PackedLevel, PackedSheet, RowIndex, Stripes, pack_level,
+    IndexChunk, Indexed, Kept, PackedLevel, PackedSheet, RowIndex, Stripes, pack_import, pack_level,
 };
 use super::level::{ChunkHash, ChunkRef, Level, Region, StoredTile, Stripe, TilePlace};
 use super::packed::{Bounds, PackedObject, unpack};
@@ -15,7 +15,7 @@ use super::root::{ClientMap, FormatRecords, Root, SheetNumbers, pack_formats, pa
 use super::{PackLimits, SnapshotError};
 use crate::axis_map::{Axis, AxisMap};
 use crate::identity::ClientKey;
-use crate::operation::{SheetId, Spans};
+use crate::operation::{ImportIndex, SheetId, Spans};
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -122,6 +122,24 @@ fn index_version_1() {
     }
     for ((_, bytes), (.., chunk)) in released.iter().skip(2).zip(&chunks) {
         assert_eq!(&IndexChunk::decode(bytes).unwrap(), chunk);
+    }
+}
+
+#[test]
+fn import_version_1() {
+    let stripes = |sheet: usize| {
+        let mut level = level();
+        level.sheets[sheet].stripes.truncate(1);
+        level.sheets[sheet].stripes.clone()
+    };
+    let few = pack_import(&stripes(0)).unwrap().0;
+    let list = Stripes::Parts(parts(&[(0, 128, 9), (128, 256, 10)]));
+    let indexes = [few, ImportIndex::new(list).unwrap()];
+    let chunk = ImportIndex::new(Stripes::Chunk(chunk(11))).unwrap();
+    let indexes: Vec<ImportIndex> = indexes.into_iter().chain([chunk]).collect();
+    let lines: Vec<_> = indexes.iter().map(|index| ("import", index.to_bytes())).collect();
+    for ((_, bytes), index) in released("import-v1.hex", &lines).iter().zip(&indexes) {
+        assert_eq!(&ImportIndex::from_bytes(bytes).unwrap(), index);
     }
 }
 

@@ -7,14 +7,14 @@ use super::chunk;
 use super::fold::FoldedLevel;
 use super::index::{PackedLevel, Places, SheetMoves};
 use super::level::{Region, StoredTile};
-use super::merge::{Below, LevelChanges, Part, Source, Window, merge_window, sources};
+use super::merge::{Below, LevelChanges, Part, Place, Source, Window, merge_window, sources};
 use super::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
 use super::outline::Outline;
 use super::root::Root;
 use super::round;
 use super::tile::Tile;
 use crate::axis_map::AxisMap;
-use crate::operation::{SheetId, Spans};
+use crate::operation::{SheetId, Span, Spans};
 
 /// The outline that a root has.
 ///
@@ -59,7 +59,7 @@ pub fn window(
     let changes: Vec<LevelChanges<'_>> =
         levels.iter().map(|(_, moves)| changes_of(moves)).chain(tail_changes).collect();
     let sources = sources(&changes);
-    let mut tiles: Vec<(usize, u32, u32, Arc<Tile>)> = Vec::new();
+    let mut tiles: Vec<LoadedTile> = Vec::new();
     for (number, ((level, _), source)) in levels.iter().zip(&sources).enumerate() {
         let region = region(source, window);
         let places = level.tiles(sheet, &region, &index)?;
@@ -69,13 +69,17 @@ pub fn window(
     Ok(missing.or(|| {
         let mut parts: Vec<Part<'_>> = tiles
             .iter()
-            .filter_map(|(number, first_row, first_column, tile)| {
-                let source = sources.get(*number)?;
-                Some(Part { tile, first_row: *first_row, first_column: *first_column, source })
+            .filter_map(|loaded| {
+                let LoadedTile { level, rows, columns, tile } = loaded;
+                let source = sources.get(*level)?;
+                let place = Place { rows: rows.count, columns: columns.count };
+                let (first_row, first_column) = (rows.first, columns.first);
+                Some(Part { tile, first_row, first_column, place, source })
             })
             .collect();
         if let (Some(folded), Some(source)) = (newest, sources.last()) {
-            parts.push(Part { tile: &folded.tile, first_row: 0, first_column: 0, source });
+            let place = Place::SHEET;
+            parts.push(Part { tile: &folded.tile, first_row: 0, first_column: 0, place, source });
         }
         merge_window(&parts, window, Below::Nothing)
     }))
@@ -101,13 +105,21 @@ fn region(source: &Source, window: &Window) -> Region {
     }
 }
 
+/// A tile of a level, and where it stands there.
+struct LoadedTile {
+    level: usize,
+    rows: Span,
+    columns: Span,
+    tile: Arc<Tile>,
+}
+
 /// The tiles of a level, as far as they are there.
 fn load(
     level: usize,
     places: Places,
     objects: &Objects,
     missing: &mut Missing,
-    tiles: &mut Vec<(usize, u32, u32, Arc<Tile>)>,
+    tiles: &mut Vec<LoadedTile>,
 ) -> Result<(), SnapshotError> {
     const BAD_TILE: SnapshotError = SnapshotError::Shape("a tile in the root cannot be read");
     for (columns, place) in places {
@@ -123,7 +135,8 @@ fn load(
                 tile
             }
         };
-        tiles.extend(tile.map(|tile| (level, place.rows.first, columns.first, tile)));
+        let rows = place.rows;
+        tiles.extend(tile.map(|tile| LoadedTile { level, rows, columns, tile }));
     }
     Ok(())
 }

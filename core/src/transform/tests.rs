@@ -119,10 +119,11 @@ proptest! {
 /// - both are about the names, the number or the existence of sheets.
 fn order_decides(one: &Operation, two: &Operation) -> bool {
     use Operation::{
-        AddSheet, ClearRange, DeleteColumns, DeleteRows, DeleteSheet, InsertColumns, InsertRows,
-        RenameSheet, SetCells, SetFormat,
+        AddSheet, ClearRange, DeleteColumns, DeleteRows, DeleteSheet, ImportSheet, InsertColumns,
+        InsertRows, RenameSheet, SetCells, SetFormat,
     };
-    let of_sheets = |o: &Operation| matches!(o, AddSheet(_) | RenameSheet(_) | DeleteSheet(_));
+    let of_sheets =
+        |o: &Operation| matches!(o, AddSheet(_) | RenameSheet(_) | DeleteSheet(_) | ImportSheet(_));
     let (writes_one, writes_two) = (writes(one), writes(two));
     let formats = |o: &Operation| matches!(o, SetFormat(_));
     let beside = |insert: &InsertBefore, delete: &DeleteSpans| {

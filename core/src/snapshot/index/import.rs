@@ -31,7 +31,15 @@ pub struct Children {
 /// [`SnapshotError::Shape`] for stripes that are not in order or have a tile that is no chunk, and
 /// [`SnapshotError::TooLong`] for a sheet of more tiles than a list of parts can name.
 pub fn pack_import(stripes: &[Stripe]) -> Result<(ImportIndex, Vec<PackedObject>), SnapshotError> {
-    let mut packer = Packer::new(PackLimits::IMPORT);
+    pack_import_within(stripes, PackLimits::IMPORT)
+}
+
+/// The same, with other limits: tests make deep indexes of few tiles.
+pub(crate) fn pack_import_within(
+    stripes: &[Stripe],
+    limits: PackLimits,
+) -> Result<(ImportIndex, Vec<PackedObject>), SnapshotError> {
+    let mut packer = Packer::new(limits);
     let packed = pack_stripes(stripes, &mut packer)?;
     let index = ImportIndex::new(packed);
     let index = index.map_err(|_| SnapshotError::Shape("an import has a tile that is no chunk"))?;

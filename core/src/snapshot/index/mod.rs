@@ -24,6 +24,8 @@ pub(crate) mod tests;
 pub use axis_index::{AxisIndex, Pair};
 pub(super) use check::{check_chunk, ensure};
 pub use chunk::IndexChunk;
+#[cfg(test)]
+pub(crate) use import::pack_import_within;
 pub use import::{Children, pack_import};
 pub use indexed::Indexed;
 pub use lookup::{Fetched, Loaded, Places};

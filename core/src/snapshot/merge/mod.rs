@@ -18,7 +18,7 @@ mod writer;
 
 pub use input::{InputCells, LevelInput, SheetInput};
 pub use machine::{Merge, MergeCursor, MergeStep, MergedTile, TileEncoder};
-pub use part::Part;
+pub use part::{Part, Place};
 pub use pending::RowTooLarge;
 pub use source::{ComposedChanges, LevelChanges, Source, composed, sources};
 pub use window::{Below, Window, merge_window};

@@ -3,7 +3,8 @@
 use super::Source;
 use super::window::Window;
 use crate::axis_map::Run;
-use crate::snapshot::tile::Tile;
+use crate::limits::{MAX_COLUMNS, MAX_ROWS};
+use crate::snapshot::tile::{Tile, TileColumn};
 
 /// A tile, and where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -14,20 +15,40 @@ pub struct Part<'a> {
     pub first_row: u32,
     /// Its left column.
     pub first_column: u32,
+    /// The rows and columns of its place. What a tile has beyond them, which none has that Cellar
+    /// wrote, is no part of the sheet.
+    pub place: Place,
     /// Its level.
     pub source: &'a Source,
 }
 
-impl Part<'_> {
+/// How large the place of a tile is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Rows.
+    pub rows: u32,
+    /// Columns.
+    pub columns: u32,
+}
+
+impl Place {
+    /// The whole sheet: of a tile in memory.
+    pub const SHEET: Self = Self { rows: MAX_ROWS, columns: MAX_COLUMNS };
+}
+
+impl<'a> Part<'a> {
     /// The runs of the tile's rows that are in a window, the tile's top row being 0 in their source.
     pub(super) fn runs(&self, window: &Window) -> Vec<Run> {
         let runs = self.source.rows.runs();
+        let row_end = self.first_row.saturating_add(self.place.rows);
         let start = runs.partition_point(|run| run.src.saturating_add(run.len) <= self.first_row);
-        let inside = runs.iter().skip(start).take_while(|run| run.dst < window.rows.end);
+        let inside = runs.iter().skip(start);
+        let inside = inside.take_while(|run| run.src < row_end && run.dst < window.rows.end);
         let cut = inside.filter_map(|run| {
             let behind = window.rows.start.saturating_sub(run.dst);
             let skipped = self.first_row.saturating_sub(run.src).max(behind);
             let room = window.rows.end.saturating_sub(run.dst).min(run.len);
+            let room = room.min(row_end.saturating_sub(run.src));
             let len = room.checked_sub(skipped).filter(|len| *len > 0)?;
             let src = run.src.saturating_add(skipped).saturating_sub(self.first_row);
             Some(Run { src, dst: run.dst.saturating_add(skipped), len })
@@ -39,11 +60,7 @@ impl Part<'_> {
     pub(super) fn rows(&self, window: &Window) -> Vec<u32> {
         let runs = self.runs(window);
         let mut rows = Vec::new();
-        for column in &self.tile.columns {
-            let at = self.source.columns.get(self.first_column.saturating_add(column.column));
-            if !at.is_some_and(|at| window.columns.contains(&at)) {
-                continue;
-            }
+        for (_, column) in self.columns(window) {
             for layer in [column.values.rows(), column.formats.rows()] {
                 for run in &runs {
                     let first = layer.partition_point(|row| *row < run.src);
@@ -55,5 +72,16 @@ impl Part<'_> {
             }
         }
         rows
+    }
+
+    /// The columns of the tile that are in a window, with their numbers there.
+    pub(super) fn columns(&self, window: &Window) -> impl Iterator<Item = (u32, &'a TileColumn)> {
+        let (source, first, place) = (self.source, self.first_column, self.place);
+        let wanted = window.columns.clone();
+        let inside = self.tile.columns.iter().filter(move |column| column.column < place.columns);
+        inside.filter_map(move |column| {
+            let at = source.columns.get(first.saturating_add(column.column))?;
+            wanted.contains(&at).then_some((at, column))
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::input::{InputCells, LevelInput};
 use super::pending::{Pending, RowTooLarge};
-use super::{Below, Part, Source, TileEncoder, Window, merge_window};
+use super::{Below, Part, Place, Source, TileEncoder, Window, merge_window};
 use crate::axis_map::AxisMap;
 use crate::limits::TARGET_CHUNK_BYTES;
 use crate::operation::{Span, Spans};
@@ -26,6 +26,7 @@ struct TileInput {
     /// Its top left in the space of its level.
     first_row: u32,
     first_column: u32,
+    place: Place,
     /// Where its rows stand in the output.
     rows: Span,
     cells: u32,
@@ -98,7 +99,7 @@ impl StripeRun {
     }
 
     fn add_memory(&mut self, level: usize, tile: &Arc<Tile>, source: &Source) {
-        let part = Part { tile, first_row: 0, first_column: 0, source };
+        let part = Part { tile, first_row: 0, first_column: 0, place: Place::SHEET, source };
         let rows = self.row..u32::MAX;
         let window = Window { rows, columns: self.columns.first..self.columns.end() };
         let before = self.memory_rows.len();
@@ -135,6 +136,7 @@ impl StripeRun {
                     level,
                     first_row: tile.rows.first,
                     first_column: stripe.columns.first,
+                    place: Place { rows: tile.rows.count, columns: stripe.columns.count },
                     rows,
                     cells: tile.cells,
                     chunk: *chunk,
@@ -239,14 +241,16 @@ impl StripeRun {
 
     fn merge_band(&mut self, end: u32, sources: &[Source], loaded: &LoadedTiles) {
         let memory = self.memory.iter().filter_map(|(level, tile)| {
-            let part = Part { tile, first_row: 0, first_column: 0, source: sources.get(*level)? };
+            let (source, place) = (sources.get(*level)?, Place::SHEET);
+            let part = Part { tile, first_row: 0, first_column: 0, place, source };
             Some((*level, part))
         });
         let chunks = self.open_tiles().filter(|tile| tile.rows.first < end).filter_map(|tile| {
             let cells = loaded.get(&tile.chunk.hash)?;
             let source = sources.get(tile.level)?;
             let (first_row, first_column) = (tile.first_row, tile.first_column);
-            Some((tile.level, Part { tile: cells, first_row, first_column, source }))
+            let place = tile.place;
+            Some((tile.level, Part { tile: cells, first_row, first_column, place, source }))
         });
         let mut parts: Vec<(usize, Part<'_>)> = memory.chain(chunks).collect();
         parts.sort_by_key(|(level, _)| *level);

@@ -45,7 +45,7 @@ pub fn merge_window(parts: &[Part<'_>], window: &Window, below: Below) -> Tile {
     let mut found: Vec<(u32, usize, &TileColumn)> = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         if runs.get(number).is_some_and(|runs| !runs.is_empty()) {
-            found.extend(columns_of(part, window).map(|(at, column)| (at, number, column)));
+            found.extend(part.columns(window).map(|(at, column)| (at, number, column)));
         }
     }
     found.sort_unstable_by_key(|(column, number, _)| (*column, *number));
@@ -66,15 +66,6 @@ pub fn merge_window(parts: &[Part<'_>], window: &Window, below: Below) -> Tile {
         (!merged.is_empty()).then_some(merged)
     });
     Tile { columns: columns.collect() }
-}
-
-/// The columns of a part that are in a window, with their numbers there.
-fn columns_of<'a>(part: &Part<'a>, window: &Window) -> impl Iterator<Item = (u32, &'a TileColumn)> {
-    let (source, first, wanted) = (part.source, part.first_column, window.columns.clone());
-    part.tile.columns.iter().filter_map(move |column| {
-        let at = source.columns.get(first.saturating_add(column.column))?;
-        wanted.contains(&at).then_some((at, column))
-    })
 }
 
 /// The rows in which regions hide a column.

@@ -9,7 +9,7 @@ use crate::snapshot::SnapshotError;
 use crate::snapshot::chunk;
 use crate::snapshot::level::{Level, LevelSheet, StoredTile, Stripe, TilePlace};
 use crate::snapshot::merge::{
-    Below, InputCells, LevelInput, Part, SheetInput, Window, composed, merge_window, sources,
+    Below, InputCells, LevelInput, Part, Place, SheetInput, Window, composed, merge_window, sources,
 };
 use crate::snapshot::tile::Tile;
 
@@ -114,7 +114,9 @@ fn young_sheet(input: &SheetInput) -> Option<(LevelSheet, usize)> {
     let sources = sources(&changes);
     let parts =
         input.levels.iter().zip(&sources).filter_map(|(level, source)| match &level.cells {
-            InputCells::Memory(tile) => Some(Part { tile, first_row: 0, first_column: 0, source }),
+            InputCells::Memory(tile) => {
+                Some(Part { tile, first_row: 0, first_column: 0, place: Place::SHEET, source })
+            }
             InputCells::Chunks(_) => None,
         });
     let parts: Vec<Part<'_>> = parts.collect();

@@ -57,7 +57,7 @@ fn merged(sheets: &[&FoldedSheet], window: &Window, below: Below) -> Tile {
     let sources = sources(&changes);
     let part = |(sheet, source)| {
         let sheet: &&FoldedSheet = sheet;
-        Part { tile: &sheet.tile, first_row: 0, first_column: 0, source }
+        Part { tile: &sheet.tile, first_row: 0, first_column: 0, place: Place::SHEET, source }
     };
     let parts: Vec<Part<'_>> = sheets.iter().zip(&sources).map(part).collect();
     merge_window(&parts, window, below)

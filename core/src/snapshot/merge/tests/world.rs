@@ -9,8 +9,8 @@ use crate::snapshot::cells::cells;
 use crate::snapshot::fold::{Fold, FoldedSheet};
 use crate::snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile};
 use crate::snapshot::merge::{
-    Below, LevelChanges, LevelInput, Merge, MergeStep, Part, SheetInput, Window, merge_window,
-    sources,
+    Below, LevelChanges, LevelInput, Merge, MergeStep, Part, Place, SheetInput, Window,
+    merge_window, sources,
 };
 use crate::snapshot::outline::Outline;
 use crate::snapshot::packed::PackedObject;
@@ -107,8 +107,9 @@ impl World {
                 for tile in &stripe.tiles {
                     let StoredTile::Chunk(chunk) = &tile.stored else { panic!("no chunk") };
                     let (first_row, first_column) = (tile.rows.first, stripe.columns.first);
+                    let place = Place { rows: tile.rows.count, columns: stripe.columns.count };
                     let tile = &chunks[&chunk.hash];
-                    parts.push(Part { tile, first_row, first_column, source });
+                    parts.push(Part { tile, first_row, first_column, place, source });
                 }
             }
         }

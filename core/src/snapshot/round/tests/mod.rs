@@ -1,6 +1,7 @@
 //! A log folded in rounds shows at the end of each what a replay shows.
 
 mod budgets;
+mod imports;
 
 use std::collections::BTreeMap;
 
