@@ -256,6 +256,8 @@ pub const INLINE_FORMATS_BYTES: usize = 4 * 1024;
 pub const YOUNG_BYTES: usize = 24 * 1024;
 /// Cells from which on nobody tries whether they fit the young level.
 pub const MAX_YOUNG_CELLS: usize = 64 * 1024;
+/// Cells that one window spans, populated or not, of those that are read to say what entries changed.
+pub const MAX_BAND_CELLS: u32 = 256 * 1024;
 /// Runs of an axis's map, and spans of cleared regions, of one sheet of one level. One operation may go
 /// beyond it once more; a level that would have more is merged with all below, where there is nothing
 /// left to move or hide.

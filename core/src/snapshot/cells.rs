@@ -27,20 +27,34 @@ pub fn cells(tile: &Tile, formats: &FormatLayer) -> Vec<PlacedCell> {
     cells
 }
 
+/// The cells of a merged window as the sheet holds them, in no order: each with its own format only,
+/// which may be `General`.
+pub fn held(tile: &Tile) -> impl Iterator<Item = PlacedCell> + '_ {
+    tile.columns.iter().flat_map(held_in)
+}
+
 fn of_column(column: &TileColumn, formats: &FormatLayer) -> Vec<PlacedCell> {
+    let cells = held_in(column).map(|mut placed| {
+        let of_range = || formats.at(placed.row, placed.column).map(str::to_owned);
+        let format = placed.cell.format.take().or_else(of_range);
+        placed.cell.format = format.filter(|format| *format != GENERAL);
+        placed
+    });
+    cells.filter(|placed| !placed.cell.is_blank()).collect()
+}
+
+fn held_in(column: &TileColumn) -> impl Iterator<Item = PlacedCell> + '_ {
     let mut rows: Vec<u32> =
         column.values.rows().iter().chain(column.formats.rows()).copied().collect();
     rows.sort_unstable();
     rows.dedup();
-    let cells = rows.into_iter().map(|row| {
+    rows.into_iter().map(|row| {
         let (value, long_text) = value(column, row);
         let formula = column.formulas.at(row).map(str::to_owned);
-        let format = column.formats.at(row).or_else(|| formats.at(row, column.column));
-        let format = format.filter(|format| *format != GENERAL).map(str::to_owned);
+        let format = column.formats.at(row).map(str::to_owned);
         let cell = Cell { value, formula, format };
         PlacedCell { row, column: column.column, cell, long_text }
-    });
-    cells.filter(|placed| !placed.cell.is_blank()).collect()
+    })
 }
 
 fn value(column: &TileColumn, row: u32) -> (Value, Option<[u8; 32]>) {

@@ -23,6 +23,7 @@ pub mod policy;
 pub mod root;
 pub mod round;
 pub mod tile;
+pub mod touched;
 pub mod view;
 mod zstd_frames;
 

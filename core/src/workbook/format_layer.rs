@@ -30,13 +30,20 @@ pub struct FormatLayer {
     spans: usize,
 }
 
+impl RangeFormat {
+    /// Whether it is about a place: its row, then its column.
+    #[must_use]
+    pub fn holds(&self, (row, column): (u32, u32)) -> bool {
+        self.rows.contains(row) && self.columns.contains(column)
+    }
+}
+
 impl FormatLayer {
     /// The format of a place by its ranges; `General` if the newest range says so.
     #[must_use]
     pub fn at(&self, row: u32, column: u32) -> Option<&str> {
-        let holds =
-            |record: &&RangeFormat| record.rows.contains(row) && record.columns.contains(column);
-        self.records.iter().rev().find(holds).map(|record| record.format.as_str())
+        let mut newest_first = self.records.iter().rev();
+        newest_first.find(|record| record.holds((row, column))).map(|record| record.format.as_str())
     }
 
     /// The records, oldest first.
@@ -75,6 +82,25 @@ impl FormatLayer {
             format: record.format.clone(),
         });
         cut.filter(|record| !record.rows.is_empty() && !record.columns.is_empty()).collect()
+    }
+
+    /// Records of the one or the other such that both show the same where none of these is: all but
+    /// those that both have, in one order.
+    pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
+        let (mut own, mut differing) = (self.records.iter(), Vec::new());
+        for record in &other.records {
+            let mut rest = own.clone();
+            // Those that are passed over until the same one are only in this layer.
+            match rest.position(|own| own == record) {
+                Some(passed) => {
+                    differing.extend(own.by_ref().take(passed).cloned());
+                    own = rest;
+                }
+                None => differing.push(record.clone()),
+            }
+        }
+        differing.extend(own.cloned());
+        differing
     }
 
     /// Adds a record above all others, in place of those that it covers; false, and nothing has

@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 use crate::cell::Value;
 use crate::limits::MAX_REPLAY_BYTES;
 use crate::operation::SheetId;
+use crate::snapshot::outline::Outline;
 
 /// The state of a spreadsheet at one position.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +59,15 @@ impl Default for Workbook {
 }
 
 impl Workbook {
+    /// The workbook of an outline, without cells: see [`Workbook::fill`].
+    #[must_use]
+    pub fn of_outline(outline: &Outline) -> Self {
+        let sheets = outline.sheets.iter().map(|(id, sheet)| (*id, Sheet::of_outline(sheet)));
+        let sheets: BTreeMap<SheetId, Sheet> = sheets.collect();
+        let bytes = sheets.values().map(Sheet::bytes).fold(0, usize::saturating_add);
+        Self { sheets, tabs: outline.tabs.clone(), bytes, max_bytes: MAX_REPLAY_BYTES }
+    }
+
     /// A sheet, if it exists.
     #[must_use]
     pub fn sheet(&self, id: SheetId) -> Option<&Sheet> {

@@ -8,6 +8,7 @@ use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::{Cell, GENERAL, Value};
 use crate::operation::{CellEdit, Spans};
+use crate::snapshot::outline::SheetOutline;
 
 /// The id of a cell: of its row, then of its column.
 pub(super) type CellId = (u64, u64);
@@ -39,6 +40,12 @@ impl Default for Sheet {
 }
 
 impl Sheet {
+    /// The sheet of an outline, without cells.
+    pub(super) fn of_outline(outline: &SheetOutline) -> Self {
+        let SheetOutline { extent, formats } = outline.clone();
+        Self { extent, formats, ..Self::default() }
+    }
+
     /// A sheet whose cells, as far as this, come from elsewhere.
     pub(super) fn imported(extent: Extent) -> Self {
         Self { extent, ..Self::default() }

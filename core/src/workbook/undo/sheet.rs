@@ -10,7 +10,7 @@ use crate::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SetFormat, SheetId, Spans,
 };
 use crate::workbook::sheet::CellId;
-use crate::workbook::{FormatLayer, Sheet, SheetDiff, Workbook};
+use crate::workbook::{RangeFormat, Sheet, SheetDiff, Workbook};
 
 /// A sheet before the entry, after it, and as it is now, with nothing taken back.
 struct States<'a> {
@@ -107,22 +107,25 @@ impl Work {
             return;
         }
         let was = states.old.formats.mapped(rows, columns);
-        let Some(sheet) = self.workbook.sheet(id).filter(|sheet| sheet.formats != was) else {
-            return;
-        };
+        let Some(sheet) = self.workbook.sheet(id) else { return };
+        let differing = was.difference(&sheet.formats);
         // To set the formats of ranges hides those of cells: they are set again.
-        let own = |cell: &Cell| cell.format.clone().map(|format| (None, Some(format)));
-        let edits = edits(sheet, own);
-        let (rows, columns) = (Spans::all(Axis::Rows), Spans::all(Axis::Columns));
-        let format = GENERAL.to_owned();
-        self.push(Operation::SetFormat(SetFormat { sheet: id, rows, columns, format }));
-        self.copy_formats(id, &was);
+        let edits = edits(sheet, |place, cell| {
+            let own = cell.format.clone().filter(|_| differing.iter().any(|r| r.holds(place)));
+            own.map(|format| (None, Some(format)))
+        });
+        for RangeFormat { rows, columns, .. } in &differing {
+            let (rows, columns, format) = (rows.clone(), columns.clone(), GENERAL.to_owned());
+            self.push(Operation::SetFormat(SetFormat { sheet: id, rows, columns, format }));
+        }
+        for RangeFormat { rows, columns, .. } in &differing {
+            self.copy_formats(id, was.intersection(rows, columns));
+        }
         self.set_cells(id, edits);
     }
 
-    fn copy_formats(&mut self, id: SheetId, formats: &FormatLayer) {
-        for record in formats.intersection(&Spans::all(Axis::Rows), &Spans::all(Axis::Columns)) {
-            let (rows, columns, format) = (record.rows, record.columns, record.format);
+    fn copy_formats(&mut self, id: SheetId, records: Vec<RangeFormat>) {
+        for RangeFormat { rows, columns, format } in records {
             self.push(Operation::SetFormat(SetFormat { sheet: id, rows, columns, format }));
         }
     }
@@ -162,8 +165,8 @@ impl Work {
 
     /// Makes a new sheet what a lost one was.
     pub(super) fn fill(&mut self, id: SheetId, lost: &Sheet) {
-        self.copy_formats(id, &lost.formats);
-        let all = |cell: &Cell| {
+        self.copy_formats(id, lost.formats.records().to_vec());
+        let all = |_, cell: &Cell| {
             Some((Some((cell.value.clone(), cell.formula.clone())), cell.format.clone()))
         };
         self.set_cells(id, edits(lost, all));
@@ -181,11 +184,11 @@ impl Work {
 type Layers = (Option<(crate::cell::Value, Option<String>)>, Option<String>);
 
 /// An edit of each cell of a sheet for which there are layers to set.
-fn edits(sheet: &Sheet, layers: impl Fn(&Cell) -> Option<Layers>) -> Vec<CellEdit> {
+fn edits(sheet: &Sheet, layers: impl Fn((u32, u32), &Cell) -> Option<Layers>) -> Vec<CellEdit> {
     let (rows, columns) = sheet.places();
     let edits = sheet.cells.iter().filter_map(|((row, column), cell)| {
         let (row, column) = (rows.index(*row)?, columns.index(*column)?);
-        let (content, format) = layers(cell)?;
+        let (content, format) = layers((row, column), cell)?;
         let (value, formula) = content.map_or((None, None), |(value, f)| (Some(value), f));
         Some(CellEdit { row, column, value, formula, format })
     });

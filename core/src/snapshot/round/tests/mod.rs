@@ -2,6 +2,7 @@
 
 mod budgets;
 mod imports;
+mod touched;
 
 use std::collections::BTreeMap;
 
