@@ -55,7 +55,9 @@ pub fn touched(
 }
 
 impl Touched {
-    fn all(extent: Extent) -> Self {
+    /// All cells of a sheet.
+    #[must_use]
+    pub fn all(extent: Extent) -> Self {
         let mut touched = Self::default();
         let Extent { rows, columns } = extent;
         touched.region(Spans::one(0, rows), Spans::one(0, columns), extent);

@@ -93,7 +93,11 @@ impl Logs {
     }
 
     /// The position before `position`: the End Segment of the segment before its first.
-    async fn before(&self, log: LogId, position: Position) -> Result<Option<Position>, LogError> {
+    pub(super) async fn before(
+        &self,
+        log: LogId,
+        position: Position,
+    ) -> Result<Option<Position>, LogError> {
         if let Some(num) = position.num().checked_sub(1) {
             return Ok(Position::new(position.segment(), num).ok());
         }
@@ -105,37 +109,22 @@ impl Logs {
         }
     }
 
-    /// What differs between the states at two positions.
+    /// What differs between the states at two positions: only what the entries between them touched is
+    /// read.
     ///
     /// # Errors
-    /// As [`Logs::workbook`].
+    /// [`LogError::TooLarge`] if that is too much; otherwise as [`Logs::view`].
     pub async fn diff(
         &self,
         log: LogId,
         from: Position,
         to: Position,
     ) -> Result<WorkbookDiff, LogError> {
-        let (early, late) = (from.min(to), from.max(to));
-        let (mut at_early, mut newest) = (None, Position::FIRST);
-        let read = self
-            .replay(log, Some(late), Some(late), |workbook, entry| {
-                if entry.position <= early {
-                    newest = entry.position;
-                }
-                // Before the first entry behind it, the state is the one wanted.
-                if at_early.is_none() && entry.position > early {
-                    at_early = Some(workbook.clone());
-                }
-            })
-            .await?;
-        // Between the end of one segment and the next.
-        if newest < early {
-            return Err(LogError::NoSuchPosition { at: early, newest });
-        }
-        let at_early = at_early.unwrap_or_else(|| read.workbook.clone());
+        let changes = self.changes(log, from.min(to), from.max(to)).await?;
+        let after = changes.after()?;
         Ok(match from <= to {
-            true => at_early.diff(&read.workbook),
-            false => read.workbook.diff(&at_early),
+            true => changes.before.diff(&after),
+            false => after.diff(&changes.before),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod append;
 mod cells;
+mod changes;
 mod committed;
 mod create;
 mod error;

@@ -26,8 +26,9 @@ struct States {
 }
 
 impl States {
-    fn of(target: Position) -> Self {
-        Self { target, before: None, after: None, undos: Vec::new(), now: Replay::default() }
+    /// Before the target: with all that it touches.
+    fn of(target: Position, now: Replay) -> Self {
+        Self { target, before: None, after: None, undos: Vec::new(), now }
     }
 
     /// What takes the entry back; no operations if nothing of it is left, it was taken back before,
@@ -55,16 +56,16 @@ impl Logs {
         if self.has_mutation(log, asked).await? {
             return self.append_as_it_is(request).await;
         }
-        let mut states = States::of(asked.target);
-        let mut must_reach = asked.base.max(asked.target);
+        let mut states = match self.state_before(log, asked).await {
+            Ok(now) => States::of(asked.target, now),
+            Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
+            Err(error) => return Err(error),
+        };
+        let mut must_reach = asked.base;
         for _ in 0..MAX_UNDO_ATTEMPTS {
             match self.read_states(log, &mut states, must_reach).await {
                 Ok(()) => {}
-                // What cannot be read now cannot be read later: it is rejected, or its author would
-                // repeat it for ever, and nothing behind it would get through.
-                Err(LogError::TooLarge(_) | LogError::Corrupt { .. }) => {
-                    return self.append_as_it_is(request).await;
-                }
+                Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
                 Err(error) => return Err(error),
             }
             let resolved = states.resolve().ok_or(LogError::NotFound)?;
@@ -74,6 +75,21 @@ impl Logs {
             }
         }
         Err(LogError::Refused(Refusal::Contention))
+    }
+
+    /// The state before the target, as far as that touches it; of a target that does not exist, nothing.
+    async fn state_before(&self, log: LogId, asked: AskedUndo) -> Result<Replay, LogError> {
+        let nothing = || Ok(Replay::on(Workbook::default(), asked.base));
+        let before = match self.before(log, asked.target).await {
+            Ok(Some(before)) => before,
+            Ok(None) | Err(LogError::Corrupt { .. }) => return nothing(),
+            Err(error) => return Err(error),
+        };
+        match self.changes(log, before, asked.target).await {
+            Ok(changes) => Ok(Replay::on(changes.before, asked.target)),
+            Err(LogError::NoSuchPosition { .. }) => nothing(),
+            Err(error) => Err(error),
+        }
     }
 
     async fn read_states(
@@ -111,6 +127,12 @@ impl Logs {
             Err(error) => Err(error),
         }
     }
+}
+
+/// What cannot be read now cannot be read later: an undo of it is rejected, or its author would repeat it
+/// for ever, and nothing behind it would get through.
+fn is_unreadable(error: &LogError) -> bool {
+    matches!(error, LogError::TooLarge(_) | LogError::Corrupt { .. } | LogError::Snapshot(_))
 }
 
 /// What the undos of an entry took back.

@@ -1,22 +1,26 @@
 //! The state of a spreadsheet at a position, read from the nearest snapshot and the entries behind it:
 //! only the chunks of the cells that are asked for are loaded.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use cellar_core::cell::{Cell, Value};
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_REPLAY_BYTES;
 use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
-use cellar_core::snapshot::cells::{PlacedCell, cells};
+use cellar_core::snapshot::cells::{PlacedCell, cells, held};
 use cellar_core::snapshot::fold::{Fold, FoldedLevel};
 use cellar_core::snapshot::level::ChunkHash;
 use cellar_core::snapshot::merge::Window;
 use cellar_core::snapshot::objects::Objects;
 use cellar_core::snapshot::outline::Outline;
 use cellar_core::snapshot::root::Root;
+use cellar_core::snapshot::tile::Tile;
+use cellar_core::snapshot::touched::Touched;
 use cellar_core::snapshot::view;
-use cellar_core::workbook::WorkbookTooLarge;
+use cellar_core::workbook::{Workbook, WorkbookTooLarge};
 
 use super::committed::Reading;
 use super::{LogError, Logs};
@@ -97,21 +101,77 @@ impl View {
         sheet: SheetId,
         window: &Window,
     ) -> Result<Vec<PlacedCell>, LogError> {
+        let tile = self.tile(sheet, window).await?;
         let Some(own) = self.outline.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let found = cells(&tile, &own.formats);
+        self.with_long_texts(found).await
+    }
+
+    /// The cells of a window as the sheet holds them: each with its own format only.
+    pub(super) async fn held(
+        &mut self,
+        sheet: SheetId,
+        window: &Window,
+    ) -> Result<Vec<((u32, u32), Cell)>, LogError> {
+        let tile = self.tile(sheet, window).await?;
+        let found = self.with_long_texts(held(&tile).collect()).await?;
+        Ok(found.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)).collect())
+    }
+
+    /// The state with only those cells that were touched.
+    pub(super) async fn touched(
+        &mut self,
+        touched: &BTreeMap<SheetId, Touched>,
+    ) -> Result<Workbook, LogError> {
+        let mut workbook = Workbook::of_outline(&self.outline);
+        for (sheet, touched) in touched {
+            for part in touched.windows() {
+                let mut found = self.held(*sheet, &part.window).await?;
+                found.retain(|((row, column), _)| !part.partly || touched.has(*row, *column));
+                workbook.fill(*sheet, found)?;
+            }
+        }
+        Ok(workbook)
+    }
+
+    /// A view of nothing but a level.
+    pub(super) fn of_level(&self, level: FoldedLevel) -> Self {
+        Self {
+            log: self.log,
+            position: self.position,
+            epoch: self.epoch,
+            outline: self.outline.clone(),
+            root: None,
+            tail: level,
+            objects: Objects::default(),
+            store: self.store.clone(),
+        }
+    }
+
+    /// Whether a sheet was imported behind the snapshot.
+    pub(super) fn has_imported(&self, sheet: SheetId) -> bool {
+        self.tail.imported.sheet(sheet).is_some()
+    }
+
+    async fn tile(&mut self, sheet: SheetId, window: &Window) -> Result<Tile, LogError> {
         if self.objects.tile_count() > MAX_VIEW_TILES {
             self.objects.drop_tiles();
         }
         let (root, tail) = (self.root.as_deref(), &self.tail);
         let ask = |objects: &Objects| view::window(root, tail, sheet, window, objects);
-        let tile = self.store.ready(self.log, &mut self.objects, ask).await?;
-        let mut found = cells(&tile, &own.formats);
-        for placed in &mut found {
+        Ok(self.store.ready(self.log, &mut self.objects, ask).await?)
+    }
+
+    async fn with_long_texts(
+        &self,
+        mut cells: Vec<PlacedCell>,
+    ) -> Result<Vec<PlacedCell>, LogError> {
+        for placed in &mut cells {
             if let Some(hash) = placed.long_text {
-                let text = self.long_text(hash).await?;
-                placed.cell.value = cellar_core::cell::Value::Text(text);
+                placed.cell.value = Value::Text(self.long_text(hash).await?);
             }
         }
-        Ok(found)
+        Ok(cells)
     }
 
     /// A text that is an object of its own, or in an entry behind the snapshot.

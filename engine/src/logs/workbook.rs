@@ -1,4 +1,5 @@
-//! The state of a spreadsheet at any position in its history, by replay.
+//! The state of a spreadsheet at any position in its history, by plain replay: what all that is faster is
+//! checked against.
 
 use std::ops::ControlFlow;
 
@@ -28,14 +29,16 @@ pub(super) struct Replay {
     pub(super) reading: Reading,
 }
 
-impl Default for Replay {
-    fn default() -> Self {
-        Self { workbook: Workbook::default(), reading: Reading::from(Position::FIRST) }
+impl Replay {
+    /// Goes on from a state with the entries from a position on.
+    pub(super) fn on(workbook: Workbook, next: Position) -> Self {
+        Self { workbook, reading: Reading::from(next) }
     }
 }
 
 impl Logs {
-    /// The state at `at`, or the newest, which is never older than `seen`.
+    /// The state at `at`, or the newest, which is never older than `seen`; without the cells of imported
+    /// sheets, which are not in the log.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`],
@@ -46,19 +49,8 @@ impl Logs {
         at: Option<Position>,
         seen: Option<Position>,
     ) -> Result<WorkbookRead, LogError> {
-        self.replay(log, at, seen, |_, _| {}).await
-    }
-
-    /// Replays the log from its beginning up to `at`; `visit` sees the state before each entry.
-    pub(super) async fn replay(
-        &self,
-        log: LogId,
-        at: Option<Position>,
-        seen: Option<Position>,
-        visit: impl FnMut(&Workbook, &Entry) + Send,
-    ) -> Result<WorkbookRead, LogError> {
-        let mut replay = Replay::default();
-        self.replay_on(log, &mut replay, at, seen, visit).await?;
+        let mut replay = Replay::on(Workbook::default(), Position::FIRST);
+        self.replay_on(log, &mut replay, at, seen, |_, _| {}).await?;
         let (position, epoch) = replay.reading.newest.ok_or(LogError::NotFound)?;
         match at {
             // Beyond the end, or between the end of one segment and the next.
