@@ -1,5 +1,6 @@
 //! What the relay does about one change of the Entry table (design `3-snapshots.md` §5).
 
+use crate::position::Position;
 use crate::records::entry::{EDITS, IMPORT, SNAPSHOT, decode_key};
 use crate::records::{Attribute, Item, RecordError};
 use crate::schema::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE, UPLOADS_PREFIX};
@@ -50,6 +51,10 @@ pub fn decide(change: &str, image: &Item) -> Result<RelayAction, RelayError> {
     }
     let (log, position) = decode_key(image)?;
     match image.get(TYPE) {
+        // The state of a log's first entry is nothing: nobody would read its root.
+        Some(Attribute::Text(letter)) if letter == SNAPSHOT && position == Position::FIRST => {
+            Ok(RelayAction::Ignore)
+        }
         Some(Attribute::Text(letter)) if letter == SNAPSHOT => {
             Ok(RelayAction::SendJob(SnapshotJob { log, position }))
         }
@@ -79,7 +84,6 @@ mod tests {
     use super::*;
     use crate::entry::Entry;
     use crate::identity::LogId;
-    use crate::position::Position;
     use crate::records::entry::{END_SEGMENT, encode};
 
     fn log() -> LogId {
@@ -97,9 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn a_new_snapshot_entry_becomes_a_job() {
-        let job = SnapshotJob { log: log(), position: Position::FIRST };
-        assert_eq!(decide(INSERT, &image(SNAPSHOT, None)), Ok(RelayAction::SendJob(job)));
+    fn a_new_snapshot_entry_becomes_a_job_but_for_the_first_of_a_log() {
+        assert_eq!(decide(INSERT, &image(SNAPSHOT, None)), Ok(RelayAction::Ignore));
+        for position in [Position::new(0, 1).unwrap(), Position::new(1, 0).unwrap()] {
+            let mut item = encode(&Entry { position, ..Entry::first(log(), None, 0) }).unwrap();
+            item.retain(|name, _| ATTRIBUTES.contains(&name.as_str()));
+            let job = SnapshotJob { log: log(), position };
+            assert_eq!(decide(INSERT, &item), Ok(RelayAction::SendJob(job)));
+        }
     }
 
     #[test]

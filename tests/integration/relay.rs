@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use cellar_core::api::CreateRequest;
+use cellar_core::identity::LogId;
 use cellar_core::snapshot_job::SnapshotJob;
 use cellar_engine::memory::MemoryPendingTags;
 use cellar_engine::ports::{Clock, Jobs as _};
@@ -86,6 +87,11 @@ async fn put(cloud: &TestCloud, log: u8, num: u32, attributes: &[(&str, Attribut
     request.send().await.unwrap();
 }
 
+/// The log of [`put`].
+fn log(number: u8) -> LogId {
+    LogId::from_uuid(uuid::Uuid::from_u128(number.into()))
+}
+
 fn text(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
 }
@@ -95,19 +101,18 @@ async fn create(cloud: &TestCloud, nonce: &str) -> cellar_core::api::CreateReply
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_spreadsheet_leads_to_one_job_and_an_edit_to_none() {
+async fn a_snapshot_entry_leads_to_one_job_a_new_spreadsheet_and_an_edit_to_none() {
     let (cloud, _world) = start().await;
-    let created = create(&cloud, "one job").await;
-    let queue = cloud.queue("SnapshotQueue");
-    wait_for(queue, 1).await;
+    let created = create(&cloud, "no job").await;
     let edit = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
     cloud.client("alice").append(created.id, &edit).await.unwrap();
-    // Creating it again writes nothing, and so there is nothing to relay.
-    let _ = create(&cloud, "one job").await;
+    put(&cloud, 7, 4, &[("T", text("S"))]).await;
+    let queue = cloud.queue("SnapshotQueue");
+    wait_for(queue, 1).await;
     tokio::time::sleep(QUIET).await;
     let bodies = bodies(queue).await;
     let jobs: Vec<_> = bodies.iter().map(|body| SnapshotJob::decode(body).unwrap()).collect();
-    assert_eq!(jobs, [SnapshotJob { log: created.id, position: at(0) }]);
+    assert_eq!(jobs, [SnapshotJob { log: log(7), position: at(4) }]);
     assert!(cloud.queue("RelayDeadLetters").is_empty().await.unwrap());
 }
 
@@ -147,13 +152,13 @@ async fn what_can_never_succeed_ends_among_the_dead_letters_and_blocks_nothing()
         .await
         .unwrap();
     put(&cloud, 7, 1, &[("T", text("E")), ("E", text("uploads/a/gone"))]).await;
-    let created = create(&cloud, "behind the poison").await;
+    put(&cloud, 9, 1, &[("T", text("S"))]).await;
     let (queue, letters) = (cloud.queue("SnapshotQueue"), cloud.queue("RelayDeadLetters"));
     wait_for(letters, 2).await;
     wait_for(queue, 1).await;
     let jobs = bodies(queue).await;
     // At least once: what stands behind a failed record may come again with it.
-    assert!(jobs.iter().all(|body| SnapshotJob::decode(body).unwrap().log == created.id));
+    assert!(jobs.iter().all(|body| SnapshotJob::decode(body).unwrap().log == log(9)));
     for body in bodies(letters).await {
         let letter: Value = serde_json::from_str(&body).unwrap();
         assert_eq!(letter["requestContext"]["condition"], "RetryAttemptsExhausted");
@@ -161,7 +166,7 @@ async fn what_can_never_succeed_ends_among_the_dead_letters_and_blocks_nothing()
         let function = letter["requestContext"]["functionArn"].as_str().unwrap();
         assert!(function.ends_with("cellar-RelayFunction"), "{function}");
     }
-    let _ = create(&cloud, "and the next").await;
+    put(&cloud, 9, 2, &[("T", text("S"))]).await;
     wait_for(queue, u64::try_from(jobs.len()).unwrap() + 1).await;
 }
 
@@ -169,8 +174,9 @@ async fn what_can_never_succeed_ends_among_the_dead_letters_and_blocks_nothing()
 async fn a_killed_cloud_loses_no_job_and_repeats_none_that_was_done() {
     let (cloud, world) = start().await;
     let mut logs = Vec::new();
-    for number in 0..5 {
-        logs.push(create(&cloud, &format!("killed {number}")).await.id);
+    for number in 10..15 {
+        put(&cloud, number, 1, &[("T", text("S"))]).await;
+        logs.push(log(number));
     }
     // Killed at once: some are relayed, some are not.
     let cloud = cloud.kill_and_start(world.ports()).await;

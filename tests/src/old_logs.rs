@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::primitives::Blob;
-use aws_sdk_dynamodb::types::AttributeValue;
 use cellar_core::append::{Appended, NewMutation, Request};
 use cellar_core::entry::{Entry, FIRST_EPOCH};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
-use cellar_core::records;
 use cellar_core::retention::Policy;
 use cellar_core::roll::Rolled;
+use cellar_core::snapshot_job::SnapshotJob;
 use cellar_engine::logs::Logs;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock as _, Entries as _, Retention, Segments as _};
 use cellar_engine::retention::{Archivist, Planned};
+use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder as _, Step};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_runtime::dynamodb::DynamoTables;
 use cellar_runtime::s3::S3Blobs;
@@ -107,21 +106,20 @@ impl OldLogs {
         growing.tail = Position::new(segment, 0).unwrap();
     }
 
-    /// As if the first entry of a segment had been snapshotted.
+    /// Makes the snapshot of the first entry of a segment.
     pub async fn finish_snapshot(&self, log: LogId, segment: u32) {
-        let partition = records::entry::partition(log, segment);
-        self.cloud
-            .dynamodb_client()
-            .update_item()
-            .table_name(&self.cloud.settings.entry_table)
-            .key("S", AttributeValue::B(Blob::new(partition)))
-            .key("N", AttributeValue::N("0".to_owned()))
-            .update_expression("SET E = :root")
-            .expression_attribute_values(":root", AttributeValue::S("roots/some".to_owned()))
-            .send()
-            .await
-            .unwrap();
         let at = Position::new(segment, 0).unwrap();
+        let job = SnapshotJob { log, position: at };
+        let builder = LevelsBuilder::new(Arc::new(self.logs()), Arc::clone(&self.blobs) as _);
+        let mut checkpoint = Vec::new();
+        let root = loop {
+            match builder.step(&job, &checkpoint).await.unwrap() {
+                Step::Checkpoint(next) => checkpoint = next,
+                Step::Finished { root } => break root,
+                Step::EarlierSnapshot(earlier) => panic!("{earlier} has none"),
+            }
+        };
+        self.tables.set_root(log, at, &root).await.unwrap();
         self.tables.raise_last_snapshot(log, at).await.unwrap();
     }
 
