@@ -13,6 +13,7 @@
 
 mod axis_index;
 mod check;
+mod children;
 mod chunk;
 mod import;
 mod indexed;
@@ -23,10 +24,11 @@ pub(crate) mod tests;
 
 pub use axis_index::{AxisIndex, Pair};
 pub(super) use check::{check_chunk, ensure};
+pub use children::{ChildIndex, ChildPart, ChildTile, Children};
 pub use chunk::IndexChunk;
 #[cfg(test)]
 pub(crate) use import::pack_import_within;
-pub use import::{Children, pack_import};
+pub use import::pack_import;
 pub use indexed::Indexed;
 pub use lookup::{Fetched, Loaded, Places};
 pub use pack::pack_level;
