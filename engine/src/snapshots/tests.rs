@@ -1,5 +1,7 @@
 //! Crashes everywhere: at each request of a worker, before it is done, after it, or without an end.
 
+mod anew;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
