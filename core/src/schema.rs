@@ -39,6 +39,9 @@ pub const MODIFIED: &str = "M";
 pub const ACTIVE: &str = "A";
 /// Pending snapshot: a number that rises with each write; who writes names the one he has seen.
 pub const INCREMENT: &str = "I";
+/// Pending snapshot: which rebuild it belongs to, if it makes anew what there is; its root of before
+/// is in [`EXTERNAL`].
+pub const REBUILD: &str = "R";
 /// Pending snapshot: the checkpoint, bytes.
 pub const CHECKPOINT: &str = "P";
 

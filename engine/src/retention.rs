@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cellar_core::backoff::longest_ms;
 use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_ARCHIVED_BYTES, MAX_READ_ATTEMPTS};
+use cellar_core::limits::MAX_ARCHIVED_BYTES;
 use cellar_core::position::Position;
 use cellar_core::retention::{
     Action, ArchiveFault, Event, Fences, Keep, Plan, Policy, Purge, PurgeRefusal, Purged,
@@ -17,6 +16,7 @@ use cellar_core::segment::Segment;
 
 use crate::logs::{ArchiveRead, is_whole, read_archive};
 use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention};
+use crate::retry::retried;
 use crate::sha256::sha256;
 
 /// Why a segment could not be archived or purged; nothing is lost.
@@ -101,22 +101,12 @@ impl Archivist {
         Self { entries, retention, blobs, clock }
     }
 
-    /// Repeats what failed for a while, at most `MAX_READ_ATTEMPTS` times: all of it is idempotent.
+    /// Repeats what failed for a while: all of it is idempotent.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        let mut attempt = 1;
-        loop {
-            match call().await {
-                Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
-                    tracing::warn!(attempt, %error, "trying again");
-                    self.clock.sleep_ms(longest_ms(attempt)).await;
-                    attempt += 1;
-                }
-                result => return result,
-            }
-        }
+        retried(self.clock.as_ref(), call).await
     }
 
     /// Plans for every segment of every log; `each` gets them log by log, as they are read.

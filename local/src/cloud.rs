@@ -26,11 +26,13 @@ use crate::buckets::Buckets;
 use crate::database;
 use crate::error::LocalError;
 use crate::events::{EventSources, Surroundings};
-use crate::functions::{EventFunctions, MakeBuilder, SnapshotParts, url_function};
+use crate::functions::{
+    EventFunctions, MakeBuilder, SnapshotParts, snapshot_settings, url_function,
+};
 use crate::names::Names;
-use crate::queues::{LocalQueue, Queues};
+use crate::queues::{self, LocalQueue, Queues};
 use crate::server::ServerThread;
-use crate::state::{Credentials, Endpoints, Lock, Running, StateFolder};
+use crate::state::{Credentials, Endpoints, Lock, Running, SnapshotEndpoints, StateFolder};
 use crate::store::EventStore;
 use crate::{cors, tables};
 
@@ -82,6 +84,7 @@ pub struct LocalCloud {
     sources: EventSources,
     database: ServerThread,
     buckets: ServerThread,
+    queue_server: ServerThread,
     _lock: Lock,
 }
 
@@ -137,6 +140,7 @@ impl LocalCloud {
         let snapshots = ports.snapshot_builder.map(|builder| SnapshotParts { clients, builder });
         let events = Events { clock: &ports.clock, pending_tags, snapshots };
         let (queues, sources) = events.open(template, &names, folder, &database)?;
+        let queue_server = queues::start(queues.clone(), credentials.clone()).await?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let state = ApiState::new(&function.settings, dynamodb, s3)?;
@@ -146,12 +150,18 @@ impl LocalCloud {
             Some(property) => api::router(state).layer(cors::layer(property)),
             None => api::router(state),
         };
+        let snapshots = snapshot_settings(template, &names)?.map(|settings| SnapshotEndpoints {
+            queues_url: queue_server.url(),
+            snapshot_queue: settings.snapshot_queue,
+            pending_snapshot_table: settings.pending_snapshot_table,
+        });
         folder.record_endpoints(&Endpoints {
             database_url: server.url(),
             entry_table: function.settings.entry_table.clone(),
             segment_table: function.settings.segment_table.clone(),
             buckets_url: buckets.url(),
             bucket: function.settings.bucket.clone(),
+            snapshots,
         })?;
         folder.record_running(&Running {
             pid: std::process::id(),
@@ -170,6 +180,7 @@ impl LocalCloud {
             sources,
             database: server,
             buckets,
+            queue_server,
             _lock: lock,
         })
     }
@@ -198,7 +209,14 @@ impl LocalCloud {
         self.buckets.url()
     }
 
-    /// The access key and the secret key that the embedded DynamoDB and the embedded S3 accept.
+    /// The endpoint of the queues, which speaks as SQS.
+    #[must_use]
+    pub fn queues_url(&self) -> String {
+        self.queue_server.url()
+    }
+
+    /// The access key and the secret key that the embedded DynamoDB, the queues and the embedded S3
+    /// accept.
     #[must_use]
     pub fn credentials(&self) -> (&str, &str) {
         (&self.credentials.access_key, &self.credentials.secret_key)

@@ -21,6 +21,7 @@ use crate::queues::Queues;
 pub type MakeBuilder = Arc<dyn Fn(BuilderPorts) -> Arc<dyn SnapshotBuilder> + Send + Sync>;
 
 const URL: &str = "AWS::Lambda::Url";
+const FUNCTION: &str = "AWS::Lambda::Function";
 
 /// A function URL: the function's settings, and the CORS answers of the URL.
 #[derive(Debug)]
@@ -53,6 +54,22 @@ pub(crate) fn url_function(
     }
     let cors = url.properties.get("Cors").map(|cors| template.resolve(cors, names)).transpose()?;
     Ok(UrlFunction { settings: ApiSettings::read(variable)?, cors })
+}
+
+/// What the template tells the function that makes snapshots, if it has one.
+pub(crate) fn snapshot_settings(
+    template: &Template,
+    names: &Names<'_>,
+) -> Result<Option<SnapshotSettings>, LocalError> {
+    let functions = template.resources().filter(|(_, its)| its.resource_type == FUNCTION);
+    for (id, _) in functions {
+        let variables = variables(template, names, id)?;
+        if variables.get(environment::FUNCTION).is_some_and(|f| f == environment::FUNCTION_SNAPSHOT)
+        {
+            return Ok(Some(SnapshotSettings::read(|name| variables.get(name).cloned())?));
+        }
+    }
+    Ok(None)
 }
 
 /// The functions that event sources call.
@@ -103,7 +120,7 @@ impl EventFunctions<'_> {
 
     /// The queue at a URL that a function was told.
     fn jobs(&self, id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
-        let queue = self.queues.at(url, self.names).ok_or_else(|| {
+        let queue = self.queues.at(url).ok_or_else(|| {
             let why = format!("{} is no queue of the template", environment::SNAPSHOT_QUEUE);
             LocalError::Template { logical_id: id.to_owned(), why }
         })?;

@@ -2,13 +2,15 @@
 //! 127.0.0.1, over an embedded DynamoDB and files (design `1-overview.md`, two places to run).
 //!
 //! It is for development, but no other account and no web page gets at its data: the embedded
-//! DynamoDB and the embedded S3, each on a port of its own, answer only what is signed with the
-//! credentials in the state folder, and the API asks for a token.
+//! DynamoDB, the queues and the embedded S3, each on a port of its own, answer only what is signed with
+//! the credentials in the state folder, and the API asks for a token.
 //!
 //! Tables, buckets with their lifecycle rules, queues, environment variables, the function behind a
 //! URL and its CORS answers, and which records of which stream call which function come from the
 //! template and are not repeated here.
 
+mod access;
+mod aws_json;
 mod buckets;
 mod cloud;
 mod cors;
@@ -28,4 +30,4 @@ pub use error::LocalError;
 pub use events::FilterError;
 pub use functions::MakeBuilder;
 pub use queues::LocalQueue;
-pub use state::{Endpoints, Occupancy, Running, StateFolder};
+pub use state::{Endpoints, Occupancy, Running, SnapshotEndpoints, StateFolder};

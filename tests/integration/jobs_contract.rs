@@ -15,7 +15,7 @@ const MAX_RECEIVE_COUNT: u32 = 3;
 /// Makes two queues in the SQS at this endpoint, and checks them.
 pub(crate) async fn jobs_contract_on_an_emulator(endpoint_url: &str) {
     let meter = Arc::new(Meter::default());
-    let client = client_for_endpoint(endpoint_url, REGION, &meter);
+    let client = client_for_endpoint(endpoint_url, REGION, "test", "test", &meter);
     let name = format!("contract-{}", uuid::Uuid::new_v4());
     let letters = client.create_queue().queue_name(format!("{name}-letters"));
     let letters_url = letters.send().await.unwrap().queue_url.unwrap();

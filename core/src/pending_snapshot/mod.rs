@@ -19,6 +19,15 @@
 //!   checkpoint would be lost.
 //! - *Abandoned is woken*: who waits for a record that nobody has touched for long sends its message
 //!   again, which may be lost.
+//!
+//! A snapshot that is finished can be made anew ([`Rebuild`]): its record says so, and which root is to
+//! be replaced. Only an operator writes such a record, and it stands until the work is done: so a
+//! message stays what it was, and whoever gets one does what the record says. Two promises of the
+//! tables keep this safe from workers that freeze and wake up late, and have tests that fail without
+//! them:
+//! - *Old root*: a root is replaced only where the one stands that was there when the rebuild was asked
+//!   for.
+//! - *Own record*: a record is deleted only by who worked on the same rebuild, or on none.
 
 mod rules;
 #[cfg(test)]
@@ -47,6 +56,18 @@ pub struct PendingSnapshot {
     pub increment: u64,
     /// Where to go on, at most `MAX_CHECKPOINT_BYTES`; empty at first. Only the builder reads it.
     pub checkpoint: Vec<u8>,
+    /// Whether it makes anew what there may be already.
+    pub rebuild: Option<Rebuild>,
+}
+
+/// That a snapshot is to be made anew, whether or not it is finished.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Rebuild {
+    /// Which rebuild this is: Unix milliseconds at which an operator asked for it. Its records begin
+    /// with it as their increment, so that no worker on an earlier record has ever seen theirs.
+    pub run: u64,
+    /// Key of the root that stood then, if there was one: only this one is replaced.
+    pub replaces: Option<String>,
 }
 
 /// What the driver is to do next.
@@ -78,10 +99,20 @@ pub enum Action {
         /// Key of the root object.
         root: String,
     },
+    /// Set the root of the job's entry if this one stands there.
+    ReplaceRoot {
+        /// Key of the root object that stood there; none if there was none.
+        replaces: Option<String>,
+        /// Key of the root object.
+        root: String,
+    },
     /// Raise `L` of the job's segment to the job's entry, unless it is higher.
     RaiseLast,
-    /// Delete the job's record, if it is there.
-    Delete,
+    /// Delete the job's record, if it is there and of this rebuild.
+    Delete {
+        /// The rebuild; none: only if the record is of none.
+        run: Option<u64>,
+    },
     /// Read the first pending record of the log behind the job's position.
     FindNext,
     /// Send a message for the snapshot at this position of the log.
@@ -114,6 +145,8 @@ pub enum Event {
     },
     /// What was to be done is done.
     Done,
+    /// The entry whose root was to be replaced is not in the table any more: it was purged.
+    EntryGone,
     /// The store or the builder failed, for now or until somebody mends it.
     Failed {
         /// Whether trying again may help.

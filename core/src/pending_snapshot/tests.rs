@@ -28,6 +28,7 @@ fn record(num: u32, silent_s: u64) -> PendingSnapshot {
         active: true,
         increment: 5,
         checkpoint: vec![9],
+        rebuild: None,
     }
 }
 
@@ -145,7 +146,7 @@ fn what_turns_out_to_be_finished_is_not_made_again() {
     let created = [Event::Found(None), segment(Some(7)), Event::Written];
     for begun in [claimed.to_vec(), created.to_vec()] {
         let done = || begun.iter().cloned().chain([segment(Some(8))]);
-        assert_eq!(action(done()), Action::Delete);
+        assert_eq!(action(done()), Action::Delete { run: None });
         assert_eq!(action(done().chain([Event::Done])), Action::FindNext);
         let last = done().chain([Event::Done, Event::Found(None)]);
         assert_eq!(action(last), Action::Finish(Outcome::Drop));
@@ -247,7 +248,7 @@ fn the_last_steps_come_in_their_order() {
     for (expected, event) in [
         (Action::SetRoot { root: "sheets/a/roots/b".to_owned() }, Event::Done),
         (Action::RaiseLast, Event::Done),
-        (Action::Delete, Event::Done),
+        (Action::Delete { run: None }, Event::Done),
         (Action::FindNext, next),
         (Action::Enqueue(at(9)), Event::Done),
     ] {
@@ -281,4 +282,73 @@ fn a_store_that_fails_is_tried_again_later() {
         assert_eq!(action(look_up), failed(wait_s));
     }
     assert_eq!(action([Event::Done]), failed(BROKEN_WAIT_S), "what does not answer ends it");
+}
+
+const RUN: u64 = NOW.now_ms - 1;
+
+/// A record that makes anew what has this root.
+fn anew(replaces: Option<&str>, silent_s: u64) -> PendingSnapshot {
+    let rebuild = Some(Rebuild { run: RUN, replaces: replaces.map(str::to_owned) });
+    PendingSnapshot { rebuild, active: false, increment: RUN, ..record(8, silent_s) }
+}
+
+/// The events up to the first piece of work on it.
+fn building_anew(replaces: Option<&str>) -> Vec<Event> {
+    vec![Event::Found(Some(anew(replaces, 0))), Event::Written]
+}
+
+#[test]
+fn what_is_to_be_made_anew_is_not_taken_for_finished() {
+    let claimed = replaced(action([Event::Found(Some(anew(Some("old"), 0)))]));
+    assert_eq!((claimed.increment, claimed.active), (RUN + 1, true));
+    assert_eq!(claimed.rebuild, anew(Some("old"), 0).rebuild, "whoever takes over knows, too");
+    // Nobody looks whether it is finished: it is.
+    assert_eq!(action(building_anew(Some("old"))), Action::Build { checkpoint: vec![9] });
+    let checkpoint = building_anew(Some("old")).into_iter().chain([Event::Checkpoint(vec![10])]);
+    assert_eq!(replaced(action(checkpoint)).rebuild, anew(Some("old"), 0).rebuild);
+    let failed = building_anew(None).into_iter().chain([Event::Failed { temporary: true }]);
+    assert_eq!(replaced(action(failed)).rebuild, anew(None, 0).rebuild);
+    // It keeps its turn, like any other.
+    let earlier = PendingSnapshot { rebuild: anew(None, 0).rebuild, ..record(7, 0) };
+    assert_eq!(action([Event::Found(Some(earlier))]), wait(u64::from(EARLIER_WAIT_S)));
+    let alive = PendingSnapshot { active: true, ..anew(None, 0) };
+    assert_eq!(action([Event::Found(Some(alive))]), wait(LEASE_S));
+}
+
+#[test]
+fn a_message_of_what_was_made_anew_is_dropped() {
+    // Its record is gone, and the snapshot is finished as it was before.
+    let dropped = Action::Finish(Outcome::Drop);
+    assert_eq!(action([Event::Found(None), segment(Some(8))]), dropped);
+}
+
+#[test]
+fn a_root_is_replaced_where_the_old_one_stands_and_its_record_deleted() {
+    for replaces in [Some("sheets/a/roots/old"), None] {
+        let built = Event::Built { root: "sheets/a/roots/b".to_owned() };
+        let (mut worker, mut action) = run(building_anew(replaces).into_iter().chain([built]));
+        let (replaces, root) = (replaces.map(str::to_owned), "sheets/a/roots/b".to_owned());
+        for (expected, event) in [
+            (Action::ReplaceRoot { replaces, root }, Event::Done),
+            (Action::RaiseLast, Event::Done),
+            (Action::Delete { run: Some(RUN) }, Event::Done),
+            (Action::FindNext, Event::Found(Some(record(9, 0)))),
+            (Action::Enqueue(at(9)), Event::Done),
+        ] {
+            assert_eq!(action, expected);
+            (worker, action) = worker.step(event, NOW);
+        }
+        assert_eq!(action, Action::Finish(Outcome::Done));
+    }
+}
+
+#[test]
+fn a_root_whose_entry_was_purged_meanwhile_holds_nobody_up() {
+    let built = Event::Built { root: String::new() };
+    let gone = || building_anew(None).into_iter().chain([built.clone(), Event::EntryGone]);
+    assert_eq!(action(gone()), Action::Delete { run: Some(RUN) }, "and L is not raised to it");
+    assert_eq!(action(gone().chain([Event::Done])), Action::FindNext);
+    // Of a root that was never there it would be nonsense.
+    let ordinary = building().into_iter().chain([built.clone(), Event::EntryGone]);
+    assert_eq!(action(ordinary), failed(BROKEN_WAIT_S));
 }

@@ -1,6 +1,8 @@
 //! What one worker does with one message.
 
-use super::{Action, Event, Inputs, Outcome, PendingSnapshot, Rules, SafetyRule, is_finished};
+use super::{
+    Action, Event, Inputs, Outcome, PendingSnapshot, Rebuild, Rules, SafetyRule, is_finished,
+};
 use crate::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
     MAX_CHECKPOINT_BYTES,
@@ -59,8 +61,9 @@ struct Finishing {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum LastStep {
     SetRoot(String),
+    ReplaceRoot { replaces: Option<String>, root: String },
     RaiseLast,
-    Delete,
+    Delete { run: Option<u64> },
     FindNext,
     WakeNext(Position),
 }
@@ -156,13 +159,15 @@ impl Worker {
             active: true,
             increment: 1,
             checkpoint: Vec::new(),
+            rebuild: None,
         };
         self.phase = Phase::Claiming(own.clone());
         Action::Create(own)
     }
 
     fn claimed(&mut self, own: PendingSnapshot, inputs: Inputs) -> Action {
-        if !self.rules.hold(SafetyRule::DoneIsLookedUp) {
+        // What is made anew was finished before: that its record is there says that it is not done.
+        if own.rebuild.is_some() || !self.rules.hold(SafetyRule::DoneIsLookedUp) {
             return self.build(own, inputs);
         }
         self.phase = Phase::LookingUpDone(own);
@@ -177,7 +182,7 @@ impl Worker {
     ) -> Action {
         match segment {
             Some(segment) if is_finished(segment, self.job.position) => {
-                self.finish(Outcome::Drop, vec![LastStep::FindNext, LastStep::Delete])
+                self.finish(Outcome::Drop, vec![LastStep::FindNext, own.delete()])
             }
             Some(_) => self.build(own, inputs),
             // An entry is never written without its segment.
@@ -205,7 +210,7 @@ impl Worker {
             Event::EarlierSnapshot(earlier) if earlier < self.job.position => {
                 self.release(own, Release::For(earlier), inputs)
             }
-            Event::Built { root } => self.finish_with(root),
+            Event::Built { root } => self.finish_with(own, root),
             Event::Failed { temporary: true } => {
                 self.release(own, Release::Failed { wait_s: FAILED_WAIT_S }, inputs)
             }
@@ -255,9 +260,14 @@ impl Worker {
         }
     }
 
-    fn finish_with(&mut self, root: String) -> Action {
-        let root = LastStep::SetRoot(root);
-        let mut steps = vec![LastStep::FindNext, LastStep::Delete, LastStep::RaiseLast, root];
+    fn finish_with(&mut self, own: &PendingSnapshot, root: String) -> Action {
+        let root = match &own.rebuild {
+            None => LastStep::SetRoot(root),
+            Some(Rebuild { replaces, .. }) => {
+                LastStep::ReplaceRoot { replaces: replaces.clone(), root }
+            }
+        };
+        let mut steps = vec![LastStep::FindNext, own.delete(), LastStep::RaiseLast, root];
         if !self.rules.hold(SafetyRule::RootBeforeLast) {
             steps.swap(2, 3);
         }
@@ -272,8 +282,11 @@ impl Worker {
         let Some(step) = left.pop() else { return Action::Finish(outcome) };
         let action = match &step {
             LastStep::SetRoot(root) => Action::SetRoot { root: root.clone() },
+            LastStep::ReplaceRoot { replaces, root } => {
+                Action::ReplaceRoot { replaces: replaces.clone(), root: root.clone() }
+            }
             LastStep::RaiseLast => Action::RaiseLast,
-            LastStep::Delete => Action::Delete,
+            LastStep::Delete { run } => Action::Delete { run: *run },
             LastStep::FindNext => Action::FindNext,
             LastStep::WakeNext(next) => Action::Enqueue(*next),
         };
@@ -286,6 +299,11 @@ impl Worker {
         match (step, event) {
             (LastStep::FindNext, Event::Found(next)) => {
                 left.extend(next.map(|next| LastStep::WakeNext(next.job.position)));
+                self.finish(outcome, left)
+            }
+            // There is nothing left of which a root could be told.
+            (LastStep::ReplaceRoot { .. }, Event::EntryGone) => {
+                left.retain(|step| *step != LastStep::RaiseLast);
                 self.finish(outcome, left)
             }
             // The next one comes by itself, only later.
@@ -309,6 +327,7 @@ impl Worker {
             active: true,
             increment: seen.increment.saturating_add(1),
             checkpoint,
+            rebuild: seen.rebuild.clone(),
         }
     }
 
@@ -316,6 +335,13 @@ impl Worker {
         let seen = record.increment.saturating_sub(1);
         let increment = self.rules.hold(SafetyRule::OwnIncrement).then_some(seen);
         Action::Replace { record, increment }
+    }
+}
+
+impl PendingSnapshot {
+    /// The step that deletes it, and no record of another rebuild.
+    fn delete(&self) -> LastStep {
+        LastStep::Delete { run: self.rebuild.as_ref().map(|rebuild| rebuild.run) }
     }
 }
 

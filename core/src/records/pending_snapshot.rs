@@ -1,11 +1,13 @@
 //! The record of the PendingSnapshots table.
 
-use super::{Item, Reader, RecordError, put_bytes, put_number};
+use super::{Item, Reader, RecordError, put_bytes, put_number, put_text};
 use crate::identity::LogId;
 use crate::limits::MAX_CHECKPOINT_BYTES;
-use crate::pending_snapshot::PendingSnapshot;
+use crate::pending_snapshot::{PendingSnapshot, Rebuild};
 use crate::position::Position;
-use crate::schema::{ACTIVE, CHECKPOINT, CREATED, INCREMENT, MODIFIED, PARTITION_KEY, SORT_KEY};
+use crate::schema::{
+    ACTIVE, CHECKPOINT, CREATED, EXTERNAL, INCREMENT, MODIFIED, PARTITION_KEY, REBUILD, SORT_KEY,
+};
 use crate::snapshot_job::SnapshotJob;
 
 const RECORD: &str = "pending snapshot";
@@ -34,6 +36,10 @@ pub fn encode(pending: &PendingSnapshot) -> Result<Item, RecordError> {
     put_number(&mut item, ACTIVE, u64::from(pending.active));
     put_number(&mut item, INCREMENT, pending.increment);
     put_bytes(&mut item, CHECKPOINT, pending.checkpoint.clone());
+    if let Some(Rebuild { run, replaces }) = &pending.rebuild {
+        put_number(&mut item, REBUILD, *run);
+        put_text(&mut item, EXTERNAL, replaces.as_deref());
+    }
     Ok(item)
 }
 
@@ -70,7 +76,13 @@ pub fn decode(item: &Item) -> Result<PendingSnapshot, RecordError> {
         },
         increment: reader.number(INCREMENT)?,
         checkpoint,
+        rebuild: read_rebuild(&reader)?,
     })
+}
+
+fn read_rebuild(reader: &Reader<'_>) -> Result<Option<Rebuild>, RecordError> {
+    let Some(run) = reader.optional_number(REBUILD)? else { return Ok(None) };
+    Ok(Some(Rebuild { run, replaces: reader.optional_text(EXTERNAL)? }))
 }
 
 fn too_long() -> RecordError {
@@ -94,6 +106,7 @@ mod tests {
             active: true,
             increment: 9,
             checkpoint: vec![1, 2, 3],
+            rebuild: None,
         }
     }
 
@@ -102,9 +115,12 @@ mod tests {
         fn every_pending_snapshot_reads_back(
             segment in 0..MAX_SEGMENTS, num: u32, active: bool, increment: u64,
             checkpoint in prop::collection::vec(any::<u8>(), 0..64),
+            rebuild in prop::option::of((any::<u64>(), prop::option::of("[a-z/]{1,80}"))),
         ) {
+            let rebuild = rebuild.map(|(run, replaces)| Rebuild { run, replaces });
             let job = SnapshotJob { position: Position::new(segment, num).unwrap(), ..pending().job };
-            let pending = PendingSnapshot { job, active, increment, checkpoint, ..pending() };
+            let pending =
+                PendingSnapshot { job, active, increment, checkpoint, rebuild, ..pending() };
             let item = encode(&pending).unwrap();
             prop_assert_eq!(decode(&item).unwrap(), pending);
             prop_assert_eq!(decode_key(&key(job.log, job.position)).unwrap(), job);

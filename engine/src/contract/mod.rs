@@ -42,6 +42,7 @@ pub async fn tables<T: Entries + Segments>(tables: &T) {
     segments::a_roll_and_an_append_exclude_each_other(tables).await;
     segments::the_last_snapshot_only_rises(tables).await;
     segments::a_root_is_set_once(tables).await;
+    segments::a_root_is_replaced_where_the_old_one_stands(tables).await;
 }
 
 fn log(nonce: &str) -> LogId {

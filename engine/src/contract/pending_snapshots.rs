@@ -1,7 +1,7 @@
 //! The contract of the PendingSnapshots table.
 
 use cellar_core::limits::MAX_CHECKPOINT_BYTES;
-use cellar_core::pending_snapshot::PendingSnapshot;
+use cellar_core::pending_snapshot::{PendingSnapshot, Rebuild};
 use cellar_core::snapshot_job::SnapshotJob;
 
 use super::{at, log};
@@ -13,6 +13,7 @@ pub async fn pending_snapshots(table: &dyn PendingSnapshots) {
     a_record_is_replaced_by_who_has_seen_it(table).await;
     records_come_in_the_order_of_their_positions(table).await;
     a_delete_may_be_repeated(table).await;
+    a_record_is_deleted_by_its_own_rebuild(table).await;
     a_checkpoint_ends_at_its_limit(table).await;
 }
 
@@ -24,6 +25,7 @@ fn record(nonce: &str, segment: u32, num: u32) -> PendingSnapshot {
         active: true,
         increment: 1,
         checkpoint: Vec::new(),
+        rebuild: None,
     }
 }
 
@@ -99,12 +101,38 @@ async fn a_delete_may_be_repeated(table: &dyn PendingSnapshots) {
         assert_eq!(table.create(record).await, WriteOutcome::Written);
     }
     for _ in 0..2 {
-        assert_eq!(table.delete(first.job).await, Ok(()));
+        assert_eq!(table.delete(first.job, None).await, Ok(()));
         assert_stands(table, &second).await;
     }
     let next = PendingSnapshot { increment: 2, ..first.clone() };
     assert_eq!(table.replace(&next, 1).await, WriteOutcome::Refused, "what is gone stays gone");
     assert_eq!(table.create(&first).await, WriteOutcome::Written);
+}
+
+async fn a_record_is_deleted_by_its_own_rebuild(table: &dyn PendingSnapshots) {
+    let ordinary = record("pending rebuilt", 0, 3);
+    let of = |run, replaces: Option<&str>| {
+        let rebuild = Some(Rebuild { run, replaces: replaces.map(str::to_owned) });
+        PendingSnapshot { rebuild, increment: run, ..ordinary.clone() }
+    };
+    let (first, second) = (of(7, Some("sheets/a/roots/b")), of(8, None));
+    assert_eq!(table.create(&first).await, WriteOutcome::Written);
+    assert_stands(table, &first).await;
+    for other in [None, Some(0), Some(8)] {
+        assert_eq!(table.delete(first.job, other).await, Ok(()), "another's is let be");
+        assert_stands(table, &first).await;
+    }
+    assert_eq!(table.replace(&second, 7).await, WriteOutcome::Written);
+    assert_stands(table, &second).await;
+    assert_eq!(table.delete(first.job, Some(7)).await, Ok(()));
+    assert_stands(table, &second).await;
+    for _ in 0..2 {
+        assert_eq!(table.delete(first.job, Some(8)).await, Ok(()));
+        assert_eq!(table.first_up_to(first.job).await, Ok(None));
+    }
+    assert_eq!(table.create(&ordinary).await, WriteOutcome::Written);
+    assert_eq!(table.delete(first.job, Some(8)).await, Ok(()));
+    assert_stands(table, &ordinary).await;
 }
 
 async fn a_checkpoint_ends_at_its_limit(table: &dyn PendingSnapshots) {

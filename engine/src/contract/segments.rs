@@ -142,3 +142,33 @@ pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
         assert_eq!(tables.get(log, elsewhere).await, before);
     }
 }
+
+pub(super) async fn a_root_is_replaced_where_the_old_one_stands<T: Entries + Segments>(tables: &T) {
+    let log = begun(tables, "root replaced").await;
+    let first = Entry::first(log, None, 7);
+    let (a, b) = ("sheets/a/roots/a", "sheets/a/roots/b");
+    let none = tables.replace_root(log, first.position, Some(a), b).await;
+    assert_eq!(none, Ok(None), "there is none yet");
+    for (replaces, root, stands) in [
+        (None, a, a),
+        (None, b, a),
+        (Some(b), b, a),
+        (Some(a), a, a),
+        (Some(a), b, b),
+        (Some(a), "sheets/a/roots/c", b),
+    ] {
+        let replaced = tables.replace_root(log, first.position, replaces, root).await;
+        assert_eq!(replaced, Ok(Some(stands.to_owned())), "{replaces:?} {root}");
+    }
+    let root = Some(b.to_owned());
+    let finished = Entry { content: Content::Snapshot { root, purged_s: None }, ..first };
+    assert_eq!(tables.get(log, finished.position).await, Ok(Some(finished.into())));
+    for elsewhere in [at(0, 1), at(0, 2), at(1, 0)] {
+        let before = tables.get(log, elsewhere).await;
+        for replaces in [None, Some(a)] {
+            let replaced = tables.replace_root(log, elsewhere, replaces, b).await;
+            assert_eq!(replaced, Ok(None), "{elsewhere}");
+        }
+        assert_eq!(tables.get(log, elsewhere).await, before);
+    }
+}

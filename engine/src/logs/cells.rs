@@ -93,7 +93,8 @@ impl Logs {
         })?;
         let (name, extent) = (name.to_owned(), sheet.extent);
         let formats = Formats::of_page(&sheet.formats, query);
-        let (cells, next) = page(&mut view, id, extent, query, formats.bytes).await?;
+        let page = page(&mut view, id, extent, query, formats.bytes).await;
+        let (cells, next) = self.roots.heed(log, page)?;
         Ok(CellsRead {
             position: view.position,
             epoch: view.epoch,

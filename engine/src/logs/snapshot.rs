@@ -15,8 +15,8 @@ use super::{LogError, Logs};
 /// from further back, which is as right and takes longer.
 const MAX_UNFINISHED: usize = 8;
 
-/// The newest root of some logs, by the Snapshot entry that it stands in: it never changes there
-/// (`--rebuild` apart, which makes the same state).
+/// The newest root of some logs, by the Snapshot entry that it stands in: it never changes there, but
+/// by a rebuild, which makes the same state of other objects.
 #[derive(Default)]
 pub(super) struct KnownRoots {
     kept: Mutex<HashMap<LogId, (Position, Arc<Root>)>>,
@@ -34,6 +34,15 @@ impl KnownRoots {
             kept.clear();
         }
         kept.insert(log, (at, Arc::clone(root)));
+    }
+
+    /// Hands on what a read through the root of a log came to. A root that lacks an object is not kept:
+    /// the next read finds the one that was made anew.
+    pub(super) fn heed<T>(&self, log: LogId, read: Result<T, LogError>) -> Result<T, LogError> {
+        if matches!(read, Err(LogError::Snapshot(_))) {
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&log);
+        }
+        read
     }
 }
 
@@ -143,6 +152,19 @@ impl Logs {
         let entry = self.entry_anywhere(log, at).await?;
         let num = entry.map(|entry| entry.header.snapshot_num);
         Ok(num.and_then(|num| Position::new(at.segment(), num).ok()))
+    }
+
+    /// The root of the Snapshot entry at a position, if one stands there.
+    pub(crate) async fn root_at(
+        &self,
+        log: LogId,
+        at: Position,
+    ) -> Result<Option<String>, LogError> {
+        let entry = self.entry_anywhere(log, at).await?;
+        Ok(match entry.as_deref().map(|entry| &entry.content) {
+            Some(Content::Snapshot { root, .. }) => root.clone(),
+            _ => None,
+        })
     }
 
     /// An entry, read consistently: from the table, or from the archive of a purged segment.

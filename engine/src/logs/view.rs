@@ -62,9 +62,9 @@ impl Logs {
         let outline = match &root {
             None => Outline::default(),
             Some(root) => {
-                self.objects
-                    .ready(log, &mut objects, |objects| view::outline(root, objects))
-                    .await?
+                let ask = |objects: &Objects| view::outline(root, objects);
+                let outline = self.objects.ready(log, &mut objects, ask).await;
+                self.roots.heed(log, outline.map_err(LogError::from))?
             }
         };
         let begin = root.as_ref().map(|root| root.position);

@@ -92,8 +92,12 @@ impl PendingSnapshots for MemoryPendingSnapshots {
         outcome(self.write(record, holds))
     }
 
-    async fn delete(&self, job: SnapshotJob) -> Result<(), PortError> {
-        self.lock().remove(&(job.log, job.position));
+    async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError> {
+        let (mut records, key) = (self.lock(), (job.log, job.position));
+        let there = records.get(&key).map(pending_snapshot::decode).transpose()?;
+        if there.is_some_and(|there| there.rebuild.map(|rebuild| rebuild.run) == run) {
+            records.remove(&key);
+        }
         Ok(())
     }
 }

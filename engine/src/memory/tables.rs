@@ -201,6 +201,25 @@ impl Entries for MemoryTables {
         Ok(stands)
     }
 
+    async fn replace_root(
+        &self,
+        log: LogId,
+        position: Position,
+        replaces: Option<&str>,
+        root: &str,
+    ) -> Result<Option<String>, PortError> {
+        let mut tables = self.lock();
+        let Some(item) = tables.entries.get_mut(&(log, position)) else { return Ok(None) };
+        let mut record = entry::decode(item)?;
+        let Content::Snapshot { root: there, .. } = &mut record.content else { return Ok(None) };
+        if there.as_deref() == replaces {
+            *there = Some(root.to_owned());
+        }
+        let stands = there.clone();
+        *item = entry::encode(&record)?;
+        Ok(stands)
+    }
+
     async fn reachable(&self) -> bool {
         true
     }

@@ -79,7 +79,7 @@ pub trait Entries: Send + Sync {
     async fn put(&self, entry: &Entry) -> PutOutcome;
 
     /// Sets the root of a Snapshot entry unless it has one, and gives the one that stands there then:
-    /// the only change that an entry ever sees (I12).
+    /// with [`Entries::replace_root`] the only change that an entry ever sees (I12).
     ///
     /// # Errors
     /// As [`Entries::page`]; permanent if no Snapshot entry stands there.
@@ -89,6 +89,20 @@ pub trait Entries: Send + Sync {
         position: Position,
         root: &str,
     ) -> Result<String, PortError>;
+
+    /// Sets the root of a Snapshot entry where `replaces` stands (none: where there is none), and gives
+    /// the one that stands there then; none if none does, as there is no such Snapshot entry, or one
+    /// without a root.
+    ///
+    /// # Errors
+    /// As [`Entries::page`].
+    async fn replace_root(
+        &self,
+        log: LogId,
+        position: Position,
+        replaces: Option<&str>,
+        root: &str,
+    ) -> Result<Option<String>, PortError>;
 
     /// Whether the table answers.
     async fn reachable(&self) -> bool;

@@ -40,9 +40,10 @@ pub trait PendingSnapshots: Send + Sync {
     /// Writes a record over the one that has this increment. Never retried by the port.
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome;
 
-    /// Deletes a job's record, if it is there. Repeating it changes nothing.
+    /// Deletes a job's record, if it is there and of this rebuild (none: of none); any other stays.
+    /// Repeating it changes nothing.
     ///
     /// # Errors
     /// As [`PendingSnapshots::first_up_to`].
-    async fn delete(&self, job: SnapshotJob) -> Result<(), PortError>;
+    async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError>;
 }

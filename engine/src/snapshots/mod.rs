@@ -117,11 +117,18 @@ impl Snapshots {
                 };
                 self.read(job, set, done).await
             }
+            Action::ReplaceRoot { replaces, root } => {
+                let replaces = replaces.as_deref();
+                let replace = || ports.entries.replace_root(log, at, replaces, &root);
+                self.read(job, replace, |stands| replaced(job, stands, &root)).await
+            }
             Action::RaiseLast => {
                 let raise = || ports.segments.raise_last_snapshot(log, at);
                 self.read(job, raise, |()| Event::Done).await
             }
-            Action::Delete => self.read(job, || ports.pending.delete(job), |()| Event::Done).await,
+            Action::Delete { run } => {
+                self.read(job, || ports.pending.delete(job, run), |()| Event::Done).await
+            }
             Action::Enqueue(position) => self.enqueue(job, position).await,
             Action::Finish(_) => Event::Failed { temporary: false },
         }
@@ -199,6 +206,23 @@ impl Snapshots {
             Ok(true) => {}
             Ok(false) => tracing::info!(hidden_s, "the message has come back already"),
             Err(error) => tracing::warn!(hidden_s, %error, "the message was not hidden"),
+        }
+    }
+}
+
+/// What came of replacing a root.
+fn replaced(job: SnapshotJob, stands: Option<String>, root: &str) -> Event {
+    let (log, at) = (job.log, job.position);
+    match stands {
+        Some(stands) if stands == root => Event::Done,
+        // Of another rebuild, which has read the same log.
+        stands @ Some(_) => {
+            tracing::warn!(%log, %at, root, ?stands, "another root than the one to replace");
+            Event::Done
+        }
+        None => {
+            tracing::warn!(%log, %at, "the entry was purged while its snapshot was made anew");
+            Event::EntryGone
         }
     }
 }

@@ -28,8 +28,9 @@ pub(crate) const CONTENT_ENCODING: &str = "zstd";
 pub enum ObjectFault {
     /// It is gone.
     #[error(
-        "the object {key} of the snapshot is missing: the log still has everything, and the snapshot \
-         is to be made again"
+        "the object {key} of the snapshot is missing: the log still has everything, and `{}` makes \
+         its snapshots anew",
+        mending(key)
     )]
     Missing {
         /// Its key.
@@ -37,8 +38,9 @@ pub enum ObjectFault {
     },
     /// It is not what it should be.
     #[error(
-        "the object {key} of the snapshot is damaged ({why}): the log still has everything, and the \
-         snapshot is to be made again"
+        "the object {key} of the snapshot is damaged ({why}): the log still has everything, and `{}` \
+         makes its snapshots anew",
+        mending(key)
     )]
     Damaged {
         /// Its key.
@@ -173,6 +175,13 @@ pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
         content_encoding: Some(CONTENT_ENCODING.to_owned()),
         pending: false,
     }
+}
+
+/// The command that makes the snapshots anew which have the object with this key.
+fn mending(key: &str) -> String {
+    // `sheets/`, the log, and what it is.
+    let log = key.split('/').nth(1).filter(|log| log.parse::<LogId>().is_ok());
+    format!("synth reprocess --rebuild --log {}", log.unwrap_or("ID"))
 }
 
 /// What a snapshot says of itself cannot be.

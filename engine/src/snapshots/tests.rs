@@ -1,5 +1,7 @@
 //! Crashes everywhere: at each request of a worker, before it is done, after it, or without an end.
 
+mod anew;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -93,8 +95,8 @@ impl PendingSnapshots for World {
         let replaced = self.pending.replace(record, increment);
         self.trouble.around(replaced, WriteOutcome::Unknown).await
     }
-    async fn delete(&self, job: SnapshotJob) -> Result<(), PortError> {
-        self.trouble.around(self.pending.delete(job), Err).await
+    async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError> {
+        self.trouble.around(self.pending.delete(job, run), Err).await
     }
 }
 
@@ -128,6 +130,16 @@ impl Entries for World {
     }
     async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
         self.trouble.around(self.tables.set_root(log, at, root), Err).await
+    }
+    async fn replace_root(
+        &self,
+        log: LogId,
+        at: Position,
+        replaces: Option<&str>,
+        root: &str,
+    ) -> Result<Option<String>, PortError> {
+        let replaced = self.tables.replace_root(log, at, replaces, root);
+        self.trouble.around(replaced, Err).await
     }
     async fn reachable(&self) -> bool {
         true

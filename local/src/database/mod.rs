@@ -3,7 +3,6 @@
 //! dynoxide's own server is not used: it answers whoever asks, any web page too, and takes no layer
 //! before it.
 
-mod access;
 mod requests;
 #[cfg(test)]
 mod tests;
@@ -17,11 +16,13 @@ use axum::http::HeaderMap;
 use axum::middleware::from_fn_with_state;
 use dynoxide::Database;
 
+use crate::access::Access;
 use crate::error::LocalError;
 use crate::server::{ServerThread, Stopped};
 use crate::state::Credentials;
 
-use access::Access;
+/// As signatures name it.
+const SERVICE: &str = "dynamodb";
 
 /// Opens the database file, which SQLite writes through to the disk (`synchronous = FULL` in WAL
 /// mode is its default, and dynoxide leaves it): what is acknowledged survives a kill.
@@ -67,7 +68,7 @@ pub(crate) async fn start(
         let answer = async move |headers: HeaderMap, body: Bytes| {
             requests::answer(&database, &headers, &body)
         };
-        let access = Access::new(address, credentials);
+        let access = Access::new(SERVICE, address, credentials);
         // The guard has bounded the body.
         let router = Router::new()
             .fallback(answer)

@@ -1,25 +1,21 @@
 //! The operations of `DynamoDB` that the local cloud answers.
 
 use axum::body::Bytes;
-use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
-/// Names the operation.
-pub(super) const TARGET: &str = "x-amz-target";
+use crate::aws_json::{error, operation, reply};
+
 const VERSION: &str = "DynamoDB_20120810.";
-const JSON: &str = "application/x-amz-json-1.0";
 
 type Reply = Result<Vec<u8>, DynoxideError>;
 
 /// Does what the request asks for. It holds its thread until the disk has synced.
 pub(super) fn answer(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
-    let target = headers.get(TARGET).and_then(|target| target.to_str().ok());
-    let operation = target.and_then(|target| target.strip_prefix(VERSION)).unwrap_or_default();
+    let operation = operation(headers, VERSION);
     match perform(database, operation, body) {
         Some(Ok(json)) => reply(StatusCode::OK, json),
         Some(Err(error)) => {
@@ -79,23 +75,15 @@ fn unreadable(error: &serde_json::Error) -> DynoxideError {
     }
 }
 
-/// An error as `DynamoDB` writes it.
-pub(super) fn error(status: StatusCode, kind: &str, message: &str) -> Response {
-    let kind = format!("com.amazon.coral.service#{kind}");
-    reply(status, json!({ "__type": kind, "message": message }).to_string().into_bytes())
-}
-
-fn reply(status: StatusCode, json: Vec<u8>) -> Response {
-    (status, [(CONTENT_TYPE, JSON)], json).into_response()
-}
-
 #[cfg(test)]
 mod tests {
     use axum::body::to_bytes;
     use axum::http::HeaderValue;
-    use serde_json::Value;
+    use axum::http::header::CONTENT_TYPE;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::aws_json::{JSON, TARGET};
 
     async fn ask(database: &Database, target: &str, body: &str) -> (StatusCode, Value) {
         let headers = HeaderMap::from_iter([(

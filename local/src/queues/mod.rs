@@ -1,6 +1,9 @@
 //! The template's queues.
 
 mod queue;
+mod server;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,6 +14,7 @@ use cellar_stacks::template::Template;
 use serde_json::{Map, Value};
 
 pub use queue::LocalQueue;
+pub(crate) use server::start;
 
 use crate::error::LocalError;
 use crate::names::{Names, target};
@@ -22,7 +26,14 @@ const DEFAULT_RETENTION_S: u64 = 4 * 24 * 60 * 60;
 
 /// The queues by their logical ids.
 #[derive(Debug, Clone)]
-pub(crate) struct Queues(BTreeMap<String, Arc<LocalQueue>>);
+pub(crate) struct Queues(BTreeMap<String, Placed>);
+
+/// A queue, and its URL as environment variables give it.
+#[derive(Debug, Clone)]
+struct Placed {
+    url: String,
+    queue: Arc<LocalQueue>,
+}
 
 impl Queues {
     /// The queues of the template, over one file.
@@ -39,20 +50,20 @@ impl Queues {
             let dead_letters = dead_letters.map(|logical_id| names.physical(&logical_id));
             let (store, clock) = (Arc::clone(store), Arc::clone(clock));
             let queue = LocalQueue::new(store, clock, name, rules, dead_letters);
-            Ok((logical_id.to_owned(), Arc::new(queue)))
+            let placed = Placed { url: names.queue_url(logical_id), queue: Arc::new(queue) };
+            Ok((logical_id.to_owned(), placed))
         });
         queues.collect::<Result<_, _>>().map(Self)
     }
 
     /// The queue with this logical id.
     pub(crate) fn named(&self, logical_id: &str) -> Option<&Arc<LocalQueue>> {
-        self.0.get(logical_id)
+        self.0.get(logical_id).map(|placed| &placed.queue)
     }
 
     /// The queue at this URL, as an environment variable gives it.
-    pub(crate) fn at(&self, url: &str, names: &Names<'_>) -> Option<&Arc<LocalQueue>> {
-        let mut queues = self.0.iter();
-        queues.find(|(logical_id, _)| names.queue_url(logical_id) == url).map(|(_, queue)| queue)
+    pub(crate) fn at(&self, url: &str) -> Option<&Arc<LocalQueue>> {
+        self.0.values().find(|placed| placed.url == url).map(|placed| &placed.queue)
     }
 }
 
@@ -84,43 +95,4 @@ fn rules(
         .ok_or_else(|| fault("its dead letters have no queue of this template"))?;
     let max_receive_count = Some(max_receive_count);
     Ok((QueueRules { retention_ms, max_receive_count }, Some(dead_letters.to_owned())))
-}
-
-#[cfg(test)]
-mod tests {
-    use cellar_stacks::{Architecture, Config, cellar_stack};
-
-    use super::*;
-
-    fn rules_of(properties: &Value) -> Result<(QueueRules, Option<String>), LocalError> {
-        let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
-        rules(&template, "Q", properties.as_object().unwrap())
-    }
-
-    #[test]
-    fn rules_are_those_of_the_template() {
-        let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
-        let properties = &template.resource("SnapshotQueue").unwrap().properties;
-        let (rules, dead_letters) = rules(&template, "SnapshotQueue", properties).unwrap();
-        assert_eq!(rules.max_receive_count, Some(1_000));
-        assert_eq!(rules.retention_ms, 14 * 24 * 60 * 60 * 1_000);
-        assert_eq!(dead_letters.as_deref(), Some("SnapshotDeadLetters"));
-    }
-
-    #[test]
-    fn what_cannot_be_a_queue_is_refused() {
-        let default = rules_of(&serde_json::json!({})).unwrap().0;
-        assert_eq!(default.retention_ms, DEFAULT_RETENTION_S * 1_000);
-        let letters = |id: &str| serde_json::json!({"Fn::GetAtt": [id, "Arn"]});
-        for properties in [
-            serde_json::json!({"MessageRetentionPeriod": "long"}),
-            serde_json::json!({"RedrivePolicy": {}}),
-            serde_json::json!({"RedrivePolicy": {
-                "maxReceiveCount": 0, "deadLetterTargetArn": letters("SnapshotDeadLetters")}}),
-            serde_json::json!({"RedrivePolicy": {
-                "maxReceiveCount": 1, "deadLetterTargetArn": letters("EntryTable")}}),
-        ] {
-            assert!(matches!(rules_of(&properties), Err(LocalError::Template { .. })));
-        }
-    }
 }

@@ -58,6 +58,22 @@ impl LocalQueue {
         Ok(self.len().await? == 0)
     }
 
+    /// Puts a message into it, durably; gives the message's id.
+    ///
+    /// # Errors
+    /// As [`Jobs::send`].
+    pub(crate) async fn put(&self, body: &str) -> Result<String, PortError> {
+        check_body(body)?;
+        let (name, body, now_ms) = (self.name.clone(), body.to_owned(), self.now_ms());
+        let sql = "INSERT INTO messages (queue, body, sent_ms, visible_from_ms, receive_count)
+                   VALUES (?1, ?2, ?3, 0, 0)";
+        let put = move |one: &mut Connection| {
+            one.execute(sql, params![name, body, now_ms])?;
+            Ok(one.last_insert_rowid())
+        };
+        Ok(self.store.run(put).await?.to_string())
+    }
+
     fn now_ms(&self) -> i64 {
         signed(self.clock.now_ms())
     }
@@ -143,11 +159,7 @@ fn take(
 #[async_trait]
 impl Jobs for LocalQueue {
     async fn send(&self, body: &str) -> Result<(), PortError> {
-        check_body(body)?;
-        let (name, body, now_ms) = (self.name.clone(), body.to_owned(), self.now_ms());
-        let sql = "INSERT INTO messages (queue, body, sent_ms, visible_from_ms, receive_count)
-                   VALUES (?1, ?2, ?3, 0, 0)";
-        self.store.run(move |one| one.execute(sql, params![name, body, now_ms]).map(drop)).await
+        self.put(body).await.map(drop)
     }
 
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {

@@ -24,9 +24,23 @@ pub struct Endpoints {
     pub buckets_url: String,
     /// Name of its bucket.
     pub bucket: String,
+    /// What makes snapshots; none of a template without, and of a process of an earlier Cellar.
+    #[serde(default)]
+    pub snapshots: Option<SnapshotEndpoints>,
 }
 
-/// What signs requests to the tables and the buckets; made once, random, known to this cloud only.
+/// Where the jobs of snapshots go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotEndpoints {
+    /// The queues' endpoint, which speaks as SQS.
+    pub queues_url: String,
+    /// The URL of the queue of jobs: its name there.
+    pub snapshot_queue: String,
+    /// Name of the table of pending snapshots.
+    pub pending_snapshot_table: String,
+}
+
+/// What signs requests to the tables, the queues and the buckets; made once, random, known to this cloud only.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Credentials {
@@ -48,7 +62,7 @@ impl StateFolder {
     }
 
     /// Where the parts of the running cloud are, with the access key and the secret key that its
-    /// DynamoDB and its S3 accept; none if none runs. Ask [`StateFolder::occupancy`] first: a
+    /// DynamoDB, its SQS and its S3 accept; none if none runs. Ask [`StateFolder::occupancy`] first: a
     /// killed process leaves its record behind.
     ///
     /// # Errors

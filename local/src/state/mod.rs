@@ -7,7 +7,7 @@ mod occupancy;
 mod tests;
 
 pub(crate) use self::endpoints::Credentials;
-pub use self::endpoints::Endpoints;
+pub use self::endpoints::{Endpoints, SnapshotEndpoints};
 pub(crate) use self::occupancy::Lock;
 pub use self::occupancy::{Occupancy, Running};
 

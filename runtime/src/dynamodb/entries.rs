@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
 };
@@ -46,16 +47,34 @@ impl DynamoTables {
 }
 
 impl DynamoTables {
-    /// The root that kept another from being set.
-    async fn standing_root(&self, log: LogId, position: Position) -> Result<String, PortError> {
+    /// An update of a Snapshot entry's root, under a condition that is to be added to its type's.
+    fn update_root(&self, log: LogId, at: Position, root: &str) -> UpdateItemFluentBuilder {
+        self.client
+            .update_item()
+            .table_name(&self.entry_table)
+            .set_key(Some(to_attributes(records::entry::key(log, at))))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .update_expression("SET #e = :e")
+            .expression_attribute_names("#t", TYPE)
+            .expression_attribute_names("#e", EXTERNAL)
+            .expression_attribute_values(":t", AttributeValue::S(SNAPSHOT.to_owned()))
+            .expression_attribute_values(":e", AttributeValue::S(root.to_owned()))
+    }
+
+    /// The root that stands where another was not set.
+    async fn standing_root(
+        &self,
+        log: LogId,
+        position: Position,
+    ) -> Result<Option<String>, PortError> {
         let entry = self.get(log, position).await?;
         // The refused update is billed for the item that it met.
         let item = entry.as_deref().map(records::entry::encode).transpose()?;
         self.count_refused(write_units(item.as_ref().map_or(1, item_bytes)));
-        match entry.as_deref().map(|entry| &entry.content) {
-            Some(Content::Snapshot { root: Some(root), .. }) => Ok(root.clone()),
-            _ => Err(PortError::permanent("there is no Snapshot entry")),
-        }
+        Ok(match entry.as_deref().map(|entry| &entry.content) {
+            Some(Content::Snapshot { root, .. }) => root.clone(),
+            _ => None,
+        })
     }
 }
 
@@ -179,24 +198,28 @@ impl Entries for DynamoTables {
         position: Position,
         root: &str,
     ) -> Result<String, PortError> {
-        let reply = self
-            .client
-            .update_item()
-            .table_name(&self.entry_table)
-            .set_key(Some(to_attributes(records::entry::key(log, position))))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .update_expression("SET #e = :e")
-            .condition_expression("#t = :t AND attribute_not_exists(#e)")
-            .expression_attribute_names("#t", TYPE)
-            .expression_attribute_names("#e", EXTERNAL)
-            .expression_attribute_values(":t", AttributeValue::S(SNAPSHOT.to_owned()))
-            .expression_attribute_values(":e", AttributeValue::S(root.to_owned()))
-            .send()
-            .await;
-        match reply {
+        let stands = self.replace_root(log, position, None, root).await?;
+        stands.ok_or_else(|| PortError::permanent("there is no Snapshot entry"))
+    }
+
+    async fn replace_root(
+        &self,
+        log: LogId,
+        position: Position,
+        replaces: Option<&str>,
+        root: &str,
+    ) -> Result<Option<String>, PortError> {
+        let update = self.update_root(log, position, root);
+        let update = match replaces {
+            None => update.condition_expression("#t = :t AND attribute_not_exists(#e)"),
+            Some(replaces) => update
+                .condition_expression("#t = :t AND #e = :o")
+                .expression_attribute_values(":o", AttributeValue::S(replaces.to_owned())),
+        };
+        match update.send().await {
             Ok(reply) => {
                 self.count_write(reply.consumed_capacity.as_slice());
-                Ok(root.to_owned())
+                Ok(Some(root.to_owned()))
             }
             Err(error) if update_refused(&error) => self.standing_root(log, position).await,
             Err(error) => Err(port_error(&error)),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use cellar_core::pending_snapshot::PendingSnapshot;
 use cellar_core::records::{Attribute, item_bytes, pending_snapshot};
-use cellar_core::schema::{INCREMENT, PARTITION_KEY, SORT_KEY};
+use cellar_core::schema::{INCREMENT, PARTITION_KEY, REBUILD, SORT_KEY};
 use cellar_core::snapshot_job::SnapshotJob;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{PendingSnapshots, PortError, WriteOutcome};
@@ -127,23 +128,44 @@ impl PendingSnapshots for DynamoPendingSnapshots {
         self.put(record, seen).await
     }
 
-    async fn delete(&self, job: SnapshotJob) -> Result<(), PortError> {
-        let reply = self
+    async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError> {
+        let request = self
             .client
             .delete_item()
             .table_name(&self.table)
             .set_key(Some(to_attributes(pending_snapshot::key(job.log, job.position))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.meter.count(0.0, consumed_write_units(reply.consumed_capacity.as_slice()));
-        Ok(())
+            .expression_attribute_names("#r", REBUILD);
+        let request = match run {
+            None => request.condition_expression("attribute_not_exists(#r)"),
+            Some(run) => request
+                .condition_expression("#r = :r")
+                .expression_attribute_values(":r", number(run)),
+        };
+        match request.send().await {
+            Ok(reply) => {
+                let units = consumed_write_units(reply.consumed_capacity.as_slice());
+                self.meter.count(0.0, units);
+                Ok(())
+            }
+            // It is gone, or another's: its size is not told.
+            Err(error) if delete_refused(&error) => {
+                self.meter.count(0.0, refused_units(1));
+                Ok(())
+            }
+            Err(error) => Err(port_error(&error)),
+        }
     }
 }
 
 fn number(number: u64) -> AttributeValue {
     AttributeValue::N(number.to_string())
+}
+
+/// Whether a conditional delete failed by its condition.
+fn delete_refused(error: &SdkError<DeleteItemError>) -> bool {
+    let service = error.as_service_error();
+    service.is_some_and(DeleteItemError::is_conditional_check_failed_exception)
 }
 
 /// Whether a conditional put failed by its condition.

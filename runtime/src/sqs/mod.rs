@@ -21,10 +21,16 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Requests to a queue may be repeated: a message may come twice anyway.
 const ATTEMPTS: u32 = 3;
 
-/// A client for an endpoint that asks for no real credentials: an emulator's, or a test's.
+/// A client for an endpoint that is not AWS: the local cloud's, an emulator's, or a test's.
 #[must_use]
-pub fn client_for_endpoint(url: &str, region: &'static str, meter: &Arc<Meter>) -> Client {
-    client(&sdk::for_endpoint(url, region, "test", "test"), meter)
+pub fn client_for_endpoint(
+    url: &str,
+    region: &'static str,
+    access_key: &str,
+    secret_key: &str,
+    meter: &Arc<Meter>,
+) -> Client {
+    client(&sdk::for_endpoint(url, region, access_key, secret_key), meter)
 }
 
 /// A client that tries each request a few times and counts every try.

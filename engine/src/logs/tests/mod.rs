@@ -130,6 +130,15 @@ impl Entries for FaultyTables {
     async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
         self.tables.set_root(log, at, root).await
     }
+    async fn replace_root(
+        &self,
+        log: LogId,
+        at: Position,
+        replaces: Option<&str>,
+        root: &str,
+    ) -> Result<Option<String>, PortError> {
+        self.tables.replace_root(log, at, replaces, root).await
+    }
     async fn reachable(&self) -> bool {
         true
     }

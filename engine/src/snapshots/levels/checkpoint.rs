@@ -1,11 +1,16 @@
 //! Where the work on a snapshot goes on.
 
+use cellar_core::position::Position;
 use cellar_core::snapshot::level::{ChunkHash, ChunkRef};
 use cellar_core::snapshot::merge::{MergeCursor, MergedTile};
 use serde::{Deserialize, Serialize};
 
 /// The version of the layout.
 const VERSION: u8 = 1;
+/// The same layout, of a snapshot that is made anew.
+const VERSION_ANEW: u8 = 2;
+/// The layout of where such work begins, before anything of it is done.
+const VERSION_ANEW_START: u8 = 3;
 /// Tiles that a checkpoint names itself; older ones are in a chain of objects.
 pub(super) const MAX_RECENT_TILES: usize = 40;
 
@@ -16,6 +21,17 @@ pub(super) struct Checkpoint {
     pub(super) root: Option<String>,
     /// How far the round's merge is; none before it has given a tile.
     pub(super) merge: Option<MergeProgress>,
+    /// Whether the snapshot is made anew: what is not made before it is not waited for.
+    pub(super) anew: bool,
+}
+
+/// What a checkpoint's bytes say.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Begin {
+    /// Go on from there.
+    At(Checkpoint),
+    /// Make the snapshot anew on the one that stands there, or from the log's first entry on.
+    Anew { behind: Option<Position> },
 }
 
 /// How far a merge is.
@@ -39,6 +55,13 @@ struct StoredCheckpoint {
     version: u8,
     root: Option<String>,
     merge: Option<StoredProgress>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredStart {
+    version: u8,
+    /// A packed position.
+    behind: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -126,20 +149,41 @@ impl Checkpoint {
             let chain = TileChain { before: merge.chain, tiles: merge.recent.clone() };
             StoredProgress { cursor: merge.cursor, tiles: StoredChain::from(&chain) }
         });
-        let stored = StoredCheckpoint { version: VERSION, root: self.root.clone(), merge };
+        let version = if self.anew { VERSION_ANEW } else { VERSION };
+        let stored = StoredCheckpoint { version, root: self.root.clone(), merge };
         postcard::to_allocvec(&stored).unwrap_or_default()
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
+    fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
         let stored: StoredCheckpoint = postcard::from_bytes(bytes)?;
-        if stored.version != VERSION {
-            return Err(postcard::Error::SerdeDeCustom);
-        }
+        let anew = match stored.version {
+            VERSION => false,
+            VERSION_ANEW => true,
+            _ => return Err(postcard::Error::SerdeDeCustom),
+        };
         let merge = stored.merge.map(|merge| {
             let chain = TileChain::from(merge.tiles);
             MergeProgress { cursor: merge.cursor, chain: chain.before, recent: chain.tiles }
         });
-        Ok(Self { root: stored.root, merge })
+        Ok(Self { root: stored.root, merge, anew })
+    }
+}
+
+impl Begin {
+    /// The bytes of a pending record's first checkpoint.
+    pub(super) fn anew(behind: Option<Position>) -> Vec<u8> {
+        let start = StoredStart { version: VERSION_ANEW_START, behind: behind.map(Position::pack) };
+        postcard::to_allocvec(&start).unwrap_or_default()
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
+        if bytes.first() != Some(&VERSION_ANEW_START) {
+            return Checkpoint::decode(bytes).map(Self::At);
+        }
+        let start: StoredStart = postcard::from_bytes(bytes)?;
+        let behind = start.behind.map(Position::unpack).transpose();
+        let behind = behind.map_err(|_| postcard::Error::SerdeDeCustom)?;
+        Ok(Self::Anew { behind })
     }
 }
 
@@ -162,15 +206,40 @@ mod tests {
         let recent = vec![tile; MAX_RECENT_TILES];
         let merge = Some(MergeProgress { cursor, chain: Some(chunk), recent });
         let root = Some(format!("sheets/{}/roots/{}", "0".repeat(36), "f".repeat(64)));
-        let checkpoint = Checkpoint { root, merge };
-        let bytes = checkpoint.encode();
-        assert!(bytes.len() <= MAX_CHECKPOINT_BYTES, "{}", bytes.len());
-        assert_eq!(Checkpoint::decode(&bytes), Ok(checkpoint));
-        for cut in 0..bytes.len() {
-            assert!(Checkpoint::decode(&bytes[..cut]).is_err());
+        for anew in [false, true] {
+            let checkpoint = Checkpoint { root: root.clone(), merge: merge.clone(), anew };
+            let bytes = checkpoint.encode();
+            assert!(bytes.len() <= MAX_CHECKPOINT_BYTES, "{}", bytes.len());
+            assert_eq!(Begin::decode(&bytes), Ok(Begin::At(checkpoint)));
+            for cut in 0..bytes.len() {
+                assert!(Begin::decode(&bytes[..cut]).is_err());
+            }
+            let mut later = bytes;
+            later[0] = VERSION_ANEW_START + 1;
+            assert!(Begin::decode(&later).is_err());
         }
-        let mut later = bytes;
-        later[0] += 1;
-        assert!(Checkpoint::decode(&later).is_err());
+    }
+
+    #[test]
+    fn where_work_anew_begins_reads_back() {
+        for behind in [None, Some(Position::FIRST), Position::new(7, u32::MAX).ok()] {
+            let bytes = Begin::anew(behind);
+            assert_eq!(Begin::decode(&bytes), Ok(Begin::Anew { behind }));
+            for cut in 0..bytes.len() {
+                assert!(Begin::decode(&bytes[..cut]).is_err());
+            }
+        }
+        let nowhere = StoredStart { version: VERSION_ANEW_START, behind: Some(u64::MAX) };
+        assert!(Begin::decode(&postcard::to_allocvec(&nowhere).unwrap()).is_err());
+    }
+
+    /// Work is under way while a later build is deployed.
+    #[test]
+    fn the_released_layouts_do_not_change() {
+        let root = Some("r".to_owned());
+        let checkpoint = Checkpoint { root, merge: None, anew: false };
+        assert_eq!(checkpoint.encode(), [1, 1, 1, b'r', 0]);
+        assert_eq!(Checkpoint { anew: true, ..checkpoint }.encode(), [2, 1, 1, b'r', 0]);
+        assert_eq!(Begin::anew(Position::new(0, 300).ok()), [3, 1, 0xAC, 2]);
     }
 }

@@ -11,12 +11,13 @@ mod work;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use cellar_core::position::Position;
 use cellar_core::snapshot_job::SnapshotJob;
 
-use self::checkpoint::Checkpoint;
+use self::checkpoint::{Begin, Checkpoint};
 use self::work::{Piece, Work};
-use super::ObjectStore;
 use super::builder::{BuildError, SnapshotBuilder, Step};
+use super::{ObjectFault, ObjectStore};
 use crate::logs::{LogError, Logs};
 use crate::ports::Blobs;
 
@@ -51,6 +52,13 @@ impl LevelsBuilder {
         Self { logs, store: ObjectStore::new(blobs), last: Mutex::new(None) }
     }
 
+    /// The first checkpoint of a snapshot that is made anew: on the one that stands at `behind` when
+    /// the work begins, or from the log's first entry on.
+    #[must_use]
+    pub fn anew(behind: Option<Position>) -> Vec<u8> {
+        Begin::anew(behind)
+    }
+
     fn kept(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Option<Work> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = last.take()?;
@@ -63,20 +71,50 @@ impl LevelsBuilder {
     }
 
     async fn begin(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Begun, BuildError> {
-        let checkpoint = match checkpoint {
-            [] => match self.logs.snapshot_before(job.log, job.position).await? {
-                Some((position, root)) if position == job.position => {
-                    return Ok(Begun::Finished { root });
+        if checkpoint.is_empty() {
+            return match self.logs.snapshot_before(job.log, job.position).await? {
+                Some((position, root)) if position == job.position => Ok(Begun::Finished { root }),
+                newest => {
+                    let root = newest.map(|(_, root)| root);
+                    self.open(job, Checkpoint { root, ..Checkpoint::default() }).await
                 }
-                newest => Checkpoint { root: newest.map(|(_, root)| root), merge: None },
-            },
-            bytes => Checkpoint::decode(bytes).map_err(|why| BuildError {
-                temporary: false,
-                message: format!("the checkpoint of {} cannot be read: {why}", job.position),
-            })?,
+            };
+        }
+        let begin = Begin::decode(checkpoint).map_err(|why| BuildError {
+            temporary: false,
+            message: format!("the checkpoint of {} cannot be read: {why}", job.position),
+        })?;
+        match begin {
+            Begin::At(checkpoint) => self.open(job, checkpoint).await,
+            Begin::Anew { behind } => self.begin_anew(job, behind).await,
+        }
+    }
+
+    async fn open(&self, job: &SnapshotJob, checkpoint: Checkpoint) -> Result<Begun, BuildError> {
+        Ok(Begun::Work(Box::new(Work::open(&self.store, *job, checkpoint).await?)))
+    }
+
+    async fn begin_anew(
+        &self,
+        job: &SnapshotJob,
+        behind: Option<Position>,
+    ) -> Result<Begun, BuildError> {
+        let root = match behind {
+            None => None,
+            Some(behind) => self.logs.root_at(job.log, behind).await?,
         };
-        let work = Work::open(&self.store, *job, checkpoint).await?;
-        Ok(Begun::Work(Box::new(work)))
+        let checkpoint = Checkpoint { root, merge: None, anew: true };
+        match Work::open(&self.store, *job, checkpoint.clone()).await {
+            Ok(work) => Ok(Begun::Work(Box::new(work))),
+            // It was purged before it was its turn: the log itself is always there.
+            Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })
+                if checkpoint.root.is_some() =>
+            {
+                tracing::warn!(log = %job.log, at = %job.position, "made anew from the beginning");
+                self.open(job, Checkpoint { root: None, ..checkpoint }).await
+            }
+            Err(fault) => Err(fault.into()),
+        }
     }
 }
 

@@ -79,7 +79,7 @@ impl World {
 
     /// The same, from the log's first entry on, whatever was made of it before.
     async fn rebuild(&self, job: SnapshotJob) -> String {
-        self.build_from(job, Checkpoint::default().encode(), false).await
+        self.build_from(job, LevelsBuilder::anew(None), false).await
     }
 
     async fn build_from(&self, job: SnapshotJob, begin: Vec<u8>, restless: bool) -> String {
@@ -253,4 +253,115 @@ async fn a_missing_and_a_damaged_chunk_are_said_clearly_and_others_are_read() {
     // Nothing is lost: the log has it all, and another build stores the chunks again.
     assert!(!world.rebuild(job).await.is_empty());
     assert_eq!(world.cells(None).await, world.replayed(None).await);
+}
+
+/// Blocks with Snapshot entries between them, and what is built of them.
+async fn marked(world: &mut World, rounds: u32) -> Vec<SnapshotJob> {
+    let mut jobs = Vec::new();
+    for round in 0..rounds {
+        world.append(block(round * 300, round, 20)).await;
+        let job = world.mark().await;
+        world.build(job, false).await;
+        jobs.push(job);
+    }
+    jobs
+}
+
+async fn delete_all(world: &World, part: &str) {
+    let page = world.blobs.list("sheets/", None, 1_000).await.unwrap();
+    assert!(page.next.is_none());
+    for blob in page.blobs.iter().filter(|blob| blob.key.contains(part)) {
+        world.blobs.delete(&BlobKey::new(&blob.key).unwrap()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn snapshots_are_made_anew_one_on_the_other() {
+    let mut world = World::new().await;
+    let jobs = marked(&mut world, 4).await;
+    let before = world.cells(None).await;
+    for part in ["/chunks/", "/roots/", ""] {
+        delete_all(&world, part).await;
+        assert!(world.builder().step(&jobs[3], &[]).await.is_ok_and(|step| {
+            // Whether it is finished is all that an ordinary worker looks at.
+            matches!(step, Step::Finished { .. })
+        }));
+        let mut behind = None;
+        for job in &jobs {
+            world.build_from(*job, LevelsBuilder::anew(behind), true).await;
+            behind = Some(job.position);
+        }
+        for job in &jobs {
+            let at = Some(job.position);
+            assert_eq!(world.cells(at).await, world.replayed(at).await, "{part} {at:?}");
+        }
+        assert_eq!(world.cells(None).await, before);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_made_before_does_not_hold_up_what_is_made_anew() {
+    let mut world = World::new().await;
+    world.append(block(0, 1, 10)).await;
+    world.mark().await;
+    world.append(block(9, 2, 10)).await;
+    let second = world.mark().await;
+    // Nobody needs the first one for it, in whatever round it is met.
+    world.build_from(second, LevelsBuilder::anew(None), true).await;
+    assert_eq!(world.cells(None).await, world.replayed(None).await);
+}
+
+#[tokio::test]
+async fn what_it_would_be_made_on_may_be_gone() {
+    let mut world = World::new().await;
+    let jobs = marked(&mut world, 2).await;
+    let roots = [jobs[0].position, Position::FIRST, Position::new(0, 1).unwrap()];
+    delete_all(&world, "/roots/").await;
+    for behind in roots {
+        world.build_from(jobs[1], LevelsBuilder::anew(Some(behind)), true).await;
+        assert_eq!(world.cells(None).await, world.replayed(None).await);
+    }
+}
+
+#[tokio::test]
+async fn a_reader_of_a_lost_root_finds_the_one_that_was_made_anew() {
+    let mut world = World::new().await;
+    // Enough for chunks of its own, and then a little.
+    let blocks = (0..6).map(|round| block(round * 500, round, 40));
+    let insert = InsertBefore { sheet: SheetId::FIRST, before: 5, count: 2 };
+    let mut jobs = Vec::new();
+    for operations in [blocks.collect(), vec![Operation::InsertRows(insert)]] {
+        for operation in operations {
+            world.append(operation).await;
+        }
+        jobs.push(world.mark().await);
+        world.build(jobs[jobs.len() - 1], false).await;
+    }
+    let reader = world.logs();
+    let first = CellName { row: 0, column: 0 };
+    let rectangle = Rectangle { first, last: CellName { row: 9, column: 9 } };
+    let (at, from, seen) = (None, None, None);
+    let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, seen };
+    let before = reader.view(log(), None, None).await.unwrap().position;
+    delete_all(&world, "").await;
+    let error = reader.cells(log(), &query).await.unwrap_err().to_string();
+    assert!(error.contains(&format!("`synth reprocess --rebuild --log {}`", log())), "{error}");
+    // Made from the beginning in one piece, its objects are others than those made step by step.
+    let old = reader.root_at(log(), jobs[1].position).await.unwrap();
+    let new = {
+        let (builder, mut checkpoint) = (world.builder(), LevelsBuilder::anew(None));
+        loop {
+            match builder.step(&jobs[1], &checkpoint).await.unwrap() {
+                Step::Checkpoint(next) => checkpoint = next,
+                Step::EarlierSnapshot(position) => panic!("{position}"),
+                Step::Finished { root } => break root,
+            }
+        }
+    };
+    assert_ne!(old.as_deref(), Some(new.as_str()), "else this says nothing");
+    let replaced =
+        world.tables.replace_root(log(), jobs[1].position, old.as_deref(), &new).await.unwrap();
+    assert_eq!(replaced, Some(new));
+    assert_eq!(reader.view(log(), None, None).await.unwrap().position, before);
+    assert!(!reader.cells(log(), &query).await.unwrap().cells.is_empty());
 }

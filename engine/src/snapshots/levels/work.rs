@@ -31,6 +31,8 @@ pub(super) struct Work {
     round: Option<Round>,
     /// How far the merge of the checkpoint was, until it is taken up.
     progress: Option<MergeProgress>,
+    /// Whether it is made anew.
+    anew: bool,
 }
 
 /// A round that merges.
@@ -61,10 +63,10 @@ impl Work {
         store: &ObjectStore,
         job: SnapshotJob,
         checkpoint: Checkpoint,
-    ) -> Result<Self, BuildError> {
-        let Checkpoint { root, merge } = checkpoint;
+    ) -> Result<Self, ObjectFault> {
+        let Checkpoint { root, merge, anew } = checkpoint;
         let base = base(store, job, root.as_deref()).await?;
-        Ok(Self { job, root, base, round: None, progress: merge })
+        Ok(Self { job, root, base, round: None, progress: merge, anew })
     }
 
     /// Does one piece.
@@ -99,7 +101,7 @@ impl Work {
 
     /// Reads and folds the entries of the next round.
     async fn read(&self, logs: &Logs) -> Result<Read, BuildError> {
-        let (job, begin) = (self.job, self.base.position);
+        let (job, begin, anew) = (self.job, self.base.position, self.anew);
         let mut fold = RoundFold::new(&self.base);
         let (mut some, mut earlier) = (false, None);
         let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
@@ -112,7 +114,8 @@ impl Work {
                 }
                 let undone =
                     matches!(entry.content, Content::Snapshot { root: None, purged_s: None });
-                if undone && at != job.position && at != Position::FIRST {
+                // What is made anew begins where it was told to.
+                if undone && !anew && at != job.position && at != Position::FIRST {
                     earlier = Some(at);
                     return Ok(ControlFlow::Break(()));
                 }
@@ -213,10 +216,8 @@ impl Work {
                     if stored || reused >= MAX_REUSED_TILES {
                         shorten(store, self.job, &mut round.progress).await?;
                         let merge = Some(round.progress.clone());
-                        return Ok(Piece::Checkpoint(Checkpoint {
-                            root: self.root.clone(),
-                            merge,
-                        }));
+                        let (root, anew) = (self.root.clone(), self.anew);
+                        return Ok(Piece::Checkpoint(Checkpoint { root, merge, anew }));
                     }
                 }
                 MergeStep::Done(level) => {
@@ -241,7 +242,8 @@ impl Work {
         self.base = base(store, self.job, Some(&root)).await?;
         self.round = None;
         self.root = Some(root);
-        Ok(Piece::Checkpoint(Checkpoint { root: self.root.clone(), merge: None }))
+        let (root, anew) = (self.root.clone(), self.anew);
+        Ok(Piece::Checkpoint(Checkpoint { root, merge: None, anew }))
     }
 
     fn shape(&self, error: &SnapshotError) -> BuildError {
@@ -253,11 +255,11 @@ async fn base(
     store: &ObjectStore,
     job: SnapshotJob,
     root: Option<&str>,
-) -> Result<Base, BuildError> {
+) -> Result<Base, ObjectFault> {
     let Some(root) = root else { return Ok(Base::default()) };
     let root = store.root(root).await?;
     let mut objects = Objects::default();
-    Ok(store.ready(job.log, &mut objects, |objects| Base::open(&root, objects)).await?)
+    store.ready(job.log, &mut objects, |objects| Base::open(&root, objects)).await
 }
 
 async fn load_tiles(

@@ -1,4 +1,4 @@
-//! Who may send a request: whoever signed it with the secret of the state folder, and no web page.
+//! Who may send a request to the tables and the queues: whoever signed it with the secret of the state folder, and no web page.
 //!
 //! Without this, any page that is open in a browser on this machine could read and delete what is
 //! stored: it needs no account, only the port.
@@ -19,11 +19,10 @@ use axum::middleware::Next;
 use axum::response::Response;
 use subtle::ConstantTimeEq as _;
 
-use super::requests::{TARGET, error};
+use crate::aws_json::{TARGET, error};
 use crate::state::Credentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256 ";
-const SERVICE: &str = "dynamodb";
 const DATE: &str = "x-amz-date";
 /// What a signature must cover, besides the body: else it could be used for another request.
 const MUST_BE_SIGNED: [&str; 3] = ["host", DATE, TARGET];
@@ -34,7 +33,9 @@ const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// What requests are checked against.
 #[derive(Clone)]
-pub(super) struct Access {
+pub(crate) struct Access {
+    /// As signatures name it.
+    service: &'static str,
     hosts: Arc<[String]>,
     credentials: Credentials,
 }
@@ -43,7 +44,7 @@ pub(super) struct Access {
 type Refused = (&'static str, &'static str);
 
 const FROM_A_PAGE: Refused =
-    ("AccessDeniedException", "Web pages may not talk to the local cloud's tables");
+    ("AccessDeniedException", "Web pages may not talk to the local cloud's services");
 const OTHER_HOST: Refused = ("AccessDeniedException", "The request is for another host");
 const UNSIGNED: Refused =
     ("MissingAuthenticationTokenException", "A signature of version 4 is required");
@@ -55,14 +56,18 @@ const WRONG_SIGNATURE: Refused =
     ("InvalidSignatureException", "The signature does not match the request");
 
 impl Access {
-    /// For a server at this address.
-    pub(super) fn new(address: SocketAddr, credentials: Credentials) -> Self {
+    /// For a server of this service at this address.
+    pub(crate) fn new(
+        service: &'static str,
+        address: SocketAddr,
+        credentials: Credentials,
+    ) -> Self {
         let hosts = [address.to_string(), format!("localhost:{}", address.port())];
-        Self { hosts: Arc::new(hosts), credentials }
+        Self { service, hosts: Arc::new(hosts), credentials }
     }
 
     /// Lets a request through, or answers it.
-    pub(super) async fn guard(
+    pub(crate) async fn guard(
         State(access): State<Self>,
         request: Request,
         next: Next,
@@ -133,7 +138,7 @@ impl Access {
         let params = SigningParams::builder()
             .identity(&identity)
             .region(region)
-            .name(SERVICE)
+            .name(self.service)
             .time(time)
             .settings(settings)
             .build()
@@ -207,7 +212,8 @@ mod tests {
 
     fn access() -> Access {
         let (access_key, secret_key) = ("key".to_owned(), "secret".to_owned());
-        Access::new(([127, 0, 0, 1], 80).into(), Credentials { access_key, secret_key })
+        let credentials = Credentials { access_key, secret_key };
+        Access::new("dynamodb", ([127, 0, 0, 1], 80).into(), credentials)
     }
 
     const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
@@ -253,6 +259,13 @@ mod tests {
             let checked = check(&request(&signed), "20261121T080000Z");
             assert_eq!(checked, Err(WRONG_SIGNATURE), "{left_out}");
         }
+    }
+
+    #[test]
+    fn a_signature_for_one_service_is_good_for_no_other() {
+        let sqs = Access { service: "sqs", ..access() };
+        let now = read_time("20261121T080000Z").unwrap();
+        assert_eq!(sqs.check_signature(&request(&SIGNED), b"{}", now), Err(WRONG_SIGNATURE));
     }
 
     #[test]

@@ -1,0 +1,24 @@
+//! Repeating what an operator's command asks of a service.
+
+use cellar_core::backoff::longest_ms;
+use cellar_core::limits::MAX_READ_ATTEMPTS;
+
+use crate::ports::{Clock, PortError};
+
+/// Repeats what may be repeated while its failure is temporary, at most `MAX_READ_ATTEMPTS` times.
+pub(crate) async fn retried<T, F>(clock: &dyn Clock, call: impl Fn() -> F) -> Result<T, PortError>
+where
+    F: Future<Output = Result<T, PortError>>,
+{
+    let mut attempt = 1;
+    loop {
+        match call().await {
+            Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
+                tracing::warn!(attempt, %error, "trying again");
+                clock.sleep_ms(longest_ms(attempt)).await;
+                attempt += 1;
+            }
+            result => return result,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The queues over HTTP, for commands that send jobs as they would in AWS: SQS's own words, and of its
+//! operations the one that is needed. Nobody receives here: functions do, through their sources.
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
+use cellar_engine::ports::PortError;
+use md5::{Digest as _, Md5};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Queues;
+use crate::access::Access;
+use crate::aws_json::{error, operation, reply};
+use crate::error::LocalError;
+use crate::server::{ServerThread, Stopped};
+use crate::state::Credentials;
+
+/// As signatures name it.
+const SERVICE: &str = "sqs";
+const VERSION: &str = "AmazonSQS.";
+
+/// A message to put into a queue; what else SQS knows of one is not done here, and so is refused.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct SendMessage {
+    queue_url: String,
+    message_body: String,
+}
+
+/// Serves the queues on a free port until what is returned is dropped, to whoever has the
+/// credentials.
+pub(crate) async fn start(
+    queues: Queues,
+    credentials: Credentials,
+) -> Result<ServerThread, LocalError> {
+    ServerThread::start("the local SQS", async move |listener, stopped: Stopped| {
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        let answer = async move |headers: HeaderMap, body: Bytes| {
+            answer(&queues, operation(&headers, VERSION), &body).await
+        };
+        let access = Access::new(SERVICE, address, credentials);
+        // The guard has bounded the body.
+        let router = Router::new()
+            .fallback(answer)
+            .layer(DefaultBodyLimit::disable())
+            .layer(from_fn_with_state(access, Access::guard));
+        axum::serve(listener, router)
+            .with_graceful_shutdown(async { drop(stopped.await) })
+            .await
+            .map_err(|error| error.to_string())
+    })
+    .await
+}
+
+pub(super) async fn answer(queues: &Queues, operation: &str, body: &[u8]) -> Response {
+    let wrong = |kind: &str, why: &str| error(StatusCode::BAD_REQUEST, kind, why);
+    if operation != "SendMessage" {
+        let why = format!("the local cloud does not answer {operation:?}");
+        return wrong("UnknownOperationException", &why);
+    }
+    let SendMessage { queue_url, message_body } = match serde_json::from_slice(body) {
+        Ok(request) => request,
+        Err(error) if error.is_data() => {
+            return wrong("InvalidParameterValue", &error.to_string());
+        }
+        Err(error) => return wrong("SerializationException", &error.to_string()),
+    };
+    let Some(queue) = queues.at(&queue_url) else {
+        return wrong("QueueDoesNotExist", "The specified queue does not exist.");
+    };
+    match queue.put(&message_body).await {
+        Ok(id) => {
+            let sum = Md5::digest(message_body.as_bytes());
+            let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+            let sent = json!({ "MessageId": id, "MD5OfMessageBody": sum });
+            reply(StatusCode::OK, sent.to_string().into_bytes())
+        }
+        Err(PortError { temporary: false, message }) => wrong("InvalidMessageContents", &message),
+        Err(PortError { message, .. }) => {
+            error(StatusCode::INTERNAL_SERVER_ERROR, "InternalFailure", &message)
+        }
+    }
+}
