@@ -28,6 +28,7 @@ struct State {
     grants: Grants,
 }
 
+#[derive(Clone)]
 struct Object {
     head: BlobHead,
     bytes: Bytes,
@@ -66,6 +67,13 @@ impl MemoryBlobs {
             }
             Err(_) => reply(400, Bytes::new()),
         }
+    }
+
+    /// A store of its own that holds the same objects.
+    #[cfg(test)]
+    pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
+        let (objects, grants) = (self.lock().objects.clone(), Grants::default());
+        Self { clock, state: Mutex::new(State { objects, grants }) }
     }
 
     fn now_s(&self) -> u64 {

@@ -25,7 +25,7 @@ pub struct MemoryTables {
     tables: Mutex<Tables>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Tables {
     entries: BTreeMap<(LogId, Position), Item>,
     segments: BTreeMap<(LogId, u32), Item>,
@@ -34,6 +34,12 @@ struct Tables {
 impl MemoryTables {
     fn lock(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tables of their own that hold the same.
+    #[cfg(test)]
+    pub(crate) fn copied(&self) -> Self {
+        Self { tables: Mutex::new(self.lock().clone()) }
     }
 }
 

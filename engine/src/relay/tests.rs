@@ -19,7 +19,7 @@ fn log() -> LogId {
 }
 
 fn snapshot(num: u32) -> Change {
-    let position = Position::new(0, num).unwrap();
+    let position = Position::new(1, num).unwrap();
     let entry = Entry { position, ..Entry::first(log(), None, 1_795_246_133) };
     let image = encode(&entry).unwrap();
     Change { sequence_number: format!("{num}"), name: INSERT.to_owned(), image }

@@ -2,6 +2,8 @@
 //! (design `3-snapshots.md` §6).
 
 mod builder;
+#[cfg(test)]
+mod faulty;
 mod known_objects;
 mod levels;
 mod store;

@@ -3,195 +3,28 @@
 mod anew;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::{LogId, SubjectKey};
 use cellar_core::limits::{EARLIER_WAIT_S, LEASE_S};
 use cellar_core::segment::Segment;
-use tokio::sync::Notify;
 
+use super::faulty::{Fault, FaultyPorts};
 use super::*;
-use crate::memory::{ManualClock, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules};
-use crate::ports::{CreateOutcome, Page, PutOutcome, Received};
-
-/// What goes wrong with a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
-    /// It is not done, and an error says so.
-    Refused,
-    /// It is done, and its answer is an error.
-    ReplyLost,
-    /// The worker dies before it is done.
-    DiesBefore,
-    /// The worker dies when it is done.
-    DiesAfter,
-}
+use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
+use crate::ports::{CreateOutcome, PutOutcome};
 
 const FAULTS: [Fault; 4] = [Fault::Refused, Fault::ReplyLost, Fault::DiesBefore, Fault::DiesAfter];
 
-/// Counts the requests and lets some of them fail.
-#[derive(Default)]
-struct Trouble {
-    requests: AtomicUsize,
-    planned: Vec<(usize, Fault)>,
-    died: Notify,
-}
-
-impl Trouble {
-    async fn around<T>(
-        &self,
-        request: impl Future<Output = T> + Send,
-        failed: impl FnOnce(PortError) -> T + Send,
-    ) -> T {
-        let number = self.requests.fetch_add(1, Ordering::SeqCst);
-        let fault = self.planned.iter().find(|(at, _)| *at == number).map(|(_, fault)| *fault);
-        match fault {
-            None => request.await,
-            Some(Fault::Refused) => failed(PortError::temporary("planned")),
-            Some(Fault::ReplyLost) => {
-                request.await;
-                failed(PortError::temporary("planned"))
-            }
-            Some(Fault::DiesBefore) => self.die().await,
-            Some(Fault::DiesAfter) => {
-                request.await;
-                self.die().await
-            }
-        }
-    }
-
-    async fn die<T>(&self) -> T {
-        self.died.notify_one();
-        std::future::pending().await
-    }
-}
-
-/// Ports in trouble.
+/// Ports in trouble, and a builder that is, too.
 struct World {
-    trouble: Trouble,
-    tables: MemoryTables,
-    pending: MemoryPendingSnapshots,
-    queue: MemoryQueue,
+    ports: Arc<FaultyPorts>,
     clock: Arc<ManualClock>,
     steps: AtomicU32,
     /// The progress of each snapshot, as the builder saw it.
     seen: Mutex<Vec<(SnapshotJob, usize)>>,
-}
-
-#[async_trait]
-impl PendingSnapshots for World {
-    async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
-        self.trouble.around(self.pending.first_up_to(job), Err).await
-    }
-    async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
-        self.trouble.around(self.pending.first_after(job), Err).await
-    }
-    async fn create(&self, record: &PendingSnapshot) -> WriteOutcome {
-        self.trouble.around(self.pending.create(record), WriteOutcome::Unknown).await
-    }
-    async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome {
-        let replaced = self.pending.replace(record, increment);
-        self.trouble.around(replaced, WriteOutcome::Unknown).await
-    }
-    async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError> {
-        self.trouble.around(self.pending.delete(job, run), Err).await
-    }
-}
-
-#[async_trait]
-impl Entries for World {
-    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
-        self.tables.page(log, from, consistent).await
-    }
-    async fn page_back(
-        &self,
-        log: LogId,
-        from: Position,
-        limit: u32,
-        consistent: bool,
-    ) -> Result<Page, PortError> {
-        self.tables.page_back(log, from, limit, consistent).await
-    }
-    async fn last(
-        &self,
-        log: LogId,
-        segment: u32,
-        consistent: bool,
-    ) -> Result<Option<Arc<Entry>>, PortError> {
-        self.tables.last(log, segment, consistent).await
-    }
-    async fn get(&self, log: LogId, at: Position) -> Result<Option<Arc<Entry>>, PortError> {
-        self.tables.get(log, at).await
-    }
-    async fn put(&self, entry: &Entry) -> PutOutcome {
-        self.tables.put(entry).await
-    }
-    async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
-        self.trouble.around(self.tables.set_root(log, at, root), Err).await
-    }
-    async fn replace_root(
-        &self,
-        log: LogId,
-        at: Position,
-        replaces: Option<&str>,
-        root: &str,
-    ) -> Result<Option<String>, PortError> {
-        let replaced = self.tables.replace_root(log, at, replaces, root);
-        self.trouble.around(replaced, Err).await
-    }
-    async fn reachable(&self) -> bool {
-        true
-    }
-}
-
-#[async_trait]
-impl Segments for World {
-    async fn newest(
-        &self,
-        log: LogId,
-        limit: u8,
-        consistent: bool,
-    ) -> Result<Vec<Segment>, PortError> {
-        self.tables.newest(log, limit, consistent).await
-    }
-    async fn segment(
-        &self,
-        log: LogId,
-        segment: u32,
-        consistent: bool,
-    ) -> Result<Option<Segment>, PortError> {
-        self.trouble.around(self.tables.segment(log, segment, consistent), Err).await
-    }
-    async fn roll(&self, transaction: &cellar_core::roll::Transaction) -> CreateOutcome {
-        self.tables.roll(transaction).await
-    }
-    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
-        self.trouble.around(self.tables.raise_last_snapshot(log, at), Err).await
-    }
-    async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        self.tables.create(segment, entry).await
-    }
-    async fn reachable(&self) -> bool {
-        true
-    }
-}
-
-#[async_trait]
-impl Jobs for World {
-    async fn send(&self, body: &str) -> Result<(), PortError> {
-        self.trouble.around(self.queue.send(body), Err).await
-    }
-    async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
-        self.queue.receive(max, visibility_s).await
-    }
-    async fn change_visibility(&self, receipt: &Receipt, s: u32) -> Result<bool, PortError> {
-        self.trouble.around(self.queue.change_visibility(receipt, s), Err).await
-    }
-    async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
-        self.trouble.around(self.queue.delete(receipt), Err).await
-    }
 }
 
 /// Checkpoints of one snapshot.
@@ -204,7 +37,8 @@ impl SnapshotBuilder for World {
         self.steps.fetch_add(1, Ordering::SeqCst);
         self.seen.lock().unwrap().push((*job, checkpoint.len()));
         self.clock.advance_ms(STEP_MS);
-        let page = self.tables.page(job.log, job.position.segment_start(), true).await.unwrap();
+        let page =
+            self.ports.tables.page(job.log, job.position.segment_start(), true).await.unwrap();
         let unfinished = page
             .entries
             .iter()
@@ -221,13 +55,7 @@ impl SnapshotBuilder for World {
         let failed = |error: PortError| {
             Err(BuildError { temporary: error.temporary, message: error.message })
         };
-        self.trouble.around(async { Ok(work.await) }, failed).await
-    }
-}
-
-impl Random for World {
-    fn next(&self) -> u64 {
-        7
+        self.ports.trouble.around(async { Ok(work.await) }, failed).await
     }
 }
 
@@ -254,43 +82,29 @@ impl World {
         assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
         let second = Entry { position: job(1).position, ..first };
         assert_eq!(tables.put(&second).await, PutOutcome::Accepted);
+        let blobs = MemoryBlobs::new(clock.clone());
         Arc::new(Self {
-            trouble: Trouble { planned, ..Trouble::default() },
-            tables,
-            pending: MemoryPendingSnapshots::default(),
-            queue: MemoryQueue::new(clock.clone(), QueueRules::LONGEST),
+            ports: FaultyPorts::new(planned, tables, blobs, clock.clone()),
             clock,
             steps: AtomicU32::default(),
             seen: Mutex::default(),
         })
     }
 
-    fn snapshots(self: &Arc<Self>) -> Snapshots {
-        let ports = SnapshotPorts {
-            entries: self.clone(),
-            segments: self.clone(),
-            pending: self.clone(),
-            jobs: self.clone(),
-            clock: self.clock.clone(),
-            random: self.clone(),
-        };
-        Snapshots::new(ports, self.clone())
-    }
-
     /// Calls a function with the next message, as Lambda does; none if there is none that is shown.
     async fn call(self: &Arc<Self>, function_ms: u64) -> Option<Option<Outcome>> {
         // The queue hides it for as long as six functions may take.
-        let message = self.queue.receive(1, 6 * 300).await.unwrap().pop()?;
+        let message = self.ports.queue.receive(1, 6 * 300).await.unwrap().pop()?;
         let job = SnapshotJob::decode(&message.body).unwrap();
         let deadline_ms = self.clock.now_ms() + function_ms;
-        let snapshots = self.snapshots();
+        let snapshots = self.ports.snapshots(self.clone());
         let outcome = tokio::select! {
             biased;
             outcome = snapshots.handle(job, &message.receipt, deadline_ms) => Some(outcome),
-            () = self.trouble.died.notified() => None,
+            () = self.ports.trouble.died.notified() => None,
         };
         if matches!(outcome, Some(Outcome::Done | Outcome::Drop)) {
-            self.queue.delete(&message.receipt).await.unwrap();
+            self.ports.queue.delete(&message.receipt).await.unwrap();
         }
         Some(outcome)
     }
@@ -298,7 +112,7 @@ impl World {
     /// Runs until the queue is empty, and gives how many minutes that took.
     async fn run(self: &Arc<Self>, function_ms: u64) -> u64 {
         let began_ms = self.clock.now_ms();
-        while !self.queue.is_empty() {
+        while !self.ports.queue.is_empty() {
             if self.call(function_ms).await.is_none() {
                 self.clock.advance_ms(5_000);
             }
@@ -310,15 +124,15 @@ impl World {
 
     async fn assert_made(&self, nums: &[u32], what: &str) {
         for num in nums {
-            let entry = self.tables.get(log(), job(*num).position).await.unwrap().unwrap();
+            let entry = self.ports.tables.get(log(), job(*num).position).await.unwrap().unwrap();
             let Content::Snapshot { root: Some(stands), .. } = &entry.content else {
                 panic!("{what}: {num} has no root")
             };
             assert_eq!(*stands, root(&job(*num)), "{what}");
         }
-        let segment = self.tables.segment(log(), 0, true).await.unwrap().unwrap();
+        let segment = self.ports.tables.segment(log(), 0, true).await.unwrap().unwrap();
         assert_eq!(segment.last_snapshot, nums.last().copied(), "{what}");
-        assert!(self.pending.is_empty(), "{what}: a record is left");
+        assert!(self.ports.pending.is_empty(), "{what}: a record is left");
     }
 }
 
@@ -327,20 +141,20 @@ const FUNCTION_MS: u64 = 300_000;
 #[tokio::test]
 async fn a_snapshot_is_made_with_as_few_requests_as_it_takes() {
     let world = World::new(vec![]).await;
-    world.queue.send(&job(0).encode()).await.unwrap();
+    world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)));
     world.assert_made(&[0], "alone").await;
     // Hide, find, read, create, read; for each of three pieces hide but for the first, build, and
     // but for the last write; root, L, delete, next.
-    assert_eq!(world.trouble.requests.load(Ordering::SeqCst), 5 + 2 + 3 + 2 + 4);
-    world.queue.send(&job(0).encode()).await.unwrap();
+    assert_eq!(world.ports.trouble.requests(), 5 + 2 + 3 + 2 + 4);
+    world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Drop)), "a late message");
 }
 
 #[tokio::test]
 async fn a_function_that_ends_soon_hands_over_after_each_checkpoint() {
     let world = World::new(vec![]).await;
-    world.queue.send(&job(0).encode()).await.unwrap();
+    world.ports.queue.send(&job(0).encode()).await.unwrap();
     for _ in 0..CHECKPOINTS {
         assert_eq!(world.call(1).await, Some(Some(Outcome::HandOver)));
     }
@@ -351,7 +165,7 @@ async fn a_function_that_ends_soon_hands_over_after_each_checkpoint() {
 #[tokio::test]
 async fn an_earlier_snapshot_whose_message_is_lost_is_sent_for() {
     let world = World::new(vec![]).await;
-    world.queue.send(&job(1).encode()).await.unwrap();
+    world.ports.queue.send(&job(1).encode()).await.unwrap();
     let waits = Outcome::Wait { wait_s: EARLIER_WAIT_S };
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(waits)));
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)), "the earlier one");
@@ -364,9 +178,9 @@ async fn an_earlier_snapshot_whose_message_is_lost_is_sent_for() {
 
 impl World {
     async fn assert_made_first(&self) {
-        let segment = self.tables.segment(log(), 0, true).await.unwrap().unwrap();
+        let segment = self.ports.tables.segment(log(), 0, true).await.unwrap().unwrap();
         assert_eq!(segment.last_snapshot, Some(0));
-        assert_eq!(self.pending.len(), 1, "the later one's record");
+        assert_eq!(self.ports.pending.len(), 1, "the later one's record");
     }
 }
 
@@ -374,10 +188,10 @@ impl World {
 async fn a_worker_that_died_is_replaced_after_its_lease_and_goes_on_from_its_checkpoint() {
     // Hide, find, read, create, read, build, write, hide: dies in the second piece of the work.
     let world = World::new(vec![(8, Fault::DiesBefore)]).await;
-    world.queue.send(&job(0).encode()).await.unwrap();
+    world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(None));
     // As good as dead: a second message of the same job waits for the rest of the lease.
-    world.queue.send(&job(0).encode()).await.unwrap();
+    world.ports.queue.send(&job(0).encode()).await.unwrap();
     let rest_s = u32::try_from(LEASE_S - STEP_MS / 1_000).unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Wait { wait_s: rest_s })));
     assert_eq!(world.run(FUNCTION_MS).await, 1, "minutes");
@@ -389,7 +203,7 @@ async fn a_worker_that_died_is_replaced_after_its_lease_and_goes_on_from_its_che
 #[tokio::test]
 async fn a_broken_builder_keeps_nobody_from_trying_again() {
     let world = World::new(vec![(5, Fault::Refused)]).await;
-    world.queue.send(&job(0).encode()).await.unwrap();
+    world.ports.queue.send(&job(0).encode()).await.unwrap();
     let failed = Outcome::Failed { wait_s: cellar_core::limits::FAILED_WAIT_S };
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(failed)));
     assert_eq!(world.run(FUNCTION_MS).await, 1);
@@ -406,7 +220,7 @@ async fn survives(planned: Vec<(usize, Fault)>, messages: &[u32], function_ms: u
     let what = format!("{planned:?}");
     let world = World::new(planned).await;
     for num in messages {
-        world.queue.send(&job(*num).encode()).await.unwrap();
+        world.ports.queue.send(&job(*num).encode()).await.unwrap();
     }
     world.run(function_ms).await;
     world.assert_made(&[0, 1], &what).await;
@@ -416,7 +230,7 @@ async fn survives(planned: Vec<(usize, Fault)>, messages: &[u32], function_ms: u
         let ranks: Vec<usize> = of_job.map(|(_, rank)| *rank).collect();
         assert!(ranks.is_sorted(), "{what}: the work on {num} fell back: {ranks:?}");
     }
-    world.trouble.requests.load(Ordering::SeqCst)
+    world.ports.trouble.requests()
 }
 
 #[tokio::test]

@@ -154,7 +154,7 @@ impl Checkpoint {
         postcard::to_allocvec(&stored).unwrap_or_default()
     }
 
-    fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
         let stored: StoredCheckpoint = postcard::from_bytes(bytes)?;
         let anew = match stored.version {
             VERSION => false,

@@ -5,6 +5,8 @@
 
 mod checkpoint;
 #[cfg(test)]
+mod crashes;
+#[cfg(test)]
 mod tests;
 mod work;
 

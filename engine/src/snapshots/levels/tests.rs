@@ -16,20 +16,21 @@ use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 use crate::ports::{BlobKey, Entries, PutOutcome, Segments};
 use crate::system::SystemRandom;
 
-struct World {
-    tables: Arc<MemoryTables>,
-    blobs: Arc<MemoryBlobs>,
+/// A log, and what stores it.
+pub(super) struct World {
+    pub(super) tables: Arc<MemoryTables>,
+    pub(super) blobs: Arc<MemoryBlobs>,
     clock: Arc<ManualClock>,
     tail: Position,
     next_id: u64,
 }
 
-fn log() -> LogId {
+pub(super) fn log() -> LogId {
     LogId::derive(&SubjectKey::new("tests", "alice"), "levels").unwrap()
 }
 
 impl World {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let tables = Arc::new(MemoryTables::default());
         let blobs = Arc::new(MemoryBlobs::new(Arc::clone(&clock) as _));
@@ -39,7 +40,7 @@ impl World {
     }
 
     /// A service of its own, as of another process.
-    fn logs(&self) -> Logs {
+    pub(super) fn logs(&self) -> Logs {
         let tables = Arc::clone(&self.tables);
         let (blobs, clock) = (Arc::clone(&self.blobs), Arc::clone(&self.clock));
         Logs::new(Arc::clone(&tables) as _, tables, blobs, clock, Arc::new(SystemRandom))
@@ -49,7 +50,7 @@ impl World {
         LevelsBuilder::new(Arc::new(self.logs()), Arc::clone(&self.blobs) as _)
     }
 
-    async fn append(&mut self, operation: Operation) {
+    pub(super) async fn append(&mut self, operation: Operation) {
         let mutations = vec![NewMutation { id: self.next_id, base: self.tail, operation }];
         let ack = self.next_id - 1;
         let request =
@@ -59,7 +60,7 @@ impl World {
     }
 
     /// Puts a Snapshot entry behind the tail.
-    async fn mark(&mut self) -> SnapshotJob {
+    pub(super) async fn mark(&mut self) -> SnapshotJob {
         let before = self.tables.get(log(), self.tail).await.unwrap().unwrap();
         let position = before.next_position().unwrap();
         let mut header = before.header;

@@ -23,10 +23,10 @@ fn anew(num: u32, replaces: Option<&str>) -> PendingSnapshot {
 async fn finished(planned: Vec<(usize, Fault)>) -> Arc<World> {
     let world = World::new(planned).await;
     for num in [0, 1] {
-        let set = world.tables.set_root(log(), job(num).position, OLD).await;
+        let set = world.ports.tables.set_root(log(), job(num).position, OLD).await;
         assert_eq!(set.as_deref(), Ok(OLD));
-        world.tables.raise_last_snapshot(log(), job(num).position).await.unwrap();
-        assert_eq!(world.pending.create(&anew(num, Some(OLD))).await, WriteOutcome::Written);
+        world.ports.tables.raise_last_snapshot(log(), job(num).position).await.unwrap();
+        assert_eq!(world.ports.pending.create(&anew(num, Some(OLD))).await, WriteOutcome::Written);
     }
     world
 }
@@ -35,7 +35,7 @@ async fn survives_anew(planned: Vec<(usize, Fault)>, messages: &[u32], ms: u64) 
     let what = format!("{planned:?} {messages:?}");
     let world = finished(planned).await;
     for num in messages {
-        world.queue.send(&job(*num).encode()).await.unwrap();
+        world.ports.queue.send(&job(*num).encode()).await.unwrap();
     }
     world.run(ms).await;
     world.assert_made(&[0, 1], &what).await;
@@ -43,7 +43,7 @@ async fn survives_anew(planned: Vec<(usize, Fault)>, messages: &[u32], ms: u64) 
     let last_of_first = seen.iter().rposition(|(its, _)| *its == job(0));
     let first_of_second = seen.iter().position(|(its, _)| *its == job(1));
     assert!(last_of_first < first_of_second, "{what}: one on the other");
-    world.trouble.requests.load(Ordering::SeqCst)
+    world.ports.trouble.requests()
 }
 
 #[tokio::test]
@@ -64,44 +64,44 @@ async fn snapshots_are_made_anew_whatever_fails_at_any_request() {
 async fn a_root_that_another_has_replaced_stands() {
     let world = finished(vec![]).await;
     let other = "sheets/a/roots/other";
-    let replaced = world.tables.replace_root(log(), job(0).position, Some(OLD), other).await;
+    let replaced = world.ports.tables.replace_root(log(), job(0).position, Some(OLD), other).await;
     assert_eq!(replaced, Ok(Some(other.to_owned())));
-    world.queue.send(&job(0).encode()).await.unwrap();
+    world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)));
-    let entry = world.tables.get(log(), job(0).position).await.unwrap().unwrap();
+    let entry = world.ports.tables.get(log(), job(0).position).await.unwrap().unwrap();
     assert!(matches!(&entry.content, Content::Snapshot { root: Some(root), .. } if root == other));
-    assert_eq!(world.pending.len(), 1, "that of the second");
+    assert_eq!(world.ports.pending.len(), 1, "that of the second");
 }
 
 #[tokio::test]
 async fn an_entry_that_was_purged_meanwhile_holds_up_nothing() {
     use crate::ports::Retention as _;
     let world = finished(vec![]).await;
-    world.tables.delete(log(), &[job(1).position]).await.unwrap();
+    world.ports.tables.delete(log(), &[job(1).position]).await.unwrap();
     for num in [0, 1] {
-        world.queue.send(&job(num).encode()).await.unwrap();
+        world.ports.queue.send(&job(num).encode()).await.unwrap();
     }
     world.run(FUNCTION_MS).await;
-    let entry = world.tables.get(log(), job(0).position).await.unwrap().unwrap();
+    let entry = world.ports.tables.get(log(), job(0).position).await.unwrap().unwrap();
     let anew = Content::Snapshot { root: Some(root(&job(0))), purged_s: None };
     assert_eq!(entry.content, anew, "the other");
-    assert!(world.pending.is_empty());
-    assert_eq!(world.tables.get(log(), job(1).position).await, Ok(None), "and it is not made");
+    assert!(world.ports.pending.is_empty());
+    assert_eq!(world.ports.tables.get(log(), job(1).position).await, Ok(None), "and it is not made");
 }
 
 #[tokio::test]
 async fn a_worker_that_wakes_up_late_deletes_no_record_of_a_rebuild() {
     // Root, L, delete: the ordinary worker stands still before the last of them.
     let world = World::new(vec![(5 + 2 + 3 + 2 + 2, Fault::DiesBefore)]).await;
-    world.queue.send(&job(0).encode()).await.unwrap();
+    world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(None));
-    let left = world.pending.first_up_to(job(0)).await.unwrap().unwrap();
+    let left = world.ports.pending.first_up_to(job(0)).await.unwrap().unwrap();
     // Meanwhile an operator has it made anew.
     let again = anew(0, Some(&root(&job(0))));
-    assert_eq!(world.pending.replace(&again, left.increment).await, WriteOutcome::Written);
+    assert_eq!(world.ports.pending.replace(&again, left.increment).await, WriteOutcome::Written);
     // Now it goes on.
-    assert_eq!(world.pending.delete(job(0), None).await, Ok(()));
+    assert_eq!(world.ports.pending.delete(job(0), None).await, Ok(()));
     let stale = PendingSnapshot { increment: left.increment + 1, ..left.clone() };
-    assert_eq!(world.pending.replace(&stale, left.increment).await, WriteOutcome::Refused);
-    assert_eq!(world.pending.first_up_to(job(0)).await, Ok(Some(again)));
+    assert_eq!(world.ports.pending.replace(&stale, left.increment).await, WriteOutcome::Refused);
+    assert_eq!(world.ports.pending.first_up_to(job(0)).await, Ok(Some(again)));
 }

@@ -1,0 +1,220 @@
+//! Histories whose snapshots are made while something fails, and what is left of each.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use cellar_core::a1::{CellName, Rectangle};
+use cellar_core::cell::{Cell, Value};
+use cellar_core::entry::Entry;
+use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS, MIN_STRIPE_COLUMNS};
+use cellar_core::operation::{
+    AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
+};
+use cellar_core::position::Position;
+use cellar_core::segment::Segment;
+use cellar_core::snapshot_job::SnapshotJob;
+
+use super::super::tests::{World, log};
+use crate::logs::{CellsQuery, Logs, SheetName};
+use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
+use crate::ports::{BlobKey, Blobs, Entries, Got, Segments};
+
+pub(super) const START_MS: u64 = 1_795_246_133_000;
+
+/// Some snapshots of a log, and what is there before any of them is made.
+pub(super) struct History {
+    tables: MemoryTables,
+    blobs: MemoryBlobs,
+    pub(super) jobs: Vec<SnapshotJob>,
+    /// The cells at each of them, by replaying the log.
+    pub(super) cells: Vec<Cells>,
+}
+
+/// The cells of all sheets.
+pub(super) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
+
+/// Everything that is stored of a log, but for when its objects were last stored.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Stored {
+    /// The Snapshot entries.
+    pub(super) entries: Vec<Arc<Entry>>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) objects: BTreeMap<String, Bytes>,
+}
+
+impl History {
+    /// What was written before each snapshot.
+    pub(super) async fn of(parts: Vec<Vec<Operation>>) -> Self {
+        let (mut world, mut jobs, mut cells) = (World::new().await, Vec::new(), Vec::new());
+        for operations in parts {
+            for operation in operations {
+                world.append(operation).await;
+            }
+            let job = world.mark().await;
+            cells.push(replayed(&world.logs(), job.position).await);
+            jobs.push(job);
+        }
+        let (tables, blobs) = (world.tables.copied(), world.blobs.copied(clock()));
+        Self { tables, blobs, jobs, cells }
+    }
+
+    /// Tables and objects of its own, before any snapshot.
+    pub(super) fn begin(&self) -> (MemoryTables, MemoryBlobs, Arc<ManualClock>) {
+        let clock = clock();
+        (self.tables.copied(), self.blobs.copied(clock.clone()), clock)
+    }
+}
+
+pub(super) fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at(START_MS))
+}
+
+impl Stored {
+    pub(super) async fn read(tables: &MemoryTables, blobs: &MemoryBlobs) -> Self {
+        // The other entries never change (I2).
+        let mut entries = Vec::new();
+        let mut at = tables.last(log(), 0, true).await.unwrap().unwrap().header.snapshot_num;
+        while at > 0 {
+            let position = Position::new(0, at).unwrap();
+            entries.push(tables.get(log(), position).await.unwrap().unwrap());
+            let before = Position::new(0, at - 1).unwrap();
+            at = tables.get(log(), before).await.unwrap().unwrap().header.snapshot_num;
+        }
+        let page = blobs.list("", None, 1_000).await.unwrap();
+        assert!(page.next.is_none(), "one page lists the objects");
+        let mut objects = BTreeMap::new();
+        for listed in page.blobs {
+            let got = blobs.get(&BlobKey::new(&listed.key).unwrap(), u64::MAX).await.unwrap();
+            let Got::Found { bytes, .. } = got else { panic!("{got:?}") };
+            objects.insert(listed.key, bytes);
+        }
+        let segments = tables.newest(log(), 9, true).await.unwrap();
+        Self { entries, segments, objects }
+    }
+
+    /// Asserts that all is as it is there.
+    pub(super) fn assert_is(&self, expected: &Self, what: &str) {
+        assert_eq!(self.segments, expected.segments, "{what}: L");
+        assert_eq!(self.entries, expected.entries, "{what}: the roots");
+        let keys = |stored: &Self| stored.objects.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(self), keys(expected), "{what}: the objects");
+        assert!(self.objects == expected.objects, "{what}: an object has changed");
+    }
+}
+
+/// Everything there can be.
+fn all() -> Rectangle {
+    let first = CellName { row: 0, column: 0 };
+    Rectangle { first, last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 } }
+}
+
+/// All cells by replaying the log.
+pub(super) async fn replayed(logs: &Logs, at: Position) -> Cells {
+    let read = logs.workbook(log(), Some(at), None).await.unwrap();
+    let cells = |sheet: SheetId| read.workbook.sheet(sheet).unwrap().cells_in(all()).collect();
+    read.workbook.sheets().map(|(sheet, _)| (sheet, cells(sheet))).collect()
+}
+
+/// All cells of these sheets, read through the snapshot at a position.
+pub(super) async fn cells(
+    logs: &Logs,
+    at: Position,
+    sheets: impl IntoIterator<Item = &SheetId>,
+) -> Cells {
+    let mut all_cells = Cells::new();
+    for sheet in sheets {
+        let (mut cells, mut from) = (Vec::new(), None);
+        loop {
+            let name = SheetName::Number(*sheet);
+            let (at, rectangle) = (Some(at), all());
+            let query = CellsQuery { sheet: name, rectangle, at, from, seen: None };
+            let read = logs.cells(log(), &query).await.unwrap();
+            cells.extend(read.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
+            from = read.next;
+            if from.is_none() {
+                break;
+            }
+        }
+        all_cells.insert(*sheet, cells);
+    }
+    all_cells
+}
+
+/// A text that hardly gets shorter.
+fn noise(seed: u32, bytes: usize) -> String {
+    let mut state = u64::from(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b'!' + u8::try_from(state % 90).unwrap())
+    };
+    std::iter::repeat_with(next).take(bytes).collect()
+}
+
+fn set(sheet: u32, cells: impl IntoIterator<Item = (u32, u32, Value)>) -> Operation {
+    let edit = |(row, column, value)| {
+        let (formula, format) = (None, None);
+        CellEdit { row, column, value: Some(value), formula, format }
+    };
+    let cells = cells.into_iter().map(edit).collect();
+    Operation::SetCells(SetCells { sheet: SheetId(sheet), cells }).validated().unwrap()
+}
+
+/// Texts of so many bytes in these rows.
+fn texts(sheet: u32, rows: impl IntoIterator<Item = u32>, bytes: usize) -> Operation {
+    let text = |row: u32| Value::Text(noise(sheet * 1_009 + row, bytes));
+    set(sheet, rows.into_iter().map(|row| (row, row % 3, text(row))))
+}
+
+/// Texts of which nothing is left when they are compressed.
+fn empty_words(sheet: u32, count: u32, bytes: usize) -> Operation {
+    let text = |row: u32| Value::Text(noise(row, 3).repeat(bytes / 3));
+    set(sheet, (0..count).map(|row| (row * 2, row % 3, text(row))))
+}
+
+fn sheet(number: u32) -> Operation {
+    let name = format!("more {number}");
+    Operation::AddSheet(AddSheet { sheet: SheetId(number), name })
+}
+
+fn insert_rows(before: u32, count: u32) -> Operation {
+    Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count })
+}
+
+fn delete_rows(spans: Spans) -> Operation {
+    Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
+}
+
+/// A young level; a flush; a long text in the young level again, behind moved rows; a merge of two
+/// levels into several chunks.
+pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
+    let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
+    vec![
+        vec![texts(0, [0, 5, 10], 300), sheet(1), texts(1, [0, 1], 100)],
+        vec![texts(0, 0..3, 1_500), sheet(2), empty_words(1, 11, 1_500), empty_words(2, 7, 999)],
+        vec![insert_rows(1, 3), texts(0, [2], 5_000), delete_rows(Spans::one(9, 2))],
+        // A level is merged with half as many bytes, estimated from cells.
+        vec![texts(0, 9..45, 1_500), set(0, numbers), insert_rows(20, 3), texts(1, [6, 8], 90)],
+    ]
+}
+
+/// A level with a chunk of one row; a merge that keeps it as it is, under moved rows.
+pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
+    let row = (0..MIN_STRIPE_COLUMNS).map(|column| (0, column, Value::Text(noise(column, 700))));
+    // A level is merged with half as many bytes, estimated from cells.
+    let number =
+        |at: u32| (20 + at / 20, at % 20, Value::Number(f64::from(at.wrapping_mul(0x9E37_79B9))));
+    vec![
+        vec![set(0, row), texts(0, [10, 11], 1_500)],
+        vec![insert_rows(0, 7), set(0, (0..6_500).map(number))],
+    ]
+}
+
+/// A merge that gives more tiles than a checkpoint names.
+pub(super) fn many_sheets(count: u32) -> Vec<Vec<Operation>> {
+    let sheets = (1..count).map(sheet);
+    let filled = (0..count).map(|number| texts(number, [number, number + 9], 400));
+    vec![sheets.chain(filled).collect()]
+}

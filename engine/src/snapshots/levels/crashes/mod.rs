@@ -1,0 +1,208 @@
+//! Crashes everywhere, of the worker and its builder together: at each request of a whole snapshot to
+//! tables, pending records, objects and queue, and each time in every way. Whatever happens, in the
+//! end there is exactly what an undisturbed run leaves, byte by byte, and it reads like a replay.
+
+mod history;
+mod run;
+
+use bytes::Bytes;
+use cellar_core::api::SnapshotStats;
+use cellar_core::limits::TARGET_CHUNK_BYTES;
+use cellar_core::snapshot_job::SnapshotJob;
+
+use self::history::{History, Stored, a_tile_that_stays, cells, flushes_and_a_merge, many_sheets};
+use self::run::Run;
+use super::checkpoint::MAX_RECENT_TILES;
+use super::tests::log;
+use crate::snapshots::faulty::Fault;
+
+/// Every way in which one request goes wrong.
+const FAULTS: [Fault; 7] = [
+    Fault::Refused,
+    Fault::ReplyLost,
+    Fault::Outage,
+    Fault::DiesBefore,
+    Fault::DiesAfter,
+    Fault::FreezesBefore,
+    Fault::FreezesAfter,
+];
+
+/// What an undisturbed run comes to.
+struct Undisturbed {
+    run: Run,
+    requests: usize,
+    stored: Stored,
+    stats: SnapshotStats,
+}
+
+/// Makes these snapshots undisturbed, and looks at each cell.
+async fn undisturbed(history: &History, before: Option<&Run>, work: &Work) -> Undisturbed {
+    let run = work.begin(history, before, vec![]).finish(&work.jobs, "undisturbed").await;
+    let (requests, stored) = (run.ports.trouble.requests(), run.stored().await);
+    assert_reads_like_a_replay(history, &run, &work.jobs, "undisturbed").await;
+    let stats = run.logs().stats(log(), None).await.unwrap().snapshot.unwrap();
+    Undisturbed { run, requests, stored, stats }
+}
+
+async fn assert_reads_like_a_replay(
+    history: &History,
+    run: &Run,
+    jobs: &[SnapshotJob],
+    what: &str,
+) {
+    for (job, expected) in history.jobs.iter().zip(&history.cells) {
+        if jobs.contains(job) {
+            let read = cells(&run.logs(), job.position, expected.keys()).await;
+            assert!(read == *expected, "{what}: cells at {}", job.position);
+        }
+    }
+}
+
+/// Which messages are sent, and how long functions may take.
+struct Work {
+    jobs: Vec<SnapshotJob>,
+    hasty: bool,
+}
+
+impl Work {
+    fn begin(&self, history: &History, before: Option<&Run>, planned: Vec<(usize, Fault)>) -> Run {
+        let run = Run::new(history, before, planned);
+        if self.hasty { run.hasty() } else { run }
+    }
+
+    /// Makes the snapshots with this going wrong: what is stored in the end is what it should be, and
+    /// what is read is a function of that.
+    async fn survives(
+        &self,
+        history: &History,
+        before: Option<&Run>,
+        planned: Vec<(usize, Fault)>,
+        expected: &Undisturbed,
+    ) {
+        let what = format!("{planned:?}");
+        let run = self.begin(history, before, planned).finish(&self.jobs, &what).await;
+        run.stored().await.assert_is(&expected.stored, &what);
+    }
+
+    /// Makes them again and again, with each request going wrong in each of these ways.
+    async fn survives_all(
+        &self,
+        history: &History,
+        before: Option<&Run>,
+        faults: &[Fault],
+    ) -> Undisturbed {
+        let expected = undisturbed(history, before, self).await;
+        for at in 0..expected.requests {
+            let reads = expected.run.ports.trouble.reads(at);
+            for fault in faults.iter().filter(|fault| !reads || !fault.is_after()) {
+                self.survives(history, before, vec![(at, *fault)], &expected).await;
+            }
+        }
+        expected
+    }
+}
+
+/// Makes the snapshots of a history one after the other; gives what is there after each.
+async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undisturbed> {
+    let mut made: Vec<Undisturbed> = Vec::new();
+    for job in &history.jobs {
+        let work = Work { jobs: vec![*job], hasty: false };
+        let before = made.last().map(|before| &before.run);
+        made.push(work.survives_all(history, before, faults).await);
+    }
+    made
+}
+
+/// The chunks of each level after each snapshot.
+fn chunks(made: &[Undisturbed]) -> Vec<Vec<u64>> {
+    let levels = |made: &Undisturbed| made.stats.levels.iter().map(|level| level.chunks).collect();
+    made.iter().map(levels).collect()
+}
+
+/// The first snapshots of a history with a young level and a flush.
+async fn young_and_flush() -> History {
+    let mut parts = flushes_and_a_merge();
+    parts.truncate(2);
+    History::of(parts).await
+}
+
+#[tokio::test]
+async fn snapshots_survive_whatever_fails_at_any_request() {
+    let history = History::of(flushes_and_a_merge()).await;
+    let made = survives_one_by_one(&history, &FAULTS).await;
+    assert_eq!(
+        chunks(&made),
+        [vec![0], vec![3], vec![3, 0], vec![4]],
+        "young, flush, young, merge"
+    );
+}
+
+#[tokio::test]
+async fn a_merge_that_keeps_a_tile_survives() {
+    let history = History::of(a_tile_that_stays()).await;
+    let made = survives_one_by_one(&history, &[Fault::DiesAfter]).await;
+    assert_eq!(chunks(&made), [[2], [2]], "a flush and a merge");
+    let large = |object: &&Bytes| object.len() > TARGET_CHUNK_BYTES / 2;
+    assert_eq!(made[1].stored.objects.values().filter(large).count(), 1, "the tile is kept");
+}
+
+#[tokio::test]
+async fn a_merge_of_more_tiles_than_a_checkpoint_names_survives() {
+    let sheets = u32::try_from(MAX_RECENT_TILES).unwrap() + 4;
+    let history = History::of(many_sheets(sheets)).await;
+    let made = survives_one_by_one(&history, &[Fault::DiesAfter]).await;
+    assert_eq!(chunks(&made), [[u64::from(sheets)]]);
+}
+
+#[tokio::test]
+async fn two_snapshots_at_once_survive() {
+    let history = young_and_flush().await;
+    // The later one's message comes first: it has to wait.
+    let work = Work { jobs: history.jobs.iter().rev().copied().collect(), hasty: false };
+    let faults = [Fault::Outage, Fault::DiesAfter, Fault::FreezesBefore];
+    work.survives_all(&history, None, &faults).await;
+}
+
+#[tokio::test]
+async fn functions_that_end_after_each_piece_survive() {
+    let history = young_and_flush().await;
+    let young = Work { jobs: history.jobs[..1].to_vec(), hasty: false };
+    let young = undisturbed(&history, None, &young).await;
+    let flush = Work { jobs: history.jobs[1..].to_vec(), hasty: true };
+    let made = flush.survives_all(&history, Some(&young.run), &FAULTS).await;
+    let at_once = Work { hasty: false, ..flush };
+    let at_once = undisturbed(&history, Some(&young.run), &at_once).await;
+    assert!(made.requests > at_once.requests, "functions end early");
+    made.stored.assert_is(&at_once.stored, "whoever made it");
+}
+
+#[tokio::test]
+async fn a_worker_that_wakes_up_beside_its_successor_changes_nothing() {
+    let history = young_and_flush().await;
+    let work = Work { jobs: history.jobs.clone(), hasty: false };
+    let expected = undisturbed(&history, None, &work).await;
+    for at in 0..expected.requests {
+        for fault in [Fault::FreezesBefore, Fault::FreezesAfter] {
+            for later in [1, 9] {
+                let planned = vec![(at, fault), (at + later, Fault::Wakes)];
+                work.survives(&history, None, planned, &expected).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_snapshots_survive_whatever_two_requests_fail() {
+    let history = young_and_flush().await;
+    let work = Work { jobs: history.jobs.clone(), hasty: false };
+    let expected = undisturbed(&history, None, &work).await;
+    for first in 0..expected.requests {
+        for second in first + 1..expected.requests + 10 {
+            for (one, other) in FAULTS.into_iter().flat_map(|one| FAULTS.map(|two| (one, two))) {
+                let planned = vec![(first, one), (second, other)];
+                work.survives(&history, None, planned, &expected).await;
+            }
+        }
+    }
+}

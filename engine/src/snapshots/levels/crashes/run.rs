@@ -1,0 +1,180 @@
+//! Snapshots that are made by functions of which one is in trouble.
+
+use std::sync::Arc;
+
+use cellar_core::entry::Content;
+use cellar_core::pending_snapshot::Outcome;
+use cellar_core::snapshot::keys::chunk_key;
+use cellar_core::snapshot::level::StoredTile;
+use cellar_core::snapshot_job::SnapshotJob;
+use tokio::task::JoinHandle;
+
+use super::super::checkpoint::Checkpoint;
+use super::super::tests::log;
+use super::history::{History, Stored};
+use crate::logs::Logs;
+use crate::ports::{Clock, Jobs, PendingSnapshots};
+use crate::snapshots::faulty::{Fault, FaultyPorts};
+use crate::snapshots::{LevelsBuilder, Snapshots};
+
+/// How long a function of Lambda may take, and for how long the queue hides its message.
+const FUNCTION_MS: u64 = 300_000;
+const QUEUE_VISIBILITY_S: u32 = 6 * 300;
+/// More than any one fault delays a snapshot.
+const PATIENCE_MS: u64 = 2 * 60 * 60 * 1_000;
+
+/// Functions that make snapshots of a log, one after the other.
+pub(super) struct Run {
+    pub(super) ports: Arc<FaultyPorts>,
+    /// The process that the next message is for.
+    process: Snapshots,
+    /// Workers that stand still.
+    frozen: Vec<JoinHandle<()>>,
+    function_ms: u64,
+}
+
+impl Run {
+    /// Over what a history has left so far.
+    pub(super) fn new(
+        history: &History,
+        stored: Option<&Run>,
+        planned: Vec<(usize, Fault)>,
+    ) -> Self {
+        let (mut tables, mut blobs, clock) = history.begin();
+        if let Some(before) = stored {
+            tables = before.ports.tables.copied();
+            blobs = before.ports.blobs.copied(clock.clone());
+        }
+        let ports = FaultyPorts::new(planned, tables, blobs, clock);
+        let process = process(&ports);
+        Self { ports, process, frozen: Vec::new(), function_ms: FUNCTION_MS }
+    }
+
+    /// With functions that end soon: each does one piece of work.
+    pub(super) fn hasty(mut self) -> Self {
+        self.function_ms = 1;
+        self
+    }
+
+    /// Sends these messages, and calls functions until none is left; then whoever stood still wakes
+    /// up, and nothing changes.
+    pub(super) async fn finish(mut self, jobs: &[SnapshotJob], what: &str) -> Self {
+        for job in jobs {
+            self.ports.queue.send(&job.encode()).await.unwrap();
+        }
+        self.drain(what).await;
+        if !self.frozen.is_empty() {
+            let before = self.stored().await;
+            self.ports.trouble.end();
+            for frozen in std::mem::take(&mut self.frozen) {
+                frozen.await.unwrap();
+            }
+            self.drain(what).await;
+            self.stored().await.assert_is(&before, &format!("{what}, woken up"));
+        }
+        self.ports.trouble.end();
+        assert!(self.ports.pending.is_empty(), "{what}: a record is left");
+        self.ports.assert_nothing_was_lost(what);
+        self
+    }
+
+    pub(super) async fn stored(&self) -> Stored {
+        Stored::read(&self.ports.tables, &self.ports.blobs).await
+    }
+
+    /// The log as a process reads it that knows nothing yet.
+    pub(super) fn logs(&self) -> Logs {
+        logs(&self.ports)
+    }
+
+    async fn drain(&mut self, what: &str) {
+        let began_ms = now_ms(&self.ports);
+        while !self.ports.queue.is_empty() {
+            if self.call().await {
+                self.assert_nothing_dangles(what).await;
+            } else {
+                self.ports.clock.advance_ms(5_000);
+            }
+            let took_ms = now_ms(&self.ports) - began_ms;
+            assert!(took_ms < PATIENCE_MS, "{what}: it does not come to an end");
+        }
+    }
+
+    /// Calls a function with the next message, as Lambda does; false if there is none that is shown.
+    async fn call(&mut self) -> bool {
+        let received = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop();
+        let Some(message) = received else { return false };
+        let job = SnapshotJob::decode(&message.body).unwrap();
+        let deadline_ms = now_ms(&self.ports) + self.function_ms;
+        let (worker, ports) = (self.process.clone(), Arc::clone(&self.ports));
+        let mut called = tokio::spawn(async move {
+            let outcome = worker.handle(job, &message.receipt, deadline_ms).await;
+            if matches!(outcome, Outcome::Done | Outcome::Drop) {
+                // If it stays, it comes back and is dropped.
+                let _ = Jobs::delete(ports.as_ref(), &message.receipt).await;
+            }
+        });
+        tokio::select! {
+            biased;
+            ended = &mut called => ended.unwrap(),
+            () = self.ports.trouble.died.notified() => {
+                called.abort();
+                assert!(called.await.unwrap_err().is_cancelled());
+                self.process = process(&self.ports);
+            }
+            () = self.ports.trouble.froze.notified() => {
+                self.frozen.push(called);
+                self.process = process(&self.ports);
+            }
+        }
+        true
+    }
+
+    /// Asserts that whatever is named is stored: by roots of entries, and by the checkpoint.
+    async fn assert_nothing_dangles(&self, what: &str) {
+        let ports = &self.ports;
+        let stored = self.stored().await;
+        let roots = stored.entries.iter().filter_map(|entry| match &entry.content {
+            Content::Snapshot { root, .. } => root.clone(),
+            _ => None,
+        });
+        let mut named: Vec<String> = roots.collect();
+        let last = SnapshotJob { log: log(), position: stored.entries[0].position };
+        let record = ports.pending.first_up_to(last).await.unwrap();
+        if let Some(record) = record.filter(|record| !record.checkpoint.is_empty()) {
+            named.extend(named_by(&Checkpoint::decode(&record.checkpoint).unwrap()));
+        }
+        for key in named {
+            assert!(stored.objects.contains_key(&key), "{what}: {key} is named and not stored");
+        }
+    }
+}
+
+/// A process of its own over these ports.
+fn process(ports: &Arc<FaultyPorts>) -> Snapshots {
+    let builder = LevelsBuilder::new(Arc::new(logs(ports)), Arc::clone(ports) as _);
+    ports.snapshots(Arc::new(builder))
+}
+
+fn logs(ports: &Arc<FaultyPorts>) -> Logs {
+    let (entries, segments) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
+    let (blobs, clock) = (Arc::clone(ports) as _, Arc::clone(&ports.clock) as _);
+    Logs::new(entries, segments, blobs, clock, Arc::clone(ports) as _)
+}
+
+fn now_ms(ports: &FaultyPorts) -> u64 {
+    ports.clock.now_ms()
+}
+
+/// The objects that a checkpoint names.
+fn named_by(checkpoint: &Checkpoint) -> Vec<String> {
+    let merge = checkpoint.merge.iter();
+    let tiles = merge.clone().flat_map(|merge| &merge.recent);
+    let tiles = tiles.filter_map(|tile| match tile.place.stored {
+        StoredTile::Chunk(chunk) => Some(chunk),
+        _ => None,
+    });
+    let chunks = merge.filter_map(|merge| merge.chain).chain(tiles);
+    let chunks = chunks.map(|chunk| chunk_key(log(), chunk.hash));
+    checkpoint.root.iter().cloned().chain(chunks).collect()
+}
