@@ -31,7 +31,26 @@ pub struct Children {
 /// [`SnapshotError::Shape`] for stripes that are not in order or have a tile that is no chunk, and
 /// [`SnapshotError::TooLong`] for a sheet of more tiles than a list of parts can name.
 pub fn pack_import(stripes: &[Stripe]) -> Result<(ImportIndex, Vec<PackedObject>), SnapshotError> {
-    let mut packer = Packer::new(PackLimits::IMPORT);
+    pack_within(stripes, PackLimits::IMPORT)
+}
+
+/// As [`pack_import`], with one chunk in the entry, whatever the sheet's size: for all but the first
+/// sheets of an import of many, whose indexes are checked in one request.
+///
+/// # Errors
+/// As [`pack_import`].
+pub fn pack_import_apart(
+    stripes: &[Stripe],
+) -> Result<(ImportIndex, Vec<PackedObject>), SnapshotError> {
+    let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, ..PackLimits::IMPORT };
+    pack_within(stripes, limits)
+}
+
+fn pack_within(
+    stripes: &[Stripe],
+    limits: PackLimits,
+) -> Result<(ImportIndex, Vec<PackedObject>), SnapshotError> {
+    let mut packer = Packer::new(limits);
     let packed = pack_stripes(stripes, &mut packer)?;
     let index = ImportIndex::new(packed);
     let index = index.map_err(|_| SnapshotError::Shape("an import has a tile that is no chunk"))?;
@@ -136,5 +155,42 @@ impl Children {
         let Self { tiles, parts, stripes, rows } = self;
         let all = [tiles, parts, stripes, rows].into_iter().flatten();
         all.map(|chunk| u64::from(chunk.bytes)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{chunk_of, span};
+    use super::*;
+    use crate::operation::Span;
+    use crate::snapshot::level::TilePlace;
+    use crate::snapshot::packed::{Bounds, unpack};
+
+    fn stripes(tiles: u32) -> Vec<Stripe> {
+        let place = |number| TilePlace {
+            rows: span(number, number + 1),
+            cells: 1,
+            stored: StoredTile::Chunk(chunk_of(number)),
+        };
+        let tiles = (0..tiles).map(place).collect();
+        vec![Stripe { columns: Span { first: 0, count: 128 }, tiles }]
+    }
+
+    #[test]
+    fn an_index_apart_is_one_chunk_in_its_entry_and_names_the_same_tiles() {
+        for tiles in [0, 1, 30, 400] {
+            let stripes = stripes(tiles);
+            let (index, _) = pack_import(&stripes).unwrap();
+            let (apart, objects) = pack_import_apart(&stripes).unwrap();
+            assert_eq!(apart.stripes().children().unwrap().count(), usize::from(tiles > 0));
+            assert!(index.to_bytes().len() >= apart.to_bytes().len());
+            let mut named = 0;
+            for object in &objects {
+                let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+                let children = IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap();
+                named += children.tiles.len();
+            }
+            assert_eq!(named, usize::try_from(tiles).unwrap());
+        }
     }
 }

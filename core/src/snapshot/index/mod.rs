@@ -24,7 +24,7 @@ pub(crate) mod tests;
 pub use axis_index::{AxisIndex, Pair};
 pub(super) use check::{check_chunk, ensure};
 pub use chunk::IndexChunk;
-pub use import::{Children, pack_import};
+pub use import::{Children, pack_import, pack_import_apart};
 pub use indexed::Indexed;
 pub use lookup::{Fetched, Loaded, Places};
 pub use pack::pack_level;
