@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::command::Case;
-use super::sheet_imports::{Cells, every_kind, write_workbook};
+use super::fake::Cells;
+use super::sheet_imports::{every_kind, write_workbook};
 
 const FILES: [&str; 3] = ["airports.csv", "seattle-weather.csv", "us-employment.csv"];
 

@@ -37,6 +37,9 @@ use uuid::Uuid;
 /// Cells of one page: small, so that every test of pages has some.
 const PAGE_CELLS: usize = 1_000;
 
+/// Cells by row and column.
+pub(crate) type Cells = BTreeMap<(u32, u32), Cell>;
+
 /// What goes wrong with the next request that is not a health check.
 #[derive(Debug, Clone)]
 pub(crate) enum Fault {
@@ -154,7 +157,7 @@ impl Fake {
     }
 
     /// The cells of all sheets, by name.
-    pub(crate) fn sheets(&self, id: LogId) -> Vec<(String, BTreeMap<(u32, u32), Cell>)> {
+    pub(crate) fn sheets(&self, id: LogId) -> Vec<(String, Cells)> {
         let (workbook, _) = self.lock().replay(id, None);
         let cells = workbook.sheets().map(|(id, sheet)| {
             let name = workbook.tabs().name(id).unwrap().to_owned();

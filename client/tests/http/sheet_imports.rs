@@ -1,6 +1,5 @@
 //! Imports of files as sheets of their own: interrupted anywhere, they happen once or not at all.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -15,9 +14,7 @@ use cellar_core::position::Position;
 use cellar_exchange::{OutCell, XlsxWriter};
 
 use super::block_on;
-use super::fake::{Fake, Fault};
-
-pub(crate) type Cells = BTreeMap<(u32, u32), Cell>;
+use super::fake::{Cells, Fake, Fault};
 
 /// An import of one file.
 struct Case {

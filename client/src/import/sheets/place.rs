@@ -75,7 +75,7 @@ impl<'a> Place<'a> {
         let reply = self.client.create(&request).await.map_err(nothing_imported)?;
         self.journal.spreadsheet = Some(reply.id);
         self.journal.save(&self.target.journal)?;
-        self.created = Some(reply.clone());
+        self.created = Some(reply);
         Ok(reply.id)
     }
 
