@@ -9,12 +9,8 @@ use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
 /// Some rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
-    /// The row of the sheet, from 0, from which the tile counts. Columns are those of the sheet.
-    pub first_row: u32,
-    /// The tile's rows, blank ones at its end excluded.
-    pub rows: u32,
-    /// The cells. A text of more than `MAX_TILE_TEXT_BYTES` is a `TileValue::Long`, and whole in
-    /// `long_texts`.
+    /// The cells, in rows and columns of the sheet. A text of more than `MAX_TILE_TEXT_BYTES` is a
+    /// `TileValue::Long`, and whole in `long_texts`.
     pub tile: Tile,
     /// The bodies of long texts, in the order in which their rows stand in the file.
     pub long_texts: Vec<LongBody>,
@@ -72,7 +68,7 @@ impl Block {
         }
         places.sort_unstable_by_key(|(row, number, _)| (*row, *number));
         places.into_iter().map(|(row, number, column)| BlockCell {
-            row: self.first_row.saturating_add(row),
+            row,
             column: number,
             value: self.value(column, row),
             formula: column.formulas.at(row),
@@ -131,8 +127,8 @@ impl BlockBuilder {
 
     /// Goes on with a row below the ones before.
     pub(crate) fn begin_row(&mut self, row: u32) {
-        let first = *self.first_row.get_or_insert(row);
-        self.row = row.saturating_sub(first);
+        self.first_row.get_or_insert(row);
+        self.row = row;
         self.row_start_bytes = self.text_bytes;
     }
 
@@ -146,7 +142,7 @@ impl BlockBuilder {
 
     /// The block so far, unless it has no cells.
     pub(crate) fn take(&mut self) -> Option<Block> {
-        let first_row = self.first_row.take().unwrap_or(0);
+        self.first_row = None;
         (self.row, self.text_bytes, self.row_start_bytes) = (0, 0, 0);
         if std::mem::take(&mut self.cells) == 0 {
             return None;
@@ -155,9 +151,8 @@ impl BlockBuilder {
         let columns: Vec<TileColumn> = filled
             .map(|column| std::mem::replace(column, TileColumn::new(column.column)))
             .collect();
-        let rows = columns.iter().map(TileColumn::end).max().unwrap_or(0);
         let long_texts = std::mem::take(&mut self.long_texts);
-        Some(Block { first_row, rows, tile: Tile { columns }, long_texts })
+        Some(Block { tile: Tile { columns }, long_texts })
     }
 
     /// A cell's value that is no text.
@@ -249,7 +244,7 @@ mod tests {
         builder.value(5, TileValue::Empty);
         assert!(builder.is_full(8));
         let block = builder.take().unwrap();
-        assert_eq!((block.first_row, block.rows), (7, 1));
+        assert_eq!((block.tile.first_row(), block.tile.end()), (Some(7), 8));
         let cells: Vec<_> =
             block.cells().map(|cell| (cell.row, cell.column, cell.format)).collect();
         assert_eq!(cells, [(7, 0, Some("0")), (7, 2, Some("0")), (7, 5, None)]);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use cellar_core::a1::{CellName, Range};
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
+use cellar_exchange::ColumnTypes;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Work with spreadsheets in Cellar: import, read, edit, export.
@@ -64,7 +65,7 @@ pub(super) struct Global {
 pub(super) enum Command {
     /// Create an empty spreadsheet and make it the current one
     Create(Create),
-    /// Import a CSV file into a new spreadsheet, or into an existing one
+    /// Import csv, xlsx, xlsb or ods into a new spreadsheet, or into an existing one
     Import(Import),
     /// Show cells
     Get(Get),
@@ -86,7 +87,7 @@ pub(super) enum Command {
     History(History),
     /// Show what differs between two positions
     Diff(Diff),
-    /// Write the cells to a CSV file
+    /// Write the cells to a csv or xlsx file
     Export(Export),
     /// Print the newest position
     #[command(after_help = "Examples:\n  cellar head\n  cellar head --json")]
@@ -128,39 +129,57 @@ pub(super) struct Create {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Numbers, dates and booleans are recognised, a column at a time, and only where nothing of the text \
-is lost: every cell shows as the text of its field. Up to 16 MB and 100,000 cells; larger files \
-are not supported yet: split them.
+csv and tsv of any size; xlsx, xlsb and ods (a sheet of theirs each) of up to 20 million cells. Each \
+sheet of the file becomes a sheet of the spreadsheet, all of them in one entry of its history, or \
+nothing does. With --sheet, up to 100,000 cells go into a sheet that is there, as edits.
 
-An interrupted import goes on where it was when the same command is run again.
+In csv, numbers, dates and booleans are recognised, a column at a time, and only where nothing of \
+the text is lost: every cell shows as the text of its field.
+
+An interrupted import is finished when the same command is run again; nothing happens twice.
 
 Examples:
   cellar import airports.csv
-  cellar import prices.tsv --text              # keep everything as text
-  cellar import more.csv --into ID --at B2     # into an existing spreadsheet
-  cellar import costs.csv --into ID --sheet Costs
-  cellar import export.csv --delimiter semicolon --ragged pad")]
+  cellar import budget.xlsx
+  cellar import prices.tsv --text                 # keep everything as text
+  cellar import export.csv --delimiter semicolon --types A=text,C=number
+  cellar import budget.xlsx --into ID             # as new sheets of a spreadsheet
+  cellar import budget.xlsx --into ID --sheets Costs,Plan
+  cellar import prices.csv --into ID --replace Prices
+  cellar import more.csv --into ID --sheet Costs --at A120")]
 pub(super) struct Import {
-    /// The CSV file, UTF-8
+    /// The file: csv or tsv in UTF-8, xlsx, xlsb or ods
     pub(super) file: PathBuf,
     /// Import into this spreadsheet (`-s` does the same) instead of a new one
     #[arg(long, value_name = "ID")]
     pub(super) into: Option<LogId>,
-    /// Where the top left field goes, in an existing spreadsheet
-    #[arg(long, value_name = "CELL", default_value = "A1")]
-    pub(super) at: CellName,
-    /// The sheet of an existing spreadsheet; without it the first
+    /// Take the place, and the name, of this sheet of an existing spreadsheet
+    #[arg(long, value_name = "NAME", conflicts_with = "sheet")]
+    pub(super) replace: Option<String>,
+    /// Set cells of this sheet of an existing spreadsheet, as edits; others stay
     #[arg(long, value_name = "NAME")]
     pub(super) sheet: Option<String>,
-    /// What separates fields; comma, or tab for .tsv files
+    /// Where the first cell goes in that sheet; without it A1
+    #[arg(long, value_name = "CELL", requires = "sheet")]
+    pub(super) at: Option<CellName>,
+    /// The sheets of a workbook that are wanted; without it all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(super) sheets: Vec<String>,
+    /// What separates fields of csv; comma, or tab for .tsv files
     #[arg(long, value_enum)]
     pub(super) delimiter: Option<Delimiter>,
-    /// What to do with rows that have another number of fields than the first
+    /// What to do with rows of csv that have another number of fields than the first
     #[arg(long, value_enum, default_value_t = Ragged::Error)]
     pub(super) ragged: Ragged,
-    /// Keep everything as text
-    #[arg(long)]
+    /// What columns of csv are: A=text,C=number with text, number, date or boolean, or one for all
+    #[arg(long, value_name = "TYPES")]
+    pub(super) types: Option<ColumnTypes>,
+    /// Keep everything in csv as text
+    #[arg(long, conflicts_with = "types")]
     pub(super) text: bool,
+    /// Read the file, say what is in it, and send nothing
+    #[arg(long, conflicts_with_all = ["sheet", "restart"])]
+    pub(super) dry_run: bool,
     /// Forget an interrupted run and begin anew
     #[arg(long)]
     pub(super) restart: bool,
@@ -281,24 +300,43 @@ pub(super) struct History {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+csv and tsv have one sheet, each cell as it is shown; xlsx has all of them, with formulas and number \
+formats.
+
 Examples:
   cellar export airports.csv
+  cellar export budget.xlsx                    # all sheets
   cellar export airports.csv --force
   cellar export costs.csv --sheet Costs
   cellar export yesterday.csv --at 0.42
-  cellar export - | head")]
+  cellar export - | head
+  cellar export --format xlsx - > budget.xlsx")]
 pub(super) struct Export {
     /// The file; - is standard output
     pub(super) file: PathBuf,
+    /// The format; without it as the file's name ends, and else csv
+    #[arg(long, value_enum)]
+    pub(super) format: Option<ExportFormat>,
     /// Export the cells as they were at this position, segment.num
     #[arg(long, value_name = "POSITION")]
     pub(super) at: Option<Position>,
-    /// The sheet; without it the first
+    /// The sheet; without it the first, and in xlsx all
     #[arg(long, value_name = "NAME")]
     pub(super) sheet: Option<String>,
+    /// Write formulas into csv instead of what they gave
+    #[arg(long)]
+    pub(super) formulas: bool,
     /// Replace the file if it exists
     #[arg(long)]
     pub(super) force: bool,
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ExportFormat {
+    Csv,
+    Tsv,
+    Xlsx,
 }
 
 #[derive(Debug, Args)]
@@ -349,7 +387,11 @@ mod tests {
             "cellar get -r A1:G20 --at 0.3 --json",
             "cellar --url http://h health",
             "cellar import a.csv --ragged pad --delimiter tab",
+            "cellar import a.csv --types A=text,C=number --dry-run",
+            "cellar import a.xlsx --sheets One,Two --replace Costs",
+            "cellar import a.csv --sheet Costs --at B2",
             "cellar export -",
+            "cellar export - --format xlsx --sheet Costs",
             "cellar set A1 1 --cost --json",
             "cellar --cost head",
             "cellar rows insert 3 --count 2 --sheet Costs",
@@ -377,6 +419,11 @@ mod tests {
             "cellar history --limit 0",
             "cellar create --nonce=",
             "cellar get --range nonsense",
+            "cellar import a.csv --at B2",
+            "cellar import a.csv --types A=words",
+            "cellar import a.csv --types A=text --text",
+            "cellar import a.csv --sheet A --replace B",
+            "cellar export a --format pdf",
             "cellar rows",
             "cellar rows insert 3 --count 0",
             "cellar rows delete",

@@ -96,6 +96,21 @@ pub(super) enum CliError {
         help("run the same command again: it goes on where it was, and nothing happens twice")
     )]
     Stopped { done: usize, cells: usize },
+    #[error("the import was interrupted: nothing of it is in a spreadsheet")]
+    #[diagnostic(
+        code(cellar::import::stopped),
+        help(
+            "run the same command again when you like; what was uploaded is deleted by itself after \
+             three days"
+        )
+    )]
+    StoppedBefore,
+    #[error("the import was interrupted at its end: it is not known whether it got through")]
+    #[diagnostic(
+        code(cellar::import::stopped),
+        help("run the same command again: it finds out, and nothing happens twice")
+    )]
+    StoppedAtTheEnd,
     #[error("not everything is reachable: {missing}")]
     #[diagnostic(
         code(cellar::unhealthy),

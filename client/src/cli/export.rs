@@ -1,20 +1,22 @@
 //! `cellar export`
 
-use std::io;
+use std::io::{self, IsTerminal as _, Seek as _};
 use std::path::Path;
 
-use super::args;
+use super::args::{self, ExportFormat};
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
-use crate::CellsQuery;
-use crate::export::{ExportError, fetch};
+use crate::export::{CsvStyle, ExportError, Exported, fetch_csv, fetch_xlsx};
+use crate::table::escape;
+use crate::{CellsQuery, Client};
 
 pub(super) async fn run(
     context: &Context,
     output: &Output,
     args: args::Export,
 ) -> Result<(), CliError> {
+    let format = format(&args)?;
     let to_stdout = args.file == Path::new("-");
     if to_stdout && output.json {
         return Err(CliError::usage(
@@ -22,45 +24,127 @@ pub(super) async fn run(
             "export to a file, or leave out --json",
         ));
     }
+    if to_stdout && format == ExportFormat::Xlsx && io::stdout().is_terminal() {
+        return Err(CliError::usage(
+            "a terminal cannot show xlsx",
+            "export to a file: cellar export FILE.xlsx",
+        ));
+    }
     // Found before the work, and once more when the file is moved into place.
     if !to_stdout && !args.force && args.file.exists() {
         return Err(ExportError::Exists { path: args.file }.into());
     }
-    let spreadsheet = context.spreadsheet()?;
     let client = context.client()?;
-    let seen = context.seen(&client, spreadsheet);
-    let is_first = args.sheet.is_none();
-    let query = CellsQuery { sheet: args.sheet, at: args.at, seen, ..CellsQuery::default() };
-    let progress = Spinner::new(output);
-    let fetched = fetch(&client, spreadsheet, query, |cells| progress.cells(cells)).await?;
-    progress.end();
+    let exported = export(context, output, &client, &args, format).await?;
     if to_stdout {
-        fetched.write_to(io::stdout().lock())?;
         return Ok(());
     }
-    let exported = fetched.write_file(&args.file, args.force)?;
+    let spreadsheet = context.spreadsheet()?;
     if args.at.is_none() {
-        let first_sheet = is_first.then_some(exported.sheet);
+        let first = exported.sheets.first().filter(|_| args.sheet.is_none());
         let at = (exported.position, exported.epoch);
-        context.saw(&client, spreadsheet, at, first_sheet);
+        context.saw(&client, spreadsheet, at, first.map(|sheet| sheet.sheet));
     }
+    let sheets = exported.sheets.iter().map(|sheet| {
+        serde_json::json!({
+            "name": sheet.name,
+            "rows": sheet.rows,
+            "columns": sheet.columns,
+            "cells": sheet.cells,
+        })
+    });
     output.result(&serde_json::json!({
         "spreadsheet": spreadsheet,
         "file": args.file.display().to_string(),
         "position": exported.position,
-        "rows": exported.rows,
-        "columns": exported.columns,
-        "cells": exported.cells,
+        "cells": cells(&exported),
+        "sheets": sheets.collect::<Vec<_>>(),
     }))?;
-    output.say(format!(
-        "{}: {} of {}, {}, at {}",
-        args.file.display(),
-        count(exported.rows, "row", "rows"),
-        count(exported.columns, "field", "fields"),
-        count(exported.cells, "cell", "cells"),
-        exported.position
-    ))?;
+    output.say(summary(&args.file, &exported))?;
     Ok(())
+}
+
+/// Reads the cells, and writes them.
+async fn export(
+    context: &Context,
+    output: &Output,
+    client: &Client,
+    args: &args::Export,
+    format: ExportFormat,
+) -> Result<Exported, CliError> {
+    let spreadsheet = context.spreadsheet()?;
+    let seen = context.seen(client, spreadsheet);
+    let (sheet, at) = (args.sheet.clone(), args.at);
+    let query = CellsQuery { sheet, at, seen, ..CellsQuery::default() };
+    let to_stdout = args.file == Path::new("-");
+    let spinner = Spinner::new(output);
+    let progress = |cells| spinner.cells(cells);
+    if format == ExportFormat::Xlsx {
+        let fetched = fetch_xlsx(client, spreadsheet, query, progress).await?;
+        spinner.end();
+        if !to_stdout {
+            return Ok(fetched.write_file(&args.file, args.force)?);
+        }
+        // Its parts are not written one behind the other.
+        let mut whole = tempfile::tempfile()?;
+        let exported = fetched.write_to(&mut whole)?;
+        whole.rewind()?;
+        io::copy(&mut whole, &mut io::stdout().lock())?;
+        return Ok(exported);
+    }
+    let delimiter = if format == ExportFormat::Tsv { b'\t' } else { b',' };
+    let style = CsvStyle { delimiter, formulas: args.formulas };
+    let fetched = fetch_csv(client, spreadsheet, query, style, progress).await?;
+    spinner.end();
+    Ok(match to_stdout {
+        true => fetched.write_to(io::stdout().lock())?,
+        false => fetched.write_file(&args.file, args.force)?,
+    })
+}
+
+/// The format that is asked for, or that the file's name says.
+fn format(args: &args::Export) -> Result<ExportFormat, CliError> {
+    let extension = args.file.extension().unwrap_or_default().to_ascii_lowercase();
+    let format = match (args.format, extension.to_str().unwrap_or_default()) {
+        (Some(format), _) => format,
+        (None, "xlsx") => ExportFormat::Xlsx,
+        (None, "tsv" | "tab") => ExportFormat::Tsv,
+        (None, other @ ("xls" | "xlsm" | "xlsb" | "ods" | "numbers" | "json" | "parquet")) => {
+            return Err(CliError::usage(
+                format!("{other} cannot be written"),
+                "name a .csv, .tsv or .xlsx file, or give --format",
+            ));
+        }
+        (None, _) => ExportFormat::Csv,
+    };
+    if format == ExportFormat::Xlsx && args.formulas {
+        return Err(CliError::usage(
+            "--formulas is about csv: xlsx has formulas, and what they gave, anyway",
+            "leave it out",
+        ));
+    }
+    Ok(format)
+}
+
+fn cells(exported: &Exported) -> u64 {
+    exported.sheets.iter().map(|sheet| sheet.cells).sum()
+}
+
+fn summary(file: &Path, exported: &Exported) -> String {
+    let cells = count(cells(exported), "cell", "cells");
+    let (file, position) = (file.display(), exported.position);
+    match exported.sheets.as_slice() {
+        [sheet] => {
+            let rows = count(sheet.rows, "row", "rows");
+            let columns = count(sheet.columns, "field", "fields");
+            let name = escape(&sheet.name);
+            format!("{file}: {rows} of {columns}, {cells}, sheet {name} at {position}")
+        }
+        sheets => {
+            let sheets = count(u64::try_from(sheets.len()).unwrap_or(u64::MAX), "sheet", "sheets");
+            format!("{file}: {sheets}, {cells}, at {position}")
+        }
+    }
 }
 
 /// A count of cells while they are read; only on a terminal.
@@ -84,5 +168,36 @@ impl Spinner {
 
     fn end(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_in_the_name_unless_it_is_given() {
+        let format = |file: &str, format| {
+            super::format(&args::Export {
+                file: file.into(),
+                format,
+                at: None,
+                sheet: None,
+                formulas: false,
+                force: false,
+            })
+        };
+        for (file, given, expected) in [
+            ("a.csv", None, ExportFormat::Csv),
+            ("a.XLSX", None, ExportFormat::Xlsx),
+            ("a.tsv", None, ExportFormat::Tsv),
+            ("a.txt", None, ExportFormat::Csv),
+            ("-", None, ExportFormat::Csv),
+            ("a.csv", Some(ExportFormat::Xlsx), ExportFormat::Xlsx),
+            ("a.ods", Some(ExportFormat::Csv), ExportFormat::Csv),
+        ] {
+            assert_eq!(format(file, given).unwrap(), expected, "{file}");
+        }
+        assert!(matches!(format("a.ods", None), Err(CliError::Usage { .. })));
     }
 }

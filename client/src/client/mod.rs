@@ -3,6 +3,7 @@
 mod address;
 mod body;
 mod diff;
+mod imports;
 mod objects;
 mod retry;
 mod subject;

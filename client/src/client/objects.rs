@@ -1,5 +1,7 @@
 //! Large entries: their objects go to the store and come from it directly (design `2-log.md` §4).
 
+use std::collections::BTreeMap;
+
 use cellar_core::api::{
     AppendReply, CompleteRequest, ExternalView, MovedSheet, MutationView, UploadReply,
     UploadRequest, hexadecimal,
@@ -25,6 +27,13 @@ pub(crate) fn sha256(object: &[u8]) -> String {
     hexadecimal(&Sha256::digest(object))
 }
 
+/// The one request by which an object may be uploaded.
+pub(super) struct Grant<'a> {
+    pub(super) method: &'a str,
+    pub(super) url: &'a str,
+    pub(super) headers: &'a BTreeMap<String, String>,
+}
+
 impl Client {
     /// `POST /v1/spreadsheets/{id}/uploads`: asks for the request by which an object may be
     /// uploaded. Nothing is changed by it.
@@ -48,13 +57,23 @@ impl Client {
     /// so the repetition of one whose answer was lost is refused. Only
     /// [`Client::complete_upload`] finds out.
     pub async fn upload(&self, grant: &UploadReply, object: Vec<u8>) -> Result<(), ClientError> {
+        let UploadReply { method, url, headers, .. } = grant;
+        self.put_object(Grant { method, url, headers }, object).await
+    }
+
+    /// Uploads an object as it was granted.
+    pub(super) async fn put_object(
+        &self,
+        grant: Grant<'_>,
+        object: Vec<u8>,
+    ) -> Result<(), ClientError> {
         let fault = |why: &str| ClientError::NotUnderstood {
             url: self.url().to_owned(),
             why: format!("it grants an upload that cannot be made: {why}"),
         };
         let method = Method::from_bytes(grant.method.as_bytes());
         let mut headers = HeaderMap::new();
-        for (name, value) in &grant.headers {
+        for (name, value) in grant.headers {
             let name = name.parse::<HeaderName>().map_err(|_| fault("a header's name"))?;
             let value = HeaderValue::from_str(value).map_err(|_| fault("a header's value"))?;
             if name == CONTENT_LENGTH && value.as_bytes() != object.len().to_string().as_bytes() {
@@ -65,7 +84,7 @@ impl Client {
         let bytes = u64::try_from(object.len()).unwrap_or(u64::MAX);
         let request = ObjectRequest {
             method: method.map_err(|_| fault("its method"))?,
-            url: object_url(&grant.url).ok_or_else(|| fault("its URL"))?,
+            url: object_url(grant.url).ok_or_else(|| fault("its URL"))?,
             headers,
             body: Some(object),
             max_bytes: MAX_REPLY_BODY_BYTES,

@@ -3,7 +3,16 @@
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
 
-use super::rows::SparseRow;
+use serde::{Deserialize, Serialize};
+
+/// The cells of one row that are not blank, by column.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct SparseRow {
+    /// The row, from 0.
+    pub(super) row: u32,
+    /// Column, from 0, and text.
+    pub(super) fields: Vec<(u32, String)>,
+}
 
 /// A temporary file of rows, without a name: it is gone with the process.
 #[derive(Debug)]

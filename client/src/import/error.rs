@@ -2,15 +2,22 @@
 
 use std::path::PathBuf;
 
+use cellar_core::a1::CellName;
 use cellar_core::count::{count, grouped};
 use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS, MAX_TEXT_BYTES};
+use cellar_core::limits::MAX_SHEETS;
+use cellar_core::snapshot::SnapshotError;
+use cellar_exchange::ReadError;
 
-use super::{IMPORT_MAX_BYTES, IMPORT_MAX_CELLS};
+use super::edits::{MAX_EDIT_FILE_BYTES, MAX_EDITED_CELLS};
 use crate::ClientError;
 use crate::files::FileError;
+use crate::table::escape;
 
-/// Why an import ended. Lines are counted from 1; columns are named as in the file, from 1.
+/// What to do where a file is too large for edits.
+const AS_SHEET: &str = "import it as a sheet of its own, of any size: leave out --sheet (and --at)";
+
+/// Why an import ended.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ImportError {
     /// The file cannot be read.
@@ -22,155 +29,104 @@ pub enum ImportError {
         /// What the system says.
         source: std::io::Error,
     },
-    /// More bytes than one import takes.
-    #[error("{} has more than {IMPORT_MAX_BYTES} bytes (16 MB)", path.display())]
-    #[diagnostic(
-        code(cellar::import::file_too_large),
-        help("larger files are not supported yet: split this one, and import each part")
+    /// What is in the file cannot be imported.
+    #[error("{}: {}", path.display(), escape(&source.to_string()))]
+    #[diagnostic(code(cellar::import::file))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, where, and what to do.
+        source: Box<ReadError>,
+        /// Which options help.
+        #[help]
+        advice: Option<String>,
+    },
+    /// A sheet of the file that was asked for is not in it.
+    #[error("the file has no sheet `{}`", escape(name))]
+    #[diagnostic(code(cellar::import::not_in_file), help("{}", in_the_file(sheets)))]
+    NotInFile {
+        /// Its name.
+        name: String,
+        /// The names of those that are.
+        sheets: Vec<String>,
+    },
+    /// A file with other than one sheet, where one is needed.
+    #[error("{what} takes one sheet, and the file has {}", grouped(*sheets))]
+    #[diagnostic(code(cellar::import::one_sheet), help("choose one of them with --sheets NAME"))]
+    OneSheet {
+        /// What takes one sheet.
+        what: &'static str,
+        /// How many there are.
+        sheets: usize,
+    },
+    /// A row that fits no chunk.
+    #[error("row {row} is too large to be stored, from column {column} on")]
+    #[diagnostic(code(cellar::import::row_too_large), help("shorten its texts, or split it"))]
+    RowTooLarge {
+        /// The row, from 1.
+        row: u64,
+        /// The first column of the part that is too large.
+        column: String,
+    },
+    /// A sheet with more chunks than an index can name.
+    #[error("sheet `{}` is too large: {why}", escape(name))]
+    #[diagnostic(code(cellar::import::sheet_too_large), help("import the file in parts"))]
+    SheetTooLarge {
+        /// Its name.
+        name: String,
+        /// What is too large.
+        why: SnapshotError,
+    },
+    /// More sheets than a spreadsheet has.
+    #[error(
+        "with these sheets the spreadsheet would have {sheets}, at most {MAX_SHEETS} are allowed"
     )]
+    #[diagnostic(
+        code(cellar::import::too_many_sheets),
+        help("import into a new spreadsheet, or choose some with --sheets; nothing was imported")
+    )]
+    TooManySheets {
+        /// How many there would be.
+        sheets: usize,
+    },
+    /// The spreadsheet has no sheet of this name.
+    #[error("the spreadsheet has no sheet `{name}`")]
+    #[diagnostic(
+        code(cellar::import::unknown_sheet),
+        help("there are {sheets}; `cellar sheets add NAME` adds one")
+    )]
+    UnknownSheet {
+        /// The name, control characters escaped.
+        name: String,
+        /// The names of the sheets that there are.
+        sheets: String,
+    },
+    /// More bytes than one import as edits takes.
+    #[error("{} has more than {} MB", path.display(), MAX_EDIT_FILE_BYTES >> 20)]
+    #[diagnostic(code(cellar::import::file_too_large), help("{AS_SHEET}"))]
     FileTooLarge {
         /// The file.
         path: PathBuf,
     },
-    /// More cells than one import takes.
-    #[error(
-        "line {line}: the file has more than {} cells that are not empty",
-        grouped(IMPORT_MAX_CELLS)
-    )]
+    /// More cells than one import as edits takes.
+    #[error("the file has more than {} cells, what goes in as edits", grouped(MAX_EDITED_CELLS))]
+    #[diagnostic(code(cellar::import::too_many_cells), help("{AS_SHEET}"))]
+    TooManyCells,
+    /// The cells would go beyond the last row or column.
+    #[error("the file does not fit into the sheet at that place")]
+    #[diagnostic(code(cellar::import::outside_sheet), help("give another place with --at"))]
+    OutsideSheet,
+    /// A cell that, written down for its way, is too long for one mutation.
+    #[error("{cell} of the file takes {} bytes on its way, too many for an edit", grouped(*bytes))]
     #[diagnostic(
-        code(cellar::import::too_many_cells),
-        help("larger files are not supported yet: split this one, and import each part")
+        code(cellar::import::encoded_too_long),
+        help("control characters take six bytes each: shorten it or take them out")
     )]
-    TooManyCells {
-        /// The line of the first cell that is too many.
-        line: u64,
-    },
-    /// Not text, but a workbook.
-    #[error("this is an Excel or OpenDocument workbook, not CSV")]
-    #[diagnostic(
-        code(cellar::import::workbook),
-        help("save it as CSV (UTF-8) first: that is one of the choices of \"Save as\"")
-    )]
-    Workbook,
-    /// UTF-16 text.
-    #[error("the file is UTF-16, not UTF-8")]
-    #[diagnostic(
-        code(cellar::import::utf16),
-        help("convert it: iconv -f UTF-16 -t UTF-8 FILE > converted.csv")
-    )]
-    Utf16,
-    /// Bytes that are not UTF-8.
-    #[error("line {line}: the file is not UTF-8 text, at byte {byte} (of the file, from 0)")]
-    #[diagnostic(
-        code(cellar::import::not_utf8),
-        help(
-            "convert it: iconv -f LATIN1 -t UTF-8 FILE > converted.csv (or -f WINDOWS-1252, if \
-             it came from Excel)"
-        )
-    )]
-    NotUtf8 {
-        /// The line.
-        line: u64,
-        /// The offset of the first byte that is wrong.
-        byte: usize,
-    },
-    /// Nothing in it.
-    #[error("the file is empty: there is nothing to import")]
-    #[diagnostic(code(cellar::import::empty))]
-    Empty,
-    /// A quote that is opened and never closed.
-    #[error("line {line}: a quote is opened here and never closed")]
-    #[diagnostic(
-        code(cellar::import::unclosed_quote),
-        help("close it; a quote inside a quoted field is written twice: \"say \"\"hello\"\"\"")
-    )]
-    UnclosedQuote {
-        /// The line where it is opened.
-        line: u64,
-    },
-    /// Text behind a closing quote.
-    #[error("line {line}: there is text between a closing quote and the end of its field")]
-    #[diagnostic(
-        code(cellar::import::text_after_quote),
-        help(
-            "a quote inside a quoted field is written twice (\"say \"\"hello\"\"\"); perhaps a \
-             quote is missing on a line above"
-        )
-    )]
-    TextAfterQuote {
-        /// The line.
-        line: u64,
-    },
-    /// A row with another number of fields than the first.
-    #[error("line {line}: the number of fields is {fields} here, and {expected} in the first row")]
-    #[diagnostic(
-        code(cellar::import::ragged),
-        help(
-            "correct the line, or give `--ragged pad` to fill short rows with empty cells; is \
-             --delimiter right?"
-        )
-    )]
-    Ragged {
-        /// The line.
-        line: u64,
-        /// Its fields.
-        fields: usize,
-        /// The fields of the first row.
-        expected: usize,
-    },
-    /// A field that is too long for a cell.
-    #[error(
-        "line {line}, column {column}: the text has {bytes} bytes, a cell holds at most \
-         {MAX_TEXT_BYTES}"
-    )]
-    #[diagnostic(
-        code(cellar::import::text_too_long),
-        help("shorten it; if it is many lines long, a quote may be missing at its end")
-    )]
-    TextTooLong {
-        /// The line where its row begins.
-        line: u64,
-        /// The column, from 1.
-        column: u64,
-        /// Its bytes.
-        bytes: usize,
-    },
-    /// A field of control characters, which take six bytes each on their way.
-    #[error(
-        "line {line}, column {column}: the text has too many control characters to be sent \
-         ({bytes} bytes as JSON)"
-    )]
-    #[diagnostic(code(cellar::import::text_too_long_encoded), help("is this a text file?"))]
     EncodedTooLong {
-        /// The line where its row begins.
-        line: u64,
-        /// The column, from 1.
-        column: u64,
+        /// The cell, as the file has it.
+        cell: CellName,
         /// Its bytes as JSON.
         bytes: usize,
-    },
-    /// The file does not fit the sheet, from the cell where it is to begin.
-    #[error("the file reaches beyond the last row ({MAX_ROWS}) or column ({MAX_COLUMNS})")]
-    #[diagnostic(code(cellar::import::outside_sheet), help("begin further up or left: --at"))]
-    OutsideSheet,
-    /// The CSV reader gave up.
-    #[error("the file cannot be read as CSV: {why}")]
-    #[diagnostic(code(cellar::import::csv))]
-    Csv {
-        /// What it says.
-        why: String,
-    },
-    /// A sheet that the spreadsheet does not have.
-    #[error("there is no sheet `{name}`; there are {sheets}")]
-    #[diagnostic(
-        code(cellar::unknown_sheet),
-        help("nothing was sent; `cellar sheets` lists the sheets")
-    )]
-    UnknownSheet {
-        /// The name.
-        name: String,
-        /// The sheets that there are.
-        sheets: String,
     },
     /// Others have deleted the sheet meanwhile: nothing of the import is left.
     #[error(
@@ -200,11 +156,27 @@ pub enum ImportError {
         /// The journal.
         path: PathBuf,
     },
+    /// The file is not what an interrupted run of the same import was about to append.
+    #[error(
+        "the file has changed since an interrupted run of this import, and it is not known whether \
+         that one got through"
+    )]
+    #[diagnostic(
+        code(cellar::import::file_changed),
+        help(
+            "look whether it is there: cellar history -s {spreadsheet}; to import the file as it \
+             is now: --restart"
+        )
+    )]
+    FileChanged {
+        /// Where it was to go.
+        spreadsheet: LogId,
+    },
     /// The journal or its lock cannot be used.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// A call failed; what had been acknowledged stays, the journal is kept.
+    /// A call failed while edits were sent; what had been acknowledged stays, the journal is kept.
     #[error("after {} of {} cells: {source}", grouped(*acknowledged), grouped(*cells))]
     #[diagnostic(code(cellar::import::interrupted), help("{advice}"))]
     Interrupted {
@@ -217,4 +189,46 @@ pub enum ImportError {
         /// Why the call failed.
         source: Box<ClientError>,
     },
+    /// A call failed before anything was in the log.
+    #[error("nothing was imported: {source}")]
+    #[diagnostic(code(cellar::import::nothing_imported), help("{advice}"))]
+    NothingImported {
+        /// What to do.
+        advice: String,
+        /// Why the call failed.
+        source: Box<ClientError>,
+    },
+    /// The last call may have got through.
+    #[error("it is not known whether the import got through: {source}")]
+    #[diagnostic(code(cellar::import::uncertain), help("{advice}"))]
+    Uncertain {
+        /// What to do.
+        advice: String,
+        /// Why its answer is not known.
+        source: Box<ClientError>,
+    },
+    /// The server has appended a sheet as one that changes nothing.
+    #[error("sheet `{name}` was refused: {why}")]
+    #[diagnostic(
+        code(cellar::import::refused),
+        help("import it again when that is solved; sheets before it are in the spreadsheet")
+    )]
+    Refused {
+        /// The sheet, control characters escaped.
+        name: String,
+        /// What the server says, control characters escaped.
+        why: String,
+    },
+}
+
+fn in_the_file(sheets: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let mut names: Vec<String> = sheets.iter().take(SHOWN).map(|name| escape(name)).collect();
+    if sheets.len() > SHOWN {
+        names.push("…".to_owned());
+    }
+    match sheets {
+        [] => "csv has one sheet without a name: leave out --sheets".to_owned(),
+        _ => format!("there are {}", names.join(", ")),
+    }
 }

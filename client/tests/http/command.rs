@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 use cellar::profile::Profile;
 
 use super::fake::{Fake, Fault};
+use super::sheet_imports::{every_kind, write_workbook};
 
 /// The id of no spreadsheet.
 const UNKNOWN: &str = "00000000-0000-0000-0000-000000000000";
@@ -23,6 +24,11 @@ impl Case {
             Profile { token: Some("the-token".into()), ..Profile::new(case.fake.url.clone()) };
         profile.save(case.folder.path()).unwrap();
         case
+    }
+
+    /// A file in the folder.
+    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
@@ -100,7 +106,9 @@ fn a_file_goes_in_and_comes_out() {
     let case = Case::new();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/seattle-weather.csv");
     let imported = case.json(&["import", file]);
-    assert_eq!((imported["rows"].as_u64(), imported["columns"].as_u64()), (Some(1_462), Some(6)));
+    let sheet = &imported["sheets"][0];
+    assert_eq!((sheet["rows"].as_u64(), sheet["columns"].as_u64()), (Some(1_462), Some(6)));
+    assert_eq!(imported["types"][0]["kind"], "dates");
     let first = case.text(&["export", "-"]);
     assert_eq!(first, std::fs::read_to_string(file).unwrap());
     let output = case.run(&["get"]);
@@ -108,7 +116,7 @@ fn a_file_goes_in_and_comes_out() {
     assert!(note.contains("1,462 rows and 6 columns"), "{note}");
     let id = imported["spreadsheet"].as_str().unwrap();
     std::fs::write(case.folder.path().join("more.tsv"), "x\ty\n").unwrap();
-    case.text(&["import", "more.tsv", "--into", id, "--at", "H1"]);
+    case.text(&["import", "more.tsv", "--into", id, "--sheet", "seattle-weather", "--at", "H1"]);
     assert!(case.text(&["get", "--range", "H1:I1"]).contains('y'));
     let cells = case.json(&["get", "--range", "A:A"]);
     assert_eq!(cells["cells"].as_array().unwrap().len(), 1_462);
@@ -166,12 +174,14 @@ fn usage_and_help_have_their_exit_codes() {
         (&["import", "-"], 64),
         (&["import", "x.csv", "--at", "B2"], 64),
         (&["import", "x.csv", "--sheet", "Costs"], 64),
+        (&["import", "x.csv", "--replace", "Costs"], 64),
+        (&["import", "nowhere.csv"], 1),
         (&["health"], 0),
     ] {
         assert_eq!(case.run(arguments).status.code(), Some(code), "{arguments:?}");
     }
     let help = case.text(&["import", "--help"]);
-    assert!(help.contains("100,000 cells") && help.contains("not supported yet"), "{help}");
+    assert!(help.contains("csv and tsv of any size") && help.contains("100,000 cells"), "{help}");
     let (_, error) = case.error(&["import", "-"]);
     assert!(error.contains("standard input cannot be imported"), "{error}");
     assert!(error.contains("write it to a file first"), "{error}");
@@ -221,12 +231,13 @@ fn an_import_goes_on_after_a_restart_on_another_port() {
     let profile = Profile { identity: Some("local-1".into()), ..profile };
     profile.save(case.folder.path()).unwrap();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
-    case.fake.fail([Fault::None, Fault::None]);
+    case.fake.fail([Fault::None]);
     case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(0), 5));
-    assert_eq!(case.error(&["import", file]).0, 1);
+    let (code, error) = case.error(&["import", file]);
+    assert!(code == 1 && error.contains("nothing was imported"), "{error}");
     let moved = Profile { url: case.fake.another_port(), ..profile };
     moved.save(case.folder.path()).unwrap();
-    assert!(case.json(&["import", file])["resumed"].as_u64().unwrap() > 0);
+    case.text(&["import", file]);
     assert_eq!(case.fake.lock().logs.len(), 1);
 }
 
@@ -252,18 +263,64 @@ fn an_import_says_what_is_likely_to_be_a_slip_and_counts_to_the_end() {
     let output = case.run(&["import", "a.csv"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("one column: is `--delimiter semicolon` right?"), "{stderr}");
-    assert!(stderr.contains("2 of 2 cells"), "{stderr}");
     let hint = case.json(&["import", "a.csv"])["hint"].clone();
     assert_eq!(hint.as_str(), Some("one column: is `--delimiter semicolon` right?"));
     let right = case.json(&["import", "a.csv", "--delimiter", "semicolon"]);
-    assert!(right["hint"].is_null() && right["columns"].as_u64() == Some(2), "{right}");
+    assert!(right["hint"].is_null() && right["sheets"][0]["columns"] == 2, "{right}");
+    let id = right["spreadsheet"].as_str().unwrap();
+    let output = case.run(&["import", "a.csv", "--into", id, "--sheet", "A"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("one column: is `--delimiter semicolon` right?"), "{stderr}");
+    assert!(stderr.contains("2 of 2 cells"), "{stderr}");
+    assert!(stderr.contains(&format!("Next: cellar get -s {id} --sheet A")), "{stderr}");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
-    let output = case.run(&["import", file]);
+    let output = case.run(&["import", file, "--into", id, "--sheet", "A"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     let mut parts =
         stderr.lines().filter_map(|line| line.strip_suffix(" cells")?.split_once(" of "));
     let (done, cells) = parts.next_back().unwrap();
     assert_eq!(done, cells, "{stderr}");
+}
+
+#[test]
+fn a_workbook_is_imported_and_what_is_about_csv_is_not_about_it() {
+    let case = Case::new();
+    let sheets = [("My costs", every_kind()), ("b", every_kind())];
+    write_workbook(&case.path("book.xlsx"), &sheets);
+    let output = case.run(&["import", "book.xlsx"]);
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.starts_with("book.xlsx: 2 sheets, 20 cells in "), "{stdout}");
+    assert!(stdout.contains("  My costs: 40,001 rows, 202 columns, 10 cells"), "{stdout}");
+    let id = case.json(&["import", "book.xlsx"])["spreadsheet"].as_str().unwrap().to_owned();
+    let output = case.run(&["import", "book.xlsx", "--sheets", "my costs", "--into", &id]);
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(note.contains(&format!("cellar get -s {id} --sheet 'My costs (2)'")), "{note}");
+    assert!(!note.contains("Columns:"), "{note}");
+
+    for option in [&["--text"][..], &["--types", "A=text"], &["--delimiter", "tab"]] {
+        let (code, error) = case.error(&[&["import", "book.xlsx"], option].concat());
+        assert!(code == 64 && error.contains("this is a workbook"), "{error}");
+    }
+    std::fs::write(case.path("a.csv"), "1\n").unwrap();
+    let (code, error) = case.error(&["import", "a.csv", "--sheets", "a"]);
+    assert!(code == 64 && error.contains("csv has only one"), "{error}");
+    let (code, error) = case.error(&["import", "book.xlsx", "--sheets", "Nope"]);
+    assert!(code == 1 && error.contains("there are My costs, b"), "{error}");
+}
+
+#[test]
+fn the_types_of_columns_are_said_and_can_be_given() {
+    let case = Case::new();
+    std::fs::write(case.path("a.csv"), "code,n,day\n007,1,2026-11-21\n008,x,2026-11-22\n").unwrap();
+    let output = case.run(&["import", "a.csv"]);
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(note.contains("Columns: A:B text, C dates"), "{note}");
+    let types = case.json(&["import", "a.csv", "--types", "B=number,text", "--dry-run"])["types"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let kinds: Vec<&str> = types.iter().map(|column| column["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["text", "numbers", "text"]);
 }
 
 #[cfg(unix)]
@@ -272,7 +329,8 @@ fn an_interrupted_import_says_how_to_go_on_and_does() {
     use std::process::Stdio;
     let case = Case::new();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
-    case.fake.fail([Fault::None, Fault::None, Fault::RetryAfter(60), Fault::RetryAfter(60)]);
+    case.fake.fail([Fault::None, Fault::None]);
+    case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(60), 20));
     let child = Command::new(env!("CARGO_BIN_EXE_cellar"))
         .current_dir(case.folder.path())
         .args(["import", file])
@@ -288,10 +346,10 @@ fn an_interrupted_import_says_how_to_go_on_and_does() {
     let output = child.wait_with_output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("nothing of it is in a spreadsheet"), "{error}");
     assert!(error.contains("run the same command again"), "{error}");
     case.fake.lock().faults.clear();
     let imported = case.json(&["import", file]);
-    assert!(imported["resumed"].as_u64().unwrap() > 0);
     assert_eq!(case.fake.lock().logs.len(), 1);
     let cells = usize::try_from(imported["cells"].as_u64().unwrap()).unwrap();
     let id = imported["spreadsheet"].as_str().unwrap().parse().unwrap();
@@ -325,7 +383,7 @@ fn a_command_says_what_it_cost() {
     let id = case.text(&["create"]).trim().to_owned();
     for (arguments, expected) in [
         (&["create"][..], one),
-        (&["import", "a.csv"], "cost: 2 write units, 1 read unit: $0.000001375"),
+        (&["import", "a.csv"], "cost: 4 write units, 2 read units, 1 S3 PUT ("),
         (&["get"], one),
         (&["set", "A1", "x"], one),
         (&["history"], one),
@@ -337,7 +395,7 @@ fn a_command_says_what_it_cost() {
         let output = case.run(&[arguments, &["--cost"]].concat());
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
-        assert_eq!(stderr.lines().last(), Some(expected), "{arguments:?}");
+        assert!(stderr.lines().last().unwrap().starts_with(expected), "{arguments:?}: {stderr}");
         assert!(!String::from_utf8(output.stdout).unwrap().contains("cost"), "{arguments:?}");
     }
     assert!(!String::from_utf8(case.run(&["head"]).stderr).unwrap().contains("cost"));

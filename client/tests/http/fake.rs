@@ -1,8 +1,11 @@
 //! An API in memory: one log per spreadsheet, exactly-once appends, a bucket for large entries, and
 //! faults on demand. Nothing is transformed: edits are committed as they were authored.
 
+mod imports;
 mod reads;
 mod uploads;
+
+pub(crate) use imports::StoredChunk;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -19,11 +22,13 @@ use cellar_core::api::{
     PlacedCell, Problem, ProblemKind, SentMutation, SheetView, SheetsReply, UpdateReply,
     UploadReply, UploadRequest, parse_sha256,
 };
+use cellar_core::cell::Cell;
 use cellar_core::cost::HEADER;
 use cellar_core::entry::{Content, Edits, Entry, ExternalEdits, Mutation, decode_external_body};
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::operation::{AddSheet, DeleteSheet, Operation, Rejection, SheetId};
 use cellar_core::position::Position;
+use cellar_core::snapshot::level::ChunkHash;
 use cellar_core::transform::SpaceMap;
 use cellar_core::workbook::{Workbook, undo};
 use sha2::Digest as _;
@@ -31,6 +36,9 @@ use uuid::Uuid;
 
 /// Cells of one page: small, so that every test of pages has some.
 const PAGE_CELLS: usize = 1_000;
+
+/// Cells by row and column.
+pub(crate) type Cells = BTreeMap<(u32, u32), Cell>;
 
 /// What goes wrong with the next request that is not a health check.
 #[derive(Debug, Clone)]
@@ -70,6 +78,8 @@ pub(crate) struct Inner {
     pub(crate) cost: Option<&'static str>,
     /// The bucket: what every upload that was granted has brought.
     pub(crate) objects: BTreeMap<Uuid, Option<Vec<u8>>>,
+    /// Chunks of imports in it.
+    pub(crate) chunks: BTreeMap<ChunkHash, StoredChunk>,
     url: String,
     rejection: Option<Rejection>,
     moved: Option<Vec<Operation>>,
@@ -146,6 +156,16 @@ impl Fake {
         inner.seen.iter().map(line).collect()
     }
 
+    /// The cells of all sheets, by name.
+    pub(crate) fn sheets(&self, id: LogId) -> Vec<(String, Cells)> {
+        let (workbook, _) = self.lock().replay(id, None);
+        let cells = workbook.sheets().map(|(id, sheet)| {
+            let name = workbook.tabs().name(id).unwrap().to_owned();
+            (name, sheet.cells_in(Rectangle::EVERYTHING).collect())
+        });
+        cells.collect()
+    }
+
     /// The bodies of the appends that arrived.
     pub(crate) fn appends(&self) -> Vec<AppendRequest> {
         let inner = self.lock();
@@ -183,6 +203,13 @@ impl Inner {
         self.push(id, Content::Edits(Edits { client, first_id: 1, mutations }));
     }
 
+    /// Somebody else does this.
+    pub(crate) fn author(&mut self, id: LogId, authored: Operation) {
+        let base = self.head(id).head;
+        let mutations = vec![Mutation { base, authored, committed: None }];
+        self.push(id, Content::Edits(Edits { client: ClientKey([9; 8]), first_id: 1, mutations }));
+    }
+
     fn create(&mut self, nonce: &str) -> CreateReply {
         let id = LogId::derive(&SubjectKey::new("fake", "somebody"), nonce).unwrap();
         let log = self.logs.entry(id).or_default();
@@ -207,6 +234,9 @@ impl Inner {
         let base = request.mutations.iter().map(|mutation| mutation.base).min().unwrap();
         let mut last = self.last_id(id, client).max(request.ack);
         let mut results = Vec::new();
+        let new = request.mutations.iter().filter(|sent| sent.id > last).map(|sent| &sent.op);
+        self.check_imports(new)?;
+        let mut new: Vec<(u64, Mutation)> = Vec::new();
         for sent in request.mutations {
             if sent.id > last + 1 {
                 return Err(Problem::new(ProblemKind::MutationGap, "a gap"));
@@ -216,10 +246,15 @@ impl Inner {
                 continue;
             }
             last = sent.id;
-            let mutation = self.commit(id, &sent)?;
-            let edits = Edits { client, first_id: sent.id, mutations: vec![mutation.clone()] };
-            let position = self.push(id, Content::Edits(edits));
-            results.push(answer_to(sent.id, position, MutationStatus::Appended, &mutation));
+            new.push((sent.id, self.commit(id, &sent)?));
+        }
+        if let Some((first_id, _)) = new.first() {
+            let first_id = *first_id;
+            let mutations = new.iter().map(|(_, mutation)| mutation.clone()).collect();
+            let position = self.push(id, Content::Edits(Edits { client, first_id, mutations }));
+            results.extend(new.iter().map(|(mutation_id, mutation)| {
+                answer_to(*mutation_id, position, MutationStatus::Appended, mutation)
+            }));
         }
         let own = |entry: &&Entry| results.iter().any(|own| own.position == Some(entry.position));
         let missing = self.logs[&id].iter().filter(|entry| entry.position > base && !own(entry));
@@ -270,7 +305,10 @@ impl Inner {
             ids.is_some_and(|(of, first, last)| of == client && (first..=last).contains(&mutation))
         };
         let entry = self.logs[&id].iter().find(holds).unwrap();
-        let authored = entry.edits().map(|edits| edits.mutations[0].authored.clone());
+        let authored = entry.edits().map(|edits| {
+            let index = usize::try_from(mutation - edits.first_id).unwrap();
+            edits.mutations[index].authored.clone()
+        });
         let rejected = authored.filter(|authored| matches!(authored, Operation::Rejected(_)));
         let nothing = Mutation {
             base: entry.position,
@@ -328,6 +366,15 @@ impl Inner {
                     let request = serde_json::from_slice(body).unwrap();
                     Ok(json(&self.complete(id, upload, &request)?))
                 }
+            },
+            ("POST", Some("imports")) => match path.get(4).copied() {
+                Some("uploads") => {
+                    Ok(json(&self.grant_chunks(id, serde_json::from_slice(body).unwrap())?))
+                }
+                Some("checks") => {
+                    Ok(json(&self.check_chunks(&serde_json::from_slice(body).unwrap())?))
+                }
+                _ => Err(missing()),
             },
             ("GET", Some("cells")) => Ok(json(&self.cells(id, query)?)),
             ("GET", Some("history")) => Ok(json(&self.history(id, query))),
@@ -425,6 +472,11 @@ fn respond(
     }
     if let Some(key) = path.strip_prefix("bucket/") {
         let answer = inner.bucket(method, key, headers, body);
+        let lost = matches!(fault, Fault::Lost);
+        return if lost { (StatusCode::GATEWAY_TIMEOUT, "lost").into_response() } else { answer };
+    }
+    if let Some(key) = path.strip_prefix("chunks/") {
+        let answer = inner.put_chunk(key, headers, body);
         let lost = matches!(fault, Fault::Lost);
         return if lost { (StatusCode::GATEWAY_TIMEOUT, "lost").into_response() } else { answer };
     }

@@ -10,10 +10,12 @@
 mod calls;
 mod command;
 mod edit_command;
+mod edit_imports;
 mod edits;
+mod export;
 mod fake;
-mod imports;
 mod large_edits;
+mod sheet_imports;
 
 /// Runs the future of a test.
 fn block_on<T>(future: impl Future<Output = T>) -> T {

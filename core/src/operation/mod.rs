@@ -20,7 +20,7 @@ pub use import::{BadImportIndex, ImportIndex, ImportSheet};
 pub use invalid::InvalidOperation;
 pub use rejection::{Rejection, RejectionReason};
 pub use set_cells::{CellEdit, SetCells};
-pub use sheets::{AddSheet, DeleteSheet, RenameSheet};
+pub use sheets::{AddSheet, DeleteSheet, RenameSheet, sheet_name_from};
 pub use spans::{Span, Spans};
 pub use stored::{StoredOperation, UnreadableOperation};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidOperation, SheetId};
+use super::{FIRST_SHEET_NAME, InvalidOperation, SheetId};
 use crate::limits::MAX_SHEET_NAME_CHARACTERS;
 
 /// Adds a sheet behind the others.
@@ -63,13 +63,16 @@ pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     Ok(())
 }
 
+/// Characters that no name has, besides control characters.
+const FORBIDDEN: &str = r"[]:*?/\";
+
 /// What Excel refuses, so that every workbook can be exported.
 pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     let why = if name.trim().is_empty() {
         "it is empty"
     } else if name.chars().count() > MAX_SHEET_NAME_CHARACTERS {
         "it has more than 31 characters"
-    } else if name.chars().any(|character| character.is_control() || r"[]:*?/\".contains(character))
+    } else if name.chars().any(|character| character.is_control() || FORBIDDEN.contains(character))
     {
         r"it has one of [ ] : * ? / \ or a control character"
     } else if name.starts_with('\'') || name.ends_with('\'') {
@@ -78,6 +81,21 @@ pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
         return Ok(());
     };
     Err(InvalidOperation::SheetName { name: name.chars().take(40).collect(), why })
+}
+
+/// The name of a sheet that is as near to `text` as can be: that of a file, or of another program's
+/// sheet.
+#[must_use]
+pub fn sheet_name_from(text: &str) -> String {
+    let allowed = |character: char| {
+        let refused = character.is_control() || FORBIDDEN.contains(character);
+        if refused { '_' } else { character }
+    };
+    let at_an_end = |character: char| character == '\'' || character.is_whitespace();
+    let name: String = text.trim_matches(at_an_end).chars().map(allowed).collect();
+    let name: String = name.chars().take(MAX_SHEET_NAME_CHARACTERS).collect();
+    let name = name.trim_matches(at_an_end);
+    if name.is_empty() { FIRST_SHEET_NAME.to_owned() } else { name.to_owned() }
 }
 
 #[cfg(test)]
@@ -92,6 +110,25 @@ mod tests {
         let long = "x".repeat(MAX_SHEET_NAME_CHARACTERS + 1);
         for bad in ["", "  ", "a/b", "a:b", "[x]", "'a", "a'", "a\nb", &long] {
             assert!(check_name(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn any_text_becomes_a_name_near_it() {
+        let longest = "x".repeat(MAX_SHEET_NAME_CHARACTERS);
+        let shorter = "x".repeat(MAX_SHEET_NAME_CHARACTERS - 1);
+        for (text, expected) in [
+            ("Budget", "Budget"),
+            (" Q1/2 [new]: ", "Q1_2 _new__"),
+            ("'quoted'", "quoted"),
+            ("tab\there", "tab_here"),
+            ("", FIRST_SHEET_NAME),
+            ("' '", FIRST_SHEET_NAME),
+            (&format!("{longest}y"), &longest),
+            (&format!("{shorter}' b"), &shorter),
+        ] {
+            assert_eq!(sheet_name_from(text), expected);
+            assert_eq!(check_name(&sheet_name_from(text)), Ok(()), "{text}");
         }
     }
 

@@ -1,6 +1,21 @@
 //! What is read: cells, sheets, history and differences.
 
+use cellar_core::operation::ImportSheet;
+
 use super::*;
+
+/// The sheets that an entry imports.
+fn imports(entry: &Entry) -> impl Iterator<Item = &ImportSheet> {
+    let mutations = entry.edits().into_iter().flat_map(|edits| &edits.mutations);
+    let effective = mutations.flat_map(|mutation| match &mutation.committed {
+        Some(committed) => committed.as_slice(),
+        None => std::slice::from_ref(&mutation.authored),
+    });
+    effective.filter_map(|operation| match operation {
+        Operation::ImportSheet(import) => Some(import),
+        _ => None,
+    })
+}
 
 impl Inner {
     pub(super) fn replay(&self, id: LogId, at: Option<Position>) -> (Workbook, Position) {
@@ -8,6 +23,9 @@ impl Inner {
         let at = at.unwrap_or_else(|| self.head(id).head);
         for entry in self.logs[&id].iter().filter(|entry| entry.position <= at) {
             workbook.apply(entry).unwrap();
+            for import in imports(entry) {
+                workbook.fill(import.sheet, self.cells_of(import)).unwrap();
+            }
             if let Content::External(external) = &entry.content {
                 let object = self.objects[&external.object.parse().unwrap()].clone().unwrap();
                 workbook.apply_operations(&decode_external_body(&object).unwrap()).unwrap();

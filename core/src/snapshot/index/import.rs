@@ -21,6 +21,18 @@ pub fn pack_import(stripes: &[Stripe]) -> Result<(ImportIndex, Vec<PackedObject>
     pack_import_within(stripes, PackLimits::IMPORT)
 }
 
+/// As [`pack_import`], with one chunk in the entry, whatever the sheet's size: for all but the first
+/// sheets of an import of many, whose indexes are checked in one request.
+///
+/// # Errors
+/// As [`pack_import`].
+pub fn pack_import_apart(
+    stripes: &[Stripe],
+) -> Result<(ImportIndex, Vec<PackedObject>), SnapshotError> {
+    let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, ..PackLimits::IMPORT };
+    pack_import_within(stripes, limits)
+}
+
 /// The same, with other limits: tests make deep indexes of few tiles.
 pub(crate) fn pack_import_within(
     stripes: &[Stripe],

@@ -28,7 +28,7 @@ pub use children::{ChildIndex, ChildPart, ChildTile, Children};
 pub use chunk::IndexChunk;
 #[cfg(test)]
 pub(crate) use import::pack_import_within;
-pub use import::pack_import;
+pub use import::{pack_import, pack_import_apart};
 pub use indexed::Indexed;
 pub use lookup::{Fetched, Loaded, Places};
 pub use pack::pack_level;

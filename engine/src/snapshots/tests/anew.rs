@@ -86,7 +86,11 @@ async fn an_entry_that_was_purged_meanwhile_holds_up_nothing() {
     let anew = Content::Snapshot { root: Some(root(&job(0))), purged_s: None };
     assert_eq!(entry.content, anew, "the other");
     assert!(world.ports.pending.is_empty());
-    assert_eq!(world.ports.tables.get(log(), job(1).position).await, Ok(None), "and it is not made");
+    assert_eq!(
+        world.ports.tables.get(log(), job(1).position).await,
+        Ok(None),
+        "and it is not made"
+    );
 }
 
 #[tokio::test]

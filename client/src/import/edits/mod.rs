@@ -1,28 +1,42 @@
-//! Sending a planned import, one step of its journal after the other.
+//! A file's cells into a sheet that is there, as ordinary edits: what stands around them stays.
+//!
+//! `plan` and `batches` cut the cells into mutations, `journal` keeps what was sent; here they are
+//! sent, one step of the journal after the other.
 
-use std::path::{Path, PathBuf};
+mod batches;
+mod journal;
+mod plan;
 
-use cellar_core::api::{CreateRequest, ProblemKind, SheetsReply};
+pub use journal::{Journal, JournalKey, Step};
+pub use plan::Plan;
+
+use std::path::PathBuf;
+
+use cellar_core::api::{ProblemKind, SheetsReply};
 use cellar_core::identity::LogId;
 use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
 
-use super::journal::{Journal, Step};
-use super::{ImportError, Plan};
-use crate::files::{FileError, FileLock, sync_folder};
+use super::{ImportError, remove_journal};
+use crate::files::FileLock;
 use crate::sheet_loss::{doubt, find_sheet, is_gone, listed_sheets};
 use crate::table::escape;
 use crate::{Client, ClientError};
+
+/// Bytes of a file that goes in as edits, and of the texts in it.
+pub const MAX_EDIT_FILE_BYTES: u64 = 16 * 1024 * 1024;
+/// Cells that one import sets as edits.
+pub const MAX_EDITED_CELLS: usize = 100_000;
 
 /// Where an import goes and where its journal is.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// The file, for messages and the journal.
     pub source: PathBuf,
-    /// The spreadsheet; `None` makes a new one.
-    pub into: Option<LogId>,
-    /// The sheet's name; the first sheet without it.
-    pub sheet: Option<String>,
+    /// The spreadsheet.
+    pub into: LogId,
+    /// The sheet's name.
+    pub sheet: String,
     /// The journal ([`super::JournalKey::path`]).
     pub journal: PathBuf,
     /// Forget the journal of an interrupted run.
@@ -65,7 +79,7 @@ pub async fn run(
     let lock_path = path.with_extension("lock");
     let lock = FileLock::take(&lock_path)?;
     if target.restart {
-        remove(path)?;
+        remove_journal(path)?;
     }
     let before = Journal::resume(path, plan)?;
     let begun_now = before.is_none();
@@ -78,23 +92,23 @@ pub async fn run(
         match step(client, plan, target, &mut journal).await {
             Ok(None) => {}
             Ok(Some((spreadsheet, position))) => {
-                remove(path)?;
+                remove_journal(path)?;
                 lock.remove(&lock_path);
                 return Ok(Imported { spreadsheet, position, resumed });
             }
             Err(Failed::ForGood(error)) => {
                 // The error says more than a journal that could not be removed.
-                if remove(path).is_ok() {
+                if remove_journal(path).is_ok() {
                     lock.remove(&lock_path);
                 }
                 return Err(error);
             }
             Err(Failed::Call(error)) => {
                 let step = journal.next_step(plan.batches.len());
-                if !nothing_to_resume(step, begun_now, target.into, &error) {
+                if !nothing_to_resume(step, begun_now, &error) {
                     return Err(interrupted(error, done, plan.cells));
                 }
-                if remove(path).is_ok() {
+                if remove_journal(path).is_ok() {
                     lock.remove(&lock_path);
                 }
                 return Err(not_begun(error, plan.cells));
@@ -130,15 +144,10 @@ async fn step(
     journal: &mut Journal,
 ) -> Result<Option<(LogId, Position)>, Failed> {
     match journal.next_step(plan.batches.len()) {
-        Step::Create => {
-            let request = CreateRequest { nonce: journal.nonce().to_owned() };
-            let reply = client.create(&request).await?;
-            journal.found(reply.id, SheetId::FIRST, reply.epoch, reply.head);
-        }
         Step::FindSheet(spreadsheet) => {
             let reply = client.sheets(spreadsheet, None, None).await?;
-            let sheet = sheet(&reply, target.sheet.as_deref()).map_err(Failed::ForGood)?;
-            journal.found(spreadsheet, sheet, reply.epoch, reply.position);
+            let sheet = sheet(&reply, &target.sheet).map_err(Failed::ForGood)?;
+            journal.found(sheet, reply.epoch, reply.position);
         }
         Step::ChooseBase => journal.choose_base(),
         Step::Send { spreadsheet, batch } => {
@@ -150,8 +159,9 @@ async fn step(
             let reply = client.append(spreadsheet, &request).await?;
             // Its base is where the batch before ended: between them, the answers have every entry.
             // Not acknowledged before it is known: a later run would not ask again.
-            if let Some(at) = doubt(&reply, journal.sheet(), reply.head)
-                && is_gone(client, spreadsheet, journal.sheet(), at).await?
+            if let Some(sheet) = journal.sheet()
+                && let Some(at) = doubt(&reply, sheet, reply.head)
+                && is_gone(client, spreadsheet, sheet, at).await?
             {
                 let cells = plan.cells;
                 return Err(Failed::ForGood(ImportError::SheetDeleted { spreadsheet, cells }));
@@ -163,33 +173,20 @@ async fn step(
     Ok(None)
 }
 
-/// The number of the sheet with a name; of the first without one.
-fn sheet(sheets: &SheetsReply, name: Option<&str>) -> Result<SheetId, ImportError> {
-    let found = match name {
-        Some(name) => find_sheet(sheets, name),
-        None => sheets.sheets.first(),
-    };
-    found.map(|found| found.sheet).ok_or_else(|| ImportError::UnknownSheet {
-        name: escape(name.unwrap_or("the first")),
-        sheets: listed_sheets(sheets),
-    })
+/// The number of the sheet with a name.
+fn sheet(sheets: &SheetsReply, name: &str) -> Result<SheetId, ImportError> {
+    let unknown =
+        || ImportError::UnknownSheet { name: escape(name), sheets: listed_sheets(sheets) };
+    find_sheet(sheets, name).map(|found| found.sheet).ok_or_else(unknown)
 }
 
 /// Whether a later run of the same import loses nothing if it begins anew, after `step` failed.
-fn nothing_to_resume(
-    step: Step,
-    begun_now: bool,
-    into: Option<LogId>,
-    error: &ClientError,
-) -> bool {
-    // An earlier run may have done what this one was refused.
-    let never_done = begun_now && error.certainly_not_done();
+fn nothing_to_resume(step: Step, begun_now: bool, error: &ClientError) -> bool {
     match step {
         // Only a question, and nothing is sent before its answer.
         Step::FindSheet(_) => true,
-        Step::Create => never_done,
-        // A spreadsheet that was made for this import is not to be left behind, empty.
-        Step::Send { batch: 0, .. } => never_done && into.is_some(),
+        // An earlier run may have done what this one was refused.
+        Step::Send { batch: 0, .. } => begun_now && error.certainly_not_done(),
         Step::Send { .. } | Step::ChooseBase | Step::Finished { .. } => false,
     }
 }
@@ -229,16 +226,5 @@ fn interrupted(error: ClientError, acknowledged: usize, cells: usize) -> ImportE
         cells,
         advice: advice.to_owned(),
         source: Box::new(error),
-    }
-}
-
-/// Removes the journal, durably: if it came back, the next import of the file would be taken for
-/// this one.
-fn remove(path: &Path) -> Result<(), FileError> {
-    let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
-    match std::fs::remove_file(path) {
-        Ok(()) => sync_folder(path.parent().unwrap_or(Path::new("."))).map_err(fault),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(fault(error)),
     }
 }

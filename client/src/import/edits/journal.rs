@@ -8,15 +8,16 @@ use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 use serde::{Deserialize, Serialize};
 
-use super::{ImportError, ImportOptions, Plan};
+use super::Plan;
 use crate::editor::new_name;
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
+use crate::import::{ImportError, journal_name};
 
 /// The version of the file that is written and read.
-const JOURNAL_VERSION: u32 = 1;
+const JOURNAL_VERSION: u32 = 2;
 
-/// What makes two runs the same import: whoever it is, the same file with the same content, read
-/// in the same way, to the same place.
+/// What makes two runs the same import: whoever it is, the same file with the same cells, to the same
+/// place.
 #[derive(Debug, Clone)]
 pub struct JournalKey<'a> {
     /// Which cloud: [`crate::Client::identity`].
@@ -25,31 +26,22 @@ pub struct JournalKey<'a> {
     pub subject: &'a str,
     /// The absolute path of the file.
     pub file: &'a Path,
-    /// The file's content.
-    pub content: &'a [u8],
-    /// How it is read.
-    pub options: &'a ImportOptions,
-    /// The spreadsheet it goes into; `None` is a new one.
-    pub into: Option<LogId>,
-    /// The name of the sheet it goes into; `None` is the first.
-    pub sheet: Option<&'a str>,
+    /// What is sent: [`Plan::fingerprint`].
+    pub plan: &'a str,
+    /// The spreadsheet it goes into.
+    pub into: LogId,
+    /// The name of the sheet it goes into.
+    pub sheet: &'a str,
 }
 
 impl JournalKey<'_> {
     /// Where the journal is, in `dir/.cellar/imports/`.
     #[must_use]
     pub fn path(&self, dir: &Path) -> PathBuf {
-        let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 import journal");
-        let options = self.options;
-        let text = format!("{:?}", (self.cloud, self.subject, self.into, options));
-        let content = blake3::hash(self.content);
-        let parts = [text.as_bytes(), self.file.as_os_str().as_encoded_bytes(), content.as_bytes()];
-        // Journals of before there were names of sheets stay where they are.
-        for part in parts.into_iter().chain(self.sheet.map(str::as_bytes)) {
-            hasher.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
-            hasher.update(part);
-        }
-        let name: String = hasher.finalize().to_hex().chars().take(32).collect();
+        let Self { cloud, subject, file, plan, into, sheet } = self;
+        let text = format!("{:?}", (cloud, subject, plan, into, sheet));
+        let parts = [text.as_bytes(), file.as_os_str().as_encoded_bytes()];
+        let name = journal_name("cellar 2026 import journal", &parts);
         dir.join(STATE_FOLDER).join("imports").join(format!("{name}.json"))
     }
 }
@@ -63,15 +55,11 @@ pub struct Journal {
     source: String,
     /// What is sent: [`Plan::fingerprint`].
     plan: String,
-    /// Makes the create repeatable.
-    nonce: String,
     /// The client's name: each import numbers its own mutations.
     client: String,
-    /// The spreadsheet, once it is known.
-    pub(super) spreadsheet: Option<LogId>,
+    /// The spreadsheet.
+    spreadsheet: LogId,
     /// The number of the sheet the cells go into, once it is known: it never changes from then on.
-    /// Older journals have none; they went into the sheet that every spreadsheet is created with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     sheet: Option<SheetId>,
     /// Epoch and newest known position, once they are known.
     known: Option<Known>,
@@ -91,8 +79,6 @@ struct Known {
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Create the spreadsheet, with the journal's nonce.
-    Create,
     /// Ask where this spreadsheet's log ends, and for its sheets there.
     FindSheet(LogId),
     /// Choose the base of the next batch, and save it.
@@ -116,12 +102,11 @@ pub enum Step {
 impl Journal {
     /// The journal of an import that has not begun.
     #[must_use]
-    pub fn begin(source: &Path, plan: &Plan, into: Option<LogId>) -> Self {
+    pub fn begin(source: &Path, plan: &Plan, into: LogId) -> Self {
         Self {
             version: JOURNAL_VERSION,
             source: source.display().to_string(),
             plan: plan.fingerprint(),
-            nonce: new_name(),
             client: new_name(),
             spreadsheet: into,
             sheet: None,
@@ -147,7 +132,7 @@ impl Journal {
         let counts_fit = (journal.acknowledged..=journal.acknowledged.saturating_add(1))
             .contains(&sent)
             && sent <= plan.batches.len();
-        if !counts_fit || (sent > 0 && (journal.known.is_none() || journal.spreadsheet.is_none())) {
+        if !counts_fit || (sent > 0 && (journal.known.is_none() || journal.sheet.is_none())) {
             let why = "its counts do not fit each other".to_owned();
             let fault = FileError::Malformed { path: path.to_owned(), why, advice: advice.into() };
             return Err(fault.into());
@@ -166,9 +151,7 @@ impl Journal {
     /// What is to be done next, for a plan of `batches` batches.
     #[must_use]
     pub fn next_step(&self, batches: usize) -> Step {
-        let Some(spreadsheet) = self.spreadsheet else {
-            return Step::Create;
-        };
+        let spreadsheet = self.spreadsheet;
         let Some(known) = self.known else {
             return Step::FindSheet(spreadsheet);
         };
@@ -181,27 +164,20 @@ impl Journal {
         Step::Send { spreadsheet, batch: self.acknowledged }
     }
 
-    /// The nonce of the create.
-    #[must_use]
-    pub fn nonce(&self) -> &str {
-        &self.nonce
-    }
-
     /// How many batches are known to be in the log.
     #[must_use]
     pub fn acknowledged(&self) -> usize {
         self.acknowledged
     }
 
-    /// The sheet the cells go into.
+    /// The sheet the cells go into, once it is known.
     #[must_use]
-    pub fn sheet(&self) -> SheetId {
-        self.sheet.unwrap_or(SheetId::FIRST)
+    pub fn sheet(&self) -> Option<SheetId> {
+        self.sheet
     }
 
-    /// Takes the answer to [`Step::Create`] or [`Step::FindSheet`].
-    pub fn found(&mut self, spreadsheet: LogId, sheet: SheetId, epoch: u32, head: Position) {
-        self.spreadsheet = Some(spreadsheet);
+    /// Takes the answer to [`Step::FindSheet`].
+    pub fn found(&mut self, sheet: SheetId, epoch: u32, head: Position) {
         self.sheet = Some(sheet);
         self.known = Some(Known { epoch, head });
     }
@@ -218,7 +194,7 @@ impl Journal {
     pub fn request(&self, batch: usize, cells: &[CellEdit]) -> Option<AppendRequest> {
         let base = *self.bases.get(batch)?;
         let acknowledged = u64::try_from(batch).ok()?;
-        let op = Operation::SetCells(SetCells { sheet: self.sheet(), cells: cells.to_vec() });
+        let op = Operation::SetCells(SetCells { sheet: self.sheet?, cells: cells.to_vec() });
         Some(AppendRequest {
             client: self.client.clone(),
             epoch: self.known?.epoch,
@@ -241,7 +217,7 @@ mod tests {
     use super::*;
 
     fn plan() -> Plan {
-        let mut plan = Plan::new(b"a\nb\nc\n", &ImportOptions::default()).unwrap();
+        let mut plan = super::super::plan::tests::plan("a\nb\nc\n", "A1").unwrap();
         plan.batches = plan.batches.concat().into_iter().map(|edit| vec![edit]).collect();
         plan
     }
@@ -260,15 +236,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.json");
         let plan = plan();
-        let mut journal = Journal::begin(Path::new("/a.csv"), &plan, None);
-        let nonce = journal.nonce().to_owned();
+        let mut journal = Journal::begin(Path::new("/a.csv"), &plan, id(1));
         let mut sent = Vec::new();
         for _ in 0..20 {
             journal.save(&path).unwrap();
             journal = Journal::resume(&path, &plan).unwrap().unwrap();
             match journal.next_step(plan.batches.len()) {
-                Step::Create => journal.found(id(1), SheetId::FIRST, 7, at(0)),
-                Step::FindSheet(_) => panic!("a create says where the log ends"),
+                Step::FindSheet(_) => journal.found(SheetId(3), 7, at(0)),
                 Step::ChooseBase => journal.choose_base(),
                 Step::Send { batch, .. } => {
                     let request = journal.request(batch, &plan.batches[batch]).unwrap();
@@ -280,7 +254,6 @@ mod tests {
                 }
                 Step::Finished { spreadsheet, position } => {
                     assert_eq!((spreadsheet, position), (id(1), at(6)));
-                    assert_eq!(journal.nonce(), nonce);
                     let ids: Vec<_> = sent.iter().map(|r| (r.mutations[0].id, r.ack)).collect();
                     assert_eq!(ids, [(1, 0), (2, 1), (3, 2)]);
                     let bases: Vec<_> = sent.iter().map(|r| r.mutations[0].base).collect();
@@ -295,32 +268,17 @@ mod tests {
 
     #[test]
     fn into_a_spreadsheet_its_head_and_sheets_are_asked_for_first() {
-        let mut journal = Journal::begin(Path::new("/a.csv"), &plan(), Some(id(2)));
+        let mut journal = Journal::begin(Path::new("/a.csv"), &plan(), id(2));
         assert_eq!(journal.next_step(3), Step::FindSheet(id(2)));
         assert_eq!(journal.request(0, &[]), None);
-        journal.found(id(2), SheetId(3), 1, at(5));
+        journal.found(SheetId(3), 1, at(5));
         assert_eq!(journal.next_step(3), Step::ChooseBase);
         journal.choose_base();
         assert_eq!(journal.next_step(3), Step::Send { spreadsheet: id(2), batch: 0 });
-        journal.found(id(2), SheetId(3), 1, at(9));
+        journal.found(SheetId(3), 1, at(9));
         let sent = journal.request(0, &[]).unwrap().mutations.remove(0);
         assert_eq!(sent.base, at(5), "a base that was chosen never changes");
         assert!(matches!(sent.op, Operation::SetCells(set) if set.sheet == SheetId(3)));
-    }
-
-    #[test]
-    fn a_journal_without_a_sheet_goes_on_in_the_one_it_began_with() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.json");
-        let plan = plan();
-        let mut journal = Journal::begin(Path::new("/a.csv"), &plan, Some(id(2)));
-        journal.found(id(2), SheetId::FIRST, 1, at(5));
-        journal.choose_base();
-        let mut older = serde_json::to_value(&journal).unwrap();
-        older.as_object_mut().unwrap().remove("sheet").unwrap();
-        std::fs::write(&path, older.to_string()).unwrap();
-        let resumed = Journal::resume(&path, &plan).unwrap().unwrap();
-        assert_eq!(resumed.request(0, &plan.batches[0]), journal.request(0, &plan.batches[0]));
     }
 
     #[test]
@@ -329,9 +287,9 @@ mod tests {
         let path = folder.path().join("journal.json");
         let plan = plan();
         assert!(Journal::resume(&path, &plan).unwrap().is_none());
-        let good = Journal::begin(Path::new("/a.csv"), &plan, None);
+        let good = Journal::begin(Path::new("/a.csv"), &plan, id(1));
         let other = Journal { plan: "other".into(), ..good.clone() };
-        let later = Journal { version: 2, ..good.clone() };
+        let later = Journal { version: 3, ..good.clone() };
         for differs in [other, later] {
             differs.save(&path).unwrap();
             let error = Journal::resume(&path, &plan).unwrap_err();
@@ -342,7 +300,7 @@ mod tests {
         let unknown = Journal { bases: vec![at(1)], ..good.clone() };
         let far = Journal {
             known,
-            spreadsheet: Some(id(1)),
+            sheet: Some(SheetId(3)),
             acknowledged: 3,
             bases: vec![at(1); 4],
             ..good
@@ -355,27 +313,17 @@ mod tests {
     }
 
     #[test]
-    fn another_file_content_option_place_or_person_is_another_import() {
-        let options = ImportOptions::default();
-        let text = ImportOptions { text: true, ..ImportOptions::default() };
-        let key = JournalKey {
-            cloud: "http://h",
-            subject: "alice",
-            file: Path::new("/a.csv"),
-            content: b"a",
-            options: &options,
-            into: None,
-            sheet: None,
-        };
+    fn another_file_content_place_or_person_is_another_import() {
+        let (cloud, subject, file, plan) = ("http://h", "alice", Path::new("/a.csv"), "a");
+        let key = JournalKey { cloud, subject, file, plan, into: id(1), sheet: "Costs" };
         let path = |key: &JournalKey<'_>| key.path(Path::new("/work"));
         let others = [
             JournalKey { cloud: "http://i", ..key.clone() },
             JournalKey { subject: "bob", ..key.clone() },
             JournalKey { file: Path::new("/b.csv"), ..key.clone() },
-            JournalKey { content: b"b", ..key.clone() },
-            JournalKey { options: &text, ..key.clone() },
-            JournalKey { into: Some(id(1)), ..key.clone() },
-            JournalKey { sheet: Some("Costs"), ..key.clone() },
+            JournalKey { plan: "b", ..key.clone() },
+            JournalKey { into: id(2), ..key.clone() },
+            JournalKey { sheet: "Prices", ..key.clone() },
         ];
         assert_eq!(path(&key), path(&key.clone()));
         for other in others {

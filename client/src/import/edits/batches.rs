@@ -13,8 +13,9 @@ pub(super) const MAX_CELL_BYTES: usize = MAX_MUTATION_BYTES - 1024;
 /// A cell whose JSON is longer than `MAX_CELL_BYTES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellTooLong {
-    /// Which of the cells.
-    pub(super) index: usize,
+    /// Where it was to go.
+    pub(super) row: u32,
+    pub(super) column: u32,
     /// Its bytes as JSON.
     pub(super) bytes: usize,
 }
@@ -39,10 +40,10 @@ fn cut_to(cells: Vec<CellEdit>, limits: BatchLimits) -> Result<Vec<Vec<CellEdit>
     let mut batches: Vec<Vec<CellEdit>> = Vec::new();
     let mut batch: Vec<CellEdit> = Vec::new();
     let mut batch_bytes = 0_usize;
-    for (index, cell) in cells.into_iter().enumerate() {
+    for cell in cells {
         let bytes = encoded_bytes(&cell);
         if bytes > MAX_CELL_BYTES {
-            return Err(CellTooLong { index, bytes });
+            return Err(CellTooLong { row: cell.row, column: cell.column, bytes });
         }
         let full = batch_bytes + bytes > limits.bytes || batch.len() >= limits.cells;
         if full && !batch.is_empty() {
@@ -120,7 +121,7 @@ mod tests {
         let batches = cut(vec![text(0, "x".repeat(MAX_TEXT_BYTES)), text(1, "y".into())]).unwrap();
         batches.iter().for_each(|batch| accepted(batch));
         let escaped = cut(vec![text(0, "a".into()), text(1, "\u{1}".repeat(MAX_TEXT_BYTES))]);
-        assert_eq!(escaped.unwrap_err().index, 1);
+        assert_eq!(escaped.unwrap_err().row, 1);
         let fits = (MAX_CELL_BYTES - 200) / 6;
         accepted(&cut(vec![text(0, "\u{1}".repeat(fits))]).unwrap()[0]);
     }

@@ -1,0 +1,258 @@
+//! One sheet as csv.
+
+use std::io::Write;
+use std::path::Path;
+
+use cellar_core::api::CellsReply;
+use cellar_core::cell::{Cell, Value};
+use cellar_core::identity::LogId;
+use cellar_exchange::{CsvWriter, OutCell, WriteError};
+
+use super::spool::{self, Spool};
+use super::{
+    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, pages, put_in_place, temporary,
+    unwritten,
+};
+use crate::{CellsQuery, Client};
+
+/// How csv is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CsvStyle {
+    /// What separates fields: an ASCII character.
+    pub delimiter: u8,
+    /// A cell that has a formula is written as its formula's text.
+    pub formulas: bool,
+}
+
+impl Default for CsvStyle {
+    fn default() -> Self {
+        Self { delimiter: b',', formulas: false }
+    }
+}
+
+/// Everything of a sheet at one position, put aside on disk.
+#[derive(Debug)]
+pub struct CsvExport {
+    spool: Spool,
+    style: CsvStyle,
+    /// The last page, without its cells.
+    of: CellsReply,
+}
+
+/// Reads all pages of the sheet in `query`, at one position. `progress` is told the cells so far.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn fetch_csv(
+    client: &Client,
+    spreadsheet: LogId,
+    query: CellsQuery,
+    style: CsvStyle,
+    mut progress: impl FnMut(u64),
+) -> Result<CsvExport, ExportError> {
+    let mut spool = Spool::new().map_err(temporary)?;
+    let of = pages(client, spreadsheet, query, |page| {
+        add_page(&mut spool, page, style)?;
+        progress(spool.cells());
+        Ok(())
+    });
+    let of = of.await?;
+    Ok(CsvExport { spool, style, of })
+}
+
+fn add_page(spool: &mut Spool, page: &CellsReply, style: CsvStyle) -> Result<(), ExportError> {
+    for placed in &page.cells {
+        let text = match &placed.cell {
+            Cell { formula: Some(formula), .. } if style.formulas => formula.clone(),
+            cell => cell.text(),
+        };
+        spool.add(placed.row, placed.column, text).map_err(|fault| match fault {
+            spool::Fault::OutOfOrder => unwritten(Path::new(""), WriteError::OutOfOrder),
+            spool::Fault::Io(source) => temporary(source),
+        })?;
+    }
+    Ok(())
+}
+
+impl CsvExport {
+    /// Writes it to a stream, standard output for example.
+    ///
+    /// # Errors
+    /// [`ExportError`].
+    pub fn write_to(self, target: impl Write) -> Result<Exported, ExportError> {
+        self.write(target, Path::new("the output"))
+    }
+
+    /// Writes a file: what is at `path` is the old or the new file, whole, whatever happens.
+    ///
+    /// # Errors
+    /// [`ExportError::Exists`] unless `force`, or [`ExportError::Unwritable`].
+    pub fn write_file(self, path: &Path, force: bool) -> Result<Exported, ExportError> {
+        put_in_place(path, force, |file| self.write(file, path))
+    }
+
+    fn write(self, target: impl Write, path: &Path) -> Result<Exported, ExportError> {
+        let Self { spool, style, of } = self;
+        let (rows, columns, cells) = (spool.rows(), spool.columns(), spool.cells());
+        if rows.saturating_mul(columns) > EXPORT_MAX_FIELDS {
+            return Err(ExportError::TooManyFields { rows, columns });
+        }
+        let width = u32::try_from(columns).unwrap_or(u32::MAX);
+        // The spool has formulas as texts where they are wanted.
+        let mut writer = CsvWriter::new(target, style.delimiter, width, false);
+        for row in spool.read().map_err(temporary)? {
+            let row = row.map_err(temporary)?;
+            for (column, text) in row.fields {
+                let value = Value::Text(text);
+                let cell = OutCell { value: &value, formula: None, format: None };
+                writer.cell(row.row, column, &cell).map_err(|error| unwritten(path, error))?;
+            }
+        }
+        let finished = writer.finish().and_then(|mut target| Ok(target.flush()?));
+        finished.map_err(|error| unwritten(path, error))?;
+        let CellsReply { sheet, name, position, epoch, .. } = of;
+        let sheets = vec![ExportedSheet { sheet, name, rows, columns, cells }];
+        Ok(Exported { position, epoch, sheets })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::api::PlacedCell;
+    use cellar_core::operation::SheetId;
+    use cellar_core::position::Position;
+    use cellar_core::workbook::Extent;
+    use cellar_exchange::{CsvImport, CsvOptions, Import as _, Piece};
+
+    use super::*;
+
+    fn page(cells: Vec<PlacedCell>) -> CellsReply {
+        CellsReply {
+            sheet: SheetId::FIRST,
+            name: "Sheet1".into(),
+            position: Position::FIRST,
+            epoch: 1,
+            extent: Extent::default(),
+            formats: Vec::new(),
+            formats_cut: false,
+            cells,
+            next: None,
+        }
+    }
+
+    fn text(row: u32, column: u32, text: &str) -> PlacedCell {
+        let value = if text.is_empty() { Value::Empty } else { Value::Text(text.into()) };
+        PlacedCell { row, column, cell: Cell { value, ..Cell::default() } }
+    }
+
+    fn fetched_in(style: CsvStyle, pages: Vec<Vec<PlacedCell>>) -> Result<CsvExport, ExportError> {
+        let mut spool = Spool::new().unwrap();
+        for cells in pages {
+            add_page(&mut spool, &page(cells), style)?;
+        }
+        Ok(CsvExport { spool, style, of: page(Vec::new()) })
+    }
+
+    fn fetched(pages: Vec<Vec<PlacedCell>>) -> Result<CsvExport, ExportError> {
+        fetched_in(CsvStyle::default(), pages)
+    }
+
+    fn csv(pages: Vec<Vec<PlacedCell>>) -> String {
+        let mut written = Vec::new();
+        fetched(pages).unwrap().write_to(&mut written).unwrap();
+        String::from_utf8(written).unwrap()
+    }
+
+    #[test]
+    fn pages_become_padded_rows_and_blank_ends_are_dropped() {
+        let pages = vec![
+            vec![text(0, 1, "a, \"b\""), text(2, 0, "c")],
+            vec![text(2, 2, "d"), text(2, 5, ""), text(9, 0, "")],
+        ];
+        assert_eq!(csv(pages), ",\"a, \"\"b\"\"\",\n,,\nc,,d\n");
+        assert_eq!(csv(vec![]), "");
+        assert_eq!(csv(vec![vec![text(1, 0, "below a blank row")]]), "\"\"\nbelow a blank row\n");
+    }
+
+    #[test]
+    fn pages_out_of_order_are_an_error() {
+        for second in [text(0, 0, "again"), text(0, 1, "b")] {
+            let pages = vec![vec![text(0, 1, "a")], vec![second]];
+            assert!(matches!(fetched(pages), Err(ExportError::Pages { .. })));
+        }
+    }
+
+    #[test]
+    fn a_cell_far_away_does_not_fill_the_disk() {
+        let mut written = Vec::new();
+        let far = vec![vec![text(1 << 29, 1 << 21, "far")]];
+        let error = fetched(far).unwrap().write_to(&mut written).unwrap_err();
+        assert!(matches!(error, ExportError::TooManyFields { .. }));
+        assert!(written.is_empty());
+    }
+
+    #[test]
+    fn a_file_is_replaced_only_by_force_and_never_half() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        let write = |content: &str, force| {
+            fetched(vec![vec![text(0, 0, content)]]).unwrap().write_file(&path, force)
+        };
+        write("one", false).unwrap();
+        assert!(matches!(write("two", false), Err(ExportError::Exists { .. })));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\n");
+        write("two", true).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two\n");
+        let far = fetched(vec![vec![text(1 << 29, 1 << 21, "far")]]).unwrap();
+        assert!(far.write_file(&path, true).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two\n");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn formulas_are_written_where_they_are_wanted_with_any_delimiter() {
+        let cell = Cell {
+            value: Value::Number(5.0),
+            formula: Some("=A1+4".into()),
+            format: Some("0.00".into()),
+        };
+        let cells = vec![text(0, 0, "1;2"), PlacedCell { row: 0, column: 1, cell }];
+        let written = |style| {
+            let mut written = Vec::new();
+            fetched_in(style, vec![cells.clone()]).unwrap().write_to(&mut written).unwrap();
+            String::from_utf8(written).unwrap()
+        };
+        assert_eq!(written(CsvStyle::default()), "1;2,5.00\n");
+        assert_eq!(written(CsvStyle { delimiter: b';', formulas: true }), "\"1;2\";=A1+4\n");
+    }
+
+    #[test]
+    fn real_files_come_out_as_they_went_in() {
+        for name in ["airports.csv", "seattle-weather.csv", "us-employment.csv"] {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/");
+            let original = std::fs::read_to_string(format!("{folder}{name}")).unwrap();
+            let options = CsvOptions::default();
+            let mut file = CsvImport::open(original.as_bytes(), &options).unwrap();
+            let mut pages = Vec::new();
+            while let Some(piece) = file.next().unwrap() {
+                let Piece::Block(block) = piece else { continue };
+                let cells = block.cells().map(|found| {
+                    let format = found.format.map(str::to_owned);
+                    let cell = Cell { value: found.value, formula: None, format };
+                    PlacedCell { row: found.row, column: found.column, cell }
+                });
+                pages.push(cells.collect());
+            }
+            let exported = csv(pages);
+            let records = |text: &str| -> Vec<::csv::StringRecord> {
+                let mut reader =
+                    ::csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+                reader.records().map(Result::unwrap).collect()
+            };
+            assert_eq!(records(&exported), records(&original), "{name}");
+            // All but quotes that were not needed.
+            let same = exported == original.replace("\r\n", "\n");
+            assert!(same || original.contains('"'), "{name}");
+        }
+    }
+}

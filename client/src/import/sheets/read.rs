@@ -1,0 +1,215 @@
+//! Reading a file into the objects that its sheets are made of: all of the work that takes time, on a
+//! thread of its own.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use cellar_core::a1::column_name;
+use cellar_core::snapshot::chunk::chunk_of;
+use cellar_core::snapshot::level::ChunkHash;
+use cellar_core::snapshot::merge::{RowTooLarge, SheetWriter, WrittenSheet};
+use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
+use cellar_exchange::{Block, LongBody, Piece, SheetStart, Survey};
+
+use super::progress::Watch;
+use crate::import::file::Sheets;
+use crate::import::{ImportError, ReadOptions};
+
+/// Names of objects that are remembered, so that a text in many cells is sent once; with more, some
+/// may be sent again, and are there already.
+const MAX_KNOWN_OBJECTS: usize = 1 << 16;
+
+/// What comes out of a file.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A part of the sheet that comes next.
+    Object(Object),
+    /// A sheet, all of whose objects came before.
+    Sheet(FoundSheet),
+}
+
+/// An object that is to be stored.
+#[derive(Debug, Clone)]
+pub(super) struct Object {
+    pub(super) packed: PackedObject,
+    /// A text that is an object of its own, and is checked as such.
+    pub(super) is_text: bool,
+}
+
+/// A sheet of the file.
+#[derive(Debug)]
+pub(super) struct FoundSheet {
+    pub(super) start: SheetStart,
+    pub(super) written: WrittenSheet,
+}
+
+/// Where what is found goes. A sink that is closed ends the reading.
+pub(super) trait Sink {
+    /// Takes it, perhaps after a while; `false` if it is closed.
+    fn put(&mut self, found: Found) -> bool;
+
+    /// Whether nobody waits for more.
+    fn is_closed(&self) -> bool;
+}
+
+impl Sink for tokio::sync::mpsc::Sender<Found> {
+    fn put(&mut self, found: Found) -> bool {
+        self.blocking_send(found).is_ok()
+    }
+
+    fn is_closed(&self) -> bool {
+        tokio::sync::mpsc::Sender::is_closed(self)
+    }
+}
+
+/// Reads a file to its end, or until the sink is closed. Gives what the columns of csv are.
+pub(super) fn read(
+    path: &Path,
+    options: &ReadOptions,
+    watch: &Watch,
+    sink: &mut impl Sink,
+) -> Result<Option<Survey>, ImportError> {
+    let mut file = Sheets::open(path, options)?;
+    let mut reader = Reader { sheet: None, known: HashSet::new(), sink };
+    while !reader.sink.is_closed() {
+        let piece = file.next()?;
+        watch.read(file.progress());
+        let goes_on = match piece {
+            Some(Piece::Working) => true,
+            Some(Piece::Sheet(start)) => {
+                let goes_on = reader.end_sheet()?;
+                reader.sheet = Some((start, SheetWriter::default()));
+                goes_on
+            }
+            Some(Piece::Block(block)) => {
+                watch.cells(block.tile.cells());
+                reader.block(block)?
+            }
+            None => {
+                reader.end_sheet()?;
+                break;
+            }
+        };
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(file.survey().cloned())
+}
+
+struct Reader<'a, S> {
+    sheet: Option<(SheetStart, SheetWriter)>,
+    known: HashSet<ChunkHash>,
+    sink: &'a mut S,
+}
+
+impl<S: Sink> Reader<'_, S> {
+    fn block(&mut self, block: Block) -> Result<bool, ImportError> {
+        let Some((_, writer)) = &mut self.sheet else { return Ok(true) };
+        let chunks = writer.push(block.tile, &chunk_of).map_err(row_too_large)?;
+        let texts = block.long_texts;
+        Ok(texts.into_iter().all(|text| self.text(&text)) && self.chunks(chunks))
+    }
+
+    fn end_sheet(&mut self) -> Result<bool, ImportError> {
+        let Some((start, writer)) = self.sheet.take() else { return Ok(true) };
+        let (written, chunks) = writer.finish(&chunk_of).map_err(row_too_large)?;
+        Ok(self.chunks(chunks) && self.sink.put(Found::Sheet(FoundSheet { start, written })))
+    }
+
+    fn chunks(&mut self, chunks: Vec<PackedObject>) -> bool {
+        chunks.into_iter().all(|packed| {
+            !self.is_new(packed.chunk.hash)
+                || self.sink.put(Found::Object(Object { packed, is_text: false }))
+        })
+    }
+
+    fn text(&mut self, body: &LongBody) -> bool {
+        if !self.is_new(ChunkHash(body.hash)) {
+            return true;
+        }
+        // No text is longer than a chunk may be: what cannot be packed is missed when it is checked.
+        let Ok(packed) = pack(body.text.as_bytes(), Bounds::CHUNK) else { return true };
+        self.sink.put(Found::Object(Object { packed, is_text: true }))
+    }
+
+    fn is_new(&mut self, hash: ChunkHash) -> bool {
+        if self.known.len() >= MAX_KNOWN_OBJECTS {
+            self.known.clear();
+        }
+        self.known.insert(hash)
+    }
+}
+
+fn row_too_large(fault: RowTooLarge) -> ImportError {
+    ImportError::RowTooLarge {
+        row: u64::from(fault.row).saturating_add(1),
+        column: column_name(fault.column),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Collected {
+        objects: Vec<Object>,
+        sheets: Vec<FoundSheet>,
+        room: Option<usize>,
+    }
+
+    impl Sink for Collected {
+        fn put(&mut self, found: Found) -> bool {
+            match found {
+                Found::Object(object) => self.objects.push(object),
+                Found::Sheet(sheet) => self.sheets.push(sheet),
+            }
+            self.room = self.room.map(|room| room.saturating_sub(1));
+            self.room != Some(0)
+        }
+
+        fn is_closed(&self) -> bool {
+            self.room == Some(0)
+        }
+    }
+
+    fn read_text(text: &str, room: Option<usize>) -> (Collected, Option<Survey>, Watch) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, text).unwrap();
+        let (mut sink, watch) = (Collected { room, ..Collected::default() }, Watch::default());
+        let survey = read(&path, &ReadOptions::default(), &watch, &mut sink).unwrap();
+        (sink, survey, watch)
+    }
+
+    #[test]
+    fn a_file_becomes_objects_and_then_a_sheet() {
+        let (found, survey, watch) = read_text("a,b\n1,2\n3,\n", None);
+        let [sheet] = found.sheets.as_slice() else { panic!("{:?}", found.sheets) };
+        assert_eq!((sheet.written.extent.rows, sheet.written.extent.columns), (3, 2));
+        assert_eq!((sheet.written.cells, survey.unwrap().rows), (5, 3));
+        assert_eq!(found.objects.len(), 1);
+        let progress = watch.now();
+        assert_eq!((progress.cells, progress.read.done), (5, progress.read.total));
+    }
+
+    #[test]
+    fn a_long_text_is_an_object_of_its_own_once() {
+        let long = "x".repeat(10_000);
+        let (found, ..) = read_text(&format!("{long},1\n{long},2\n{long}y,3\n"), None);
+        let texts: Vec<_> = found.objects.iter().filter(|object| object.is_text).collect();
+        assert_eq!(texts.len(), 2);
+        assert_eq!(texts[0].packed.chunk.hash, ChunkHash::of(long.as_bytes()));
+    }
+
+    #[test]
+    fn reading_ends_where_nobody_takes_what_is_found() {
+        // Several chunks of numbers that look random.
+        let number = |row: u64| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 12;
+        let text: String = (0..400_000).map(|row| format!("{}\n", number(row))).collect();
+        let all = read_text(&text, None).0.objects.len();
+        let (found, ..) = read_text(&text, Some(2));
+        assert!(all > 3 && found.objects.len() == 2 && found.sheets.is_empty(), "{all}");
+    }
+}

@@ -1,0 +1,200 @@
+//! From the sheets of a file to the requests that append them.
+
+use cellar_core::api::{AppendRequest, SentMutation};
+use cellar_core::limits::{MAX_IMPORT_OBJECTS, MAX_REQUEST_BYTES};
+use cellar_core::operation::{ImportIndex, ImportSheet, Operation, SheetId};
+use cellar_core::position::Position;
+use cellar_core::snapshot::SnapshotError;
+use cellar_core::snapshot::index::{pack_import, pack_import_apart};
+use cellar_core::snapshot::packed::PackedObject;
+use cellar_core::workbook::Extent;
+
+use super::read::FoundSheet;
+
+/// Objects that the entries of an import may name directly before each further sheet names only one:
+/// half of what one request may, so that the other half is for further sheets.
+const DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
+/// Bytes of indexes in one request: as Base64 with all around, well below `MAX_REQUEST_BYTES`, and so
+/// few that they fit one entry.
+const REQUEST_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
+
+/// The sheets of a file, as they will be appended.
+#[derive(Debug, Default)]
+pub(super) struct FileSheets {
+    sheets: Vec<FileSheet>,
+    direct_objects: usize,
+}
+
+/// A sheet of a file.
+#[derive(Debug, Clone)]
+pub(super) struct FileSheet {
+    /// As the file has it.
+    pub(super) name: Option<String>,
+    pub(super) hidden: bool,
+    pub(super) extent: Extent,
+    pub(super) cells: u64,
+    index: ImportIndex,
+    /// Objects that the index names directly.
+    objects: usize,
+}
+
+/// Where the sheets go.
+#[derive(Debug, Clone)]
+pub(super) struct Ground {
+    pub(super) epoch: u32,
+    pub(super) base: Position,
+    /// The number of the first new sheet.
+    pub(super) next_sheet: SheetId,
+    /// What the first new sheet takes the place of.
+    pub(super) replaces: Option<SheetId>,
+}
+
+impl FileSheets {
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &FileSheet> {
+        self.sheets.iter()
+    }
+
+    /// Takes a sheet in. Gives the chunks of its index, those first that others name.
+    pub(super) fn add(&mut self, found: FoundSheet) -> Result<Vec<PackedObject>, SnapshotError> {
+        let FoundSheet { start, written } = found;
+        let (mut index, mut chunks) = pack_import(&written.stripes)?;
+        let mut objects = index.stripes().children()?.count();
+        if self.direct_objects.saturating_add(objects) > DIRECT_OBJECTS {
+            (index, chunks) = pack_import_apart(&written.stripes)?;
+            objects = index.stripes().children()?.count();
+        }
+        self.direct_objects = self.direct_objects.saturating_add(objects);
+        let (extent, cells) = (written.extent, written.cells);
+        let (name, hidden) = (start.name, start.hidden);
+        self.sheets.push(FileSheet { name, hidden, extent, cells, index, objects });
+        Ok(chunks)
+    }
+
+    /// The requests that append them, under their names: one, unless there are hundreds of sheets.
+    pub(super) fn requests(
+        &self,
+        client: &str,
+        ground: &Ground,
+        name: impl Fn(&FileSheet) -> String,
+    ) -> Vec<AppendRequest> {
+        let (mut requests, mut objects, mut bytes) = (Vec::new(), 0_usize, 0_usize);
+        let mut mutations: Vec<SentMutation> = Vec::new();
+        let mut replaces = ground.replaces;
+        let request = |mutations: Vec<SentMutation>| {
+            let first = mutations.first().map_or(1, |sent| sent.id);
+            let (client, epoch) = (client.to_owned(), ground.epoch);
+            AppendRequest { client, epoch, ack: first.saturating_sub(1), mutations }
+        };
+        for ((id, number), sheet) in (1..).zip(ground.next_sheet.0..).zip(&self.sheets) {
+            let index_bytes = sheet.index.to_bytes().len();
+            let full = objects.saturating_add(sheet.objects) > MAX_IMPORT_OBJECTS
+                || bytes.saturating_add(index_bytes) > REQUEST_INDEX_BYTES;
+            if full && !mutations.is_empty() {
+                requests.push(request(std::mem::take(&mut mutations)));
+                (objects, bytes) = (0, 0);
+            }
+            objects = objects.saturating_add(sheet.objects);
+            bytes = bytes.saturating_add(index_bytes);
+            let op = Operation::ImportSheet(ImportSheet {
+                sheet: SheetId(number),
+                name: name(sheet),
+                replaces: replaces.take(),
+                extent: sheet.extent,
+                cells: sheet.cells,
+                index: sheet.index.clone(),
+            });
+            mutations.push(SentMutation { id, base: ground.base, op });
+        }
+        requests.push(request(mutations));
+        requests
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::limits::MAX_SHEETS;
+    use cellar_core::operation::Span;
+    use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
+    use cellar_core::snapshot::merge::WrittenSheet;
+    use cellar_exchange::SheetStart;
+
+    use super::*;
+
+    fn sheet(number: u32, tiles: u32) -> FoundSheet {
+        let tile = |row: u32| TilePlace {
+            rows: Span { first: row, count: 1 },
+            cells: 1,
+            stored: StoredTile::Chunk(ChunkRef {
+                hash: ChunkHash::of(&[number, row].map(u32::to_le_bytes).concat()),
+                bytes: 100,
+            }),
+        };
+        let tiles: Vec<TilePlace> = (0..tiles).map(tile).collect();
+        let stripe = Stripe { columns: Span { first: 0, count: 128 }, tiles };
+        let extent = Extent { rows: 1, columns: 1 };
+        FoundSheet {
+            start: SheetStart { name: Some(format!("Sheet {number}")), hidden: false },
+            written: WrittenSheet { stripes: vec![stripe], extent, cells: 1 },
+        }
+    }
+
+    fn requests(sheets: &FileSheets) -> Vec<AppendRequest> {
+        let ground = Ground {
+            epoch: 7,
+            base: Position::FIRST,
+            next_sheet: SheetId(4),
+            replaces: Some(SheetId(2)),
+        };
+        sheets.requests("client", &ground, |sheet| sheet.name.clone().unwrap())
+    }
+
+    fn imports(requests: &[AppendRequest]) -> Vec<ImportSheet> {
+        let mutations = requests.iter().flat_map(|request| &request.mutations);
+        let import = |sent: &SentMutation| match &sent.op {
+            Operation::ImportSheet(import) => import.clone(),
+            other => panic!("{other:?}"),
+        };
+        mutations.map(import).collect()
+    }
+
+    #[test]
+    fn sheets_of_a_file_are_one_request_with_numbers_in_a_row() {
+        let mut sheets = FileSheets::default();
+        assert!(sheets.add(sheet(0, 3)).unwrap().is_empty());
+        assert!(sheets.add(sheet(1, 0)).unwrap().is_empty());
+        let requests = requests(&sheets);
+        let [request] = requests.as_slice() else { panic!("{requests:?}") };
+        assert_eq!((request.epoch, request.ack, request.client.as_str()), (7, 0, "client"));
+        let ids: Vec<u64> = request.mutations.iter().map(|sent| sent.id).collect();
+        assert_eq!(ids, [1, 2]);
+        let imports = imports(&requests);
+        let places: Vec<_> = imports.iter().map(|it| (it.sheet.0, it.replaces)).collect();
+        assert_eq!(places, [(4, Some(SheetId(2))), (5, None)]);
+        assert_eq!(imports[1].name, "Sheet 1");
+    }
+
+    #[test]
+    fn however_many_sheets_there_are_no_request_names_too_many_objects() {
+        for (count, tiles) in [(MAX_SHEETS, 1), (MAX_SHEETS, 90), (3, 60), (2, 2_000), (1, 0)] {
+            let mut sheets = FileSheets::default();
+            for number in 0..u32::try_from(count).unwrap() {
+                sheets.add(sheet(number, tiles)).unwrap();
+            }
+            let requests = requests(&sheets);
+            let mut next = 1;
+            for request in &requests {
+                let objects: usize = imports(std::slice::from_ref(request))
+                    .iter()
+                    .map(|import| import.index.stripes().children().unwrap().count())
+                    .sum();
+                assert!(objects <= MAX_IMPORT_OBJECTS, "{objects}");
+                assert!(serde_json::to_vec(request).unwrap().len() <= MAX_REQUEST_BYTES / 2);
+                assert_eq!(request.ack + 1, request.mutations[0].id);
+                assert_eq!(request.mutations[0].id, next);
+                next += u64::try_from(request.mutations.len()).unwrap();
+            }
+            assert_eq!(next, u64::try_from(count).unwrap() + 1);
+            assert!(requests.len() <= count.div_ceil(100), "{}", requests.len());
+        }
+    }
+}

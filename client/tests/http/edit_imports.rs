@@ -1,0 +1,178 @@
+//! Imports into a sheet that is there: as edits that are interrupted, and go on.
+
+use std::path::PathBuf;
+
+use cellar::ClientError;
+use cellar::import::edits::{Imported, JournalKey, Plan, Target, run};
+use cellar::import::{ImportError, ReadOptions};
+use cellar_core::a1::CellName;
+use cellar_core::api::ProblemKind;
+use cellar_core::identity::LogId;
+use cellar_core::operation::SheetId;
+
+use super::block_on;
+use super::fake::{Fake, Fault};
+
+const FIRST: CellName = CellName { row: 0, column: 0 };
+
+fn airports() -> PathBuf {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv").into()
+}
+
+struct Case {
+    fake: Fake,
+    id: LogId,
+    folder: tempfile::TempDir,
+    plan: Plan,
+}
+
+impl Case {
+    fn new() -> Self {
+        let plan = Plan::read(&airports(), &ReadOptions::default(), FIRST).unwrap();
+        assert!(plan.batches.len() > 5);
+        let fake = Fake::start();
+        let id = fake.spreadsheet();
+        Self { fake, id, folder: tempfile::tempdir().unwrap(), plan }
+    }
+
+    fn target(&self) -> Target {
+        let source = airports();
+        let fingerprint = self.plan.fingerprint();
+        let key = JournalKey {
+            cloud: &self.fake.url,
+            subject: "somebody",
+            file: &source,
+            plan: &fingerprint,
+            into: self.id,
+            sheet: "Sheet1",
+        };
+        let journal = key.path(self.folder.path());
+        Target { source, into: self.id, sheet: "Sheet1".into(), journal, restart: false }
+    }
+
+    fn import(&self) -> Result<Imported, ImportError> {
+        block_on(run(&self.fake.client(), &self.plan, &self.target(), |_| {}))
+    }
+
+    fn entries(&self) -> usize {
+        self.fake.lock().logs[&self.id].len()
+    }
+}
+
+#[test]
+fn an_import_that_fails_at_every_step_still_sends_every_cell_once() {
+    let case = Case::new();
+    let mut runs = 0;
+    let imported = loop {
+        runs += 1;
+        // One request gets through, its answer included; the next is carried out but never
+        // answered, however often it is repeated.
+        case.fake.fail([Fault::None]);
+        case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
+        match case.import() {
+            Ok(imported) => break imported,
+            Err(ImportError::Interrupted { .. }) => case.fake.lock().faults.clear(),
+            Err(error) => panic!("{error}"),
+        }
+        assert!(runs < 20, "it does not go on");
+    };
+    assert!(runs > 3 && imported.resumed > 0);
+    assert_eq!(case.fake.texts(case.id).len(), case.plan.cells);
+    assert_eq!(case.entries(), case.plan.batches.len() + 1, "a batch was appended twice");
+    assert!(!case.target().journal.exists());
+}
+
+#[test]
+fn a_refusal_keeps_the_journal_and_says_how_to_go_on() {
+    use miette::Diagnostic as _;
+    let case = Case::new();
+    case.fake.fail([Fault::None, Fault::None, Fault::Refused(ProblemKind::Unauthorized)]);
+    let error = case.import().unwrap_err();
+    let ImportError::Interrupted { acknowledged, source, .. } = &error else { panic!("{error}") };
+    assert_eq!(*acknowledged, case.plan.cells_in(1));
+    assert!(matches!(**source, ClientError::Problem { .. }));
+    assert!(error.help().unwrap().to_string().contains("goes on where it was"));
+    assert!(case.target().journal.exists());
+    let restarted = Target { restart: true, ..case.target() };
+    let imported = block_on(run(&case.fake.client(), &case.plan, &restarted, |_| {})).unwrap();
+    assert_eq!(imported.resumed, 0);
+    assert_eq!(case.entries(), case.plan.batches.len() + 2, "a restart sends all again");
+}
+
+#[test]
+fn only_what_a_later_run_has_to_know_is_left_behind() {
+    let case = Case::new();
+    let imports = case.target().journal.parent().unwrap().to_owned();
+    let left = || std::fs::read_dir(&imports).map_or(0, Iterator::count);
+    // Windows keeps its lock files.
+    let nothing = if cfg!(unix) { 0 } else { 1 };
+    let import = |target: &Target| {
+        block_on(run(&case.fake.client(), &case.plan, target, |_| {})).unwrap_err()
+    };
+
+    let into = LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]));
+    let error = import(&Target { into, ..case.target() });
+    assert!(matches!(error, ImportError::Interrupted { acknowledged: 0, .. }), "{error}");
+    assert_eq!(left(), nothing, "a wrong id leaves a journal");
+
+    let error = import(&Target { sheet: "Nope".into(), ..case.target() });
+    assert!(matches!(error, ImportError::UnknownSheet { .. }), "{error}");
+    assert_eq!(left(), nothing, "a wrong sheet leaves a journal");
+
+    case.fake.fail([Fault::None, Fault::Refused(ProblemKind::Forbidden)]);
+    case.import().unwrap_err();
+    assert_eq!(left(), nothing, "a refused first batch leaves a journal");
+
+    // It may have been appended: the next run has to send the same, however it is refused.
+    case.fake.fail([Fault::None]);
+    case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
+    case.import().unwrap_err();
+    case.fake.lock().faults.clear();
+    case.fake.fail([Fault::Refused(ProblemKind::Unauthorized)]);
+    case.import().unwrap_err();
+    assert!(case.target().journal.exists());
+    case.import().unwrap();
+    assert_eq!(case.entries(), case.plan.batches.len() + 1, "a batch was appended twice");
+    assert_eq!(left(), nothing, "a finished import leaves something");
+}
+
+#[test]
+fn cells_around_those_of_the_file_stay() {
+    let case = Case::new();
+    let path = case.folder.path().join("a.csv");
+    std::fs::write(&path, "name,price\ntea,2.50\n").unwrap();
+    case.import().unwrap();
+    let before = case.fake.texts(case.id);
+    let at = CellName { row: 1, column: 1 };
+    let plan = Plan::read(&path, &ReadOptions::default(), at).unwrap();
+    let journal = case.folder.path().join("other.json");
+    let target = Target { journal, ..case.target() };
+    let mut progress = Vec::new();
+    block_on(run(&case.fake.client(), &plan, &target, |it| progress.push(it.done))).unwrap();
+    assert_eq!(progress.last(), Some(&4));
+    let after = case.fake.texts(case.id);
+    assert_eq!(after.len(), before.len());
+    let new = after.iter().filter(|cell| !before.contains(cell));
+    let new: Vec<_> = new.map(|((row, column), text)| (*row, *column, text.as_str())).collect();
+    assert_eq!(new, [(1, 1, "name"), (1, 2, "price"), (2, 1, "tea"), (2, 2, "2.50")]);
+}
+
+#[test]
+fn an_import_whose_sheet_is_deleted_meanwhile_says_so() {
+    let case = Case::new();
+    let target = case.target();
+    let mut deleted = false;
+    let imported = block_on(run(&case.fake.client(), &case.plan, &target, |progress| {
+        if progress.done > 0 && !std::mem::replace(&mut deleted, true) {
+            case.fake.lock().replace_sheet(case.id, SheetId(1), SheetId::FIRST);
+        }
+    }));
+    let error = imported.unwrap_err();
+    assert!(
+        matches!(error, ImportError::SheetDeleted { spreadsheet, .. } if spreadsheet == case.id)
+    );
+    assert!(!target.journal.exists(), "there is nothing to go on with");
+    let other = Target { sheet: "Other".into(), ..target };
+    block_on(run(&case.fake.client(), &case.plan, &other, |_| {})).unwrap();
+    assert_eq!(case.fake.texts(case.id).len(), case.plan.cells);
+}

@@ -1,0 +1,195 @@
+//! Imports: the grants, the bucket of chunks, and their checks, as strict as the server's.
+
+use std::collections::BTreeMap;
+
+use cellar_core::api::{
+    ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
+    NewChunk, UploadedChunk,
+};
+use cellar_core::cell::Cell;
+use cellar_core::limits::MAX_IMPORT_OBJECTS;
+use cellar_core::operation::ImportSheet;
+use cellar_core::snapshot::chunk;
+use cellar_core::snapshot::index::{Children, Fetched, IndexChunk, PackedLevel, PackedSheet};
+use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile};
+use cellar_core::snapshot::packed::{Bounds, unpack};
+use cellar_core::snapshot::tile::TileValue;
+use cellar_exchange::{Block, LongBody};
+
+use super::*;
+
+/// A chunk in the bucket.
+#[derive(Debug, Clone)]
+pub(crate) struct StoredChunk {
+    pub(crate) stored: Vec<u8>,
+    /// Checked, and so there for good.
+    pub(crate) kept: bool,
+}
+
+/// What is missing, or not as it should be.
+fn refused(why: impl Into<String>) -> Problem {
+    Problem::new(ProblemKind::Unprocessable, why.into())
+}
+
+impl Inner {
+    pub(super) fn grant_chunks(
+        &self,
+        id: LogId,
+        request: ImportUploadsRequest,
+    ) -> Result<ImportUploadsReply, Problem> {
+        if !(1..=MAX_IMPORT_OBJECTS).contains(&request.chunks.len()) {
+            return Err(refused("ask for at least one and at most 256"));
+        }
+        let grant = |NewChunk { hash, bytes, sha256 }| {
+            let headers = [
+                ("content-length".to_owned(), bytes.to_string()),
+                ("if-none-match".to_owned(), "*".to_owned()),
+                ("x-checksum".to_owned(), sha256),
+            ];
+            ChunkUpload {
+                method: "PUT".into(),
+                url: format!("{}/chunks/{id}/{hash}?signature=secret", self.url),
+                headers: headers.into_iter().collect(),
+                expires: 1_700_000_900,
+            }
+        };
+        Ok(ImportUploadsReply { uploads: request.chunks.into_iter().map(grant).collect() })
+    }
+
+    pub(super) fn put_chunk(&mut self, key: &str, headers: &HeaderMap, body: &[u8]) -> Response {
+        assert!(!headers.contains_key("authorization"), "the token went to the bucket");
+        let answer = |status: u16| (StatusCode::from_u16(status).unwrap(), "<Code/>");
+        let hash = key.split('/').nth(1).unwrap().parse::<ChunkHash>().unwrap();
+        if self.chunks.contains_key(&hash) {
+            return answer(412).into_response();
+        }
+        assert_eq!(headers["if-none-match"], "*");
+        let sha256 = cellar_core::api::hexadecimal(&sha2::Sha256::digest(body));
+        assert_eq!(headers["x-checksum"].to_str().unwrap(), sha256);
+        assert_eq!(headers["content-length"], body.len().to_string());
+        self.chunks.insert(hash, StoredChunk { stored: body.to_vec(), kept: false });
+        answer(200).into_response()
+    }
+
+    pub(super) fn check_chunks(
+        &mut self,
+        request: &ImportCheckRequest,
+    ) -> Result<ImportCheckReply, Problem> {
+        if request.texts.len() > MAX_IMPORT_OBJECTS {
+            return Err(refused("too many texts"));
+        }
+        let mut checked = 0;
+        for text in &request.texts {
+            let (hash, bytes) = self.unpacked(text)?;
+            String::from_utf8(bytes).map_err(|_| refused("no text"))?;
+            self.keep(hash);
+            checked += 1;
+        }
+        if let Some(index) = &request.index {
+            let (hash, bytes) = self.unpacked(index)?;
+            let children = IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap();
+            checked += 1 + self.check_children(&children)?;
+            self.keep(hash);
+        }
+        Ok(ImportCheckReply { checked })
+    }
+
+    fn check_children(&mut self, children: &Children) -> Result<u32, Problem> {
+        if children.count() > MAX_IMPORT_OBJECTS {
+            return Err(refused("too many objects"));
+        }
+        for tile in &children.tiles {
+            let (hash, bytes) = self.unpacked(&named(tile))?;
+            chunk::decode(&bytes).map_err(|_| refused("no tile"))?;
+            self.keep(hash);
+        }
+        let Children { parts, stripes, rows, .. } = children;
+        for child in parts.iter().chain(stripes).chain(rows) {
+            if !self.chunks.get(&child.hash).is_some_and(|chunk| chunk.kept) {
+                return Err(refused(format!("check {} first", child.hash)));
+            }
+        }
+        Ok(u32::try_from(children.count()).unwrap())
+    }
+
+    /// As the server does before an append.
+    pub(super) fn check_imports<'a>(
+        &mut self,
+        operations: impl Iterator<Item = &'a Operation>,
+    ) -> Result<(), Problem> {
+        let mut objects = 0;
+        for operation in operations {
+            let Operation::ImportSheet(import) = operation else { continue };
+            let children = import.index.stripes().children().unwrap();
+            objects += self.check_children(&children)?;
+        }
+        match usize::try_from(objects).unwrap() {
+            0..=MAX_IMPORT_OBJECTS => Ok(()),
+            _ => Err(refused("too many objects in one request")),
+        }
+    }
+
+    fn unpacked(&self, chunk: &UploadedChunk) -> Result<(ChunkHash, Vec<u8>), Problem> {
+        let hash: ChunkHash = chunk.hash.parse().unwrap();
+        let missing = || refused(format!("{hash} is not there: upload it again"));
+        let stored = self.chunks.get(&hash).ok_or_else(missing)?;
+        assert_eq!(stored.stored.len(), usize::try_from(chunk.bytes).unwrap());
+        Ok((hash, unpack(hash, &stored.stored, Bounds::CHUNK).unwrap()))
+    }
+
+    fn keep(&mut self, hash: ChunkHash) {
+        self.chunks.get_mut(&hash).unwrap().kept = true;
+    }
+
+    /// The cells of an imported sheet.
+    pub(super) fn cells_of(&self, import: &ImportSheet) -> Vec<((u32, u32), Cell)> {
+        let level = PackedLevel { sheets: vec![PackedSheet::imported(import)] };
+        let all = self.chunks.iter().filter(|(_, chunk)| chunk.kept);
+        let index: BTreeMap<ChunkHash, IndexChunk> = all
+            .filter_map(|(hash, chunk)| {
+                let bytes = unpack(*hash, &chunk.stored, Bounds::CHUNK).unwrap();
+                Some((*hash, IndexChunk::decode(&bytes).ok()?))
+            })
+            .collect();
+        let Fetched::Ready(level) = level.load_all(&|hash| index.get(hash)).unwrap() else {
+            panic!("a chunk of the index is missing");
+        };
+        let mut cells = Vec::new();
+        for stripe in level.sheets.iter().flat_map(|sheet| &sheet.stripes) {
+            for place in &stripe.tiles {
+                let StoredTile::Chunk(chunk) = &place.stored else { panic!("no chunk") };
+                cells.extend(self.block(chunk).cells().map(|found| {
+                    let cell = Cell {
+                        value: found.value,
+                        formula: found.formula.map(str::to_owned),
+                        format: found.format.map(str::to_owned),
+                    };
+                    ((place.rows.first + found.row, stripe.columns.first + found.column), cell)
+                }));
+            }
+        }
+        assert_eq!(cells.len() as u64, import.cells);
+        cells
+    }
+
+    /// A tile with its long texts.
+    fn block(&self, chunk: &ChunkRef) -> Block {
+        let tile = chunk::decode(&self.unpacked(&named(chunk)).unwrap().1).unwrap();
+        let mut long_texts = Vec::new();
+        for layer in tile.columns.iter().map(|column| &column.values) {
+            for value in layer.values() {
+                let TileValue::Long(number) = value else { continue };
+                let (_, hash, _) = layer.long_text(*number).unwrap();
+                let stored = &self.chunks[&ChunkHash(hash)];
+                assert!(stored.kept, "a text was not checked");
+                let text = unpack(ChunkHash(hash), &stored.stored, Bounds::CHUNK).unwrap();
+                long_texts.push(LongBody { hash, text: String::from_utf8(text).unwrap() });
+            }
+        }
+        Block { tile, long_texts }
+    }
+}
+
+fn named(chunk: &ChunkRef) -> UploadedChunk {
+    UploadedChunk { hash: chunk.hash.to_string(), bytes: chunk.bytes }
+}

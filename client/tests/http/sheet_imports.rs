@@ -1,0 +1,521 @@
+//! Imports of files as sheets of their own: interrupted anywhere, they happen once or not at all.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use cellar::ClientError;
+use cellar::import::sheets::{Imported, JournalKey, Target, Watch, look, run};
+use cellar::import::{ImportError, ReadOptions};
+use cellar_core::api::ProblemKind;
+use cellar_core::cell::{Cell, ErrorCode, Value};
+use cellar_core::identity::LogId;
+use cellar_core::operation::{AddSheet, Operation, Rejection, RejectionReason, SheetId};
+use cellar_core::position::Position;
+use cellar_exchange::{OutCell, XlsxWriter};
+
+use super::block_on;
+use super::fake::{Cells, Fake, Fault};
+
+/// An import of one file.
+struct Case {
+    fake: Fake,
+    folder: tempfile::TempDir,
+    path: PathBuf,
+    options: ReadOptions,
+    into: Option<LogId>,
+    replace: Option<String>,
+}
+
+impl Case {
+    fn of(name: &str, content: &[u8]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        let (fake, options) = (Fake::start(), ReadOptions::default());
+        Self { fake, folder, path, options, into: None, replace: None }
+    }
+
+    /// A small file: create, grant, upload, append, and a look at the names.
+    fn small() -> Self {
+        Self::of("prices.csv", b"name,price\ntea,2.50\nmilk,0.99\n")
+    }
+
+    fn target(&self) -> Target {
+        let key = JournalKey {
+            cloud: &self.fake.url,
+            subject: "somebody",
+            file: &self.path,
+            options: &self.options,
+            into: self.into,
+            replace: self.replace.as_deref(),
+        };
+        let journal = key.path(self.folder.path());
+        Target { into: self.into, replace: self.replace.clone(), journal, restart: false }
+    }
+
+    fn import_to(&self, target: &Target) -> Result<Imported, ImportError> {
+        let (client, watch) = (self.fake.client(), Watch::default());
+        block_on(run(&client, &self.path, &self.options, target, &watch))
+    }
+
+    fn import(&self) -> Result<Imported, ImportError> {
+        self.import_to(&self.target())
+    }
+
+    /// Files in the folder of journals.
+    fn left(&self) -> usize {
+        let target = self.target();
+        std::fs::read_dir(target.journal.parent().unwrap()).map_or(0, Iterator::count)
+    }
+
+    /// Entries of the one spreadsheet that there is.
+    fn entries(&self) -> usize {
+        let inner = self.fake.lock();
+        assert_eq!(inner.logs.len(), 1, "another spreadsheet was made");
+        inner.logs.values().next().unwrap().len()
+    }
+
+    fn texts(&self, imported: &Imported) -> Vec<String> {
+        self.fake.texts(imported.spreadsheet).into_iter().map(|(_, text)| text).collect()
+    }
+}
+
+/// Windows keeps its lock files.
+const NOTHING: usize = if cfg!(unix) { 0 } else { 1 };
+
+const TEXTS: [&str; 6] = ["name", "price", "tea", "2.50", "milk", "0.99"];
+
+/// Text that hardly compresses.
+fn noise(seed: u64, bytes: usize) -> String {
+    let mut reader = blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof();
+    let mut noise = vec![0; bytes / 2];
+    reader.fill(&mut noise);
+    cellar_core::api::hexadecimal(&noise)
+}
+
+/// Bytes of a long text.
+const LONG_BYTES: usize = 32_000;
+
+/// Long texts: several batches of objects.
+fn large() -> String {
+    (0..280).map(|row| format!("{row},{}\n", noise(row, LONG_BYTES))).collect()
+}
+
+#[test]
+fn a_file_becomes_the_first_sheet_of_a_new_spreadsheet() {
+    let case = Case::small();
+    let imported = case.import().unwrap();
+    assert_eq!(case.texts(&imported), TEXTS);
+    let sheets = case.fake.sheets(imported.spreadsheet);
+    let names: Vec<&str> = sheets.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["prices"], "the first, empty sheet is still there");
+    assert_eq!(sheets[0].1[&(1, 1)].format.as_deref(), Some("0.00"));
+    assert_eq!((imported.sheets[0].name.as_str(), imported.sheets[0].cells), ("prices", 6));
+    let requests = case.fake.requests();
+    let hash = case.fake.lock().chunks.keys().next().unwrap().to_string();
+    let put = format!("PUT {hash}");
+    let expected = ["POST spreadsheets", "POST uploads", &put, "POST entries", "GET sheets"]
+        .map(str::to_owned);
+    assert_eq!(requests, expected);
+    assert_eq!((case.left(), case.entries()), (NOTHING, 2));
+    let again = case.import().unwrap();
+    assert_ne!(again.spreadsheet, imported.spreadsheet, "a new import is a new spreadsheet");
+}
+
+#[test]
+fn a_lost_reply_to_any_request_doubles_nothing() {
+    for lost in 0..4 {
+        let case = Case::small();
+        case.fake.fail(std::iter::repeat_n(Fault::None, lost));
+        case.fake.fail([Fault::Lost]);
+        let imported = case.import().unwrap();
+        assert_eq!(case.texts(&imported), TEXTS, "{lost}");
+        assert_eq!((case.left(), case.entries()), (NOTHING, 2), "{lost}");
+    }
+}
+
+#[test]
+fn an_import_that_ends_at_any_request_is_finished_by_the_next_run() {
+    let mut failed = 0;
+    for answered in 0.. {
+        let case = Case::small();
+        case.fake.fail(std::iter::repeat_n(Fault::None, answered));
+        // It is carried out, but never answered, however often it is repeated.
+        case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
+        match case.import() {
+            Ok(_) => break,
+            Err(ImportError::Uncertain { .. }) => assert_eq!(case.entries(), 2),
+            Err(ImportError::NothingImported { .. }) => assert_eq!(case.entries(), 1),
+            Err(error) => panic!("{error}"),
+        }
+        failed += 1;
+        assert!(case.target().journal.exists(), "{answered}");
+        case.fake.lock().faults.clear();
+        let imported = case.import().unwrap();
+        assert_eq!(case.texts(&imported), TEXTS, "{answered}");
+        assert_eq!((case.left(), case.entries()), (NOTHING, 2), "{answered}");
+        // What was sent to the end is not read again.
+        assert_eq!(imported.looked.is_none(), answered == 3);
+        assert_eq!(imported.sheets[0].name, "prices");
+    }
+    assert_eq!(failed, 4, "not every request was tried");
+}
+
+#[test]
+fn objects_that_are_there_already_are_fine() {
+    let case = Case::small();
+    case.import().unwrap();
+    let imported = case.import().unwrap();
+    assert_eq!(case.texts(&imported), TEXTS);
+    assert_eq!(case.fake.lock().chunks.len(), 1);
+}
+
+#[test]
+fn a_url_that_has_ended_is_asked_for_anew_but_not_for_ever() {
+    let ended = || Fault::Answer(403, "<Code>AccessDenied</Code>".into());
+    let case = Case::small();
+    case.fake.fail([Fault::None, Fault::None, ended(), Fault::None, ended()]);
+    let imported = case.import().unwrap();
+    assert_eq!(case.texts(&imported), TEXTS);
+    let grants = case.fake.requests().iter().filter(|line| *line == "POST uploads").count();
+    assert_eq!(grants, 3);
+
+    let case = Case::small();
+    case.fake.fail([Fault::None]);
+    case.fake.fail([Fault::None, ended()].into_iter().cycle().take(20));
+    let error = case.import().unwrap_err();
+    assert!(matches!(&error, ImportError::NothingImported { source, .. }
+        if matches!(**source, ClientError::UnexpectedStatus { status: 403, .. })));
+    assert_eq!(case.entries(), 1);
+}
+
+#[test]
+fn a_large_file_goes_in_batches_and_its_long_texts_are_checked() {
+    let case = Case::of("large.csv", large().as_bytes());
+    case.fake.fail([Fault::None, Fault::None, Fault::RetryAfter(0), Fault::Lost]);
+    let imported = case.import().unwrap();
+    let texts = case.fake.texts(imported.spreadsheet);
+    assert_eq!(texts.len(), 560);
+    assert_eq!(texts[1].1, noise(0, LONG_BYTES));
+    assert_eq!(texts[559].1, noise(279, LONG_BYTES));
+    let count = |line: &str| case.fake.requests().iter().filter(|it| *it == line).count();
+    assert!(count("POST uploads") >= 2 && count("POST checks") >= 2);
+    assert!(case.fake.lock().chunks.values().all(|chunk| chunk.kept));
+}
+
+#[test]
+fn an_import_that_is_dropped_half_way_leaves_nothing_in_the_log() {
+    let case = Case::of("large.csv", large().as_bytes());
+    case.fake.fail(std::iter::repeat_n(Fault::None, 20));
+    case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(60), 500));
+    let (client, watch) = (case.fake.client(), Watch::default());
+    let target = case.target();
+    block_on(async {
+        let half_way = async {
+            while watch.now().objects < 5 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::select! {
+            done = run(&client, &case.path, &case.options, &target, &watch) => panic!("{done:?}"),
+            () = half_way => {}
+        }
+    });
+    assert!(!watch.now().is_appending);
+    assert_eq!(case.entries(), 1);
+    case.fake.lock().faults.clear();
+    let imported = case.import().unwrap();
+    assert_eq!((case.entries(), case.texts(&imported).len()), (2, 560));
+}
+
+#[test]
+fn a_file_that_is_damaged_or_unwanted_makes_no_spreadsheet() {
+    for (name, content) in [
+        ("a.csv", &b"a,b\n1,2\n3\n"[..]),
+        ("a.csv", b""),
+        ("a.xlsx", b"PK\x03\x04 and no more"),
+        ("a.xlsx", b"a,b\n"),
+    ] {
+        let case = Case::of(name, content);
+        let error = case.import().unwrap_err();
+        assert!(matches!(error, ImportError::Read { .. }), "{error}");
+        assert_eq!((case.fake.requests().len(), case.left()), (0, NOTHING), "{name}");
+    }
+    let case = workbook_case(&[("One", cells(1.0)), ("Two", cells(2.0))]);
+    let bytes = std::fs::read(&case.path).unwrap();
+    std::fs::write(&case.path, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(matches!(case.import().unwrap_err(), ImportError::Read { .. }));
+    assert!(case.fake.requests().is_empty());
+}
+
+#[test]
+fn what_is_refused_leaves_nothing_behind_but_a_spreadsheet_that_was_made() {
+    let case = Case::small();
+    case.fake.fail([Fault::Refused(ProblemKind::Unauthorized)]);
+    case.import().unwrap_err();
+    assert_eq!(case.left(), NOTHING, "a refused create leaves a journal");
+
+    case.fake.fail([Fault::None, Fault::None, Fault::None, Fault::Refused(ProblemKind::Forbidden)]);
+    let error = case.import().unwrap_err();
+    assert!(matches!(error, ImportError::NothingImported { .. }), "{error}");
+    assert!(case.target().journal.exists(), "the spreadsheet is forgotten");
+    let imported = case.import().unwrap();
+    assert_eq!(case.texts(&imported), TEXTS);
+    assert_eq!((case.left(), case.entries()), (NOTHING, 2));
+
+    let mut case = Case::small();
+    case.into = Some(LogId::from_uuid(uuid::Uuid::from_bytes([9; 16])));
+    let error = case.import().unwrap_err();
+    assert!(matches!(error, ImportError::NothingImported { .. }), "{error}");
+    assert_eq!(case.left(), NOTHING, "a wrong id leaves a journal");
+    // It may have been created: the next run has to ask for the same one, however it is refused.
+    let case = Case::small();
+    case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
+    case.import().unwrap_err();
+    case.fake.fail([Fault::Refused(ProblemKind::Unauthorized)]);
+    case.import().unwrap_err();
+    assert!(case.target().journal.exists());
+    case.import().unwrap();
+    assert_eq!(case.entries(), 2);
+}
+
+#[test]
+fn a_rejected_sheet_is_an_error() {
+    let case = Case::small();
+    let rejection = Rejection::new(RejectionReason::TooFarBehind, "too far \u{1b} behind");
+    case.fake.fail([Fault::None, Fault::None, Fault::None, Fault::Rejected(rejection)]);
+    let error = case.import().unwrap_err();
+    let ImportError::Refused { name, why } = &error else { panic!("{error}") };
+    assert!(name == "prices" && why.contains("behind") && !why.contains('\u{1b}'), "{why}");
+    assert_eq!(case.left(), NOTHING);
+}
+
+/// An import whose append was carried out, or not, and never answered.
+fn uncertain(faults: Fault) -> Case {
+    let case = Case::small();
+    case.fake.fail(std::iter::repeat_n(Fault::None, 3));
+    case.fake.fail(std::iter::repeat_n(faults, 5));
+    let error = case.import().unwrap_err();
+    assert!(matches!(error, ImportError::Uncertain { .. }), "{error}");
+    case
+}
+
+#[test]
+fn a_file_that_only_looks_new_is_the_same_import() {
+    let case = uncertain(Fault::Lost);
+    let later = SystemTime::now() + Duration::from_secs(60);
+    std::fs::File::options().write(true).open(&case.path).unwrap().set_modified(later).unwrap();
+    let imported = case.import().unwrap();
+    assert_eq!((case.entries(), case.texts(&imported).len()), (2, 6));
+    assert_eq!(case.left(), NOTHING);
+}
+
+#[test]
+fn a_file_that_has_changed_since_an_uncertain_run_is_not_taken_for_it() {
+    use miette::Diagnostic as _;
+    let case = uncertain(Fault::Lost);
+    std::fs::write(&case.path, "other,cells\n").unwrap();
+    let error = case.import().unwrap_err();
+    let ImportError::FileChanged { spreadsheet } = error else { panic!("{error}") };
+    assert!(error.help().unwrap().to_string().contains(&spreadsheet.to_string()));
+    let imported = case.import_to(&Target { restart: true, ..case.target() }).unwrap();
+    assert_ne!(imported.spreadsheet, spreadsheet);
+    assert_eq!(case.texts(&imported), ["other", "cells"]);
+
+    // An import that certainly got nowhere is the file as it is now.
+    let case = Case::small();
+    case.fake.fail([Fault::None, Fault::None, Fault::None, Fault::Refused(ProblemKind::Forbidden)]);
+    case.import().unwrap_err();
+    std::fs::write(&case.path, "other,cells\n").unwrap();
+    let imported = case.import().unwrap();
+    assert_eq!(case.texts(&imported), ["other", "cells"]);
+    assert_eq!(case.entries(), 2);
+}
+
+#[test]
+fn objects_that_were_deleted_meanwhile_are_sent_again() {
+    // 503: nothing was appended, but that is not known.
+    let case = uncertain(Fault::RetryAfter(0));
+    case.fake.lock().chunks.clear();
+    let imported = case.import().unwrap();
+    assert_eq!(case.texts(&imported), TEXTS);
+    assert_eq!((case.left(), case.entries()), (NOTHING, 2));
+}
+
+fn cell(value: Value) -> Cell {
+    Cell { value, ..Cell::default() }
+}
+
+fn cells(number: f64) -> Cells {
+    Cells::from([((0, 0), cell(Value::Number(number)))])
+}
+
+/// Everything that a cell can be.
+pub(crate) fn every_kind() -> Cells {
+    let formula = |value, formula: &str| Cell { formula: Some(formula.into()), ..cell(value) };
+    let number =
+        |number, format: &str| Cell { format: Some(format.into()), ..cell(Value::Number(number)) };
+    Cells::from([
+        ((0, 0), cell(Value::Text("ä & <text>\nof lines ".into()))),
+        ((0, 1), cell(Value::Text("x".repeat(9_000)))),
+        ((0, 2), cell(Value::Bool(true))),
+        ((1, 0), cell(Value::Error(ErrorCode::Div0))),
+        ((1, 1), number(46_347.0, "yyyy-mm-dd")),
+        ((1, 2), number(-2.5, "#,##0.00 \"kg\"")),
+        ((2, 0), cell(Value::Number(0.1))),
+        ((2, 200), formula(Value::Number(5.0), "=A1+1")),
+        ((2, 201), formula(Value::Text("t".into()), "=A1&\"t\"")),
+        ((40_000, 3), Cell { format: Some("0.00".into()), ..Cell::default() }),
+    ])
+}
+
+pub(crate) fn write_workbook(path: &Path, sheets: &[(&str, Cells)]) {
+    let mut writer = XlsxWriter::new(None).unwrap();
+    for (name, cells) in sheets {
+        writer.sheet(name).unwrap();
+        for ((row, column), Cell { value, formula, format }) in cells {
+            let (formula, format) = (formula.as_deref(), format.as_deref());
+            writer.cell(*row, *column, &OutCell { value, formula, format }).unwrap();
+        }
+    }
+    writer.finish(std::fs::File::create(path).unwrap()).unwrap();
+}
+
+fn workbook_case(sheets: &[(&str, Cells)]) -> Case {
+    let case = Case::of("book.xlsx", b"");
+    write_workbook(&case.path, sheets);
+    case
+}
+
+#[test]
+fn all_sheets_of_a_workbook_come_in_one_entry() {
+    let sheets = [("Kinds", every_kind()), ("Empty", Cells::new()), ("kinds 2", cells(7.0))];
+    let case = workbook_case(&sheets);
+    let imported = case.import().unwrap();
+    let expected: Vec<_> =
+        sheets.iter().map(|(name, cells)| ((*name).to_owned(), cells.clone())).collect();
+    assert_eq!(case.fake.sheets(imported.spreadsheet), expected);
+    assert_eq!(case.entries(), 2, "the sheets are not in one entry");
+    let counts: Vec<u64> = imported.sheets.iter().map(|sheet| sheet.cells).collect();
+    assert_eq!(counts, [10, 0, 1]);
+}
+
+#[test]
+fn sheets_go_into_a_spreadsheet_that_is_there() {
+    let mut case = workbook_case(&[("Sheet1", cells(1.0)), ("Plan", cells(2.0))]);
+    let id = case.fake.spreadsheet();
+    case.into = Some(id);
+    let imported = case.import().unwrap();
+    let names = |case: &Case| -> Vec<String> {
+        case.fake.sheets(id).into_iter().map(|(name, _)| name).collect()
+    };
+    assert_eq!(names(&case), ["Sheet1", "Sheet1 (2)", "Plan"]);
+    let called: Vec<&str> = imported.sheets.iter().map(|sheet| sheet.name.as_str()).collect();
+    assert_eq!(called, ["Sheet1 (2)", "Plan"], "the names are not those that they got");
+
+    case.options.sheets = vec!["plan".into()];
+    case.replace = Some("SHEET1".into());
+    let imported = case.import().unwrap();
+    assert_eq!(imported.sheets[0].name, "Sheet1");
+    assert_eq!(names(&case), ["Sheet1", "Sheet1 (2)", "Plan"]);
+    assert_eq!(case.fake.sheets(id)[0].1, cells(2.0));
+    // The next day: the sheet is found by its name again.
+    case.import().unwrap();
+    assert_eq!(case.fake.sheets(id).len(), 3);
+    assert_eq!(case.left(), NOTHING);
+}
+
+#[test]
+fn what_cannot_be_replaced_is_found_before_anything_is_sent() {
+    let mut case = workbook_case(&[("One", cells(1.0)), ("Two", cells(2.0))]);
+    let id = case.fake.spreadsheet();
+    (case.into, case.replace) = (Some(id), Some("Nope".into()));
+    let error = case.import().unwrap_err();
+    assert!(matches!(&error, ImportError::UnknownSheet { sheets, .. } if sheets == "Sheet1"));
+    assert_eq!(case.fake.requests(), ["GET sheets"]);
+    case.replace = Some("Sheet1".into());
+    let error = case.import().unwrap_err();
+    assert!(matches!(error, ImportError::OneSheet { sheets: 2, .. }), "{error}");
+    case.options.sheets = vec!["Two".into(), "Three".into()];
+    let error = case.import().unwrap_err();
+    assert!(matches!(error, ImportError::NotInFile { .. }), "{error}");
+    assert_eq!((case.entries(), case.fake.requests().len()), (1, 3));
+}
+
+#[test]
+fn others_may_add_sheets_and_delete_the_replaced_one_meanwhile() {
+    let mut case = Case::small();
+    let id = case.fake.spreadsheet();
+    (case.into, case.replace) = (Some(id), Some("Sheet1".into()));
+    // Found at first, and gone when the file has been read.
+    let (client, watch, target) = (case.fake.client(), Watch::default(), case.target());
+    case.fake.fail([Fault::None, Fault::RetryAfter(1)]);
+    let error = block_on(async {
+        let import = run(&client, &case.path, &case.options, &target, &watch);
+        let others = async {
+            while case.fake.requests().len() < 2 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            case.fake.lock().replace_sheet(id, SheetId(1), SheetId::FIRST);
+        };
+        tokio::join!(import, others).0.unwrap_err()
+    });
+    assert!(matches!(&error, ImportError::UnknownSheet { sheets, .. } if sheets == "Other"));
+    case.replace = None;
+    let imported = case.import().unwrap();
+    let import = case.fake.appends().pop().unwrap().mutations.remove(0);
+    assert!(matches!(import.op, Operation::ImportSheet(it) if it.sheet == SheetId(2)));
+    assert_eq!(imported.sheets[0].name, "prices");
+}
+
+#[test]
+fn a_spreadsheet_has_no_more_sheets_than_it_may() {
+    let mut case = workbook_case(&[("One", cells(1.0)), ("Two", cells(2.0))]);
+    let id = case.fake.spreadsheet();
+    case.into = Some(id);
+    let added = |sheet| AddSheet { sheet: SheetId(sheet), name: format!("S{sheet}") };
+    for sheet in 1..=998 {
+        case.fake.lock().author(id, Operation::AddSheet(added(sheet)));
+    }
+    let error = case.import().unwrap_err();
+    assert!(matches!(error, ImportError::TooManySheets { sheets: 1_001 }), "{error}");
+    case.options.sheets = vec!["Two".into()];
+    case.import().unwrap();
+    assert_eq!(case.fake.sheets(id).len(), 1_000);
+}
+
+#[test]
+fn a_look_sends_nothing() {
+    let case = workbook_case(&[("Kinds", every_kind()), ("a", cells(1.0))]);
+    let watch = Watch::default();
+    let looked = block_on(look(&case.path, &case.options, &watch)).unwrap();
+    let cells: Vec<u64> = looked.sheets.iter().map(|sheet| sheet.cells).collect();
+    assert_eq!((cells, watch.now().cells), (vec![10, 1], 11));
+    assert!(case.fake.requests().is_empty());
+}
+
+#[test]
+fn two_runs_at_once_are_one_too_many() {
+    let case = Case::small();
+    let lock = case.target().journal.with_extension("lock");
+    let _held = cellar::files::FileLock::take(&lock).unwrap();
+    assert!(matches!(case.import(), Err(ImportError::File(_))));
+    assert!(case.fake.requests().is_empty());
+}
+
+#[test]
+fn an_import_that_was_killed_when_all_was_done_is_over() {
+    let case = uncertain(Fault::Lost);
+    let journal = case.target().journal;
+    let text = std::fs::read_to_string(&journal).unwrap();
+    std::fs::write(&journal, text.replace("\"acknowledged\": 0", "\"acknowledged\": 1")).unwrap();
+    let before = case.fake.requests().len();
+    let imported = case.import().unwrap();
+    assert_eq!(case.fake.requests()[before..], ["GET sheets"]);
+    assert!(imported.position > Position::FIRST && imported.sheets[0].name == "prices");
+    // With another file in its place, the journal is of something that is over.
+    std::fs::write(&journal, text.replace("\"acknowledged\": 0", "\"acknowledged\": 1")).unwrap();
+    std::fs::write(&case.path, "other,cells\n").unwrap();
+    let other = case.import().unwrap();
+    assert_ne!(other.spreadsheet, imported.spreadsheet);
+}
