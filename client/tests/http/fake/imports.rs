@@ -10,7 +10,9 @@ use cellar_core::cell::Cell;
 use cellar_core::limits::MAX_IMPORT_OBJECTS;
 use cellar_core::operation::ImportSheet;
 use cellar_core::snapshot::chunk;
-use cellar_core::snapshot::index::{Children, Fetched, IndexChunk, PackedLevel, PackedSheet};
+use cellar_core::snapshot::index::{
+    ChildIndex, Children, Fetched, IndexChunk, PackedLevel, PackedSheet,
+};
 use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile};
 use cellar_core::snapshot::packed::{Bounds, unpack};
 use cellar_core::snapshot::tile::TileValue;
@@ -99,14 +101,13 @@ impl Inner {
             return Err(refused("too many objects"));
         }
         for tile in &children.tiles {
-            let (hash, bytes) = self.unpacked(&named(tile))?;
+            let (hash, bytes) = self.unpacked(&named(&tile.chunk))?;
             chunk::decode(&bytes).map_err(|_| refused("no tile"))?;
             self.keep(hash);
         }
-        let Children { parts, stripes, rows, .. } = children;
-        for child in parts.iter().chain(stripes).chain(rows) {
-            if !self.chunks.get(&child.hash).is_some_and(|chunk| chunk.kept) {
-                return Err(refused(format!("check {} first", child.hash)));
+        for ChildIndex { chunk, .. } in &children.index {
+            if !self.chunks.get(&chunk.hash).is_some_and(|stored| stored.kept) {
+                return Err(refused(format!("check {} first", chunk.hash)));
             }
         }
         Ok(u32::try_from(children.count()).unwrap())
