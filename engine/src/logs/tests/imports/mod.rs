@@ -1,6 +1,7 @@
 //! Imports over the store in memory: what is kept and appended, and everything that is not.
 
 mod appends;
+mod changes;
 mod faulty_blobs;
 mod refusals;
 
