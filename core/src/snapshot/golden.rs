@@ -68,11 +68,12 @@ fn level() -> Level {
         Stripe { columns: span(128, 256), tiles: vec![tile((0, 176), 4), second] },
     ];
     let mut sheet = sheet_of(3, stripes);
-    sheet.rows = AxisMap::insert(Axis::Rows, 300, 2);
-    sheet.columns = AxisMap::delete(Axis::Columns, &Spans::one(5, 1));
+    sheet.moves.rows = AxisMap::insert(Axis::Rows, 300, 2);
+    sheet.moves.columns = AxisMap::delete(Axis::Columns, &Spans::one(5, 1));
     let region =
         |first, count| Region { rows: Spans::one(first, count), columns: Spans::of([1, 9]) };
-    (sheet.value_clears, sheet.format_clears) = (vec![region(0, 10)], vec![region(70_000, 1)]);
+    (sheet.moves.value_clears, sheet.moves.format_clears) =
+        (vec![region(0, 10)], vec![region(70_000, 1)]);
     Level { sheets: vec![sheet] }
 }
 

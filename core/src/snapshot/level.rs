@@ -35,14 +35,8 @@ pub struct Level {
 pub struct LevelSheet {
     /// The sheet.
     pub sheet: SheetId,
-    /// Where the rows of the next older level stand in this level's space.
-    pub rows: AxisMap,
-    /// Where its columns stand.
-    pub columns: AxisMap,
-    /// Where older values and formulas are hidden; this level's own are not.
-    pub value_clears: Vec<Region>,
-    /// Where older formats of single cells are hidden, because a range got one.
-    pub format_clears: Vec<Region>,
+    /// What it did to older cells.
+    pub moves: SheetMoves,
     /// Its cells: stripes from left to right, apart from each other.
     pub stripes: Vec<Stripe>,
 }
@@ -51,11 +45,59 @@ impl LevelSheet {
     /// Whether it changes nothing.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
-        self.stripes.is_empty()
-            && self.rows.is_identity()
+        self.stripes.is_empty() && self.moves.is_nothing()
+    }
+}
+
+/// What a level does to the cells of older ones: where they are now, and where they are hidden.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[cbor(map)]
+pub struct SheetMoves {
+    /// Where the rows of the next older level stand in this level's space.
+    #[cbor(n(0), with = "cbor::row_map")]
+    pub rows: AxisMap,
+    /// Where its columns stand.
+    #[cbor(n(1), with = "cbor::column_map")]
+    pub columns: AxisMap,
+    /// Where older values and formulas are hidden; the level's own are not.
+    #[n(2)]
+    pub value_clears: Vec<Region>,
+    /// Where older formats of single cells are hidden, because a range got one.
+    #[n(3)]
+    pub format_clears: Vec<Region>,
+}
+
+impl Default for SheetMoves {
+    /// Nothing is moved or hidden: of a level that has nothing below it.
+    fn default() -> Self {
+        Self {
+            rows: AxisMap::identity(Axis::Rows),
+            columns: AxisMap::identity(Axis::Columns),
+            value_clears: Vec::new(),
+            format_clears: Vec::new(),
+        }
+    }
+}
+
+impl SheetMoves {
+    /// Whether it moves and hides nothing.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.rows.is_identity()
             && self.columns.is_identity()
             && self.value_clears.is_empty()
             && self.format_clears.is_empty()
+    }
+
+    /// All its cleared regions.
+    pub fn clears(&self) -> impl Iterator<Item = &Region> {
+        self.value_clears.iter().chain(&self.format_clears)
+    }
+
+    /// How many spans its regions have; bounded by `MAX_LEVEL_CLEAR_SPANS`.
+    #[must_use]
+    pub fn clear_spans(&self) -> usize {
+        self.clears().map(Region::spans).fold(0, usize::saturating_add)
     }
 }
 

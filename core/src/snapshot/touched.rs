@@ -66,18 +66,18 @@ impl Touched {
 
     fn by(sheet: &SheetOutline, folded: &FoldedSheet) -> Self {
         let mut touched = Self::default();
-        let (rows, columns) = (folded.rows.reversed(), folded.columns.reversed());
+        let (rows, columns) = (folded.moves.rows.reversed(), folded.moves.columns.reversed());
         for column in &folded.tile.columns {
             let Some(number) = columns.get(column.column) else { continue };
             let held = column.values.rows().iter().chain(column.formats.rows());
             let stood = held.filter_map(|row| Some((rows.get(*row)?, number)));
             touched.cells.extend(stood);
         }
-        for clear in folded.value_clears.iter().chain(&folded.format_clears) {
+        for clear in folded.moves.clears() {
             let (rows, columns) = (rows.kept(&clear.rows), columns.kept(&clear.columns));
             touched.region(rows, columns, sheet.extent);
         }
-        let (rows, columns) = (lost(&folded.rows), lost(&folded.columns));
+        let (rows, columns) = (lost(&folded.moves.rows), lost(&folded.moves.columns));
         // What ended where lines are lost does not grow again when they are back.
         let cut = |record: &&RangeFormat| {
             ends_in(&record.rows, &rows, Axis::Rows)

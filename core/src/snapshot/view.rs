@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::SnapshotError;
 use super::chunk;
 use super::fold::FoldedLevel;
-use super::index::{PackedLevel, Places, SheetMoves};
-use super::level::{Region, StoredTile};
-use super::merge::{Below, LevelChanges, Part, Place, Source, Window, merge_window, sources};
+use super::index::{PackedLevel, Places};
+use super::level::{Region, SheetMoves, StoredTile};
+use super::merge::{Below, Part, Place, Source, Window, merge_window, sources};
 use super::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
 use super::outline::Outline;
 use super::root::Root;
@@ -50,15 +50,10 @@ pub fn window(
         return Ok(missing.or(Tile::default));
     }
     let newest = tail.sheets.iter().find(|folded| folded.sheet == sheet);
-    let tail_changes = newest.map(|folded| LevelChanges {
-        rows: &folded.rows,
-        columns: &folded.columns,
-        value_clears: &folded.value_clears,
-        format_clears: &folded.format_clears,
-    });
-    let changes: Vec<LevelChanges<'_>> =
-        levels.iter().map(|(_, moves)| changes_of(moves)).chain(tail_changes).collect();
-    let sources = sources(&changes);
+    let tail_moves = newest.map(|folded| &folded.moves);
+    let moves: Vec<&SheetMoves> =
+        levels.iter().map(|(_, moves)| *moves).chain(tail_moves).collect();
+    let sources = sources(&moves);
     let mut tiles: Vec<LoadedTile> = Vec::new();
     for (number, ((level, _), source)) in levels.iter().zip(&sources).enumerate() {
         let region = region(source, window);
@@ -83,15 +78,6 @@ pub fn window(
         }
         merge_window(&parts, window, Below::Nothing)
     }))
-}
-
-fn changes_of(moves: &SheetMoves) -> LevelChanges<'_> {
-    LevelChanges {
-        rows: &moves.rows,
-        columns: &moves.columns,
-        value_clears: &moves.value_clears,
-        format_clears: &moves.format_clears,
-    }
 }
 
 /// Where the rows and columns of a window are in a level's own space.

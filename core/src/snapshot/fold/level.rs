@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::delta::{Delta, DeltaCell};
-use crate::axis_map::{Axis, AxisMap};
+use crate::axis_map::Axis;
 use crate::cell::Value;
 use crate::limits::MAX_TILE_TEXT_BYTES;
 use crate::operation::SheetId;
 use crate::snapshot::index::PackedLevel;
-use crate::snapshot::level::Region;
+use crate::snapshot::level::SheetMoves;
 use crate::snapshot::tile::{Tile, TileColumn, TileValue};
 use crate::workbook::axis_order::AxisOrder;
 
@@ -28,14 +28,8 @@ pub struct FoldedLevel {
 pub struct FoldedSheet {
     /// The sheet.
     pub sheet: SheetId,
-    /// Where the rows of the level below stand.
-    pub rows: AxisMap,
-    /// Where its columns stand.
-    pub columns: AxisMap,
-    /// Where values below are hidden.
-    pub value_clears: Vec<Region>,
-    /// Where formats of single cells below are hidden.
-    pub format_clears: Vec<Region>,
+    /// What it did to the cells below.
+    pub moves: SheetMoves,
     /// The cells of the whole sheet; shared, since every merge that is planned or tried has them.
     pub tile: Arc<Tile>,
 }
@@ -54,15 +48,10 @@ impl FoldedLevel {
         let map = |order: &AxisOrder, axis| AxisOrder::new(axis).map_to(order, axis);
         let (rows, columns) = (map(&delta.rows, Axis::Rows), map(&delta.columns, Axis::Columns));
         let tile = Arc::new(self.tile(&delta));
-        let nothing = tile.is_empty()
-            && rows.is_identity()
-            && columns.is_identity()
-            && delta.value_clears.is_empty()
-            && delta.format_clears.is_empty();
-        if !nothing {
-            let Delta { value_clears, format_clears, .. } = delta;
-            let sheet = FoldedSheet { sheet, rows, columns, value_clears, format_clears, tile };
-            self.sheets.push(sheet);
+        let Delta { value_clears, format_clears, .. } = delta;
+        let moves = SheetMoves { rows, columns, value_clears, format_clears };
+        if !tile.is_empty() || !moves.is_nothing() {
+            self.sheets.push(FoldedSheet { sheet, moves, tile });
         }
     }
 

@@ -70,8 +70,7 @@ impl SheetMoves {
             };
             ends(&region.rows, Axis::Rows) && ends(&region.columns, Axis::Columns)
         };
-        let mut regions = self.value_clears.iter().chain(&self.format_clears);
-        ensure(regions.all(whole), "a cleared region is empty or beyond the end of the sheet")
+        ensure(self.clears().all(whole), "a cleared region is empty or beyond the end of the sheet")
     }
 }
 

@@ -298,7 +298,7 @@ mod tests {
         let mut list = Indexed::default();
         assert!(list.push(span(0, 128), chunk_of(1)));
         let parts = IndexChunk::Parts(list);
-        let moves = IndexChunk::Moves(crate::snapshot::index::SheetMoves::nothing());
+        let moves = IndexChunk::Moves(crate::snapshot::level::SheetMoves::default());
         let chunk = chunk_of(9);
         let check = |part, found: &IndexChunk| ChildIndex { chunk, part }.check(found).is_ok();
         let places = [

@@ -49,7 +49,7 @@ impl PackedSheet {
     /// An imported sheet, as a level has it: nothing is below it.
     #[must_use]
     pub fn imported(import: &ImportSheet) -> Self {
-        let moves = Kept::Inline(SheetMoves::nothing());
+        let moves = Kept::Inline(SheetMoves::default());
         Self { sheet: import.sheet, moves, stripes: import.index.stripes().clone() }
     }
 }

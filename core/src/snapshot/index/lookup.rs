@@ -73,14 +73,7 @@ impl PackedLevel {
             search.sheet(packed, &everything)?;
             let stripes = stripes_of(std::mem::take(&mut search.places));
             if let Some(moves) = search.moves(&packed.moves)?.cloned() {
-                level.sheets.push(LevelSheet {
-                    sheet: packed.sheet,
-                    rows: moves.rows,
-                    columns: moves.columns,
-                    value_clears: moves.value_clears,
-                    format_clears: moves.format_clears,
-                    stripes,
-                });
+                level.sheets.push(LevelSheet { sheet: packed.sheet, moves, stripes });
             }
         }
         Ok(search.fetched(level))

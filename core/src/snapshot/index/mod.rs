@@ -36,8 +36,7 @@ pub use pack::pack_level;
 use minicbor::{Decode, Encode};
 
 use super::cbor;
-use super::level::{ChunkRef, LevelSheet, Region, StoredTile};
-use crate::axis_map::{Axis, AxisMap};
+use super::level::{ChunkRef, SheetMoves, StoredTile};
 use crate::limits::MAX_SHEETS;
 use crate::operation::SheetId;
 
@@ -77,24 +76,6 @@ pub struct PackedSheet {
     pub stripes: Stripes,
 }
 
-/// What a level does to the cells of older ones: where they are now, and where they are hidden.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
-#[cbor(map)]
-pub struct SheetMoves {
-    /// Where the rows of the next older level stand in this level's space.
-    #[cbor(n(0), with = "cbor::row_map")]
-    pub rows: AxisMap,
-    /// Where its columns stand.
-    #[cbor(n(1), with = "cbor::column_map")]
-    pub columns: AxisMap,
-    /// Where older values and formulas are hidden.
-    #[n(2)]
-    pub value_clears: Vec<Region>,
-    /// Where older formats of single cells are hidden.
-    #[n(3)]
-    pub format_clears: Vec<Region>,
-}
-
 /// The index of a sheet's tiles: first of its columns, then of the rows of each stripe.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(flat)]
@@ -132,37 +113,6 @@ pub struct IndexedTile {
     /// Its bytes.
     #[n(1)]
     pub stored: StoredTile,
-}
-
-impl SheetMoves {
-    /// Of a level that has nothing below it.
-    #[must_use]
-    pub fn nothing() -> Self {
-        Self {
-            rows: AxisMap::identity(Axis::Rows),
-            columns: AxisMap::identity(Axis::Columns),
-            value_clears: Vec::new(),
-            format_clears: Vec::new(),
-        }
-    }
-
-    /// What a level does to the older cells of a sheet.
-    #[must_use]
-    pub fn of(sheet: &LevelSheet) -> Self {
-        Self {
-            rows: sheet.rows.clone(),
-            columns: sheet.columns.clone(),
-            value_clears: sheet.value_clears.clone(),
-            format_clears: sheet.format_clears.clone(),
-        }
-    }
-
-    /// How many spans its regions have; bounded by `MAX_LEVEL_CLEAR_SPANS`.
-    #[must_use]
-    pub fn clear_spans(&self) -> usize {
-        let regions = self.value_clears.iter().chain(&self.format_clears);
-        regions.map(|region| region.rows.len() + region.columns.len()).sum()
-    }
 }
 
 impl PackedLevel {

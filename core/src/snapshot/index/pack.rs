@@ -3,7 +3,7 @@
 use minicbor::Encode;
 
 use super::check::{check_stripes, check_tiles};
-use super::{Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, SheetMoves, Stripes};
+use super::{Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, Stripes};
 use crate::operation::Span;
 use crate::snapshot::SnapshotError;
 use crate::snapshot::cbor::{self, Kind};
@@ -34,12 +34,12 @@ pub fn pack_level(
 }
 
 fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, SnapshotError> {
-    let moves = SheetMoves::of(sheet);
+    let moves = &sheet.moves;
     // What is in chunks is not checked with the level.
     moves.check()?;
-    let moves = match packer.stays(&moves) {
-        true => Kept::Inline(moves),
-        false => Kept::Chunk(packer.chunk(Kind::Moves, &moves)?),
+    let moves = match packer.stays(moves) {
+        true => Kept::Inline(moves.clone()),
+        false => Kept::Chunk(packer.chunk(Kind::Moves, moves)?),
     };
     Ok(PackedSheet { sheet: sheet.sheet, moves, stripes: pack_stripes(&sheet.stripes, packer)? })
 }

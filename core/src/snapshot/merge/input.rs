@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use super::Below;
-use super::source::LevelChanges;
-use crate::axis_map::AxisMap;
 use crate::operation::SheetId;
 use crate::snapshot::fold::FoldedSheet;
-use crate::snapshot::level::{LevelSheet, Region, StoredTile, Stripe};
+use crate::snapshot::level::{LevelSheet, SheetMoves, StoredTile, Stripe};
 use crate::snapshot::tile::Tile;
 
 /// The levels of one sheet, oldest first, that become one.
@@ -26,14 +24,8 @@ pub struct SheetInput {
 /// What one level did to a sheet.
 #[derive(Debug, Clone)]
 pub struct LevelInput {
-    /// From the rows of the level below.
-    pub rows: AxisMap,
-    /// From its columns.
-    pub columns: AxisMap,
-    /// Where values below are hidden.
-    pub value_clears: Vec<Region>,
-    /// Where formats of single cells below are hidden.
-    pub format_clears: Vec<Region>,
+    /// What it did to the cells below.
+    pub moves: SheetMoves,
     /// Its cells.
     pub cells: InputCells,
 }
@@ -47,17 +39,19 @@ pub enum InputCells {
     Chunks(Vec<Stripe>),
 }
 
+impl SheetInput {
+    /// What each level did to the cells below, oldest first.
+    #[must_use]
+    pub fn moves(&self) -> Vec<&SheetMoves> {
+        self.levels.iter().map(|level| &level.moves).collect()
+    }
+}
+
 impl LevelInput {
     /// A level that was just folded.
     #[must_use]
     pub fn folded(sheet: FoldedSheet) -> Self {
-        Self {
-            rows: sheet.rows,
-            columns: sheet.columns,
-            value_clears: sheet.value_clears,
-            format_clears: sheet.format_clears,
-            cells: InputCells::Memory(sheet.tile),
-        }
+        Self { moves: sheet.moves, cells: InputCells::Memory(sheet.tile) }
     }
 
     /// A level whose tiles are chunks; `None` if one of them is inline.
@@ -65,35 +59,12 @@ impl LevelInput {
     pub fn stored(sheet: LevelSheet) -> Option<Self> {
         let mut tiles = sheet.stripes.iter().flat_map(|stripe| &stripe.tiles);
         let chunks = tiles.all(|tile| matches!(tile.stored, StoredTile::Chunk(_)));
-        chunks.then_some(Self {
-            rows: sheet.rows,
-            columns: sheet.columns,
-            value_clears: sheet.value_clears,
-            format_clears: sheet.format_clears,
-            cells: InputCells::Chunks(sheet.stripes),
-        })
+        chunks.then_some(Self { moves: sheet.moves, cells: InputCells::Chunks(sheet.stripes) })
     }
 
     /// A level whose cells are at hand.
     #[must_use]
     pub fn in_memory(sheet: LevelSheet, tile: Arc<Tile>) -> Self {
-        Self {
-            rows: sheet.rows,
-            columns: sheet.columns,
-            value_clears: sheet.value_clears,
-            format_clears: sheet.format_clears,
-            cells: InputCells::Memory(tile),
-        }
-    }
-
-    /// What it did, but for its cells.
-    #[must_use]
-    pub fn changes(&self) -> LevelChanges<'_> {
-        LevelChanges {
-            rows: &self.rows,
-            columns: &self.columns,
-            value_clears: &self.value_clears,
-            format_clears: &self.format_clears,
-        }
+        Self { moves: sheet.moves, cells: InputCells::Memory(tile) }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::input::{InputCells, LevelInput, SheetInput};
+use super::input::{InputCells, SheetInput};
 use super::pending::RowTooLarge;
 use super::stripe::{Levels, LoadedTiles, StripeRun, StripeStep};
 use super::stripes::ColumnWeights;
@@ -183,14 +183,9 @@ impl Merge {
 
 /// The merged sheet; none if nothing is left of it.
 fn closed(input: &SheetInput, run: SheetRun) -> Option<LevelSheet> {
-    let changes: Vec<_> = input.levels.iter().map(LevelInput::changes).collect();
-    let all = composed(&changes).above(input.below);
     let sheet = LevelSheet {
         sheet: input.sheet,
-        rows: all.rows,
-        columns: all.columns,
-        value_clears: all.value_clears,
-        format_clears: all.format_clears,
+        moves: composed(&input.moves()).above(input.below),
         stripes: run.tiles.into_iter().filter(|stripe| !stripe.tiles.is_empty()).collect(),
     };
     (!sheet.is_nothing()).then_some(sheet)
@@ -198,8 +193,7 @@ fn closed(input: &SheetInput, run: SheetRun) -> Option<LevelSheet> {
 
 impl SheetRun {
     fn open(input: &SheetInput) -> Self {
-        let changes: Vec<_> = input.levels.iter().map(LevelInput::changes).collect();
-        let sources = sources(&changes);
+        let sources = sources(&input.moves());
         let stripes = stripes(input, &sources);
         let tiles = stripes.iter().map(|span| Stripe { columns: *span, tiles: Vec::new() });
         let tiles = tiles.collect();

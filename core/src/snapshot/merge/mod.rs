@@ -20,6 +20,6 @@ pub use input::{InputCells, LevelInput, SheetInput};
 pub use machine::{Merge, MergeCursor, MergeStep, MergedTile, TileEncoder};
 pub use part::{Part, Place};
 pub use pending::RowTooLarge;
-pub use source::{ComposedChanges, LevelChanges, Source, composed, sources};
+pub use source::{Source, composed, sources};
 pub use window::{Below, Window, merge_window};
 pub use writer::{SheetWriter, WrittenSheet};

@@ -2,20 +2,7 @@
 
 use super::Below;
 use crate::axis_map::{Axis, AxisMap};
-use crate::snapshot::level::Region;
-
-/// What a level did to a sheet, but for its cells.
-#[derive(Debug, Clone, Copy)]
-pub struct LevelChanges<'a> {
-    /// From the rows of the level below.
-    pub rows: &'a AxisMap,
-    /// From its columns.
-    pub columns: &'a AxisMap,
-    /// Where values below are hidden, in this level's space.
-    pub value_clears: &'a [Region],
-    /// Where formats of single cells below are hidden.
-    pub format_clears: &'a [Region],
-}
+use crate::snapshot::level::{Region, SheetMoves};
 
 /// Where a level's cells stand in the space of the newest, and which of them newer levels hide.
 #[derive(Debug, Clone)]
@@ -30,23 +17,10 @@ pub struct Source {
     pub hidden_formats: Vec<Region>,
 }
 
-/// Changes of several levels as those of one.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ComposedChanges {
-    /// From the rows of the level below all of them.
-    pub rows: AxisMap,
-    /// From its columns.
-    pub columns: AxisMap,
-    /// Where values below are hidden.
-    pub value_clears: Vec<Region>,
-    /// Where formats of single cells below are hidden.
-    pub format_clears: Vec<Region>,
-}
-
 /// The sources of a merge of levels, oldest first, and what all of them did together.
 #[must_use]
-pub fn sources(levels: &[LevelChanges<'_>]) -> Vec<Source> {
-    let mut above = ComposedChanges::nothing();
+pub fn sources(levels: &[&SheetMoves]) -> Vec<Source> {
+    let mut above = SheetMoves::default();
     let mut sources: Vec<Source> = Vec::with_capacity(levels.len());
     for level in levels.iter().rev() {
         sources.push(Source {
@@ -63,28 +37,19 @@ pub fn sources(levels: &[LevelChanges<'_>]) -> Vec<Source> {
 
 /// What levels, oldest first, did together.
 #[must_use]
-pub fn composed(levels: &[LevelChanges<'_>]) -> ComposedChanges {
-    levels.iter().rev().fold(ComposedChanges::nothing(), |above, level| above.below(level))
+pub fn composed(levels: &[&SheetMoves]) -> SheetMoves {
+    levels.iter().rev().fold(SheetMoves::default(), |above, level| above.below(level))
 }
 
-impl ComposedChanges {
-    /// The changes as far as there is something below that they could move or hide.
+impl SheetMoves {
+    /// The moves as far as there is something below that they could move or hide.
     #[must_use]
-    pub fn above(self, below: Below) -> Self {
-        if below.is_nothing() { Self::nothing() } else { self }
+    pub(in crate::snapshot) fn above(self, below: Below) -> Self {
+        if below.is_nothing() { Self::default() } else { self }
     }
 
-    fn nothing() -> Self {
-        Self {
-            rows: AxisMap::identity(Axis::Rows),
-            columns: AxisMap::identity(Axis::Columns),
-            value_clears: Vec::new(),
-            format_clears: Vec::new(),
-        }
-    }
-
-    /// These changes after those of the level below.
-    fn below(&self, level: &LevelChanges<'_>) -> Self {
+    /// These moves after those of the level below.
+    fn below(&self, level: &Self) -> Self {
         let with = |own: &[Region], clears: &[Region]| {
             let mut all = own.to_vec();
             for clear in clears {
@@ -103,8 +68,8 @@ impl ComposedChanges {
         Self {
             rows: level.rows.then(&self.rows),
             columns: level.columns.then(&self.columns),
-            value_clears: with(&self.value_clears, level.value_clears),
-            format_clears: with(&self.format_clears, level.format_clears),
+            value_clears: with(&self.value_clears, &level.value_clears),
+            format_clears: with(&self.format_clears, &level.format_clears),
         }
     }
 }

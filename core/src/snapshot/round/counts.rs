@@ -1,6 +1,6 @@
 //! What a level amounts to.
 
-use crate::snapshot::level::{Level, LevelSheet, Region, StoredTile};
+use crate::snapshot::level::{Level, SheetMoves, StoredTile};
 
 /// Cells and bytes of a level's tiles.
 pub(super) fn level_totals(level: &Level) -> (u64, u64) {
@@ -15,8 +15,6 @@ pub(super) fn level_totals(level: &Level) -> (u64, u64) {
 }
 
 /// Runs of the maps or spans of the clears of a sheet, whichever is more.
-pub(super) fn changes(sheet: &LevelSheet) -> usize {
-    let regions = sheet.value_clears.iter().chain(&sheet.format_clears);
-    let spans = regions.map(Region::spans).fold(0, usize::saturating_add);
-    spans.max(sheet.rows.runs().len()).max(sheet.columns.runs().len())
+pub(super) fn changes(moves: &SheetMoves) -> usize {
+    moves.clear_spans().max(moves.rows.runs().len()).max(moves.columns.runs().len())
 }

@@ -8,7 +8,7 @@ use crate::operation::SheetId;
 use crate::position::Position;
 use crate::snapshot::SnapshotError;
 use crate::snapshot::index::{PackedLevel, pack_level};
-use crate::snapshot::level::{Level, LevelSheet};
+use crate::snapshot::level::Level;
 use crate::snapshot::merge::{LevelInput, SheetInput, composed};
 use crate::snapshot::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
 use crate::snapshot::packer::PackLimits;
@@ -122,19 +122,10 @@ impl MergePlan {
 
 /// Whether a sheet would have more runs or regions than a level should.
 fn too_many_changes(inputs: &[SheetInput]) -> bool {
-    inputs.iter().filter(|input| !input.below.is_nothing()).any(|input| {
-        let changes: Vec<_> = input.levels.iter().map(LevelInput::changes).collect();
-        let all = composed(&changes);
-        let sheet = LevelSheet {
-            sheet: input.sheet,
-            rows: all.rows,
-            columns: all.columns,
-            value_clears: all.value_clears,
-            format_clears: all.format_clears,
-            stripes: Vec::new(),
-        };
-        counts::changes(&sheet) > MAX_LEVEL_CHANGES
-    })
+    inputs
+        .iter()
+        .filter(|input| !input.below.is_nothing())
+        .any(|input| counts::changes(&composed(&input.moves())) > MAX_LEVEL_CHANGES)
 }
 
 /// A level as the root has it.

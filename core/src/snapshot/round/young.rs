@@ -99,7 +99,7 @@ fn young(inputs: &[SheetInput]) -> Option<Level> {
     for input in inputs {
         let (sheet, sheet_bytes) = young_sheet(input)?;
         bytes = bytes.saturating_add(sheet_bytes);
-        if bytes > YOUNG_BYTES || counts::changes(&sheet) > MAX_LEVEL_CHANGES {
+        if bytes > YOUNG_BYTES || counts::changes(&sheet.moves) > MAX_LEVEL_CHANGES {
             return None;
         }
         if !sheet.is_nothing() {
@@ -110,8 +110,8 @@ fn young(inputs: &[SheetInput]) -> Option<Level> {
 }
 
 fn young_sheet(input: &SheetInput) -> Option<(LevelSheet, usize)> {
-    let changes: Vec<_> = input.levels.iter().map(LevelInput::changes).collect();
-    let sources = sources(&changes);
+    let moves = input.moves();
+    let sources = sources(&moves);
     let parts =
         input.levels.iter().zip(&sources).filter_map(|(level, source)| match &level.cells {
             InputCells::Memory(tile) => {
@@ -126,16 +126,8 @@ fn young_sheet(input: &SheetInput) -> Option<(LevelSheet, usize)> {
         true => (Vec::new(), 0),
         false => inline(&tile)?,
     };
-    let all = composed(&changes).above(input.below);
-    let sheet = LevelSheet {
-        sheet: input.sheet,
-        rows: all.rows,
-        columns: all.columns,
-        value_clears: all.value_clears,
-        format_clears: all.format_clears,
-        stripes,
-    };
-    Some((sheet, bytes))
+    let moves = composed(&moves).above(input.below);
+    Some((LevelSheet { sheet: input.sheet, moves, stripes }, bytes))
 }
 
 /// One tile of the whole sheet, in the root.

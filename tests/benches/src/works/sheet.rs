@@ -1,12 +1,11 @@
 //! A large sheet: its import, what a cell of it takes, and the view of a few rows far below.
 
-use cellar_core::axis_map::{Axis, AxisMap};
 use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
 use cellar_core::snapshot::chunk::{chunk_of, decode, encode};
 use cellar_core::snapshot::fold::FoldedLevel;
 use cellar_core::snapshot::index::{Kept, pack_level};
-use cellar_core::snapshot::level::{Level, LevelSheet};
+use cellar_core::snapshot::level::{Level, LevelSheet, SheetMoves};
 use cellar_core::snapshot::merge::{SheetWriter, Window, WrittenSheet};
 use cellar_core::snapshot::objects::{ObjectKind, Objects, Wanted};
 use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
@@ -109,10 +108,7 @@ fn root_of(bucket: &mut Bucket, sheet: WrittenSheet) -> Result<PackedObject, Fai
     let level = Level {
         sheets: vec![LevelSheet {
             sheet: SheetId::FIRST,
-            rows: AxisMap::identity(Axis::Rows),
-            columns: AxisMap::identity(Axis::Columns),
-            value_clears: Vec::new(),
-            format_clears: Vec::new(),
+            moves: SheetMoves::default(),
             stripes: sheet.stripes,
         }],
     };

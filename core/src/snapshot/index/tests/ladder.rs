@@ -75,8 +75,8 @@ fn the_size_follows_what_is_occupied_not_how_far_apart_it_is() {
 #[test]
 fn moves_are_one_read_from_the_root_or_none() {
     let mut level = grid(1, 1);
-    level.sheets[0].rows = AxisMap::insert(Axis::Rows, 3, 2);
-    let moves = SheetMoves::of(&level.sheets[0]);
+    level.sheets[0].moves.rows = AxisMap::insert(Axis::Rows, 3, 2);
+    let moves = level.sheets[0].moves.clone();
     let none = PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 0 };
     for (limits, rounds) in [(ROOT, 0), (none, 1)] {
         let (packed, objects) = pack_level(&level, limits).unwrap();

@@ -15,7 +15,7 @@ fn a_level_that_is_not_in_order_is_not_packed() {
     let no_bytes = Stripe { columns: span(0, 1), tiles: vec![no_bytes] };
     assert!(refused(vec![sheet_of(0, vec![no_bytes])]));
     let (mut stray, run) = (sheet_of(0, vec![]), Run { src: 0, dst: 5, len: 1 });
-    stray.rows = AxisMap::delete(Axis::Rows, &Spans::one(0, 1)).with_run(run);
+    stray.moves.rows = AxisMap::delete(Axis::Rows, &Spans::one(0, 1)).with_run(run);
     assert!(refused(vec![stray]));
 }
 
@@ -49,18 +49,18 @@ fn limits_are_met_at_n_and_not_at_one_more() {
     };
     // As many runs as deleted spans, and the one behind them.
     let map = |runs: usize| AxisMap::delete(Axis::Rows, &odd(runs - 1));
-    assert!(with(&|sheet| sheet.rows = map(MAX_AXIS_RUNS)).is_ok());
-    assert!(with(&|sheet| sheet.rows = map(MAX_AXIS_RUNS + 1)).is_err());
+    assert!(with(&|sheet| sheet.moves.rows = map(MAX_AXIS_RUNS)).is_ok());
+    assert!(with(&|sheet| sheet.moves.rows = map(MAX_AXIS_RUNS + 1)).is_err());
     let region = |spans: usize| Region { rows: odd(spans - 1), columns: Spans::one(0, 1) };
     let half = MAX_LEVEL_CLEAR_SPANS / 2;
     for (spans, fits) in [(half, true), (half + 1, false)] {
         let packed = with(&|sheet| {
-            sheet.value_clears = vec![region(half)];
-            sheet.format_clears = vec![region(spans)];
+            sheet.moves.value_clears = vec![region(half)];
+            sheet.moves.format_clears = vec![region(spans)];
         });
         assert_eq!(packed.is_ok(), fits);
     }
-    assert!(with(&|sheet| sheet.value_clears = vec![nowhere()]).is_err());
+    assert!(with(&|sheet| sheet.moves.value_clears = vec![nowhere()]).is_err());
 
     let stored = |stored: StoredTile| {
         let tile = TilePlace { rows: span(0, 1), cells: 1, stored };
@@ -98,12 +98,12 @@ fn the_largest_moves_fit_into_a_chunk() {
         map
     };
     let mut sheet = sheet_of(0, vec![]);
-    (sheet.rows, sheet.columns) = (map(Axis::Rows), map(Axis::Columns));
+    (sheet.moves.rows, sheet.moves.columns) = (map(Axis::Rows), map(Axis::Columns));
     let region = |_| Region {
         rows: Spans::one(next(MAX_ROWS / 2), next(MAX_ROWS / 2)),
         columns: Spans::one(next(MAX_COLUMNS / 2), next(MAX_COLUMNS / 2)),
     };
-    sheet.value_clears = (0..MAX_LEVEL_CLEAR_SPANS / 2).map(region).collect();
+    sheet.moves.value_clears = (0..MAX_LEVEL_CLEAR_SPANS / 2).map(region).collect();
     let (packed, objects) = pack_level(&Level { sheets: vec![sheet] }, PackLimits::LEVEL).unwrap();
     assert!(matches!(packed.sheets[0].moves, Kept::Chunk(_)));
     assert!(objects[0].stored.len() <= MAX_STORED_CHUNK_BYTES);

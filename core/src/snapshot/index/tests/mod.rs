@@ -13,14 +13,14 @@ mod ladder;
 mod limits;
 
 use super::*;
-use crate::axis_map::{Axis, Run};
+use crate::axis_map::{Axis, AxisMap, Run};
 use crate::limits::{
     MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_COLUMNS, MAX_LEVEL_CLEAR_SPANS, MAX_ROWS, MAX_SHEETS,
     MAX_STORED_CHUNK_BYTES,
 };
 use crate::operation::{Span, Spans};
 use crate::snapshot::cbor::Kind;
-use crate::snapshot::level::{ChunkHash, Level, Stripe, TilePlace};
+use crate::snapshot::level::{ChunkHash, Level, LevelSheet, Region, Stripe, TilePlace};
 use crate::snapshot::packed::{Bounds, PackedObject, unpack};
 use crate::snapshot::{PackLimits, SnapshotError};
 
@@ -46,14 +46,7 @@ fn stripe(columns: Span, rows: &[(u32, u32)]) -> Stripe {
 }
 
 pub(crate) fn sheet_of(sheet: u32, stripes: Vec<Stripe>) -> LevelSheet {
-    LevelSheet {
-        sheet: SheetId(sheet),
-        rows: AxisMap::identity(Axis::Rows),
-        columns: AxisMap::identity(Axis::Columns),
-        value_clears: Vec::new(),
-        format_clears: Vec::new(),
-        stripes,
-    }
+    LevelSheet { sheet: SheetId(sheet), moves: SheetMoves::default(), stripes }
 }
 
 /// The example of the seed.
@@ -185,7 +178,8 @@ pub(crate) fn any_level() -> impl Strategy<Value = Level> {
     let maps = (any_map(Axis::Rows), any_map(Axis::Columns));
     let sheet = (maps, regions(), regions(), any_stripes());
     let sheet = sheet.prop_map(|((rows, columns), value_clears, format_clears, stripes)| {
-        LevelSheet { sheet: SheetId(0), rows, columns, value_clears, format_clears, stripes }
+        let moves = SheetMoves { rows, columns, value_clears, format_clears };
+        LevelSheet { sheet: SheetId(0), moves, stripes }
     });
     vec(sheet, 0..3).prop_map(|mut sheets| {
         (0..).zip(&mut sheets).for_each(|(number, sheet)| sheet.sheet = SheetId(number * 3));

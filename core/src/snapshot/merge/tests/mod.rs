@@ -43,17 +43,8 @@ fn of_sheet(levels: &[FoldedLevel], id: SheetId) -> Vec<&FoldedSheet> {
     levels.iter().flat_map(|level| level.sheets.iter().filter(|sheet| sheet.sheet == id)).collect()
 }
 
-fn changes<'a>(sheet: &'a FoldedSheet) -> LevelChanges<'a> {
-    LevelChanges {
-        rows: &sheet.rows,
-        columns: &sheet.columns,
-        value_clears: &sheet.value_clears,
-        format_clears: &sheet.format_clears,
-    }
-}
-
 fn merged(sheets: &[&FoldedSheet], window: &Window, below: Below) -> Tile {
-    let changes: Vec<_> = sheets.iter().map(|sheet| changes(sheet)).collect();
+    let changes: Vec<_> = sheets.iter().map(|sheet| &sheet.moves).collect();
     let sources = sources(&changes);
     let part = |(sheet, source)| {
         let sheet: &&FoldedSheet = sheet;
@@ -66,13 +57,10 @@ fn merged(sheets: &[&FoldedSheet], window: &Window, below: Below) -> Tile {
 /// Several levels of a sheet as one.
 fn as_one(sheets: &[&FoldedSheet], below: Below) -> Option<FoldedSheet> {
     let first = sheets.first()?;
-    let all = composed(&sheets.iter().map(|sheet| changes(sheet)).collect::<Vec<_>>());
+    let all = composed(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
     Some(FoldedSheet {
         sheet: first.sheet,
-        rows: all.rows,
-        columns: all.columns,
-        value_clears: all.value_clears,
-        format_clears: all.format_clears,
+        moves: all,
         tile: Arc::new(merged(sheets, &ALL, below)),
     })
 }

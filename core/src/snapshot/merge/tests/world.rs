@@ -9,8 +9,7 @@ use crate::snapshot::cells::cells;
 use crate::snapshot::fold::{Fold, FoldedSheet};
 use crate::snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile};
 use crate::snapshot::merge::{
-    Below, LevelChanges, LevelInput, Merge, MergeStep, Part, Place, SheetInput, Window,
-    merge_window, sources,
+    Below, LevelInput, Merge, MergeStep, Part, Place, SheetInput, Window, merge_window, sources,
 };
 use crate::snapshot::outline::Outline;
 use crate::snapshot::packed::PackedObject;
@@ -98,7 +97,7 @@ impl World {
     fn read(&self, id: SheetId, window: &Window) -> Tile {
         let of = |level: &Level| level.sheets.iter().find(|s| s.sheet == id).cloned();
         let sheets: Vec<LevelSheet> = self.levels.iter().filter_map(of).collect();
-        let changes: Vec<_> = sheets.iter().map(changes).collect();
+        let changes: Vec<_> = sheets.iter().map(|sheet| &sheet.moves).collect();
         let sources = sources(&changes);
         let chunks = self.chunks.borrow();
         let mut parts = Vec::new();
@@ -152,14 +151,5 @@ impl World {
     pub(super) fn tiles(&self) -> usize {
         let sheets = self.levels.iter().flat_map(|level| &level.sheets);
         sheets.flat_map(|sheet| &sheet.stripes).map(|stripe| stripe.tiles.len()).sum()
-    }
-}
-
-pub(super) fn changes(sheet: &LevelSheet) -> LevelChanges<'_> {
-    LevelChanges {
-        rows: &sheet.rows,
-        columns: &sheet.columns,
-        value_clears: &sheet.value_clears,
-        format_clears: &sheet.format_clears,
     }
 }

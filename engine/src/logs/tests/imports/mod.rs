@@ -6,7 +6,6 @@ mod faulty_blobs;
 mod refusals;
 
 use bytes::Bytes;
-use cellar_core::axis_map::{Axis, AxisMap};
 use cellar_core::limits::{MAX_UPLOAD_AGE_S, MIN_STRIPE_COLUMNS};
 use cellar_core::operation::{ImportIndex, ImportSheet, Span};
 use cellar_core::snapshot::PackLimits;
@@ -14,7 +13,7 @@ use cellar_core::snapshot::chunk;
 use cellar_core::snapshot::index::{IndexChunk, Stripes, pack_level};
 use cellar_core::snapshot::keys::chunk_key;
 use cellar_core::snapshot::level::{
-    ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, Stripe, TilePlace,
+    ChunkHash, ChunkRef, Level, LevelSheet, SheetMoves, StoredTile, Stripe, TilePlace,
 };
 use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
@@ -85,10 +84,7 @@ impl Sheet {
 
     /// One of these stripes.
     fn of(stripes: Vec<Stripe>, limits: PackLimits) -> Self {
-        let (rows, columns) = (AxisMap::identity(Axis::Rows), AxisMap::identity(Axis::Columns));
-        let (value_clears, format_clears) = (vec![], vec![]);
-        let sheet =
-            LevelSheet { sheet: SHEET, rows, columns, value_clears, format_clears, stripes };
+        let sheet = LevelSheet { sheet: SHEET, moves: SheetMoves::default(), stripes };
         let (mut packed, chunks) = pack_level(&Level { sheets: vec![sheet] }, limits).unwrap();
         let stripes = packed.sheets.remove(0).stripes;
         Self { tiles: vec![], chunks, stripes, rows: 100, columns: 100 }

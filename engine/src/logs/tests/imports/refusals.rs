@@ -5,8 +5,9 @@ use cellar_core::limits::{
     MAX_CHUNK_BYTES, MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_STORED_CHUNK_BYTES,
     MAX_TEXT_BYTES,
 };
-use cellar_core::snapshot::index::SheetMoves;
 use uuid::Uuid;
+
+use cellar_core::axis_map::{Axis, AxisMap};
 
 use super::*;
 
@@ -243,11 +244,9 @@ async fn a_chunk_of_an_index_in_the_place_of_another_is_refused() {
 fn moving_level() -> Level {
     let gone: Vec<Span> = (0..40).map(|at| Span { first: at * 10, count: 5 }).collect();
     let rows = AxisMap::delete(Axis::Rows, &cellar_core::operation::Spans::from_sorted(gone));
-    let columns = AxisMap::identity(Axis::Columns);
-    let (value_clears, format_clears, stripes) = (vec![], vec![], vec![]);
-    let sheet = LevelSheet { sheet: SHEET, rows, columns, value_clears, format_clears, stripes };
-    assert_ne!(SheetMoves::of(&sheet), SheetMoves::nothing());
-    Level { sheets: vec![sheet] }
+    let moves = SheetMoves { rows, ..SheetMoves::default() };
+    assert!(!moves.is_nothing());
+    Level { sheets: vec![LevelSheet { sheet: SHEET, moves, stripes: vec![] }] }
 }
 
 /// A chunk of an index that has a tile inside, as small levels have.
