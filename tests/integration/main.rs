@@ -20,6 +20,7 @@ mod cost;
 mod edit_commands;
 mod emulator;
 mod golden;
+mod import_commands;
 mod jobs_contract;
 mod journey;
 mod large_entries;
