@@ -122,7 +122,7 @@ fn a_large_text_goes_by_upload_and_reads_back() {
 }
 
 #[test]
-fn an_import_goes_into_the_sheet_that_is_named_or_else_the_first_there_is() {
+fn an_import_goes_into_the_sheet_that_is_named_or_else_becomes_one() {
     let project = Project::new();
     project.deploy();
     let id = done(&project, &["create"]).stdout.trim().to_owned();
@@ -131,12 +131,12 @@ fn an_import_goes_into_the_sheet_that_is_named_or_else_the_first_there_is() {
     done(&project, &["sheets", "add", "My costs"]);
     std::fs::write(project.path("s.csv"), "a,b\n1,2\n3,4\n").unwrap();
     done(&project, &["import", "s.csv", "--into", &id]);
-    assert_eq!(done(&project, &["export", "-"]).stdout, "a,b\n1,2\n3,4\n");
+    assert_eq!(done(&project, &["export", "-", "--sheet", "s"]).stdout, "a,b\n1,2\n3,4\n");
     done(&project, &["import", "s.csv", "--into", &id, "--sheet", "my COSTS", "--at", "B1"]);
     let costs = done(&project, &["export", "-", "--sheet", "My costs"]).stdout;
     assert_eq!(costs, ",a,b\n,1,2\n,3,4\n");
     let run = project.cellar(&["import", "s.csv", "--into", &id, "--sheet", "Nope"]);
-    assert!(run.code == 1 && run.stderr.contains("there are B, My costs"), "{run:?}");
+    assert!(run.code == 1 && run.stderr.contains("there are B, My costs, s"), "{run:?}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod cost;
 mod edit_commands;
 mod emulator;
 mod golden;
+mod import_commands;
 mod imports;
 mod jobs_contract;
 mod journey;

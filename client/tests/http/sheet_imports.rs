@@ -204,6 +204,28 @@ fn a_large_file_goes_in_batches_and_its_long_texts_are_checked() {
 }
 
 #[test]
+fn a_sheet_of_many_tiles_has_its_index_checked_before_the_append() {
+    let row = |row: u32| (0..20_000).map(move |column| (row * column).to_string());
+    let text: String = (1..4).map(|it| row(it).collect::<Vec<_>>().join(",") + "\n").collect();
+    let case = Case::of("wide.csv", text.as_bytes());
+    let imported = case.import().unwrap();
+    assert_eq!(case.fake.texts(imported.spreadsheet).len(), 60_000);
+    assert_eq!(imported.sheets[0].extent.columns, 20_000);
+    let requests = case.fake.requests();
+    let checks = requests.iter().filter(|line| *line == "POST checks").count();
+    assert!(checks > 1, "{checks}");
+    // A lost reply to any of the last requests: to checks, and to the append.
+    for back in 2..5 {
+        let case = Case::of("wide.csv", text.as_bytes());
+        case.fake.fail(std::iter::repeat_n(Fault::None, requests.len() - back));
+        case.fake.fail([Fault::Lost]);
+        let imported = case.import().unwrap();
+        assert_eq!(case.fake.texts(imported.spreadsheet).len(), 60_000);
+        assert_eq!((case.left(), case.entries()), (NOTHING, 2));
+    }
+}
+
+#[test]
 fn an_import_that_is_dropped_half_way_leaves_nothing_in_the_log() {
     let case = Case::of("large.csv", large().as_bytes());
     case.fake.fail(std::iter::repeat_n(Fault::None, 20));

@@ -31,7 +31,7 @@ pub use journal::JournalKey;
 use place::Place;
 pub use progress::{Progress, Watch};
 use read::Found;
-use requests::{FileSheet, FileSheets};
+use requests::{FileSheet, FileSheets, IndexObject};
 use upload::Uploads;
 
 /// What is found in a file that may wait to be sent: chunks of about 128 KB.
@@ -272,10 +272,7 @@ fn begin(
     (found, reading)
 }
 
-fn add(
-    sheets: &mut FileSheets,
-    found: read::FoundSheet,
-) -> Result<Vec<cellar_core::snapshot::packed::PackedObject>, ImportError> {
+fn add(sheets: &mut FileSheets, found: read::FoundSheet) -> Result<Vec<IndexObject>, ImportError> {
     let name = found.start.name.clone().unwrap_or_default();
     sheets.add(found).map_err(|why| ImportError::SheetTooLarge { name, why })
 }

@@ -5,8 +5,8 @@ use cellar_core::limits::{MAX_IMPORT_OBJECTS, MAX_REQUEST_BYTES};
 use cellar_core::operation::{ImportIndex, ImportSheet, Operation, SheetId};
 use cellar_core::position::Position;
 use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::index::{pack_import, pack_import_apart};
-use cellar_core::snapshot::packed::PackedObject;
+use cellar_core::snapshot::index::{Children, IndexChunk, pack_import, pack_import_apart};
+use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_core::workbook::Extent;
 
 use super::read::FoundSheet;
@@ -38,6 +38,26 @@ pub(super) struct FileSheet {
     objects: usize,
 }
 
+/// A chunk of an index.
+#[derive(Debug, Clone)]
+pub(super) struct IndexObject {
+    pub(super) packed: PackedObject,
+    /// It names only chunks of cells.
+    pub(super) is_leaf: bool,
+}
+
+impl IndexObject {
+    fn of(packed: PackedObject) -> Result<Self, SnapshotError> {
+        let bytes = unpack(packed.chunk.hash, &packed.stored, Bounds::CHUNK)?;
+        let children = IndexChunk::decode(&bytes)?.children()?;
+        let is_leaf = children.is_some_and(|children| {
+            let Children { tiles: _, parts, stripes, rows } = children;
+            parts.is_empty() && stripes.is_empty() && rows.is_empty()
+        });
+        Ok(Self { packed, is_leaf })
+    }
+}
+
 /// Where the sheets go.
 #[derive(Debug, Clone)]
 pub(super) struct Ground {
@@ -55,7 +75,7 @@ impl FileSheets {
     }
 
     /// Takes a sheet in. Gives the chunks of its index, those first that others name.
-    pub(super) fn add(&mut self, found: FoundSheet) -> Result<Vec<PackedObject>, SnapshotError> {
+    pub(super) fn add(&mut self, found: FoundSheet) -> Result<Vec<IndexObject>, SnapshotError> {
         let FoundSheet { start, written } = found;
         let (mut index, mut chunks) = pack_import(&written.stripes)?;
         let mut objects = index.stripes().children()?.count();
@@ -67,7 +87,7 @@ impl FileSheets {
         let (extent, cells) = (written.extent, written.cells);
         let (name, hidden) = (start.name, start.hidden);
         self.sheets.push(FileSheet { name, hidden, extent, cells, index, objects });
-        Ok(chunks)
+        chunks.into_iter().map(IndexObject::of).collect()
     }
 
     /// The requests that append them, under their names: one, unless there are hundreds of sheets.
@@ -171,6 +191,15 @@ mod tests {
         let places: Vec<_> = imports.iter().map(|it| (it.sheet.0, it.replaces)).collect();
         assert_eq!(places, [(4, Some(SheetId(2))), (5, None)]);
         assert_eq!(imports[1].name, "Sheet 1");
+    }
+
+    #[test]
+    fn what_names_only_cells_stands_before_what_names_it() {
+        let mut sheets = FileSheets::default();
+        let chunks = sheets.add(sheet(0, 20_000)).unwrap();
+        let leaves = chunks.iter().filter(|chunk| chunk.is_leaf).count();
+        assert!(leaves > 100 && leaves < chunks.len(), "{leaves}");
+        assert!(chunks.is_sorted_by_key(|chunk| !chunk.is_leaf));
     }
 
     #[test]

@@ -5,10 +5,11 @@ use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_IMPORT_OBJECTS;
 use cellar_core::snapshot::level::ChunkRef;
 use cellar_core::snapshot::packed::PackedObject;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use super::progress::Watch;
 use super::read::Object;
+use super::requests::IndexObject;
 use crate::client::sha256;
 use crate::{Client, ClientError};
 
@@ -16,6 +17,8 @@ use crate::{Client, ClientError};
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Objects that are sent at the same time.
 const UPLOADS_AT_ONCE: usize = 8;
+/// Chunks of indexes that are checked at the same time: the server reads all that each names.
+const CHECKS_AT_ONCE: usize = 4;
 /// How often the upload of one object is asked for: a URL ends after some minutes.
 const MAX_GRANTS: u32 = 3;
 
@@ -29,7 +32,9 @@ pub(super) struct Uploads {
     on_their_way: JoinSet<Result<Sent, ClientError>>,
     /// Texts that are there and not checked yet.
     texts: Vec<UploadedChunk>,
-    /// Chunks of indexes, in the order in which they are to be checked once all is there.
+    /// Chunks of indexes that name only cells, to be checked once all is there.
+    leaves: Vec<UploadedChunk>,
+    /// Chunks of indexes that name others, to be checked behind these, in their order.
     indexes: Vec<UploadedChunk>,
 }
 
@@ -49,6 +54,7 @@ impl Uploads {
             batch_bytes: 0,
             on_their_way: JoinSet::new(),
             texts: Vec::new(),
+            leaves: Vec::new(),
             indexes: Vec::new(),
         }
     }
@@ -60,8 +66,10 @@ impl Uploads {
     }
 
     /// Takes a chunk of an index in; those first that others name.
-    pub(super) fn add_index(&mut self, packed: PackedObject) {
-        self.indexes.push(uploaded(packed.chunk));
+    pub(super) fn add_index(&mut self, index: IndexObject) {
+        let IndexObject { packed, is_leaf } = index;
+        let list = if is_leaf { &mut self.leaves } else { &mut self.indexes };
+        list.push(uploaded(packed.chunk));
         self.add(Object { packed, is_text: false });
     }
 
@@ -75,6 +83,7 @@ impl Uploads {
         self.batch.is_empty()
             && self.on_their_way.is_empty()
             && self.texts.is_empty()
+            && self.leaves.is_empty()
             && self.indexes.is_empty()
     }
 
@@ -105,16 +114,25 @@ impl Uploads {
             self.wait_for_one(id).await?;
         }
         self.check_texts(id).await?;
+        let mut checks = JoinSet::new();
+        for leaf in std::mem::take(&mut self.leaves) {
+            if checks.len() >= CHECKS_AT_ONCE {
+                checks.join_next().await.transpose().map_err(ended)?.transpose()?;
+            }
+            checks.spawn(check_index(self.client.clone(), id, leaf));
+        }
+        while let Some(checked) = checks.join_next().await {
+            checked.map_err(ended)??;
+        }
         for index in std::mem::take(&mut self.indexes) {
-            let request = ImportCheckRequest { index: Some(index), ..Default::default() };
-            self.client.check_import(id, &request).await?;
+            check_index(self.client.clone(), id, index).await?;
         }
         Ok(())
     }
 
     async fn wait_for_one(&mut self, id: LogId) -> Result<(), ClientError> {
         let Some(done) = self.on_their_way.join_next().await else { return Ok(()) };
-        let sent = done.map_err(|error| ClientError::Setup { why: error.to_string() })??;
+        let sent = done.map_err(ended)??;
         self.watch.sent(sent.chunk.bytes);
         if sent.is_text {
             self.texts.push(uploaded(sent.chunk));
@@ -133,6 +151,16 @@ impl Uploads {
         let request = ImportCheckRequest { texts, index: None };
         self.client.check_import(id, &request).await.map(|_| ())
     }
+}
+
+async fn check_index(client: Client, id: LogId, index: UploadedChunk) -> Result<(), ClientError> {
+    let request = ImportCheckRequest { index: Some(index), ..Default::default() };
+    client.check_import(id, &request).await.map(|_| ())
+}
+
+/// A task that ended without an answer: a fault in here.
+fn ended(error: JoinError) -> ClientError {
+    ClientError::Setup { why: error.to_string() }
 }
 
 /// Uploads one object, with a new URL where one has ended meanwhile.
