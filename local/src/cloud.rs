@@ -15,7 +15,7 @@ use cellar_engine::system::SystemClock;
 use cellar_runtime::api::{self, ApiState};
 use cellar_runtime::dynamodb;
 use cellar_runtime::s3::{self, S3Blobs};
-use cellar_runtime::settings::ApiSettings;
+use cellar_runtime::settings::{ApiSettings, SnapshotSettings};
 use cellar_runtime::snapshot::{SnapshotClients, levels};
 use cellar_stacks::template::Template;
 use dynoxide::Database;
@@ -150,19 +150,9 @@ impl LocalCloud {
             Some(property) => api::router(state).layer(cors::layer(property)),
             None => api::router(state),
         };
-        let snapshots = snapshot_settings(template, &names)?.map(|settings| SnapshotEndpoints {
-            queues_url: queue_server.url(),
-            snapshot_queue: settings.snapshot_queue,
-            pending_snapshot_table: settings.pending_snapshot_table,
-        });
-        folder.record_endpoints(&Endpoints {
-            database_url: server.url(),
-            entry_table: function.settings.entry_table.clone(),
-            segment_table: function.settings.segment_table.clone(),
-            buckets_url: buckets.url(),
-            bucket: function.settings.bucket.clone(),
-            snapshots,
-        })?;
+        let snapshots = snapshot_settings(template, &names)?;
+        let servers = Servers { database: &server, buckets: &buckets, queues: &queue_server };
+        folder.record_endpoints(&servers.endpoints(&function.settings, snapshots))?;
         folder.record_running(&Running {
             pid: std::process::id(),
             url: url.clone(),
@@ -267,6 +257,30 @@ impl LocalCloud {
             sources.shutdown().await;
         }
         served
+    }
+}
+
+/// What answers instead of AWS.
+struct Servers<'a> {
+    database: &'a ServerThread,
+    buckets: &'a ServerThread,
+    queues: &'a ServerThread,
+}
+
+impl Servers<'_> {
+    fn endpoints(&self, api: &ApiSettings, snapshots: Option<SnapshotSettings>) -> Endpoints {
+        Endpoints {
+            database_url: self.database.url(),
+            entry_table: api.entry_table.clone(),
+            segment_table: api.segment_table.clone(),
+            buckets_url: self.buckets.url(),
+            bucket: api.bucket.clone(),
+            snapshots: snapshots.map(|settings| SnapshotEndpoints {
+                queues_url: self.queues.url(),
+                snapshot_queue: settings.snapshot_queue,
+                pending_snapshot_table: settings.pending_snapshot_table,
+            }),
+        }
     }
 }
 

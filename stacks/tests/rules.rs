@@ -211,7 +211,7 @@ fn keys_are_listed_only_below_the_prefixes_that_a_role_reads() {
     let wanted = [
         ("ApiRole", below(&["archive/*", "sheets/*", "uploads/*"])),
         ("RelayRole", below(&["uploads/*"])),
-        ("SnapshotRole", below(&["sheets/*", "uploads/*"])),
+        ("SnapshotRole", below(&["archive/*", "sheets/*", "uploads/*"])),
     ];
     assert_eq!(listing, wanted);
 }

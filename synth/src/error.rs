@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use cellar::ClientError;
 use cellar::files::FileError;
+use cellar_engine::ports::PortError;
+use cellar_engine::reprocess::RebuildRefusal;
 use cellar_engine::retention::RetentionError;
 use cellar_local::LocalError;
 use cellar_runtime::token::MintError;
@@ -194,6 +196,44 @@ pub(crate) enum SynthError {
     #[error("the tables could not be read: {0}")]
     #[diagnostic(code(synth::survey), help("nothing was changed; run it again"))]
     Survey(RetentionError),
+    /// What was lost could not be found out.
+    #[error("the tables could not be read: {0}")]
+    #[diagnostic(code(synth::reprocess_survey), help("nothing was changed; run it again"))]
+    Look(PortError),
+    /// Something that was found and could not be mended.
+    #[error("{failed} of {due} were not done: {first}")]
+    #[diagnostic(
+        code(synth::reprocess),
+        help("nothing is lost; run it again, which goes on where this one ended")
+    )]
+    Reprocess {
+        /// How many failed.
+        failed: usize,
+        /// How many were to be done.
+        due: usize,
+        /// Why the first did.
+        first: PortError,
+    },
+    /// Something is lost that no message brings back.
+    #[error("{lost} of what was found cannot be mended so")]
+    #[diagnostic(
+        code(synth::lost),
+        help(
+            "the report says of each what is wrong: bodies and archives are restored from older \
+             versions of their objects, snapshots by `synth reprocess --rebuild --log ID`"
+        )
+    )]
+    Lost {
+        /// How many.
+        lost: usize,
+    },
+    /// A rebuild that was not begun, or not to its end.
+    #[error("the snapshots were not all made anew: {0}")]
+    #[diagnostic(
+        code(synth::rebuild),
+        help("the log itself was not changed; run it again once this is mended")
+    )]
+    Rebuild(RebuildRefusal),
     /// Something that needs a yes and did not get one.
     #[error("{what} was not confirmed")]
     #[diagnostic(code(synth::unconfirmed), help("answer `yes`, or pass --yes"))]

@@ -28,6 +28,7 @@ mod large_entries;
 mod lost_replies;
 mod relay;
 mod reply_sizes;
+mod reprocess;
 mod retention;
 mod retention_contract;
 mod roll;

@@ -25,8 +25,8 @@
 //! message stays what it was, and whoever gets one does what the record says. Two promises of the
 //! tables keep this safe from workers that freeze and wake up late, and have tests that fail without
 //! them:
-//! - *Old root*: a root is replaced only where the one stands that was there when the rebuild was asked
-//!   for.
+//! - *Old root*: a root is replaced only where the one stands that the record names. Where another does,
+//!   its worker writes that one into the record first: who has lost the record learns it there.
 //! - *Own record*: a record is deleted only by who worked on the same rebuild, or on none.
 
 mod rules;
@@ -145,6 +145,11 @@ pub enum Event {
     },
     /// What was to be done is done.
     Done,
+    /// The root that was to be replaced is not the one that stands there.
+    OtherRoot {
+        /// Key of the root object that does.
+        stands: String,
+    },
     /// The entry whose root was to be replaced is not in the table any more: it was purged.
     EntryGone,
     /// The store or the builder failed, for now or until somebody mends it.

@@ -348,7 +348,32 @@ fn a_root_whose_entry_was_purged_meanwhile_holds_nobody_up() {
     let gone = || building_anew(None).into_iter().chain([built.clone(), Event::EntryGone]);
     assert_eq!(action(gone()), Action::Delete { run: Some(RUN) }, "and L is not raised to it");
     assert_eq!(action(gone().chain([Event::Done])), Action::FindNext);
+    let unreachable = Event::Failed { temporary: true };
+    let events = building_anew(None).into_iter().chain([built.clone(), unreachable]);
+    assert_eq!(action(events), failed(FAILED_WAIT_S));
     // Of a root that was never there it would be nonsense.
     let ordinary = building().into_iter().chain([built.clone(), Event::EntryGone]);
     assert_eq!(action(ordinary), failed(BROKEN_WAIT_S));
+}
+
+#[test]
+fn another_root_is_replaced_by_who_still_has_the_record() {
+    let built = Event::Built { root: "new".to_owned() };
+    let other = Event::OtherRoot { stands: "other".to_owned() };
+    let met = || building_anew(Some("old")).into_iter().chain([built.clone(), other.clone()]);
+    let claimed = replaced(action(met()));
+    assert_eq!((claimed.increment, claimed.active), (RUN + 2, true));
+    assert_eq!(claimed.rebuild, anew(Some("other"), 0).rebuild);
+    let again = action(met().chain([Event::Written]));
+    let (replaces, root) = (Some("other".to_owned()), "new".to_owned());
+    assert_eq!(again, Action::ReplaceRoot { replaces, root });
+    let done = action(met().chain([Event::Written, Event::Done]));
+    assert_eq!(done, Action::RaiseLast);
+    for lost in [Event::Refused, Event::Unknown] {
+        assert_eq!(
+            action(met().chain([lost])),
+            wait(LEASE_S),
+            "it was frozen, and touches nothing"
+        );
+    }
 }

@@ -1,8 +1,6 @@
 //! What one worker does with one message.
 
-use super::{
-    Action, Event, Inputs, Outcome, PendingSnapshot, Rebuild, Rules, SafetyRule, is_finished,
-};
+use super::{Action, Event, Inputs, Outcome, PendingSnapshot, Rules, SafetyRule, is_finished};
 use crate::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
     MAX_CHECKPOINT_BYTES,
@@ -35,6 +33,10 @@ enum Phase {
     Building(PendingSnapshot),
     Checkpointing(PendingSnapshot),
     HandingOver,
+    /// Putting the root of what was made anew in the old one's place.
+    Replacing(PendingSnapshot, String),
+    /// Another root stands there: writing into the record that this one is to be replaced.
+    Reclaiming(PendingSnapshot, String),
     /// Giving the record up, because of an earlier snapshot or because of a failure.
     Releasing(Release),
     /// Sending the message of an earlier snapshot.
@@ -61,7 +63,6 @@ struct Finishing {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum LastStep {
     SetRoot(String),
-    ReplaceRoot { replaces: Option<String>, root: String },
     RaiseLast,
     Delete { run: Option<u64> },
     FindNext,
@@ -102,10 +103,13 @@ impl Worker {
                 Action::Finish(Outcome::HandOver)
             }
             (Phase::Releasing(release), Event::Written) => self.released(release),
+            (Phase::Replacing(own, root), event) => self.replaced(&own, root, event, inputs),
+            (Phase::Reclaiming(own, root), Event::Written) => self.replace_root(own, root),
             (
                 Phase::Claiming(_)
                 | Phase::Checkpointing(_)
                 | Phase::HandingOver
+                | Phase::Reclaiming(..)
                 | Phase::Releasing(_),
                 event,
             ) => self.lost(&event),
@@ -210,6 +214,7 @@ impl Worker {
             Event::EarlierSnapshot(earlier) if earlier < self.job.position => {
                 self.release(own, Release::For(earlier), inputs)
             }
+            Event::Built { root } if own.rebuild.is_some() => self.replace_root(own.clone(), root),
             Event::Built { root } => self.finish_with(own, root),
             Event::Failed { temporary: true } => {
                 self.release(own, Release::Failed { wait_s: FAILED_WAIT_S }, inputs)
@@ -261,12 +266,7 @@ impl Worker {
     }
 
     fn finish_with(&mut self, own: &PendingSnapshot, root: String) -> Action {
-        let root = match &own.rebuild {
-            None => LastStep::SetRoot(root),
-            Some(Rebuild { replaces, .. }) => {
-                LastStep::ReplaceRoot { replaces: replaces.clone(), root }
-            }
-        };
+        let root = LastStep::SetRoot(root);
         let mut steps = vec![LastStep::FindNext, own.delete(), LastStep::RaiseLast, root];
         if !self.rules.hold(SafetyRule::RootBeforeLast) {
             steps.swap(2, 3);
@@ -277,14 +277,46 @@ impl Worker {
         self.finish(Outcome::Done, steps)
     }
 
+    fn replace_root(&mut self, own: PendingSnapshot, root: String) -> Action {
+        let replaces = own.rebuild.as_ref().and_then(|rebuild| rebuild.replaces.clone());
+        self.phase = Phase::Replacing(own, root.clone());
+        Action::ReplaceRoot { replaces, root }
+    }
+
+    fn replaced(
+        &mut self,
+        own: &PendingSnapshot,
+        root: String,
+        event: Event,
+        inputs: Inputs,
+    ) -> Action {
+        match event {
+            Event::Done => {
+                let steps = vec![LastStep::FindNext, own.delete(), LastStep::RaiseLast];
+                self.finish(Outcome::Done, steps)
+            }
+            // There is nothing left of which a root could be told.
+            Event::EntryGone => self.finish(Outcome::Done, vec![LastStep::FindNext, own.delete()]),
+            // Of one who began before all of it was lost, or of one who had this record before. Who
+            // has lost the record stops here.
+            Event::OtherRoot { stands } => {
+                let mut next = self.next_record(own, own.checkpoint.clone(), inputs);
+                if let Some(rebuild) = &mut next.rebuild {
+                    rebuild.replaces = Some(stands);
+                }
+                self.phase = Phase::Reclaiming(next.clone(), root);
+                self.replace(next)
+            }
+            Event::Failed { temporary } => failed(temporary),
+            _ => failed(false),
+        }
+    }
+
     /// Does these steps, the last one first.
     fn finish(&mut self, outcome: Outcome, mut left: Vec<LastStep>) -> Action {
         let Some(step) = left.pop() else { return Action::Finish(outcome) };
         let action = match &step {
             LastStep::SetRoot(root) => Action::SetRoot { root: root.clone() },
-            LastStep::ReplaceRoot { replaces, root } => {
-                Action::ReplaceRoot { replaces: replaces.clone(), root: root.clone() }
-            }
             LastStep::RaiseLast => Action::RaiseLast,
             LastStep::Delete { run } => Action::Delete { run: *run },
             LastStep::FindNext => Action::FindNext,
@@ -299,11 +331,6 @@ impl Worker {
         match (step, event) {
             (LastStep::FindNext, Event::Found(next)) => {
                 left.extend(next.map(|next| LastStep::WakeNext(next.job.position)));
-                self.finish(outcome, left)
-            }
-            // There is nothing left of which a root could be told.
-            (LastStep::ReplaceRoot { .. }, Event::EntryGone) => {
-                left.retain(|step| *step != LastStep::RaiseLast);
                 self.finish(outcome, left)
             }
             // The next one comes by itself, only later.

@@ -217,10 +217,9 @@ fn replaced(job: SnapshotJob, stands: Option<String>, root: &str) -> Event {
     let (log, at) = (job.log, job.position);
     match stands {
         Some(stands) if stands == root => Event::Done,
-        // Of another rebuild, which has read the same log.
-        stands @ Some(_) => {
-            tracing::warn!(%log, %at, root, ?stands, "another root than the one to replace");
-            Event::Done
+        Some(stands) => {
+            tracing::warn!(%log, %at, root, stands, "another root than the one to replace");
+            Event::OtherRoot { stands }
         }
         None => {
             tracing::warn!(%log, %at, "the entry was purged while its snapshot was made anew");

@@ -3,7 +3,7 @@
 use cellar_core::limits::{LEASE_S, WORK_VISIBILITY_S};
 use cellar_core::pending_snapshot::{self as pending, Event, Inputs, Outcome, Worker};
 
-use super::store::job;
+use super::store::{Root, job};
 use super::{Fault, Process, SnapshotsModel, State, Write};
 
 /// One thing that happens.
@@ -51,12 +51,19 @@ pub enum Action {
     },
     /// As much time as a lease goes by.
     Lease,
+    /// All objects are lost, and an operator begins to have all made anew.
+    Rebuild,
+    /// The operator takes a step.
+    Operate,
 }
 
 impl SnapshotsModel {
     /// What may happen; first what happens without a fault.
     pub(super) fn possible(&self, state: &State, actions: &mut Vec<Action>) {
         let budget = &state.budget;
+        if state.operator.is_some() {
+            actions.push(Action::Operate);
+        }
         actions.extend((0..state.processes.len()).map(|process| Action::Step { process }));
         for message in &state.store.messages {
             let visible = message.hidden_until_s <= state.now_s;
@@ -89,6 +96,9 @@ impl SnapshotsModel {
         actions.extend((0..state.late.len()).map(|write| Action::Arrive { write }));
         if budget.leases > 0 {
             actions.push(Action::Lease);
+        }
+        if budget.rebuilds > 0 && state.operator.is_none() {
+            actions.push(Action::Rebuild);
         }
     }
 
@@ -135,6 +145,8 @@ impl SnapshotsModel {
                 next.now_s += LEASE_S;
                 next.show_messages();
             }
+            Action::Rebuild => self.begin_rebuild(&mut next),
+            Action::Operate => self.operate(&mut next)?,
         }
         Some(next)
     }
@@ -155,6 +167,7 @@ impl SnapshotsModel {
             worker,
             action,
             late: None,
+            run: None,
         };
         next.add(process);
         Some(())
@@ -180,15 +193,20 @@ impl SnapshotsModel {
             }
             pending::Action::Build { checkpoint } => next.build(process, checkpoint),
             pending::Action::SetRoot { root } => {
-                next.set_root(process.num, root.parse().unwrap_or_default(), self.promises);
+                next.set_root(process.num, Root::named(root), self.promises);
                 Event::Done
+            }
+            pending::Action::ReplaceRoot { replaces, root } => {
+                let (replaces, root) = (replaces.as_deref(), Root::named(root));
+                let replaces = replaces.and_then(Root::named);
+                next.replace_root(process, replaces, root, self.promises)
             }
             pending::Action::RaiseLast => {
                 next.raise_last(process.num, self.promises);
                 Event::Done
             }
-            pending::Action::Delete => {
-                next.store.pending.remove(&process.num);
+            pending::Action::Delete { run } => {
+                next.delete(process, *run, self.promises);
                 Event::Done
             }
             pending::Action::Enqueue(position) => {
@@ -233,8 +251,12 @@ impl State {
     /// The worker is told what came of what it did.
     fn answer(&mut self, process: &Process, event: Event) {
         let mut process = process.clone();
-        if event == Event::Written && process.late.is_none() {
+        if let (Event::Written, Some(write), None) =
+            (&event, write_of(&process.action), process.late)
+        {
+            let (Write::Create(record) | Write::Replace(record, _)) = write;
             process.late = Some(self.store.is_finished(process.num));
+            process.run = record.rebuild.map(|rebuild| rebuild.run);
         }
         if matches!(process.action, pending::Action::Replace { .. }) && event == Event::Written {
             self.hide(process.message, WORK_VISIBILITY_S);
@@ -262,36 +284,89 @@ impl State {
     fn write(&mut self, write: &Write) -> bool {
         let (Write::Create(record) | Write::Replace(record, _)) = write;
         let num = record.job.position.num();
-        let best = self.store.best.get(&num).copied().unwrap_or_default();
+        let work = (num, record.rebuild.as_ref().map(|rebuild| rebuild.run));
+        let best = self.store.best.get(&work).copied().unwrap_or_default();
         let written = self.store.write(write);
         let stored = rank(&record.checkpoint);
-        if written && stored < best && !self.store.is_finished(num) {
+        if written && stored < best && (work.1.is_some() || !self.store.is_finished(num)) {
             self.fault = Some(Fault::Rank { num });
         }
         if written {
-            self.store.best.insert(num, stored.max(best));
+            self.store.best.insert(work, stored.max(best));
         }
         written
     }
 
     /// One checkpoint, then the root; nothing before what stands before it.
     fn build(&mut self, process: &Process, checkpoint: &[u8]) -> Event {
-        if process.late == Some(true) {
-            self.fault = Some(Fault::MadeAgain { num: process.num });
+        let (num, anew) = (process.num, process.run.is_some());
+        if process.late == Some(true) && !anew {
+            self.fault = Some(Fault::MadeAgain { num });
         }
-        match self.store.first_unfinished() {
-            Some(first) if first < process.num => Event::EarlierSnapshot(job(first).position),
-            _ if rank(checkpoint) == 0 => Event::Checkpoint(vec![1]),
-            _ => Event::Built { root: process.id.to_string() },
+        let earlier = self.store.first_unfinished().filter(|first| *first < num && !anew);
+        if let Some(earlier) = earlier {
+            return Event::EarlierSnapshot(job(earlier).position);
+        }
+        // What it stands on is read once, and what was begun before all was lost is lost.
+        let lost = self.store.lost;
+        match checkpoint {
+            [] if num.checked_sub(1).is_some_and(|base| !self.store.is_whole(base)) => {
+                if anew {
+                    self.fault = Some(Fault::OnNothing { num });
+                }
+                Event::Failed { temporary: false }
+            }
+            [] => Event::Checkpoint(vec![1, u8::from(lost)]),
+            [_, whole] => {
+                let root = Root { maker: process.id, whole: *whole > 0 };
+                Event::Built { root: root.name() }
+            }
+            _ => Event::Failed { temporary: false },
         }
     }
 
-    fn set_root(&mut self, num: u32, root: u8, promises: super::Promises) {
+    fn set_root(&mut self, num: u32, root: Option<Root>, promises: super::Promises) {
         let there = self.store.roots.entry(num).or_default();
         match there {
             Some(_) if promises.root_if_absent => {}
-            Some(old) if *old != root => self.fault = Some(Fault::Root { num }),
-            _ => *there = Some(root),
+            Some(_) if *there != root => self.fault = Some(Fault::Root { num }),
+            _ => *there = root,
+        }
+    }
+
+    fn replace_root(
+        &mut self,
+        process: &Process,
+        replaces: Option<Root>,
+        root: Option<Root>,
+        promises: super::Promises,
+    ) -> Event {
+        let own = self.store.pending.get(&process.num);
+        let own = own.and_then(|own| own.rebuild.as_ref()).map(|rebuild| rebuild.run);
+        let there = self.store.roots.entry(process.num).or_default();
+        if promises.root_if_old && *there != replaces {
+            return match *there {
+                stands if stands == root => Event::Done,
+                Some(stands) => Event::OtherRoot { stands: stands.name() },
+                None => Event::EntryGone,
+            };
+        }
+        // By one whose rebuild is over: nobody asked for it any more.
+        if own != process.run && *there != replaces {
+            self.fault = Some(Fault::Root { num: process.num });
+        }
+        *there = root;
+        Event::Done
+    }
+
+    fn delete(&mut self, process: &Process, run: Option<u64>, promises: super::Promises) {
+        let there = self.store.pending.get(&process.num);
+        let Some(there) = there.map(|there| there.rebuild.as_ref().map(|rebuild| rebuild.run))
+        else {
+            return;
+        };
+        if there == run || !promises.own_deleted {
+            self.store.pending.remove(&process.num);
         }
     }
 

@@ -11,15 +11,21 @@
 //!   at any later moment, or never.
 //! - *Stale reads* of the segment where the worker allows them.
 //! - *The clock*, which moves by whole leases.
+//! - *A rebuild*: all objects that were stored until then are lost, and an operator writes a record for
+//!   each snapshot, one after the other, by the roots that it has read before. What a worker has begun
+//!   before is lost, too, whether or not it knows.
 //!
-//! What is abstracted away: what a snapshot says, failures of the builder, and sizes. A root is named
-//! by the worker that made it, so that a replaced one is seen: in truth all make the same.
+//! What is abstracted away: what a snapshot says, sizes, and failures of the builder but for lost
+//! objects. A root is named by the worker that made it, so that a replaced one is seen: in truth all make
+//! the same.
 
 mod actions;
+mod operator;
 pub mod properties;
 mod store;
 
 pub use actions::Action;
+pub use operator::Operator;
 pub use properties::{Fault, KnownToComplete};
 pub use store::{Message, Store, Write};
 
@@ -43,6 +49,8 @@ pub struct Budget {
     pub lost_replies: u8,
     /// Reads that do not see everything.
     pub stale: u8,
+    /// Times that an operator has all snapshots made anew; all objects are lost before the first.
+    pub rebuilds: u8,
 }
 
 /// What the tables promise; a test switches one off at a time.
@@ -52,6 +60,16 @@ pub struct Promises {
     pub last_rises: bool,
     /// A root is set only where none is.
     pub root_if_absent: bool,
+    /// A root is replaced only where the one stands that the record names.
+    pub root_if_old: bool,
+    /// A record is deleted only by who worked on the same rebuild, or on none.
+    pub own_deleted: bool,
+}
+
+impl Promises {
+    /// All of them.
+    pub const ALL: Self =
+        Self { last_rises: true, root_if_absent: true, root_if_old: true, own_deleted: true };
 }
 
 /// A model with its bounds.
@@ -79,7 +97,7 @@ impl Default for SnapshotsModel {
     fn default() -> Self {
         Self {
             rules: Rules::default(),
-            promises: Promises { last_rises: true, root_if_absent: true },
+            promises: Promises::ALL,
             snapshots: 1,
             workers: 2,
             short_functions: false,
@@ -105,6 +123,8 @@ pub struct Process {
     pub action: pending_snapshot::Action,
     /// Whether its snapshot was finished when it got the record; none before.
     pub late: Option<bool>,
+    /// The rebuild that its record is of; none: of none, or it has none yet.
+    pub run: Option<u64>,
 }
 
 /// Everything there is at one moment.
@@ -118,6 +138,8 @@ pub struct State {
     pub processes: Vec<Process>,
     /// Writes that may arrive yet.
     pub late: Vec<Write>,
+    /// Who writes the records of a rebuild.
+    pub operator: Option<Operator>,
     /// What may happen yet.
     pub budget: Budget,
     /// What went wrong in a step, as opposed to in a state.
@@ -134,6 +156,7 @@ impl Model for SnapshotsModel {
             now_s: store::BEGAN_S,
             processes: Vec::new(),
             late: Vec::new(),
+            operator: None,
             budget: self.budget,
             fault: None,
         }]

@@ -19,6 +19,8 @@ pub const ROOT_BEFORE_LAST: &str = "a snapshot that is said to be there has a ro
 pub const IN_ORDER: &str = "no snapshot is made before an earlier one";
 /// I12.
 pub const ONE_EFFECT: &str = "I12 a root once set never changes";
+/// A rebuild makes each snapshot on the one that it has made before.
+pub const ON_REBUILT: &str = "what is made anew stands on what is whole";
 /// I12, its cost.
 pub const NOT_AGAIN: &str = "what is finished is not made again";
 /// I10.
@@ -36,6 +38,11 @@ pub enum Fault {
     Last,
     /// A root was replaced.
     Root {
+        /// The snapshot.
+        num: u32,
+    },
+    /// A rebuild met lost objects.
+    OnNothing {
         /// The snapshot.
         num: u32,
     },
@@ -61,9 +68,14 @@ impl SnapshotsModel {
                 let roots = &state.store.roots;
                 let first_without = state.store.first_unfinished().unwrap_or(u32::MAX);
                 roots.iter().all(|(num, root)| root.is_none() || *num < first_without)
+                    // What is made anew waits for nothing that was never made.
+                    || state.store.lost
             }),
             Property::always(ONE_EFFECT, |_, state: &State| {
                 !matches!(state.fault, Some(Fault::Root { .. }))
+            }),
+            Property::always(ON_REBUILT, |_, state: &State| {
+                !matches!(state.fault, Some(Fault::OnNothing { .. }))
             }),
             Property::always(NOT_AGAIN, |_, state: &State| {
                 !matches!(state.fault, Some(Fault::MadeAgain { .. }))
@@ -92,8 +104,10 @@ impl SnapshotsModel {
     }
 
     fn is_made(&self, state: &State) -> bool {
-        let last = self.snapshots.checked_sub(1);
-        state.store.last == last && state.store.first_unfinished().is_none()
+        let (last, store) = (self.snapshots.checked_sub(1), &state.store);
+        state.operator.is_none()
+            && store.last == last
+            && (0..self.snapshots).all(|num| store.is_whole(num))
     }
 
     /// If no more faults happen, workers run one after the other and time goes by, all is made.

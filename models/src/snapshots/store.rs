@@ -31,17 +31,43 @@ pub enum Write {
     Replace(PendingSnapshot, Option<u64>),
 }
 
+/// A root: who made it, and whether its objects are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Root {
+    /// The worker.
+    pub maker: u8,
+    /// Whether it was begun after all objects were lost, and so has all of its own.
+    pub whole: bool,
+}
+
+impl Root {
+    /// Its key.
+    pub(super) fn name(self) -> String {
+        format!("{}{}", if self.whole { '+' } else { '-' }, self.maker)
+    }
+
+    /// Reads a key.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let maker = name.get(1..)?.parse().ok()?;
+        Some(Self { maker, whole: name.starts_with('+') })
+    }
+}
+
 /// What is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Store {
-    /// The root of each Snapshot entry: who made it.
-    pub roots: BTreeMap<u32, Option<u8>>,
+    /// The root of each Snapshot entry.
+    pub roots: BTreeMap<u32, Option<Root>>,
     /// `L` of the only segment.
     pub last: Option<u32>,
     /// The pending snapshots.
     pub pending: BTreeMap<u32, PendingSnapshot>,
-    /// How far each snapshot ever was.
-    pub best: BTreeMap<u32, u8>,
+    /// How far each snapshot ever was, in each rebuild.
+    pub best: BTreeMap<(u32, Option<u64>), u8>,
+    /// Whether all objects that were stored before are lost.
+    pub lost: bool,
+    /// The name of the next rebuild.
+    pub(super) next_run: u64,
     /// The queue.
     pub messages: Vec<Message>,
     next_message: u8,
@@ -55,6 +81,8 @@ impl Store {
             last: None,
             pending: BTreeMap::new(),
             best: BTreeMap::new(),
+            lost: false,
+            next_run: 1_000,
             messages: Vec::new(),
             next_message: 0,
         };
@@ -96,6 +124,13 @@ impl Store {
     pub(super) fn segment(&self, stale: bool) -> Segment {
         let last_snapshot = self.last.filter(|_| !stale);
         Segment { log: log(), num: 0, created_s: 0, last_snapshot, archive: None }
+    }
+
+    /// Whether a snapshot's root has all of its objects.
+    #[must_use]
+    pub fn is_whole(&self, num: u32) -> bool {
+        let root = self.roots.get(&num).copied().flatten();
+        root.is_some_and(|root| root.whole || !self.lost)
     }
 
     /// The first Snapshot entry without a root.

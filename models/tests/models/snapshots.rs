@@ -32,6 +32,7 @@ const NONE: Budget = Budget {
     lost_messages: 0,
     lost_replies: 0,
     stale: 0,
+    rebuilds: 0,
 };
 
 #[test]
@@ -71,6 +72,33 @@ fn two_snapshots_and_lost_messages() {
 fn three_workers() {
     let budget = Budget { early: 2, leases: 1, ..NONE };
     check("three workers", SnapshotsModel { workers: 3, budget, ..SnapshotsModel::default() });
+}
+
+#[test]
+fn all_is_made_anew_whatever_workers_do() {
+    let budget = Budget { rebuilds: 1, crashes: 1, leases: 1, ..NONE };
+    check("anew", SnapshotsModel { budget, ..SnapshotsModel::default() });
+}
+
+#[test]
+fn two_are_made_anew_one_on_the_other() {
+    let budget = Budget { rebuilds: 1, leases: 1, ..NONE };
+    check("two anew", SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() });
+}
+
+#[test]
+fn a_rebuild_that_is_asked_for_twice() {
+    let budget = Budget { rebuilds: 2, leases: 3, ..NONE };
+    check("anew twice", SnapshotsModel { budget, ..SnapshotsModel::default() });
+}
+
+#[test]
+#[ignore = "minutes: the long run"]
+fn long_rebuilds() {
+    let budget = Budget { rebuilds: 2, crashes: 1, leases: 3, early: 1, ..NONE };
+    check("anew", SnapshotsModel { budget, ..SnapshotsModel::default() });
+    let budget = Budget { rebuilds: 1, crashes: 1, leases: 1, lost_replies: 1, ..NONE };
+    check("two anew", SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() });
 }
 
 #[test]
@@ -157,7 +185,7 @@ fn a_worker_that_dies_is_never_replaced() {
 #[test]
 fn a_worker_that_was_frozen_lowers_the_last_snapshot() {
     let budget = Budget { leases: 2, ..NONE };
-    let promises = Promises { last_rises: false, root_if_absent: true };
+    let promises = Promises { last_rises: false, ..Promises::ALL };
     let model = SnapshotsModel { snapshots: 2, promises, budget, ..SnapshotsModel::default() };
     finds("without raising only", model, LAST);
 }
@@ -165,7 +193,23 @@ fn a_worker_that_was_frozen_lowers_the_last_snapshot() {
 #[test]
 fn a_worker_that_was_frozen_replaces_the_root() {
     let budget = Budget { leases: 2, ..NONE };
-    let promises = Promises { last_rises: true, root_if_absent: false };
+    let promises = Promises { root_if_absent: false, ..Promises::ALL };
     let model = SnapshotsModel { promises, budget, ..SnapshotsModel::default() };
     finds("without setting once", model, ONE_EFFECT);
+}
+
+#[test]
+fn a_worker_that_wakes_up_late_deletes_the_record_of_a_rebuild() {
+    let budget = Budget { rebuilds: 1, leases: 2, ..NONE };
+    let promises = Promises { own_deleted: false, ..Promises::ALL };
+    let model = SnapshotsModel { promises, budget, ..SnapshotsModel::default() };
+    finds("without deleting one's own", model, COMPLETES);
+}
+
+#[test]
+fn a_worker_that_was_frozen_in_a_rebuild_replaces_what_came_after_it() {
+    let budget = Budget { rebuilds: 1, leases: 2, ..NONE };
+    let promises = Promises { root_if_old: false, ..Promises::ALL };
+    let model = SnapshotsModel { promises, budget, ..SnapshotsModel::default() };
+    finds("without the old root", model, ONE_EFFECT);
 }

@@ -1,7 +1,9 @@
 //! The function that makes snapshots, and what it may do (design `3-snapshots.md` §6).
 
 use cellar_core::environment;
-use cellar_core::schema::{EXTERNAL, PARTITION_KEY, SHEETS_PREFIX, SORT_KEY, TYPE, UPLOADS_PREFIX};
+use cellar_core::schema::{
+    ARCHIVE_PREFIX, EXTERNAL, PARTITION_KEY, SHEETS_PREFIX, SORT_KEY, TYPE, UPLOADS_PREFIX,
+};
 use serde_json::json;
 
 use super::permissions::{self, below};
@@ -67,7 +69,11 @@ fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Rol
     );
     let uploads =
         Statement::allow("Uploads", ["s3:GetObject"], [below(&storage.bucket, UPLOADS_PREFIX)]);
-    let missing = permissions::tell_missing(&storage.bucket, &[SHEETS_PREFIX, UPLOADS_PREFIX]);
+    // What is made anew begins with the log, however old.
+    let archive =
+        Statement::allow("Archive", ["s3:GetObject"], [below(&storage.bucket, ARCHIVE_PREFIX)]);
+    let prefixes = [ARCHIVE_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
+    let missing = permissions::tell_missing(&storage.bucket, &prefixes);
     let queue = Statement::allow(
         "Jobs",
         [
@@ -81,7 +87,7 @@ fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Rol
     );
     Role::assumed_by(Service::Lambda)
         .policy("tables", [entries, root, segments, pending])
-        .policy("bucket", [sheets, uploads, missing])
+        .policy("bucket", [sheets, uploads, archive, missing])
         .policy("queue", [queue])
         .policy("logs", [permissions::own_logs(logs)])
         .policy("traces", [permissions::traces()])

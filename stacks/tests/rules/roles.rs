@@ -135,7 +135,7 @@ fn snapshot() -> Vec<Use> {
     let mut uses: Vec<Use> = vec![
         // `Entries::get` and `page`: the builder reads the log.
         ("ReadEntries", arn("EntryTable"), &["dynamodb:GetItem", "dynamodb:Query"]),
-        // `Entries::set_root`.
+        // `Entries::set_root` and `replace_root`.
         ("SetRoot", arn("EntryTable"), &["dynamodb:UpdateItem"]),
         (
             "SegmentTable",
@@ -153,6 +153,8 @@ fn snapshot() -> Vec<Use> {
         ("Sheets", below("sheets"), &["s3:GetObject", "s3:PutObject"]),
         // `Blobs::get`: the bodies of large entries.
         ("Uploads", below("uploads"), &["s3:GetObject"]),
+        // `Blobs::get`: entries of archived segments.
+        ("Archive", below("archive"), &["s3:GetObject"]),
         // No call: it makes `Blobs::get` tell what is not there from what is forbidden.
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
         (

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cellar_core::access::Role;
 use cellar_core::identity::LogId;
@@ -48,6 +48,8 @@ pub(super) enum Command {
     Token(TokenArguments),
     /// Move old log segments from the tables into the bucket, where they can still be read
     Archive(ArchiveArguments),
+    /// Find snapshots that were not made and bodies that would be lost, and mend them
+    Reprocess(ReprocessArguments),
     /// End the stack; its data stays unless told otherwise
     Destroy(DestroyArguments),
     /// Run the local cloud in this process (used by deploy --local --detach)
@@ -164,6 +166,36 @@ pub(crate) struct ArchiveArguments {
     pub(crate) yes: bool,
 }
 
+/// Arguments of `reprocess`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth reprocess --local --dry-run\n  \
+                        synth reprocess --local --since 2026-11-01 --yes\n  \
+                        synth reprocess --local --rebuild --log ID\n\n\
+                        It may be interrupted and repeated at any time, also while others edit: a \
+                        job that comes twice is done once. --rebuild makes every snapshot of a \
+                        spreadsheet anew from its log, though everything below sheets/ in the bucket \
+                        be lost; until it is done, new snapshots wait for it.")]
+pub(crate) struct ReprocessArguments {
+    /// The stack that runs on this machine, or the data that it left
+    #[arg(long)]
+    pub(crate) local: bool,
+    /// One spreadsheet [default: all]
+    #[arg(long, value_name = "ID", visible_alias = "spreadsheet")]
+    pub(crate) log: Option<LogId>,
+    /// Entries from then on, such as 2026-11-01 or 2026-11-01T08:00:00Z [default: all]
+    #[arg(long, value_name = "DATE", value_parser = parse_since)]
+    pub(crate) since: Option<u64>,
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Make every snapshot of the spreadsheet anew, from its first entry on
+    #[arg(long, requires = "log", conflicts_with = "since")]
+    pub(crate) rebuild: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
 /// Arguments of `token`.
 #[derive(Debug, Args)]
 #[command(
@@ -259,6 +291,18 @@ fn parse_lifetime(text: &str) -> Result<Duration, String> {
     Ok(lifetime)
 }
 
+/// Unix seconds of a day, or of a moment.
+fn parse_since(text: &str) -> Result<u64, String> {
+    let is_day = !text.contains(['T', 't', ' ']);
+    let moment = if is_day { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    let moment = humantime::parse_rfc3339_weak(&moment)
+        .map_err(|_| "write a day as 2026-11-01, a moment as 2026-11-01T08:00:00Z".to_owned())?;
+    if moment > SystemTime::now() {
+        return Err("it is in the future".to_owned());
+    }
+    Ok(moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
@@ -268,6 +312,17 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn dates_are_days_or_moments_that_were() {
+        assert_eq!(parse_since("1970-01-02"), Ok(86_400));
+        for text in ["2026-11-01T08:00:00Z", "2026-11-01 08:00:00"] {
+            assert_eq!(parse_since(text), Ok(1_793_520_000), "{text}");
+        }
+        for bad in ["", "yesterday", "2026-11", "2026-13-01", "2026-11-01T8", "9999-01-01"] {
+            assert!(parse_since(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -12,8 +12,8 @@ use crate::commands;
 use crate::error::SynthError;
 pub(crate) use args::{
     ArchiveArguments, DeployArguments, DestroyArguments, Format, InitArguments,
-    LocalCloudArguments, MintArguments, SmokeArguments, TemplateArguments, TokenArguments,
-    TokenCommand,
+    LocalCloudArguments, MintArguments, ReprocessArguments, SmokeArguments, TemplateArguments,
+    TokenArguments, TokenCommand,
 };
 use args::{Arguments, Command};
 pub(crate) use output::Output;
@@ -71,6 +71,9 @@ fn run(arguments: Arguments, output: &Output) -> Result<(), SynthError> {
             Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,
             Command::Token(arguments) => commands::token::run(config, &arguments, output),
             Command::Archive(arguments) => commands::archive::run(config, &arguments, output).await,
+            Command::Reprocess(arguments) => {
+                commands::reprocess::run(config, &arguments, output).await
+            }
             Command::Destroy(arguments) => commands::destroy::run(config, &arguments, output).await,
             Command::LocalCloud(arguments) => commands::local_cloud::run(&arguments).await,
         }

@@ -2,11 +2,15 @@
 
 pub(crate) mod archive;
 mod archive_report;
+mod confirm;
 pub(crate) mod deploy;
 pub(crate) mod destroy;
 pub(crate) mod init;
 pub(crate) mod local_cloud;
+mod rebuild;
 mod remember;
+pub(crate) mod reprocess;
+mod reprocess_report;
 pub(crate) mod smoke;
 pub(crate) mod status;
 pub(crate) mod template;

@@ -1,0 +1,56 @@
+//! `synth reprocess --rebuild`: every snapshot of one spreadsheet anew.
+
+use cellar_core::identity::LogId;
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_engine::reprocess::{Begun, RebuildPlan, ToRebuild};
+
+use super::confirm::confirm;
+use super::reprocess::Surroundings;
+use super::reprocess_report::{Fate, Outcome, Report};
+use crate::cli::{Output, ReprocessArguments};
+use crate::error::SynthError;
+
+/// Shows what is to be made anew, asks, and has it done.
+pub(super) async fn run(
+    surroundings: &Surroundings,
+    log: LogId,
+    arguments: &ReprocessArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let step = output.step("Read the log");
+    let plan = surroundings.reprocess.plan_rebuild(log).await.map_err(SynthError::Rebuild);
+    let plan = step.ended(plan, |plan| format!("{} entries", plan.seen.entries))?;
+    let due = plan.snapshots.iter().filter(|anew| anew.under_way_s.is_none()).count();
+    let planned = || {
+        let snapshots = plan.snapshots.iter().map(|anew| Outcome::ToRebuild(log, anew.clone()));
+        snapshots.chain(archived(&plan)).collect()
+    };
+    if arguments.dry_run || due == 0 {
+        let report = Report::new(plan.seen, arguments, planned(), Fate::None);
+        output.result(&report, &report.text());
+        return Ok(());
+    }
+    if !arguments.yes && !output.is_for_programs() {
+        output.note(&Report::new(plan.seen, arguments, planned(), Fate::None).plan());
+        confirm("the rebuild", &format!("Make {due} snapshots anew?"))?;
+    }
+    let (mut outcomes, mut sent) = (Vec::new(), std::collections::VecDeque::new());
+    let step = output.step("Have the snapshots made anew");
+    let each = |anew: &ToRebuild, begun: &Begun| {
+        if *begun == Begun::Begun {
+            sent.push_back(SnapshotJob { log, position: anew.at });
+        }
+        outcomes.push(Outcome::Begun(log, anew.clone(), begun.clone()));
+    };
+    let begun = surroundings.reprocess.begin_rebuild(&plan, each).await;
+    step.ended(begun.map_err(SynthError::Rebuild), |()| format!("{} begun", sent.len()))?;
+    outcomes.extend(archived(&plan));
+    let fate = surroundings.follow(sent, output).await?;
+    let report = Report::new(plan.seen, arguments, outcomes, fate);
+    output.result(&report, &report.text());
+    Ok(())
+}
+
+fn archived(plan: &RebuildPlan) -> impl Iterator<Item = Outcome> {
+    plan.archived.iter().map(|at| Outcome::Archived(plan.log, *at))
+}

@@ -1,0 +1,188 @@
+//! `synth reprocess`: what was lost on the way from an entry to its snapshot is found, and sent again.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_engine::meter::Meter;
+use cellar_engine::ports::PortError;
+use cellar_engine::reprocess::{Finding, Mended, Reprocess, ReprocessPorts, Scope};
+use cellar_engine::system::SystemClock;
+
+use super::confirm::confirm;
+use super::rebuild;
+use super::reprocess_report::{Fate, Outcome, Report};
+use crate::cli::{Output, ReprocessArguments};
+use crate::error::SynthError;
+use crate::local_cloud::{Reached, Run};
+use crate::project::Project;
+
+/// How long a cloud that was started for this goes on without finishing a snapshot.
+const STALLED: Duration = Duration::from_secs(5 * 60);
+const POLL: Duration = Duration::from_millis(250);
+
+/// Shows what is to be mended, asks, and has it done.
+pub(crate) async fn run(
+    config: Option<&Path>,
+    arguments: &ReprocessArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    if !arguments.local {
+        return Err(SynthError::NotYet {
+            what: "reprocessing of a stack in AWS",
+            help: "`synth reprocess --local` looks at what is on this machine",
+        });
+    }
+    let project = Project::find(config)?;
+    // A look changes nothing, not even by what waits in the queues of a cloud that does not run.
+    let run = if arguments.dry_run { Run::Nothing } else { Run::Everything };
+    let cloud = Reached::reach(&project, run).await?;
+    let result = match Surroundings::of(&cloud) {
+        Ok(surroundings) => match arguments.log.filter(|_| arguments.rebuild) {
+            Some(log) => rebuild::run(&surroundings, log, arguments, output).await,
+            None => reprocess(&surroundings, arguments, output).await,
+        },
+        Err(error) => Err(error),
+    };
+    cloud.leave().await;
+    result
+}
+
+/// What both ways of reprocessing work with.
+pub(super) struct Surroundings {
+    pub(super) reprocess: Reprocess,
+    /// The URL of the cloud that runs by itself; none if it was started for this.
+    running: Option<String>,
+}
+
+impl Surroundings {
+    fn of(cloud: &Reached) -> Result<Self, SynthError> {
+        let Some(snapshots) = &cloud.endpoints.snapshots else {
+            let url = cloud.running.clone().unwrap_or_default();
+            return Err(SynthError::OtherCloud { url, what: "version" });
+        };
+        let meter = Arc::new(Meter::default());
+        let tables = cloud.tables(&meter);
+        let ports = ReprocessPorts {
+            entries: Arc::clone(&tables) as _,
+            segments: Arc::clone(&tables) as _,
+            retention: tables,
+            pending: cloud.pending_snapshots(snapshots, &meter),
+            blobs: cloud.blobs(&meter),
+            jobs: cloud.jobs(snapshots, &meter),
+            clock: Arc::new(SystemClock),
+        };
+        Ok(Self { reprocess: Reprocess::new(ports), running: cloud.running.clone() })
+    }
+
+    /// Waits for the snapshots whose jobs were sent, if nobody else makes them.
+    pub(super) async fn follow(
+        &self,
+        mut sent: VecDeque<SnapshotJob>,
+        output: &Output,
+    ) -> Result<Fate, SynthError> {
+        let jobs = sent.len();
+        if let Some(url) = self.running.clone().filter(|_| jobs > 0) {
+            return Ok(Fate::Left { url });
+        }
+        if jobs == 0 {
+            return Ok(Fate::None);
+        }
+        let step = output.step("Make the snapshots");
+        let made = self.wait(&mut sent).await.map_err(SynthError::Look);
+        let left = sent.len();
+        step.ended(made, |()| format!("{} of {jobs}", jobs.saturating_sub(left)))?;
+        Ok(Fate::Waited { jobs, left })
+    }
+
+    /// Until all are made, or none was for long.
+    async fn wait(&self, sent: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
+        let (mut left, mut moved) = (sent.len(), Instant::now());
+        loop {
+            self.reprocess.drop_done(sent).await?;
+            if sent.len() < left {
+                (left, moved) = (sent.len(), Instant::now());
+            }
+            if sent.is_empty() || moved.elapsed() > STALLED {
+                return Ok(());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+}
+
+async fn reprocess(
+    surroundings: &Surroundings,
+    arguments: &ReprocessArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let scope = Scope { log: arguments.log, since_s: arguments.since.unwrap_or_default() };
+    let mut findings = Vec::new();
+    let step = output.step("Look at the logs");
+    let seen = surroundings.reprocess.survey(scope, |finding| findings.push(finding)).await;
+    let seen = step.ended(seen.map_err(SynthError::Look), |seen| {
+        format!("{} entries, {} findings", seen.entries, findings.len())
+    })?;
+    let (due, lost) =
+        (count(&findings, |f| f.found.is_due()), count(&findings, |f| f.found.is_lost()));
+    let planned = || findings.iter().cloned().map(Outcome::Planned).collect();
+    if arguments.dry_run || due == 0 {
+        let report = Report::new(seen, arguments, planned(), Fate::None);
+        output.result(&report, &report.text());
+        return if lost == 0 { Ok(()) } else { Err(SynthError::Lost { lost }) };
+    }
+    if !arguments.yes && !output.is_for_programs() {
+        output.note(&Report::new(seen, arguments, planned(), Fate::None).plan());
+        confirm("reprocessing", &format!("Mend {due} findings?"))?;
+    }
+    let Done { outcomes, sent, failed, first } = mend(surroundings, findings, output).await;
+    let fate = surroundings.follow(sent, output).await?;
+    let report = Report::new(seen, arguments, outcomes, fate);
+    output.result(&report, &report.text());
+    match first {
+        Some(first) => Err(SynthError::Reprocess { failed, due, first }),
+        None if lost > 0 => Err(SynthError::Lost { lost }),
+        None => Ok(()),
+    }
+}
+
+fn count(findings: &[Finding], counts: impl Fn(&Finding) -> bool) -> usize {
+    findings.iter().filter(|finding| counts(finding)).count()
+}
+
+/// What became of all findings.
+#[derive(Default)]
+struct Done {
+    outcomes: Vec<Outcome>,
+    sent: VecDeque<SnapshotJob>,
+    failed: usize,
+    first: Option<PortError>,
+}
+
+/// Does one after the other: one that fails does not keep the others.
+async fn mend(surroundings: &Surroundings, findings: Vec<Finding>, output: &Output) -> Done {
+    let step = output.step("Send jobs and keep bodies");
+    let mut done = Done::default();
+    for finding in findings {
+        match surroundings.reprocess.mend(&finding).await {
+            Ok(mended) => {
+                if mended == Mended::Sent {
+                    done.sent.push_back(SnapshotJob { log: finding.log, position: finding.at });
+                }
+                done.outcomes.push(Outcome::Done(finding, mended));
+            }
+            Err(error) => {
+                done.failed += 1;
+                done.outcomes.push(Outcome::Failed(finding, error.to_string()));
+                done.first.get_or_insert(error);
+            }
+        }
+    }
+    match done.failed {
+        0 => step.done(&format!("{} jobs sent", done.sent.len())),
+        _ => step.failed(),
+    }
+    done
+}

@@ -1,0 +1,361 @@
+//! `synth reprocess` as a process: what was lost is found, shown and made, and nothing else changes.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use cellar_core::a1::{CellName, Rectangle};
+use cellar_core::cell::{Cell, Value as CellValue};
+use cellar_core::entry::Content;
+use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_core::position::Position;
+use cellar_core::records;
+use cellar_core::schema::{EXTERNAL, LAST_SNAPSHOT};
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_core::upkeep::UpkeepPolicy;
+use cellar_engine::logs::{CellsQuery, Logs, SheetName};
+use cellar_engine::meter::Meter;
+use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, PendingSnapshots as _, Segments};
+use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_local::StateFolder;
+use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
+use cellar_runtime::s3::{self, S3Blobs};
+use cellar_tests::edits::log;
+use cellar_tests::old_logs::edit;
+use serde_json::Value;
+
+use crate::journey::{Project, Run};
+
+const REPROCESS: [&str; 2] = ["reprocess", "--local"];
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Entries between two snapshots: as few as can be configured.
+const ENTRIES: u32 = 10;
+
+/// What runs in a project's folder, reached as the command reaches it.
+struct World {
+    tables: Arc<DynamoTables>,
+    pending: DynamoPendingSnapshots,
+    blobs: Arc<S3Blobs>,
+    client: aws_sdk_dynamodb::Client,
+    names: (String, String),
+}
+
+impl World {
+    fn of(project: &Project) -> Self {
+        let folder = StateFolder::new(project.path(".cellar/local"));
+        let (endpoints, access_key, secret_key) = folder.endpoints().unwrap().unwrap();
+        let client = client_for_endpoint(&endpoints.database_url, &access_key, &secret_key);
+        let names = (endpoints.entry_table, endpoints.segment_table);
+        let meter = Arc::new(Meter::default());
+        let tables = DynamoTables::named(&names.0, &names.1, client.clone(), Arc::clone(&meter));
+        let pending = endpoints.snapshots.unwrap().pending_snapshot_table;
+        let pending = DynamoPendingSnapshots::named(pending, client.clone(), Arc::clone(&meter));
+        let s3 = s3::client_for_endpoint(&endpoints.buckets_url, &access_key, &secret_key);
+        let blobs = Arc::new(S3Blobs::new(endpoints.bucket, s3, meter));
+        Self { tables: Arc::new(tables), pending, blobs, client, names }
+    }
+
+    /// As a process that knows nothing yet.
+    fn logs(&self) -> Logs {
+        let tables = || Arc::clone(&self.tables);
+        let blobs = Arc::clone(&self.blobs);
+        Logs::new(tables(), tables(), blobs, Arc::new(SystemClock), Arc::new(SystemRandom))
+    }
+
+    /// A log with snapshots, the last of which is made.
+    async fn log_with_snapshots(&self, nonce: &str, edits: u32) -> Log {
+        let (logs, log) = (self.logs(), log(nonce));
+        logs.create(log, Some("alice".into())).await.unwrap();
+        let policy = UpkeepPolicy { snapshot_entries: ENTRIES, ..UpkeepPolicy::default() };
+        let mut tail = Position::FIRST;
+        for id in 1..=edits {
+            let appended = logs.append(edit(log, 1, id.into(), tail, block(id))).await.unwrap();
+            tail = appended.tail;
+            logs.upkeep(log, &policy).await.unwrap();
+        }
+        let page = self.tables.page(log, Position::FIRST, true).await.unwrap();
+        let marks = page.entries.iter();
+        let marks = marks.filter(|entry| matches!(entry.content, Content::Snapshot { .. }));
+        let marks = marks.map(|entry| entry.position).collect::<Vec<_>>();
+        let log = Log { id: log, tail, marks };
+        self.made(&log).await;
+        log
+    }
+
+    /// Waits until all is made, and nobody is on anything.
+    async fn made(&self, log: &Log) {
+        let wait = async {
+            let end = SnapshotJob { log: log.id, position: Position::new(9, 0).unwrap() };
+            while self.roots(log).await.contains(&None)
+                || self.pending.first_up_to(end).await.unwrap().is_some()
+            {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, wait).await.expect("all snapshots are made");
+    }
+
+    async fn roots(&self, log: &Log) -> Vec<Option<String>> {
+        let mut roots = Vec::new();
+        for at in &log.marks {
+            let entry = self.tables.get(log.id, *at).await.unwrap().unwrap();
+            let Content::Snapshot { root, .. } = &entry.content else { panic!("{at}") };
+            roots.push(root.clone());
+        }
+        roots
+    }
+
+    /// All cells at each snapshot and at the end, read through snapshots.
+    async fn cells(&self, log: &Log) -> Vec<Vec<(u32, u32, Cell)>> {
+        let mut all = Vec::new();
+        for at in log.marks.iter().chain([&log.tail]) {
+            let (logs, mut cells, mut from) = (self.logs(), Vec::new(), None);
+            loop {
+                let first = CellName { row: 0, column: 0 };
+                let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
+                let (rectangle, at) = (Rectangle { first, last }, Some(*at));
+                let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, seen: None };
+                let read = logs.cells(log.id, &query).await.unwrap();
+                cells.extend(read.cells.into_iter().map(|c| (c.row, c.column, c.cell)));
+                from = read.next;
+                if from.is_none() {
+                    break;
+                }
+            }
+            all.push(cells);
+        }
+        all
+    }
+
+    /// As if the message of the last snapshot had been lost.
+    async fn unmake_last(&self, log: &Log) {
+        let [.., before, last] = log.marks.as_slice() else { panic!("{:?}", log.marks) };
+        let key = |item: records::Item| {
+            let value = |attribute| match attribute {
+                records::Attribute::Bytes(bytes) => AttributeValue::B(bytes.into()),
+                records::Attribute::Text(text) => AttributeValue::S(text),
+                records::Attribute::Number(number) => AttributeValue::N(number.to_string()),
+            };
+            item.into_iter().map(|(name, attribute)| (name, value(attribute))).collect()
+        };
+        let update = |table: &str| self.client.update_item().table_name(table);
+        update(&self.names.0)
+            .set_key(Some(key(records::entry::key(log.id, *last))))
+            .update_expression("REMOVE #e")
+            .expression_attribute_names("#e", EXTERNAL)
+            .send()
+            .await
+            .unwrap();
+        update(&self.names.1)
+            .set_key(Some(key(records::segment::key(log.id, last.segment()))))
+            .update_expression("SET #l = :l")
+            .expression_attribute_names("#l", LAST_SNAPSHOT)
+            .expression_attribute_values(":l", AttributeValue::N(before.num().to_string()))
+            .send()
+            .await
+            .unwrap();
+    }
+
+    /// Deletes what is below `sheets/` and has this in its key; says how many objects.
+    async fn delete_objects(&self, log: &Log, part: &str, at_most: usize) -> usize {
+        let page = self.blobs.list(&format!("sheets/{}/", log.id), None, 1_000).await.unwrap();
+        let keys = page.blobs.into_iter().map(|blob| blob.key).filter(|key| key.contains(part));
+        let keys: Vec<String> = keys.take(at_most).collect();
+        for key in &keys {
+            self.blobs.delete(&BlobKey::new(key.as_str()).unwrap()).await.unwrap();
+        }
+        keys.len()
+    }
+
+    async fn last_snapshot(&self, log: &Log) -> Option<u32> {
+        self.tables.segment(log.id, 0, true).await.unwrap().unwrap().last_snapshot
+    }
+}
+
+struct Log {
+    id: LogId,
+    tail: Position,
+    /// Its Snapshot entries.
+    marks: Vec<Position>,
+}
+
+/// Enough for a chunk now and then.
+fn block(seed: u32) -> Operation {
+    let cell = |number: u32| CellEdit {
+        row: seed % 11 * 50 + number / 8,
+        column: number % 8,
+        value: Some(CellValue::Text(format!("{:x}", seed.wrapping_mul(number + 7) ^ 0x5555_5555))),
+        formula: None,
+        format: None,
+    };
+    let cells = (0..800).map(cell).collect();
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+}
+
+fn deploy(project: &Project) {
+    fs::write(project.path("cellar.yaml"), format!("snapshots:\n  entries: {ENTRIES}\n")).unwrap();
+    let run = project.synth(&["deploy", "--local", "--detach", "--no-smoke", "--port", "0"]);
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+fn reprocess(project: &Project, options: &[&str]) -> Run {
+    project.synth(&[REPROCESS.as_slice(), options].concat())
+}
+
+fn json(project: &Project, options: &[&str]) -> Value {
+    let run = project.synth(&[&["--json"], REPROCESS.as_slice(), options].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+#[test]
+fn usage_is_checked() {
+    let project = Project::new();
+    let help = project.synth(&["reprocess", "--help"]);
+    assert!(help.code == 0 && help.stdout.contains("Examples:"), "{help:?}");
+    let aws = project.synth(&["reprocess"]);
+    assert!(aws.code == 1 && aws.stderr.contains("--local"), "{aws:?}");
+    let nothing = reprocess(&project, &[]);
+    assert!(nothing.code == 1 && nothing.stderr.contains("deploy --local"), "{nothing:?}");
+    let id = log("usage").to_string();
+    for wrong in [
+        ["--rebuild", "--yes"].as_slice(),
+        &["--rebuild", "--log", "x"],
+        &["--rebuild", "--log", &id, "--since", "2026-01-01"],
+        &["--since", "yesterday"],
+        &["--since", "9999-01-01"],
+    ] {
+        assert_eq!(reprocess(&project, wrong).code, 64, "{wrong:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_snapshot_whose_message_was_lost_is_made() {
+    let project = Project::new();
+    deploy(&project);
+    let world = World::of(&project);
+    let log = world.log_with_snapshots("lost message", 25).await;
+    assert_eq!(log.marks.len(), 3, "{:?}", log.marks);
+    let (roots, cells) = (world.roots(&log).await, world.cells(&log).await);
+    let nothing = reprocess(&project, &[]);
+    assert!(nothing.code == 0 && nothing.stdout.contains("Nothing to do."), "{nothing:?}");
+
+    world.unmake_last(&log).await;
+    let shown = reprocess(&project, &["--dry-run"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let last = log.marks[2];
+    for text in [&log.id.to_string(), &last.to_string(), "not made", "1 jobs to send."] {
+        assert!(shown.stdout.contains(text), "{text}: {}", shown.stdout);
+    }
+    let report = json(&project, &["--dry-run", "--log", &log.id.to_string()]);
+    assert_eq!(report["findings"][0]["action"], "send");
+    assert_eq!(report["findings"][0]["position"], last.pack());
+    assert_eq!(
+        (&report["total"]["send"], &report["looked_at"]["snapshots"]),
+        (&1.into(), &3.into())
+    );
+    let unconfirmed = reprocess(&project, &[]);
+    assert!(unconfirmed.code == 1 && unconfirmed.stderr.contains("--yes"), "{unconfirmed:?}");
+    let again = json(&project, &["--dry-run", "--since", "2020-01-01"]);
+    assert_eq!(again["total"]["send"], 1, "looking changes nothing");
+    assert_eq!(world.roots(&log).await[2], None);
+    assert_eq!(world.last_snapshot(&log).await, Some(log.marks[1].num()));
+
+    // Twice at once: the second message, if there is one, is dropped.
+    for _ in 0..2 {
+        let sent = reprocess(&project, &["--yes"]);
+        assert_eq!(sent.code, 0, "{sent:?}");
+    }
+    world.made(&log).await;
+    assert_eq!((world.roots(&log).await, world.cells(&log).await), (roots.clone(), cells.clone()));
+    assert_eq!(json(&project, &[])["total"]["found"], 0);
+
+    // Of a cloud that does not run: the command runs it until the snapshot is made.
+    world.unmake_last(&log).await;
+    assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
+    assert_eq!(json(&project, &["--dry-run"])["total"]["send"], 1);
+    assert_eq!(json(&project, &["--dry-run"])["total"]["send"], 1, "nor does a second look");
+    let report = json(&project, &[]);
+    assert_eq!(report["total"]["sent"], 1);
+    assert_eq!(report["jobs"]["waited"], serde_json::json!({ "jobs": 1, "left": 0 }));
+    let status = project.synth(&["--json", "status"]);
+    assert_eq!(serde_json::from_str::<Value>(&status.stdout).unwrap()["running"], Value::Null);
+    deploy(&project);
+    let world = World::of(&project);
+    assert_eq!((world.roots(&log).await, world.cells(&log).await), (roots, cells));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_lost_of_the_bucket_is_made_anew() {
+    let project = Project::new();
+    deploy(&project);
+    let world = World::of(&project);
+    let log = world.log_with_snapshots("rebuild", 25).await;
+    let (roots, cells) = (world.roots(&log).await, world.cells(&log).await);
+    let id = log.id.to_string();
+    let rebuild = |more: &[&'static str]| {
+        let options = [&["--rebuild", "--log", id.as_str()], more].concat();
+        options.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = |more: &[&'static str]| {
+        let options = rebuild(more);
+        reprocess(&project, &options.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    assert_eq!(world.delete_objects(&log, "/chunks/", 1).await, 1);
+    let logs = world.logs();
+    let whole = |at| {
+        let first = CellName { row: 0, column: 0 };
+        let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
+        let (rectangle, from, seen) = (Rectangle { first, last }, None, None);
+        CellsQuery { sheet: SheetName::First, rectangle, at, from, seen }
+    };
+    let mut errors = Vec::new();
+    for at in &log.marks {
+        errors.extend(logs.cells(log.id, &whole(Some(*at))).await.err());
+    }
+    let error = errors.first().expect("a chunk is missing").to_string();
+    assert!(error.contains(&format!("`synth reprocess --rebuild --log {id}`")), "{error}");
+
+    let shown = run(&["--dry-run"]);
+    assert!(shown.code == 0 && shown.stdout.contains("3 snapshots to make anew."), "{shown:?}");
+    assert_eq!(run(&[]).code, 1, "nobody said yes");
+    assert_eq!(world.roots(&log).await, roots, "nothing is changed");
+    let end = SnapshotJob { log: log.id, position: Position::new(9, 0).unwrap() };
+    assert_eq!(world.pending.first_up_to(end).await, Ok(None));
+
+    let begun = run(&["--yes"]);
+    assert_eq!(begun.code, 0, "{begun:?}");
+    assert!(begun.stdout.contains("3 snapshots made anew from now on."), "{begun:?}");
+    assert!(begun.stdout.contains("makes the snapshots now"), "{begun:?}");
+    world.made(&log).await;
+    assert_eq!(world.cells(&log).await, cells);
+
+    // All of it, and asked for twice at once.
+    assert!(world.delete_objects(&log, "", 1_000).await > 3);
+    for _ in 0..2 {
+        let begun = run(&["--yes"]);
+        assert_eq!(begun.code, 0, "{begun:?}");
+    }
+    world.made(&log).await;
+    assert_eq!((world.roots(&log).await, world.cells(&log).await), (roots.clone(), cells.clone()));
+    let read = project.cellar(&["-s", &id, "get", "--range", "A1:H600"]);
+    assert_eq!(read.code, 0, "{read:?}");
+
+    // The same of a cloud that does not run.
+    world.delete_objects(&log, "", 1_000).await;
+    assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
+    let options = rebuild(&[]);
+    let report = json(&project, &options.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(report["total"]["rebuilding"], 3);
+    assert_eq!(report["jobs"]["waited"], serde_json::json!({ "jobs": 3, "left": 0 }));
+    deploy(&project);
+    let world = World::of(&project);
+    assert_eq!((world.roots(&log).await, world.cells(&log).await), (roots, cells));
+    assert_eq!(json(&project, &[])["total"]["found"], 0);
+
+    let unknown = reprocess(&project, &["--rebuild", "--log", &uuid::Uuid::nil().to_string()]);
+    assert!(unknown.code == 1 && unknown.stderr.contains("no spreadsheet"), "{unknown:?}");
+}
