@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use cellar_core::cell::Value;
 use cellar_core::limits::MAX_TILE_TEXT_BYTES;
 use cellar_core::operation::{ImportIndex, ImportSheet, Operation, SheetId};
+use cellar_core::snapshot::chunk::chunk_of;
 use cellar_core::snapshot::chunk::encode;
-use cellar_core::snapshot::chunk::{Chunk, chunk_of};
 use cellar_core::snapshot::index::pack_import;
 use cellar_core::snapshot::level::ChunkHash;
 use cellar_core::snapshot::merge::{SheetWriter, WrittenSheet};
@@ -42,8 +42,7 @@ impl Written {
         let (sheet, last) = writer.finish(&small).unwrap();
         stored.extend(last);
         let (index, chunks) = pack_import(&sheet.stripes).unwrap();
-        let tiles = stored.into_iter().map(object).collect();
-        Self { tiles, texts, chunks, cells, index, sheet }
+        Self { tiles: stored, texts, chunks, cells, index, sheet }
     }
 
     pub(super) fn operation(&self, sheet: u32, name: &str, replaces: Option<SheetId>) -> Operation {
@@ -66,11 +65,6 @@ impl Written {
         let inside = |at: &(u32, u32)| rows.contains(&at.0) && columns.contains(&at.1);
         self.cells.iter().filter(|(at, _)| inside(at)).map(|(at, v)| (*at, v.clone())).collect()
     }
-}
-
-/// A chunk as the writer gives it.
-fn object(chunk: Chunk) -> PackedObject {
-    PackedObject { chunk: chunk.reference, stored: chunk.stored }
 }
 
 /// A tile as a chunk.
