@@ -159,7 +159,8 @@ pub(super) async fn wait_for_snapshot(
             if last >= Some(at) {
                 return;
             }
-            clock.ahead_ms.fetch_add(1_000, Ordering::SeqCst);
+            // Not so fast that a lease is over while its worker only waits for a core.
+            clock.ahead_ms.fetch_add(300, Ordering::SeqCst);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
