@@ -19,6 +19,14 @@ fn one_tile(chunk: ChunkRef, limits: PackLimits) -> Sheet {
     Sheet::of(vec![Stripe { columns: columns(0), tiles: vec![place(0, chunk)] }], limits)
 }
 
+/// A sheet of one tile, in two places.
+fn twice(one: ChunkRef, two: ChunkRef) -> Sheet {
+    Sheet::of(
+        vec![Stripe { columns: columns(0), tiles: vec![place(0, one), place(ROWS, two)] }],
+        FLAT,
+    )
+}
+
 fn object(bytes: &[u8]) -> PackedObject {
     pack(bytes, Bounds::CHUNK).unwrap()
 }
@@ -96,6 +104,7 @@ async fn a_tile_that_is_not_what_the_index_says_is_refused() {
         (with(|place| place.cells = 2), "another number of cells"),
         (one_tile(ChunkRef { hash, bytes: 3 * bytes + 65 }, FLAT), "bytes"),
         (one_tile(ChunkRef { hash, bytes: longest }, FLAT), "bytes"),
+        (twice(good.chunk, ChunkRef { hash, bytes: longest }), "another length"),
     ] {
         let fault = fault(world.append(vec![sheet.operation()]).await);
         let ImportFault::Unreadable { why: said, .. } = &fault else { panic!("{fault:?}") };
