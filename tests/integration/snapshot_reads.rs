@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The real time, and as much more as a test says: leases end at once.
 #[derive(Default)]
-pub(super) struct FastClock {
+struct FastClock {
     ahead_ms: AtomicU64,
 }
 
@@ -54,7 +54,7 @@ fn ports(clock: &Arc<FastClock>) -> Ports {
     Ports { clock: Arc::clone(clock) as _, ..Ports::default() }
 }
 
-pub(super) async fn start(clock: &Arc<FastClock>) -> TestCloud {
+async fn start(clock: &Arc<FastClock>) -> TestCloud {
     TestCloud::start_configured(ports(clock), |config| {
         config.snapshots.entries = 10;
         config.snapshots.segment_entries = 100;
@@ -143,12 +143,7 @@ fn operation(number: u32) -> Operation {
 }
 
 /// Waits until the newest finished snapshot is at least there.
-pub(super) async fn wait_for_snapshot(
-    cloud: &TestCloud,
-    log: LogId,
-    at: Position,
-    clock: &FastClock,
-) {
+async fn wait_for_snapshot(cloud: &TestCloud, log: LogId, at: Position, clock: &FastClock) {
     let (tables, _) = cloud.tables_at(&cloud.database_url);
     let wait = async {
         loop {

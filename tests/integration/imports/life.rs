@@ -1,13 +1,14 @@
 //! A sheet from its upload to a snapshot.
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use cellar_core::api::{MutationStatus, SheetsReply};
 use cellar_core::operation::{CellEdit, InsertBefore, SetCells, SheetId};
+use cellar_local::Ports;
 
 use super::*;
-use crate::snapshot_reads::{FastClock, start, wait_for_snapshot};
 
+const PATIENCE: Duration = Duration::from_secs(120);
 const NAME: &str = "Imported";
 
 fn number(sheet: u32, row: u32, column: u32, number: f64) -> Operation {
@@ -16,13 +17,25 @@ fn number(sheet: u32, row: u32, column: u32, number: f64) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId(sheet), cells })
 }
 
+/// Waits until there is a snapshot with the import in it.
+async fn wait_for_snapshot(importer: &Importer) {
+    let client = importer.cloud.client("alice");
+    let wait = async {
+        while client.load(importer.created.id, None).await.unwrap().root.is_none() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.expect("a snapshot is made");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sheet_of_many_tiles_is_imported_edited_and_read_with_and_without_a_snapshot() {
-    let clock = Arc::new(FastClock::default());
-    let importer = Importer::on(start(&clock).await).await;
+    let configured =
+        TestCloud::start_configured(Ports::default(), |config| config.snapshots.entries = 10);
+    let importer = Importer::on(configured.await).await;
     // Two stripes; one row is a tile of the first, whose rows are in parts.
-    let sheet = Written::new(400, &[0, 1, 2, 5, 127, 128, 129], 5);
-    assert!(sheet.tiles.len() > 400 && sheet.chunks.len() > 2, "{}", sheet.tiles.len());
+    let sheet = Written::new(200, &[0, 1, 2, 5, 127, 128, 129], 5);
+    assert!(sheet.tiles.len() > 200 && sheet.chunks.len() > 1, "{}", sheet.tiles.len());
     importer.prepare(&sheet).await;
     let before = importer.head().await;
     let request = importer.request(1, before, vec![sheet.operation(1, NAME, None)]);
@@ -39,15 +52,15 @@ async fn a_sheet_of_many_tiles_is_imported_edited_and_read_with_and_without_a_sn
     }
 
     // Edits on top of it: a row more, and a cell behind it.
-    let insert = InsertBefore { sheet: SheetId(1), before: 200, count: 1 };
-    let edits = [Operation::InsertRows(insert), number(1, 201, 7, -1.0)];
+    let insert = InsertBefore { sheet: SheetId(1), before: 100, count: 1 };
+    let edits = [Operation::InsertRows(insert), number(1, 101, 7, -1.0)];
     let edited = importer.append(&importer.request(2, imported, edits.to_vec())).await.head;
     let mut expected: BTreeMap<(u32, u32), Value> = sheet
         .cells
         .iter()
-        .map(|((row, column), value)| ((row + u32::from(*row >= 200), *column), value.clone()))
+        .map(|((row, column), value)| ((row + u32::from(*row >= 100), *column), value.clone()))
         .collect();
-    expected.insert((201, 7), Value::Number(-1.0));
+    expected.insert((101, 7), Value::Number(-1.0));
 
     let all = rectangle(0..500, 0..200);
     assert_eq!(importer.cells(NAME, all, imported).await, sheet.cells);
@@ -59,14 +72,12 @@ async fn a_sheet_of_many_tiles_is_imported_edited_and_read_with_and_without_a_sn
         base = importer.append(&importer.request(id, base, vec![edit])).await.head;
         expected.insert((450, u32::try_from(id).unwrap()), Value::Number(1.0));
     }
-    wait_for_snapshot(&importer.cloud, importer.created.id, edited, &clock).await;
-    let loaded = importer.cloud.client("alice").load(importer.created.id, None).await.unwrap();
-    assert!(loaded.root.is_some());
+    wait_for_snapshot(&importer).await;
     let newest = importer.head().await;
     assert_eq!(importer.cells(NAME, all, newest).await, expected);
     assert_eq!(importer.cells(NAME, all, imported).await, sheet.cells);
-    let part = importer.cells(NAME, rectangle(100..120, 120..130), imported).await;
-    assert_eq!(part, sheet.part(100..120, 120..130));
+    let part = importer.cells(NAME, rectangle(90..120, 120..130), imported).await;
+    assert_eq!(part, sheet.part(90..120, 120..130));
     let absent = importer.get(&format!("cells?sheet={NAME}&at={}", before.pack())).await;
     assert_eq!(refused(&importer, absent).await.0, ProblemKind::UnknownSheet);
     assert!(importer.cloud.queue("SnapshotDeadLetters").is_empty().await.unwrap());

@@ -71,7 +71,7 @@ async fn any_request_to_the_store_may_be_lost_or_sent_twice() {
 async fn a_repeat_is_found_in_the_log_though_its_chunks_are_gone() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 3, FLAT));
     world.upload_all(&sheet).await;
-    let two = || vec![sheet.operation(), sheet.into_sheet(SheetId(2))];
+    let two = || vec![sheet.operation(), sheet.operation_for(SheetId(2))];
     let first = world.append(two()).await.unwrap();
     for object in sheet.objects() {
         world.delete(object.chunk.hash).await;
@@ -84,7 +84,7 @@ async fn a_repeat_is_found_in_the_log_though_its_chunks_are_gone() {
     }
     assert_eq!(world.blobs.calls(), calls, "nothing was looked at");
     // What comes behind it in the same request is new.
-    let three = [two(), vec![sheet.into_sheet(SheetId(3))]].concat();
+    let three = [two(), vec![sheet.operation_for(SheetId(3))]].concat();
     for logs in [&world.logs, &world.another()] {
         let behind = logs.append(import_request(three.clone(), Position::FIRST)).await;
         assert!(matches!(fault(behind), ImportFault::Missing { .. }));

@@ -91,10 +91,10 @@ impl Sheet {
     }
 
     fn operation(&self) -> Operation {
-        self.into_sheet(SHEET)
+        self.operation_for(SHEET)
     }
 
-    fn into_sheet(&self, sheet: SheetId) -> Operation {
+    fn operation_for(&self, sheet: SheetId) -> Operation {
         Operation::ImportSheet(ImportSheet {
             sheet,
             name: "Imported".to_owned(),

@@ -20,6 +20,14 @@ fn one_tile(chunk: ChunkRef, limits: PackLimits) -> Sheet {
     Sheet::of(vec![Stripe { columns: columns(0), tiles: vec![place(0, chunk)] }], limits)
 }
 
+/// A sheet of one tile, in two places.
+fn twice(one: ChunkRef, two: ChunkRef) -> Sheet {
+    Sheet::of(
+        vec![Stripe { columns: columns(0), tiles: vec![place(0, one), place(ROWS, two)] }],
+        FLAT,
+    )
+}
+
 fn object(bytes: &[u8]) -> PackedObject {
     pack(bytes, Bounds::CHUNK).unwrap()
 }
@@ -86,6 +94,7 @@ async fn a_tile_that_is_not_what_the_index_says_is_refused() {
     let good = tile(1);
     world.upload(&good).await;
     let ChunkRef { hash, bytes } = good.chunk;
+    let longest = u32::try_from(MAX_STORED_CHUNK_BYTES).unwrap();
     let with = |change: fn(&mut TilePlace)| {
         let mut place = place(0, ChunkRef { hash, bytes });
         change(&mut place);
@@ -95,7 +104,8 @@ async fn a_tile_that_is_not_what_the_index_says_is_refused() {
         (with(|place| place.rows.count = ROWS - 1), "outside of its place"),
         (with(|place| place.cells = 2), "another number of cells"),
         (one_tile(ChunkRef { hash, bytes: 3 * bytes + 65 }, FLAT), "bytes"),
-        (one_tile(ChunkRef { hash, bytes: MAX_STORED_CHUNK_BYTES as u32 }, FLAT), "bytes"),
+        (one_tile(ChunkRef { hash, bytes: longest }, FLAT), "bytes"),
+        (twice(good.chunk, ChunkRef { hash, bytes: longest }), "another length"),
     ] {
         let fault = fault(world.append(vec![sheet.operation()]).await);
         let ImportFault::Unreadable { why: said, .. } = &fault else { panic!("{fault:?}") };
@@ -377,7 +387,7 @@ async fn one_import_that_is_not_all_there_keeps_the_whole_request_out() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 2, FLAT));
     world.upload_all(&sheet).await;
     let hash = ChunkHash([9; 32]);
-    let missing = one_tile(ChunkRef { hash, bytes: 50 }, FLAT).into_sheet(SheetId(2));
+    let missing = one_tile(ChunkRef { hash, bytes: 50 }, FLAT).operation_for(SheetId(2));
     let mixed = vec![set(0, "an edit"), sheet.operation(), missing];
     assert_eq!(fault(world.append(mixed).await), ImportFault::Missing { hash });
     assert_eq!(world.head().await, Position::FIRST);
