@@ -20,7 +20,6 @@ mod cost;
 mod edit_commands;
 mod emulator;
 mod golden;
-mod import_commands;
 mod jobs_contract;
 mod journey;
 mod large_entries;

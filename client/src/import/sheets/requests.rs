@@ -5,7 +5,7 @@ use cellar_core::limits::{MAX_IMPORT_OBJECTS, MAX_REQUEST_BYTES};
 use cellar_core::operation::{ImportIndex, ImportSheet, Operation, SheetId};
 use cellar_core::position::Position;
 use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::index::{Children, IndexChunk, pack_import, pack_import_apart};
+use cellar_core::snapshot::index::{IndexChunk, pack_import, pack_import_apart};
 use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_core::workbook::Extent;
 
@@ -50,10 +50,7 @@ impl IndexObject {
     fn of(packed: PackedObject) -> Result<Self, SnapshotError> {
         let bytes = unpack(packed.chunk.hash, &packed.stored, Bounds::CHUNK)?;
         let children = IndexChunk::decode(&bytes)?.children()?;
-        let is_leaf = children.is_some_and(|children| {
-            let Children { tiles: _, parts, stripes, rows } = children;
-            parts.is_empty() && stripes.is_empty() && rows.is_empty()
-        });
+        let is_leaf = children.is_some_and(|it| it.tiles.len() == it.count());
         Ok(Self { packed, is_leaf })
     }
 }
