@@ -22,6 +22,7 @@ mod emulator;
 mod golden;
 mod jobs_contract;
 mod journey;
+mod kills;
 mod large_entries;
 mod lost_replies;
 mod relay;

@@ -9,7 +9,7 @@ use cellar_core::retention::Policy;
 use cellar_engine::meter::Meter;
 use cellar_engine::retention::{Archivist, Planned, RetentionError};
 use cellar_engine::system::SystemClock;
-use cellar_local::{Occupancy, Options, StateFolder};
+use cellar_local::{Occupancy, Options, Ports, StateFolder};
 use cellar_runtime::dynamodb::{self, DynamoTables};
 use cellar_runtime::s3::{self, S3Blobs};
 use tokio::sync::oneshot;
@@ -169,7 +169,7 @@ async fn serve_what_was_left(
     let template =
         fs::read_to_string(&path).map_err(|cause| SynthError::Io { what: "read", path, cause })?;
     let stack = folder.stack()?.ok_or(SynthError::NotDeployed)?;
-    let cloud = start(&template, folder, &Options { stack, port: 0 }).await?;
+    let cloud = start(&template, folder, &Options { stack, port: 0 }, Ports::default()).await?;
     let (stop, stopped) = oneshot::channel();
     let served = tokio::spawn(async move {
         let _ = cloud.serve(async move { drop(stopped.await) }).await;
