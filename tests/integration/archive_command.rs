@@ -23,13 +23,13 @@ use crate::journey::{Project, Run};
 const ARCHIVE: [&str; 4] = ["archive", "--local", "--archive-after-days", "30"];
 
 /// What runs in a project's folder, reached as the command reaches it.
-struct World {
-    tables: Arc<DynamoTables>,
+pub(crate) struct World {
+    pub(crate) tables: Arc<DynamoTables>,
     blobs: Arc<S3Blobs>,
 }
 
 impl World {
-    fn of(project: &Project) -> Self {
+    pub(crate) fn of(project: &Project) -> Self {
         let folder = StateFolder::new(project.path(".cellar/local"));
         let (endpoints, access_key, secret_key) = folder.endpoints().unwrap().unwrap();
         let client = client_for_endpoint(&endpoints.database_url, &access_key, &secret_key);

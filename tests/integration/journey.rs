@@ -21,11 +21,18 @@ pub(crate) struct Run {
 /// A folder of its own, with commands that run in it; its cloud ends with it.
 pub(crate) struct Project {
     folder: tempfile::TempDir,
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Project {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+    }
+
+    /// With this variable for all commands.
+    pub(crate) fn with_variable(mut self, name: &'static str, value: String) -> Self {
+        self.variables.push((name, value));
+        self
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -46,6 +53,7 @@ impl Project {
         for variable in ["CELLAR_URL", "CELLAR_TOKEN", "CELLAR_SPREADSHEET"] {
             command.env_remove(variable);
         }
+        command.envs(self.variables.iter().cloned());
         command
     }
 
@@ -212,7 +220,7 @@ fn the_cloud_killed_during_an_import_loses_nothing_acknowledged() {
     assert_eq!(fields(&project.path("out.csv")), fields(&input));
 }
 
-fn free_port() -> String {
+pub(crate) fn free_port() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port().to_string()
 }

@@ -24,6 +24,7 @@ mod import_commands;
 mod imports;
 mod jobs_contract;
 mod journey;
+mod kills;
 mod large_entries;
 mod lost_replies;
 mod relay;

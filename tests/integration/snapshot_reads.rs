@@ -8,9 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cellar_core::a1::{CellName, Rectangle};
 use cellar_core::access::Role;
-use cellar_core::api::{
-    CellsReply, ChunksReply, CreateReply, CreateRequest, LoadReply, StatsReply,
-};
+use cellar_core::api::{ChunksReply, CreateReply, CreateRequest, LoadReply, StatsReply};
 use cellar_core::cell::{Cell, Value};
 use cellar_core::identity::LogId;
 use cellar_core::limits::{MAX_CHUNK_URLS, MAX_COLUMNS, MAX_ROWS};
@@ -70,21 +68,7 @@ async fn get<T: DeserializeOwned>(cloud: &TestCloud, log: LogId, path: &str) -> 
 }
 
 async fn cells(cloud: &TestCloud, log: LogId, at: Position) -> Vec<((u32, u32), Cell)> {
-    let everything = Rectangle {
-        first: CellName { row: 0, column: 0 },
-        last: CellName { row: 9_999, column: 999 },
-    };
-    let (mut cells, mut from) = (Vec::new(), String::new());
-    loop {
-        let at = at.pack();
-        let path = format!("/cells?range={everything}&at={at}{from}");
-        let reply: CellsReply = get(cloud, log, &path).await;
-        cells.extend(reply.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
-        match reply.next {
-            Some(next) => from = format!("&from={next}"),
-            None => return cells,
-        }
-    }
+    cellar_tests::cells::cells(&cloud.url, &cloud.token("alice", Role::Owner), log, at).await
 }
 
 /// All cells by replaying the log, past any snapshot.

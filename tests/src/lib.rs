@@ -11,9 +11,11 @@
     reason = "support code of tests fails like a test"
 )]
 
+pub mod cells;
 pub mod cloud;
 pub mod edits;
 pub mod emulator;
+pub mod fast_clock;
 pub mod old_logs;
 pub mod proxy;
 pub mod urls;

@@ -132,6 +132,8 @@ fn tidy(
     Ok(())
 }
 
+/// Takes those first whose turn it has been for the longest: messages that come back again and again
+/// keep no other from its turn.
 fn take(
     transaction: &Transaction<'_>,
     name: &str,
@@ -141,7 +143,7 @@ fn take(
 ) -> rusqlite::Result<Vec<Received>> {
     let mut query = transaction.prepare_cached(
         "SELECT id, body, sent_ms, receive_count FROM messages
-         WHERE queue = ?1 AND visible_from_ms <= ?2 ORDER BY id LIMIT ?3",
+         WHERE queue = ?1 AND visible_from_ms <= ?2 ORDER BY visible_from_ms, id LIMIT ?3",
     )?;
     let rows = query.query_map(params![name, now_ms, max], received)?;
     let mut taken = Vec::new();
@@ -245,6 +247,23 @@ mod tests {
             clock: clock.as_ref(),
         })
         .await;
+    }
+
+    #[tokio::test]
+    async fn who_comes_back_again_and_again_keeps_nobody_from_its_turn() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.sqlite");
+        let Opened { clock, queue, .. } = open(&path, QueueRules::LONGEST.retention_ms);
+        queue.send("waits").await.unwrap();
+        let mut taken = Vec::new();
+        for _ in 0..2 {
+            taken.extend(queue.receive(1, 30).await.unwrap());
+            queue.send("new").await.unwrap();
+            clock.advance_ms(30_000);
+        }
+        taken.extend(queue.receive(1, 30).await.unwrap());
+        let bodies: Vec<_> = taken.iter().map(|message| message.body.as_str()).collect();
+        assert_eq!(bodies, ["waits", "new", "new"]);
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@ mod output;
 
 use std::process::ExitCode;
 
+use cellar_local::Ports;
 use clap::Parser as _;
 use clap::error::ErrorKind;
 
@@ -24,12 +25,18 @@ const USAGE: u8 = 64;
 /// Runs the command of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    main_with(Ports::default())
+}
+
+/// As [`main`], with parts of a local cloud's world replaced: for tests.
+#[must_use]
+pub fn main_with(ports: Ports) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
     let output = Output::new(arguments.json);
-    match run(arguments, &output) {
+    match run(arguments, &output, ports) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output.error(&error);
@@ -56,7 +63,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-fn run(arguments: Arguments, output: &Output) -> Result<(), SynthError> {
+fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<(), SynthError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -66,7 +73,9 @@ fn run(arguments: Arguments, output: &Output) -> Result<(), SynthError> {
         match arguments.command {
             Command::Init(arguments) => commands::init::run(config, &arguments, output),
             Command::Template(arguments) => commands::template::run(config, &arguments, output),
-            Command::Deploy(arguments) => commands::deploy::run(config, &arguments, output).await,
+            Command::Deploy(arguments) => {
+                commands::deploy::run(config, &arguments, output, ports).await
+            }
             Command::Status => commands::status::run(config, output).await,
             Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,
             Command::Token(arguments) => commands::token::run(config, &arguments, output),
@@ -75,7 +84,7 @@ fn run(arguments: Arguments, output: &Output) -> Result<(), SynthError> {
                 commands::reprocess::run(config, &arguments, output).await
             }
             Command::Destroy(arguments) => commands::destroy::run(config, &arguments, output).await,
-            Command::LocalCloud(arguments) => commands::local_cloud::run(&arguments).await,
+            Command::LocalCloud(arguments) => commands::local_cloud::run(&arguments, ports).await,
         }
     })
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cellar_core::access::Role;
-use cellar_local::{Occupancy, Options, Running};
+use cellar_local::{Occupancy, Options, Ports, Running};
 use cellar_runtime::token::KeyPair;
 use cellar_stacks::config::TokenKey;
 
@@ -43,6 +43,7 @@ pub(crate) async fn run(
     config: Option<&Path>,
     arguments: &DeployArguments,
     output: &Output,
+    ports: Ports,
 ) -> Result<(), SynthError> {
     if !arguments.local {
         return Err(SynthError::NotYet {
@@ -66,7 +67,7 @@ pub(crate) async fn run(
     match deployment.already_running()? {
         Some(running) => deployment.finish(&running.url, Mode::Already).await,
         None if arguments.detach => deployment.background().await,
-        None => deployment.foreground().await,
+        None => deployment.foreground(ports).await,
     }
 }
 
@@ -106,10 +107,10 @@ impl Deployment<'_> {
         self.finish(&running.url, Mode::Background).await
     }
 
-    async fn foreground(&self) -> Result<(), SynthError> {
+    async fn foreground(&self, ports: Ports) -> Result<(), SynthError> {
         let step = self.output.step("Start the local cloud");
         let options = Options { stack: self.project.config.stack.clone(), port: self.port() };
-        let started = start(&self.template, &self.project.local_state(), &options).await;
+        let started = start(&self.template, &self.project.local_state(), &options, ports).await;
         let cloud = step.ended(started, |cloud| cloud.url().to_owned())?;
         let url = cloud.url().to_owned();
         let server = tokio::spawn(serve(cloud));

@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use cellar_local::{Options, StateFolder};
+use cellar_local::{Options, Ports, StateFolder};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -13,7 +13,7 @@ use crate::local_cloud::{serve, start};
 
 /// Runs the template from stdin until it is told to end; what it has to say goes to the log that
 /// its parent opened.
-pub(crate) async fn run(arguments: &LocalCloudArguments) -> Result<(), SynthError> {
+pub(crate) async fn run(arguments: &LocalCloudArguments, ports: Ports) -> Result<(), SynthError> {
     // A session of its own: it outlives the terminal, and Ctrl-C there is not for it. Fails only
     // for who leads a session already.
     let _ = rustix::process::setsid();
@@ -26,5 +26,5 @@ pub(crate) async fn run(arguments: &LocalCloudArguments) -> Result<(), SynthErro
     std::io::stdin().read_to_string(&mut template).map_err(SynthError::Process)?;
     let options = Options { stack: arguments.stack.clone(), port: arguments.port };
     let folder = StateFolder::new(&arguments.folder);
-    serve(start(&template, &folder, &options).await?).await
+    serve(start(&template, &folder, &options, ports).await?).await
 }

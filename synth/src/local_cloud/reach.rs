@@ -4,7 +4,9 @@ use std::fs;
 use std::sync::Arc;
 
 use cellar_engine::meter::Meter;
-use cellar_local::{Endpoints, LocalCloud, Occupancy, Options, SnapshotEndpoints, StateFolder};
+use cellar_local::{
+    Endpoints, LocalCloud, Occupancy, Options, Ports, SnapshotEndpoints, StateFolder,
+};
 use cellar_runtime::dynamodb::{self, DynamoPendingSnapshots, DynamoTables};
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::sqs::{self, SqsQueue};
@@ -118,7 +120,8 @@ async fn what_was_left(folder: &StateFolder, run: Run) -> Result<Own, SynthError
     let template =
         fs::read_to_string(&path).map_err(|cause| SynthError::Io { what: "read", path, cause })?;
     let stack = folder.stack()?.ok_or(SynthError::NotDeployed)?;
-    let cloud = start(&template, folder, &Options { stack, port: 0 }).await?;
+    let options = Options { stack, port: 0 };
+    let cloud = start(&template, folder, &options, Ports::default()).await?;
     if run == Run::Nothing {
         return Ok(Own::Held(Box::new(cloud)));
     }

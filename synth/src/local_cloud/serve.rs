@@ -1,6 +1,6 @@
 //! Runs a local cloud in this process.
 
-use cellar_local::{LocalCloud, LocalError, Options, StateFolder};
+use cellar_local::{LocalCloud, LocalError, Options, Ports, StateFolder};
 use cellar_stacks::template::Template;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -11,12 +11,13 @@ pub(crate) async fn start(
     template: &str,
     folder: &StateFolder,
     options: &Options,
+    ports: Ports,
 ) -> Result<LocalCloud, SynthError> {
     let template = Template::from_json(template).map_err(|error| LocalError::Template {
         logical_id: "the template".to_owned(),
         why: error.to_string(),
     })?;
-    Ok(LocalCloud::start(&template, folder, options).await?)
+    Ok(LocalCloud::start_with(&template, folder, options, ports).await?)
 }
 
 /// Serves until somebody wants it to end; requests under way are answered first.

@@ -1,0 +1,83 @@
+//! What is in the tables of a log, and what a plain replay makes of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cellar_core::a1::{CellName, Rectangle};
+use cellar_core::cell::Cell;
+use cellar_core::entry::{Content, Entry};
+use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_core::operation::SheetId;
+use cellar_core::position::Position;
+use cellar_core::workbook::Workbook;
+use cellar_engine::ports::Entries;
+
+use super::writer::Acknowledged;
+
+/// All entries of a log.
+pub(super) struct Log {
+    pub(super) id: LogId,
+    pub(super) entries: Vec<Arc<Entry>>,
+}
+
+impl Log {
+    /// Reads them from the table.
+    pub(super) async fn read(tables: &dyn Entries, id: LogId) -> Self {
+        let (mut entries, mut from) = (Vec::<Arc<Entry>>::new(), Position::FIRST);
+        loop {
+            let page = tables.page(id, from, true).await.unwrap();
+            let Some(last) = page.entries.last() else { break };
+            from = last.next_position().unwrap();
+            entries.extend(page.entries);
+        }
+        for pair in entries.windows(2) {
+            assert_eq!(pair[0].next_position(), Some(pair[1].position), "no gap");
+        }
+        Self { id, entries }
+    }
+
+    /// Its newest entry.
+    pub(super) fn head(&self) -> Position {
+        self.entries.last().unwrap().position
+    }
+
+    /// The Snapshot entries, each with its root.
+    pub(super) fn snapshots(&self) -> Vec<(Position, Option<&String>)> {
+        let snapshots = self.entries.iter().filter_map(|entry| match &entry.content {
+            Content::Snapshot { root, .. } => Some((entry.position, root.as_ref())),
+            _ => None,
+        });
+        snapshots.collect()
+    }
+
+    /// Each client's edits as they are in the log.
+    pub(super) fn edits(&self) -> Vec<Vec<Acknowledged>> {
+        let mut edits: BTreeMap<ClientKey, Vec<Acknowledged>> = BTreeMap::new();
+        for entry in &self.entries {
+            let Some(batch) = entry.edits() else { continue };
+            for (id, mutation) in (batch.first_id..).zip(&batch.mutations) {
+                let (position, operation) = (entry.position, mutation.authored.clone());
+                let edit = Acknowledged { position, id, operation };
+                edits.entry(batch.client).or_default().push(edit);
+            }
+        }
+        edits.into_values().collect()
+    }
+
+    /// All cells of the first sheet at each of these positions, entry by entry.
+    pub(super) fn replayed(&self, at: &[Position]) -> Vec<Vec<((u32, u32), Cell)>> {
+        let first = CellName { row: 0, column: 0 };
+        let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
+        let everything = Rectangle { first, last };
+        let (mut workbook, mut states) = (Workbook::default(), Vec::new());
+        for entry in &self.entries {
+            workbook.apply(entry).unwrap();
+            if at.contains(&entry.position) {
+                let sheet = workbook.sheet(SheetId::FIRST).unwrap();
+                states.push(sheet.cells_in(everything).collect());
+            }
+        }
+        states
+    }
+}
