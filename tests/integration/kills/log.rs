@@ -42,9 +42,9 @@ impl Log {
         self.entries.last().unwrap().position
     }
 
-    /// The Snapshot entries, each with its root.
+    /// The Snapshot entries behind the first, of which none is made, each with its root.
     pub(super) fn snapshots(&self) -> Vec<(Position, Option<&String>)> {
-        let snapshots = self.entries.iter().filter_map(|entry| match &entry.content {
+        let snapshots = self.entries.iter().skip(1).filter_map(|entry| match &entry.content {
             Content::Snapshot { root, .. } => Some((entry.position, root.as_ref())),
             _ => None,
         });
