@@ -126,8 +126,8 @@ impl Report {
         let end = match &self.jobs {
             Fate::None => None,
             Fate::Left { url } => Some(format!(
-                "The local cloud at {url} makes the snapshots now; run this again with --dry-run to \
-                 see what is left."
+                "The local cloud at {url} makes the snapshots now; `synth reprocess --local --dry-run` \
+                 shows what is left."
             )),
             Fate::Waited { jobs, left: 0 } => {
                 Some(format!("All {jobs} snapshots are made; nothing runs now."))
