@@ -7,18 +7,22 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use cellar_core::a1::{CellName, Rectangle};
 use cellar_core::cell::{Cell, Value as CellValue};
-use cellar_core::entry::Content;
-use cellar_core::identity::LogId;
+use cellar_core::entry::{Content, Entry, ExternalEdits, encode_external_body};
+use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 use cellar_core::records;
 use cellar_core::schema::{EXTERNAL, LAST_SNAPSHOT};
 use cellar_core::snapshot_job::SnapshotJob;
+use cellar_core::transform::SpaceMap;
 use cellar_core::upkeep::UpkeepPolicy;
 use cellar_engine::logs::{CellsQuery, Logs, SheetName};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, PendingSnapshots as _, Segments};
+use cellar_engine::ports::{
+    BlobKey, Blobs as _, Entries as _, NewBlob, PendingSnapshots as _, PutOutcome, Segments,
+};
+use cellar_engine::sha256::sha256;
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::StateFolder;
 use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
@@ -359,4 +363,63 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
 
     let unknown = reprocess(&project, &["--rebuild", "--log", &uuid::Uuid::nil().to_string()]);
     assert!(unknown.code == 1 && unknown.stderr.contains("no spreadsheet"), "{unknown:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_whose_tag_was_left_is_kept_and_a_lost_one_is_an_error() {
+    let project = Project::new();
+    deploy(&project);
+    let world = World::of(&project);
+    let id = log("bodies");
+    world.logs().create(id, None).await.unwrap();
+    let bytes = encode_external_body(&[block(1)]).unwrap();
+    let key = BlobKey::new(format!("uploads/{id}/body")).unwrap();
+    let blob = NewBlob {
+        key: key.clone(),
+        sha256: sha256(&bytes),
+        bytes: bytes.clone().into(),
+        content_type: None,
+        content_encoding: None,
+        pending: true,
+    };
+    world.blobs.put(blob.clone()).await.unwrap();
+    let external = ExternalEdits {
+        client: ClientKey([1; 8]),
+        first_id: 1,
+        count: 1,
+        base: Position::FIRST,
+        object: key.to_string(),
+        bytes: u64::try_from(bytes.len()).unwrap(),
+        sha256: blob.sha256,
+        map: SpaceMap::default(),
+    };
+    let (position, content) = (Position::new(0, 1).unwrap(), Content::External(external));
+    let entry = Entry { position, content, ..Entry::first(id, None, 1_795_246_133) };
+    assert_eq!(world.tables.put(&entry).await, PutOutcome::Accepted);
+    let relayed = async {
+        while world.blobs.pending(&key).await.unwrap() != Some(false) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, relayed).await.expect("the relay removes the tag");
+    // As if it had not.
+    world.blobs.put(blob).await.unwrap();
+    assert_eq!(json(&project, &["--dry-run"])["total"]["keep"], 1);
+    assert_eq!(world.blobs.pending(&key).await, Ok(Some(true)), "looking changes nothing");
+    assert_eq!(json(&project, &[])["total"]["kept"], 1);
+    assert_eq!(world.blobs.pending(&key).await, Ok(Some(false)));
+    assert_eq!(json(&project, &[])["total"]["found"], 0);
+
+    world.blobs.delete(&key).await.unwrap();
+    for options in [["--dry-run"].as_slice(), &["--yes"]] {
+        let lost = reprocess(&project, options);
+        assert_eq!(lost.code, 1, "{lost:?}");
+        assert!(
+            lost.stdout.contains("body lost") && lost.stdout.contains(key.as_str()),
+            "{lost:?}"
+        );
+        assert!(lost.stderr.contains("cannot be mended so"), "{lost:?}");
+    }
+    let refused = reprocess(&project, &["--rebuild", "--yes", "--log", &id.to_string()]);
+    assert!(refused.code == 1 && refused.stderr.contains(key.as_str()), "{refused:?}");
 }

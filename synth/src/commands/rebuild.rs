@@ -1,5 +1,7 @@
 //! `synth reprocess --rebuild`: every snapshot of one spreadsheet anew.
 
+use std::collections::VecDeque;
+
 use cellar_core::identity::LogId;
 use cellar_core::snapshot_job::SnapshotJob;
 use cellar_engine::reprocess::{Begun, RebuildPlan, ToRebuild};
@@ -34,7 +36,7 @@ pub(super) async fn run(
         output.note(&Report::new(plan.seen, arguments, planned(), Fate::None).plan());
         confirm("the rebuild", &format!("Make {due} snapshots anew?"))?;
     }
-    let (mut outcomes, mut sent) = (Vec::new(), std::collections::VecDeque::new());
+    let (mut outcomes, mut sent) = (Vec::new(), VecDeque::new());
     let step = output.step("Have the snapshots made anew");
     let each = |anew: &ToRebuild, begun: &Begun| {
         if *begun == Begun::Begun {
@@ -45,7 +47,7 @@ pub(super) async fn run(
     let begun = surroundings.reprocess.begin_rebuild(&plan, each).await;
     step.ended(begun.map_err(SynthError::Rebuild), |()| format!("{} begun", sent.len()))?;
     outcomes.extend(archived(&plan));
-    let fate = surroundings.follow(sent, output).await?;
+    let fate = surroundings.follow(sent, output).await;
     let report = Report::new(plan.seen, arguments, outcomes, fate);
     output.result(&report, &report.text());
     Ok(())

@@ -78,23 +78,27 @@ impl Surroundings {
     }
 
     /// Waits for the snapshots whose jobs were sent, if nobody else makes them.
-    pub(super) async fn follow(
-        &self,
-        mut sent: VecDeque<SnapshotJob>,
-        output: &Output,
-    ) -> Result<Fate, SynthError> {
+    pub(super) async fn follow(&self, mut sent: VecDeque<SnapshotJob>, output: &Output) -> Fate {
         let jobs = sent.len();
-        if let Some(url) = self.running.clone().filter(|_| jobs > 0) {
-            return Ok(Fate::Left { url });
-        }
         if jobs == 0 {
-            return Ok(Fate::None);
+            return Fate::None;
+        }
+        if let Some(url) = self.running.clone() {
+            return Fate::Left { url };
         }
         let step = output.step("Make the snapshots");
-        let made = self.wait(&mut sent).await.map_err(SynthError::Look);
+        let made = self.wait(&mut sent).await;
         let left = sent.len();
-        step.ended(made, |()| format!("{} of {jobs}", jobs.saturating_sub(left)))?;
-        Ok(Fate::Waited { jobs, left })
+        match made {
+            Ok(()) if left == 0 => step.done(&format!("{jobs} made")),
+            Ok(()) => step.failed(),
+            // They were sent all the same, and what is said of them is right.
+            Err(error) => {
+                step.failed();
+                output.note(&format!("What became of them is not known: {error}"));
+            }
+        }
+        Fate::Waited { jobs, left }
     }
 
     /// Until all are made, or none was for long.
@@ -137,8 +141,9 @@ async fn reprocess(
         output.note(&Report::new(seen, arguments, planned(), Fate::None).plan());
         confirm("reprocessing", &format!("Mend {due} findings?"))?;
     }
-    let Done { outcomes, sent, failed, first } = mend(surroundings, findings, output).await;
-    let fate = surroundings.follow(sent, output).await?;
+    let Done { outcomes, sent, gone, failed, first } = mend(surroundings, findings, output).await;
+    let lost = lost.saturating_add(gone);
+    let fate = surroundings.follow(sent, output).await;
     let report = Report::new(seen, arguments, outcomes, fate);
     output.result(&report, &report.text());
     match first {
@@ -157,6 +162,8 @@ fn count(findings: &[Finding], counts: impl Fn(&Finding) -> bool) -> usize {
 struct Done {
     outcomes: Vec<Outcome>,
     sent: VecDeque<SnapshotJob>,
+    /// Bodies that went between the look and the deed.
+    gone: usize,
     failed: usize,
     first: Option<PortError>,
 }
@@ -171,6 +178,7 @@ async fn mend(surroundings: &Surroundings, findings: Vec<Finding>, output: &Outp
                 if mended == Mended::Sent {
                     done.sent.push_back(SnapshotJob { log: finding.log, position: finding.at });
                 }
+                done.gone += usize::from(mended == Mended::Lost);
                 done.outcomes.push(Outcome::Done(finding, mended));
             }
             Err(error) => {

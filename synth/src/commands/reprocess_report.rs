@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::cli::ReprocessArguments;
 
 /// Rows of one spreadsheet that people are shown; programs get all.
-const MAX_ROWS: usize = 50;
+const MAX_SHOWN_ROWS: usize = 50;
 
 /// Something that was found, and what became of it.
 pub(super) enum Outcome {
@@ -126,8 +126,8 @@ impl Report {
         let end = match &self.jobs {
             Fate::None => None,
             Fate::Left { url } => Some(format!(
-                "The local cloud at {url} makes the snapshots now; run this again with --dry-run to \
-                 see what is left."
+                "The local cloud at {url} makes the snapshots now; `synth reprocess --local --dry-run` \
+                 shows what is left."
             )),
             Fate::Waited { jobs, left: 0 } => {
                 Some(format!("All {jobs} snapshots are made; nothing runs now."))
@@ -150,7 +150,7 @@ impl Report {
             let Some(first) = rows.first() else { continue };
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{}\n{}", first.spreadsheet, table(rows));
-            let more = rows.len().saturating_sub(MAX_ROWS);
+            let more = rows.len().saturating_sub(MAX_SHOWN_ROWS);
             if more > 0 {
                 let _ = writeln!(text, "… and {more} more, which --json shows");
             }
@@ -314,7 +314,7 @@ fn table(rows: &[Row]) -> Table {
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["position", "found", "action", "why"]);
-    for row in rows.iter().take(MAX_ROWS) {
+    for row in rows.iter().take(MAX_SHOWN_ROWS) {
         let (found, action) = (row.found.replace('_', " "), row.action.to_owned());
         table.add_row([row.position.to_string(), found, action, row.why.clone()]);
     }
