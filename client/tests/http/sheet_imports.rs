@@ -348,6 +348,35 @@ fn a_file_that_has_changed_since_an_uncertain_run_is_not_taken_for_it() {
 }
 
 #[test]
+fn a_run_that_was_killed_while_it_appended_is_known_to_the_next() {
+    for changed in [false, true] {
+        let case = Case::small();
+        case.fake.fail(std::iter::repeat_n(Fault::None, 3));
+        case.fake.fail([Fault::Lost, Fault::RetryAfter(60)]);
+        let (client, watch, target) = (case.fake.client(), Watch::default(), case.target());
+        block_on(async {
+            let appended_twice = async {
+                while case.fake.appends().len() < 2 {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            tokio::select! {
+                done = run(&client, &case.path, &case.options, &target, &watch) => panic!("{done:?}"),
+                () = appended_twice => assert!(watch.now().is_appending),
+            }
+        });
+        if changed {
+            std::fs::write(&case.path, "other,cells\n").unwrap();
+            let error = case.import().unwrap_err();
+            assert!(matches!(error, ImportError::FileChanged { .. }), "{error}");
+        } else {
+            assert_eq!(case.texts(&case.import().unwrap()), TEXTS);
+        }
+        assert_eq!(case.entries(), 2);
+    }
+}
+
+#[test]
 fn objects_that_were_deleted_meanwhile_are_sent_again() {
     // 503: nothing was appended, but that is not known.
     let case = uncertain(Fault::RetryAfter(0));
