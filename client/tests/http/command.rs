@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use cellar::profile::Profile;
 
 use super::fake::{Fake, Fault};
-use super::sheet_imports::{every_kind, write_workbook};
+use super::workbook_imports::{every_kind, write_workbook};
 
 /// The id of no spreadsheet.
 const UNKNOWN: &str = "00000000-0000-0000-0000-000000000000";

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::command::Case;
 use super::fake::Cells;
-use super::sheet_imports::{every_kind, write_workbook};
+use super::workbook_imports::{every_kind, write_workbook};
 
 const FILES: [&str; 3] = ["airports.csv", "seattle-weather.csv", "us-employment.csv"];
 

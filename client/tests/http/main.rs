@@ -16,6 +16,7 @@ mod export;
 mod fake;
 mod large_edits;
 mod sheet_imports;
+mod workbook_imports;
 
 /// Runs the future of a test.
 fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -1,33 +1,31 @@
 //! Imports of files as sheets of their own: interrupted anywhere, they happen once or not at all.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use cellar::ClientError;
-use cellar::import::sheets::{Imported, JournalKey, Target, Watch, look, run};
+use cellar::import::sheets::{Imported, JournalKey, Target, Watch, run};
 use cellar::import::{ImportError, ReadOptions};
 use cellar_core::api::ProblemKind;
-use cellar_core::cell::{Cell, ErrorCode, Value};
 use cellar_core::identity::LogId;
-use cellar_core::operation::{AddSheet, Operation, Rejection, RejectionReason, SheetId};
+use cellar_core::operation::{Rejection, RejectionReason};
 use cellar_core::position::Position;
-use cellar_exchange::{OutCell, XlsxWriter};
 
 use super::block_on;
-use super::fake::{Cells, Fake, Fault};
+use super::fake::{Fake, Fault};
 
 /// An import of one file.
-struct Case {
-    fake: Fake,
+pub(crate) struct Case {
+    pub(crate) fake: Fake,
     folder: tempfile::TempDir,
-    path: PathBuf,
-    options: ReadOptions,
-    into: Option<LogId>,
-    replace: Option<String>,
+    pub(crate) path: PathBuf,
+    pub(crate) options: ReadOptions,
+    pub(crate) into: Option<LogId>,
+    pub(crate) replace: Option<String>,
 }
 
 impl Case {
-    fn of(name: &str, content: &[u8]) -> Self {
+    pub(crate) fn of(name: &str, content: &[u8]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, content).unwrap();
@@ -36,11 +34,11 @@ impl Case {
     }
 
     /// A small file: create, grant, upload, append, and a look at the names.
-    fn small() -> Self {
+    pub(crate) fn small() -> Self {
         Self::of("prices.csv", b"name,price\ntea,2.50\nmilk,0.99\n")
     }
 
-    fn target(&self) -> Target {
+    pub(crate) fn target(&self) -> Target {
         let key = JournalKey {
             cloud: &self.fake.url,
             subject: "somebody",
@@ -58,18 +56,18 @@ impl Case {
         block_on(run(&client, &self.path, &self.options, target, &watch))
     }
 
-    fn import(&self) -> Result<Imported, ImportError> {
+    pub(crate) fn import(&self) -> Result<Imported, ImportError> {
         self.import_to(&self.target())
     }
 
     /// Files in the folder of journals.
-    fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         let target = self.target();
         std::fs::read_dir(target.journal.parent().unwrap()).map_or(0, Iterator::count)
     }
 
     /// Entries of the one spreadsheet that there is.
-    fn entries(&self) -> usize {
+    pub(crate) fn entries(&self) -> usize {
         let inner = self.fake.lock();
         assert_eq!(inner.logs.len(), 1, "another spreadsheet was made");
         inner.logs.values().next().unwrap().len()
@@ -81,7 +79,7 @@ impl Case {
 }
 
 /// Windows keeps its lock files.
-const NOTHING: usize = if cfg!(unix) { 0 } else { 1 };
+pub(crate) const NOTHING: usize = if cfg!(unix) { 0 } else { 1 };
 
 const TEXTS: [&str; 6] = ["name", "price", "tea", "2.50", "milk", "0.99"];
 
@@ -263,11 +261,6 @@ fn a_file_that_is_damaged_or_unwanted_makes_no_spreadsheet() {
         assert!(matches!(error, ImportError::Read { .. }), "{error}");
         assert_eq!((case.fake.requests().len(), case.left()), (0, NOTHING), "{name}");
     }
-    let case = workbook_case(&[("One", cells(1.0)), ("Two", cells(2.0))]);
-    let bytes = std::fs::read(&case.path).unwrap();
-    std::fs::write(&case.path, &bytes[..bytes.len() / 2]).unwrap();
-    assert!(matches!(case.import().unwrap_err(), ImportError::Read { .. }));
-    assert!(case.fake.requests().is_empty());
 }
 
 #[test]
@@ -355,6 +348,35 @@ fn a_file_that_has_changed_since_an_uncertain_run_is_not_taken_for_it() {
 }
 
 #[test]
+fn a_run_that_was_killed_while_it_appended_is_known_to_the_next() {
+    for changed in [false, true] {
+        let case = Case::small();
+        case.fake.fail(std::iter::repeat_n(Fault::None, 3));
+        case.fake.fail([Fault::Lost, Fault::RetryAfter(60)]);
+        let (client, watch, target) = (case.fake.client(), Watch::default(), case.target());
+        block_on(async {
+            let appended_twice = async {
+                while case.fake.appends().len() < 2 {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            tokio::select! {
+                done = run(&client, &case.path, &case.options, &target, &watch) => panic!("{done:?}"),
+                () = appended_twice => assert!(watch.now().is_appending),
+            }
+        });
+        if changed {
+            std::fs::write(&case.path, "other,cells\n").unwrap();
+            let error = case.import().unwrap_err();
+            assert!(matches!(error, ImportError::FileChanged { .. }), "{error}");
+        } else {
+            assert_eq!(case.texts(&case.import().unwrap()), TEXTS);
+        }
+        assert_eq!(case.entries(), 2);
+    }
+}
+
+#[test]
 fn objects_that_were_deleted_meanwhile_are_sent_again() {
     // 503: nothing was appended, but that is not known.
     let case = uncertain(Fault::RetryAfter(0));
@@ -362,158 +384,6 @@ fn objects_that_were_deleted_meanwhile_are_sent_again() {
     let imported = case.import().unwrap();
     assert_eq!(case.texts(&imported), TEXTS);
     assert_eq!((case.left(), case.entries()), (NOTHING, 2));
-}
-
-fn cell(value: Value) -> Cell {
-    Cell { value, ..Cell::default() }
-}
-
-fn cells(number: f64) -> Cells {
-    Cells::from([((0, 0), cell(Value::Number(number)))])
-}
-
-/// Everything that a cell can be.
-pub(crate) fn every_kind() -> Cells {
-    let formula = |value, formula: &str| Cell { formula: Some(formula.into()), ..cell(value) };
-    let number =
-        |number, format: &str| Cell { format: Some(format.into()), ..cell(Value::Number(number)) };
-    Cells::from([
-        ((0, 0), cell(Value::Text("ä & <text>\nof lines ".into()))),
-        ((0, 1), cell(Value::Text("x".repeat(9_000)))),
-        ((0, 2), cell(Value::Bool(true))),
-        ((1, 0), cell(Value::Error(ErrorCode::Div0))),
-        ((1, 1), number(46_347.0, "yyyy-mm-dd")),
-        ((1, 2), number(-2.5, "#,##0.00 \"kg\"")),
-        ((2, 0), cell(Value::Number(0.1))),
-        ((2, 200), formula(Value::Number(5.0), "=A1+1")),
-        ((2, 201), formula(Value::Text("t".into()), "=A1&\"t\"")),
-        ((40_000, 3), Cell { format: Some("0.00".into()), ..Cell::default() }),
-    ])
-}
-
-pub(crate) fn write_workbook(path: &Path, sheets: &[(&str, Cells)]) {
-    let mut writer = XlsxWriter::new(None).unwrap();
-    for (name, cells) in sheets {
-        writer.sheet(name).unwrap();
-        for ((row, column), Cell { value, formula, format }) in cells {
-            let (formula, format) = (formula.as_deref(), format.as_deref());
-            writer.cell(*row, *column, &OutCell { value, formula, format }).unwrap();
-        }
-    }
-    writer.finish(std::fs::File::create(path).unwrap()).unwrap();
-}
-
-fn workbook_case(sheets: &[(&str, Cells)]) -> Case {
-    let case = Case::of("book.xlsx", b"");
-    write_workbook(&case.path, sheets);
-    case
-}
-
-#[test]
-fn all_sheets_of_a_workbook_come_in_one_entry() {
-    let sheets = [("Kinds", every_kind()), ("Empty", Cells::new()), ("kinds 2", cells(7.0))];
-    let case = workbook_case(&sheets);
-    let imported = case.import().unwrap();
-    let expected: Vec<_> =
-        sheets.iter().map(|(name, cells)| ((*name).to_owned(), cells.clone())).collect();
-    assert_eq!(case.fake.sheets(imported.spreadsheet), expected);
-    assert_eq!(case.entries(), 2, "the sheets are not in one entry");
-    let counts: Vec<u64> = imported.sheets.iter().map(|sheet| sheet.cells).collect();
-    assert_eq!(counts, [10, 0, 1]);
-}
-
-#[test]
-fn sheets_go_into_a_spreadsheet_that_is_there() {
-    let mut case = workbook_case(&[("Sheet1", cells(1.0)), ("Plan", cells(2.0))]);
-    let id = case.fake.spreadsheet();
-    case.into = Some(id);
-    let imported = case.import().unwrap();
-    let names = |case: &Case| -> Vec<String> {
-        case.fake.sheets(id).into_iter().map(|(name, _)| name).collect()
-    };
-    assert_eq!(names(&case), ["Sheet1", "Sheet1 (2)", "Plan"]);
-    let called: Vec<&str> = imported.sheets.iter().map(|sheet| sheet.name.as_str()).collect();
-    assert_eq!(called, ["Sheet1 (2)", "Plan"], "the names are not those that they got");
-
-    case.options.sheets = vec!["plan".into()];
-    case.replace = Some("SHEET1".into());
-    let imported = case.import().unwrap();
-    assert_eq!(imported.sheets[0].name, "Sheet1");
-    assert_eq!(names(&case), ["Sheet1", "Sheet1 (2)", "Plan"]);
-    assert_eq!(case.fake.sheets(id)[0].1, cells(2.0));
-    // The next day: the sheet is found by its name again.
-    case.import().unwrap();
-    assert_eq!(case.fake.sheets(id).len(), 3);
-    assert_eq!(case.left(), NOTHING);
-}
-
-#[test]
-fn what_cannot_be_replaced_is_found_before_anything_is_sent() {
-    let mut case = workbook_case(&[("One", cells(1.0)), ("Two", cells(2.0))]);
-    let id = case.fake.spreadsheet();
-    (case.into, case.replace) = (Some(id), Some("Nope".into()));
-    let error = case.import().unwrap_err();
-    assert!(matches!(&error, ImportError::UnknownSheet { sheets, .. } if sheets == "Sheet1"));
-    assert_eq!(case.fake.requests(), ["GET sheets"]);
-    case.replace = Some("Sheet1".into());
-    let error = case.import().unwrap_err();
-    assert!(matches!(error, ImportError::OneSheet { sheets: 2, .. }), "{error}");
-    case.options.sheets = vec!["Two".into(), "Three".into()];
-    let error = case.import().unwrap_err();
-    assert!(matches!(error, ImportError::NotInFile { .. }), "{error}");
-    assert_eq!((case.entries(), case.fake.requests().len()), (1, 3));
-}
-
-#[test]
-fn others_may_add_sheets_and_delete_the_replaced_one_meanwhile() {
-    let mut case = Case::small();
-    let id = case.fake.spreadsheet();
-    (case.into, case.replace) = (Some(id), Some("Sheet1".into()));
-    // Found at first, and gone when the file has been read.
-    let (client, watch, target) = (case.fake.client(), Watch::default(), case.target());
-    case.fake.fail([Fault::None, Fault::RetryAfter(1)]);
-    let error = block_on(async {
-        let import = run(&client, &case.path, &case.options, &target, &watch);
-        let others = async {
-            while case.fake.requests().len() < 2 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            case.fake.lock().replace_sheet(id, SheetId(1), SheetId::FIRST);
-        };
-        tokio::join!(import, others).0.unwrap_err()
-    });
-    assert!(matches!(&error, ImportError::UnknownSheet { sheets, .. } if sheets == "Other"));
-    case.replace = None;
-    let imported = case.import().unwrap();
-    let import = case.fake.appends().pop().unwrap().mutations.remove(0);
-    assert!(matches!(import.op, Operation::ImportSheet(it) if it.sheet == SheetId(2)));
-    assert_eq!(imported.sheets[0].name, "prices");
-}
-
-#[test]
-fn a_spreadsheet_has_no_more_sheets_than_it_may() {
-    let mut case = workbook_case(&[("One", cells(1.0)), ("Two", cells(2.0))]);
-    let id = case.fake.spreadsheet();
-    case.into = Some(id);
-    let added = |sheet| AddSheet { sheet: SheetId(sheet), name: format!("S{sheet}") };
-    for sheet in 1..=998 {
-        case.fake.lock().author(id, Operation::AddSheet(added(sheet)));
-    }
-    let error = case.import().unwrap_err();
-    assert!(matches!(error, ImportError::TooManySheets { sheets: 1_001 }), "{error}");
-    case.options.sheets = vec!["Two".into()];
-    case.import().unwrap();
-    assert_eq!(case.fake.sheets(id).len(), 1_000);
-}
-
-#[test]
-fn a_look_sends_nothing() {
-    let case = workbook_case(&[("Kinds", every_kind()), ("a", cells(1.0))]);
-    let watch = Watch::default();
-    let looked = block_on(look(&case.path, &case.options, &watch)).unwrap();
-    let cells: Vec<u64> = looked.sheets.iter().map(|sheet| sheet.cells).collect();
-    assert_eq!((cells, watch.now().cells), (vec![10, 1], 11));
-    assert!(case.fake.requests().is_empty());
 }
 
 #[test]

@@ -117,12 +117,12 @@ impl Uploads {
         let mut checks = JoinSet::new();
         for leaf in std::mem::take(&mut self.leaves) {
             if checks.len() >= CHECKS_AT_ONCE {
-                checks.join_next().await.transpose().map_err(ended)?.transpose()?;
+                checks.join_next().await.transpose().map_err(|error| ended(&error))?.transpose()?;
             }
             checks.spawn(check_index(self.client.clone(), id, leaf));
         }
         while let Some(checked) = checks.join_next().await {
-            checked.map_err(ended)??;
+            checked.map_err(|error| ended(&error))??;
         }
         for index in std::mem::take(&mut self.indexes) {
             check_index(self.client.clone(), id, index).await?;
@@ -132,7 +132,7 @@ impl Uploads {
 
     async fn wait_for_one(&mut self, id: LogId) -> Result<(), ClientError> {
         let Some(done) = self.on_their_way.join_next().await else { return Ok(()) };
-        let sent = done.map_err(ended)??;
+        let sent = done.map_err(|error| ended(&error))??;
         self.watch.sent(sent.chunk.bytes);
         if sent.is_text {
             self.texts.push(uploaded(sent.chunk));
@@ -159,7 +159,7 @@ async fn check_index(client: Client, id: LogId, index: UploadedChunk) -> Result<
 }
 
 /// A task that ended without an answer: a fault in here.
-fn ended(error: JoinError) -> ClientError {
+fn ended(error: &JoinError) -> ClientError {
     ClientError::Setup { why: error.to_string() }
 }
 
