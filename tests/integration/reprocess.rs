@@ -242,7 +242,7 @@ async fn a_snapshot_whose_message_was_lost_is_made() {
     let project = Project::new();
     deploy(&project);
     let world = World::of(&project);
-    let log = world.log_with_snapshots("lost message", 25).await;
+    let log = world.log_with_snapshots("lost message", 36).await;
     assert_eq!(log.marks.len(), 3, "{:?}", log.marks);
     let (roots, cells) = (world.roots(&log).await, world.cells(&log).await);
     let nothing = reprocess(&project, &[]);
@@ -260,7 +260,7 @@ async fn a_snapshot_whose_message_was_lost_is_made() {
     assert_eq!(report["findings"][0]["position"], last.pack());
     assert_eq!(
         (&report["total"]["send"], &report["looked_at"]["snapshots"]),
-        (&1.into(), &3.into())
+        (&1.into(), &4.into())
     );
     let unconfirmed = reprocess(&project, &[]);
     assert!(unconfirmed.code == 1 && unconfirmed.stderr.contains("--yes"), "{unconfirmed:?}");
@@ -298,7 +298,7 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
     let project = Project::new();
     deploy(&project);
     let world = World::of(&project);
-    let log = world.log_with_snapshots("rebuild", 25).await;
+    let log = world.log_with_snapshots("rebuild", 36).await;
     let (roots, cells) = (world.roots(&log).await, world.cells(&log).await);
     let id = log.id.to_string();
     let rebuild = |more: &[&'static str]| {
