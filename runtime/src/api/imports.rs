@@ -108,7 +108,7 @@ mod tests {
         for bad in [
             NewChunk { hash: "AB".repeat(32), ..good.clone() },
             NewChunk { hash: "../x".to_owned(), ..good.clone() },
-            NewChunk { sha256: "x".repeat(64), ..good.clone() },
+            NewChunk { sha256: "x".repeat(64), ..good },
         ] {
             assert_eq!(to_upload(&bad).unwrap_err().kind(), ProblemKind::Unprocessable);
         }

@@ -93,7 +93,12 @@ fn block(
                 Value::Text(text) if text.len() > MAX_TILE_TEXT_BYTES => {
                     let hash = ChunkHash::of(text.as_bytes());
                     let bytes = u32::try_from(text.len()).unwrap();
-                    column.values.push_long(row, &text[..MAX_TILE_TEXT_BYTES], hash.0, bytes);
+                    column.values.push_long(
+                        row,
+                        text.get(..MAX_TILE_TEXT_BYTES).unwrap(),
+                        hash.0,
+                        bytes,
+                    );
                     texts.push(pack(text.as_bytes(), Bounds::TEXT).unwrap());
                 }
                 Value::Text(text) => column.values.push_text(row, text),
