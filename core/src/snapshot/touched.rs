@@ -60,7 +60,7 @@ impl Touched {
     pub fn all(extent: Extent) -> Self {
         let mut touched = Self::default();
         let Extent { rows, columns } = extent;
-        touched.region(Spans::one(0, rows), Spans::one(0, columns), extent);
+        touched.region(&Spans::one(0, rows), &Spans::one(0, columns), extent);
         touched
     }
 
@@ -75,7 +75,7 @@ impl Touched {
         }
         for clear in folded.moves.clears() {
             let (rows, columns) = (rows.kept(&clear.rows), columns.kept(&clear.columns));
-            touched.region(rows, columns, sheet.extent);
+            touched.region(&rows, &columns, sheet.extent);
         }
         let (rows, columns) = (lost(&folded.moves.rows), lost(&folded.moves.columns));
         // What ended where lines are lost does not grow again when they are back.
@@ -84,14 +84,14 @@ impl Touched {
                 || ends_in(&record.columns, &columns, Axis::Columns)
         };
         for record in sheet.formats.records().iter().filter(cut) {
-            touched.region(record.rows.clone(), record.columns.clone(), sheet.extent);
+            touched.region(&record.rows, &record.columns, sheet.extent);
         }
-        touched.region(rows, Spans::all(Axis::Columns), sheet.extent);
-        touched.region(Spans::all(Axis::Rows), columns, sheet.extent);
+        touched.region(&rows, &Spans::all(Axis::Columns), sheet.extent);
+        touched.region(&Spans::all(Axis::Rows), &columns, sheet.extent);
         touched
     }
 
-    fn region(&mut self, rows: Spans, columns: Spans, extent: Extent) {
+    fn region(&mut self, rows: &Spans, columns: &Spans, extent: Extent) {
         let rows = rows.intersection(&Spans::one(0, extent.rows));
         let region = Region { rows, columns: columns.intersection(&Spans::one(0, extent.columns)) };
         if !region.is_empty() {
