@@ -272,6 +272,8 @@ pub const IMPORT_INDEX_CHUNK_BYTES: usize = 8 * 1024;
 pub const MAX_IMPORT_OBJECTS: usize = 256;
 /// Bytes of them together, as stored.
 pub const MAX_IMPORT_OBJECT_BYTES: u64 = 96 * 1024 * 1024;
+/// Objects of an import that a server reads at the same time: each takes some MB until it is checked.
+pub const IMPORT_CHECKS_AT_ONCE: usize = 8;
 /// Columns of a file that is imported, each of which takes memory: twice what Excel has.
 pub const MAX_IMPORT_COLUMNS: u32 = 1 << 15;
 /// Bytes of one row of a file that is imported: a csv file whose quotes do not match is one row.

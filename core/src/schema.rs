@@ -46,6 +46,8 @@ pub const CHECKPOINT: &str = "P";
 pub const UPLOADS_PREFIX: &str = "uploads/";
 /// Prefix of the keys of snapshots' objects in the bucket (design `3-snapshots.md` §3).
 pub const SHEETS_PREFIX: &str = "sheets/";
+/// The keys of chunks among them, and of nothing else there; `*` stands for anything.
+pub const CHUNKS_PATTERN: &str = "sheets/*/chunks/*";
 /// Prefix of the keys of archived log segments in the bucket.
 pub const ARCHIVE_PREFIX: &str = "archive/";
 /// Key of the tag that an upload carries until an entry names it.

@@ -232,14 +232,12 @@ fn wildcards_are_only_where_a_service_knows_nothing_narrower() {
         }
         for resource in statement["Resource"].as_array().unwrap() {
             if resource.to_string().contains('*') {
-                // Objects below a prefix of the stack's own bucket.
+                // Objects below a prefix of the stack's own bucket, or chunks.
                 let parts = &resource["Fn::Join"][1];
                 assert_eq!(parts[0], json!({"Fn::GetAtt": ["Bucket", "Arn"]}), "{id}");
                 let below = parts[1].as_str().unwrap();
-                assert!(
-                    ["/archive/*", "/sheets/*", "/uploads/*"].contains(&below),
-                    "{id}: {below}"
-                );
+                let known = ["/archive/*", "/sheets/*", "/sheets/*/chunks/*", "/uploads/*"];
+                assert!(known.contains(&below), "{id}: {below}");
             }
         }
     }
@@ -256,6 +254,8 @@ fn the_bucket_takes_tls_only_and_forgets_what_is_pending() {
     let rules = &template.resource("Bucket").unwrap().properties["LifecycleConfiguration"]["Rules"];
     assert_eq!(rules[0]["TagFilters"], json!([{"Key": "state", "Value": "pending"}]));
     assert_eq!(rules[0]["ExpirationInDays"], 3);
+    // Wherever they are: uploads, and chunks of imports.
+    assert!(rules[0]["Prefix"].is_null() && rules[0]["Filter"].is_null());
     assert_eq!(rules[1]["NoncurrentVersionExpiration"]["NoncurrentDays"], 30);
     assert!(rules[2]["TagFilters"].is_null());
     assert!(!rules[2]["AbortIncompleteMultipartUpload"].is_null());
@@ -306,6 +306,17 @@ fn cors_is_there_only_for_configured_origins() {
     assert!(methods.iter().all(|method| method.as_str().unwrap().len() <= 6));
     let bucket = cors(&open, "Bucket", "CorsConfiguration").unwrap();
     assert_eq!(bucket["CorsRules"][0]["AllowedOrigins"], origins);
+    // All that is signed of an upload, but for what a browser sends by itself.
+    let allowed = bucket["CorsRules"][0]["AllowedHeaders"].as_array().unwrap();
+    for signed in [
+        "content-encoding",
+        "content-type",
+        "if-none-match",
+        "x-amz-checksum-sha256",
+        "x-amz-tagging",
+    ] {
+        assert!(allowed.contains(&json!(signed)), "{signed}");
+    }
 }
 
 #[test]

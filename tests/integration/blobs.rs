@@ -58,7 +58,14 @@ async fn every_request_is_counted_once() {
     assert_eq!(meter.take(), Cost { object_puts: 1, ..none }, "a list is billed like a PUT");
     blobs.delete(&key).await.unwrap();
     assert_eq!(meter.take(), Cost { object_deletes: 1, ..none });
-    let grant = UploadGrant { key: key.clone(), length: 5, sha256: SHA256, valid_s: 60 };
+    let grant = UploadGrant {
+        key: key.clone(),
+        length: 5,
+        sha256: SHA256,
+        content_type: None,
+        content_encoding: None,
+        valid_s: 60,
+    };
     blobs.presign_put(&grant, 1_795_246_133).await.unwrap();
     blobs.presign_get(&key, 60, 1_795_246_133).await.unwrap();
     assert_eq!(meter.take(), none, "signing is no request");

@@ -84,7 +84,14 @@ async fn pages_of_configured_origins_may_upload_and_others_may_not() {
     let parent = tempfile::tempdir().unwrap();
     let cloud = start(&StateFolder::new(parent.path().join("local"))).await.unwrap();
     let key = BlobKey::new("uploads/page").unwrap();
-    let grant = UploadGrant { key, length: 10, sha256: SHA256, valid_s: 60 };
+    let grant = UploadGrant {
+        key,
+        length: 10,
+        sha256: SHA256,
+        content_type: None,
+        content_encoding: None,
+        valid_s: 60,
+    };
     let presigned = blobs(&cloud).presign_put(&grant, now_s()).await.unwrap();
     let http = reqwest::Client::new();
     let names: Vec<&str> = presigned.headers.iter().map(|(name, _)| name.as_str()).collect();

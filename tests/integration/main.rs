@@ -20,6 +20,8 @@ mod cost;
 mod edit_commands;
 mod emulator;
 mod golden;
+mod import_commands;
+mod imports;
 mod jobs_contract;
 mod journey;
 mod large_entries;

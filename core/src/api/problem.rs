@@ -83,6 +83,12 @@ problem_kinds! {
     Unprocessable = "urn:cellar:problem:unprocessable", 422, "The request can never succeed";
     /// An upload that cannot become an entry.
     UploadRefused = "urn:cellar:problem:upload-refused", 422, "The upload cannot become an entry";
+    /// Chunks of an import are missing or not checked: upload and check them again, then repeat it.
+    ImportIncomplete =
+        "urn:cellar:problem:import-incomplete", 422, "Chunks of the import are not there";
+    /// A chunk of an import is not what it must be.
+    ImportRefused =
+        "urn:cellar:problem:import-refused", 422, "The import has a chunk that cannot be read";
     /// A range that spans or holds too many cells.
     RangeTooLarge = "urn:cellar:problem:range-too-large", 422, "The range is too large";
     /// A sheet that the spreadsheet does not have.

@@ -27,7 +27,7 @@ pub(crate) mod tests;
 
 pub use known_run::KnownRun;
 pub use machine::Append;
-pub use request::{AskedUndo, InvalidRequest, NewMutation, Request, Resolved, Upload};
+pub use request::{AskedImport, AskedUndo, InvalidRequest, NewMutation, Request, Resolved, Upload};
 pub use rules::{Rules, SafetyRule};
 
 use std::sync::Arc;

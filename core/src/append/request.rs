@@ -3,7 +3,7 @@
 use crate::entry::{Mutation, encoded_mutation_bytes};
 use crate::identity::{ClientKey, LogId};
 use crate::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
-use crate::operation::{Operation, Rejection, RejectionReason};
+use crate::operation::{ImportSheet, Operation, Rejection, RejectionReason};
 use crate::position::Position;
 
 /// Bytes of a body around its mutations: their count, as a variable-length integer.
@@ -40,6 +40,17 @@ pub struct AskedUndo {
     pub base: Position,
     /// The entry that it takes back.
     pub target: Position,
+}
+
+/// An import of a request.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AskedImport<'a> {
+    /// The id of its mutation.
+    pub id: u64,
+    /// The position its author had seen.
+    pub base: Position,
+    /// What it imports.
+    pub import: &'a ImportSheet,
 }
 
 /// An object that was uploaded, with one operation for each mutation.
@@ -239,6 +250,15 @@ impl Request {
         }
     }
 
+    /// Its imports that the client does not know to be in the log. Their chunks are to be checked
+    /// before anything is appended.
+    pub fn imports(&self) -> impl Iterator<Item = AskedImport<'_>> {
+        self.after(self.acknowledged).filter_map(|(id, mutation)| match &mutation.authored {
+            Operation::ImportSheet(import) => Some(AskedImport { id, base: mutation.base, import }),
+            _ => None,
+        })
+    }
+
     /// Says what its undo was resolved to. An undo that was not resolved is rejected.
     #[must_use]
     pub fn resolved(mut self, resolved: Resolved) -> Self {
@@ -254,6 +274,12 @@ impl Request {
     #[must_use]
     pub fn lowest_base(&self) -> Position {
         self.bases().min().unwrap_or(Position::FIRST)
+    }
+
+    /// Whose mutations these are.
+    #[must_use]
+    pub fn client(&self) -> ClientKey {
+        self.client
     }
 
     /// The log to append to.

@@ -102,6 +102,7 @@ impl FromStr for ChunkHash {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::{CHUNKS_PATTERN, SHEETS_PREFIX};
 
     const LOG: &str = "0190ab3c-0000-8000-8000-0123456789ab";
 
@@ -115,6 +116,10 @@ mod tests {
         assert_eq!(parse_chunk_key(&chunk), Ok(ObjectKey { log, hash }));
         assert_eq!(parse_root_key(&root), Ok(ObjectKey { log, hash }));
         assert!(parse_chunk_key(&root).is_err() && parse_root_key(&chunk).is_err());
+        let pattern: Vec<&str> = CHUNKS_PATTERN.split('*').collect();
+        assert_eq!(pattern, [SHEETS_PREFIX, "/chunks/", ""]);
+        let is_chunk = |key: &str| key.starts_with(pattern[0]) && key.contains(pattern[1]);
+        assert!(is_chunk(&chunk) && !is_chunk(&root));
     }
 
     #[test]

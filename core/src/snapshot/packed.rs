@@ -6,7 +6,7 @@ use super::SnapshotError;
 use super::level::{ChunkHash, ChunkRef};
 use super::zstd_frames;
 use crate::limits::{
-    MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
+    MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES, MAX_TEXT_BYTES,
 };
 
 /// No object is longer than this window, as a power of two: a frame that asks for more memory to be
@@ -27,6 +27,8 @@ impl Bounds {
     /// Of chunks.
     pub const CHUNK: Self =
         Self { plain_bytes: MAX_CHUNK_BYTES, stored_bytes: MAX_STORED_CHUNK_BYTES };
+    /// Of texts that are objects of their own.
+    pub const TEXT: Self = Self { plain_bytes: MAX_TEXT_BYTES, ..Self::CHUNK };
     /// Of roots.
     pub const ROOT: Self =
         Self { plain_bytes: MAX_ROOT_BYTES, stored_bytes: MAX_STORED_ROOT_BYTES };

@@ -15,16 +15,20 @@ impl Logs {
     /// Appends a request's mutations: each exactly once, however often it is repeated.
     ///
     /// # Errors
-    /// [`LogError::Refused`] as the machine decides, [`LogError::NotFound`] if there is no such
-    /// log, [`LogError::Store`] if the store fails for good.
+    /// [`LogError::Refused`] as the machine decides, [`LogError::Import`] if an import is not all
+    /// there, [`LogError::NotFound`] if there is no such log, [`LogError::Store`] if the store fails
+    /// for good.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
         match request.undo() {
             Some(undo) => self.append_undo(request, undo).await,
-            None => self.append_as_it_is(request).await,
+            None => {
+                self.check_imports(&request).await?;
+                self.append_as_it_is(request).await
+            }
         }
     }
 
-    /// Appends a request whose undo, if it is one, has been resolved.
+    /// Appends a request whose undo, if it is one, has been resolved, and whose imports are checked.
     pub(super) async fn append_as_it_is(&self, request: Request) -> Result<Appended, LogError> {
         let (log, from) = (request.log(), request.lowest_base());
         let known = self.known_tail(log, from);

@@ -37,6 +37,9 @@ pub enum LogError {
     /// An upload that cannot become an entry.
     #[error(transparent)]
     Upload(#[from] super::UploadFault),
+    /// An import whose chunks are not there, or not what they must be.
+    #[error(transparent)]
+    Import(#[from] super::ImportFault),
     /// The segment was not rolled.
     #[error(transparent)]
     Roll(#[from] cellar_core::roll::RollRefusal),

@@ -7,6 +7,7 @@ mod create;
 mod error;
 mod head;
 mod history;
+mod imports;
 mod known_runs;
 mod load;
 mod pages;
@@ -29,6 +30,7 @@ pub use create::Created;
 pub use error::LogError;
 pub use head::Headed;
 pub use history::History;
+pub use imports::{ChunkToUpload, ImportFault};
 pub use load::Loaded;
 pub use upkeep::Upkept;
 pub use uploads::{Completion, UploadFault};
@@ -52,7 +54,7 @@ use known_runs::KnownRuns;
 use pages::LastArchive;
 use snapshot::KnownRoots;
 
-/// Logs: create, append, upload, roll, load, update, head, cells and history. One per process, shared by its requests.
+/// Logs: create, append, upload, import, roll, load, update, head, cells and history. One per process, shared by its requests.
 pub struct Logs {
     entries: Arc<dyn Entries>,
     segments: Arc<dyn Segments>,
@@ -106,17 +108,29 @@ impl Logs {
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        let mut attempt = 1;
-        loop {
-            match read().await {
-                Ok(value) => return Ok(value),
-                Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
-                    tracing::warn!(attempt, %error, "a read failed, trying again");
-                    self.pause(attempt).await;
-                    attempt += 1;
-                }
-                Err(error) => return Err(LogError::Store(error)),
+        retried(self.clock.as_ref(), self.random.as_ref(), read).await
+    }
+}
+
+/// Repeats what changes nothing when it is repeated, as [`Logs::read`].
+async fn retried<T, F>(
+    clock: &dyn Clock,
+    random: &dyn Random,
+    request: impl Fn() -> F,
+) -> Result<T, LogError>
+where
+    F: Future<Output = Result<T, PortError>>,
+{
+    let mut attempt = 1;
+    loop {
+        match request().await {
+            Ok(value) => return Ok(value),
+            Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
+                tracing::warn!(attempt, %error, "a read failed, trying again");
+                clock.sleep_ms(full_jitter_ms(attempt, random.next())).await;
+                attempt += 1;
             }
+            Err(error) => return Err(LogError::Store(error)),
         }
     }
 }

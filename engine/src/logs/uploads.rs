@@ -80,7 +80,14 @@ impl Logs {
         }
         self.head(log, None).await?;
         let key = key(log, upload)?;
-        let grant = UploadGrant { key, length: bytes, sha256, valid_s: MAX_PRESIGNED_S };
+        let grant = UploadGrant {
+            key,
+            length: bytes,
+            sha256,
+            content_type: None,
+            content_encoding: None,
+            valid_s: MAX_PRESIGNED_S,
+        };
         let now_s = self.clock.now_ms() / 1_000;
         self.blobs.presign_put(&grant, now_s).await.map_err(LogError::Store)
     }

@@ -34,13 +34,17 @@ impl Grants {
         grant.check()?;
         let checksum: String = grant.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
         let headers = [
-            ("content-length", grant.length.to_string()),
-            ("if-none-match", "*".to_owned()),
-            ("x-amz-checksum-sha256", checksum),
-            ("x-amz-tagging", format!("{STATE_TAG}={STATE_PENDING}")),
+            ("content-encoding", grant.content_encoding.clone()),
+            ("content-length", Some(grant.length.to_string())),
+            ("content-type", grant.content_type.clone()),
+            ("if-none-match", Some("*".to_owned())),
+            ("x-amz-checksum-sha256", Some(checksum)),
+            ("x-amz-tagging", Some(format!("{STATE_TAG}={STATE_PENDING}"))),
         ];
+        let headers =
+            headers.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let presigned = PresignedRequest {
-            headers: headers.map(|(name, value)| (name.to_owned(), value)).into(),
+            headers: headers.collect(),
             ..self.presigned("PUT", &grant.key, grant.valid_s, now_s)
         };
         let granted = Grant::Upload { presigned: presigned.clone(), grant: grant.clone() };
@@ -112,8 +116,8 @@ impl Grant {
             key: grant.key.clone(),
             bytes: Bytes::new(),
             sha256: grant.sha256,
-            content_type: None,
-            content_encoding: None,
+            content_type: grant.content_type.clone(),
+            content_encoding: grant.content_encoding.clone(),
             pending: true,
         })
     }

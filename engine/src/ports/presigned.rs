@@ -13,6 +13,10 @@ pub struct UploadGrant {
     pub length: u64,
     /// Of these bytes.
     pub sha256: Sha256,
+    /// Of this media type; none is signed, and whoever uploads it chooses, if there is none.
+    pub content_type: Option<String>,
+    /// Encoded like this, for example `zstd`; as for the media type.
+    pub content_encoding: Option<String>,
     /// For so many seconds.
     pub valid_s: u64,
 }
@@ -66,7 +70,9 @@ mod tests {
     fn a_grant_is_bounded() {
         let grant = |length, valid_s| {
             let key = BlobKey::new("uploads/x").unwrap();
-            UploadGrant { key, length, sha256: [0; 32], valid_s }.check()
+            let (content_type, content_encoding) = (None, None);
+            UploadGrant { key, length, sha256: [0; 32], content_type, content_encoding, valid_s }
+                .check()
         };
         assert_eq!(grant(MAX_BLOB_BYTES, MAX_PRESIGNED_S), Ok(()));
         assert_eq!(grant(0, 1), Ok(()));

@@ -11,7 +11,7 @@ mod tests;
 pub use builder::{BuildError, SnapshotBuilder, Step};
 pub use levels::LevelsBuilder;
 pub use store::ObjectFault;
-pub(crate) use store::{ObjectStore, shape};
+pub(crate) use store::{CONTENT_ENCODING, CONTENT_TYPE, ObjectStore, new_object, shape};
 
 use std::future::Future;
 use std::sync::Arc;

@@ -14,11 +14,14 @@ use cellar_core::snapshot::root::Root;
 use tokio::task::JoinSet;
 
 use super::known_objects::KnownObjects;
+use crate::meter::carried;
 use crate::ports::{BlobKey, Blobs, Got, NewBlob, PortError};
 use crate::sha256::sha256;
 
 /// The media type of what is in a chunk or a root, once it is decompressed.
-const CONTENT_TYPE: &str = "application/vnd.cellar.chunk";
+pub(crate) const CONTENT_TYPE: &str = "application/vnd.cellar.chunk";
+/// How chunks and roots are encoded.
+pub(crate) const CONTENT_ENCODING: &str = "zstd";
 
 /// Why an object of a snapshot cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -89,17 +92,7 @@ impl ObjectStore {
     }
 
     async fn put(&self, key: String, stored: Vec<u8>) -> Result<(), ObjectFault> {
-        let key = blob_key(&key)?;
-        let bytes = Bytes::from(stored);
-        let sha256 = sha256(&bytes);
-        let blob = NewBlob {
-            key,
-            sha256,
-            bytes,
-            content_type: Some(CONTENT_TYPE.to_owned()),
-            content_encoding: Some("zstd".to_owned()),
-            pending: false,
-        };
+        let blob = new_object(blob_key(&key)?, stored.into());
         self.blobs.put(blob).await.map_err(ObjectFault::Store)
     }
 
@@ -129,7 +122,7 @@ impl ObjectStore {
     pub(crate) async fn text(&self, log: LogId, hash: ChunkHash) -> Result<String, ObjectFault> {
         let damaged = |why: String| ObjectFault::Damaged { key: chunk_key(log, hash), why };
         let stored = self.chunk(log, hash).await?;
-        let bytes = unpack(hash, &stored, Bounds::CHUNK).map_err(|why| damaged(why.to_string()))?;
+        let bytes = unpack(hash, &stored, Bounds::TEXT).map_err(|why| damaged(why.to_string()))?;
         String::from_utf8(bytes).map_err(|why| damaged(why.to_string()))
     }
 
@@ -143,7 +136,7 @@ impl ObjectStore {
         let mut loads = JoinSet::new();
         for wanted in wanted.iter().copied() {
             let store = self.clone();
-            loads.spawn(async move { (wanted, store.chunk(log, wanted.hash).await) });
+            loads.spawn(carried(async move { (wanted, store.chunk(log, wanted.hash).await) }));
         }
         while let Some(loaded) = loads.join_next().await {
             let (wanted, stored) = loaded.map_err(|error| {
@@ -167,6 +160,18 @@ impl ObjectStore {
                 Fetch::Need(wanted) => self.load(log, &wanted, objects).await?,
             }
         }
+    }
+}
+
+/// A chunk or a root as it is stored: one that stays.
+pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
+    NewBlob {
+        key,
+        sha256: sha256(&stored),
+        bytes: stored,
+        content_type: Some(CONTENT_TYPE.to_owned()),
+        content_encoding: Some(CONTENT_ENCODING.to_owned()),
+        pending: false,
     }
 }
 

@@ -121,6 +121,8 @@ mod tests {
         store(&bucket, "pending", b"x", WRITTEN_S, &pending);
         store(&bucket, "pending-later", b"x", WRITTEN_S + DAY_S, &pending);
         store(&bucket, "kept", b"x", WRITTEN_S, &pending);
+        store(&bucket, "sheets/1/chunks/unchecked", b"x", WRITTEN_S, &pending);
+        store(&bucket, "sheets/1/chunks/kept", b"x", WRITTEN_S, &[]);
         store(&bucket, "never-tagged", b"x", 0, &[]);
         store(&bucket, "other-tag", b"x", 0, &[("state", "done"), ("pending", "state")]);
         assert!(bucket.set_tags("kept", Default::default()).unwrap());
@@ -128,12 +130,13 @@ mod tests {
         // Three days, then the next midnight.
         let midnight_s = 20_004 * DAY_S;
         assert_eq!(sweep(&bucket, &rules, midnight_s - 1).unwrap(), 0);
-        assert_eq!(sweep(&bucket, &rules, midnight_s).unwrap(), 1);
-        assert_eq!(keys(&bucket), ["kept", "never-tagged", "other-tag", "pending-later"]);
+        assert_eq!(sweep(&bucket, &rules, midnight_s).unwrap(), 2);
+        let chunk = "sheets/1/chunks/kept";
+        assert_eq!(keys(&bucket), ["kept", "never-tagged", "other-tag", "pending-later", chunk]);
         assert_eq!(sweep(&bucket, &rules, u64::MAX).unwrap(), 1);
         drop(bucket);
         let bucket = Bucket::open(folder.path().to_owned()).unwrap();
-        assert_eq!(keys(&bucket), ["kept", "never-tagged", "other-tag"]);
+        assert_eq!(keys(&bucket), ["kept", "never-tagged", "other-tag", chunk]);
     }
 
     #[test]

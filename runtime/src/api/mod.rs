@@ -12,6 +12,7 @@ mod extract;
 mod head;
 mod health;
 mod history;
+mod imports;
 mod openapi;
 mod reply;
 mod sheets;
@@ -51,6 +52,8 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/diff", get(history::diff))
         .route("/v1/spreadsheets/{id}/uploads", post(uploads::grant))
         .route("/v1/spreadsheets/{id}/uploads/{upload}/complete", post(uploads::complete))
+        .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::grant))
+        .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check))
         .route("/v1/spreadsheets/{id}/head", get(head::head))
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)

@@ -36,6 +36,8 @@ const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dic
         super::history::diff,
         super::uploads::grant,
         super::uploads::complete,
+        super::imports::grant,
+        super::imports::check,
         super::head::head,
         super::health::health,
         openapi

@@ -4,7 +4,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cellar_core::api::{Problem, ProblemKind};
 use cellar_core::append::{InvalidRequest, Refusal};
-use cellar_engine::logs::{LogError, UploadFault};
+use cellar_engine::logs::{ImportFault, LogError, UploadFault};
 
 /// Seconds after which a temporary failure may be tried again.
 const RETRY_AFTER_S: &str = "1";
@@ -69,11 +69,24 @@ impl From<LogError> for Failure {
             LogError::UnknownSheet { .. } => Self::new(ProblemKind::UnknownSheet, text),
             LogError::Upload(UploadFault::TooLong { .. }) => Self::new(ProblemKind::TooLarge, text),
             LogError::Upload(_) => Self::new(ProblemKind::UploadRefused, text),
+            LogError::Import(fault) => Self::new(import_kind(&fault), text),
             LogError::Roll(_) => unavailable(&text),
             LogError::Corrupt { .. } | LogError::Snapshot(_) => internal(&text),
             LogError::Store(error) if error.temporary => unavailable(&text),
             LogError::Store(_) => internal(&text),
         }
+    }
+}
+
+/// What a client does about it: send less, upload and check again, or give up.
+fn import_kind(fault: &ImportFault) -> ProblemKind {
+    match fault {
+        ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::Unprocessable,
+        ImportFault::TooMany { .. } | ImportFault::TooLarge { .. } => ProblemKind::TooLarge,
+        ImportFault::Missing { .. }
+        | ImportFault::Unchecked { .. }
+        | ImportFault::TooOld { .. } => ProblemKind::ImportIncomplete,
+        ImportFault::Unreadable { .. } | ImportFault::Index { .. } => ProblemKind::ImportRefused,
     }
 }
 
@@ -116,6 +129,7 @@ impl From<InvalidRequest> for Failure {
 #[cfg(test)]
 mod tests {
     use cellar_core::position::Position;
+    use cellar_core::snapshot::level::ChunkHash;
     use cellar_engine::ports::PortError;
 
     use super::*;
@@ -140,6 +154,10 @@ mod tests {
             (LogError::UnknownSheet { sheet: "x".into() }, 404),
             (LogError::Upload(UploadFault::TooLong { bytes: 9 }), 413),
             (LogError::Upload(UploadFault::Other), 422),
+            (LogError::Import(ImportFault::Nothing), 422),
+            (LogError::Import(ImportFault::TooMany { objects: 257 }), 413),
+            (LogError::Import(ImportFault::Missing { hash: ChunkHash([0; 32]) }), 422),
+            (LogError::Import(ImportFault::Index { why: "x".into() }), 422),
         ] {
             let failure = Failure::from(error);
             assert!(!failure.problem.detail.contains("secret"));

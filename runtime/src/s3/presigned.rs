@@ -27,6 +27,8 @@ impl S3Blobs {
             .key(grant.key.as_str())
             .content_length(length)
             .checksum_sha256(encode_sha256(&grant.sha256))
+            .set_content_type(grant.content_type.clone())
+            .set_content_encoding(grant.content_encoding.clone())
             .if_none_match("*")
             .tagging(format!("{STATE_TAG}={STATE_PENDING}"))
             .presigned(config(grant.valid_s, now_s)?)
@@ -87,10 +89,24 @@ mod tests {
         let client = client_for_endpoint("http://127.0.0.1:1", "key", "secret");
         let blobs = S3Blobs::new("bucket".to_owned(), client, Arc::default());
         let key = BlobKey::new("uploads/a").unwrap();
-        let grant = UploadGrant { key, length: 5, sha256: [0; 32], valid_s: 900 };
+        let grant = UploadGrant {
+            key,
+            length: 5,
+            sha256: [0; 32],
+            content_type: Some("text/plain".to_owned()),
+            content_encoding: Some("zstd".to_owned()),
+            valid_s: 900,
+        };
         let signed = blobs.presign_put(&grant, 1_795_246_133).await.unwrap();
         let names: Vec<&str> = signed.headers.iter().map(|(name, _)| name.as_str()).collect();
-        for name in ["content-length", "if-none-match", "x-amz-checksum-sha256", "x-amz-tagging"] {
+        for name in [
+            "content-encoding",
+            "content-length",
+            "content-type",
+            "if-none-match",
+            "x-amz-checksum-sha256",
+            "x-amz-tagging",
+        ] {
             assert!(names.contains(&name), "{name} is not sent");
         }
         let parameter = signed.url.split("X-Amz-SignedHeaders=").nth(1).unwrap();

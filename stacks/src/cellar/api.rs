@@ -1,9 +1,9 @@
 //! The function that serves the API, and what it may do.
 
 use cellar_core::environment;
-use cellar_core::schema::{ARCHIVE_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
+use cellar_core::schema::{ARCHIVE_PREFIX, CHUNKS_PATTERN, SHEETS_PREFIX, UPLOADS_PREFIX};
 
-use super::permissions::{self, below};
+use super::permissions::{self, below, like};
 use super::storage::{CORS_MAX_AGE_S, Storage};
 use super::{suppressions, token_keys};
 use crate::config::{Architecture, Config};
@@ -66,7 +66,8 @@ fn request_timeout_ms(config: &Config) -> u32 {
 }
 
 /// What the API does today, and no more: no update or delete in the tables, and in the bucket only
-/// large entries; it reads archived segments and snapshots (design `2-log.md` §4, §6).
+/// large entries and chunks of imports; it reads archived segments and snapshots (design `2-log.md`
+/// §4, §6, `3-snapshots.md` §8).
 fn role(storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     // PutItem is also what a transaction of puts needs.
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
@@ -87,13 +88,19 @@ fn role(storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     // Only an operator archives: the API reads what was purged from the table.
     let archive =
         Statement::allow("Archive", ["s3:GetObject"], [below(&storage.bucket, ARCHIVE_PREFIX)]);
+    // As for uploads. A check may write a chunk again, but no role of the API writes a root.
+    let chunks = Statement::allow(
+        "Chunks",
+        ["s3:DeleteObjectTagging", "s3:GetObjectTagging", "s3:PutObject", "s3:PutObjectTagging"],
+        [like(&storage.bucket, CHUNKS_PATTERN)],
+    );
     let sheets =
         Statement::allow("Sheets", ["s3:GetObject"], [below(&storage.bucket, SHEETS_PREFIX)]);
     let readable = [ARCHIVE_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
     let missing = permissions::tell_missing(&storage.bucket, &readable);
     Role::assumed_by(Service::Lambda)
         .policy("tables", [entries, segments])
-        .policy("bucket", [uploads, archive, sheets, missing])
+        .policy("bucket", [uploads, archive, chunks, sheets, missing])
         .policy("logs", [permissions::own_logs(logs)])
         .policy("traces", [permissions::traces()])
 }

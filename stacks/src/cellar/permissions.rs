@@ -11,6 +11,11 @@ pub(super) fn below(bucket: &Handle<Bucket>, prefix: &str) -> Expression {
     Expression::concatenation([bucket.arn(), format!("/{prefix}*").into()])
 }
 
+/// The objects of a bucket whose keys are like this; `*` stands for anything.
+pub(super) fn like(bucket: &Handle<Bucket>, pattern: &str) -> Expression {
+    Expression::concatenation([bucket.arn(), format!("/{pattern}").into()])
+}
+
 /// Without the right to list, S3 answers 403 to a request for what is not there, and not 404.
 pub(super) fn tell_missing(bucket: &Handle<Bucket>, prefixes: &[&str]) -> Statement {
     let prefixes: Vec<String> = prefixes.iter().map(|prefix| format!("{prefix}*")).collect();

@@ -9,7 +9,8 @@ use crate::constructs::{
 };
 use crate::stack::{Handle, Stack, SynthesisError};
 
-/// Days after which an upload that was never completed disappears (design `2-log.md` §4).
+/// Days after which an upload that was never completed, or a chunk of an import that was never
+/// checked, disappears (design `2-log.md` §4).
 const PENDING_UPLOAD_DAYS: u32 = 3;
 /// Days that a replaced or deleted object can still be brought back.
 const NONCURRENT_VERSION_DAYS: u32 = 30;
@@ -78,8 +79,9 @@ fn bucket(config: &Config) -> Bucket {
     bucket.cors(BucketCors {
         origins: config.cors_origins.clone(),
         methods: owned(&["GET", "HEAD", "PUT"]),
-        // What a presigned upload signs (design `2-log.md` §4).
+        // What a presigned upload signs (design `2-log.md` §4, `3-snapshots.md` §8).
         request_headers: owned(&[
+            "content-encoding",
             "content-type",
             "if-none-match",
             "range",

@@ -24,6 +24,11 @@ fn below(prefix: &str) -> Value {
     json!([{"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, format!("/{prefix}/*")]]}])
 }
 
+/// The objects whose keys are like this.
+fn like(pattern: &str) -> Value {
+    json!([{"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, format!("/{pattern}")]]}])
+}
+
 /// What every function does without a line of code: Lambda writes its logs and its traces.
 fn by_lambda(log_group: &str) -> [Use; 2] {
     [
@@ -77,7 +82,21 @@ fn api() -> Vec<Use> {
         ),
         // `Blobs::get` of `read_archive`: a segment that was purged.
         ("Archive", below("archive"), &["s3:GetObject"]),
-        // `Blobs::get` of a read through a snapshot; `Blobs::presign_get`: chunks for clients.
+        (
+            "Chunks",
+            like("sheets/*/chunks/*"),
+            &[
+                // `Blobs::keep`: a chunk of an import that was checked.
+                "s3:DeleteObjectTagging",
+                // `Blobs::pending`: a chunk of an index that another names.
+                "s3:GetObjectTagging",
+                // `Blobs::presign_put` and the tag that it signs; `Blobs::put`: an old chunk, again.
+                "s3:PutObject",
+                "s3:PutObjectTagging",
+            ],
+        ),
+        // `Blobs::get` of a read through a snapshot and of a check; `Blobs::presign_get`: chunks for
+        // clients.
         ("Sheets", below("sheets"), &["s3:GetObject"]),
         // No call: it makes `Blobs::get` and `keep` tell what is not there from what is forbidden.
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),

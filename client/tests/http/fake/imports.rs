@@ -26,9 +26,14 @@ pub(crate) struct StoredChunk {
     pub(crate) kept: bool,
 }
 
-/// What is missing, or not as it should be.
+/// What is not as it should be.
 fn refused(why: impl Into<String>) -> Problem {
-    Problem::new(ProblemKind::Unprocessable, why.into())
+    Problem::new(ProblemKind::ImportRefused, why)
+}
+
+/// What is missing, or not checked.
+fn incomplete(why: impl Into<String>) -> Problem {
+    Problem::new(ProblemKind::ImportIncomplete, why)
 }
 
 impl Inner {
@@ -99,14 +104,15 @@ impl Inner {
             return Err(refused("too many objects"));
         }
         for tile in &children.tiles {
-            let (hash, bytes) = self.unpacked(&named(tile))?;
-            chunk::decode(&bytes).map_err(|_| refused("no tile"))?;
+            let (hash, bytes) = self.unpacked(&named(&tile.chunk))?;
+            let decoded = chunk::decode(&bytes).map_err(|_| refused("no tile"))?;
+            tile.check(&decoded).map_err(|why| refused(why.to_string()))?;
             self.keep(hash);
         }
-        let Children { parts, stripes, rows, .. } = children;
-        for child in parts.iter().chain(stripes).chain(rows) {
-            if !self.chunks.get(&child.hash).is_some_and(|chunk| chunk.kept) {
-                return Err(refused(format!("check {} first", child.hash)));
+        for child in &children.index {
+            let hash = child.chunk.hash;
+            if !self.chunks.get(&hash).is_some_and(|chunk| chunk.kept) {
+                return Err(incomplete(format!("check {hash} first")));
             }
         }
         Ok(u32::try_from(children.count()).unwrap())
@@ -131,7 +137,7 @@ impl Inner {
 
     fn unpacked(&self, chunk: &UploadedChunk) -> Result<(ChunkHash, Vec<u8>), Problem> {
         let hash: ChunkHash = chunk.hash.parse().unwrap();
-        let missing = || refused(format!("{hash} is not there: upload it again"));
+        let missing = || incomplete(format!("{hash} is not there: upload it again"));
         let stored = self.chunks.get(&hash).ok_or_else(missing)?;
         assert_eq!(stored.stored.len(), usize::try_from(chunk.bytes).unwrap());
         Ok((hash, unpack(hash, &stored.stored, Bounds::CHUNK).unwrap()))

@@ -3,26 +3,13 @@
 
 use super::check::{check_chunk, check_stripes};
 use super::pack::pack_stripes;
-use super::{IndexChunk, Indexed, IndexedTile, Kept, PackedSheet, RowIndex, SheetMoves, Stripes};
+use super::{IndexChunk, Kept, PackedSheet, SheetMoves, Stripes};
 use crate::operation::{ImportIndex, ImportSheet};
 use crate::snapshot::SnapshotError;
 use crate::snapshot::cbor::{self, Kind};
-use crate::snapshot::level::{ChunkRef, StoredTile, Stripe};
+use crate::snapshot::level::Stripe;
 use crate::snapshot::packed::PackedObject;
 use crate::snapshot::packer::{PackLimits, Packer};
-
-/// What an index refers to directly, and what each of them must be.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Children {
-    /// Chunks of cells.
-    pub tiles: Vec<ChunkRef>,
-    /// Chunks of the index: lists of parts.
-    pub parts: Vec<ChunkRef>,
-    /// Chunks of the index: stripes.
-    pub stripes: Vec<ChunkRef>,
-    /// Chunks of the index: tiles of one stripe.
-    pub rows: Vec<ChunkRef>,
-}
 
 /// Packs the index of a sheet whose tiles are chunks: what its log entry holds, and the chunks to
 /// store before it, those first that others refer to. The same stripes always give the same.
@@ -80,20 +67,6 @@ impl Stripes {
         Ok(stripes)
     }
 
-    /// What it refers to.
-    ///
-    /// # Errors
-    /// [`SnapshotError::Shape`] if a tile of it is no chunk.
-    pub fn children(&self) -> Result<Children, SnapshotError> {
-        let mut children = Children::default();
-        match self {
-            Self::Inline(stripes) => children.stripes_of(stripes)?,
-            Self::Parts(parts) => children.stripes.extend(parts.items()),
-            Self::Chunk(chunk) => children.parts.push(*chunk),
-        }
-        Ok(children)
-    }
-
     fn check(&self) -> Result<(), SnapshotError> {
         match self {
             Self::Inline(stripes) => check_stripes(stripes),
@@ -103,67 +76,12 @@ impl Stripes {
     }
 }
 
-impl IndexChunk {
-    /// What it refers to; `None` if it is no chunk of an index of tiles.
-    ///
-    /// # Errors
-    /// [`SnapshotError::Shape`] if a tile of it is no chunk.
-    pub fn children(&self) -> Result<Option<Children>, SnapshotError> {
-        let mut children = Children::default();
-        match self {
-            Self::Moves(_) => return Ok(None),
-            Self::Parts(parts) => children.stripes.extend(parts.items()),
-            Self::Stripes(stripes) => children.stripes_of(stripes)?,
-            Self::Tiles(tiles) => children.tiles_of(tiles)?,
-        }
-        Ok(Some(children))
-    }
-}
-
-impl Children {
-    fn stripes_of(&mut self, stripes: &Indexed<RowIndex>) -> Result<(), SnapshotError> {
-        stripes.items().iter().try_for_each(|rows| match rows {
-            RowIndex::Tiles(tiles) => self.tiles_of(tiles),
-            RowIndex::Parts(parts) => {
-                self.rows.extend(parts.items());
-                Ok(())
-            }
-        })
-    }
-
-    fn tiles_of(&mut self, tiles: &Indexed<IndexedTile>) -> Result<(), SnapshotError> {
-        const INLINE: SnapshotError = SnapshotError::Shape("a tile of an import is no chunk");
-        for tile in tiles.items() {
-            match &tile.stored {
-                StoredTile::Chunk(chunk) => self.tiles.push(*chunk),
-                StoredTile::Inline(_) => return Err(INLINE),
-            }
-        }
-        Ok(())
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        let Self { tiles, parts, stripes, rows } = self;
-        [tiles, parts, stripes, rows].iter().map(|chunks| chunks.len()).sum()
-    }
-
-    /// Bytes of all of them, as stored.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        let Self { tiles, parts, stripes, rows } = self;
-        let all = [tiles, parts, stripes, rows].into_iter().flatten();
-        all.map(|chunk| u64::from(chunk.bytes)).sum()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::{chunk_of, span};
     use super::*;
     use crate::operation::Span;
-    use crate::snapshot::level::TilePlace;
+    use crate::snapshot::level::{StoredTile, TilePlace};
     use crate::snapshot::packed::{Bounds, unpack};
 
     fn stripes(tiles: u32) -> Vec<Stripe> {

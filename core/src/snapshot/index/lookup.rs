@@ -99,7 +99,7 @@ fn stripes_of(places: Places) -> Vec<Stripe> {
     stripes
 }
 
-const NOT_ITS_PART: SnapshotError =
+pub(super) const NOT_ITS_PART: SnapshotError =
     SnapshotError::Shape("a chunk of an index is another than what refers to it says");
 
 /// A walk down the index: what it found, and what it could not see.

@@ -13,6 +13,7 @@
 
 mod axis_index;
 mod check;
+mod children;
 mod chunk;
 mod import;
 mod indexed;
@@ -23,8 +24,9 @@ pub(crate) mod tests;
 
 pub use axis_index::{AxisIndex, Pair};
 pub(super) use check::{check_chunk, ensure};
+pub use children::{ChildIndex, ChildPart, ChildTile, Children};
 pub use chunk::IndexChunk;
-pub use import::{Children, pack_import, pack_import_apart};
+pub use import::{pack_import, pack_import_apart};
 pub use indexed::Indexed;
 pub use lookup::{Fetched, Loaded, Places};
 pub use pack::pack_level;

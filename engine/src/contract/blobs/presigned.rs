@@ -9,6 +9,8 @@ use cellar_core::limits::MAX_PRESIGNED_S;
 
 const BYTES: &[u8] = b"what was granted";
 const VALID_S: u64 = 300;
+const MEDIA_TYPE: &str = "application/vnd.cellar.test";
+const ENCODING: &str = "zstd";
 /// The name of a URL's parameter with its signature, in AWS's URLs.
 const SIGNATURE: &str = "X-Amz-Signature=";
 const EXPIRES: &str = "X-Amz-Expires=";
@@ -54,6 +56,8 @@ pub enum Tampering {
     LongerExpiry,
     /// One of the signed headers is left out.
     MissingHeader,
+    /// Another media type, or another encoding: a browser would read other bytes.
+    OtherMeaning,
     /// An upload that would not disappear by itself.
     OtherTag,
     /// A header with a meaning for the store that nobody signed.
@@ -64,7 +68,7 @@ pub enum Tampering {
 
 impl Tampering {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::OtherBytes,
         Self::OtherLength,
         Self::OtherChecksum,
@@ -73,6 +77,7 @@ impl Tampering {
         Self::Expired,
         Self::LongerExpiry,
         Self::MissingHeader,
+        Self::OtherMeaning,
         Self::OtherTag,
         Self::AddedHeader,
         Self::OtherSignature,
@@ -100,7 +105,14 @@ fn now_s() -> u64 {
 
 fn grant(key: &BlobKey) -> UploadGrant {
     let length = BYTES.len() as u64;
-    UploadGrant { key: key.clone(), length, sha256: sha256(BYTES), valid_s: VALID_S }
+    UploadGrant {
+        key: key.clone(),
+        length,
+        sha256: sha256(BYTES),
+        content_type: Some(MEDIA_TYPE.to_owned()),
+        content_encoding: Some(ENCODING.to_owned()),
+        valid_s: VALID_S,
+    }
 }
 
 /// The request as an HTTP client sends it.
@@ -133,8 +145,12 @@ where
     assert_eq!(stored(blobs, &key).await.as_deref(), Some(BYTES));
     let inspected = blobs.inspect(&key).await.ok().flatten();
     let pending = inspected.as_ref().is_some_and(|inspected| inspected.pending);
-    let checksum = inspected.and_then(|inspected| inspected.head.sha256);
+    let head = inspected.map(|inspected| inspected.head);
+    let checksum = head.as_ref().and_then(|head| head.sha256);
     assert!(pending && checksum == Some(sha256(BYTES)), "no checksum or tag was stored");
+    let meaning = head.map(|head| (head.content_type, head.content_encoding));
+    let signed = (Some(MEDIA_TYPE.to_owned()), Some(ENCODING.to_owned()));
+    assert_eq!(meaning, Some(signed), "what the bytes are was not stored");
     // Even the very same request, in time: it may be a replay after the upload was completed.
     assert!(blobs.keep(&key).await.is_ok());
     assert_eq!(send(request).await.status, 412);
@@ -191,6 +207,10 @@ fn tampered(tampering: Tampering, right: &UrlRequest) -> Vec<UrlRequest> {
             url(right.url.replace(&format!("{EXPIRES}{VALID_S}"), &format!("{EXPIRES}900")))
         }
         Tampering::MissingHeader => (0..right.headers.len()).map(|at| without(right, at)).collect(),
+        Tampering::OtherMeaning => vec![
+            with_header(right, "content-type", "text/html"),
+            with_header(right, "content-encoding", "gzip"),
+        ],
         Tampering::OtherTag => vec![with_header(right, "x-amz-tagging", "state=kept")],
         Tampering::AddedHeader => vec![with_header(right, "x-amz-meta-added", "1")],
         Tampering::OtherSignature => url(other_signature(&right.url)),

@@ -2,6 +2,7 @@
 
 mod changes;
 mod formats;
+mod imports;
 mod positions;
 mod stale;
 mod undo;
@@ -14,7 +15,7 @@ use crate::memory::{MemoryBlobs, MemoryTables};
 use crate::ports::{CreateOutcome, Page, PutOutcome};
 use async_trait::async_trait;
 use cellar_core::a1::Rectangle;
-use cellar_core::append::{NewMutation, Refusal, Request};
+use cellar_core::append::{Appended, NewMutation, Refusal, Request};
 use cellar_core::cell::Value;
 use cellar_core::entry::{Content, Entry, FIRST_EPOCH, Header};
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};

@@ -1,0 +1,187 @@
+//! Imports that get through, whatever is lost on the way, and once.
+
+use cellar_core::limits::IMPORT_CHECKS_AT_ONCE;
+
+use super::*;
+
+#[tokio::test]
+async fn a_sheet_is_uploaded_checked_appended_and_read() {
+    // All in the operation; tiles of tall stripes in parts; stripes in parts; a list of parts.
+    let mut kinds = Vec::new();
+    for (stripes, tiles, limits) in [(2, 3, FLAT), (1, 9, DEEP), (9, 1, DEEP), (9, 9, DEEP)] {
+        let (world, sheet) = (World::new().await, Sheet::new(stripes, tiles, limits));
+        kinds.extend(sheet.chunks.iter().map(kind));
+        world.upload_all(&sheet).await;
+        world.check_all(&sheet).await.unwrap();
+        let appended = world.append(vec![sheet.operation()]).await.unwrap();
+        assert_eq!(appended.results[0].position, Some(at(0, 1)));
+        assert_eq!(world.shown().await, sheet.numbers(), "{stripes} stripes of {tiles} tiles");
+        for object in sheet.objects() {
+            assert_eq!(world.pending(object.chunk.hash).await, Some(false));
+        }
+        // Before it, the sheet was not there.
+        let query = CellsQuery { sheet: SheetName::Number(SHEET), ..everything(Some(at(0, 0))) };
+        let before = world.logs.cells(log(), &query).await;
+        assert_eq!(before, Err(LogError::UnknownSheet { sheet: "1".to_owned() }));
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    assert_eq!(kinds, ["parts", "stripes", "tiles"]);
+}
+
+pub(super) fn kind(object: &PackedObject) -> &'static str {
+    use cellar_core::snapshot::packed::unpack;
+    let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+    match IndexChunk::decode(&bytes).unwrap() {
+        IndexChunk::Moves(_) => "moves",
+        IndexChunk::Parts(_) => "parts",
+        IndexChunk::Stripes(_) => "stripes",
+        IndexChunk::Tiles(_) => "tiles",
+    }
+}
+
+#[tokio::test]
+async fn any_request_to_the_store_may_be_lost_or_sent_twice() {
+    let sheet = Sheet::new(3, 3, DEEP);
+    let (mut call, mut last) = (0, 1);
+    while call < last {
+        for fault in [Fault::Before, Fault::ReplyLost] {
+            let world = World::with_fault(call, fault).await;
+            world.upload_all(&sheet).await;
+            // Everything twice, too.
+            for _ in 0..2 {
+                world.check_all(&sheet).await.unwrap();
+            }
+            let first = world.append(vec![sheet.operation()]).await.unwrap();
+            let again = world.append(vec![sheet.operation()]).await.unwrap();
+            assert_eq!(again.results[0].position, first.results[0].position);
+            assert!(again.results[0].duplicate && !first.results[0].duplicate);
+            last = world.blobs.calls();
+            // A read is not what fails here.
+            if call < last {
+                assert_eq!(world.shown().await, sheet.numbers());
+            }
+        }
+        call += 1;
+    }
+    assert!(last > 50, "{last} requests, each of which failed once");
+}
+
+#[tokio::test]
+async fn a_repeat_is_found_in_the_log_though_its_chunks_are_gone() {
+    let (world, sheet) = (World::new().await, Sheet::new(1, 3, FLAT));
+    world.upload_all(&sheet).await;
+    let two = || vec![sheet.operation(), sheet.operation_for(SheetId(2))];
+    let first = world.append(two()).await.unwrap();
+    for object in sheet.objects() {
+        world.delete(object.chunk.hash).await;
+    }
+    let calls = world.blobs.calls();
+    for logs in [&world.logs, &world.another()] {
+        let again = logs.append(import_request(two(), Position::FIRST)).await.unwrap();
+        assert!(again.results.iter().all(|result| result.duplicate), "{again:?}");
+        assert_eq!(again.results[1].position, first.results[1].position);
+    }
+    assert_eq!(world.blobs.calls(), calls, "nothing was looked at");
+    // What comes behind it in the same request is new.
+    let three = [two(), vec![sheet.operation_for(SheetId(3))]].concat();
+    for logs in [&world.logs, &world.another()] {
+        let behind = logs.append(import_request(three.clone(), Position::FIRST)).await;
+        assert!(matches!(fault(behind), ImportFault::Missing { .. }));
+    }
+    // And so is the first mutation of somebody else.
+    let other = NewMutation { id: 1, base: Position::FIRST, operation: sheet.operation() };
+    let other = Request::new(log(), ClientKey([2; 8]), None, FIRST_EPOCH, 0, vec![other]).unwrap();
+    assert!(matches!(fault(world.logs.append(other).await), ImportFault::Missing { .. }));
+    assert_eq!(world.head().await, at(0, 1));
+}
+
+#[tokio::test]
+async fn what_the_client_knows_to_be_in_the_log_is_not_looked_at() {
+    let (world, sheet) = (World::new().await, Sheet::new(1, 1, FLAT));
+    world.upload_all(&sheet).await;
+    world.append(vec![sheet.operation()]).await.unwrap();
+    world.delete(sheet.tiles[0].chunk.hash).await;
+    let base = at(0, 1);
+    let mutation = NewMutation { id: 1, base, operation: sheet.operation() };
+    let request =
+        Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, 1, vec![mutation]).unwrap();
+    assert!(world.logs.append(request).await.unwrap().results[0].duplicate);
+}
+
+#[tokio::test]
+async fn what_a_worker_on_snapshots_has_stored_counts_as_kept() {
+    let (world, sheet) = (World::new().await, Sheet::new(3, 3, DEEP));
+    for object in sheet.objects() {
+        world.put(object).await;
+        assert_eq!(world.upload_as(object.chunk.hash, &object.stored).await, 412);
+    }
+    world.append(vec![sheet.operation()]).await.unwrap();
+    assert_eq!(world.shown().await, sheet.numbers());
+}
+
+#[tokio::test]
+async fn an_old_object_is_written_again_before_it_is_named() {
+    let (world, sheet) = (World::new().await, Sheet::new(1, 9, DEEP));
+    world.upload_all(&sheet).await;
+    let (tile, part) = (sheet.tiles[0].chunk.hash, &sheet.chunks[0]);
+    let uploaded_s = world.modified_s(tile).await;
+    world.age_s(MAX_UPLOAD_AGE_S);
+    world.check_all(&sheet).await.unwrap();
+    assert_eq!(world.modified_s(tile).await, uploaded_s, "a day is not old");
+    world.age_s(1);
+    let later_s = uploaded_s + MAX_UPLOAD_AGE_S + 1;
+    // Kept or not, what was checked then is not enough now.
+    let hash = sheet.chunks.last().unwrap().chunk.hash;
+    assert_eq!(fault(world.append(vec![sheet.operation()]).await), ImportFault::TooOld { hash });
+    world.check(part.chunk).await.unwrap();
+    for renewed in [tile, part.chunk.hash] {
+        assert_eq!(world.modified_s(renewed).await, later_s);
+        assert_eq!(world.pending(renewed).await, Some(false));
+    }
+    world.check_all(&sheet).await.unwrap();
+    world.append(vec![sheet.operation()]).await.unwrap();
+    assert_eq!(world.shown().await, sheet.numbers());
+    // As it would be stored by a worker.
+    let Got::Found { head, bytes } =
+        world.blobs.memory.get(&super::key(tile), u64::MAX).await.unwrap()
+    else {
+        panic!("it is gone")
+    };
+    let expected = stored_by_worker(&sheet.tiles[0]);
+    assert_eq!(
+        (head.content_type, head.content_encoding),
+        (expected.content_type, expected.content_encoding)
+    );
+    assert_eq!(bytes, expected.bytes);
+}
+
+#[tokio::test]
+async fn an_old_object_that_is_still_pending_is_kept_by_writing_it_again() {
+    let (world, sheet) = (World::new().await, Sheet::new(1, 2, FLAT));
+    world.upload_all(&sheet).await;
+    world.age_s(MAX_UPLOAD_AGE_S + 1);
+    world.append(vec![sheet.operation()]).await.unwrap();
+    for object in sheet.objects() {
+        assert_eq!(world.pending(object.chunk.hash).await, Some(false));
+    }
+}
+
+#[tokio::test]
+async fn no_more_objects_than_allowed_are_read_at_the_same_time() {
+    let (world, sheet) = (World::new().await, Sheet::new(1, 40, FLAT));
+    world.upload_all(&sheet).await;
+    world.append(vec![sheet.operation()]).await.unwrap();
+    assert_eq!(world.blobs.most_running(), IMPORT_CHECKS_AT_ONCE);
+}
+
+#[tokio::test]
+async fn a_tile_in_many_places_is_read_once() {
+    let (world, same) = (World::new().await, tile(7));
+    let tiles = (0..20).map(|at| place(at * ROWS, same.chunk)).collect();
+    let sheet = Sheet::of(vec![Stripe { columns: columns(0), tiles }], FLAT);
+    world.upload(&same).await;
+    let before = world.blobs.calls();
+    world.append(vec![sheet.operation()]).await.unwrap();
+    assert_eq!(world.blobs.calls() - before, 2, "read and kept");
+}

@@ -1,0 +1,247 @@
+//! Imports over the store in memory: what is kept and appended, and everything that is not.
+
+mod appends;
+mod faulty_blobs;
+mod refusals;
+
+use bytes::Bytes;
+use cellar_core::axis_map::{Axis, AxisMap};
+use cellar_core::limits::{MAX_UPLOAD_AGE_S, MIN_STRIPE_COLUMNS};
+use cellar_core::operation::{ImportIndex, ImportSheet, Span};
+use cellar_core::snapshot::PackLimits;
+use cellar_core::snapshot::chunk;
+use cellar_core::snapshot::index::{IndexChunk, Stripes, pack_level};
+use cellar_core::snapshot::keys::chunk_key;
+use cellar_core::snapshot::level::{
+    ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, Stripe, TilePlace,
+};
+use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
+use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
+use cellar_core::workbook::Extent;
+
+use super::*;
+use crate::contract::UrlRequest;
+use crate::memory::ManualClock;
+use crate::ports::{BlobKey, Got, NewBlob};
+use crate::sha256::sha256;
+use faulty_blobs::FaultyBlobs;
+
+/// Rows of a tile.
+const ROWS: u32 = 10;
+const SHEET: SheetId = SheetId(1);
+/// So little stays together that a few tiles have every kind of chunk above them.
+const DEEP: PackLimits = PackLimits { inline_bytes: 60, inline_total_bytes: 60, chunk_bytes: 150 };
+/// As [`DEEP`], but the list of parts is in the operation.
+const FLAT: PackLimits =
+    PackLimits { inline_bytes: 4_096, inline_total_bytes: 4_096, chunk_bytes: 4_096 };
+
+/// A tile of one cell, a number, in its last row.
+fn tile(number: u32) -> PackedObject {
+    let mut column = TileColumn::new(0);
+    column.values.push(ROWS - 1, TileValue::Number(number.into()));
+    packed_tile(&Tile { columns: vec![column] })
+}
+
+fn packed_tile(tile: &Tile) -> PackedObject {
+    pack(&chunk::encode(tile).unwrap(), Bounds::CHUNK).unwrap()
+}
+
+fn place(row: u32, chunk: ChunkRef) -> TilePlace {
+    let rows = Span { first: row, count: ROWS };
+    TilePlace { rows, cells: 1, stored: StoredTile::Chunk(chunk) }
+}
+
+fn columns(number: u32) -> Span {
+    Span { first: number * MIN_STRIPE_COLUMNS, count: MIN_STRIPE_COLUMNS }
+}
+
+/// A sheet that is to be imported.
+#[derive(Clone)]
+struct Sheet {
+    tiles: Vec<PackedObject>,
+    /// The chunks of its index, in the order in which they are checked.
+    chunks: Vec<PackedObject>,
+    stripes: Stripes,
+    rows: u32,
+    columns: u32,
+}
+
+impl Sheet {
+    /// One of so many stripes, of so many tiles each.
+    fn new(stripes: u32, tiles: u32, limits: PackLimits) -> Self {
+        let objects: Vec<PackedObject> = (0..stripes * tiles).map(tile).collect();
+        let stripe = |number: u32| {
+            let tiles = (0..tiles).map(|at| {
+                place(at * ROWS, objects[usize::try_from(number * tiles + at).unwrap()].chunk)
+            });
+            Stripe { columns: columns(number), tiles: tiles.collect() }
+        };
+        let mut sheet = Self::of((0..stripes).map(stripe).collect(), limits);
+        sheet.tiles = objects;
+        (sheet.rows, sheet.columns) = (tiles * ROWS, stripes * MIN_STRIPE_COLUMNS);
+        sheet
+    }
+
+    /// One of these stripes.
+    fn of(stripes: Vec<Stripe>, limits: PackLimits) -> Self {
+        let (rows, columns) = (AxisMap::identity(Axis::Rows), AxisMap::identity(Axis::Columns));
+        let (value_clears, format_clears) = (vec![], vec![]);
+        let sheet =
+            LevelSheet { sheet: SHEET, rows, columns, value_clears, format_clears, stripes };
+        let (mut packed, chunks) = pack_level(&Level { sheets: vec![sheet] }, limits).unwrap();
+        let stripes = packed.sheets.remove(0).stripes;
+        Self { tiles: vec![], chunks, stripes, rows: 100, columns: 100 }
+    }
+
+    fn operation(&self) -> Operation {
+        self.operation_for(SHEET)
+    }
+
+    fn operation_for(&self, sheet: SheetId) -> Operation {
+        Operation::ImportSheet(ImportSheet {
+            sheet,
+            name: "Imported".to_owned(),
+            replaces: None,
+            extent: Extent { rows: self.rows, columns: self.columns },
+            cells: 1,
+            index: ImportIndex::new(self.stripes.clone()).unwrap(),
+        })
+    }
+
+    fn objects(&self) -> impl Iterator<Item = &PackedObject> {
+        self.tiles.iter().chain(&self.chunks)
+    }
+
+    /// The numbers in its tiles, in the order in which they are read.
+    fn numbers(&self) -> Vec<String> {
+        let stripes = self.columns / MIN_STRIPE_COLUMNS;
+        let tiles = self.rows / ROWS;
+        let by_row = (0..tiles).flat_map(|at| (0..stripes).map(move |s| s * tiles + at));
+        by_row.map(|number| number.to_string()).collect()
+    }
+}
+
+/// A spreadsheet that somebody imports into.
+struct World {
+    tables: Arc<MemoryTables>,
+    blobs: Arc<FaultyBlobs>,
+    clock: Arc<ManualClock>,
+    logs: Logs,
+}
+
+impl World {
+    async fn new() -> Self {
+        Self::with_fault(u64::MAX, Fault::Before).await
+    }
+
+    async fn with_fault(faulty_call: u64, fault: Fault) -> Self {
+        let clock = Arc::new(ManualClock::at(1_795_246_133_000));
+        let blobs = Arc::new(FaultyBlobs::new(clock.clone(), faulty_call, fault));
+        let tables = Arc::new(MemoryTables::default());
+        let logs = process(&tables, &blobs, &clock);
+        logs.create(log(), None).await.unwrap();
+        Self { tables, blobs, clock, logs }
+    }
+
+    /// Another process.
+    fn another(&self) -> Logs {
+        process(&self.tables, &self.blobs, &self.clock)
+    }
+
+    /// Uploads bytes under a name with what was granted, and gives the status.
+    async fn upload_as(&self, hash: ChunkHash, bytes: &[u8]) -> u16 {
+        let chunk = ChunkRef { hash, bytes: u32::try_from(bytes.len()).unwrap() };
+        let upload = ChunkToUpload { chunk, sha256: sha256(bytes) };
+        let granted = self.logs.grant_chunks(log(), &[upload]).await.unwrap().remove(0);
+        let mut headers = granted.headers;
+        headers.retain(|(name, _)| name != "content-length");
+        let (method, url) = (granted.method, granted.url);
+        let body = Bytes::copy_from_slice(bytes);
+        self.blobs.memory.send(&UrlRequest { method, url, headers, body }).status
+    }
+
+    async fn upload(&self, object: &PackedObject) {
+        assert_eq!(self.upload_as(object.chunk.hash, &object.stored).await, 200);
+    }
+
+    async fn upload_all(&self, sheet: &Sheet) {
+        for object in sheet.objects() {
+            self.upload(object).await;
+        }
+    }
+
+    async fn check(&self, chunk: ChunkRef) -> Result<u32, LogError> {
+        self.logs.check_chunks(log(), &[], Some(&chunk)).await
+    }
+
+    async fn check_all(&self, sheet: &Sheet) -> Result<(), LogError> {
+        for object in &sheet.chunks {
+            self.check(object.chunk).await?;
+        }
+        Ok(())
+    }
+
+    /// Appends as one client's first mutations.
+    async fn append(&self, operations: Vec<Operation>) -> Result<Appended, LogError> {
+        self.logs.append(import_request(operations, Position::FIRST)).await
+    }
+
+    /// Whether an object would disappear by itself.
+    async fn pending(&self, hash: ChunkHash) -> Option<bool> {
+        self.blobs.memory.pending(&key(hash)).await.unwrap()
+    }
+
+    async fn modified_s(&self, hash: ChunkHash) -> u64 {
+        self.blobs.memory.head(&key(hash)).await.unwrap().unwrap().modified_s
+    }
+
+    /// What a worker on snapshots does.
+    async fn put(&self, object: &PackedObject) {
+        self.blobs.memory.put(stored_by_worker(object)).await.unwrap();
+    }
+
+    async fn delete(&self, hash: ChunkHash) {
+        self.blobs.memory.delete(&key(hash)).await.unwrap();
+    }
+
+    /// Moves the clock so that what was just uploaded is so old.
+    fn age_s(&self, by_s: u64) {
+        self.clock.advance_ms(by_s * 1_000);
+    }
+
+    async fn head(&self) -> Position {
+        self.another().head(log(), None).await.unwrap().head
+    }
+
+    async fn shown(&self) -> Vec<String> {
+        let query = CellsQuery { sheet: SheetName::Number(SHEET), ..everything(None) };
+        let read = self.another().cells(log(), &query).await.unwrap();
+        read.cells.iter().map(|placed| placed.cell.text()).collect()
+    }
+}
+
+fn process(tables: &Arc<MemoryTables>, blobs: &Arc<FaultyBlobs>, clock: &Arc<ManualClock>) -> Logs {
+    let random = Arc::new(Counter::default());
+    Logs::new(tables.clone(), tables.clone(), blobs.clone(), clock.clone(), random)
+}
+
+fn import_request(operations: Vec<Operation>, base: Position) -> Request {
+    let mutations = (1..).zip(operations);
+    let mutations = mutations.map(|(id, operation)| NewMutation { id, base, operation }).collect();
+    Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, 0, mutations).unwrap()
+}
+
+fn key(hash: ChunkHash) -> BlobKey {
+    BlobKey::new(chunk_key(log(), hash)).unwrap()
+}
+
+fn stored_by_worker(object: &PackedObject) -> NewBlob {
+    crate::snapshots::new_object(key(object.chunk.hash), object.stored.clone().into())
+}
+
+fn fault<T: std::fmt::Debug>(result: Result<T, LogError>) -> ImportFault {
+    match result {
+        Err(LogError::Import(fault)) => fault,
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,116 @@
+//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`.
+
+use axum::Json;
+use axum::extract::State;
+use cellar_core::access::Need;
+use cellar_core::api::{
+    ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
+    NewChunk, Problem, ProblemKind, UploadedChunk, parse_sha256,
+};
+use cellar_core::identity::LogId;
+use cellar_core::snapshot::level::ChunkRef;
+use cellar_engine::logs::ChunkToUpload;
+
+use super::auth::Caller;
+use super::extract::{JsonBody, PathId};
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// Grants the uploads of chunks of an import, one request for each. What is not checked within a day
+/// disappears.
+#[utoipa::path(
+    post,
+    path = "/v1/spreadsheets/{id}/imports/uploads",
+    params(("id" = LogId, Path, description = "The spreadsheet")),
+    request_body = ImportUploadsRequest,
+    responses(
+        (status = 200, description = "The requests that upload them", body = ImportUploadsReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn grant(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    body: JsonBody,
+) -> Result<Json<ImportUploadsReply>, Failure> {
+    let log = caller.log(&id, Need::Write)?;
+    let request: ImportUploadsRequest = body.read()?;
+    let chunks = request.chunks.iter().map(to_upload).collect::<Result<Vec<_>, _>>()?;
+    let granted = state.logs().grant_chunks(log, &chunks).await?;
+    let uploads = granted.into_iter().map(|granted| ChunkUpload {
+        method: granted.method,
+        url: granted.url,
+        headers: granted.headers.into_iter().collect(),
+        expires: granted.expires_s,
+    });
+    Ok(Json(ImportUploadsReply { uploads: uploads.collect() }))
+}
+
+/// Checks uploaded chunks and keeps them: texts, and a chunk of an index with all chunks that it
+/// names. May be repeated.
+#[utoipa::path(
+    post,
+    path = "/v1/spreadsheets/{id}/imports/checks",
+    params(("id" = LogId, Path, description = "The spreadsheet")),
+    request_body = ImportCheckRequest,
+    responses(
+        (status = 200, description = "All of it is sound", body = ImportCheckReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+        (status = 503, description = "Repeat the request unchanged", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn check(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    body: JsonBody,
+) -> Result<Json<ImportCheckReply>, Failure> {
+    let log = caller.log(&id, Need::Write)?;
+    let request: ImportCheckRequest = body.read()?;
+    let texts = request.texts.iter().map(uploaded).collect::<Result<Vec<_>, _>>()?;
+    let index = request.index.as_ref().map(uploaded).transpose()?;
+    let checked = state.logs().check_chunks(log, &texts, index.as_ref()).await?;
+    Ok(Json(ImportCheckReply { checked }))
+}
+
+fn to_upload(new: &NewChunk) -> Result<ChunkToUpload, Failure> {
+    let sha256 = parse_sha256(&new.sha256).map_err(|error| refused(&error))?;
+    Ok(ChunkToUpload { chunk: chunk(&new.hash, new.bytes)?, sha256 })
+}
+
+fn uploaded(uploaded: &UploadedChunk) -> Result<ChunkRef, Failure> {
+    chunk(&uploaded.hash, uploaded.bytes)
+}
+
+fn chunk(hash: &str, bytes: u32) -> Result<ChunkRef, Failure> {
+    let hash =
+        hash.parse().map_err(|error: cellar_core::snapshot::keys::NotAHash| refused(&error))?;
+    Ok(ChunkRef { hash, bytes })
+}
+
+fn refused(error: &impl ToString) -> Failure {
+    Failure::new(ProblemKind::Unprocessable, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_sums_are_read_and_nothing_else_is_one() {
+        let good = NewChunk { hash: "ab".repeat(32), bytes: 7, sha256: "CD".repeat(32) };
+        let read = to_upload(&good).unwrap();
+        assert_eq!(read.chunk.hash.to_string(), good.hash);
+        assert_eq!((read.chunk.bytes, read.sha256), (7, [0xcd; 32]));
+        for bad in [
+            NewChunk { hash: "AB".repeat(32), ..good.clone() },
+            NewChunk { hash: "../x".to_owned(), ..good.clone() },
+            NewChunk { sha256: "x".repeat(64), ..good },
+        ] {
+            assert_eq!(to_upload(&bad).unwrap_err().kind(), ProblemKind::Unprocessable);
+        }
+    }
+}

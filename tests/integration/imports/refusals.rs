@@ -1,0 +1,159 @@
+//! What is refused over HTTP: what stands in the problem, and that nothing is left of it.
+
+use cellar_core::snapshot::packed::{Bounds, pack};
+use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
+use serde_json::json;
+
+use super::*;
+use crate::imports::sheet::packed_tile;
+
+async fn start() -> Importer {
+    Importer::on(TestCloud::start_without_snapshots().await).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sheet_is_appended_only_when_all_of_it_is_there_and_checked() {
+    let importer = start().await;
+    let sheet = Written::new(200, &[3, 4], 2);
+    let request =
+        importer.request(1, importer.created.head, vec![sheet.operation(1, "Sheet", None)]);
+    let append = async || refused(&importer, importer.post("entries", &request).await).await;
+    let (kind, detail) = append().await;
+    assert_eq!(kind, ProblemKind::ImportIncomplete);
+    assert!(detail.contains("upload it"), "{detail}");
+    importer.upload(&sheet.tiles).await;
+    importer.upload(&sheet.texts).await;
+    importer.upload(&sheet.chunks).await;
+    let (kind, detail) = append().await;
+    assert_eq!(kind, ProblemKind::ImportIncomplete);
+    assert!(detail.contains("was not checked"), "{detail}");
+    assert_eq!(importer.head().await, importer.created.head);
+    importer.prepare(&sheet).await;
+    importer.append(&request).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_chunks_are_refused_and_stay_pending() {
+    let importer = start().await;
+    let mut column = TileColumn::new(0);
+    column.values.push(0, TileValue::Number(1.0));
+    let tile = packed_tile(&Tile { columns: vec![column] });
+    let text = pack("a text".as_bytes(), Bounds::TEXT).unwrap();
+    let binary = pack(&[0xff; 100], Bounds::CHUNK).unwrap();
+    // The bytes of one under the name of another: what a grant allows, and a check finds.
+    let wrong = PackedObject { chunk: tile.chunk, stored: text.stored.clone() };
+    importer.upload(&[wrong.clone(), text.clone(), binary.clone()]).await;
+    let check_text = |object: &PackedObject| {
+        let bytes = u32::try_from(object.stored.len()).unwrap();
+        let chunk = UploadedChunk { hash: object.chunk.hash.to_string(), bytes };
+        ImportCheckRequest { texts: vec![chunk], index: None }
+    };
+    for object in [&wrong, &binary] {
+        let response = importer.check(&check_text(object)).await;
+        assert_eq!(refused(&importer, response).await.0, ProblemKind::ImportRefused);
+        assert_eq!(importer.pending(object).await, Some(true));
+    }
+    let response = importer.check(&of_index(&text)).await;
+    assert_eq!(refused(&importer, response).await.0, ProblemKind::ImportRefused);
+    assert_eq!(importer.checked(&check_text(&text)).await, 1);
+    assert_eq!(importer.pending(&text).await, Some(false));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_is_of_what_was_granted_and_replaces_nothing() {
+    let importer = start().await;
+    let sheet = Written::new(5, &[0, 1], 100);
+    let tile = &sheet.tiles[0];
+    let grant = importer.grant(&sheet.tiles).await.remove(0);
+    let mut other = tile.stored.clone();
+    *other.last_mut().unwrap() ^= 1;
+    assert!(importer.put(&grant, &other).await.is_client_error());
+    // As it is to be read by browsers, and no other way.
+    for (name, value) in
+        [("content-encoding", "gzip"), ("content-type", "text/html"), ("x-amz-tagging", "a=b")]
+    {
+        let mut changed = grant.clone();
+        assert!(changed.headers.insert(name.to_owned(), value.to_owned()).is_some(), "{name}");
+        assert!(importer.put(&changed, &tile.stored).await.is_client_error(), "{name}");
+        changed.headers.remove(name);
+        assert!(importer.put(&changed, &tile.stored).await.is_client_error(), "no {name}");
+    }
+    assert_eq!(importer.pending(tile).await, None);
+    assert_eq!(importer.put(&grant, &tile.stored).await, StatusCode::OK);
+    assert_eq!(importer.put(&grant, &tile.stored).await, StatusCode::PRECONDITION_FAILED);
+    importer.prepare(&sheet).await;
+    let request =
+        importer.request(1, importer.created.head, vec![sheet.operation(1, "Sheet", None)]);
+    importer.append(&request).await;
+    // A new grant for the same name, of bytes that are wrong.
+    let wrong = PackedObject { chunk: tile.chunk, stored: b"wrong".to_vec() };
+    let grant = importer.grant(std::slice::from_ref(&wrong)).await.remove(0);
+    assert_eq!(importer.put(&grant, &wrong.stored).await, StatusCode::PRECONDITION_FAILED);
+    assert_eq!(importer.pending(tile).await, Some(false));
+    let (blobs, _) = importer.cloud.blobs();
+    let head = blobs.head(&importer.key(tile.chunk.hash)).await.unwrap().unwrap();
+    assert_eq!(head.length, u64::from(tile.chunk.bytes));
+    assert_eq!(head.content_encoding.as_deref(), Some("zstd"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_requests_have_their_problems() {
+    let importer = start().await;
+    let hash = "ab".repeat(32);
+    let chunk = json!({"hash": hash, "bytes": 9, "sha256": hash});
+    let text = json!({"hash": hash, "bytes": 9});
+    let most = MAX_IMPORT_OBJECTS;
+    for (path, body, status) in [
+        ("uploads", json!({"chunks": vec![&chunk; most]}), 200),
+        ("uploads", json!({"chunks": vec![&chunk; most + 1]}), 413),
+        ("uploads", json!({"chunks": []}), 422),
+        ("uploads", json!({}), 422),
+        ("uploads", json!({"chunks": [{"hash": hash, "bytes": 0, "sha256": hash}]}), 422),
+        ("uploads", json!({"chunks": [{"hash": "x", "bytes": 9, "sha256": hash}]}), 422),
+        ("uploads", json!({"chunks": [{"hash": hash, "bytes": 9, "sha256": "x"}]}), 422),
+        ("uploads", json!({"chunks": [{"hash": hash, "bytes": 3 << 20, "sha256": hash}]}), 422),
+        ("checks", json!({}), 422),
+        ("checks", json!({"texts": vec![&text; most + 1]}), 413),
+        ("checks", json!({"texts": [text]}), 422),
+        ("checks", json!({"index": {"hash": "../roots/x", "bytes": 9}}), 422),
+        ("checks", json!({"index": text, "more": 1}), 422),
+    ] {
+        let response = importer.post(&format!("imports/{path}"), &body).await;
+        assert_eq!(response.status().as_u16(), status, "{path} {body}");
+    }
+    let index = json!({"importSheet": {
+        "sheet": 1, "name": "x", "extent": {"rows": 1, "columns": 1}, "cells": 1, "index": "AAAA",
+    }});
+    let append = json!({
+        "client": "c", "epoch": importer.created.epoch,
+        "mutations": [{"id": 1, "base": 0, "op": index}],
+    });
+    assert_eq!(importer.post("entries", &append).await.status().as_u16(), 422);
+    assert_eq!(importer.head().await, importer.created.head);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_who_may_write_there_imports() {
+    let mut importer = start().await;
+    let sheet = Written::new(2, &[0, 1], 100);
+    let chunks = vec![new_chunk(sheet.tiles[0].chunk.hash, &sheet.tiles[0].stored)];
+    let uploads = ImportUploadsRequest { chunks };
+    let checks = of_index(&sheet.tiles[0]);
+    let other = CreateRequest { nonce: "other".to_owned() };
+    let other = importer.cloud.client("alice").create(&other).await.unwrap();
+    let viewer = importer.cloud.token("alice", Role::Viewer);
+    let elsewhere = importer.cloud.token_for("alice", Role::Editor, vec![other.id]);
+    for (token, status) in [(viewer, 403), (elsewhere, 404), (String::new(), 401)] {
+        importer.token = token;
+        assert_eq!(importer.post("imports/uploads", &uploads).await.status().as_u16(), status);
+        assert_eq!(importer.post("imports/checks", &checks).await.status().as_u16(), status);
+    }
+    importer.token = importer.cloud.token("alice", Role::Owner);
+    importer.created.id = cellar_core::identity::LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]));
+    for response in [
+        importer.post("imports/uploads", &uploads).await,
+        importer.post("imports/checks", &checks).await,
+    ] {
+        assert_eq!(refused(&importer, response).await.0, ProblemKind::NotFound);
+    }
+}
