@@ -4,7 +4,7 @@
 //!   reads (design `4-sync.md` §1).
 //! - [`profile`] is the file `.cellar/profile.json`: where the API is and how to get in.
 //! - [`editor`] makes edits that survive a crash and happen at most once (design `2-log.md` §2).
-//! - [`import`] and [`export`] turn CSV into cells and back without losing a character.
+//! - [`import`] and [`export`] turn files of other programs into sheets and back, without a loss.
 //! - [`table`] shows cells on a terminal, whatever is in them.
 //! - [`report`] says what went wrong, alike in every command.
 //! - [`cli`] is the command itself.

@@ -37,7 +37,7 @@ pub struct Target {
     pub into: LogId,
     /// The sheet's name.
     pub sheet: String,
-    /// The journal ([`super::JournalKey::path`]).
+    /// The journal ([`JournalKey::path`]).
     pub journal: PathBuf,
     /// Forget the journal of an interrupted run.
     pub restart: bool,

@@ -47,7 +47,7 @@ impl Plan {
             match piece {
                 Piece::Working => {}
                 Piece::Sheet(_) => sheets += 1,
-                // Of several sheets only the names are still of interest.
+                // Only how many sheets there are is still of interest.
                 Piece::Block(_) if sheets > 1 => {}
                 Piece::Block(block) => cells.take(&block, path)?,
             }

@@ -326,7 +326,7 @@ fn check(result: &AppendedMutation, op: &Operation) -> Result<(), ImportError> {
 
 /// Whether the objects of an interrupted run may be there no longer: then all is sent again.
 fn are_gone(error: &ClientError) -> bool {
-    matches!(error.problem_kind(), Some(kind) if kind.status() == 422)
+    error.problem_kind() == Some(ProblemKind::ImportIncomplete)
 }
 
 fn nothing_imported(error: ClientError) -> ImportError {

@@ -107,8 +107,12 @@ impl<S: Sink> Reader<'_, S> {
     fn block(&mut self, block: Block) -> Result<bool, ImportError> {
         let Some((_, writer)) = &mut self.sheet else { return Ok(true) };
         let chunks = writer.push(block.tile, &chunk_of).map_err(row_too_large)?;
-        let texts = block.long_texts;
-        Ok(texts.into_iter().all(|text| self.text(&text)) && self.chunks(chunks))
+        for text in &block.long_texts {
+            if !self.text(text)? {
+                return Ok(false);
+            }
+        }
+        Ok(self.chunks(chunks))
     }
 
     fn end_sheet(&mut self) -> Result<bool, ImportError> {
@@ -124,13 +128,16 @@ impl<S: Sink> Reader<'_, S> {
         })
     }
 
-    fn text(&mut self, body: &LongBody) -> bool {
+    fn text(&mut self, body: &LongBody) -> Result<bool, ImportError> {
         if !self.is_new(ChunkHash(body.hash)) {
-            return true;
+            return Ok(true);
         }
-        // No text is longer than a chunk may be: what cannot be packed is missed when it is checked.
-        let Ok(packed) = pack(body.text.as_bytes(), Bounds::CHUNK) else { return true };
-        self.sink.put(Found::Object(Object { packed, is_text: true }))
+        let packed = pack(body.text.as_bytes(), Bounds::CHUNK).map_err(|why| {
+            let start = self.sheet.as_ref().map(|(start, _)| start);
+            let name = start.and_then(|start| start.name.clone()).unwrap_or_default();
+            ImportError::SheetTooLarge { name, why }
+        })?;
+        Ok(self.sink.put(Found::Object(Object { packed, is_text: true })))
     }
 
     fn is_new(&mut self, hash: ChunkHash) -> bool {

@@ -10,9 +10,7 @@ use cellar_core::cell::Cell;
 use cellar_core::limits::MAX_IMPORT_OBJECTS;
 use cellar_core::operation::ImportSheet;
 use cellar_core::snapshot::chunk;
-use cellar_core::snapshot::index::{
-    ChildIndex, Children, Fetched, IndexChunk, PackedLevel, PackedSheet,
-};
+use cellar_core::snapshot::index::{Children, Fetched, IndexChunk, PackedLevel, PackedSheet};
 use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile};
 use cellar_core::snapshot::packed::{Bounds, unpack};
 use cellar_core::snapshot::tile::TileValue;
@@ -28,9 +26,14 @@ pub(crate) struct StoredChunk {
     pub(crate) kept: bool,
 }
 
-/// What is missing, or not as it should be.
+/// What is not as it should be.
 fn refused(why: impl Into<String>) -> Problem {
-    Problem::new(ProblemKind::Unprocessable, why.into())
+    Problem::new(ProblemKind::ImportRefused, why)
+}
+
+/// What is missing, or not checked.
+fn incomplete(why: impl Into<String>) -> Problem {
+    Problem::new(ProblemKind::ImportIncomplete, why)
 }
 
 impl Inner {
@@ -102,12 +105,14 @@ impl Inner {
         }
         for tile in &children.tiles {
             let (hash, bytes) = self.unpacked(&named(&tile.chunk))?;
-            chunk::decode(&bytes).map_err(|_| refused("no tile"))?;
+            let decoded = chunk::decode(&bytes).map_err(|_| refused("no tile"))?;
+            tile.check(&decoded).map_err(|why| refused(why.to_string()))?;
             self.keep(hash);
         }
-        for ChildIndex { chunk, .. } in &children.index {
-            if !self.chunks.get(&chunk.hash).is_some_and(|stored| stored.kept) {
-                return Err(refused(format!("check {} first", chunk.hash)));
+        for child in &children.index {
+            let hash = child.chunk.hash;
+            if !self.chunks.get(&hash).is_some_and(|chunk| chunk.kept) {
+                return Err(incomplete(format!("check {hash} first")));
             }
         }
         Ok(u32::try_from(children.count()).unwrap())
@@ -132,7 +137,7 @@ impl Inner {
 
     fn unpacked(&self, chunk: &UploadedChunk) -> Result<(ChunkHash, Vec<u8>), Problem> {
         let hash: ChunkHash = chunk.hash.parse().unwrap();
-        let missing = || refused(format!("{hash} is not there: upload it again"));
+        let missing = || incomplete(format!("{hash} is not there: upload it again"));
         let stored = self.chunks.get(&hash).ok_or_else(missing)?;
         assert_eq!(stored.stored.len(), usize::try_from(chunk.bytes).unwrap());
         Ok((hash, unpack(hash, &stored.stored, Bounds::CHUNK).unwrap()))

@@ -76,3 +76,40 @@ impl Stripes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{chunk_of, span};
+    use super::*;
+    use crate::operation::Span;
+    use crate::snapshot::level::{StoredTile, TilePlace};
+    use crate::snapshot::packed::{Bounds, unpack};
+
+    fn stripes(tiles: u32) -> Vec<Stripe> {
+        let place = |number| TilePlace {
+            rows: span(number, number + 1),
+            cells: 1,
+            stored: StoredTile::Chunk(chunk_of(number)),
+        };
+        let tiles = (0..tiles).map(place).collect();
+        vec![Stripe { columns: Span { first: 0, count: 128 }, tiles }]
+    }
+
+    #[test]
+    fn an_index_apart_is_one_chunk_in_its_entry_and_names_the_same_tiles() {
+        for tiles in [0, 1, 30, 400] {
+            let stripes = stripes(tiles);
+            let (index, _) = pack_import(&stripes).unwrap();
+            let (apart, objects) = pack_import_apart(&stripes).unwrap();
+            assert_eq!(apart.stripes().children().unwrap().count(), usize::from(tiles > 0));
+            assert!(index.to_bytes().len() >= apart.to_bytes().len());
+            let mut named = 0;
+            for object in &objects {
+                let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+                let children = IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap();
+                named += children.tiles.len();
+            }
+            assert_eq!(named, usize::try_from(tiles).unwrap());
+        }
+    }
+}
