@@ -93,6 +93,9 @@ pub enum UnreadableOperation {
     /// More than any operation may have: not written by Cellar.
     #[error("the operation has more cells or longer formats than any may have")]
     TooLarge,
+    /// The name of a sheet, empty or longer than any may be: not written by Cellar.
+    #[error("the name of a sheet is empty or too long")]
+    SheetName,
     /// A number that is infinite or not a number.
     #[error("a number of the operation is not finite")]
     NotFinite,
@@ -261,9 +264,11 @@ fn bounded(text: String, max_bytes: usize) -> Result<String, UnreadableOperation
     if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
 }
 
-/// A name that was within its bound when it was written; in bytes, that is at most four times it.
+/// A name as long as a snapshot's root may have it: another would stop all snapshots of the log.
 fn sheet_name(name: String) -> Result<String, UnreadableOperation> {
-    bounded(name, 4 * MAX_SHEET_NAME_CHARACTERS)
+    let characters = name.chars().take(MAX_SHEET_NAME_CHARACTERS + 1).count();
+    let fits = (1..=MAX_SHEET_NAME_CHARACTERS).contains(&characters);
+    if fits { Ok(name) } else { Err(UnreadableOperation::SheetName) }
 }
 
 #[cfg(test)]
@@ -309,9 +314,12 @@ mod tests {
         let rejected = |bytes| StoredOperation::Rejected(0, "x".repeat(bytes));
         assert!(Operation::try_from(rejected(MAX_REJECTION_BYTES)).is_ok());
         assert!(Operation::try_from(rejected(MAX_REJECTION_BYTES + 1)).is_err());
-        let named = |bytes| StoredOperation::RenameSheet(0, "x".repeat(bytes));
-        assert!(Operation::try_from(named(4 * MAX_SHEET_NAME_CHARACTERS)).is_ok());
-        assert!(Operation::try_from(named(4 * MAX_SHEET_NAME_CHARACTERS + 1)).is_err());
+        let named = |characters| StoredOperation::RenameSheet(0, "𝄞".repeat(characters));
+        for (characters, fits) in
+            [(0, false), (MAX_SHEET_NAME_CHARACTERS, true), (MAX_SHEET_NAME_CHARACTERS + 1, false)]
+        {
+            assert_eq!(Operation::try_from(named(characters)).is_ok(), fits, "{characters}");
+        }
         let deleted = |count| {
             let spans = StoredSpans(vec![(1, 1); count]);
             let stored = StoredOperation::DeleteRows(StoredDelete(0, spans));

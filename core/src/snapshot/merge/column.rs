@@ -121,15 +121,15 @@ fn merge_values(
     }
     newest_of_each(streams, |row, number, index| {
         let Some(column) = parts.get(number).map(|part| part.column) else { return };
-        if below.is_nothing() && column.values.values().get(index) == Some(&TileValue::Empty) {
+        let own_row = column.values.rows().get(index).filter(|_| !column.formulas.is_empty());
+        let formula = own_row.and_then(|row| column.formulas.at(*row));
+        let blank = column.values.values().get(index) == Some(&TileValue::Empty);
+        // A formula that has no value yet is something.
+        if below.is_nothing() && blank && formula.is_none() {
             return;
         }
         values.push_from(row, &column.values, index);
-        if column.formulas.is_empty() {
-            return;
-        }
-        let own_row = column.values.rows().get(index);
-        if let Some(formula) = own_row.and_then(|row| column.formulas.at(*row)) {
+        if let Some(formula) = formula {
             formulas.push(row, formula);
         }
     });
