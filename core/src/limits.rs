@@ -204,6 +204,8 @@ pub const MAX_TILE_TEXT_BYTES: usize = 4 * 1024;
 pub const MAX_TILE_CELLS: usize = 1 << 18;
 /// Columns of one tile that hold something: each takes a few hundred bytes of memory.
 pub const MAX_TILE_COLUMNS: usize = 1 << 16;
+/// Columns of a stripe, as many as of a tile.
+pub const MAX_STRIPE_COLUMNS: u32 = 1 << 16;
 /// Bytes of texts of one tile that come out of fewer bytes of its chunk: what texts share is written
 /// once.
 pub const MAX_EXPANDED_TEXT_BYTES: usize = 4 * 1024 * 1024;

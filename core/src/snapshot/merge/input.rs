@@ -17,6 +17,9 @@ pub struct SheetInput {
     pub below: Below,
     /// How many columns were ever written to, in the space of the newest.
     pub columns: u32,
+    /// How many columns a stripe of the output has at most, a power of two and at least
+    /// `MIN_STRIPE_COLUMNS`: of these any row fits a chunk.
+    pub stripe_columns: u32,
     /// The levels.
     pub levels: Vec<LevelInput>,
 }

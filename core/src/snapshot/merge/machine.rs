@@ -238,7 +238,7 @@ fn stripes(input: &SheetInput, sources: &[Source]) -> Vec<Span> {
             }
         }
     }
-    weights.stripes()
+    weights.stripes(input.stripe_columns)
 }
 
 fn stored_bytes(stripe: &Stripe) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::limits::{MAX_COLUMNS, MAX_TILE_COLUMNS, MIN_STRIPE_COLUMNS, TARGET_CHUNK_BYTES};
+use crate::limits::{MAX_COLUMNS, MIN_STRIPE_COLUMNS, TARGET_CHUNK_BYTES};
 use crate::operation::Span;
 
 /// How many bytes the columns of a sheet have: by groups of `MIN_STRIPE_COLUMNS`.
@@ -24,28 +24,28 @@ impl ColumnWeights {
         }
     }
 
-    /// Stripes of a power of two of columns, as wide as possible while a stripe is one tile; none
-    /// where there is nothing.
-    pub(super) fn stripes(&self) -> Vec<Span> {
+    /// Stripes of a power of two of columns, at most so many, as wide as possible while a stripe is one
+    /// tile; none where there is nothing.
+    pub(super) fn stripes(&self, most: u32) -> Vec<Span> {
         let mut stripes = Vec::new();
-        self.divide(Span { first: 0, count: MAX_COLUMNS }, &mut stripes);
+        self.divide(Span { first: 0, count: MAX_COLUMNS }, most, &mut stripes);
         stripes
     }
 
-    fn divide(&self, columns: Span, stripes: &mut Vec<Span>) {
+    fn divide(&self, columns: Span, most: u32, stripes: &mut Vec<Span>) {
         let bytes = self.bytes(columns);
         if bytes == 0 {
             return;
         }
-        let narrow = usize::try_from(columns.count).is_ok_and(|count| count <= MAX_TILE_COLUMNS);
-        let one_tile = narrow && bytes <= u64::try_from(TARGET_CHUNK_BYTES).unwrap_or(u64::MAX);
+        let one_tile =
+            columns.count <= most && bytes <= u64::try_from(TARGET_CHUNK_BYTES).unwrap_or(u64::MAX);
         if one_tile || columns.count <= MIN_STRIPE_COLUMNS {
             stripes.push(columns);
             return;
         }
         let half = columns.count / 2;
-        self.divide(Span { count: half, ..columns }, stripes);
-        self.divide(Span { first: columns.first.saturating_add(half), count: half }, stripes);
+        self.divide(Span { count: half, ..columns }, most, stripes);
+        self.divide(Span { first: columns.first.saturating_add(half), count: half }, most, stripes);
     }
 
     fn bytes(&self, columns: Span) -> u64 {
@@ -61,19 +61,22 @@ fn group(column: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::MAX_STRIPE_COLUMNS;
 
     #[test]
     fn what_fits_one_tile_is_one_stripe_and_dense_columns_have_narrow_ones() {
         let target = u64::try_from(TARGET_CHUNK_BYTES).unwrap();
-        let stripes = |parts: &[(u32, u32, u64)]| {
+        let within = |most: u32, parts: &[(u32, u32, u64)]| {
             let mut weights = ColumnWeights::default();
             for (first, count, bytes) in parts {
                 weights.add(Span { first: *first, count: *count }, *bytes);
             }
-            let spans = weights.stripes();
+            let spans = weights.stripes(most);
             spans.iter().map(|span| (span.first, span.count)).collect::<Vec<_>>()
         };
+        let stripes = |parts: &[(u32, u32, u64)]| within(MAX_STRIPE_COLUMNS, parts);
         assert_eq!(stripes(&[]), []);
+        assert_eq!(within(128, &[(0, 300, 3)]), [(0, 128), (128, 128), (256, 128)]);
         assert_eq!(stripes(&[(0, 10, target)]), [(0, 1 << 16)]);
         assert_eq!(stripes(&[(0, 10, target + 1)]), [(0, 128)]);
         // Two of 128 columns fit one tile together.

@@ -3,7 +3,7 @@
 use super::next::{NextRoot, next_root};
 use super::young::sheet_input;
 use super::{Base, FoldedRound, counts};
-use crate::limits::{MAX_LEVEL_CHANGES, MAX_LEVELS};
+use crate::limits::{MAX_LEVEL_CHANGES, MAX_LEVELS, MAX_STRIPE_COLUMNS, MIN_STRIPE_COLUMNS};
 use crate::operation::SheetId;
 use crate::position::Position;
 use crate::snapshot::SnapshotError;
@@ -20,6 +20,8 @@ use crate::snapshot::root::RootLevel;
 pub struct MergePlan {
     /// How many of the oldest stay as they are.
     kept: usize,
+    /// How many columns a stripe has at most.
+    stripe_columns: u32,
 }
 
 impl MergePlan {
@@ -37,7 +39,16 @@ impl MergePlan {
         let merged = levels_to_merge(&sizes, young_bytes);
         let kept = base.levels.len().saturating_sub(merged);
         // Room for this one and a young one.
-        Self { kept: if kept.saturating_add(2) > MAX_LEVELS { 0 } else { kept } }
+        let kept = if kept.saturating_add(2) > MAX_LEVELS { 0 } else { kept };
+        Self { kept, stripe_columns: MAX_STRIPE_COLUMNS }
+    }
+
+    /// The same merge into the narrowest stripes: for a sheet with a row that fits no chunk of a wide
+    /// one ([`RowTooLarge`](crate::snapshot::merge::RowTooLarge)). How wide stripes should be is told by
+    /// their bytes as stored, which say nothing of the longest row.
+    #[must_use]
+    pub fn narrowed(self) -> Self {
+        Self { stripe_columns: MIN_STRIPE_COLUMNS, ..self }
     }
 
     /// The levels that become one, sheet by sheet.
@@ -73,10 +84,11 @@ impl MergePlan {
         // Of a sheet that was imported, there is nothing older.
         let imported = folded.level.imported.load_all(&|hash| objects.index.get(hash))?;
         levels.extend(missing.take(fetch(imported, ObjectKind::Index)));
-        let mut found = Vec::new();
+        let mut found: Vec<SheetInput> = Vec::new();
         for sheet in folded.outline.sheets.keys() {
             found.extend(self.sheet_inputs(base, folded, *sheet, &levels)?);
         }
+        found.iter_mut().for_each(|input| input.stripe_columns = self.stripe_columns);
         Ok(missing.or(|| found))
     }
 

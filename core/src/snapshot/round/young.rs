@@ -3,7 +3,9 @@
 use super::merge::MergePlan;
 use super::next::{NextRoot, next_root};
 use super::{Base, FoldedRound, counts};
-use crate::limits::{MAX_COLUMNS, MAX_LEVEL_CHANGES, MAX_ROWS, MAX_YOUNG_CELLS, YOUNG_BYTES};
+use crate::limits::{
+    MAX_COLUMNS, MAX_LEVEL_CHANGES, MAX_ROWS, MAX_STRIPE_COLUMNS, MAX_YOUNG_CELLS, YOUNG_BYTES,
+};
 use crate::operation::{SheetId, Span};
 use crate::snapshot::SnapshotError;
 use crate::snapshot::chunk;
@@ -83,7 +85,8 @@ pub(super) fn sheet_input(
         (false, false) => Below::NothingFormatted,
     };
     let columns = outline.map_or(0, |outline| outline.extent.columns);
-    SheetInput { sheet, below, columns, levels: inputs }
+    let stripe_columns = MAX_STRIPE_COLUMNS;
+    SheetInput { sheet, below, columns, stripe_columns, levels: inputs }
 }
 
 /// The inputs as one level inside the root; `None` if it would be too large for that.

@@ -11,6 +11,10 @@ const VERSION: u8 = 1;
 const VERSION_ANEW: u8 = 2;
 /// The layout of where such work begins, before anything of it is done.
 const VERSION_ANEW_START: u8 = 3;
+/// The first layout, of a round that is merged into narrow stripes.
+const VERSION_NARROW: u8 = 4;
+/// The same, of a snapshot that is made anew.
+const VERSION_ANEW_NARROW: u8 = 5;
 /// Tiles that a checkpoint names itself; older ones are in a chain of objects.
 pub(super) const MAX_RECENT_TILES: usize = 40;
 
@@ -23,6 +27,8 @@ pub(super) struct Checkpoint {
     pub(super) merge: Option<MergeProgress>,
     /// Whether the snapshot is made anew: what is not made before it is not waited for.
     pub(super) anew: bool,
+    /// Whether the round is merged into the narrowest stripes: a row was too large for wide ones.
+    pub(super) narrow: bool,
 }
 
 /// What a checkpoint's bytes say.
@@ -149,23 +155,30 @@ impl Checkpoint {
             let chain = TileChain { before: merge.chain, tiles: merge.recent.clone() };
             StoredProgress { cursor: merge.cursor, tiles: StoredChain::from(&chain) }
         });
-        let version = if self.anew { VERSION_ANEW } else { VERSION };
+        let version = match (self.anew, self.narrow) {
+            (false, false) => VERSION,
+            (true, false) => VERSION_ANEW,
+            (false, true) => VERSION_NARROW,
+            (true, true) => VERSION_ANEW_NARROW,
+        };
         let stored = StoredCheckpoint { version, root: self.root.clone(), merge };
         postcard::to_allocvec(&stored).unwrap_or_default()
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
         let stored: StoredCheckpoint = postcard::from_bytes(bytes)?;
-        let anew = match stored.version {
-            VERSION => false,
-            VERSION_ANEW => true,
+        let (anew, narrow) = match stored.version {
+            VERSION => (false, false),
+            VERSION_ANEW => (true, false),
+            VERSION_NARROW => (false, true),
+            VERSION_ANEW_NARROW => (true, true),
             _ => return Err(postcard::Error::SerdeDeCustom),
         };
         let merge = stored.merge.map(|merge| {
             let chain = TileChain::from(merge.tiles);
             MergeProgress { cursor: merge.cursor, chain: chain.before, recent: chain.tiles }
         });
-        Ok(Self { root: stored.root, merge, anew })
+        Ok(Self { root: stored.root, merge, anew, narrow })
     }
 }
 
@@ -206,8 +219,9 @@ mod tests {
         let recent = vec![tile; MAX_RECENT_TILES];
         let merge = Some(MergeProgress { cursor, chain: Some(chunk), recent });
         let root = Some(format!("sheets/{}/roots/{}", "0".repeat(36), "f".repeat(64)));
-        for anew in [false, true] {
-            let checkpoint = Checkpoint { root: root.clone(), merge: merge.clone(), anew };
+        for (anew, narrow) in [(false, false), (true, false), (false, true), (true, true)] {
+            let (root, merge) = (root.clone(), merge.clone());
+            let checkpoint = Checkpoint { root, merge, anew, narrow };
             let bytes = checkpoint.encode();
             assert!(bytes.len() <= MAX_CHECKPOINT_BYTES, "{}", bytes.len());
             assert_eq!(Begin::decode(&bytes), Ok(Begin::At(checkpoint)));
@@ -215,7 +229,7 @@ mod tests {
                 assert!(Begin::decode(&bytes[..cut]).is_err());
             }
             let mut later = bytes;
-            later[0] = VERSION_ANEW_START + 1;
+            later[0] = VERSION_ANEW_NARROW + 1;
             assert!(Begin::decode(&later).is_err());
         }
     }
@@ -237,9 +251,12 @@ mod tests {
     #[test]
     fn the_released_layouts_do_not_change() {
         let root = Some("r".to_owned());
-        let checkpoint = Checkpoint { root, merge: None, anew: false };
-        assert_eq!(checkpoint.encode(), [1, 1, 1, b'r', 0]);
-        assert_eq!(Checkpoint { anew: true, ..checkpoint }.encode(), [2, 1, 1, b'r', 0]);
+        let of =
+            |anew, narrow| Checkpoint { root: root.clone(), merge: None, anew, narrow }.encode();
+        assert_eq!(of(false, false), [1, 1, 1, b'r', 0]);
+        assert_eq!(of(true, false), [2, 1, 1, b'r', 0]);
+        assert_eq!(of(false, true), [4, 1, 1, b'r', 0]);
+        assert_eq!(of(true, true), [5, 1, 1, b'r', 0]);
         assert_eq!(Begin::anew(Position::new(0, 300).ok()), [3, 1, 0xAC, 2]);
     }
 }

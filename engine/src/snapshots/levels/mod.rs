@@ -105,7 +105,7 @@ impl LevelsBuilder {
             None => None,
             Some(behind) => self.logs.root_at(job.log, behind).await?,
         };
-        let checkpoint = Checkpoint { root, merge: None, anew: true };
+        let checkpoint = Checkpoint { root, anew: true, ..Checkpoint::default() };
         match Work::open(&self.store, *job, checkpoint.clone()).await {
             Ok(work) => Ok(Begun::Work(Box::new(work))),
             // It was purged before it was its turn: the log itself is always there.

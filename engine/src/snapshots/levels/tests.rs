@@ -10,6 +10,7 @@ use cellar_core::limits::{MAX_CHECKPOINT_BYTES, MAX_COLUMNS, MAX_ROWS};
 use cellar_core::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 
+use super::checkpoint::{Begin, Checkpoint};
 use super::*;
 use crate::logs::{CellsQuery, SheetName};
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
@@ -229,6 +230,45 @@ async fn long_texts_are_whole_wherever_they_are() {
     world.append(set(1)).await;
     assert_eq!(world.cells(None).await, world.replayed(None).await);
     assert_eq!(world.cells(None).await.len(), 2);
+}
+
+/// Long texts that are almost the same: little as stored, too much for one chunk unpacked.
+fn wide_row(part: u32) -> Operation {
+    let text = "x".repeat(4_000);
+    let cell = |number: u32| CellEdit {
+        row: 0,
+        column: part * 60 + number,
+        value: Some(Value::Text(format!("{number}{text}"))),
+        formula: None,
+        format: None,
+    };
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: (0..60).map(cell).collect() })
+}
+
+#[tokio::test]
+async fn a_row_that_fits_no_chunk_of_a_wide_stripe_has_narrow_ones() {
+    for restless in [false, true] {
+        let mut world = World::new().await;
+        for part in 0..20 {
+            world.append(wide_row(part)).await;
+        }
+        let first = world.mark().await;
+        world.build(first, restless).await;
+        // All of it together is little as stored, and so its columns would be one stripe.
+        for round in 1..4 {
+            world.append(block(round * 600, round, 20)).await;
+        }
+        let second = world.mark().await;
+        let mut narrow = world.builder().step(&second, &[]).await;
+        while let Ok(Step::Checkpoint(next)) = &narrow
+            && !matches!(Begin::decode(next), Ok(Begin::At(Checkpoint { narrow: true, .. })))
+        {
+            narrow = world.builder().step(&second, next).await;
+        }
+        assert!(matches!(narrow, Ok(Step::Checkpoint(_))), "{narrow:?}");
+        world.build(second, restless).await;
+        assert_eq!(world.cells(None).await, world.replayed(None).await);
+    }
 }
 
 #[tokio::test]

@@ -33,6 +33,8 @@ pub(super) struct Work {
     progress: Option<MergeProgress>,
     /// Whether it is made anew.
     anew: bool,
+    /// Whether the round is merged into the narrowest stripes.
+    narrow: bool,
 }
 
 /// A round that merges.
@@ -64,9 +66,9 @@ impl Work {
         job: SnapshotJob,
         checkpoint: Checkpoint,
     ) -> Result<Self, ObjectFault> {
-        let Checkpoint { root, merge, anew } = checkpoint;
+        let Checkpoint { root, merge, anew, narrow } = checkpoint;
         let base = base(store, job, root.as_deref()).await?;
-        Ok(Self { job, root, base, round: None, progress: merge, anew })
+        Ok(Self { job, root, base, round: None, progress: merge, anew, narrow })
     }
 
     /// Does one piece.
@@ -84,6 +86,9 @@ impl Work {
             self.put_long_texts(store, &folded).await?;
             match plan(&self.base, &folded).map_err(|error| self.shape(&error))? {
                 Plan::Young(next) => return self.next(store, *next).await,
+                Plan::Merge(plan) if self.narrow => {
+                    self.open_round(store, folded, plan.narrowed()).await?;
+                }
                 Plan::Merge(plan) => self.open_round(store, folded, *plan).await?,
             }
         }
@@ -197,10 +202,14 @@ impl Work {
         let Some(round) = self.round.as_mut() else { return self.nothing() };
         let mut reused = 0_usize;
         loop {
-            let step = round
-                .merge
-                .step(&chunk_of)
-                .map_err(|error| BuildError { temporary: false, message: error.to_string() })?;
+            let step = match round.merge.step(&chunk_of) {
+                Ok(step) => step,
+                // Whoever does it comes to this row, and begins the round anew.
+                Err(_) if !self.narrow => return Ok(self.begin_narrow()),
+                Err(error) => {
+                    return Err(BuildError { temporary: false, message: error.to_string() });
+                }
+            };
             match step {
                 MergeStep::Load(chunks) => {
                     load_tiles(store, log, &chunks, &mut round.merge).await?;
@@ -216,8 +225,7 @@ impl Work {
                     if stored || reused >= MAX_REUSED_TILES {
                         shorten(store, self.job, &mut round.progress).await?;
                         let merge = Some(round.progress.clone());
-                        let (root, anew) = (self.root.clone(), self.anew);
-                        return Ok(Piece::Checkpoint(Checkpoint { root, merge, anew }));
+                        return Ok(Piece::Checkpoint(self.checkpoint(merge)));
                     }
                 }
                 MergeStep::Done(level) => {
@@ -242,8 +250,18 @@ impl Work {
         self.base = base(store, self.job, Some(&root)).await?;
         self.round = None;
         self.root = Some(root);
-        let (root, anew) = (self.root.clone(), self.anew);
-        Ok(Piece::Checkpoint(Checkpoint { root, merge: None, anew }))
+        self.narrow = false;
+        Ok(Piece::Checkpoint(self.checkpoint(None)))
+    }
+
+    /// Begins the round again, with stripes that any row fits.
+    fn begin_narrow(&mut self) -> Piece {
+        (self.round, self.progress, self.narrow) = (None, None, true);
+        Piece::Checkpoint(self.checkpoint(None))
+    }
+
+    fn checkpoint(&self, merge: Option<MergeProgress>) -> Checkpoint {
+        Checkpoint { root: self.root.clone(), merge, anew: self.anew, narrow: self.narrow }
     }
 
     fn shape(&self, error: &SnapshotError) -> BuildError {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::limits::MAX_STRIPE_COLUMNS;
 use crate::operation::{Operation, SheetId};
 use crate::snapshot::cells::cells;
 use crate::snapshot::fold::{Fold, FoldedSheet};
@@ -65,7 +66,13 @@ impl World {
                 (true, true) => Below::NothingFormatted,
             };
             let columns = outline.extent.columns;
-            (!levels.is_empty()).then_some(SheetInput { sheet: *id, below, columns, levels })
+            (!levels.is_empty()).then_some(SheetInput {
+                sheet: *id,
+                below,
+                columns,
+                stripe_columns: MAX_STRIPE_COLUMNS,
+                levels,
+            })
         });
         sheets.collect()
     }
