@@ -89,7 +89,7 @@ pub(crate) fn import_to_nowhere(rows: u32) -> Result<(), Failure> {
 fn written(
     rows: u32,
     watch: &mut Stopwatch,
-    mut put: impl FnMut(Chunk),
+    mut put: impl FnMut(PackedObject),
 ) -> Result<WrittenSheet, Failure> {
     let mut writer = SheetWriter::default();
     for block in data::blocks(rows) {
