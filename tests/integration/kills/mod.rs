@@ -20,7 +20,7 @@ use cellar_runtime::dynamodb::{DynamoPendingSnapshots, client_for_endpoint};
 use cellar_stacks::Config;
 use cellar_stacks::template::Template;
 use cellar_tests::cells::cells;
-use cellar_tests::fast_clock::FAST_SINCE_MS;
+use cellar_tests::fast_clock::{FAST_SINCE_MS, SPEED};
 use fastrand::Rng;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, block_in_place};
@@ -33,9 +33,12 @@ use crate::journey::{Project, free_port};
 /// Edits between two snapshots, as few as can be configured; a segment has about nine of them.
 const ENTRIES: u64 = 10;
 const CONFIG: &str = "snapshots:\n  entries: 10\n  segment_entries: 100\n";
-/// How long snapshots may take when nobody writes and nobody kills any more: a message that was just
-/// received when its worker was killed is hidden for half an hour, which is a minute of this clock.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// For how long the template's queue hides a message that a worker received; one that lives long
+/// enough for its first request hides it for two minutes instead.
+const QUEUE_VISIBILITY_S: u64 = 90 * 60;
+/// How long snapshots may take when nobody writes and nobody kills any more: three minutes until the
+/// message of a worker that was killed at once comes back, by the fast clock, and time to make them.
+const PATIENCE: Duration = Duration::from_secs(QUEUE_VISIBILITY_S / SPEED + 120);
 /// Kills when nobody writes any more.
 const LATE_KILLS: u32 = 2;
 
@@ -110,10 +113,10 @@ impl Killed {
             for created in created {
                 let log = Log::read(tables.as_ref(), created.id).await;
                 let unmade = log.snapshots().into_iter().filter(|(_, root)| root.is_none());
-                open.extend(unmade.map(|(position, _)| position));
+                open.extend(unmade.map(|(at, _)| format!("{} has no root at {at}", log.id)));
                 let job = SnapshotJob { log: log.id, position: log.head() };
                 let record = pending.first_up_to(job).await.unwrap();
-                open.extend(record.map(|record| record.job.position));
+                open.extend(record.map(|record| format!("{record:?}")));
                 logs.push(log);
             }
             if open.is_empty() {
