@@ -1,0 +1,143 @@
+//! The bodies of entries.
+
+use cellar_core::a1::{CellName, Rectangle};
+use cellar_core::cell::{Cell, Value};
+use cellar_core::entry::{
+    Edits, Mutation, decode_edits, decode_external, decode_external_body, encode_edits,
+    encode_external, encode_external_body,
+};
+use cellar_core::identity::ClientKey;
+use cellar_core::limits::{
+    MAX_CELLS_PER_UPLOAD, MAX_COLUMNS, MAX_MUTATIONS_PER_REQUEST, MAX_ROWS, MAX_TILE_TEXT_BYTES,
+};
+use cellar_core::operation::Operation;
+use cellar_core::position::Position;
+use cellar_core::snapshot::cells::cells;
+use cellar_core::snapshot::merge::Window;
+use cellar_core::snapshot::objects::{Fetch, Objects};
+use cellar_core::snapshot::root::Root;
+use cellar_core::snapshot::round::{Base, FoldedRound, Plan, RoundFold, plan};
+use cellar_core::snapshot::view;
+use cellar_core::workbook::Workbook;
+
+const CLIENT: ClientKey = ClientKey([7; 8]);
+const FIRST_ID: u64 = 5;
+
+fn position() -> Position {
+    Position::new(3, 1_000).unwrap()
+}
+
+/// A version, and the body: edits, or what leads to an object. What is read is the same when it is
+/// written and read again, and takes effect or does nothing.
+pub(super) fn body(bytes: &[u8]) -> bool {
+    let Some((version, body)) = bytes.split_first() else { return false };
+    let version = u64::from(*version);
+    let edits = decode_edits(version, position(), CLIENT, FIRST_ID, body);
+    if let Ok(edits) = &edits {
+        same_again(edits);
+        let operations = edits.mutations.iter().map(Mutation::effective);
+        apply(&operations.collect::<Vec<_>>());
+    }
+    let object = || "uploads/x".to_owned();
+    let external = decode_external(version, position(), CLIENT, FIRST_ID, object(), body);
+    let Ok(external) = external else { return edits.is_ok() };
+    let (version, again) = encode_external(position(), &external).unwrap();
+    let read = decode_external(version, position(), CLIENT, FIRST_ID, object(), &again);
+    assert_eq!(read, Ok(external));
+    true
+}
+
+fn same_again(edits: &Edits) {
+    let (version, again) = encode_edits(position(), &edits.mutations).unwrap();
+    let read = decode_edits(version, position(), CLIENT, FIRST_ID, &again).unwrap();
+    let mut ordered = edits.clone();
+    for mutation in &mut ordered.mutations {
+        in_order(&mut mutation.authored);
+        mutation.committed.iter_mut().flatten().for_each(in_order);
+    }
+    assert_eq!(read, ordered);
+}
+
+/// Bytes may have cells in any order, and one of them twice: the last counts. They are written by row
+/// and column.
+fn in_order(operation: &mut Operation) {
+    if let Operation::SetCells(set) = operation {
+        set.cells.sort_by_key(|edit| (edit.row, edit.column));
+    }
+}
+
+/// Every stored operation applies or does nothing, and a snapshot shows what a workbook shows: of all
+/// operations at once, and of the first half under the second.
+fn apply(operations: &[&[Operation]]) {
+    let mut workbook = Workbook::default();
+    for operations in operations {
+        if workbook.apply_operations(operations).is_err() {
+            return;
+        }
+    }
+    let (first, second) = operations.split_at(operations.len() / 2);
+    let nothing = Base::default();
+    assert_shows(None, &fold(&nothing, operations), &workbook);
+    let Plan::Young(next) = plan(&nothing, &fold(&nothing, first)).expect("a next root") else {
+        return;
+    };
+    let objects = Objects::default();
+    let Ok(Fetch::Ready(base)) = Base::open(&next.root, &objects) else { return };
+    assert_shows(Some(&next.root), &fold(&base, second), &workbook);
+}
+
+fn fold(base: &Base, operations: &[&[Operation]]) -> FoldedRound {
+    let mut fold = RoundFold::new(base);
+    fold.entry(position(), 1, Some((CLIENT, FIRST_ID)), operations);
+    fold.finish().expect("there is an entry")
+}
+
+fn assert_shows(root: Option<&Root>, folded: &FoldedRound, workbook: &Workbook) {
+    let window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
+    let first = CellName { row: 0, column: 0 };
+    let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
+    assert_eq!(folded.outline.sheets.len(), workbook.sheets().count());
+    for (id, sheet) in workbook.sheets() {
+        let outline = folded.outline.sheets.get(&id).expect("the same sheets");
+        assert_eq!(outline.extent, sheet.extent());
+        let shown = view::window(root, &folded.level, id, &window, &Objects::default());
+        // Formats and maps may be in chunks of their own.
+        let Fetch::Ready(tile) = shown.expect("a window") else { return };
+        let shown = cells(&tile, &outline.formats).into_iter();
+        let shown = shown.map(|cell| ((cell.row, cell.column), cell.cell));
+        let held = sheet.cells_in(Rectangle { first, last });
+        let held = held.map(|(place, cell)| (place, previewed(cell)));
+        assert_eq!(shown.collect::<Vec<_>>(), held.collect::<Vec<_>>());
+    }
+}
+
+/// A cell whose text is as long as a tile holds it.
+fn previewed(mut cell: Cell) -> Cell {
+    if let Value::Text(text) = &mut cell.value
+        && text.len() > MAX_TILE_TEXT_BYTES
+    {
+        text.truncate(text.floor_char_boundary(MAX_TILE_TEXT_BYTES));
+    }
+    cell
+}
+
+/// An object as it is stored, behind 0; what is compressed in it, behind anything else.
+pub(super) fn external_body(bytes: &[u8]) -> bool {
+    let Some((kind, rest)) = bytes.split_first() else { return false };
+    let object = match kind {
+        0 => rest.to_vec(),
+        _ => [[1].as_slice(), &zstd::bulk::compress(rest, 1).unwrap()].concat(),
+    };
+    let Ok(operations) = decode_external_body(&object) else { return false };
+    assert!(operations.len() <= MAX_MUTATIONS_PER_REQUEST);
+    let cells = operations.iter().map(|operation| match operation {
+        Operation::SetCells(set) => set.cells.len(),
+        other => panic!("{other:?} is in an object"),
+    });
+    assert!(cells.sum::<usize>() <= MAX_CELLS_PER_UPLOAD);
+    let again = encode_external_body(&operations).expect("what was read can be written");
+    let mut ordered = operations;
+    ordered.iter_mut().for_each(in_order);
+    assert_eq!(decode_external_body(&again), Ok(ordered));
+    true
+}

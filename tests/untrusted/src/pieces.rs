@@ -1,0 +1,81 @@
+//! The pieces of any file that is imported.
+
+use cellar_core::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_TILE_CELLS};
+use cellar_core::snapshot::tile::TileValue;
+use cellar_exchange::{Block, BlockSize, Import, Piece};
+
+/// Pulls without a piece that count as an end that never comes.
+const MAX_IDLE_PULLS: usize = 1_000_000;
+/// Cells that are read and compared: a few bytes may say that one repeats a million times.
+const MAX_COMPARED: usize = 20_000;
+
+/// Blocks that are as small as can be.
+pub(super) const SMALL: BlockSize = BlockSize { rows: 2, cells: 3 };
+
+/// What a file says: its sheets, and cells from the first on.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Contents {
+    sheets: Vec<String>,
+    cells: Vec<String>,
+    /// Whether there is more, which was not read.
+    cut: bool,
+}
+
+/// Whether a file is read; asserts that it is in large blocks what it is in small ones.
+pub(super) fn is_read(large: Option<Contents>, small: Option<Contents>) -> bool {
+    let is_read = large.is_some();
+    // What is wrong with a file may be behind the cut of one of them.
+    if ![&large, &small].into_iter().flatten().any(|contents| contents.cut) {
+        assert_eq!(large, small);
+    } else if let (Some(large), Some(small)) = (large, small) {
+        assert_eq!(large.cells, small.cells);
+    }
+    is_read
+}
+
+/// Reads a file, up to the last cell that is compared; none if it is refused before.
+pub(super) fn read_all(mut import: impl Import) -> Option<Contents> {
+    let (mut contents, mut end, mut idle) = (Contents::default(), 0, 0);
+    loop {
+        let progress = import.progress();
+        assert!(progress.done <= progress.total, "{progress:?}");
+        match import.next().ok()? {
+            None => return Some(contents),
+            Some(Piece::Working) => idle += 1,
+            Some(Piece::Sheet(start)) => {
+                end = 0;
+                contents.sheets.push(format!("{start:?}"));
+            }
+            Some(Piece::Block(block)) => {
+                let first = block.tile.first_row().unwrap_or(end);
+                assert!(first >= end, "blocks stand below each other");
+                end = block.tile.end();
+                assert_block(&block);
+                let left = MAX_COMPARED - contents.cells.len();
+                contents.cells.extend(block.cells().take(left).map(|cell| format!("{cell:?}")));
+                if contents.cells.len() == MAX_COMPARED {
+                    contents.cut = true;
+                    return Some(contents);
+                }
+            }
+        }
+        assert!(idle < MAX_IDLE_PULLS, "no end comes");
+    }
+}
+
+fn assert_block(block: &Block) {
+    assert!(block.tile.is_sound(), "{block:?}");
+    assert!(block.tile.end() <= MAX_ROWS);
+    for column in &block.tile.columns {
+        assert!(column.column < MAX_IMPORT_COLUMNS);
+        let long = column.values.values().iter().filter_map(|value| match value {
+            TileValue::Long(number) => column.values.long_text(*number),
+            _ => None,
+        });
+        for (_, hash, _) in long {
+            assert!(block.long_texts.iter().any(|body| body.hash == hash), "a text is missing");
+        }
+    }
+    // A block ends with the row in which it is full.
+    assert!(block.tile.cells() < MAX_TILE_CELLS + MAX_IMPORT_COLUMNS as usize);
+}

@@ -1,0 +1,67 @@
+//! The objects of snapshots.
+
+use cellar_core::limits::{MAX_TILE_CELLS, MAX_TILE_COLUMNS};
+use cellar_core::operation::SheetId;
+use cellar_core::snapshot::chunk::{decode, is_read_or_refused};
+use cellar_core::snapshot::fold::FoldedLevel;
+use cellar_core::snapshot::index::{IndexChunk, Kept, PackedLevel, PackedSheet, Stripes};
+use cellar_core::snapshot::level::{ChunkHash, ChunkRef};
+use cellar_core::snapshot::merge::Window;
+use cellar_core::snapshot::objects::Objects;
+use cellar_core::snapshot::packed::{Bounds, unpack};
+use cellar_core::snapshot::root::{ClientMap, FormatRecords, Root, SheetNumbers};
+use cellar_core::snapshot::view;
+
+/// A tile is sound, within its limits, and the same when it is written and read again.
+pub(super) fn chunk(bytes: &[u8]) -> bool {
+    assert!(is_read_or_refused(bytes));
+    let Ok(tile) = decode(bytes) else { return false };
+    assert!(tile.cells() <= MAX_TILE_CELLS && tile.columns.len() <= MAX_TILE_COLUMNS);
+    true
+}
+
+/// Whatever refers to a part of an index, even the part itself, it can be walked through.
+pub(super) fn index(bytes: &[u8]) -> bool {
+    let other = FormatRecords::decode(bytes).is_ok()
+        || SheetNumbers::decode(bytes).is_ok()
+        || ClientMap::decode(bytes).is_ok();
+    let Ok(chunk) = IndexChunk::decode(bytes) else { return other };
+    assert!(!other, "it is one thing only");
+    let reference = ChunkRef { hash: ChunkHash::of(bytes), bytes: 1 };
+    let (sheet, moves) = (SheetId::FIRST, Kept::Chunk(reference));
+    let by_list = PackedSheet { sheet, moves, stripes: Stripes::Chunk(reference) };
+    let level = PackedLevel { sheets: vec![by_list] };
+    let _ = level.load_all(&|_| Some(&chunk));
+    let _ = level.load_all(&|_| None);
+    true
+}
+
+/// A root is the same when it is written and read again, and can be opened and looked through.
+pub(super) fn root(bytes: &[u8]) -> bool {
+    let Ok(root) = Root::decode(bytes) else { return false };
+    let packed = root.pack().expect("what was read can be written");
+    assert_eq!(Root::unpack(packed.chunk.hash, &packed.stored).as_ref(), Ok(&root));
+    let objects = Objects::default();
+    let _ = view::outline(&root, &objects);
+    let window = Window { rows: 0..50, columns: 0..20 };
+    for sheet in root.sheets.iter().take(3) {
+        let tail = FoldedLevel::default();
+        let _ = view::window(Some(&root), &tail, sheet.sheet, &window, &objects);
+    }
+    for level in root.all_levels() {
+        let _ = level.level.all(&objects);
+    }
+    true
+}
+
+/// No object is unpacked to more than it may have, nor to anything that has another name.
+pub(super) fn stored(bytes: &[u8]) -> bool {
+    let other = ChunkHash([7; 32]);
+    for bounds in [Bounds::CHUNK, Bounds::ROOT] {
+        assert!(unpack(other, bytes, bounds).is_err(), "it has another name");
+    }
+    let Ok(plain) = zstd::bulk::decompress(bytes, Bounds::CHUNK.plain_bytes) else { return false };
+    let read = unpack(ChunkHash::of(&plain), bytes, Bounds::CHUNK);
+    assert!(read.is_err() || read.as_ref() == Ok(&plain));
+    read.is_ok()
+}

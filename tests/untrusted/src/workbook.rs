@@ -1,0 +1,77 @@
+//! Workbooks: xlsx, xlsb and ods.
+
+use std::io::{Cursor, Write as _};
+
+use cellar_exchange::{BlockSize, WorkbookImport};
+use zip::CompressionMethod;
+use zip::write::SimpleFileOptions;
+
+use super::pieces::{SMALL, is_read, read_all};
+
+/// What separates the parts of a workbook that is put together here. It is in no XML.
+const PART_END: [u8; 3] = [0xFF, 0x00, 0xFF];
+
+const OF_XLSX: [&str; 5] = [
+    "xl/workbook.xml",
+    "xl/_rels/workbook.xml.rels",
+    "xl/sharedStrings.xml",
+    "xl/styles.xml",
+    "xl/worksheets/sheet1.xml",
+];
+const OF_XLSB: [&str; 5] = [
+    "xl/workbook.bin",
+    "xl/_rels/workbook.bin.rels",
+    "xl/sharedStrings.bin",
+    "xl/styles.bin",
+    "xl/worksheets/sheet1.bin",
+];
+const OF_ODS: [&str; 2] = ["content.xml", "styles.xml"];
+
+/// Behind `x`, `b` and `o` the parts of an xlsx, an xlsb and an ods file: a fuzzer would not find the
+/// checksums of an archive. Behind anything else, the file. The same cells come in large blocks and in
+/// small ones.
+pub(super) fn read(bytes: &[u8]) -> bool {
+    let Some((kind, rest)) = bytes.split_first() else { return false };
+    let file = match kind {
+        b'x' => archive(&OF_XLSX, "xl/workbook.xml", rest),
+        b'b' => archive(&OF_XLSB, "xl/workbook.bin", rest),
+        b'o' => archive(&OF_ODS, "content.xml", rest),
+        _ => rest.to_vec(),
+    };
+    let read = |block| {
+        let file = file.as_slice();
+        WorkbookImport::open(file, block).ok().and_then(read_all)
+    };
+    is_read(read(BlockSize::default()), read(SMALL))
+}
+
+fn archive(names: &[&str], main: &str, parts: &[u8]) -> Vec<u8> {
+    let relation = format!(
+        "<Relationships><Relationship Id=\"r\" Type=\"x/officeDocument\" Target=\"{main}\"/></Relationships>"
+    );
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let mut add = |name: &str, content: &[u8]| {
+        zip.start_file(name, options).unwrap();
+        zip.write_all(content).unwrap();
+    };
+    if main.starts_with("xl/") {
+        add("_rels/.rels", relation.as_bytes());
+    }
+    for (name, content) in names.iter().zip(split(parts)) {
+        add(name, content);
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// What stands between the separators.
+fn split(mut bytes: &[u8]) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    while let Some(at) = bytes.windows(PART_END.len()).position(|window| window == PART_END) {
+        let (part, rest) = bytes.split_at(at);
+        parts.push(part);
+        bytes = rest.get(PART_END.len()..).unwrap_or_default();
+    }
+    parts.push(bytes);
+    parts
+}
