@@ -79,6 +79,31 @@ impl Spans {
         Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
     }
 
+    /// Adds a row or column that is not in them; false, and nothing changes, if it is, or if there
+    /// would be more than `max` spans.
+    pub(crate) fn insert(&mut self, index: u32, max: usize) -> bool {
+        let behind = index.saturating_add(1);
+        // The first that ends where it begins, or further on.
+        let at = self.0.partition_point(|span| span.end() < index);
+        let next = self.0.get(at + 1).copied().filter(|next| next.first == behind);
+        let len = self.0.len();
+        match self.0.get_mut(at) {
+            Some(span) if span.contains(index) => return false,
+            Some(span) if span.end() == index => {
+                span.count += 1 + next.map_or(0, |next| next.count);
+                if next.is_some() {
+                    self.0.remove(at + 1);
+                }
+            }
+            Some(span) if span.first == behind => {
+                *span = Span { first: index, count: span.count + 1 };
+            }
+            _ if len >= max => return false,
+            _ => self.0.insert(at, Span { first: index, count: 1 }),
+        }
+        true
+    }
+
     /// The spans, in ascending order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Span> + Clone + '_ {
         self.0.iter().copied()
@@ -167,6 +192,11 @@ impl Spans {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     fn spans(list: &[(u32, u32)]) -> Spans {
@@ -215,5 +245,22 @@ mod tests {
             assert_eq!(one.cover(&two), one.intersection(&two) == two, "{one:?} {two:?}");
         }
         assert!(spans(&[(0, 4), (6, 3)]).cover(&spans(&[(1, 3), (7, 2)])));
+    }
+
+    proptest! {
+        #[test]
+        fn inserting_is_adding_to_a_set(indices in vec(0..40_u32, 0..60), max in 0..12_usize) {
+            let (mut spans, mut set) = (Spans::default(), BTreeSet::new());
+            for index in indices {
+                let mut more = set.clone();
+                let is_new = more.insert(index);
+                let fits = Spans::of(more.iter().copied()).len() <= max;
+                prop_assert_eq!(spans.insert(index, max), is_new && fits);
+                if is_new && fits {
+                    set = more;
+                }
+                prop_assert_eq!(&spans, &Spans::of(set.iter().copied()));
+            }
+        }
     }
 }

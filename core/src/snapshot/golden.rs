@@ -11,11 +11,12 @@ use super::index::{
 use super::level::{ChunkHash, ChunkRef, Level, Region, StoredTile, Stripe, TilePlace};
 use super::packed::{Bounds, PackedObject, unpack};
 use super::root::tests::{sample, some_formats};
-use super::root::{ClientMap, FormatRecords, Root, SheetNumbers, pack_formats, pack_sheet_numbers};
+use super::root::{ClientMap, FormatRecords, Root, pack_formats, pack_sheet_numbers};
 use super::{PackLimits, SnapshotError};
 use crate::axis_map::{Axis, AxisMap};
 use crate::identity::ClientKey;
 use crate::operation::{ImportIndex, SheetId, Spans};
+use crate::workbook::SheetNumbers;
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

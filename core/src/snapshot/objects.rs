@@ -8,8 +8,9 @@ use super::chunk::{self, UnreadableChunk};
 use super::index::{Fetched, IndexChunk, PackedLevel};
 use super::level::{ChunkHash, ChunkRef, Level};
 use super::packed::{Bounds, unpack};
-use super::root::{ClientMap, FormatRecords, SheetNumbers};
+use super::root::{ClientMap, FormatRecords};
 use super::tile::Tile;
+use crate::workbook::SheetNumbers;
 
 /// An object that is needed, and what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,6 +10,7 @@ mod extent;
 mod format_layer;
 mod names;
 mod sheet;
+mod sheet_numbers;
 mod tabs;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ pub use diff::{AxisDiff, CellDiff, SheetChange, SheetDiff, WorkbookDiff};
 pub use extent::Extent;
 pub use format_layer::{FormatLayer, RangeFormat};
 pub use sheet::Sheet;
+pub use sheet_numbers::SheetNumbers;
 pub use tabs::Tabs;
 pub use undo::{UndoFault, undo};
 

@@ -1,7 +1,8 @@
 //! The tabs of a workbook: which sheets there are, in which order, and what they are called.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use super::SheetNumbers;
 use super::names::Names;
 use crate::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 use crate::operation::{AddSheet, FIRST_SHEET_NAME, ImportSheet, SheetId};
@@ -12,13 +13,14 @@ pub struct Tabs {
     order: Vec<SheetId>,
     titles: BTreeMap<SheetId, String>,
     /// Every number that a sheet ever had.
-    used: BTreeSet<SheetId>,
+    used: SheetNumbers,
     names: Names,
 }
 
 impl Default for Tabs {
     fn default() -> Self {
-        Self::from_parts(vec![(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())], [SheetId::FIRST])
+        let tabs = vec![(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())];
+        Self::from_parts(tabs, SheetNumbers::default())
     }
 }
 
@@ -26,12 +28,9 @@ impl Tabs {
     /// Tabs from left to right, with every number that was ever used: as many as there are, and
     /// those of the tabs. Of two with one number or name, the first.
     #[must_use]
-    pub fn from_parts(
-        tabs: Vec<(SheetId, String)>,
-        used: impl IntoIterator<Item = SheetId>,
-    ) -> Self {
+    pub fn from_parts(tabs: Vec<(SheetId, String)>, used: SheetNumbers) -> Self {
         let (order, titles, names) = (Vec::new(), BTreeMap::new(), Names::default());
-        let mut all = Self { order, titles, used: used.into_iter().collect(), names };
+        let mut all = Self { order, titles, used, names };
         for (sheet, name) in tabs {
             if !all.titles.contains_key(&sheet) && all.names.get(&name).is_none() {
                 all.used.insert(sheet);
@@ -47,9 +46,10 @@ impl Tabs {
         &self.order
     }
 
-    /// Every number that a sheet ever had, ascending.
-    pub fn used(&self) -> impl Iterator<Item = SheetId> + '_ {
-        self.used.iter().copied()
+    /// Every number that a sheet ever had.
+    #[must_use]
+    pub fn used(&self) -> &SheetNumbers {
+        &self.used
     }
 
     /// The name of a sheet, if it exists.
@@ -67,7 +67,7 @@ impl Tabs {
     /// The number that a new sheet would get: above every one that was ever used.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
-        SheetId(self.used.last().map_or(0, |last| last.0.saturating_add(1)))
+        self.used.next()
     }
 
     /// The name, or with a number behind it if another sheet than `own` has it.
@@ -110,7 +110,8 @@ impl Tabs {
         true
     }
 
-    /// Uses a number, if it is free and not far above all that were used.
+    /// Uses a number, if it is free, not far above all that were used, and not one more gap than there
+    /// may be between them (`MAX_SHEET_NUMBER_RUNS`).
     fn take_number(&mut self, sheet: SheetId) -> bool {
         let highest = self.next_sheet().0.saturating_add(MAX_SHEET_NUMBER_STEP);
         sheet.0 <= highest && self.used.insert(sheet)

@@ -9,8 +9,9 @@ use cellar_core::snapshot::level::{ChunkHash, ChunkRef};
 use cellar_core::snapshot::merge::Window;
 use cellar_core::snapshot::objects::Objects;
 use cellar_core::snapshot::packed::{Bounds, unpack};
-use cellar_core::snapshot::root::{ClientMap, FormatRecords, Root, SheetNumbers};
+use cellar_core::snapshot::root::{ClientMap, FormatRecords, Root};
 use cellar_core::snapshot::view;
+use cellar_core::workbook::SheetNumbers;
 
 /// A tile is sound, within its limits, and the same when it is written and read again.
 pub(super) fn chunk(bytes: &[u8]) -> bool {

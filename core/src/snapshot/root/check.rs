@@ -8,6 +8,7 @@ use crate::limits::{
 };
 use crate::snapshot::SnapshotError;
 use crate::snapshot::index::{Kept, check_chunk, ensure};
+use crate::workbook::SheetNumbers;
 
 type Checked = Result<(), SnapshotError>;
 
@@ -31,10 +32,15 @@ impl Root {
             Kept::Chunk(chunk) => check_chunk(chunk),
             Kept::Inline(used) => {
                 used.check()?;
-                let all = numbers.iter().all(|sheet| used.contains(*sheet));
-                ensure(all, "a sheet has a number that none ever had")
+                self.check_numbers(used)
             }
         }
+    }
+
+    /// Whether the numbers that sheets ever had are those of this root.
+    pub(in crate::snapshot) fn check_numbers(&self, used: &SheetNumbers) -> Checked {
+        let all = self.sheets.iter().all(|sheet| used.contains(sheet.sheet));
+        ensure(all, "a sheet has a number that none ever had")
     }
 
     /// Levels follow each other, from the log's beginning to the root's position. There may be none

@@ -10,7 +10,7 @@ pub(super) mod tests;
 
 pub use clients::{ClientMap, LastMutation};
 pub use formats::{FormatRecords, PackedFormats, pack_formats};
-pub use numbers::{SheetNumbers, pack_sheet_numbers};
+pub use numbers::pack_sheet_numbers;
 
 use minicbor::{Decode, Encode};
 
@@ -24,7 +24,7 @@ use crate::limits::{
 };
 use crate::operation::SheetId;
 use crate::position::Position;
-use crate::workbook::Extent;
+use crate::workbook::{Extent, SheetNumbers};
 
 /// Bytes of what names the chunks of one sheet in a level, at most.
 const REFERENCES_BYTES: usize = 100;

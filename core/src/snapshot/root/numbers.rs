@@ -1,39 +1,18 @@
-//! The numbers that sheets ever had.
+//! The numbers that sheets ever had, as they are stored.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::limits::MAX_SHEET_NUMBER_RUNS;
-use crate::operation::{SheetId, Spans};
 use crate::snapshot::SnapshotError;
 use crate::snapshot::cbor::{self, Kind};
 use crate::snapshot::index::{Kept, ensure};
 use crate::snapshot::packed::PackedObject;
 use crate::snapshot::packer::{PackLimits, Packer};
-
-/// Numbers of sheets, as runs.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SheetNumbers(Spans);
+use crate::workbook::SheetNumbers;
 
 impl SheetNumbers {
-    /// These numbers, ascending.
-    #[must_use]
-    pub fn of(sheets: impl IntoIterator<Item = SheetId>) -> Self {
-        Self(Spans::of(sheets.into_iter().map(|sheet| sheet.0)))
-    }
-
-    /// Whether a sheet had this number.
-    #[must_use]
-    pub fn contains(&self, sheet: SheetId) -> bool {
-        self.0.contains(sheet.0)
-    }
-
-    /// All of them, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = SheetId> + '_ {
-        self.0.iter().flat_map(|run| run.first..run.end()).map(SheetId)
-    }
-
     /// Reads a chunk, unpacked; total.
     ///
     /// # Errors
@@ -45,7 +24,7 @@ impl SheetNumbers {
     }
 
     pub(super) fn check(&self) -> Result<(), SnapshotError> {
-        ensure(self.0.len() <= MAX_SHEET_NUMBER_RUNS, "sheets had too many numbers")
+        ensure(self.runs().len() <= MAX_SHEET_NUMBER_RUNS, "sheets had too many numbers")
     }
 }
 
@@ -55,14 +34,14 @@ impl<Ctx> Encode<Ctx> for SheetNumbers {
         encoder: &mut Encoder<W>,
         _: &mut Ctx,
     ) -> Result<(), EncodeError<W::Error>> {
-        cbor::encode_spans(&self.0, encoder)
+        cbor::encode_spans(self.runs(), encoder)
     }
 }
 
 impl<'b, Ctx> Decode<'b, Ctx> for SheetNumbers {
     fn decode(decoder: &mut Decoder<'b>, _: &mut Ctx) -> Result<Self, DecodeError> {
         // The greatest number is never given.
-        cbor::decode_spans(decoder, u32::MAX).map(Self)
+        cbor::decode_spans(decoder, u32::MAX).map(Self::from_runs)
     }
 }
 

@@ -20,7 +20,9 @@ use crate::snapshot::PackLimits;
 use crate::snapshot::index::tests::{any_level, any_region, chunk_of, seed_level};
 use crate::snapshot::index::{Fetched, PackedSheet, Stripes, pack_level};
 use crate::snapshot::level::{Level, StoredTile, Stripe, TilePlace};
-use crate::workbook::{FormatLayer, RangeFormat};
+use crate::snapshot::objects::{Fetch, Objects};
+use crate::snapshot::view;
+use crate::workbook::{FormatLayer, RangeFormat, SheetNumbers};
 
 const ALL: PackLimits =
     PackLimits { inline_bytes: 1 << 20, inline_total_bytes: 1 << 20, chunk_bytes: 1 << 20 };
@@ -334,7 +336,7 @@ proptest! {
     fn any_numbers_read_back(numbers in btree_set(prop_oneof![0..30_u32, 0..u32::MAX], 0..30)) {
         let sheets = numbers.iter().map(|number| SheetId(*number));
         let stored = SheetNumbers::of(sheets.clone());
-        prop_assert!(stored.iter().eq(sheets));
+        prop_assert!(stored.runs().iter().flat_map(|run| run.first..run.end()).map(SheetId).eq(sheets));
         let (kept, object) = pack_sheet_numbers(stored.clone(), ALL).unwrap();
         prop_assert_eq!((kept, object), (Kept::Inline(stored.clone()), None));
         let (kept, object) = pack_sheet_numbers(stored.clone(), NOTHING).unwrap();
@@ -360,6 +362,20 @@ proptest! {
         let _ = (Root::decode(&bytes), Root::decode(&object));
         let _ = (FormatRecords::decode(&object), SheetNumbers::decode(&object));
         let _ = ClientMap::decode(&object);
+    }
+}
+
+#[test]
+fn numbers_in_a_chunk_are_those_of_the_roots_sheets() {
+    for (numbers, fit) in [([0, 3], true), ([0, 4], false)] {
+        let numbers = SheetNumbers::of(numbers.map(SheetId));
+        let (kept, object) = pack_sheet_numbers(numbers, NOTHING).unwrap();
+        let (mut root, object) = (Root { used: kept, ..sample() }, object.unwrap());
+        root.sheets.iter_mut().for_each(|sheet| sheet.formats = PackedFormats::Chunks(vec![]));
+        let mut objects = Objects::default();
+        let Ok(Fetch::Need(wanted)) = view::outline(&root, &objects) else { panic!() };
+        objects.insert(&wanted[0], &object.stored).unwrap();
+        assert_eq!(view::outline(&root, &objects).is_ok(), fit);
     }
 }
 

@@ -12,9 +12,9 @@ use crate::snapshot::level::{LevelSheet, StoredTile};
 use crate::snapshot::merge::LevelInput;
 use crate::snapshot::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
 use crate::snapshot::outline::{Outline, SheetOutline};
-use crate::snapshot::root::{ClientMap, Root, RootLevel, SheetNumbers};
+use crate::snapshot::root::{ClientMap, Root, RootLevel};
 use crate::snapshot::tile::Tile;
-use crate::workbook::Tabs;
+use crate::workbook::{SheetNumbers, Tabs};
 
 /// A root as a round needs it; of nothing, at the beginning of a log.
 #[derive(Debug, Clone, Default)]
@@ -91,16 +91,21 @@ pub(in crate::snapshot) fn outline(
     objects: &Objects,
     missing: &mut Missing,
 ) -> Result<Outline, SnapshotError> {
-    let none = SheetNumbers::default();
     let used = match &root.used {
-        Kept::Inline(numbers) => numbers,
-        Kept::Chunk(chunk) => objects.numbers.get(&chunk.hash).unwrap_or_else(|| {
-            missing.need(ObjectKind::Numbers, *chunk);
-            &none
-        }),
+        Kept::Inline(numbers) => numbers.clone(),
+        Kept::Chunk(chunk) => match objects.numbers.get(&chunk.hash) {
+            Some(numbers) => {
+                root.check_numbers(numbers)?;
+                numbers.clone()
+            }
+            None => {
+                missing.need(ObjectKind::Numbers, *chunk);
+                SheetNumbers::default()
+            }
+        },
     };
     let names = root.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone()));
-    let tabs = Tabs::from_parts(names.collect(), used.iter());
+    let tabs = Tabs::from_parts(names.collect(), used);
     let mut sheets = BTreeMap::new();
     for sheet in &root.sheets {
         let layer = sheet.formats.layer(&|hash| objects.formats.get(hash))?;

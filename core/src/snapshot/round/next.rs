@@ -7,9 +7,7 @@ use crate::snapshot::index::pack_level;
 use crate::snapshot::level::Level;
 use crate::snapshot::packed::PackedObject;
 use crate::snapshot::packer::PackLimits;
-use crate::snapshot::root::{
-    Root, RootLevel, RootSheet, SheetNumbers, Totals, pack_formats, pack_sheet_numbers,
-};
+use crate::snapshot::root::{Root, RootLevel, RootSheet, Totals, pack_formats, pack_sheet_numbers};
 
 /// A root to be stored, behind what it refers to.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,8 +33,7 @@ pub(super) fn next_root(
     let (formats, chunks) =
         pack_formats(layers.clone().map(|sheet| &sheet.formats), PackLimits::AROUND)?;
     objects.extend(chunks);
-    let numbers = SheetNumbers::of(outline.tabs.used());
-    let (used, chunk) = pack_sheet_numbers(numbers, PackLimits::AROUND)?;
+    let (used, chunk) = pack_sheet_numbers(outline.tabs.used().clone(), PackLimits::AROUND)?;
     objects.extend(chunk);
     let clients = folded.clients.pack()?;
     let clients_chunk = clients.as_ref().map(|packed| packed.chunk);

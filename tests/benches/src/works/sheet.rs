@@ -9,11 +9,10 @@ use cellar_core::snapshot::level::{Level, LevelSheet, SheetMoves};
 use cellar_core::snapshot::merge::{SheetWriter, Window, WrittenSheet};
 use cellar_core::snapshot::objects::{ObjectKind, Objects, Wanted};
 use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
-use cellar_core::snapshot::root::{
-    PackedFormats, Root, RootLevel, RootSheet, SheetNumbers, Totals,
-};
+use cellar_core::snapshot::root::{PackedFormats, Root, RootLevel, RootSheet, Totals};
 use cellar_core::snapshot::tile::Tile;
 use cellar_core::snapshot::{PackLimits, view};
+use cellar_core::workbook::SheetNumbers;
 use cellar_reference_data::{COLUMNS, ENTROPY_BYTES_PER_CELL};
 
 use crate::clock::{Stopwatch, median_s};

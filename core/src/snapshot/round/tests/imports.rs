@@ -129,7 +129,7 @@ fn apply(steps: Vec<Step>, store: &mut Store, workbook: &mut Workbook) -> Vec<Op
         }
         Step::Import(file) => {
             let operation = file.operation(store);
-            let used = workbook.tabs().used().any(|sheet| sheet == file.sheet);
+            let used = workbook.tabs().used().contains(file.sheet);
             workbook.apply_operation(&operation);
             if !used {
                 workbook.fill(file.sheet, file.cells()).unwrap();
