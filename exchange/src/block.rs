@@ -51,7 +51,7 @@ pub struct BlockSize {
 
 impl Default for BlockSize {
     fn default() -> Self {
-        Self { rows: 1 << 16, cells: MAX_TILE_CELLS / 2 }
+        Self { rows: 1 << 16, cells: MAX_TILE_CELLS / 8 }
     }
 }
 
@@ -149,7 +149,11 @@ impl BlockBuilder {
         }
         let filled = self.columns.iter_mut().filter(|column| !column.is_empty());
         let columns: Vec<TileColumn> = filled
-            .map(|column| std::mem::replace(column, TileColumn::new(column.column)))
+            // The next block is likely to be as large.
+            .map(|column| {
+                let next = column.with_room_of();
+                std::mem::replace(column, next)
+            })
             .collect();
         let long_texts = std::mem::take(&mut self.long_texts);
         Some(Block { tile: Tile { columns }, long_texts })

@@ -25,6 +25,10 @@ pub enum Piece {
     Sheet(SheetStart),
     /// The next rows of the sheet.
     Block(Block),
+    /// The sheet begins anew: the blocks that came of it are not what it has. Only csv files do it,
+    /// once at most, and only if [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) says
+    /// that they may.
+    Restart,
 }
 
 /// A sheet of a file.
@@ -39,7 +43,7 @@ pub struct SheetStart {
 /// How much of the work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Bytes that have been read, of a csv file twice.
+    /// Bytes that have been read; those of a csv file may be read twice.
     pub done: u64,
     /// Bytes that there are to read, as far as it is known.
     pub total: u64,

@@ -86,7 +86,13 @@ enum Reading {
 }
 
 impl Sheets {
-    pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Self, ImportError> {
+    /// Opens a file. The cells of csv may come before all of it was looked at
+    /// ([`CsvOptions::sample_bytes`]).
+    pub(super) fn open(
+        path: &Path,
+        options: &ReadOptions,
+        sample_bytes: Option<u64>,
+    ) -> Result<Self, ImportError> {
         let source = FileSource(path.to_owned());
         let fault = |error| read_fault(path, error);
         let file = match FileKind::of(path)? {
@@ -96,6 +102,7 @@ impl Sheets {
                     pad: options.pad,
                     types: options.types.clone(),
                     block: BlockSize::default(),
+                    sample_bytes,
                 };
                 Reading::Csv(Box::new(CsvImport::open(source, &csv).map_err(fault)?))
             }
@@ -118,7 +125,7 @@ impl Sheets {
         match &piece {
             Some(Piece::Sheet(start)) => self.skips = !self.wants(start),
             None => self.all_were_there()?,
-            Some(Piece::Working | Piece::Block(_)) => {}
+            Some(Piece::Working | Piece::Restart | Piece::Block(_)) => {}
         }
         Ok(if self.skips && piece.is_some() { Some(Piece::Working) } else { piece })
     }
@@ -216,7 +223,7 @@ pub(super) mod tests {
     fn read(path: &Path, sheets: &[&str]) -> Result<Vec<f64>, ImportError> {
         let sheets = sheets.iter().map(|name| (*name).to_owned()).collect();
         let options = ReadOptions { sheets, ..ReadOptions::default() };
-        let (mut file, mut numbers) = (Sheets::open(path, &options)?, Vec::new());
+        let (mut file, mut numbers) = (Sheets::open(path, &options, None)?, Vec::new());
         while let Some(piece) = file.next()? {
             if let Piece::Block(block) = piece {
                 let values = block.cells().map(|cell| cell.value);
@@ -280,7 +287,7 @@ pub(super) mod tests {
         let hint = |text: &str, delimiter: u8| {
             std::fs::write(&path, text).unwrap();
             let options = ReadOptions { delimiter, pad: true, ..ReadOptions::default() };
-            let mut file = Sheets::open(&path, &options).unwrap();
+            let mut file = Sheets::open(&path, &options, None).unwrap();
             while file.next().unwrap().is_some() {}
             delimiter_hint(&path, file.survey().unwrap(), delimiter)
         };

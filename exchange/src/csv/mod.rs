@@ -1,8 +1,10 @@
 //! csv, in and out.
 //!
 //! Reading takes two passes, neither of which holds more than a row and a block: the first finds
-//! out what each column is (`survey`), the second makes cells. `records` takes the bytes apart.
+//! out what each column is (`survey`), the second makes cells (`cells`). If a sample may decide at first
+//! what columns are, one is enough for most files. `records` takes the bytes apart.
 
+mod cells;
 mod read;
 mod records;
 mod survey;
@@ -27,6 +29,10 @@ pub struct CsvOptions {
     pub types: ColumnTypes,
     /// How large blocks are.
     pub block: BlockSize,
+    /// The cells come at once, typed as the columns of so many bytes are. If fields behind them show
+    /// that a column is something else, all come once more ([`Piece::Restart`](crate::Piece::Restart)).
+    /// `None`: no cell comes before the whole file was looked through.
+    pub sample_bytes: Option<u64>,
 }
 
 impl Default for CsvOptions {
@@ -36,6 +42,7 @@ impl Default for CsvOptions {
             pad: false,
             types: ColumnTypes::default(),
             block: BlockSize::default(),
+            sample_bytes: None,
         }
     }
 }

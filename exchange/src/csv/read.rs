@@ -1,15 +1,12 @@
-//! Both passes over a csv file, as one import.
-
-use cellar_core::snapshot::tile::TileValue;
+//! The passes over a csv file, as one import.
 
 use super::CsvOptions;
+use super::cells::{Cells, Next};
 use super::records::Records;
-use super::survey::{Shape, Survey, Surveyor};
-use crate::block::BlockBuilder;
-use crate::typing::Recognised;
-use crate::{Block, ColumnTyping, Import, Piece, Progress, ReadError, SheetStart, Source};
+use super::survey::{Survey, Surveyor, Tally};
+use crate::{Import, Piece, Progress, ReadError, SheetStart, Source};
 
-/// Bytes of the first pass that one pull looks through.
+/// Bytes that one pull looks through where there are no cells yet.
 const STEP_BYTES: u64 = 1024 * 1024;
 
 /// A csv file that is being read.
@@ -24,8 +21,14 @@ pub struct CsvImport<S: Source> {
 
 #[derive(Debug)]
 enum Pass<R> {
-    First(Surveyor<R>),
-    Second(Cells<R>),
+    /// Looking at so many bytes for what the columns may be.
+    Sample(Surveyor<R>, u64),
+    /// Cells, as long as the columns are what they seem to be.
+    Seeming(Cells<R>),
+    /// They are not: looking at the rest of the file.
+    Rest(Surveyor<R>),
+    /// Cells of columns that are known.
+    Known(Cells<R>),
     Done,
 }
 
@@ -36,122 +39,114 @@ impl<S: Source> CsvImport<S> {
     /// [`ReadError`] if it cannot be opened, or is something else by its first bytes.
     pub fn open(source: S, options: &CsvOptions) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
-        let pass = Pass::First(Surveyor::new(source.open()?, options)?);
+        let records = Records::new(source.open()?, options.delimiter)?;
+        let surveyor = Surveyor { records, tally: Tally::new(options) };
+        let pass = Pass::Sample(surveyor, options.sample_bytes.unwrap_or(u64::MAX));
         Ok(Self { source, options: options.clone(), file_bytes, survey: None, pass })
     }
 
-    /// What the first pass found, once it is over.
+    /// What the file is, once all of it was looked at.
     #[must_use]
     pub fn survey(&self) -> Option<&Survey> {
         self.survey.as_ref()
     }
 
-    fn begin_second(&mut self, survey: Survey) -> Result<Piece, ReadError> {
-        let cells = Cells::new(self.source.open()?, &self.options)?;
-        self.pass = Pass::Second(cells);
-        self.survey = Some(survey);
+    fn cells(&self, tally: &Tally) -> Result<Cells<S::Stream>, ReadError> {
+        let records = Records::new(self.source.open()?, self.options.delimiter)?;
+        Ok(Cells::new(records, tally.again(), self.options.block))
+    }
+
+    /// All was looked at: now the cells come.
+    fn known(&mut self, tally: &Tally) -> Result<(), ReadError> {
+        self.survey = Some(tally.finish()?);
+        self.pass = Pass::Known(self.cells(tally)?);
+        Ok(())
+    }
+
+    fn sample(
+        &mut self,
+        mut surveyor: Surveyor<S::Stream>,
+        sample_bytes: u64,
+    ) -> Result<Piece, ReadError> {
+        let left = sample_bytes.saturating_sub(surveyor.records.bytes());
+        if left > 0 {
+            if !surveyor.step(left.min(STEP_BYTES))? {
+                self.pass = Pass::Sample(surveyor, sample_bytes);
+                return Ok(Piece::Working);
+            }
+            self.known(&surveyor.tally)?;
+        } else {
+            self.pass = Pass::Seeming(self.cells(&surveyor.tally)?);
+        }
         Ok(Piece::Sheet(SheetStart { name: None, hidden: false }))
+    }
+
+    fn seeming(&mut self, mut cells: Cells<S::Stream>) -> Result<Option<Piece>, ReadError> {
+        match cells.next()? {
+            Next::Block(block) => {
+                self.pass = Pass::Seeming(cells);
+                Ok(Some(Piece::Block(block)))
+            }
+            Next::End(survey) => {
+                self.survey = Some(survey);
+                Ok(None)
+            }
+            Next::Otherwise => {
+                let Cells { records, tally, .. } = cells;
+                self.pass = Pass::Rest(Surveyor { records, tally });
+                Ok(Some(Piece::Restart))
+            }
+        }
+    }
+
+    fn rest(&mut self, mut surveyor: Surveyor<S::Stream>) -> Result<Piece, ReadError> {
+        if surveyor.step(STEP_BYTES)? {
+            self.known(&surveyor.tally)?;
+        } else {
+            self.pass = Pass::Rest(surveyor);
+        }
+        Ok(Piece::Working)
+    }
+
+    fn known_cells(&mut self, mut cells: Cells<S::Stream>) -> Result<Option<Piece>, ReadError> {
+        match cells.next()? {
+            Next::Block(block) => {
+                self.pass = Pass::Known(cells);
+                Ok(Some(Piece::Block(block)))
+            }
+            Next::End(survey) if self.survey.as_ref() == Some(&survey) => Ok(None),
+            // A file that was written meanwhile may have become something else altogether.
+            Next::End(_) | Next::Otherwise => Err(ReadError::Changed),
+        }
     }
 }
 
 impl<S: Source> Import for CsvImport<S> {
     fn next(&mut self) -> Result<Option<Piece>, ReadError> {
         match std::mem::replace(&mut self.pass, Pass::Done) {
-            Pass::First(mut surveyor) => {
-                if surveyor.step(STEP_BYTES)? {
-                    return self.begin_second(surveyor.finish()?).map(Some);
-                }
-                self.pass = Pass::First(surveyor);
-                Ok(Some(Piece::Working))
-            }
-            Pass::Second(mut cells) => {
-                let Some(survey) = &self.survey else {
-                    return Ok(None);
-                };
-                let Some(block) = cells.next_block(survey)? else {
-                    return Ok(None);
-                };
-                self.pass = Pass::Second(cells);
-                Ok(Some(Piece::Block(block)))
-            }
+            Pass::Sample(surveyor, sample_bytes) => self.sample(surveyor, sample_bytes).map(Some),
+            Pass::Seeming(cells) => self.seeming(cells),
+            Pass::Rest(surveyor) => self.rest(surveyor).map(Some),
+            Pass::Known(cells) => self.known_cells(cells),
             Pass::Done => Ok(None),
         }
     }
 
+    /// A sample that decides counts for nothing: the same bytes are read once more.
     fn progress(&self) -> Progress {
-        let done = match &self.pass {
-            Pass::First(surveyor) => surveyor.bytes(),
-            Pass::Second(cells) => self.file_bytes.saturating_add(cells.records.bytes()),
-            Pass::Done => self.file_bytes.saturating_mul(2),
-        };
-        Progress { done, total: self.file_bytes.saturating_mul(2) }
-    }
-}
-
-/// The second pass.
-#[derive(Debug)]
-struct Cells<R> {
-    records: Records<R>,
-    shape: Shape,
-    builder: BlockBuilder,
-}
-
-impl<R: std::io::Read> Cells<R> {
-    fn new(input: R, options: &CsvOptions) -> Result<Self, ReadError> {
-        Ok(Self {
-            records: Records::new(input, options.delimiter)?,
-            shape: Shape::new(options.pad),
-            builder: BlockBuilder::new(options.block),
-        })
-    }
-
-    fn next_block(&mut self, survey: &Survey) -> Result<Option<Block>, ReadError> {
-        while !self.builder.is_full(self.shape.rows) {
-            let Some(record) = self.records.next()? else {
-                // A file that was written meanwhile may have become something else altogether.
-                return if self.shape.rows == survey.rows {
-                    Ok(self.builder.take())
-                } else {
-                    Err(ReadError::Changed)
-                };
-            };
-            let row = self.shape.row(&record)?;
-            if record.len() > survey.typings.len() {
-                return Err(ReadError::Changed);
+        let (file, twice) = (self.file_bytes, self.file_bytes.saturating_mul(2));
+        match &self.pass {
+            Pass::Sample(..) if self.options.sample_bytes.is_some_and(|sample| sample < file) => {
+                Progress { done: 0, total: file }
             }
-            self.builder.begin_row(row);
-            let in_first_row = row == survey.first_row;
-            for ((column, field), typing) in (0_u32..).zip(record.iter()).zip(&survey.typings) {
-                if !field.is_empty() {
-                    push(&mut self.builder, column, field, typing, in_first_row)
-                        .map_err(|_| ReadError::RowTooLong { line: record.line })?;
-                }
+            Pass::Sample(surveyor, _) | Pass::Rest(surveyor) => {
+                Progress { done: surveyor.records.bytes(), total: twice }
             }
-        }
-        Ok(self.builder.take())
-    }
-}
-
-fn push(
-    builder: &mut BlockBuilder,
-    column: u32,
-    field: &str,
-    typing: &ColumnTyping,
-    in_first_row: bool,
-) -> Result<(), crate::block::RowTooLong> {
-    match typing.value(field, in_first_row) {
-        None => builder.text(column, field)?,
-        Some(Recognised::Bool(value)) => builder.value(column, TileValue::Bool(value)),
-        Some(Recognised::Date { serial, format }) => {
-            builder.value(column, TileValue::Number(serial));
-            builder.format(column, format);
-        }
-        Some(Recognised::Number(number)) => {
-            builder.value(column, TileValue::Number(number.value));
-            if let Some(format) = typing.format().or(number.format()) {
-                builder.format(column, format);
+            Pass::Seeming(cells) => Progress { done: cells.records.bytes(), total: file },
+            Pass::Known(cells) => {
+                Progress { done: file.saturating_add(cells.records.bytes()), total: twice }
             }
+            Pass::Done => Progress { done: twice, total: twice },
         }
     }
-    Ok(())
 }

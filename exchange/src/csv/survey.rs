@@ -6,10 +6,10 @@ use cellar_core::limits::MAX_ROWS;
 
 use super::CsvOptions;
 use super::records::{Record, Records};
-use crate::typing::Evidence;
-use crate::{ColumnKind, ColumnTyping, ReadError};
+use crate::typing::{Evidence, Looked};
+use crate::{ColumnTypes, ColumnTyping, ReadError};
 
-/// What the first pass found.
+/// What is known of a file once all of it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survey {
     /// Rows of the file.
@@ -24,33 +24,100 @@ pub struct Survey {
     pub typings: Vec<ColumnTyping>,
 }
 
-/// A survey under way.
+/// What is known of the rows so far.
 #[derive(Debug)]
-pub(super) struct Surveyor<R> {
-    records: Records<R>,
+pub(super) struct Tally {
     shape: Shape,
-    options: CsvOptions,
+    types: ColumnTypes,
     columns: Vec<Evidence>,
     cells: u64,
     first_row: Option<u32>,
 }
 
-impl<R: Read> Surveyor<R> {
-    pub(super) fn new(input: R, options: &CsvOptions) -> Result<Self, ReadError> {
-        Ok(Self {
-            records: Records::new(input, options.delimiter)?,
+/// A field that is not empty.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen<'a> {
+    pub(super) column: u32,
+    pub(super) text: &'a str,
+    pub(super) looked: Looked,
+    pub(super) in_first_row: bool,
+}
+
+impl Tally {
+    pub(super) fn new(options: &CsvOptions) -> Self {
+        Self {
             shape: Shape::new(options.pad),
-            options: options.clone(),
+            types: options.types.clone(),
             columns: Vec::new(),
             cells: 0,
             first_row: None,
+        }
+    }
+
+    /// For the same rows once more: what is known of the columns stays.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            shape: Shape::new(self.shape.pad),
+            types: self.types.clone(),
+            columns: self.columns.clone(),
+            cells: 0,
+            first_row: self.first_row,
+        }
+    }
+
+    /// Rows so far.
+    pub(super) fn rows(&self) -> u32 {
+        self.shape.rows
+    }
+
+    /// The row of the next record.
+    pub(super) fn row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
+        let row = self.shape.row(record)?;
+        for column in (0_u32..).take(record.len()).skip(self.columns.len()) {
+            self.columns.push(Evidence::of(self.types.of(column)));
+        }
+        Ok(row)
+    }
+
+    /// Looks at its fields, one by one.
+    pub(super) fn fields<'a>(
+        &mut self,
+        row: u32,
+        record: &Record<'a>,
+    ) -> impl Iterator<Item = Seen<'a>> {
+        let Self { columns, cells, first_row, .. } = self;
+        let filled = (0_u32..).zip(record.iter()).zip(columns);
+        filled.filter(|((_, text), _)| !text.is_empty()).map(move |((column, text), evidence)| {
+            *cells = cells.saturating_add(1);
+            let in_first_row = *first_row.get_or_insert(row) == row;
+            Seen { column, text, looked: evidence.look(text, in_first_row), in_first_row }
         })
     }
 
-    pub(super) fn bytes(&self) -> u64 {
-        self.records.bytes()
+    /// What all columns are, as far as is known.
+    pub(super) fn typings(&self) -> Vec<ColumnTyping> {
+        self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
 
+    pub(super) fn finish(&self) -> Result<Survey, ReadError> {
+        Ok(Survey {
+            rows: self.shape.rows,
+            columns: u32::try_from(self.columns.len()).unwrap_or(u32::MAX),
+            cells: self.cells,
+            first_row: self.first_row.ok_or(ReadError::Empty)?,
+            typings: self.typings(),
+        })
+    }
+}
+
+/// A survey under way.
+#[derive(Debug)]
+pub(super) struct Surveyor<R> {
+    pub(super) records: Records<R>,
+    pub(super) tally: Tally,
+}
+
+impl<R: Read> Surveyor<R> {
     /// Goes on for about as many bytes; `true` once all is read.
     pub(super) fn step(&mut self, bytes: u64) -> Result<bool, ReadError> {
         let goal = self.records.bytes().saturating_add(bytes);
@@ -58,39 +125,10 @@ impl<R: Read> Surveyor<R> {
             let Some(record) = self.records.next()? else {
                 return Ok(true);
             };
-            let row = self.shape.row(&record)?;
-            if self.columns.len() < record.len() {
-                self.columns.resize(record.len(), Evidence::default());
-            }
-            for (field, column) in record.iter().zip(&mut self.columns) {
-                if field.is_empty() {
-                    continue;
-                }
-                self.cells = self.cells.saturating_add(1);
-                if *self.first_row.get_or_insert(row) == row {
-                    column.add_first(field);
-                } else {
-                    column.add(field);
-                }
-            }
+            let row = self.tally.row(&record)?;
+            self.tally.fields(row, &record).for_each(drop);
         }
         Ok(false)
-    }
-
-    pub(super) fn finish(self) -> Result<Survey, ReadError> {
-        let first_row = self.first_row.ok_or(ReadError::Empty)?;
-        let types = &self.options.types;
-        let typing = |(column, evidence): (u32, &Evidence)| match types.of(column) {
-            Some(choice) => ColumnTyping { kind: ColumnKind::Chosen(choice), heading: false },
-            None => evidence.typing(),
-        };
-        Ok(Survey {
-            rows: self.shape.rows,
-            columns: u32::try_from(self.columns.len()).unwrap_or(u32::MAX),
-            cells: self.cells,
-            first_row,
-            typings: (0..).zip(&self.columns).map(typing).collect(),
-        })
     }
 }
 

@@ -26,6 +26,10 @@ fn import<S: Source>(
     let mut import = CsvImport::open(source, options)?;
     let (mut texts, mut values) = (Texts::new(), Vec::new());
     while let Some(piece) = import.next()? {
+        if piece == Piece::Restart {
+            assert!(options.sample_bytes.is_some());
+            (texts, values) = (Texts::new(), Vec::new());
+        }
         let Piece::Block(block) = piece else { continue };
         for cell in block.cells() {
             let text = display(&cell.value, cell.format.unwrap_or(GENERAL));
@@ -347,6 +351,60 @@ fn a_file_that_changes_meanwhile_is_refused() {
     assert!(matches!(import(Changing(false.into()), &pad()), Err(ReadError::Changed)));
 }
 
+/// How often the cells begin anew if a sample of so many bytes decides.
+fn restarts(text: &str, sample_bytes: u64) -> usize {
+    let options = CsvOptions { sample_bytes: Some(sample_bytes), ..CsvOptions::default() };
+    let mut import = CsvImport::open(text.as_bytes(), &options).unwrap();
+    let pieces = std::iter::from_fn(|| import.next().unwrap());
+    let restarts = pieces.filter(|piece| *piece == Piece::Restart).count();
+    assert_eq!(
+        self::import(text.as_bytes(), &options).unwrap(),
+        self::import(text.as_bytes(), &CsvOptions::default()).unwrap()
+    );
+    restarts
+}
+
+#[test]
+fn one_pass_is_enough_unless_a_column_is_not_what_it_seemed_to_be() {
+    let rows = |cell: &str| format!("{cell},x\n").repeat(40);
+    for (seems, then, restarted) in [
+        ("1", "7,y\n", 0),
+        ("1", "1.5,y\n", 0),
+        ("1", "1.50,y\n", 1),
+        ("1", "x,y\n", 1),
+        ("1.5", "2,y\n", 0),
+        ("x", "1,1\n", 0),
+        ("2012-01-01", "2012/01/01,y\n", 1),
+        ("TRUE", "1,y\n", 1),
+        ("", "1,y\n", 1),
+        ("", "x,y\n", 0),
+    ] {
+        let text = ["n,t\n", &rows(seems), then, &rows(seems)].concat();
+        assert_eq!(restarts(&text, 40), restarted, "{seems} {then}");
+        assert_eq!(restarts(&text, 1 << 20), 0, "all of it was looked at before");
+    }
+}
+
+#[test]
+fn given_types_need_no_sample() {
+    let types = "A=number,B=text".parse().unwrap();
+    let options = CsvOptions { sample_bytes: Some(0), types, ..CsvOptions::default() };
+    let mut import = CsvImport::open(&b"n,1\n1,2\n1.50,x\n"[..], &options).unwrap();
+    while let Some(piece) = import.next().unwrap() {
+        assert_ne!(piece, Piece::Restart);
+    }
+}
+
+#[test]
+fn rows_that_only_later_become_longer_are_read() {
+    let options = CsvOptions { sample_bytes: Some(6), ..pad() };
+    for (text, cells) in [("1\n2\n3\n4,x\n5,y\n", 7), ("1\n2\n3\n4,8\n5,9,,z\n", 8)] {
+        let (survey, texts, values) = import(text.as_bytes(), &options).unwrap();
+        assert_eq!((texts.len(), survey.cells), (cells, cells as u64));
+        assert_eq!((survey, texts, values), import(text.as_bytes(), &pad()).unwrap());
+    }
+}
+
 #[test]
 fn a_survey_can_be_stopped() {
     let text = "1,2\n".repeat(1 << 20);
@@ -425,6 +483,22 @@ proptest! {
             (Err(one), Err(two)) => prop_assert_eq!(one.to_string(), two.to_string()),
             (one, two) => prop_assert!(false, "{:?} {:?}", one.is_ok(), two.is_ok()),
         }
+    }
+
+    #[test]
+    fn a_sample_changes_nothing(
+        rows in proptest::collection::vec(
+            proptest::collection::vec("|1|2.5|3.50|0?7|x|TRUE|2012-01-0[1-9]|\\PC{0,3}", 3),
+            1..30,
+        ),
+        sample_bytes in 0..200_u64,
+    ) {
+        let bytes = written(&rows);
+        let read = |sample_bytes| {
+            let options = CsvOptions { sample_bytes, ..CsvOptions::default() };
+            import(bytes.as_slice(), &options).map_err(|error| error.to_string())
+        };
+        prop_assert_eq!(read(Some(sample_bytes)), read(None));
     }
 
     #[test]

@@ -8,8 +8,9 @@ mod evidence;
 mod recognise;
 
 pub use choice::{ColumnTypes, NotColumnTypes, TypeChoice};
-pub(crate) use evidence::Evidence;
-pub(crate) use recognise::{Recognised, recognise};
+pub(crate) use evidence::{Evidence, Looked};
+pub(crate) use recognise::Recognised;
+use recognise::recognise;
 
 /// What the cells of a column are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,17 +50,15 @@ impl ColumnTyping {
     /// The typing of a column whose fields are all text.
     pub(crate) const TEXT: Self = Self { kind: ColumnKind::Text, heading: false };
 
-    /// The value of a field, if it is more than text here.
-    pub(crate) fn value(&self, text: &str, in_first_row: bool) -> Option<Recognised> {
-        if self.kind == ColumnKind::Text || (self.heading && in_first_row) {
-            return None;
-        }
-        let found = recognise(text)?;
-        match (&self.kind, found) {
-            (ColumnKind::Chosen(choice), found) => choice.takes(found).then_some(found),
-            // A number with fewer decimals than the column's others is shown with theirs.
-            (_, found) => Some(found),
-        }
+    /// The value of a field, of which it is known what it is, if it is more than text here.
+    pub(crate) fn value(
+        &self,
+        found: Option<Recognised>,
+        in_first_row: bool,
+    ) -> Option<Recognised> {
+        let is_text = self.kind == ColumnKind::Text || (self.heading && in_first_row);
+        // A number with fewer decimals than the column's others is shown with theirs.
+        found.filter(|_| !is_text)
     }
 
     /// The one format that all values of the column have, if they have one.
@@ -78,9 +77,14 @@ mod tests {
     fn typing(first: &str, others: &[&str]) -> ColumnTyping {
         let mut evidence = Evidence::default();
         if !first.is_empty() {
-            evidence.add_first(first);
+            evidence.look(first, true);
         }
-        others.iter().for_each(|text| evidence.add(text));
+        for text in others {
+            evidence.look(text, false);
+        }
+        let before = evidence;
+        let news = others.iter().any(|text| evidence.look(text, false).news);
+        assert_eq!((news, evidence), (false, before), "all of it is known");
         evidence.typing()
     }
 
@@ -134,10 +138,11 @@ mod tests {
     fn a_heading_is_text_even_if_it_is_a_number() {
         let dates = typing("2012", &["2012-01-01"]);
         assert!(dates.heading);
-        assert_eq!(dates.value("2012", true), None);
-        let is_date = matches!(dates.value("2012-01-01", false), Some(Recognised::Date { .. }));
+        assert_eq!(dates.value(recognise("2012"), true), None);
+        let is_date =
+            matches!(dates.value(recognise("2012-01-01"), false), Some(Recognised::Date { .. }));
         assert!(is_date);
         let years = typing("2012", &["5"]);
-        assert!(matches!(years.value("2012", true), Some(Recognised::Number(_))));
+        assert!(matches!(years.value(recognise("2012"), true), Some(Recognised::Number(_))));
     }
 }

@@ -36,6 +36,7 @@ fn read_in(bytes: &[u8], block: BlockSize) -> Result<Vec<Sheet>, ReadError> {
     while let Some(piece) = import.next()? {
         match piece {
             Piece::Working => {}
+            Piece::Restart => panic!("workbooks say what their cells are"),
             Piece::Sheet(start) => sheets.push((start, BTreeMap::new())),
             Piece::Block(block) => {
                 let cells = &mut sheets.last_mut().unwrap().1;

@@ -4,7 +4,11 @@ use cellar_exchange::{BlockSize, CsvImport, CsvOptions};
 
 use super::pieces::{SMALL, is_read, read_all};
 
-/// How it is read, and the file: the same cells come in large blocks and in small ones.
+/// Bytes after which it is decided what columns are.
+const SAMPLE_BYTES: u64 = 64;
+
+/// How it is read, and the file: the same cells come in large blocks and in small ones, and whether
+/// the whole file was looked at before or not.
 pub(super) fn read(bytes: &[u8]) -> bool {
     let Some((how, file)) = bytes.split_first() else { return false };
     let delimiter = match how & 3 {
@@ -14,7 +18,9 @@ pub(super) fn read(bytes: &[u8]) -> bool {
         _ => b'|',
     };
     let pad = how & 4 != 0;
-    let options = |block| CsvOptions { delimiter, pad, block, ..CsvOptions::default() };
-    let read = |block: BlockSize| CsvImport::open(file, &options(block)).ok().and_then(read_all);
-    is_read(read(BlockSize::default()), read(SMALL))
+    let read = |block: BlockSize, sample_bytes: Option<u64>| {
+        let options = CsvOptions { delimiter, pad, block, sample_bytes, ..CsvOptions::default() };
+        CsvImport::open(file, &options).ok().and_then(read_all)
+    };
+    is_read(read(BlockSize::default(), None), read(SMALL, Some(SAMPLE_BYTES)))
 }

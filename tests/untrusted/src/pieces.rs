@@ -34,8 +34,18 @@ pub(super) fn is_read(large: Option<Contents>, small: Option<Contents>) -> bool 
 }
 
 /// Reads a file, up to the last cell that is compared; none if it is refused before.
-pub(super) fn read_all(mut import: impl Import) -> Option<Contents> {
+pub(super) fn read_first(import: impl Import) -> Option<Contents> {
+    read(import, MAX_COMPARED)
+}
+
+/// Reads a file to its end; none if it is refused.
+pub(super) fn read_all(import: impl Import) -> Option<Contents> {
+    read(import, usize::MAX)
+}
+
+fn read(mut import: impl Import, max_cells: usize) -> Option<Contents> {
     let (mut contents, mut end, mut idle) = (Contents::default(), 0, 0);
+    let mut restarted = false;
     loop {
         let progress = import.progress();
         assert!(progress.done <= progress.total, "{progress:?}");
@@ -51,12 +61,17 @@ pub(super) fn read_all(mut import: impl Import) -> Option<Contents> {
                 assert!(first >= end, "blocks stand below each other");
                 end = block.tile.end();
                 assert_block(&block);
-                let left = MAX_COMPARED - contents.cells.len();
+                let left = max_cells - contents.cells.len();
                 contents.cells.extend(block.cells().take(left).map(|cell| format!("{cell:?}")));
-                if contents.cells.len() == MAX_COMPARED {
+                if contents.cells.len() == max_cells {
                     contents.cut = true;
                     return Some(contents);
                 }
+            }
+            Some(Piece::Restart) => {
+                assert!(!std::mem::replace(&mut restarted, true), "once");
+                end = 0;
+                contents.cells.clear();
             }
         }
         assert!(idle < MAX_IDLE_PULLS, "no end comes");

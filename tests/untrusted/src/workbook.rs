@@ -6,7 +6,7 @@ use cellar_exchange::{BlockSize, WorkbookImport};
 use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
 
-use super::pieces::{SMALL, is_read, read_all};
+use super::pieces::{SMALL, is_read, read_first};
 
 /// What separates the parts of a workbook that is put together here. It is in no XML.
 const PART_END: [u8; 3] = [0xFF, 0x00, 0xFF];
@@ -40,7 +40,7 @@ pub(super) fn read(bytes: &[u8]) -> bool {
     };
     let read = |block| {
         let file = file.as_slice();
-        WorkbookImport::open(file, block).ok().and_then(read_all)
+        WorkbookImport::open(file, block).ok().and_then(read_first)
     };
     is_read(read(BlockSize::default()), read(SMALL))
 }

@@ -40,12 +40,14 @@ impl Plan {
         if bytes > MAX_EDIT_FILE_BYTES {
             return Err(ImportError::FileTooLarge { path: path.to_owned() });
         }
-        let mut file = Sheets::open(path, options)?;
+        let mut file = Sheets::open(path, options, None)?;
         let mut cells = Cells { at, ..Cells::default() };
         let mut sheets = 0;
         while let Some(piece) = file.next()? {
             match piece {
                 Piece::Working => {}
+                // The whole file is looked at before.
+                Piece::Restart => cells = Cells { at, ..Cells::default() },
                 Piece::Sheet(_) => sheets += 1,
                 // Only how many sheets there are is still of interest.
                 Piece::Block(_) if sheets > 1 => {}

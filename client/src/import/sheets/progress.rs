@@ -58,6 +58,11 @@ impl Watch {
         self.0.cells.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
+    /// The cells come anew.
+    pub(super) fn restart(&self) {
+        self.0.cells.store(0, Ordering::Relaxed);
+    }
+
     pub(super) fn sent(&self, bytes: u32) {
         self.0.objects.fetch_add(1, Ordering::Relaxed);
         self.0.object_bytes.fetch_add(u64::from(bytes), Ordering::Relaxed);

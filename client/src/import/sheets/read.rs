@@ -1,8 +1,10 @@
-//! Reading a file into the objects that its sheets are made of: all of the work that takes time, on a
-//! thread of its own.
+//! Reading a file into the objects that its sheets are made of: all of the work that takes time, on
+//! threads of its own.
 
 use std::collections::HashSet;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use cellar_core::a1::column_name;
 use cellar_core::snapshot::chunk::chunk_of;
@@ -18,6 +20,14 @@ use crate::import::{ImportError, ReadOptions};
 /// Names of objects that are remembered, so that a text in many cells is sent once; with more, some
 /// may be sent again, and are there already.
 const MAX_KNOWN_OBJECTS: usize = 1 << 16;
+
+/// Bytes of a csv file by which it is decided what its columns are, until others show that they are
+/// something else: then it is read once more, and what was sent of it may be of no use. Below it, all is
+/// looked at first.
+const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Blocks that wait to be written.
+const PIECES_AHEAD: usize = 1;
 
 /// What comes out of a file.
 #[derive(Debug)]
@@ -63,38 +73,39 @@ impl Sink for tokio::sync::mpsc::Sender<Found> {
 }
 
 /// Reads a file to its end, or until the sink is closed. Gives what the columns of csv are.
+///
+/// Two threads share the work: one takes the file apart, this one makes chunks.
 pub(super) fn read(
     path: &Path,
     options: &ReadOptions,
     watch: &Watch,
     sink: &mut impl Sink,
 ) -> Result<Option<Survey>, ImportError> {
-    let mut file = Sheets::open(path, options)?;
-    let mut reader = Reader { sheet: None, known: HashSet::new(), sink };
-    while !reader.sink.is_closed() {
+    let file = Sheets::open(path, options, Some(SAMPLE_BYTES))?;
+    std::thread::scope(|scope| {
+        let (pieces, received) = sync_channel(PIECES_AHEAD);
+        let taking_apart = scope.spawn(move || take_apart(file, watch, &pieces));
+        let written = Reader { sheet: None, known: HashSet::new(), sink }.write(&received, watch);
+        drop(received);
+        let survey = taking_apart.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        written.map(|()| survey)
+    })
+}
+
+/// Sends the pieces of a file, the last of which is none, until there is nobody who takes them.
+fn take_apart(
+    mut file: Sheets,
+    watch: &Watch,
+    pieces: &SyncSender<Option<Piece>>,
+) -> Result<Option<Survey>, ImportError> {
+    loop {
         let piece = file.next()?;
         watch.read(file.progress());
-        let goes_on = match piece {
-            Some(Piece::Working) => true,
-            Some(Piece::Sheet(start)) => {
-                let goes_on = reader.end_sheet()?;
-                reader.sheet = Some((start, SheetWriter::default()));
-                goes_on
-            }
-            Some(Piece::Block(block)) => {
-                watch.cells(block.tile.cells());
-                reader.block(block)?
-            }
-            None => {
-                reader.end_sheet()?;
-                break;
-            }
-        };
-        if !goes_on {
-            break;
+        let is_end = piece.is_none();
+        if pieces.send(piece).is_err() || is_end {
+            return Ok(file.survey().cloned());
         }
     }
-    Ok(file.survey().cloned())
 }
 
 struct Reader<'a, S> {
@@ -104,6 +115,42 @@ struct Reader<'a, S> {
 }
 
 impl<S: Sink> Reader<'_, S> {
+    /// Writes what is received. It ends early if nobody takes what is written.
+    fn write(
+        mut self,
+        received: &Receiver<Option<Piece>>,
+        watch: &Watch,
+    ) -> Result<(), ImportError> {
+        let mut goes_on = true;
+        while goes_on && !self.sink.is_closed() {
+            // Whoever does not send any more has an error to tell.
+            let Ok(piece) = received.recv() else { break };
+            goes_on = match piece {
+                Some(Piece::Working) => true,
+                Some(Piece::Sheet(start)) => {
+                    let goes_on = self.end_sheet()?;
+                    self.sheet = Some((start, SheetWriter::default()));
+                    goes_on
+                }
+                // What was sent of it may be used again; the rest is deleted by itself.
+                Some(Piece::Restart) => {
+                    watch.restart();
+                    self.restart_sheet();
+                    true
+                }
+                Some(Piece::Block(block)) => {
+                    watch.cells(block.tile.cells());
+                    self.block(block)?
+                }
+                None => {
+                    self.end_sheet()?;
+                    false
+                }
+            };
+        }
+        Ok(())
+    }
+
     fn block(&mut self, block: Block) -> Result<bool, ImportError> {
         let Some((_, writer)) = &mut self.sheet else { return Ok(true) };
         let chunks = writer.push(block.tile, &chunk_of).map_err(row_too_large)?;
@@ -113,6 +160,12 @@ impl<S: Sink> Reader<'_, S> {
             }
         }
         Ok(self.chunks(chunks))
+    }
+
+    fn restart_sheet(&mut self) {
+        if let Some((_, writer)) = &mut self.sheet {
+            *writer = SheetWriter::default();
+        }
     }
 
     fn end_sheet(&mut self) -> Result<bool, ImportError> {
@@ -157,6 +210,8 @@ fn row_too_large(fault: RowTooLarge) -> ImportError {
 
 #[cfg(test)]
 mod tests {
+    use cellar_core::snapshot::level::StoredTile;
+
     use super::*;
 
     #[derive(Default)]
@@ -199,6 +254,27 @@ mod tests {
         assert_eq!(found.objects.len(), 1);
         let progress = watch.now();
         assert_eq!((progress.cells, progress.read.done), (5, progress.read.total));
+    }
+
+    #[test]
+    fn a_column_that_is_not_what_it_seemed_to_be_is_read_once_more() {
+        let rows = u64::from(u32::try_from(SAMPLE_BYTES).unwrap() / 8) + 150_000;
+        let text: String = (0..rows).map(|row| format!("{}\n", 1_000_000 + row)).collect();
+        let (numbers, ..) = read_text(&text, None);
+        let (found, survey, watch) = read_text(&format!("{text}x\n"), None);
+        let [sheet] = found.sheets.as_slice() else { panic!("{:?}", found.sheets) };
+        assert_eq!((sheet.written.cells, survey.unwrap().cells), (rows + 1, rows + 1));
+        assert_eq!(watch.now().cells, rows + 1);
+        let hashes = |found: &Collected| -> HashSet<_> {
+            found.objects.iter().map(|object| object.packed.chunk.hash).collect()
+        };
+        let (numbers, found) = (hashes(&numbers), hashes(&found));
+        assert!(!numbers.is_disjoint(&found), "some came before it was known");
+        let tiles = sheet.written.stripes.iter().flat_map(|stripe| &stripe.tiles);
+        for tile in tiles {
+            let StoredTile::Chunk(chunk) = tile.stored else { panic!("{tile:?}") };
+            assert!(found.contains(&chunk.hash) && !numbers.contains(&chunk.hash));
+        }
     }
 
     #[test]

@@ -131,6 +131,16 @@ impl TileColumn {
         Self { column, ..Self::default() }
     }
 
+    /// A column that holds nothing yet, and has room for as much as this one holds.
+    #[must_use]
+    pub fn with_room_of(&self) -> Self {
+        let mut column = Self::new(self.column);
+        column.values.reserve(self.values.len(), &self.values);
+        column.formulas.reserve(&self.formulas);
+        column.formats.reserve(&self.formats);
+        column
+    }
+
     /// How many cells have a value, or at least a format: at most the sum of both.
     #[must_use]
     pub fn cells(&self) -> usize {

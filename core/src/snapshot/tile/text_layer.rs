@@ -109,6 +109,13 @@ impl TextLayer {
         self.rows.partition_point(|other| *other < row)
     }
 
+    /// Makes room for as much as another layer has.
+    pub(super) fn reserve(&mut self, other: &Self) {
+        self.rows.reserve(other.rows.len());
+        self.spans.reserve(other.spans.len());
+        self.texts.reserve(other.texts.len());
+    }
+
     /// Adds all of a layer that begins below this one's last row.
     pub fn append(&mut self, other: &Self) {
         other.iter().for_each(|(row, text)| self.push(row, text));
@@ -117,10 +124,23 @@ impl TextLayer {
     /// What is in some rows, counted from `top`.
     #[must_use]
     pub fn part(&self, rows: &Range<u32>, top: u32) -> Self {
+        let inside = self.above(rows.start)..self.above(rows.end);
+        let spans = self.spans.get(inside.clone()).unwrap_or_default();
         let mut part = Self::default();
-        let (first, end) = (self.above(rows.start), self.above(rows.end));
-        let inside = self.iter().take(end).skip(first);
-        inside.for_each(|(row, text)| part.push(row.saturating_sub(top), text));
+        if !spans.is_sorted_by_key(|span| span.start) {
+            let inside = self.iter().take(inside.end).skip(inside.start);
+            inside.for_each(|(row, text)| part.push(row.saturating_sub(top), text));
+            return part;
+        }
+        // As they were pushed, one behind the other: all their bytes at once.
+        let start = spans.first().map_or(0, |first| first.start);
+        let end =
+            spans.iter().map(|span| span.start.saturating_add(span.len)).max().unwrap_or(start);
+        part.texts.push_str(TextSpan { start, len: end.saturating_sub(start) }.of(&self.texts));
+        let rows = self.rows.get(inside).unwrap_or_default();
+        part.rows.extend(rows.iter().map(|row| row.saturating_sub(top)));
+        let moved = |span: &TextSpan| TextSpan { start: span.start.saturating_sub(start), ..*span };
+        part.spans.extend(spans.iter().map(moved));
         part
     }
 
