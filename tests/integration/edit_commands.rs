@@ -131,7 +131,12 @@ fn an_import_goes_into_the_sheet_that_is_named_or_else_becomes_one() {
     done(&project, &["sheets", "add", "My costs"]);
     std::fs::write(project.path("s.csv"), "a,b\n1,2\n3,4\n").unwrap();
     done(&project, &["import", "s.csv", "--into", &id]);
-    assert_eq!(done(&project, &["export", "-", "--sheet", "s"]).stdout, "a,b\n1,2\n3,4\n");
+    let named = done(&project, &["export", "-", "--sheet", "s"]);
+    assert_eq!((named.stdout.as_str(), named.stderr.as_str()), ("a,b\n1,2\n3,4\n", ""));
+    let first = done(&project, &["export", "-"]);
+    assert!(first.stderr.contains("2 other sheets are not in the file"), "{first:?}");
+    done(&project, &["export", "all.xlsx"]);
+    assert_eq!(json(&project, &["export", "first.csv"])["sheets_left_out"], 2);
     done(&project, &["import", "s.csv", "--into", &id, "--sheet", "my COSTS", "--at", "B1"]);
     let costs = done(&project, &["export", "-", "--sheet", "My costs"]).stdout;
     assert_eq!(costs, ",a,b\n,1,2\n,3,4\n");

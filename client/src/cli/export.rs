@@ -3,6 +3,9 @@
 use std::io::{self, IsTerminal as _, Seek as _};
 use std::path::Path;
 
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+
 use super::args::{self, ExportFormat};
 use super::context::Context;
 use super::error::CliError;
@@ -36,10 +39,22 @@ pub(super) async fn run(
     }
     let client = context.client()?;
     let exported = export(context, output, &client, &args, format).await?;
+    let spreadsheet = context.spreadsheet()?;
+    let left_out = match (format, &args.sheet) {
+        (ExportFormat::Csv | ExportFormat::Tsv, None) => {
+            left_out(&client, spreadsheet, exported.position).await
+        }
+        _ => 0,
+    };
+    if left_out > 0 {
+        let sheets = count(left_out, "other sheet is", "other sheets are");
+        output.note(format!(
+            "{sheets} not in the file: name one with --sheet, or export all of them to FILE.xlsx"
+        ));
+    }
     if to_stdout {
         return Ok(());
     }
-    let spreadsheet = context.spreadsheet()?;
     if args.at.is_none() {
         let first = exported.sheets.first().filter(|_| args.sheet.is_none());
         let at = (exported.position, exported.epoch);
@@ -59,6 +74,7 @@ pub(super) async fn run(
         "position": exported.position,
         "cells": cells(&exported),
         "sheets": sheets.collect::<Vec<_>>(),
+        "sheets_left_out": left_out,
     }))?;
     output.say(summary(&args.file, &exported))?;
     Ok(())
@@ -100,6 +116,13 @@ async fn export(
         true => fetched.write_to(io::stdout().lock())?,
         false => fetched.write_file(&args.file, args.force)?,
     })
+}
+
+/// How many sheets one of csv leaves out, if that can be found out.
+async fn left_out(client: &Client, spreadsheet: LogId, at: Position) -> u64 {
+    let sheets = client.sheets(spreadsheet, Some(at), None).await;
+    let count = sheets.map_or(1, |reply| reply.sheets.len());
+    u64::try_from(count).unwrap_or(u64::MAX).saturating_sub(1)
 }
 
 /// The format that is asked for, or that the file's name says.
