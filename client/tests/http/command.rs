@@ -387,7 +387,8 @@ fn a_command_says_what_it_cost() {
         (&["get"], one),
         (&["set", "A1", "x"], one),
         (&["history"], one),
-        (&["export", "out.csv"], one),
+        // It also looks for sheets that it leaves out.
+        (&["export", "out.csv"], "cost: 2 write units, 1 read unit: $0.000001375"),
         (&["head"], one),
         (&["use", &id], one),
         (&["health"], one),
