@@ -12,6 +12,8 @@ use cellar_runtime::token::MintError;
 use cellar_stacks::{CellarStackError, ConfigError};
 use miette::Diagnostic;
 
+use crate::aws::AwsError;
+
 /// Why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum SynthError {
@@ -240,6 +242,65 @@ pub(crate) enum SynthError {
     Unconfirmed {
         /// What.
         what: &'static str,
+    },
+    /// AWS.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Aws(#[from] AwsError),
+    /// A stack that somebody else is changing.
+    #[error("the stack {stack} is being changed: {status}")]
+    #[diagnostic(code(synth::stack_busy), help("wait until that has ended, then deploy again"))]
+    StackBusy {
+        /// Its name.
+        stack: String,
+        /// Its status.
+        status: String,
+    },
+    /// A stack that CloudFormation left half-way.
+    #[error("the stack {stack} is stuck: {status}")]
+    #[diagnostic(
+        code(synth::stack_stuck),
+        help(
+            "CloudFormation's console shows which resource stopped it; mend that, then run `aws \
+             cloudformation continue-update-rollback` (or delete-stack, if it was being deleted)"
+        )
+    )]
+    StackStuck {
+        /// Its name.
+        stack: String,
+        /// Its status.
+        status: String,
+    },
+    /// A deployment that would lose data.
+    #[error("the deployment would replace or take out what holds data: {ids}")]
+    #[diagnostic(
+        code(synth::data_would_be_lost),
+        help("nothing was changed; if it is meant, name each with --allow-loss LOGICAL_ID")
+    )]
+    DataWouldBeLost {
+        /// Logical ids.
+        ids: String,
+    },
+    /// A deployment that failed.
+    #[error("{what} could not be deployed: {reason}")]
+    #[diagnostic(code(synth::deploy_failed), help("{help}"))]
+    DeployFailed {
+        /// The resource at fault.
+        what: String,
+        /// What AWS says.
+        reason: String,
+        /// What to do, and how the stack is now.
+        help: String,
+    },
+    /// A stack that is none of Cellar's.
+    #[error("the stack has no output {output}")]
+    #[diagnostic(
+        code(synth::no_output),
+        help("is `stack` in cellar.yaml the name of another stack?")
+    )]
+    NoOutput {
+        /// The output.
+        output: &'static str,
     },
     /// A part of Cellar that is not there yet.
     #[error("{what} is not part of this version")]

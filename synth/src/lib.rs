@@ -2,8 +2,10 @@
 //!
 //! A library so that tests can build the same program; `main.rs` only calls [`cli::main`].
 
+mod aws;
 pub mod cli;
 mod commands;
+mod deployment;
 mod error;
 mod local_cloud;
 mod project;

@@ -93,9 +93,13 @@ pub(crate) struct TemplateArguments {
 
 /// Arguments of `deploy`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  synth deploy --local\n  \
-                        synth deploy --local --detach\n  \
-                        synth deploy --local --port 9000")]
+#[command(
+    after_help = "Examples:\n  synth deploy                      into the account that AWS_PROFILE names\n  \
+                        synth deploy --yes                without asking, as a pipeline does\n  \
+                        synth deploy --local --detach     on this machine\n  \
+                        synth deploy --local --port 9000\n  \
+                        synth deploy --endpoint-url http://127.0.0.1:4566"
+)]
 pub(crate) struct DeployArguments {
     /// Run the stack on this machine, on 127.0.0.1, with its data under .cellar/
     #[arg(long)]
@@ -109,6 +113,21 @@ pub(crate) struct DeployArguments {
     /// Do not run the smoke test
     #[arg(long)]
     pub(crate) no_smoke: bool,
+    /// Deploy into an emulator of AWS at this URL
+    #[arg(long, value_name = "URL", conflicts_with = "local")]
+    pub(crate) endpoint_url: Option<String>,
+    /// The functions, built and zipped before
+    #[arg(long, value_name = "FILE", conflicts_with = "local")]
+    pub(crate) bundle: Option<PathBuf>,
+    /// Bucket for bundles and templates [default: one of Cellar's in this account and region]
+    #[arg(long, value_name = "NAME", conflicts_with = "local")]
+    pub(crate) artifact_bucket: Option<String>,
+    /// Let this resource be replaced or taken out though it holds data; may be given several times
+    #[arg(long, value_name = "LOGICAL_ID", conflicts_with = "local")]
+    pub(crate) allow_loss: Vec<String>,
+    /// Do not ask
+    #[arg(long, short, conflicts_with = "local")]
+    pub(crate) yes: bool,
 }
 
 /// Arguments of `smoke`.

@@ -7,6 +7,7 @@ use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use crate::deployment::{Line, Mark};
 use crate::error::SynthError;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -55,6 +56,27 @@ impl Output {
             bar
         });
         Step { bar, what: what.to_owned(), started: Instant::now(), quiet: self.json }
+    }
+
+    /// Tells what happened to a resource: a line for people, as JSON on stderr for programs.
+    pub(crate) fn line(&self, line: &Line) {
+        if self.json {
+            note(&serde_json::to_string(line).unwrap_or_default());
+            return;
+        }
+        let mark = match line.mark {
+            Mark::Begun => style("·").dim(),
+            Mark::Done => style("✓").green(),
+            Mark::Failed => style("✗").red(),
+        };
+        let status = line.status.to_lowercase().replace('_', " ");
+        let took = line
+            .took_ms
+            .map(|took_ms| format!(" ({:.1} s)", Duration::from_millis(took_ms).as_secs_f64()));
+        let reason = line.reason.as_deref().filter(|_| line.mark == Mark::Failed);
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let (id, kind, mark) = (&line.logical_id, &line.resource_type, mark.for_stderr());
+        note(&format!("  {mark} {id} {status} ({kind}){}{reason}", took.unwrap_or_default()));
     }
 
     /// Reports a failure.

@@ -1,4 +1,4 @@
-//! `synth deploy`: for now, the stack on this machine.
+//! `synth deploy`: the stack on this machine; `deploy_aws` is the one in AWS.
 
 use std::fs;
 use std::path::Path;
@@ -9,6 +9,7 @@ use cellar_local::{Occupancy, Options, Ports, Running};
 use cellar_runtime::token::KeyPair;
 use cellar_stacks::config::TokenKey;
 
+use super::deploy_aws;
 use super::remember::{self, Deployed};
 use super::template::synthesize;
 use crate::cli::{DeployArguments, Output};
@@ -46,11 +47,7 @@ pub(crate) async fn run(
     ports: Ports,
 ) -> Result<(), SynthError> {
     if !arguments.local {
-        return Err(SynthError::NotYet {
-            what: "deploying to AWS",
-            help: "`synth deploy --local` runs the same template on this machine; \
-                   `synth template` shows it",
-        });
+        return deploy_aws::run(config, arguments, output).await;
     }
     let mut project = Project::find(config)?;
     let pair = read_or_make_key(&project.local_key())?;

@@ -2,9 +2,12 @@
 
 pub(crate) mod archive;
 mod archive_report;
+mod changes;
 mod confirm;
 pub(crate) mod deploy;
+mod deploy_aws;
 pub(crate) mod destroy;
+mod follow;
 pub(crate) mod init;
 pub(crate) mod local_cloud;
 mod rebuild;

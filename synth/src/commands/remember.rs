@@ -14,6 +14,7 @@ use crate::error::SynthError;
 use crate::project::Project;
 
 const SUMMARY: &str = include_str!("../../../templates/local-summary.txt.hbs");
+const AWS_SUMMARY: &str = include_str!("../../../templates/aws-summary.txt.hbs");
 /// A file to try, in a checkout of Cellar itself.
 const EXAMPLE: &str = "tests/data/airports.csv";
 
@@ -42,6 +43,33 @@ struct Summary<'a> {
     example: &'a str,
     detached: bool,
     already: bool,
+}
+
+/// What was deployed into AWS.
+pub(crate) struct DeployedToAws<'a> {
+    /// The URL of the API, as it is reached from here.
+    pub(crate) url: &'a str,
+    /// The stack's ARN.
+    pub(crate) stack_id: &'a str,
+    /// A token for it, and when that ends, Unix seconds.
+    pub(crate) token: Option<(&'a str, u64)>,
+    /// The account's number.
+    pub(crate) account: &'a str,
+    /// The region.
+    pub(crate) region: &'a str,
+}
+
+#[derive(Serialize)]
+struct AwsSummary<'a> {
+    stack: &'a str,
+    stack_id: &'a str,
+    account: &'a str,
+    region: &'a str,
+    url: &'a str,
+    token: Option<&'a str>,
+    token_expires: Option<String>,
+    profile: String,
+    example: &'a str,
 }
 
 /// Moves a profile aside that cannot be read: a deployment writes a new one.
@@ -79,21 +107,64 @@ pub(crate) fn remember(
         spreadsheet: before.and_then(|before| before.spreadsheet),
     };
     profile.save(&project.folder)?;
-    let expires = UNIX_EPOCH + Duration::from_secs(deployed.expires_s);
     let summary = Summary {
         stack: &project.config.stack,
         url: deployed.url,
         token: deployed.token,
-        token_expires: humantime::format_rfc3339_seconds(expires).to_string(),
+        token_expires: date(deployed.expires_s),
         profile: Profile::path(&project.folder).display().to_string(),
         state: project.local_state().path().display().to_string(),
-        example: if Path::new(EXAMPLE).exists() { EXAMPLE } else { "FILE.csv" },
+        example: example(),
         detached: deployed.detached,
         already: deployed.already,
     };
+    tell(SUMMARY, &summary, output)
+}
+
+/// The same for a stack in AWS.
+pub(crate) fn remember_aws(
+    project: &Project,
+    deployed: &DeployedToAws<'_>,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let identity = Some(deployed.stack_id.to_owned());
+    let before = own_profile(project)?.filter(|before| before.identity == identity);
+    let token = deployed.token.map(|(token, _)| token.to_owned());
+    let profile = Profile {
+        url: deployed.url.to_owned(),
+        stack: Some(project.config.stack.clone()),
+        identity,
+        // Without a key here, whoever had a token keeps it.
+        token: token.or_else(|| before.as_ref().and_then(|before| before.token.clone())),
+        spreadsheet: before.and_then(|before| before.spreadsheet),
+    };
+    profile.save(&project.folder)?;
+    let summary = AwsSummary {
+        stack: &project.config.stack,
+        stack_id: deployed.stack_id,
+        account: deployed.account,
+        region: deployed.region,
+        url: deployed.url,
+        token: deployed.token.map(|(token, _)| token),
+        token_expires: deployed.token.map(|(_, expires_s)| date(expires_s)),
+        profile: Profile::path(&project.folder).display().to_string(),
+        example: example(),
+    };
+    tell(AWS_SUMMARY, &summary, output)
+}
+
+fn date(unix_s: u64) -> String {
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(unix_s)).to_string()
+}
+
+fn example() -> &'static str {
+    if Path::new(EXAMPLE).exists() { EXAMPLE } else { "FILE.csv" }
+}
+
+fn tell(template: &str, summary: &impl Serialize, output: &Output) -> Result<(), SynthError> {
     let mut templates = Handlebars::new();
     templates.register_escape_fn(handlebars::no_escape);
-    let text = templates.render_template(SUMMARY, &summary)?;
-    output.result(&summary, &text);
+    let text = templates.render_template(template, summary)?;
+    output.result(summary, &text);
     Ok(())
 }

@@ -47,7 +47,7 @@ fn print_token(
 
 /// Makes the key if there is none, and puts its public half into the configuration if it is not
 /// there: a run that got half-way is finished by the next.
-fn init(project: &Project, output: &Output) -> Result<(), SynthError> {
+pub(super) fn init(project: &Project, output: &Output) -> Result<(), SynthError> {
     let key_file = project.operator_key();
     let existed = key_file.exists();
     let pair = read_or_make_key(&key_file)?;

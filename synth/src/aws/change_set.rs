@@ -1,0 +1,229 @@
+//! Change sets: what a deployment would do, before it does it.
+
+use std::time::Duration;
+
+use aws_sdk_cloudformation::error::ProvideErrorMetadata as _;
+use aws_sdk_cloudformation::types::{
+    Capability, ChangeAction, ChangeSetStatus, ChangeSetType, Parameter,
+    Replacement as AwsReplacement, ResourceChange, Tag,
+};
+use serde::Serialize;
+use tokio::time::sleep;
+
+use super::{Aws, AwsError};
+
+/// How often it is asked whether a change set is ready.
+const POLL: Duration = Duration::from_millis(700);
+/// What CloudFormation says of a change set without any change, in its two ways.
+const NOTHING: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
+
+/// What a stack is to be.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// The stack's name.
+    pub(crate) stack: String,
+    /// Whether there is none yet.
+    pub(crate) is_new: bool,
+    /// The change set's name.
+    pub(crate) name: String,
+    /// Where the template is.
+    pub(crate) template_url: String,
+    /// The values of its parameters.
+    pub(crate) parameters: Vec<(String, String)>,
+    /// Tags of all its resources.
+    pub(crate) tags: Vec<(String, String)>,
+}
+
+/// A change set that can be executed.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ChangeSet {
+    /// Its ARN.
+    pub(crate) id: String,
+    /// The stack's ARN.
+    pub(crate) stack_id: String,
+    /// What it does, in the order that CloudFormation gives.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// What is done with a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Action {
+    /// It is made.
+    Add,
+    /// It is changed.
+    Modify,
+    /// It is deleted, or, by its deletion policy, kept and no longer managed.
+    Remove,
+    /// Anything else, or what is not known before.
+    Other,
+}
+
+/// Whether a resource becomes another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Replacement {
+    /// It stays.
+    No,
+    /// It depends on values that are only known when it is done.
+    Maybe,
+    /// It is made anew, and the old one deleted.
+    Yes,
+}
+
+/// A change of one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Change {
+    /// What is done.
+    pub(crate) action: Action,
+    /// Its logical id.
+    pub(crate) logical_id: String,
+    /// Its type, `AWS::…`.
+    pub(crate) resource_type: String,
+    /// Whether it becomes another one.
+    pub(crate) replacement: Replacement,
+    /// The properties that change.
+    pub(crate) properties: Vec<String>,
+}
+
+impl Aws {
+    /// Makes a change set. `None`: there is nothing to change.
+    ///
+    /// # Errors
+    /// [`AwsError`]; nothing of the stack was changed.
+    pub(crate) async fn create_change_set(
+        &self,
+        wanted: &Wanted,
+    ) -> Result<Option<ChangeSet>, AwsError> {
+        let what = "make the change set";
+        let kind = if wanted.is_new { ChangeSetType::Create } else { ChangeSetType::Update };
+        let parameters = wanted.parameters.iter().map(|(key, value)| {
+            Parameter::builder().parameter_key(key).parameter_value(value).build()
+        });
+        let tags = wanted.tags.iter().map(|(key, value)| Tag::builder().key(key).value(value));
+        let created = self
+            .cloudformation
+            .create_change_set()
+            .stack_name(&wanted.stack)
+            .change_set_name(&wanted.name)
+            .change_set_type(kind)
+            .template_url(&wanted.template_url)
+            .set_parameters(Some(parameters.collect()))
+            .set_tags(Some(tags.map(|tag| tag.build()).collect()))
+            .capabilities(Capability::CapabilityIam)
+            .send()
+            .await;
+        let id = match created {
+            Ok(created) => created.id.ok_or(AwsError::Reply { missing: "a change set" })?,
+            Err(error) if error.message().is_some_and(says_nothing) => return Ok(None),
+            Err(error) => return Err(AwsError::of(what, &error)),
+        };
+        match self.ready(&id).await? {
+            Some(stack_id) => {
+                let changes = self.changes(&id).await?;
+                Ok(Some(ChangeSet { id, stack_id, changes }))
+            }
+            None => {
+                self.delete_change_set(&id).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Waits until a change set can be executed; gives the stack's ARN. `None`: it has no changes.
+    async fn ready(&self, id: &str) -> Result<Option<String>, AwsError> {
+        loop {
+            let described = self.cloudformation.describe_change_set().change_set_name(id).send();
+            let described = described.await;
+            let described =
+                described.map_err(|error| AwsError::of("read the change set", &error))?;
+            let reason = described.status_reason.unwrap_or_default();
+            match described.status {
+                Some(ChangeSetStatus::CreateComplete) => {
+                    let missing = "the stack of a change set";
+                    return described.stack_id.map(Some).ok_or(AwsError::Reply { missing });
+                }
+                Some(ChangeSetStatus::Failed) if says_nothing(&reason) => return Ok(None),
+                Some(ChangeSetStatus::CreatePending | ChangeSetStatus::CreateInProgress) => {}
+                status => {
+                    let code = status.map_or_else(String::new, |status| status.to_string());
+                    let what = "make the change set";
+                    return Err(AwsError::Refused { what, code, message: reason });
+                }
+            }
+            sleep(POLL).await;
+        }
+    }
+
+    async fn changes(&self, id: &str) -> Result<Vec<Change>, AwsError> {
+        let (mut changes, mut next) = (Vec::new(), None);
+        loop {
+            let page = self.cloudformation.describe_change_set().change_set_name(id);
+            let page = page.set_next_token(next).send().await;
+            let page = page.map_err(|error| AwsError::of("read the change set", &error))?;
+            let resources = page.changes().iter().filter_map(|change| change.resource_change());
+            changes.extend(resources.map(Change::of));
+            next = page.next_token;
+            if next.is_none() {
+                return Ok(changes);
+            }
+        }
+    }
+
+    /// Begins what a change set says.
+    ///
+    /// # Errors
+    /// [`AwsError`]; if the reply was lost, it may have begun.
+    pub(crate) async fn execute_change_set(
+        &self,
+        change_set: &ChangeSet,
+        token: &str,
+    ) -> Result<(), AwsError> {
+        let request = self.cloudformation.execute_change_set().change_set_name(&change_set.id);
+        let done = request.client_request_token(token).send().await;
+        done.map(drop).map_err(|error| AwsError::of("execute the change set", &error))
+    }
+
+    /// Deletes a change set that nobody wants.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn delete_change_set(&self, id: &str) -> Result<(), AwsError> {
+        let deleted = self.cloudformation.delete_change_set().change_set_name(id).send().await;
+        deleted.map(drop).map_err(|error| AwsError::of("delete the change set", &error))
+    }
+}
+
+fn says_nothing(reason: &str) -> bool {
+    NOTHING.iter().any(|nothing| reason.contains(nothing))
+}
+
+impl Change {
+    fn of(change: &ResourceChange) -> Self {
+        let action = match change.action() {
+            Some(ChangeAction::Add) => Action::Add,
+            Some(ChangeAction::Modify) => Action::Modify,
+            Some(ChangeAction::Remove) => Action::Remove,
+            _ => Action::Other,
+        };
+        let replacement = match change.replacement() {
+            Some(AwsReplacement::True) => Replacement::Yes,
+            Some(AwsReplacement::Conditional) => Replacement::Maybe,
+            _ => Replacement::No,
+        };
+        let details = change.details().iter().filter_map(|detail| detail.target());
+        let mut properties: Vec<String> = details
+            .filter_map(|target| target.name().or(target.attribute().map(|at| at.as_str())))
+            .map(str::to_owned)
+            .collect();
+        properties.sort();
+        properties.dedup();
+        Self {
+            action,
+            logical_id: change.logical_resource_id().unwrap_or_default().to_owned(),
+            resource_type: change.resource_type().unwrap_or_default().to_owned(),
+            replacement,
+            properties,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Who deploys, and where.
+
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::Credentials;
+
+use super::AwsError;
+
+/// The region of an emulator, if none is configured.
+const EMULATOR_REGION: &str = "us-east-1";
+/// The credentials for an emulator, if none are in the environment: what emulators take for granted.
+const EMULATOR_KEY: &str = "test";
+
+/// Clients for one account and region.
+#[derive(Debug, Clone)]
+pub(crate) struct Aws {
+    pub(super) cloudformation: aws_sdk_cloudformation::Client,
+    pub(super) s3: aws_sdk_s3::Client,
+    /// The account's number.
+    pub(crate) account: String,
+    /// The region's name.
+    pub(crate) region: String,
+    /// `aws`, `aws-cn`, `aws-us-gov`.
+    pub(super) partition: String,
+    /// Another place than AWS itself.
+    pub(super) endpoint_url: Option<String>,
+}
+
+impl Aws {
+    /// Finds credentials and a region as all tools of AWS do, and asks whose they are.
+    ///
+    /// # Errors
+    /// [`AwsError`], before anything was changed.
+    pub(crate) async fn connect(endpoint_url: Option<&str>) -> Result<Self, AwsError> {
+        let config = load(endpoint_url).await;
+        let region = config.region().ok_or(AwsError::NoRegion)?.to_string();
+        let sts = aws_sdk_sts::Client::new(&config);
+        let caller = sts.get_caller_identity().send().await;
+        let caller = caller.map_err(|error| AwsError::of("ask AWS who you are", &error))?;
+        let account = caller.account().ok_or(AwsError::Reply { missing: "an account" })?;
+        // arn:PARTITION:sts::ACCOUNT:assumed-role/…
+        let partition = caller.arn().and_then(|arn| arn.split(':').nth(1)).unwrap_or("aws");
+        let s3 = aws_sdk_s3::config::Builder::from(&config)
+            .force_path_style(endpoint_url.is_some())
+            .build();
+        Ok(Self {
+            cloudformation: aws_sdk_cloudformation::Client::new(&config),
+            s3: aws_sdk_s3::Client::from_conf(s3),
+            account: account.to_owned(),
+            region,
+            partition: partition.to_owned(),
+            endpoint_url: endpoint_url.map(|url| url.trim_end_matches('/').to_owned()),
+        })
+    }
+
+    /// Whether it is not AWS itself.
+    pub(crate) fn is_emulator(&self) -> bool {
+        self.endpoint_url.is_some()
+    }
+
+    /// The URL of a function as it is reached from here: an emulator has no domain of its own, and
+    /// answers below its endpoint.
+    pub(crate) fn reached_url(&self, function_url: &str) -> String {
+        let host = function_url.strip_prefix("https://").unwrap_or_default();
+        match (&self.endpoint_url, host.split_once(".lambda-url.")) {
+            (Some(endpoint), Some((id, _))) => format!("{endpoint}/_aws/lambda-url/{id}/"),
+            _ => function_url.to_owned(),
+        }
+    }
+}
+
+async fn load(endpoint_url: Option<&str>) -> SdkConfig {
+    let mut loader = aws_config::defaults(BehaviorVersion::latest());
+    if let Some(url) = endpoint_url {
+        loader = loader.endpoint_url(url);
+        if std::env::var_os("AWS_REGION").is_none() {
+            loader = loader.region(Region::new(EMULATOR_REGION));
+        }
+        if std::env::var_os("AWS_ACCESS_KEY_ID").is_none() {
+            let (key, provider) = (EMULATOR_KEY, "emulator");
+            loader = loader.credentials_provider(Credentials::new(key, key, None, None, provider));
+        }
+    }
+    loader.load().await
+}

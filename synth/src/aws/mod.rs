@@ -1,0 +1,13 @@
+//! AWS, as far as deploying needs it: the clients, the bucket of the bundles, change sets and stacks.
+
+mod artifacts;
+mod change_set;
+mod connect;
+mod error;
+mod stack;
+
+pub(crate) use artifacts::{Artifact, Uploaded};
+pub(crate) use change_set::{Action, Change, ChangeSet, Replacement, Wanted};
+pub(crate) use connect::Aws;
+pub(crate) use error::AwsError;
+pub(crate) use stack::{Event, StackState};

@@ -1,0 +1,129 @@
+//! Stacks as they are, and what happens to them.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_cloudformation::error::ProvideErrorMetadata as _;
+use aws_sdk_cloudformation::types::{DeletionMode, StackEvent};
+
+use super::{Aws, AwsError};
+
+/// A stack as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StackState {
+    /// Its ARN.
+    pub(crate) id: String,
+    /// Its status, as CloudFormation names it.
+    pub(crate) status: String,
+    /// Why, if CloudFormation says it.
+    pub(crate) reason: Option<String>,
+    /// Its outputs.
+    pub(crate) outputs: BTreeMap<String, String>,
+}
+
+/// Something that happened to a resource of a stack, or to the stack itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Its id.
+    pub(crate) id: String,
+    /// When, Unix milliseconds.
+    pub(crate) at_ms: u64,
+    /// The resource.
+    pub(crate) logical_id: String,
+    /// Its type, `AWS::…`.
+    pub(crate) resource_type: String,
+    /// Its status, as CloudFormation names it.
+    pub(crate) status: String,
+    /// Why, if CloudFormation says it.
+    pub(crate) reason: Option<String>,
+    /// What it is part of, if whoever began it said so.
+    pub(crate) token: Option<String>,
+}
+
+impl Aws {
+    /// A stack by its name or, also after it was deleted, by its ARN.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn stack(&self, name: &str) -> Result<Option<StackState>, AwsError> {
+        let described = self.cloudformation.describe_stacks().stack_name(name).send().await;
+        let described = match described {
+            Ok(described) => described,
+            Err(error) if is_unknown(error.code(), error.message()) => return Ok(None),
+            Err(error) => return Err(AwsError::of("look for the stack", &error)),
+        };
+        let Some(stack) = described.stacks().first() else { return Ok(None) };
+        let status = stack.stack_status().ok_or(AwsError::Reply { missing: "a stack's status" })?;
+        let outputs = stack.outputs().iter();
+        let outputs = outputs.filter_map(|output| {
+            Some((output.output_key()?.to_owned(), output.output_value()?.to_owned()))
+        });
+        Ok(Some(StackState {
+            id: stack.stack_id().unwrap_or(name).to_owned(),
+            status: status.as_str().to_owned(),
+            reason: stack.stack_status_reason().map(str::to_owned),
+            outputs: outputs.collect(),
+        }))
+    }
+
+    /// What happened to a stack, oldest first, back to where `is_known` says that it was seen.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn events(
+        &self,
+        stack_id: &str,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Result<Vec<Event>, AwsError> {
+        let (mut events, mut next): (Vec<Event>, _) = (Vec::new(), None);
+        'pages: loop {
+            let page = self.cloudformation.describe_stack_events().stack_name(stack_id);
+            let page = page.set_next_token(next).send().await;
+            let page = page.map_err(|error| AwsError::of("read the stack's events", &error))?;
+            // The newest come first.
+            for event in page.stack_events().iter().filter_map(Event::of) {
+                if is_known(&event.id) {
+                    break 'pages;
+                }
+                events.push(event);
+            }
+            next = page.next_token;
+            if next.is_none() {
+                break;
+            }
+        }
+        events.reverse();
+        Ok(events)
+    }
+
+    /// Begins to delete a stack. `force`: a stack whose deletion failed goes, and what could not be
+    /// deleted stays behind.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn delete_stack(&self, stack_id: &str, token: &str) -> Result<(), AwsError> {
+        let request = self.cloudformation.delete_stack().stack_name(stack_id);
+        let request = request.client_request_token(token).deletion_mode(DeletionMode::Standard);
+        let deleted = request.send().await;
+        deleted.map(drop).map_err(|error| AwsError::of("delete the stack", &error))
+    }
+}
+
+/// CloudFormation has no code of its own for it.
+fn is_unknown(code: Option<&str>, message: Option<&str>) -> bool {
+    code == Some("ValidationError") && message.is_some_and(|it| it.contains("does not exist"))
+}
+
+impl Event {
+    fn of(event: &StackEvent) -> Option<Self> {
+        let at_ms = event.timestamp()?.to_millis().ok()?;
+        Some(Self {
+            id: event.event_id()?.to_owned(),
+            at_ms: u64::try_from(at_ms).unwrap_or_default(),
+            logical_id: event.logical_resource_id()?.to_owned(),
+            resource_type: event.resource_type().unwrap_or_default().to_owned(),
+            status: event.resource_status()?.as_str().to_owned(),
+            reason: event.resource_status_reason().map(str::to_owned),
+            token: event.client_request_token().map(str::to_owned),
+        })
+    }
+}

@@ -1,0 +1,302 @@
+//! `synth deploy` into AWS: the bundle, a change set, a yes, the events, the smoke test.
+
+use std::path::Path;
+use std::time::Duration;
+
+use cellar::Client;
+use cellar_core::access::Role;
+use cellar_runtime::token::KeyPair;
+use cellar_stacks::cellar::{ARTIFACT_BUCKET, ARTIFACT_KEY, OUTPUT_API_URL};
+use tokio::time::{Instant, sleep};
+
+use super::changes;
+use super::confirm::confirm;
+use super::follow::follow;
+use super::remember::{self, DeployedToAws};
+use super::template::synthesize;
+use super::token;
+use crate::aws::{Artifact, Aws, ChangeSet, StackState, Uploaded, Wanted};
+use crate::cli::{DeployArguments, Output};
+use crate::deployment::{Approval, End, Ground, Progress, approval, failure, ground};
+use crate::error::SynthError;
+use crate::project::Project;
+use crate::smoke::{self, Target};
+use crate::tokens::{Grant, mint, read_key};
+
+/// How long the token in the profile is valid.
+const TOKEN_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long a new URL may take until it answers.
+const SETTLES: Duration = Duration::from_secs(90);
+const SETTLES_POLL: Duration = Duration::from_secs(1);
+/// The tag of all resources that says which stack they are of.
+const STACK_TAG: &str = "cellar:stack";
+
+/// Deploys into AWS, or into an emulator of it.
+pub(crate) async fn run(
+    config: Option<&Path>,
+    arguments: &DeployArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let mut project = Project::find(config)?;
+    if project.config.tokens.keys.is_empty() {
+        token::init(&project, output)?;
+        project = Project::find(config)?;
+    }
+    remember::check_profile(&project)?;
+    let step = output.step("Ask AWS who deploys");
+    let aws = Aws::connect(arguments.endpoint_url.as_deref()).await.map_err(SynthError::from);
+    let aws = step.ended(aws, |aws| format!("account {}, {}", aws.account, aws.region))?;
+    let deployment = Deployment { project, aws, arguments, output };
+    let wanted = deployment.upload().await?;
+    let state = match deployment.change(wanted).await? {
+        Some(state) => state,
+        None => return Ok(()),
+    };
+    deployment.finish(&state).await
+}
+
+/// A deployment on its way.
+struct Deployment<'a> {
+    project: Project,
+    aws: Aws,
+    arguments: &'a DeployArguments,
+    output: &'a Output,
+}
+
+impl Deployment<'_> {
+    /// Brings the template and the bundle to where CloudFormation finds them.
+    async fn upload(&self) -> Result<Wanted, SynthError> {
+        let step = self.output.step("Synthesize the template");
+        let template = synthesize(&self.project.config)?.to_json();
+        step.done(&format!("{} KB", template.len().div_ceil(1_024)));
+        let bundle = self.bundle()?;
+        let named = self.arguments.artifact_bucket.clone();
+        let bucket = named.unwrap_or_else(|| self.aws.artifact_bucket_name());
+        let step = self.output.step("Find the bucket of the bundles");
+        let made = self.aws.ensure_artifact_bucket(&bucket).await.map_err(SynthError::from);
+        step.ended(made, |made| format!("{}{bucket}", if *made { "made " } else { "" }))?;
+        let bundle_key = bundle.key.clone();
+        self.put("Upload the bundle", &bucket, bundle).await?;
+        let template = artifact("templates", "json", template.into_bytes());
+        let template_url = self.aws.artifact_url(&bucket, &template.key);
+        self.put("Upload the template", &bucket, template).await?;
+        let stack = self.project.config.stack.clone();
+        Ok(Wanted {
+            is_new: true,
+            name: format!("cellar-{}", uuid::Uuid::new_v4()),
+            template_url,
+            parameters: vec![
+                (ARTIFACT_BUCKET.to_owned(), bucket),
+                (ARTIFACT_KEY.to_owned(), bundle_key),
+            ],
+            tags: vec![(STACK_TAG.to_owned(), stack.clone())],
+            stack,
+        })
+    }
+
+    fn bundle(&self) -> Result<Artifact, SynthError> {
+        let Some(path) = &self.arguments.bundle else {
+            return Err(SynthError::NotYet {
+                what: "building the bundle by itself",
+                help: "build it and pass it: --bundle FILE.zip",
+            });
+        };
+        let read = std::fs::read(path);
+        let bytes =
+            read.map_err(|cause| SynthError::Io { what: "read", path: path.clone(), cause })?;
+        Ok(artifact("bundles", "zip", bytes))
+    }
+
+    async fn put(&self, what: &str, bucket: &str, artifact: Artifact) -> Result<(), SynthError> {
+        let step = self.output.step(what);
+        let kb = artifact.bytes.len().div_ceil(1_024);
+        let uploaded = self.aws.upload(bucket, artifact).await.map_err(SynthError::from);
+        let describe = |uploaded: &Uploaded| match uploaded {
+            Uploaded::Now => format!("{kb} KB"),
+            Uploaded::Before => "it was there".to_owned(),
+        };
+        step.ended(uploaded, describe).map(drop)
+    }
+
+    /// Changes the stack, if there is something to change and nobody is against it. `None`: it was not
+    /// to be done.
+    async fn change(&self, wanted: Wanted) -> Result<Option<StackState>, SynthError> {
+        let stack = wanted.stack.clone();
+        let before = self.ground(&stack).await?;
+        let wanted = Wanted { is_new: before.is_none(), ..wanted };
+        let step = self.output.step("Look what changes");
+        let change_set = self.aws.create_change_set(&wanted).await.map_err(SynthError::from);
+        let describe = |set: &Option<ChangeSet>| match set {
+            Some(set) => format!("{} resources", set.changes.len()),
+            None => "nothing".to_owned(),
+        };
+        let Some(change_set) = step.ended(change_set, describe)? else {
+            return Ok(before);
+        };
+        changes::show(&change_set.changes, self.output);
+        if let Err(refused) = self.approve(&change_set) {
+            self.aws.delete_change_set(&change_set.id).await?;
+            return Err(refused);
+        }
+        self.execute(&change_set).await.map(Some)
+    }
+
+    /// The stack as it is, if it is there; whatever is in the way is taken out of it or told.
+    async fn ground(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
+        let state = self.aws.stack(stack).await?;
+        let status = state.as_ref().map(|state| state.status.clone());
+        let told = |status: Option<String>| status.unwrap_or_default();
+        match ground(status.as_deref()) {
+            Ground::New => Ok(None),
+            Ground::Update => Ok(state),
+            Ground::Busy => {
+                Err(SynthError::StackBusy { stack: stack.to_owned(), status: told(status) })
+            }
+            Ground::Stuck => {
+                Err(SynthError::StackStuck { stack: stack.to_owned(), status: told(status) })
+            }
+            Ground::NeverMade => {
+                let Some(state) = state else { return Ok(None) };
+                self.output.note("The stack was never made whole: what is left of it is deleted.");
+                let before = self.aws.events(&state.id, |_| false).await?;
+                let mut progress = Progress::after(&before);
+                self.aws.delete_stack(&state.id, &uuid::Uuid::new_v4().to_string()).await?;
+                let (end, state) = follow(&self.aws, &state.id, &mut progress, self.output).await?;
+                match end {
+                    End::Deleted => Ok(None),
+                    _ => Err(failed(&state, &progress, end)),
+                }
+            }
+        }
+    }
+
+    fn approve(&self, change_set: &ChangeSet) -> Result<(), SynthError> {
+        match approval(&change_set.changes, &self.arguments.allow_loss) {
+            Approval::Refused(ids) => Err(SynthError::DataWouldBeLost { ids: ids.join(", ") }),
+            Approval::Ask(ids) if !self.arguments.yes => {
+                let question = format!(
+                    "{} of these changes need a yes, since they say who may do what or make \
+                     something anew ({}). Deploy?",
+                    ids.len(),
+                    some_of(&ids)
+                );
+                confirm("the deployment", &question)
+            }
+            Approval::Ask(_) | Approval::Free => Ok(()),
+        }
+    }
+
+    async fn execute(&self, change_set: &ChangeSet) -> Result<StackState, SynthError> {
+        let before = self.aws.events(&change_set.stack_id, |_| false).await?;
+        let mut progress = Progress::after(&before);
+        let token = uuid::Uuid::new_v4().to_string();
+        self.aws.execute_change_set(change_set, &token).await?;
+        let (end, state) =
+            follow(&self.aws, &change_set.stack_id, &mut progress, self.output).await?;
+        match end {
+            End::Done => Ok(state),
+            _ => Err(failed(&state, &progress, end)),
+        }
+    }
+
+    /// Checks what was deployed, remembers how to reach it, and says what to do next.
+    async fn finish(&self, state: &StackState) -> Result<(), SynthError> {
+        let url = state.outputs.get(OUTPUT_API_URL);
+        let url = url.ok_or(SynthError::NoOutput { output: OUTPUT_API_URL })?;
+        let url = self.aws.reached_url(url);
+        let pair = self.own_key()?;
+        let token = match &pair {
+            Some(pair) => Some(self.token(pair)?),
+            None => None,
+        };
+        match (&pair, &token) {
+            (Some(pair), Some((token, _))) if !self.arguments.no_smoke => {
+                self.smoke(&url, token, pair).await?;
+            }
+            (None, _) => self.output.note(
+                "The smoke test needs a private key of this stack, and there is none here: \
+                 `synth smoke --token TOKEN` runs it.",
+            ),
+            _ => {}
+        }
+        let deployed = DeployedToAws {
+            url: &url,
+            stack_id: &state.id,
+            token: token.as_ref().map(|(token, expires_s)| (token.as_str(), *expires_s)),
+            account: &self.aws.account,
+            region: &self.aws.region,
+        };
+        remember::remember_aws(&self.project, &deployed, self.output)
+    }
+
+    /// The operator's key, if the stack knows it.
+    fn own_key(&self) -> Result<Option<KeyPair>, SynthError> {
+        let path = self.project.operator_key();
+        if !path.exists() {
+            return Ok(None);
+        }
+        let pair = read_key(&path)?;
+        let public = pair.public();
+        let known = self.project.config.tokens.keys.iter().any(|key| key.id == public.id);
+        Ok(known.then_some(pair))
+    }
+
+    fn token(&self, pair: &KeyPair) -> Result<(String, u64), SynthError> {
+        let user = std::env::var("USER").ok().filter(|user| !user.is_empty() && user.len() <= 64);
+        let grant = Grant {
+            subject: user.unwrap_or_else(|| "operator".to_owned()),
+            spreadsheets: vec![],
+            role: Role::Owner,
+            lifetime: TOKEN_LIFETIME,
+        };
+        Ok(mint(pair, &self.project.config, grant)?)
+    }
+
+    async fn smoke(&self, url: &str, token: &str, pair: &KeyPair) -> Result<(), SynthError> {
+        let step = self.output.step("Wait until the URL answers");
+        let client = Client::new(url, None)?;
+        let begun = Instant::now();
+        while begun.elapsed() < SETTLES && !client.health().await.is_ok_and(|health| health.ok) {
+            sleep(SETTLES_POLL).await;
+        }
+        step.done(url);
+        let step = self.output.step("Smoke test");
+        let signer = Some((pair, &self.project.config));
+        let report = smoke::run(&Target { url, token, signer }).await;
+        step.ended(report.result(), |()| report.summary())
+    }
+}
+
+/// Something whose key says what is in it.
+fn artifact(folder: &str, extension: &str, bytes: Vec<u8>) -> Artifact {
+    let key = format!("{folder}/{}.{extension}", blake3::hash(&bytes).to_hex());
+    Artifact { key, bytes }
+}
+
+/// Some names of many, for a question.
+fn some_of(ids: &[String]) -> String {
+    const SOME: usize = 5;
+    let some: Vec<&str> = ids.iter().take(SOME).map(String::as_str).collect();
+    let more = if ids.len() > SOME { ", …" } else { "" };
+    format!("{}{more}", some.join(", "))
+}
+
+fn failed(state: &StackState, progress: &Progress, end: End) -> SynthError {
+    let found = failure(progress.failures());
+    let reason = state.reason.clone().unwrap_or_else(|| state.status.clone());
+    SynthError::DeployFailed {
+        what: found
+            .as_ref()
+            .and_then(|found| found.logical_id.clone())
+            .unwrap_or_else(|| "the stack".to_owned()),
+        reason: found.as_ref().map_or(reason, |found| found.reason.clone()),
+        help: format!(
+            "{}; the stack {}",
+            found.map_or("look at the events", |found| found.advice),
+            match end {
+                End::RolledBack => "is as it was before".to_owned(),
+                _ => format!("is {}", state.status),
+            }
+        ),
+    }
+}
