@@ -8,6 +8,7 @@
 )]
 
 mod archive_command;
+mod aws_deployment;
 mod bad_requests;
 mod blobs;
 mod bootstrap;

@@ -41,6 +41,8 @@ impl Emulator {
             .env("TMPDIR", data.path())
             .env("BIND_HOST", "127.0.0.1")
             .env("GATEWAY_PORT", port.to_string())
+            // What its functions are told.
+            .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}"))
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
             .stderr(log)

@@ -14,6 +14,7 @@ const EMULATOR_KEY: &str = "test";
 #[derive(Debug, Clone)]
 pub(crate) struct Aws {
     pub(super) cloudformation: aws_sdk_cloudformation::Client,
+    pub(super) dynamodb: aws_sdk_dynamodb::Client,
     pub(super) s3: aws_sdk_s3::Client,
     /// The account's number.
     pub(crate) account: String,
@@ -44,6 +45,7 @@ impl Aws {
             .build();
         Ok(Self {
             cloudformation: aws_sdk_cloudformation::Client::new(&config),
+            dynamodb: aws_sdk_dynamodb::Client::new(&config),
             s3: aws_sdk_s3::Client::from_conf(s3),
             account: account.to_owned(),
             region,

@@ -3,6 +3,7 @@
 mod artifacts;
 mod change_set;
 mod connect;
+mod data;
 mod error;
 mod stack;
 

@@ -145,8 +145,12 @@ pub(crate) struct SmokeArguments {
 
 /// Arguments of `destroy`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  synth destroy --local\n  \
-                        synth destroy --local --delete-data --yes")]
+#[command(
+    after_help = "Examples:\n  synth destroy                     deletes the stack in AWS, keeps its data\n  \
+                        synth destroy --delete-data       and its data, for ever\n  \
+                        synth destroy --local\n  \
+                        synth destroy --local --delete-data --yes"
+)]
 pub(crate) struct DestroyArguments {
     /// The stack that runs on this machine
     #[arg(long)]
@@ -157,6 +161,9 @@ pub(crate) struct DestroyArguments {
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Destroy the stack in an emulator of AWS at this URL
+    #[arg(long, value_name = "URL", conflicts_with = "local")]
+    pub(crate) endpoint_url: Option<String>,
 }
 
 /// Arguments of `archive`.

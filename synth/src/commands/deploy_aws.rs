@@ -281,7 +281,8 @@ fn some_of(ids: &[String]) -> String {
     format!("{}{more}", some.join(", "))
 }
 
-fn failed(state: &StackState, progress: &Progress, end: End) -> SynthError {
+/// Why it is not as it was wanted.
+pub(super) fn failed(state: &StackState, progress: &Progress, end: End) -> SynthError {
     let found = failure(progress.failures());
     let reason = state.reason.clone().unwrap_or_else(|| state.status.clone());
     SynthError::DeployFailed {

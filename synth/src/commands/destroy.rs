@@ -1,10 +1,11 @@
-//! `synth destroy`.
+//! `synth destroy`: of the stack on this machine; `destroy_aws` is the one in AWS.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use serde_json::json;
 
+use super::destroy_aws;
 use crate::cli::{DestroyArguments, Output};
 use crate::error::SynthError;
 use crate::local_cloud::stop;
@@ -17,10 +18,7 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<(), SynthError> {
     if !arguments.local {
-        return Err(SynthError::NotYet {
-            what: "destroying a stack in AWS",
-            help: "`synth destroy --local` ends the one on this machine",
-        });
+        return destroy_aws::run(config, arguments, output).await;
     }
     let folder = Project::find_folder(config)?.local_state();
     if arguments.delete_data && !arguments.yes {

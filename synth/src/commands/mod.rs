@@ -7,6 +7,7 @@ mod confirm;
 pub(crate) mod deploy;
 mod deploy_aws;
 pub(crate) mod destroy;
+mod destroy_aws;
 mod follow;
 pub(crate) mod init;
 pub(crate) mod local_cloud;

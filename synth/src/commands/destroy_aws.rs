@@ -1,0 +1,95 @@
+//! `synth destroy` of a stack in AWS.
+
+use std::path::Path;
+
+use cellar_stacks::cellar::{
+    OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_SEGMENT_TABLE,
+};
+use serde_json::json;
+
+use super::confirm::confirm;
+use super::deploy_aws::failed;
+use super::follow::follow;
+use crate::aws::{Aws, StackState};
+use crate::cli::{DestroyArguments, Output};
+use crate::deployment::{End, Progress};
+use crate::error::SynthError;
+use crate::project::Project;
+
+/// Outputs that name tables.
+const TABLES: [&str; 3] = [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE];
+
+/// Deletes the stack; its tables and its bucket only if told to.
+pub(crate) async fn run(
+    config: Option<&Path>,
+    arguments: &DestroyArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let project = Project::find(config)?;
+    let name = &project.config.stack;
+    let aws = Aws::connect(arguments.endpoint_url.as_deref()).await?;
+    let place = format!("account {}, {}", aws.account, aws.region);
+    let Some(state) = aws.stack(name).await? else {
+        let result = json!({ "stack": name, "deleted": false });
+        output.result(&result, &format!("There is no stack {name} in {place}."));
+        return Ok(());
+    };
+    let data = data(&state);
+    if !arguments.yes {
+        let fate = if arguments.delete_data {
+            format!("with ALL ITS DATA, for ever ({})", data.join(", "))
+        } else {
+            "(its tables and its bucket stay)".to_owned()
+        };
+        confirm("deleting the stack", &format!("Delete {name} in {place} {fate}?"))?;
+    }
+    // Data first: as long as there is the stack, it says what is its own, and this can be repeated.
+    if arguments.delete_data {
+        delete_data(&aws, &state, output).await?;
+    }
+    delete_stack(&aws, &state, output).await?;
+    let text = match arguments.delete_data {
+        true => format!("Deleted {name} and all its data."),
+        false => format!(
+            "Deleted {name}. Its data stays, and is no longer managed: {}.\nWhat is stored costs \
+             what it costs; delete it in the console if it is not needed.",
+            data.join(", ")
+        ),
+    };
+    let kept = if arguments.delete_data { &[][..] } else { data.as_slice() };
+    output.result(&json!({ "stack": name, "deleted": true, "kept": kept }), &text);
+    Ok(())
+}
+
+/// The names of what holds data.
+fn data(state: &StackState) -> Vec<String> {
+    let named = TABLES.iter().chain([&OUTPUT_BUCKET]);
+    named.filter_map(|output| state.outputs.get(*output).cloned()).collect()
+}
+
+async fn delete_data(aws: &Aws, state: &StackState, output: &Output) -> Result<(), SynthError> {
+    for table in TABLES.iter().filter_map(|output| state.outputs.get(*output)) {
+        let step = output.step("Delete a table");
+        let deleted = aws.delete_table(table).await.map_err(SynthError::from);
+        step.ended(deleted, |()| table.clone())?;
+    }
+    if let Some(bucket) = state.outputs.get(OUTPUT_BUCKET) {
+        let step = output.step("Delete the bucket");
+        let mut objects = 0;
+        let deleted = aws.delete_bucket(bucket, |so_far| objects = so_far).await;
+        let deleted = deleted.map_err(SynthError::from);
+        step.ended(deleted, |()| format!("{bucket}, {objects} versions of objects"))?;
+    }
+    Ok(())
+}
+
+async fn delete_stack(aws: &Aws, state: &StackState, output: &Output) -> Result<(), SynthError> {
+    let before = aws.events(&state.id, |_| false).await?;
+    let mut progress = Progress::after(&before);
+    aws.delete_stack(&state.id, &uuid::Uuid::new_v4().to_string()).await?;
+    let (end, state) = follow(aws, &state.id, &mut progress, output).await?;
+    match end {
+        End::Deleted => Ok(()),
+        _ => Err(failed(&state, &progress, end)),
+    }
+}

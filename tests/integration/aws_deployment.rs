@@ -1,0 +1,123 @@
+//! A stack's whole life through the APIs of AWS, on an emulator that others wrote: its CloudFormation
+//! reads our template, and its Lambda runs our binary. Ignored by default, since the emulator is
+//! installed from a package index; `.ci/run` runs it.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use cellar_tests::emulator::Emulator;
+use serde_json::Value;
+use tokio::task::block_in_place;
+use zip::write::SimpleFileOptions;
+
+use crate::journey::{Project, Run};
+
+/// A folder, an emulator, and the bundle that is deployed.
+struct Account {
+    project: Project,
+    emulator: Emulator,
+    bundle: PathBuf,
+}
+
+impl Account {
+    async fn new() -> Self {
+        let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
+        let project = Project::new();
+        let bundle = project.path("bundle.zip");
+        let mut zip = zip::ZipWriter::new(File::create(&bundle).unwrap());
+        let options = SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored)
+            .unix_permissions(0o755);
+        zip.start_file("bootstrap", options).unwrap();
+        zip.write_all(&fs::read(env!("CARGO_BIN_EXE_test-bootstrap")).unwrap()).unwrap();
+        zip.finish().unwrap();
+        Self { project, emulator, bundle }
+    }
+
+    fn synth(&self, arguments: &[&str]) -> Run {
+        let endpoint = ["--endpoint-url", &self.emulator.url];
+        block_in_place(|| self.project.synth(&[arguments, &endpoint].concat()))
+    }
+
+    fn deploy(&self, arguments: &[&str]) -> Run {
+        let bundle = self.bundle.display().to_string();
+        self.synth(&[&["deploy", "--bundle", &bundle], arguments].concat())
+    }
+
+    fn cellar(&self, arguments: &[&str]) -> Run {
+        let run = block_in_place(|| self.project.cellar(arguments));
+        assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
+        run
+    }
+
+    /// Imports a file, which needs tables and bucket, and exports what it was.
+    fn write_and_read_back(&self) {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/airports.csv");
+        self.cellar(&["import", &file.display().to_string()]);
+        self.cellar(&["export", "out.csv", "--force"]);
+        let exported = fs::read(self.project.path("out.csv")).unwrap();
+        assert!(exported == fs::read(file).unwrap(), "it comes out as it went in");
+    }
+
+    fn configure(&self, more: &str) {
+        let path = self.project.path("cellar.yaml");
+        let before = fs::read_to_string(&path).unwrap();
+        fs::write(&path, before + more).unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn a_stack_is_deployed_used_changed_and_destroyed() {
+    let account = Account::new().await;
+    // Nobody said yes: nothing is there.
+    let refused = account.deploy(&[]);
+    assert!(refused.code == 1 && refused.stderr.contains("was not confirmed"), "{refused:?}");
+
+    let deployed = account.deploy(&["--yes", "--json"]);
+    assert_eq!(deployed.code, 0, "{deployed:?}");
+    let summary: Value = serde_json::from_str(deployed.stdout.lines().last().unwrap()).unwrap();
+    assert!(summary["stack_id"].as_str().unwrap().contains(":stack/cellar/"), "{summary}");
+    let table = r#""logical_id":"EntryTable","resource_type":"AWS::DynamoDB::Table","status":"CREATE_COMPLETE""#;
+    assert!(deployed.stderr.contains(table), "{deployed:?}");
+
+    account.write_and_read_back();
+    let again = account.deploy(&[]);
+    assert!(again.code == 0 && again.stderr.contains("Look what changes: nothing"), "{again:?}");
+    assert!(again.stderr.contains("Upload the bundle: it was there"), "{again:?}");
+
+    account.configure("api:\n  memory_mb: 1024\n");
+    let changed = account.deploy(&["--yes"]);
+    assert_eq!(changed.code, 0, "{changed:?}");
+    assert!(changed.stderr.contains("~ ApiFunction (AWS::Lambda::Function): MemorySize"));
+    assert!(changed.stderr.contains("Smoke test: 10 checks passed"), "{changed:?}");
+
+    let destroyed = account.synth(&["destroy", "--yes"]);
+    assert!(destroyed.code == 0 && destroyed.stdout.contains("Its data stays"), "{destroyed:?}");
+    let destroyed = account.synth(&["destroy", "--yes"]);
+    assert!(destroyed.stdout.contains("There is no stack cellar"), "{destroyed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn an_update_that_fails_says_why_and_the_stack_is_as_it_was_before() {
+    let account = Account::new().await;
+    let deployed = account.deploy(&["--yes", "--no-smoke"]);
+    assert_eq!(deployed.code, 0, "{deployed:?}");
+    let good = fs::read(&account.bundle).unwrap();
+    fs::write(&account.bundle, "no zip").unwrap();
+    let failed = account.deploy(&["--yes"]);
+    assert_eq!(failed.code, 1, "{failed:?}");
+    let error = failed.stderr.split("error:").last().unwrap();
+    assert!(error.contains("ApiFunction could not be deployed"), "{failed:?}");
+    assert!(error.contains("unzip") && error.contains("is as it was before"), "{failed:?}");
+    fs::write(&account.bundle, good).unwrap();
+    account.write_and_read_back();
+
+    // All data goes, too, whatever is in the bucket.
+    let destroyed = account.synth(&["destroy", "--yes", "--delete-data"]);
+    assert!(destroyed.code == 0 && destroyed.stdout.contains("all its data"), "{destroyed:?}");
+    let deployed = account.deploy(&["--yes"]);
+    assert_eq!(deployed.code, 0, "{deployed:?}");
+}
