@@ -1,6 +1,6 @@
 //! What AWS did not do, and what to do about it.
 
-use aws_sdk_cloudformation::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_cloudformation::error::{ProvideErrorMetadata, SdkError};
 
 /// A call of AWS that failed.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -108,17 +108,17 @@ impl AwsError {
     where
         E: std::error::Error + ProvideErrorMetadata + 'static,
     {
-        let cause = || DisplayErrorContext(error).to_string();
         let Some(service) = error.as_service_error() else {
-            let cause = cause();
+            let causes = causes(error);
+            let cause = causes.last().cloned().unwrap_or_default();
             // The SDK has no variant of its own for this.
-            return match cause.contains("credential") || cause.contains("Credential") {
+            return match causes.iter().any(|cause| cause.contains("credentials")) {
                 true => Self::NoCredentials { what, cause },
                 false => Self::Unreachable { what, cause },
             };
         };
         let code = service.code().unwrap_or("Unknown").to_owned();
-        let message = service.message().map_or_else(cause, str::to_owned);
+        let message = service.message().map_or_else(|| service.to_string(), str::to_owned);
         match code.as_str() {
             code if DENIED.contains(&code) => Self::Denied { what, message },
             code if EXPIRED.contains(&code) => Self::Expired { what },
@@ -128,4 +128,15 @@ impl AwsError {
             _ => Self::Refused { what, code, message },
         }
     }
+}
+
+/// What an error says, and what each that caused it says.
+fn causes(error: &dyn std::error::Error) -> Vec<String> {
+    let mut next = error.source();
+    let mut causes = vec![error.to_string()];
+    while let Some(cause) = next {
+        causes.push(cause.to_string());
+        next = cause.source();
+    }
+    causes
 }

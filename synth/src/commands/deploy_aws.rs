@@ -38,14 +38,15 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<(), SynthError> {
     let mut project = Project::find(config)?;
-    if project.config.tokens.keys.is_empty() {
-        token::init(&project, output)?;
-        project = Project::find(config)?;
-    }
     remember::check_profile(&project)?;
     let step = output.step("Ask AWS who deploys");
     let aws = Aws::connect(arguments.endpoint_url.as_deref()).await.map_err(SynthError::from);
     let aws = step.ended(aws, |aws| format!("account {}, {}", aws.account, aws.region))?;
+    if project.config.tokens.keys.is_empty() {
+        let own = token::ensure_key(&project)?;
+        output.note(&own.text(&project));
+        project = Project::find(config)?;
+    }
     let deployment = Deployment { project, aws, arguments, output };
     let wanted = deployment.upload().await?;
     let state = match deployment.change(wanted).await? {

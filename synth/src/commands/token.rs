@@ -45,34 +45,51 @@ fn print_token(
     Ok(())
 }
 
+/// The key of the operator, and what was there of it before.
+pub(super) struct OwnKey {
+    public: PublicKey,
+    existed: bool,
+    listed: bool,
+}
+
 /// Makes the key if there is none, and puts its public half into the configuration if it is not
 /// there: a run that got half-way is finished by the next.
-pub(super) fn init(project: &Project, output: &Output) -> Result<(), SynthError> {
+pub(super) fn ensure_key(project: &Project) -> Result<OwnKey, SynthError> {
     let key_file = project.operator_key();
     let existed = key_file.exists();
-    let pair = read_or_make_key(&key_file)?;
-    let public = pair.public();
+    let public = read_or_make_key(&key_file)?.public();
     let listed = project.config.tokens.keys.iter().any(|key| key.id == public.id);
     if !listed {
         list(project, &public)?;
     }
-    let path = &project.config_file;
+    Ok(OwnKey { public, existed, listed })
+}
+
+impl OwnKey {
+    /// Where both halves of it are, for people.
+    pub(super) fn text(&self, project: &Project) -> String {
+        format!(
+            "{} a key pair.\n  private  {} (keep it: whoever has it can make any token)\n  \
+             public   {}, as {}",
+            if self.existed { "There is" } else { "Made" },
+            project.operator_key().display(),
+            project.config_file.display(),
+            self.public.id
+        )
+    }
+}
+
+fn init(project: &Project, output: &Output) -> Result<(), SynthError> {
+    let own = ensure_key(project)?;
     let result = json!({
-        "private_key": key_file,
-        "config": path,
-        "key": { "id": public.id, "public_key": public.public_key },
-        "existed": existed,
-        "listed_before": listed,
+        "private_key": project.operator_key(),
+        "config": project.config_file,
+        "key": { "id": own.public.id, "public_key": own.public.public_key },
+        "existed": own.existed,
+        "listed_before": own.listed,
     });
-    let text = format!(
-        "{} a key pair.\n  private  {} (keep it: whoever has it can make any token)\n  \
-         public   {}, as {}\n\nDeploy to make the stack accept it; then `synth token --sub NAME`.",
-        if existed { "There is" } else { "Made" },
-        key_file.display(),
-        path.display(),
-        public.id
-    );
-    output.result(&result, &text);
+    let next = "Deploy to make the stack accept it; then `synth token --sub NAME`.";
+    output.result(&result, &format!("{}\n\n{next}", own.text(project)));
     Ok(())
 }
 
