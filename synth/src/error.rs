@@ -12,6 +12,8 @@ use cellar_runtime::token::MintError;
 use cellar_stacks::{CellarStackError, ConfigError};
 use miette::Diagnostic;
 
+use crate::bundle::BundleError;
+
 /// Why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum SynthError {
@@ -40,6 +42,10 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(code(synth::stack))]
     Stack(#[from] CellarStackError),
+    /// The bundle.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Bundle(#[from] BundleError),
     /// The local cloud.
     #[error("{cause}")]
     #[diagnostic(code(synth::local))]
