@@ -13,6 +13,7 @@ use cellar_stacks::{CellarStackError, ConfigError};
 use miette::Diagnostic;
 
 use crate::aws::AwsError;
+use crate::bundle::BundleError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -42,6 +43,10 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(code(synth::stack))]
     Stack(#[from] CellarStackError),
+    /// The bundle.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Bundle(#[from] BundleError),
     /// The local cloud.
     #[error("{cause}")]
     #[diagnostic(code(synth::local))]

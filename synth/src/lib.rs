@@ -1,8 +1,9 @@
-//! `synth`: synthesizes the template, deploys it, checks it, mints tokens.
+//! `synth`: synthesizes the template, builds the bundle, deploys both, checks it, mints tokens.
 //!
 //! A library so that tests can build the same program; `main.rs` only calls [`cli::main`].
 
 mod aws;
+mod bundle;
 pub mod cli;
 mod commands;
 mod deployment;

@@ -2,16 +2,19 @@
 //! reads our template, and its Lambda runs our binary. Ignored by default, since the emulator is
 //! installed from a package index; `.ci/run` runs it.
 
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use aws_sdk_s3::primitives::ByteStream;
+use cellar_runtime::s3::client_for_endpoint;
 use cellar_tests::emulator::Emulator;
 use serde_json::Value;
 use tokio::task::block_in_place;
-use zip::write::SimpleFileOptions;
 
 use crate::journey::{Project, Run};
+
+/// The bucket of the bundles, of the account that emulators have.
+const ARTIFACTS: &str = "cellar-artifacts-000000000000-us-east-1";
 
 /// A folder, an emulator, and the bundle that is deployed.
 struct Account {
@@ -24,14 +27,8 @@ impl Account {
     async fn new() -> Self {
         let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
         let project = Project::new();
-        let bundle = project.path("bundle.zip");
-        let mut zip = zip::ZipWriter::new(File::create(&bundle).unwrap());
-        let options = SimpleFileOptions::default()
-            .compression_method(zip::CompressionMethod::Stored)
-            .unix_permissions(0o755);
-        zip.start_file("bootstrap", options).unwrap();
-        zip.write_all(&fs::read(env!("CARGO_BIN_EXE_test-bootstrap")).unwrap()).unwrap();
-        zip.finish().unwrap();
+        let bundle = project.path("bootstrap");
+        fs::copy(env!("CARGO_BIN_EXE_test-bootstrap"), &bundle).unwrap();
         Self { project, emulator, bundle }
     }
 
@@ -85,7 +82,8 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     account.write_and_read_back();
     let again = account.deploy(&[]);
     assert!(again.code == 0 && again.stderr.contains("Look what changes: nothing"), "{again:?}");
-    assert!(again.stderr.contains("Upload the bundle: it was there"), "{again:?}");
+    assert!(again.stderr.contains("is there."), "{again:?}");
+    assert!(!again.stderr.contains("Upload the bundle"), "{again:?}");
 
     account.configure("api:\n  memory_mb: 1024\n");
     let changed = account.deploy(&["--yes"]);
@@ -105,19 +103,41 @@ async fn an_update_that_fails_says_why_and_the_stack_is_as_it_was_before() {
     let account = Account::new().await;
     let deployed = account.deploy(&["--yes", "--no-smoke"]);
     assert_eq!(deployed.code, 0, "{deployed:?}");
-    let good = fs::read(&account.bundle).unwrap();
-    fs::write(&account.bundle, "no zip").unwrap();
+    // A newer binary, whose bundle is damaged in the bucket.
+    let mut binary = fs::read(env!("CARGO_BIN_EXE_test-bootstrap")).unwrap();
+    binary.push(0);
+    fs::write(&account.bundle, binary).unwrap();
+    let bundle = account.bundle.display().to_string();
+    let made = account.project.synth(&["--json", "bundle", "--bundle", &bundle]);
+    let made: Value = serde_json::from_str(&made.stdout).unwrap();
+    let key = format!("bundles/{}", made["name"].as_str().unwrap());
+    let s3 = client_for_endpoint(&account.emulator.url, "test", "test");
+    let damaged = s3.put_object().bucket(ARTIFACTS).key(&key).body(ByteStream::from_static(b"x"));
+    damaged.send().await.unwrap();
     let failed = account.deploy(&["--yes"]);
     assert_eq!(failed.code, 1, "{failed:?}");
     let error = failed.stderr.split("error:").last().unwrap();
     assert!(error.contains("ApiFunction could not be deployed"), "{failed:?}");
     assert!(error.contains("unzip") && error.contains("is as it was before"), "{failed:?}");
-    fs::write(&account.bundle, good).unwrap();
     account.write_and_read_back();
+    s3.delete_object().bucket(ARTIFACTS).key(&key).send().await.unwrap();
+    let deployed = account.deploy(&["--yes"]);
+    assert_eq!(deployed.code, 0, "{deployed:?}");
 
     // All data goes, too, whatever is in the bucket.
     let destroyed = account.synth(&["destroy", "--yes", "--delete-data"]);
     assert!(destroyed.code == 0 && destroyed.stdout.contains("all its data"), "{destroyed:?}");
     let deployed = account.deploy(&["--yes"]);
     assert_eq!(deployed.code, 0, "{deployed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn what_lambda_cannot_run_is_not_deployed() {
+    let account = Account::new().await;
+    fs::write(&account.bundle, "no binary").unwrap();
+    let refused = account.deploy(&["--yes"]);
+    assert!(refused.code == 1 && refused.stderr.contains("it is no program"), "{refused:?}");
+    let destroyed = account.synth(&["destroy", "--yes"]);
+    assert!(destroyed.stdout.contains("There is no stack cellar"), "{destroyed:?}");
 }

@@ -24,6 +24,9 @@ use cellar_tests::edits::{log, request, set_numbers};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
+/// The binary as the tests build it; `bundle` runs the same on that of the bundle.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_test-bootstrap");
+
 /// Lambda's side: hands out events, takes answers.
 #[derive(Clone)]
 struct Lambda {
@@ -104,7 +107,7 @@ fn of_lambda() -> HashMap<&'static str, String> {
 }
 
 impl Function {
-    async fn start(variables: HashMap<&'static str, String>) -> Self {
+    async fn start(program: &str, variables: HashMap<&'static str, String>) -> Self {
         let (events, received) = mpsc::channel(4);
         let (sent, answers) = mpsc::channel(4);
         let (received, count) = (Arc::new(AsyncMutex::new(received)), Arc::default());
@@ -117,7 +120,7 @@ impl Function {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        let process = Command::new(env!("CARGO_BIN_EXE_test-bootstrap"))
+        let process = Command::new(program)
             .env_clear()
             .envs(variables)
             .env("AWS_LAMBDA_RUNTIME_API", address)
@@ -172,8 +175,12 @@ fn body_of(answer: &Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_binary_serves_the_api_as_a_lambda() {
+    serves_the_api(PROGRAM).await;
+}
+
+pub(crate) async fn serves_the_api(program: &str) {
     let cloud = TestCloud::start().await;
-    let mut function = Function::start(variables(&cloud)).await;
+    let mut function = Function::start(program, variables(&cloud)).await;
     let token = cloud.token("alice", Role::Owner);
 
     let health = function.request("GET", "/v1/health", "", None).await;
@@ -255,6 +262,10 @@ fn record(sequence_number: &str, entry: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_binary_relays_a_stream_as_a_lambda() {
+    relays_a_stream(PROGRAM).await;
+}
+
+pub(crate) async fn relays_a_stream(program: &str) {
     let sqs = Sqs::default();
     let own = HashMap::from([
         (environment::FUNCTION, environment::FUNCTION_RELAY.to_owned()),
@@ -262,7 +273,8 @@ async fn the_binary_relays_a_stream_as_a_lambda() {
         (environment::BUCKET, "bucket".to_owned()),
         ("AWS_ENDPOINT_URL_SQS", sqs.start().await),
     ]);
-    let mut relay = Function::start(own.into_iter().chain(of_lambda()).collect()).await;
+    let variables = own.into_iter().chain(of_lambda()).collect();
+    let mut relay = Function::start(program, variables).await;
 
     let poisoned = record("101", "-1");
     let records = [record("100", "3"), poisoned, record("102", "4")];
@@ -291,6 +303,10 @@ async fn the_binary_relays_a_stream_as_a_lambda() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_binary_makes_snapshots_as_a_lambda() {
+    makes_snapshots(PROGRAM).await;
+}
+
+pub(crate) async fn makes_snapshots(program: &str) {
     let cloud = TestCloud::start_without_snapshots().await;
     let (tables, _) = cloud.tables_at(&cloud.database_url);
     let (logs, log) = (TestCloud::logs(&tables), log("snapshot"));
@@ -308,7 +324,7 @@ async fn the_binary_makes_snapshots_as_a_lambda() {
         ("AWS_ENDPOINT_URL_S3", cloud.buckets_url.clone()),
     ]);
     let variables = variables(&cloud).into_iter().chain(own).collect();
-    let mut function = Function::start(variables).await;
+    let mut function = Function::start(program, variables).await;
     let job = SnapshotJob { log, position };
     let message = |id: &str, body: &str| {
         json!({
@@ -338,7 +354,7 @@ fn a_function_without_its_environment_says_what_is_missing() {
         ("nonsense", "nonsense"),
         ("", environment::FUNCTION),
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_test-bootstrap"))
+        let output = Command::new(PROGRAM)
             .env_clear()
             .env(environment::FUNCTION, function)
             .output()

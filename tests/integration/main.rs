@@ -14,6 +14,7 @@ mod blobs;
 mod bootstrap;
 mod buckets;
 mod budgets;
+mod bundle;
 mod commands;
 mod contract;
 mod convergence;

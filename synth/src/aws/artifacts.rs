@@ -108,6 +108,19 @@ impl Aws {
         .to_string()
     }
 
+    /// Whether something is in the bucket.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn has_artifact(&self, bucket: &str, key: &str) -> Result<bool, AwsError> {
+        let head = self.s3.head_object().bucket(bucket).key(key);
+        match head.expected_bucket_owner(&self.account).send().await {
+            Ok(_) => Ok(true),
+            Err(error) if status(&error) == Some(404) => Ok(false),
+            Err(error) => Err(AwsError::of("look for the bundle", &error)),
+        }
+    }
+
     /// Uploads something, unless it is there.
     ///
     /// # Errors
@@ -154,8 +167,8 @@ fn no_left_overs() -> Result<BucketLifecycleConfiguration, AwsError> {
     BucketLifecycleConfiguration::builder().rules(rule).build().map_err(reply)
 }
 
-/// A bucket's head has no body to say it in.
-fn status(error: &SdkError<HeadBucketError>) -> Option<u16> {
+/// What is asked by a head has no body to say it in.
+fn status<E>(error: &SdkError<E>) -> Option<u16> {
     error.raw_response().map(|response| response.status().as_u16())
 }
 

@@ -93,6 +93,23 @@ impl Output {
 }
 
 impl Step {
+    /// Says what the step does right now: beside it on a terminal, else in a line.
+    pub(crate) fn does(&self, doing: &str) {
+        match &self.bar {
+            Some(bar) => bar.set_message(format!("{}: {doing}", self.what)),
+            None => self.says(doing),
+        }
+    }
+
+    /// Says something that a person is to see, whatever comes after it.
+    pub(crate) fn says(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| note(line)),
+            None if self.quiet => {}
+            None => note(line),
+        }
+    }
+
     /// Ends the step well.
     pub(crate) fn done(self, result: &str) {
         self.end(&style("✓").green().for_stderr().to_string(), result);
@@ -104,11 +121,11 @@ impl Step {
     }
 
     /// Ends the step as its result says, and hands that on; an error itself follows later.
-    pub(crate) fn ended<T>(
+    pub(crate) fn ended<T, E>(
         self,
-        result: Result<T, SynthError>,
+        result: Result<T, E>,
         describe: impl FnOnce(&T) -> String,
-    ) -> Result<T, SynthError> {
+    ) -> Result<T, E> {
         match &result {
             Ok(value) => self.done(&describe(value)),
             Err(_) => self.failed(),

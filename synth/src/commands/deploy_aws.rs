@@ -16,6 +16,7 @@ use super::remember::{self, DeployedToAws};
 use super::template::synthesize;
 use super::token;
 use crate::aws::{Artifact, Aws, ChangeSet, StackState, Uploaded, Wanted};
+use crate::bundle::{Fit, Host};
 use crate::cli::{DeployArguments, Output};
 use crate::deployment::{Approval, End, Ground, Progress, approval, failure, ground};
 use crate::error::SynthError;
@@ -70,14 +71,14 @@ impl Deployment<'_> {
         let step = self.output.step("Synthesize the template");
         let template = synthesize(&self.project.config)?.to_json();
         step.done(&format!("{} KB", template.len().div_ceil(1_024)));
-        let bundle = self.bundle()?;
+        let architecture = self.project.config.architecture_or(Host::this().architecture());
+        let fit = Fit::make(self.arguments.bundle.as_deref(), architecture, self.output)?;
         let named = self.arguments.artifact_bucket.clone();
         let bucket = named.unwrap_or_else(|| self.aws.artifact_bucket_name());
         let step = self.output.step("Find the bucket of the bundles");
         let made = self.aws.ensure_artifact_bucket(&bucket).await.map_err(SynthError::from);
         step.ended(made, |made| format!("{}{bucket}", if *made { "made " } else { "" }))?;
-        let bundle_key = bundle.key.clone();
-        self.put("Upload the bundle", &bucket, bundle).await?;
+        let bundle_key = self.upload_bundle(fit, &bucket).await?;
         let template = artifact("templates", "json", template.into_bytes());
         let template_url = self.aws.artifact_url(&bucket, &template.key);
         self.put("Upload the template", &bucket, template).await?;
@@ -95,17 +96,18 @@ impl Deployment<'_> {
         })
     }
 
-    fn bundle(&self) -> Result<Artifact, SynthError> {
-        let Some(path) = &self.arguments.bundle else {
-            return Err(SynthError::NotYet {
-                what: "building the bundle by itself",
-                help: "build it and pass it: --bundle FILE.zip",
-            });
-        };
-        let read = std::fs::read(path);
-        let bytes =
-            read.map_err(|cause| SynthError::Io { what: "read", path: path.clone(), cause })?;
-        Ok(artifact("bundles", "zip", bytes))
+    /// Brings the bundle into the bucket, unless one of the same binary is there; gives its key.
+    async fn upload_bundle(&self, fit: Fit, bucket: &str) -> Result<String, SynthError> {
+        let key = format!("bundles/{}", fit.name());
+        if self.aws.has_artifact(bucket, &key).await? {
+            self.output.note(&format!("The bundle {key} is there."));
+            return Ok(key);
+        }
+        let step = self.output.step("Pack the bundle");
+        let packed = step.ended(fit.pack(), |bundle| format!("{} bytes", bundle.zip.len()))?;
+        let artifact = Artifact { key: key.clone(), bytes: packed.zip };
+        self.put("Upload the bundle", bucket, artifact).await?;
+        Ok(key)
     }
 
     async fn put(&self, what: &str, bucket: &str, artifact: Artifact) -> Result<(), SynthError> {

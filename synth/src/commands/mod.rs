@@ -2,6 +2,7 @@
 
 pub(crate) mod archive;
 mod archive_report;
+pub(crate) mod bundle;
 mod changes;
 mod confirm;
 pub(crate) mod deploy;

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use cellar_stacks::template::Template;
-use cellar_stacks::{Architecture, Config, cellar_stack};
+use cellar_stacks::{Config, cellar_stack};
 use serde_json::json;
 
+use crate::bundle::Host;
 use crate::cli::{Format, Output, TemplateArguments};
 use crate::error::SynthError;
 use crate::project::Project;
@@ -39,9 +40,5 @@ pub(crate) fn run(
 
 /// The template of a configuration, for this machine's processor unless it names another.
 pub(crate) fn synthesize(config: &Config) -> Result<Template, SynthError> {
-    let host = match std::env::consts::ARCH {
-        "aarch64" => Architecture::Arm64,
-        _ => Architecture::X86_64,
-    };
-    Ok(cellar_stack(config, config.architecture_or(host))?)
+    Ok(cellar_stack(config, config.architecture_or(Host::this().architecture()))?)
 }

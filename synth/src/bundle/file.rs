@@ -1,0 +1,165 @@
+//! Binaries in files: those that were just built, and those that were built elsewhere, zipped or not.
+
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use zip::ZipArchive;
+
+use super::archive::ENTRY;
+use super::error::BundleError;
+use super::limits::{MAX_BINARY_BYTES, MAX_ZIP_BYTES, MAX_ZIP_ENTRIES};
+
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+/// What every file begins with in a zip's directory.
+const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
+
+/// The binary in a file, or in the zip that the file is.
+pub(super) fn read_bundle(path: &Path) -> Result<Vec<u8>, BundleError> {
+    let bytes = read_binary(path)?;
+    if !bytes.starts_with(ZIP_MAGIC) {
+        return Ok(bytes);
+    }
+    check_size("zip", bytes.len(), MAX_ZIP_BYTES)?;
+    unpack(&bytes, MAX_BINARY_BYTES).map_err(|fault| match fault {
+        UnpackFault::TooLarge(error) => error,
+        UnpackFault::Other(why) => BundleError::Zip { path: path.to_owned(), why },
+    })
+}
+
+/// The binary in a file.
+pub(super) fn read_binary(path: &Path) -> Result<Vec<u8>, BundleError> {
+    let failed = |cause| BundleError::Read { path: path.to_owned(), cause };
+    let file = File::open(path).map_err(failed)?;
+    read_at_most(file, MAX_BINARY_BYTES).map_err(failed)?
+}
+
+/// Refuses what is larger than Lambda takes.
+pub(super) fn check_size(what: &'static str, bytes: usize, limit: u64) -> Result<(), BundleError> {
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    if bytes > limit {
+        return Err(BundleError::TooLarge { what, bytes, limit });
+    }
+    Ok(())
+}
+
+/// Reads no more than is needed to see that it is too much.
+fn read_at_most(source: impl Read, limit: u64) -> std::io::Result<Result<Vec<u8>, BundleError>> {
+    let mut bytes = Vec::new();
+    source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(check_size("binary", bytes.len(), limit).map(|()| bytes))
+}
+
+#[derive(Debug)]
+enum UnpackFault {
+    TooLarge(BundleError),
+    Other(String),
+}
+
+fn other(error: impl std::fmt::Display) -> UnpackFault {
+    UnpackFault::Other(error.to_string())
+}
+
+fn unpack(bytes: &[u8], limit: u64) -> Result<Vec<u8>, UnpackFault> {
+    let entries = bytes.windows(DIRECTORY_ENTRY.len()).filter(|bytes| *bytes == DIRECTORY_ENTRY);
+    if entries.take(MAX_ZIP_ENTRIES + 1).count() > MAX_ZIP_ENTRIES {
+        return Err(other(format!("it has more than {MAX_ZIP_ENTRIES} files")));
+    }
+    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(other)?;
+    let entry = zip.by_name(ENTRY).map_err(|_| other(format!("there is no `{ENTRY}` in it")))?;
+    read_at_most(entry, limit).map_err(other)?.map_err(UnpackFault::TooLarge)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use proptest::prelude::*;
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::super::archive::pack;
+    use super::*;
+
+    fn zip_of(names: impl Iterator<Item = String>) -> Vec<u8> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for name in names {
+            zip.start_file(name, SimpleFileOptions::default()).unwrap();
+            zip.write_all(b"content").unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    }
+
+    fn bundle(bytes: &[u8]) -> Result<Vec<u8>, BundleError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bundle");
+        std::fs::write(&path, bytes).unwrap();
+        read_bundle(&path)
+    }
+
+    #[test]
+    fn a_binary_is_read_from_a_file_or_from_its_zip() {
+        assert_eq!(bundle(b"binary").unwrap(), b"binary");
+        assert_eq!(bundle(&pack(b"binary").unwrap()).unwrap(), b"binary");
+        let others = ["README", "bootstrap"].map(str::to_owned);
+        assert_eq!(bundle(&zip_of(others.into_iter())).unwrap(), b"content");
+        let missing = read_bundle(Path::new("/no/such/file")).unwrap_err();
+        assert!(matches!(missing, BundleError::Read { .. }));
+    }
+
+    #[test]
+    fn a_zip_without_it_is_refused() {
+        let error = bundle(&zip_of(["Bootstrap".to_owned()].into_iter())).unwrap_err();
+        assert!(error.to_string().contains("there is no `bootstrap` in it"), "{error}");
+        let mut broken = pack(&[1; 10_000]).unwrap();
+        broken.truncate(broken.len() - 30);
+        assert!(matches!(bundle(&broken), Err(BundleError::Zip { .. })));
+    }
+
+    #[test]
+    fn files_in_a_zip_end_at_their_limit() {
+        let with = |count: usize| {
+            let names = (1..count).map(|number| format!("file-{number}"));
+            bundle(&zip_of(names.chain(["bootstrap".to_owned()])))
+        };
+        assert!(with(MAX_ZIP_ENTRIES).is_ok());
+        let error = with(MAX_ZIP_ENTRIES + 1).unwrap_err();
+        assert!(error.to_string().contains("more than 64 files"), "{error}");
+    }
+
+    #[test]
+    fn sizes_end_at_their_limits() {
+        for limit in [MAX_ZIP_BYTES, MAX_BINARY_BYTES] {
+            let bytes = usize::try_from(limit).unwrap();
+            assert!(check_size("zip", bytes, limit).is_ok());
+            let error = check_size("zip", bytes + 1, limit).unwrap_err();
+            assert!(error.to_string().ends_with(&format!("at most {limit}")), "{error}");
+        }
+        let read = |limit| read_at_most([7; 100].as_slice(), limit).unwrap();
+        assert_eq!(read(100).unwrap().len(), 100);
+        assert!(matches!(read(99), Err(BundleError::TooLarge { bytes: 100, .. })));
+        assert!(read_at_most(std::io::repeat(0), 1_000).unwrap().is_err());
+    }
+
+    #[test]
+    fn a_zip_says_less_than_it_holds_and_is_not_unpacked_further() {
+        let packed = pack(&[0; 100_000]).unwrap();
+        assert!(packed.len() < 1_000);
+        assert!(matches!(unpack(&packed, 99_999), Err(UnpackFault::TooLarge(_))));
+        assert_eq!(unpack(&packed, 100_000).unwrap().len(), 100_000);
+    }
+
+    proptest! {
+        #[test]
+        fn a_zip_with_changes_is_read_or_refused(
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        ) {
+            let mut bytes = pack(&[5; 300]).unwrap();
+            for (place, byte) in &changes {
+                let place = place.index(bytes.len());
+                bytes[place] = *byte;
+            }
+            let _ = unpack(&bytes, 1_000);
+        }
+    }
+}

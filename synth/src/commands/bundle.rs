@@ -1,0 +1,90 @@
+//! `synth bundle`: the zip that Lambda runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cellar_stacks::Architecture;
+use serde::Serialize;
+
+use crate::bundle::{self, Bundle, GLIBC, Host};
+use crate::cli::{ArchitectureArgument, BundleArguments, Output};
+use crate::error::SynthError;
+use crate::project::Project;
+
+/// What was made.
+#[derive(Serialize)]
+struct Report<'a> {
+    written: &'a Path,
+    name: &'a str,
+    architecture: Architecture,
+    /// Of the zip.
+    bytes: usize,
+    binary_bytes: usize,
+    /// Of the binary.
+    blake3: &'a str,
+    /// The least that it needs; absent if it is linked statically.
+    glibc: Option<String>,
+}
+
+/// Builds, checks and writes the bundle.
+pub(crate) fn run(
+    config: Option<&Path>,
+    arguments: &BundleArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let host = Host::this().architecture();
+    let architecture = match arguments.architecture {
+        Some(ArchitectureArgument::X86_64) => Architecture::X86_64,
+        Some(ArchitectureArgument::Arm64) => Architecture::Arm64,
+        Some(ArchitectureArgument::Host) => host,
+        None => Project::find(config)?.config.architecture_or(host),
+    };
+    let bundle = bundle::make(arguments.bundle.as_deref(), architecture, output)?;
+    let path = place(arguments.output.as_deref(), &bundle.name);
+    fs::write(&path, &bundle.zip).map_err(|cause| SynthError::Io {
+        what: "write",
+        path: path.clone(),
+        cause,
+    })?;
+    let report = report(&bundle, &path);
+    output.result(&report, &text(&report));
+    Ok(())
+}
+
+/// Where it is written: the file that is named, or under its name in the folder that is.
+fn place(named: Option<&Path>, name: &str) -> PathBuf {
+    match named {
+        Some(path) if path.is_dir() => path.join(name),
+        Some(path) => path.to_owned(),
+        None => PathBuf::from(name),
+    }
+}
+
+fn report<'a>(bundle: &'a Bundle, path: &'a Path) -> Report<'a> {
+    Report {
+        written: path,
+        name: &bundle.name,
+        architecture: bundle.architecture,
+        bytes: bundle.zip.len(),
+        binary_bytes: bundle.binary_bytes,
+        blake3: &bundle.hash,
+        glibc: bundle.glibc.map(|version| version.to_string()),
+    }
+}
+
+fn text(report: &Report<'_>) -> String {
+    let glibc = match &report.glibc {
+        Some(version) => format!("GLIBC {version}; Amazon Linux 2023 has {GLIBC}"),
+        None => "no GLIBC: it is linked statically".to_owned(),
+    };
+    format!(
+        "{}\n  for      {}\n  size     {} bytes, {} unpacked\n  needs    {glibc}\n  blake3   {} (of the \
+         binary)\n  written  {}",
+        report.name,
+        report.architecture,
+        report.bytes,
+        report.binary_bytes,
+        report.blake3,
+        report.written.display()
+    )
+}
