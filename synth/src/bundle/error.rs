@@ -118,7 +118,7 @@ pub(crate) enum BundleError {
         /// Which binary.
         what: String,
         /// Why not.
-        fault: ElfFault,
+        fault: Box<ElfFault>,
         /// What to do.
         help: String,
     },
@@ -138,6 +138,6 @@ impl BundleError {
     /// Refuses a binary.
     pub(super) fn unfit(what: String, fault: ElfFault, architecture: Architecture) -> Self {
         let help = fault.help(architecture);
-        Self::Unfit { what, fault, help }
+        Self::Unfit { what, fault: Box::new(fault), help }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn read_bundle(path: &Path) -> Result<Vec<u8>, BundleError> {
     }
     check_size("zip", bytes.len(), MAX_ZIP_BYTES)?;
     unpack(&bytes, MAX_BINARY_BYTES).map_err(|fault| match fault {
-        UnpackFault::TooLarge(error) => error,
+        UnpackFault::TooLarge(error) => *error,
         UnpackFault::Other(why) => BundleError::Zip { path: path.to_owned(), why },
     })
 }
@@ -52,7 +52,7 @@ fn read_at_most(source: impl Read, limit: u64) -> std::io::Result<Result<Vec<u8>
 
 #[derive(Debug)]
 enum UnpackFault {
-    TooLarge(BundleError),
+    TooLarge(Box<BundleError>),
     Other(String),
 }
 
@@ -67,7 +67,9 @@ fn unpack(bytes: &[u8], limit: u64) -> Result<Vec<u8>, UnpackFault> {
     }
     let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(other)?;
     let entry = zip.by_name(ENTRY).map_err(|_| other(format!("there is no `{ENTRY}` in it")))?;
-    read_at_most(entry, limit).map_err(other)?.map_err(UnpackFault::TooLarge)
+    read_at_most(entry, limit)
+        .map_err(other)?
+        .map_err(|error| UnpackFault::TooLarge(Box::new(error)))
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub(crate) fn failure(failures: &[Event]) -> Option<Failure> {
     let event = event.or_else(|| failures.iter().find(own)).or_else(|| failures.first())?;
     let reason = event.reason.clone().unwrap_or_else(|| "AWS gives no reason".to_owned());
     let says = |words: &&[&str]| words.iter().any(|word| reason.contains(word));
-    let advice = ADVICE.iter().find(|(words, _)| says(&words)).map(|(_, advice)| *advice);
+    let advice = ADVICE.iter().find(|(words, _)| says(words)).map(|(_, advice)| *advice);
     Some(Failure {
         logical_id: of_resource(&event).then(|| event.logical_id.clone()),
         resource_type: event.resource_type.clone(),

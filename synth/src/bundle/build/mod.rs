@@ -59,11 +59,12 @@ impl<'a> Builder<'a> {
         }
         if self.host.builds(architecture) {
             match self.build_with(Tool::Build, architecture) {
-                Err(BundleError::Unfit { fault: ElfFault::TooNew { version, .. }, .. })
-                    if self.has_zigbuild() =>
+                Err(BundleError::Unfit { fault, .. })
+                    if matches!(*fault, ElfFault::TooNew { .. }) && self.has_zigbuild() =>
                 {
                     self.output.note(&format!(
-                        "That binary needs {version}: cargo zigbuild links it with GLIBC {GLIBC}."
+                        "That binary does not fit, {fault}: cargo zigbuild links it with GLIBC \
+                         {GLIBC}."
                     ));
                 }
                 result => return result,
