@@ -44,7 +44,8 @@ impl Aws {
     /// Finds the bucket, or makes it. True if it was made.
     ///
     /// # Errors
-    /// [`AwsError`]; a bucket that was half made is finished by the next run.
+    /// [`AwsError`]. If it ends between making the bucket and its settings, only what S3 itself sets
+    /// holds: no public access.
     pub(crate) async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<bool, AwsError> {
         let head = self.s3.head_bucket().bucket(bucket).expected_bucket_owner(&self.account);
         let made = match head.send().await {

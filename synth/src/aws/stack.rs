@@ -95,8 +95,7 @@ impl Aws {
         Ok(events)
     }
 
-    /// Begins to delete a stack. `force`: a stack whose deletion failed goes, and what could not be
-    /// deleted stays behind.
+    /// Begins to delete a stack; what its template retains stays behind.
     ///
     /// # Errors
     /// [`AwsError`].
