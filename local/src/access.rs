@@ -10,16 +10,19 @@ use std::time::{Duration, SystemTime};
 use aws_credential_types::Credentials as SigningCredentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4::SigningParams;
+use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use subtle::ConstantTimeEq as _;
 
 use crate::aws_json::{TARGET, error};
+use crate::error::LocalError;
+use crate::server::{ServerThread, Stopped};
 use crate::state::Credentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256 ";
@@ -54,6 +57,28 @@ const WRONG_TIME: Refused =
     ("InvalidSignatureException", "The request's time is more than 15 minutes from now");
 const WRONG_SIGNATURE: Refused =
     ("InvalidSignatureException", "The signature does not match the request");
+
+/// Serves a service on a free port until what is returned is dropped, to whoever has the credentials.
+pub(crate) async fn serve_guarded(
+    what: &'static str,
+    service: &'static str,
+    credentials: Credentials,
+    router: Router,
+) -> Result<ServerThread, LocalError> {
+    ServerThread::start(what, async move |listener, stopped: Stopped| {
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        let access = Access::new(service, address, credentials);
+        // The guard has bounded the body.
+        let router = router
+            .layer(DefaultBodyLimit::disable())
+            .layer(from_fn_with_state(access, Access::guard));
+        axum::serve(listener, router)
+            .with_graceful_shutdown(async { drop(stopped.await) })
+            .await
+            .map_err(|error| error.to_string())
+    })
+    .await
+}
 
 impl Access {
     /// For a server of this service at this address.

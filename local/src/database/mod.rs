@@ -11,14 +11,12 @@ use std::path::Path;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::DefaultBodyLimit;
 use axum::http::HeaderMap;
-use axum::middleware::from_fn_with_state;
 use dynoxide::Database;
 
-use crate::access::Access;
+use crate::access::serve_guarded;
 use crate::error::LocalError;
-use crate::server::{ServerThread, Stopped};
+use crate::server::ServerThread;
 use crate::state::Credentials;
 
 /// As signatures name it.
@@ -63,21 +61,7 @@ pub(crate) async fn start(
     database: Database,
     credentials: Credentials,
 ) -> Result<ServerThread, LocalError> {
-    ServerThread::start("the local DynamoDB", async move |listener, stopped: Stopped| {
-        let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let answer = async move |headers: HeaderMap, body: Bytes| {
-            requests::answer(&database, &headers, &body)
-        };
-        let access = Access::new(SERVICE, address, credentials);
-        // The guard has bounded the body.
-        let router = Router::new()
-            .fallback(answer)
-            .layer(DefaultBodyLimit::disable())
-            .layer(from_fn_with_state(access, Access::guard));
-        axum::serve(listener, router)
-            .with_graceful_shutdown(async { drop(stopped.await) })
-            .await
-            .map_err(|error| error.to_string())
-    })
-    .await
+    let answer =
+        async move |headers: HeaderMap, body: Bytes| requests::answer(&database, &headers, &body);
+    serve_guarded("the local DynamoDB", SERVICE, credentials, Router::new().fallback(answer)).await
 }

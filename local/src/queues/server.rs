@@ -3,9 +3,7 @@
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderMap, StatusCode};
-use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use cellar_engine::ports::PortError;
 use md5::{Digest as _, Md5};
@@ -13,10 +11,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Queues;
-use crate::access::Access;
+use crate::access::serve_guarded;
 use crate::aws_json::{error, operation, reply};
 use crate::error::LocalError;
-use crate::server::{ServerThread, Stopped};
+use crate::server::ServerThread;
 use crate::state::Credentials;
 
 /// As signatures name it.
@@ -37,23 +35,10 @@ pub(crate) async fn start(
     queues: Queues,
     credentials: Credentials,
 ) -> Result<ServerThread, LocalError> {
-    ServerThread::start("the local SQS", async move |listener, stopped: Stopped| {
-        let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let answer = async move |headers: HeaderMap, body: Bytes| {
-            answer(&queues, operation(&headers, VERSION), &body).await
-        };
-        let access = Access::new(SERVICE, address, credentials);
-        // The guard has bounded the body.
-        let router = Router::new()
-            .fallback(answer)
-            .layer(DefaultBodyLimit::disable())
-            .layer(from_fn_with_state(access, Access::guard));
-        axum::serve(listener, router)
-            .with_graceful_shutdown(async { drop(stopped.await) })
-            .await
-            .map_err(|error| error.to_string())
-    })
-    .await
+    let answer = async move |headers: HeaderMap, body: Bytes| {
+        answer(&queues, operation(&headers, VERSION), &body).await
+    };
+    serve_guarded("the local SQS", SERVICE, credentials, Router::new().fallback(answer)).await
 }
 
 pub(super) async fn answer(queues: &Queues, operation: &str, body: &[u8]) -> Response {

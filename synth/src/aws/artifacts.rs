@@ -131,17 +131,28 @@ impl Aws {
         bucket: &str,
         artifact: Artifact,
     ) -> Result<Uploaded, AwsError> {
-        let Artifact { key, bytes } = artifact;
-        let head = self.s3.head_object().bucket(bucket).key(&key);
+        let head = self.s3.head_object().bucket(bucket).key(&artifact.key);
         let there = head.expected_bucket_owner(&self.account).send().await;
-        let length = i64::try_from(bytes.len()).ok();
+        let length = i64::try_from(artifact.bytes.len()).ok();
         if there.is_ok_and(|head| head.content_length() == length) {
             return Ok(Uploaded::Before);
         }
+        self.put_artifact(bucket, artifact).await.map(|()| Uploaded::Now)
+    }
+
+    /// Uploads something, whatever is there.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn put_artifact(
+        &self,
+        bucket: &str,
+        artifact: Artifact,
+    ) -> Result<(), AwsError> {
+        let Artifact { key, bytes } = artifact;
         let put = self.s3.put_object().bucket(bucket).key(&key).body(ByteStream::from(bytes));
         let put = put.expected_bucket_owner(&self.account).send().await;
-        put.map_err(|error| AwsError::of("upload to the bucket of the bundles", &error))?;
-        Ok(Uploaded::Now)
+        put.map(drop).map_err(|error| AwsError::of("upload to the bucket of the bundles", &error))
     }
 
     /// The URL by which CloudFormation reads an object.

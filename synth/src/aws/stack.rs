@@ -35,8 +35,6 @@ pub(crate) struct Event {
     pub(crate) status: String,
     /// Why, if CloudFormation says it.
     pub(crate) reason: Option<String>,
-    /// What it is part of, if whoever began it said so.
-    pub(crate) token: Option<String>,
 }
 
 impl Aws {
@@ -122,7 +120,6 @@ impl Event {
             resource_type: event.resource_type().unwrap_or_default().to_owned(),
             status: event.resource_status()?.as_str().to_owned(),
             reason: event.resource_status_reason().map(str::to_owned),
-            token: event.client_request_token().map(str::to_owned),
         })
     }
 }

@@ -85,8 +85,15 @@ impl Fit {
         archive::name(&self.hash, self.architecture)
     }
 
+    /// Packs it, as a step that is told.
+    pub(crate) fn pack_as_step(self, output: &Output) -> Result<Bundle, SynthError> {
+        let step = output.step("Pack the bundle");
+        let packed = self.pack().map_err(SynthError::from);
+        step.ended(packed, |bundle| format!("{} bytes", bundle.zip.len()))
+    }
+
     /// Packs it.
-    pub(crate) fn pack(self) -> Result<Bundle, BundleError> {
+    fn pack(self) -> Result<Bundle, BundleError> {
         let zip = archive::pack(&self.binary).map_err(BundleError::Pack)?;
         file::check_size("zip", zip.len(), MAX_ZIP_BYTES)?;
         Ok(Bundle {
@@ -106,8 +113,5 @@ pub(crate) fn make(
     architecture: Architecture,
     output: &Output,
 ) -> Result<Bundle, SynthError> {
-    let fit = Fit::make(built_elsewhere, architecture, output)?;
-    let step = output.step("Pack the bundle");
-    let bundle = step.ended(fit.pack(), |bundle| format!("{} bytes", bundle.zip.len()))?;
-    Ok(bundle)
+    Fit::make(built_elsewhere, architecture, output)?.pack_as_step(output)
 }

@@ -2,9 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
-use cellar_core::access::Role;
 use cellar_local::{Occupancy, Options, Ports, Running};
 use cellar_runtime::token::KeyPair;
 use cellar_stacks::config::TokenKey;
@@ -17,10 +15,7 @@ use crate::error::SynthError;
 use crate::local_cloud::{serve, start, start_detached};
 use crate::project::Project;
 use crate::smoke::{self, Target};
-use crate::tokens::{Grant, mint, read_or_make_key};
-
-/// How long the token in the profile is valid.
-const TOKEN_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+use crate::tokens::{mint_for_operator, read_or_make_key};
 
 /// One deployment on its way.
 struct Deployment<'a> {
@@ -122,16 +117,10 @@ impl Deployment<'_> {
     /// Checks what runs, remembers how to reach it, and says what to do next.
     async fn finish(&self, url: &str, mode: Mode) -> Result<(), SynthError> {
         let config = &self.project.config;
-        let user = std::env::var("USER").ok().filter(|user| !user.is_empty() && user.len() <= 64);
-        let grant = Grant {
-            subject: user.unwrap_or_else(|| "operator".to_owned()),
-            spreadsheets: vec![],
-            role: Role::Owner,
-            lifetime: TOKEN_LIFETIME,
-        };
-        let (token, expires_s) = mint(&self.pair, config, grant)?;
+        let (token, expires_s) = mint_for_operator(&self.pair, config)?;
         if !self.arguments.no_smoke {
-            self.smoke(url, &token).await?;
+            let signer = Some((&self.pair, config));
+            smoke::step(&Target { url, token: &token, signer }, self.output).await?;
         }
         let deployed = Deployed {
             url,
@@ -141,12 +130,5 @@ impl Deployment<'_> {
             already: mode == Mode::Already,
         };
         remember::remember(&self.project, &deployed, self.output)
-    }
-
-    async fn smoke(&self, url: &str, token: &str) -> Result<(), SynthError> {
-        let step = self.output.step("Smoke test");
-        let signer = Some((&self.pair, &self.project.config));
-        let report = smoke::run(&Target { url, token, signer }).await;
-        step.ended(report.result(), |()| report.summary())
     }
 }

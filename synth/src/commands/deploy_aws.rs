@@ -4,28 +4,25 @@ use std::path::Path;
 use std::time::Duration;
 
 use cellar::Client;
-use cellar_core::access::Role;
 use cellar_runtime::token::KeyPair;
 use cellar_stacks::cellar::{ARTIFACT_BUCKET, ARTIFACT_KEY, OUTPUT_API_URL};
 use tokio::time::{Instant, sleep};
 
 use super::changes;
 use super::confirm::confirm;
-use super::follow::follow;
+use super::follow::{delete_stack, follow};
 use super::remember::{self, DeployedToAws};
 use super::template::synthesize;
 use super::token;
-use crate::aws::{Artifact, Aws, ChangeSet, StackState, Uploaded, Wanted};
+use crate::aws::{Artifact, Aws, AwsError, ChangeSet, StackState, Uploaded, Wanted};
 use crate::bundle::{Fit, Host};
 use crate::cli::{DeployArguments, Output};
-use crate::deployment::{Approval, End, Ground, Progress, approval, failure, ground};
+use crate::deployment::{Approval, End, Ground, approval, ground};
 use crate::error::SynthError;
 use crate::project::Project;
 use crate::smoke::{self, Target};
-use crate::tokens::{Grant, mint, read_key};
+use crate::tokens::{mint_for_operator, read_key};
 
-/// How long the token in the profile is valid.
-const TOKEN_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How long a new URL may take until it answers.
 const SETTLES: Duration = Duration::from_secs(90);
 const SETTLES_POLL: Duration = Duration::from_secs(1);
@@ -50,10 +47,7 @@ pub(crate) async fn run(
     }
     let deployment = Deployment { project, aws, arguments, output };
     let wanted = deployment.upload().await?;
-    let state = match deployment.change(wanted).await? {
-        Some(state) => state,
-        None => return Ok(()),
-    };
+    let state = deployment.change(wanted).await?;
     deployment.finish(&state).await
 }
 
@@ -79,9 +73,7 @@ impl Deployment<'_> {
         let made = self.aws.ensure_artifact_bucket(&bucket).await.map_err(SynthError::from);
         step.ended(made, |made| format!("{}{bucket}", if *made { "made " } else { "" }))?;
         let bundle_key = self.upload_bundle(fit, &bucket).await?;
-        let template = artifact("templates", "json", template.into_bytes());
-        let template_url = self.aws.artifact_url(&bucket, &template.key);
-        self.put("Upload the template", &bucket, template).await?;
+        let template_url = self.upload_template(template, &bucket).await?;
         let stack = self.project.config.stack.clone();
         Ok(Wanted {
             is_new: true,
@@ -103,27 +95,31 @@ impl Deployment<'_> {
             self.output.note(&format!("The bundle {key} is there."));
             return Ok(key);
         }
-        let step = self.output.step("Pack the bundle");
-        let packed = step.ended(fit.pack(), |bundle| format!("{} bytes", bundle.zip.len()))?;
-        let artifact = Artifact { key: key.clone(), bytes: packed.zip };
-        self.put("Upload the bundle", bucket, artifact).await?;
+        let artifact = Artifact { key: key.clone(), bytes: fit.pack_as_step(self.output)?.zip };
+        let step = self.output.step("Upload the bundle");
+        let kb = artifact.bytes.len().div_ceil(1_024);
+        let put = self.aws.put_artifact(bucket, artifact).await.map_err(SynthError::from);
+        step.ended(put, |()| format!("{kb} KB"))?;
         Ok(key)
     }
 
-    async fn put(&self, what: &str, bucket: &str, artifact: Artifact) -> Result<(), SynthError> {
-        let step = self.output.step(what);
-        let kb = artifact.bytes.len().div_ceil(1_024);
-        let uploaded = self.aws.upload(bucket, artifact).await.map_err(SynthError::from);
+    /// Brings the template into the bucket; gives where it is.
+    async fn upload_template(&self, template: String, bucket: &str) -> Result<String, SynthError> {
+        let bytes = template.into_bytes();
+        let key = format!("templates/{}.json", blake3::hash(&bytes).to_hex());
+        let (url, kb) = (self.aws.artifact_url(bucket, &key), bytes.len().div_ceil(1_024));
+        let step = self.output.step("Upload the template");
+        let uploaded = self.aws.upload(bucket, Artifact { key, bytes }).await;
         let describe = |uploaded: &Uploaded| match uploaded {
             Uploaded::Now => format!("{kb} KB"),
             Uploaded::Before => "it was there".to_owned(),
         };
-        step.ended(uploaded, describe).map(drop)
+        step.ended(uploaded.map_err(SynthError::from), describe)?;
+        Ok(url)
     }
 
-    /// Changes the stack, if there is something to change and nobody is against it. `None`: it was not
-    /// to be done.
-    async fn change(&self, wanted: Wanted) -> Result<Option<StackState>, SynthError> {
+    /// Changes the stack, if there is something to change and nobody is against it.
+    async fn change(&self, wanted: Wanted) -> Result<StackState, SynthError> {
         let stack = wanted.stack.clone();
         let before = self.ground(&stack).await?;
         let wanted = Wanted { is_new: before.is_none(), ..wanted };
@@ -134,14 +130,15 @@ impl Deployment<'_> {
             None => "nothing".to_owned(),
         };
         let Some(change_set) = step.ended(change_set, describe)? else {
-            return Ok(before);
+            return before
+                .ok_or_else(|| AwsError::Reply { missing: "what a new stack has" }.into());
         };
         changes::show(&change_set.changes, self.output);
         if let Err(refused) = self.approve(&change_set) {
             self.aws.delete_change_set(&change_set.id).await?;
             return Err(refused);
         }
-        self.execute(&change_set).await.map(Some)
+        self.execute(&change_set).await
     }
 
     /// The stack as it is, if it is there; whatever is in the way is taken out of it or told.
@@ -161,14 +158,7 @@ impl Deployment<'_> {
             Ground::NeverMade => {
                 let Some(state) = state else { return Ok(None) };
                 self.output.note("The stack was never made whole: what is left of it is deleted.");
-                let before = self.aws.events(&state.id, |_| false).await?;
-                let mut progress = Progress::after(&before);
-                self.aws.delete_stack(&state.id, &uuid::Uuid::new_v4().to_string()).await?;
-                let (end, state) = follow(&self.aws, &state.id, &mut progress, self.output).await?;
-                match end {
-                    End::Deleted => Ok(None),
-                    _ => Err(failed(&state, &progress, end)),
-                }
+                delete_stack(&self.aws, &state, self.output).await.map(|()| None)
             }
         }
     }
@@ -190,16 +180,9 @@ impl Deployment<'_> {
     }
 
     async fn execute(&self, change_set: &ChangeSet) -> Result<StackState, SynthError> {
-        let before = self.aws.events(&change_set.stack_id, |_| false).await?;
-        let mut progress = Progress::after(&before);
-        let token = uuid::Uuid::new_v4().to_string();
-        self.aws.execute_change_set(change_set, &token).await?;
-        let (end, state) =
-            follow(&self.aws, &change_set.stack_id, &mut progress, self.output).await?;
-        match end {
-            End::Done => Ok(state),
-            _ => Err(failed(&state, &progress, end)),
-        }
+        let (aws, token) = (&self.aws, uuid::Uuid::new_v4().to_string());
+        let begin = Box::pin(aws.execute_change_set(change_set, &token));
+        follow(aws, &change_set.stack_id, begin, End::Done, self.output).await
     }
 
     /// Checks what was deployed, remembers how to reach it, and says what to do next.
@@ -208,10 +191,8 @@ impl Deployment<'_> {
         let url = url.ok_or(SynthError::NoOutput { output: OUTPUT_API_URL })?;
         let url = self.aws.reached_url(url);
         let pair = self.own_key()?;
-        let token = match &pair {
-            Some(pair) => Some(self.token(pair)?),
-            None => None,
-        };
+        let token = pair.as_ref().map(|pair| mint_for_operator(pair, &self.project.config));
+        let token = token.transpose()?;
         match (&pair, &token) {
             (Some(pair), Some((token, _))) if !self.arguments.no_smoke => {
                 self.smoke(&url, token, pair).await?;
@@ -244,17 +225,6 @@ impl Deployment<'_> {
         Ok(known.then_some(pair))
     }
 
-    fn token(&self, pair: &KeyPair) -> Result<(String, u64), SynthError> {
-        let user = std::env::var("USER").ok().filter(|user| !user.is_empty() && user.len() <= 64);
-        let grant = Grant {
-            subject: user.unwrap_or_else(|| "operator".to_owned()),
-            spreadsheets: vec![],
-            role: Role::Owner,
-            lifetime: TOKEN_LIFETIME,
-        };
-        Ok(mint(pair, &self.project.config, grant)?)
-    }
-
     async fn smoke(&self, url: &str, token: &str, pair: &KeyPair) -> Result<(), SynthError> {
         let step = self.output.step("Wait until the URL answers");
         let client = Client::new(url, None)?;
@@ -263,17 +233,9 @@ impl Deployment<'_> {
             sleep(SETTLES_POLL).await;
         }
         step.done(url);
-        let step = self.output.step("Smoke test");
         let signer = Some((pair, &self.project.config));
-        let report = smoke::run(&Target { url, token, signer }).await;
-        step.ended(report.result(), |()| report.summary())
+        smoke::step(&Target { url, token, signer }, self.output).await
     }
-}
-
-/// Something whose key says what is in it.
-fn artifact(folder: &str, extension: &str, bytes: Vec<u8>) -> Artifact {
-    let key = format!("{folder}/{}.{extension}", blake3::hash(&bytes).to_hex());
-    Artifact { key, bytes }
 }
 
 /// Some names of many, for a question.
@@ -282,25 +244,4 @@ fn some_of(ids: &[String]) -> String {
     let some: Vec<&str> = ids.iter().take(SOME).map(String::as_str).collect();
     let more = if ids.len() > SOME { ", …" } else { "" };
     format!("{}{more}", some.join(", "))
-}
-
-/// Why it is not as it was wanted.
-pub(super) fn failed(state: &StackState, progress: &Progress, end: End) -> SynthError {
-    let found = failure(progress.failures());
-    let reason = state.reason.clone().unwrap_or_else(|| state.status.clone());
-    SynthError::DeployFailed {
-        what: found
-            .as_ref()
-            .and_then(|found| found.logical_id.clone())
-            .unwrap_or_else(|| "the stack".to_owned()),
-        reason: found.as_ref().map_or(reason, |found| found.reason.clone()),
-        help: format!(
-            "{}; the stack {}",
-            found.map_or("look at the events", |found| found.advice),
-            match end {
-                End::RolledBack => "is as it was before".to_owned(),
-                _ => format!("is {}", state.status),
-            }
-        ),
-    }
 }

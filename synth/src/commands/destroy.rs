@@ -1,10 +1,10 @@
 //! `synth destroy`: of the stack on this machine; `destroy_aws` is the one in AWS.
 
-use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use serde_json::json;
 
+use super::confirm::confirm;
 use super::destroy_aws;
 use crate::cli::{DestroyArguments, Output};
 use crate::error::SynthError;
@@ -22,7 +22,8 @@ pub(crate) async fn run(
     }
     let folder = Project::find_folder(config)?.local_state();
     if arguments.delete_data && !arguments.yes {
-        confirm(folder.path())?;
+        let question = format!("Delete everything in {}?", folder.path().display());
+        confirm("deleting the data", &question)?;
     }
     let stopped = stop(&folder).await?;
     let data = folder.path();
@@ -43,15 +44,4 @@ pub(crate) async fn run(
     let result = json!({ "stopped": stopped, "deleted": deleted, "state": data });
     output.result(&result, &(ended + &kept));
     Ok(())
-}
-
-fn confirm(data: &Path) -> Result<(), SynthError> {
-    let refused = SynthError::Unconfirmed { what: "deleting the data" };
-    if !std::io::stdin().is_terminal() {
-        return Err(refused);
-    }
-    let _ = write!(std::io::stderr(), "Delete everything in {}? Type yes: ", data.display());
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).map_err(SynthError::Process)?;
-    if answer.trim() == "yes" { Ok(()) } else { Err(refused) }
 }

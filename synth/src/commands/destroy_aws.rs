@@ -8,11 +8,9 @@ use cellar_stacks::cellar::{
 use serde_json::json;
 
 use super::confirm::confirm;
-use super::deploy_aws::failed;
-use super::follow::follow;
+use super::follow::delete_stack;
 use crate::aws::{Aws, StackState};
 use crate::cli::{DestroyArguments, Output};
-use crate::deployment::{End, Progress};
 use crate::error::SynthError;
 use crate::project::Project;
 
@@ -81,15 +79,4 @@ async fn delete_data(aws: &Aws, state: &StackState, output: &Output) -> Result<(
         step.ended(deleted, |()| format!("{bucket}, {objects} versions of objects"))?;
     }
     Ok(())
-}
-
-async fn delete_stack(aws: &Aws, state: &StackState, output: &Output) -> Result<(), SynthError> {
-    let before = aws.events(&state.id, |_| false).await?;
-    let mut progress = Progress::after(&before);
-    aws.delete_stack(&state.id, &uuid::Uuid::new_v4().to_string()).await?;
-    let (end, state) = follow(aws, &state.id, &mut progress, output).await?;
-    match end {
-        End::Deleted => Ok(()),
-        _ => Err(failed(&state, &progress, end)),
-    }
 }

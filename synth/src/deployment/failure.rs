@@ -84,7 +84,6 @@ mod tests {
             resource_type: resource_type.to_owned(),
             status: "CREATE_FAILED".to_owned(),
             reason: (!reason.is_empty()).then(|| reason.to_owned()),
-            token: None,
         }
     }
 

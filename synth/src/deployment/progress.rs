@@ -131,7 +131,6 @@ mod tests {
             resource_type: "AWS::SQS::Queue".to_owned(),
             status: status.to_owned(),
             reason: None,
-            token: None,
         }
     }
 

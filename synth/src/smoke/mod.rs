@@ -14,6 +14,7 @@ use cellar_core::identity::LogId;
 use cellar_runtime::token::KeyPair;
 use cellar_stacks::Config;
 
+use crate::cli::Output;
 use crate::error::SynthError;
 use crate::tokens::{Grant, mint};
 
@@ -44,6 +45,13 @@ impl Target<'_> {
         let grant = Grant { subject, spreadsheets: vec![log], role, lifetime: LIFETIME };
         Ok(Some(mint(pair, config, grant)?.0))
     }
+}
+
+/// Runs all checks as a step of a deployment.
+pub(crate) async fn step(target: &Target<'_>, output: &Output) -> Result<(), SynthError> {
+    let step = output.step("Smoke test");
+    let report = run(target).await;
+    step.ended(report.result(), |()| report.summary())
 }
 
 /// Runs all checks; the first that fails ends the run, since the others build on it.

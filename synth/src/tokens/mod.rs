@@ -6,4 +6,4 @@ mod mint;
 
 pub(crate) use add_key::add_public_key;
 pub(crate) use key_file::{read_key, read_or_make_key};
-pub(crate) use mint::{Grant, mint};
+pub(crate) use mint::{Grant, mint, mint_for_operator};
