@@ -4,6 +4,7 @@
 
 pub mod cli;
 mod commands;
+mod difference;
 mod error;
 mod local_cloud;
 mod project;

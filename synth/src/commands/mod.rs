@@ -2,9 +2,11 @@
 
 pub(crate) mod archive;
 mod archive_report;
+pub(crate) mod ci;
 mod confirm;
 pub(crate) mod deploy;
 pub(crate) mod destroy;
+pub(crate) mod diff;
 pub(crate) mod init;
 pub(crate) mod local_cloud;
 mod rebuild;

@@ -54,14 +54,14 @@ impl Condition {
         }
     }
 
-    /// Adds an operator with a key. The names of keys are the same in upper and lower case.
+    /// Adds an operator with a key.
     pub(super) fn add(
         &mut self,
         operator: &str,
         key: &str,
         values: impl IntoIterator<Item = String>,
     ) {
-        let place = (operator.to_owned(), key.to_lowercase());
+        let place = (operator.to_owned(), key.to_owned());
         self.0.entry(place).or_default().extend(values);
     }
 
@@ -69,10 +69,17 @@ impl Condition {
         self.0.is_empty()
     }
 
+    /// The values at a place. The names of keys are the same in upper and lower case.
+    fn values(&self, (operator, key): &(String, String)) -> Option<&BTreeSet<String>> {
+        let is_there =
+            |place: &(String, String)| place.0 == *operator && place.1.eq_ignore_ascii_case(key);
+        self.0.iter().find(|(place, _)| is_there(place)).map(|(_, values)| values)
+    }
+
     /// Whether it lets through all that the other one does. In doubt it does not.
     pub(super) fn admits_all_of(&self, other: &Self) -> bool {
         self.0.iter().all(|(place, values)| {
-            let Some(others) = other.0.get(place) else { return false };
+            let Some(others) = other.values(place) else { return false };
             let operator = place.0.as_str();
             let among = |value: &String, all: &BTreeSet<String>| {
                 all.iter().any(|pattern| matches(operator, pattern, value))
