@@ -47,12 +47,12 @@ impl fmt::Display for Risk {
             Self::Removed { kept: true } => {
                 formatter.write_str("it and its data are kept, but no longer managed")
             }
-            Self::Removed { kept: false } => formatter.write_str("its data is deleted with it"),
+            Self::Removed { kept: false } => formatter.write_str("its data goes with it"),
             Self::Replaced { certain, kept } => {
                 let verb = if *certain { "is" } else { "may be" };
                 let rest = match kept {
                     true => "the old one and its data are kept, but no longer managed",
-                    false => "its data is deleted with the old one",
+                    false => "its data goes with the old one",
                 };
                 write!(formatter, "it {verb} replaced by an empty one; {rest}")
             }
@@ -294,7 +294,7 @@ mod tests {
         let old = table(json!({}));
         for (action, wanted) in [
             (Action::Abandon, "it and its data are kept, but no longer managed"),
-            (Action::Remove, "its data is deleted with it"),
+            (Action::Remove, "its data goes with it"),
         ] {
             assert_eq!(risks(action, Some(&old), None)[0].to_string(), wanted);
         }

@@ -78,36 +78,35 @@ pub(super) enum Case {
 /// Whether every name that `name` stands for is one that `pattern` stands for. Of a name that is a
 /// pattern itself, its own `*` is only covered by another `*`.
 pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
-    let letters = |text: &str| -> Vec<char> {
-        match case {
-            Case::Ignored => text.chars().map(|c| c.to_ascii_lowercase()).collect(),
-            Case::Counts => text.chars().collect(),
-        }
-    };
     if !pattern.contains(['*', '?']) {
         return match case {
             Case::Ignored => pattern.eq_ignore_ascii_case(name),
             Case::Counts => pattern == name,
         };
     }
-    pattern == "*" || glob(&letters(pattern), &letters(name))
+    glob(pattern.as_bytes(), name.as_bytes(), case)
 }
 
 /// Goes back to the last `*` only, so that no pattern takes more than its length times the name's.
-fn glob(pattern: &[char], name: &[char]) -> bool {
+fn glob(pattern: &[u8], name: &[u8], case: Case) -> bool {
+    let is_same = |one: u8, other: u8| match case {
+        Case::Ignored => one.eq_ignore_ascii_case(&other),
+        Case::Counts => one == other,
+    };
     let (mut at_pattern, mut at_name) = (0_usize, 0_usize);
     let mut star: Option<(usize, usize)> = None;
-    while let Some(letter) = name.get(at_name) {
-        match pattern.get(at_pattern) {
-            Some('*') => {
+    while let Some(letter) = name.get(at_name).copied() {
+        match pattern.get(at_pattern).copied() {
+            Some(b'*') => {
                 star = Some((at_pattern, at_name));
                 at_pattern += 1;
             }
-            Some('?') if *letter != '*' => {
+            // Names in AWS are ASCII; a part of another letter is none.
+            Some(b'?') if letter.is_ascii() && letter != b'*' => {
                 at_pattern += 1;
                 at_name += 1;
             }
-            Some(same) if same == letter => {
+            Some(own) if is_same(own, letter) => {
                 at_pattern += 1;
                 at_name += 1;
             }
@@ -119,7 +118,7 @@ fn glob(pattern: &[char], name: &[char]) -> bool {
             }
         }
     }
-    pattern.get(at_pattern..).unwrap_or_default().iter().all(|rest| *rest == '*')
+    pattern.get(at_pattern..).unwrap_or_default().iter().all(|rest| *rest == b'*')
 }
 
 #[cfg(test)]
@@ -150,6 +149,7 @@ mod tests {
             ("a", "b"),
             ("", "a"),
             ("a?", "a"),
+            ("a??", "aé"),
         ] {
             assert!(!covers(pattern, name, Case::Counts), "{pattern} {name}");
         }

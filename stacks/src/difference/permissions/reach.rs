@@ -54,12 +54,13 @@ fn of_permission(logical_id: &str, resource: &Value) -> Rule {
             condition.add(operator, key, [value]);
         }
     }
-    let function = property(resource, &["FunctionName"]);
+    // Its name and its ARN are the same function.
+    let function = property(resource, &["FunctionName"]).map_or_else(|| "*".to_owned(), scope_of);
     Rule {
-        scope: function.map_or_else(|| logical_id.to_owned(), scope_of),
+        scope: function.clone(),
         principals: Names::Only(vec![text("Principal")]),
         actions: Names::Only(vec![text("Action")]),
-        resources: Names::Only(vec![text("FunctionName")]),
+        resources: Names::one(function),
         condition,
         ..rule(logical_id, Kind::Invocation, Effect::Allow)
     }

@@ -222,10 +222,12 @@ fn permissions_to_call_a_function_count() {
     let anyhow = permission(json!({}));
     assert_eq!(
         compared(only_url.clone(), anyhow.clone()),
-        (vec!["P Allow * lambda:InvokeFunction ${F}".to_owned()], none())
+        (vec!["P Allow * lambda:InvokeFunction F".to_owned()], none())
     );
     let narrower = compared(anyhow.clone(), only_url).1;
-    assert_eq!(narrower, ["P Allow * lambda:InvokeFunction ${F}"]);
+    assert_eq!(narrower, ["P Allow * lambda:InvokeFunction F"]);
+    let by_arn = permission(json!({"FunctionName": {"Fn::GetAtt": ["F", "Arn"]}}));
+    assert_eq!(compared(anyhow.clone(), by_arn), (none(), none()));
     let never = permission(json!({"InvokedViaFunctionUrl": false}));
     assert_eq!(compared(anyhow.clone(), never), (none(), none()));
     let account = permission(json!({"SourceAccount": "1"}));
@@ -324,7 +326,11 @@ fn the_number_of_permissions_is_bounded() {
 #[test]
 fn the_most_permissions_are_compared_soon() {
     let document = |suffix: &str| {
-        let statement = |number: usize| allow(json!(format!("a:B{number}{suffix}")), json!("x"));
+        // Half of them with a wildcard, which any other one may be covered by.
+        let statement = |number: usize| match number % 2 {
+            0 => allow(json!(format!("a:B{number}{suffix}")), json!("x")),
+            _ => allow(json!(format!("a:*{number}{suffix}")), json!("x")),
+        };
         let statements: Vec<Value> = (0..PERMISSIONS_MAX / 4).map(statement).collect();
         Document::read(&json!({ "Resources": role(json!(statements)) }).to_string()).unwrap()
     };
