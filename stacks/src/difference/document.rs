@@ -8,7 +8,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::bounded::Bounded;
-use super::limits::DOCUMENT_SIZE_MAX;
+use super::limits::{DOCUMENT_SIZE_MAX, OPEN_BRACKETS_MAX};
 use super::normal::normal;
 use crate::constructs::ResourceType;
 use crate::stack::limits::TEMPLATE_BYTES_MAX;
@@ -69,6 +69,10 @@ impl Document {
             json.end().map_err(|error| malformed(error.to_string()))?;
             value
         } else {
+            if open_brackets(text) > OPEN_BRACKETS_MAX {
+                let message = format!("more than {OPEN_BRACKETS_MAX} brackets are open at a time");
+                return Err(DocumentError::Malformed { message });
+            }
             let yaml = serde_yaml::Deserializer::from_str(text);
             Bounded::new(&left).deserialize(yaml).map_err(|error| malformed(error.to_string()))?
         };
@@ -122,6 +126,21 @@ impl From<&Template> for Document {
         }
         document
     }
+}
+
+/// How many brackets are open at a time, wherever they stand.
+fn open_brackets(text: &str) -> usize {
+    let mut open = 0_usize;
+    let mut most = 0;
+    for byte in text.bytes() {
+        match byte {
+            b'[' | b'{' => open = open.saturating_add(1),
+            b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(open);
+    }
+    most
 }
 
 /// The `Type` of a resource.
@@ -207,10 +226,21 @@ mod tests {
 
     #[test]
     fn nesting_is_bounded() {
-        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
-            let deep = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
-            let text = format!("{{\"Resources\": {{}}, \"Metadata\": {deep}}}");
-            assert!(Document::read(&text).is_err());
+        for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("- ", ""), ("? ", "")] {
+            let many = (TEMPLATE_BYTES_MAX - 100) / (open.len() + close.len());
+            let deep = format!("{}1{}", open.repeat(many), close.repeat(many));
+            assert!(Document::read(&format!("{{\"Resources\": {{}}, \"A\": {deep}}}")).is_err());
+            assert!(Document::read(&format!("Resources: {{}}\nA:\n  {deep}\n")).is_err());
         }
+    }
+
+    #[test]
+    fn brackets_in_texts_are_no_nesting_up_to_the_bound() {
+        let with = |brackets: usize| {
+            format!("Resources: {{}}\nDescription: \"{}\"\n", "[".repeat(brackets))
+        };
+        assert!(Document::read(&with(OPEN_BRACKETS_MAX)).is_ok());
+        let error = Document::read(&with(OPEN_BRACKETS_MAX + 1)).unwrap_err().to_string();
+        assert!(error.contains("more than 1000 brackets"), "{error}");
     }
 }

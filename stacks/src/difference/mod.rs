@@ -42,7 +42,7 @@ use follow::Changing;
 
 pub use change::{Action, Difference, PropertyChange, ResourceChange, Severity};
 pub use document::{Document, DocumentError};
-pub use permissions::{Effect, Grant, Kind, PermissionChanges};
+pub use permissions::{Grant, PermissionChanges, PermissionKind};
 pub use risk::Risk;
 pub use text::{printable, readable};
 

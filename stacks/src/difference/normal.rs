@@ -153,6 +153,21 @@ mod tests {
     }
 
     #[test]
+    fn sets_in_sets_have_one_order() {
+        let with = |one: Value, other: Value| {
+            let statement = |actions: Value| json!({"Effect": "Allow", "Action": actions});
+            let statements = json!([statement(one), statement(other)]);
+            normal_of(
+                ResourceType::Role,
+                json!({"Properties": {"AssumeRolePolicyDocument": {"Statement": statements}}}),
+            )
+        };
+        let one = with(json!(["a", "b", "a"]), json!(["c", "d"]));
+        assert_eq!(one, with(json!(["d", "c"]), json!(["b", "a"])));
+        assert_ne!(one, with(json!(["d", "a"]), json!(["b", "c"])));
+    }
+
+    #[test]
     fn everybody_is_a_word_and_no_list() {
         let value = json!({"Properties": {"PolicyDocument": {"Statement": [{"Principal": "*"}]}}});
         assert_eq!(normal_of(ResourceType::QueuePolicy, value.clone()), value);

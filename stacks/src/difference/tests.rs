@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::constructs::Effect;
 use crate::{Architecture, Config, Template, cellar_stack};
 
 fn cellar() -> Value {
@@ -353,6 +354,27 @@ proptest! {
             let prefix = format!("/{section}/{name}");
             let hit = difference.sections.iter().any(|change| change.path.starts_with(&prefix));
             prop_assert!(hit, "{} {:?}", prefix, difference.sections);
+        }
+    }
+
+    #[test]
+    fn a_damaged_text_is_refused_or_compared(
+        yaml in any::<bool>(),
+        from in any::<prop::sample::Index>(),
+        length in 0_usize..200,
+        with in "[\\[\\]{}&*a:,\"'0 \n-]{0,20}|\\PC{0,20}",
+    ) {
+        let template = Template::from_json(&cellar().to_string()).unwrap();
+        let text = if yaml { template.to_yaml() } else { template.to_json() };
+        let mut letters: Vec<char> = text.chars().collect();
+        let start = from.index(letters.len());
+        let end = letters.len().min(start + length);
+        letters.splice(start..end, with.chars());
+        let damaged: String = letters.into_iter().collect();
+        if let Ok(new) = Document::read(&damaged) {
+            let old = Document::from(&template);
+            let difference = Difference::between(Some(&old), &new).unwrap();
+            prop_assert_eq!(difference.is_empty(), old == new);
         }
     }
 

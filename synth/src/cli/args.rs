@@ -133,8 +133,18 @@ impl From<FailOn> for Severity {
                         aws cloudformation get-template --stack-name cellar --query TemplateBody \
                         | synth diff --against -\n\n\
                         Exit codes: 0 no difference, 2 differences, 1 an error, or a difference as \
-                        grave as --fail-on says. With --json: one object with `severity`, \
-                        `resources`, `permissions` and `sections`.")]
+                        grave as --fail-on says.\n\n\
+                        With --json, one object:\n  \
+                        stack, notes, severity (none|update|replacement|broadening|destructive)\n  \
+                        against      kind (deployed|file|revision), name, exists\n  \
+                        counts       resources, destructive, broadened, replaced\n  \
+                        resources    a list, the gravest first: logical_id, type, severity, \
+                        holds_data,\n               \
+                        action (add|remove|abandon|update|may_replace|replace), risks,\n               \
+                        follows, properties (path, old, new, update)\n  \
+                        permissions  broadened and narrowed: lists of logical_id, kind, effect,\n               \
+                        principals, actions, resources, condition\n  \
+                        sections     a list: path, old, new, update")]
 pub(crate) struct DiffArguments {
     /// A template in JSON or YAML, - for stdin
     #[arg(long, value_name = "FILE", group = "old")]

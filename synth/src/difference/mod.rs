@@ -71,3 +71,18 @@ impl<'a> Report<'a> {
         Self { stack, against: &old.against, notes: &old.notes, counts, difference }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::samples::{check_json_snapshot, samples};
+
+    #[test]
+    fn the_json_for_programs_is_as_committed() {
+        for sample in
+            samples().into_iter().filter(|sample| ["mixed", "none"].contains(&sample.name))
+        {
+            let json = serde_json::to_value(sample.report()).unwrap();
+            check_json_snapshot(&format!("{}.json", sample.name), &json);
+        }
+    }
+}

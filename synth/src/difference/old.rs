@@ -45,17 +45,13 @@ impl Old {
 
     /// A file with a template in JSON or YAML; `-` is stdin.
     pub(crate) fn file(path: &Path) -> Result<Self, SynthError> {
-        let text = if path == Path::new("-") {
-            text_of(std::io::stdin().lock(), path)?
+        let (name, text) = if path == Path::new("-") {
+            ("stdin".to_owned(), text_of(std::io::stdin().lock(), path)?)
         } else {
-            let file = File::open(path).map_err(|cause| SynthError::Io {
-                what: "read",
-                path: path.to_owned(),
-                cause,
-            })?;
-            text_of(file, path)?
+            let fault = |cause| SynthError::Io { what: "read", path: path.to_owned(), cause };
+            (path.display().to_string(), text_of(File::open(path).map_err(fault)?, path)?)
         };
-        Self::of_text("file", &path.display().to_string(), Some(&text))
+        Self::of_text("file", &name, Some(&text))
     }
 
     /// A revision of git: a template at `REV:PATH`, or what this program makes of the configuration
@@ -99,12 +95,14 @@ impl Old {
 
 /// A text, of which no more is read than is looked at.
 fn text_of(source: impl Read, path: &Path) -> Result<String, SynthError> {
-    let mut text = String::new();
-    let bytes_max = u64::try_from(TEMPLATE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
-    // A letter that is cut at the bound is no reason to say that the file is no text.
-    let mut bytes = Vec::new();
     let fault = |cause| SynthError::Io { what: "read", path: path.to_owned(), cause };
+    let bytes_max = u64::try_from(TEMPLATE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
     source.take(bytes_max).read_to_end(&mut bytes).map_err(fault)?;
-    text.push_str(&String::from_utf8_lossy(&bytes));
-    Ok(text)
+    if bytes.len() > TEMPLATE_BYTES_MAX {
+        // A letter that is cut at the bound is not what is wrong with it.
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    let no_text = |_| fault(std::io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"));
+    String::from_utf8(bytes).map_err(no_text)
 }

@@ -124,6 +124,15 @@ pub(super) fn largest() -> Sample {
     Sample::new("largest", Some(&template("|")), &template("<"))
 }
 
+/// As [`check_snapshot`], whatever the order of keys.
+pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    if serde_json::from_str::<Value>(&committed).ok().as_ref() != Some(actual) {
+        check_snapshot(name, &format!("{actual:#}\n"));
+    }
+}
+
 /// Compares with a committed file, or writes it.
 pub(super) fn check_snapshot(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);

@@ -1,8 +1,7 @@
 //! How a difference is put into words, the same in a terminal and in a comment.
 
-use cellar_stacks::difference::{
-    Action, Effect, Grant, PropertyChange, Severity, printable, readable,
-};
+use cellar_stacks::constructs::Effect;
+use cellar_stacks::difference::{Action, Grant, PropertyChange, Severity, printable, readable};
 
 use super::{Counts, Report};
 

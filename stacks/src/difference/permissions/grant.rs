@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::rule::{Effect, Kind, Single};
+use super::rule::{PermissionKind, Single};
+use crate::constructs::Effect;
 
 /// Permissions that differ only in what is listed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -12,7 +13,7 @@ pub struct Grant {
     /// The resource whose properties say so.
     pub logical_id: String,
     /// Where they stand.
-    pub kind: Kind,
+    pub kind: PermissionKind,
     /// Whether they permit or forbid.
     pub effect: Effect,
     /// Who: `*` is everybody.
@@ -27,7 +28,7 @@ pub struct Grant {
 }
 
 /// What grants are put together by.
-type Place = (String, Kind, Effect, Option<String>);
+type Place = (String, PermissionKind, Effect, Option<String>);
 
 /// Puts together actions first, then resources, then principals.
 pub(super) fn grouped<'a>(singles: impl IntoIterator<Item = Single<'a>>) -> Vec<Grant> {

@@ -19,10 +19,11 @@ use serde::Serialize;
 use super::DifferenceError;
 use super::document::{Document, keeps, policy};
 use super::limits::PERMISSIONS_MAX;
+use crate::constructs::Effect;
 use rule::{Rule, Single};
 
 pub use grant::Grant;
-pub use rule::{Effect, Kind};
+pub use rule::PermissionKind;
 
 /// What may be done that could not be, and the other way round.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::condition::Condition;
 use super::pattern::Names;
-use super::rule::{Effect, Kind, Rule};
-use crate::constructs::{DOCUMENTS, ResourceType};
+use super::rule::{PermissionKind, Rule};
+use crate::constructs::{DOCUMENTS, Effect, ResourceType};
 use crate::difference::document::{known_type, property};
 use crate::difference::text::substitution_text;
 
@@ -16,7 +16,7 @@ pub(super) const EVERYBODY: &str = "*";
 struct Policy<'a> {
     holder: &'a str,
     scope: String,
-    kind: Kind,
+    kind: PermissionKind,
     /// Who is meant where a statement names nobody.
     principal: &'a str,
     /// What is meant where a statement names nothing.
@@ -49,10 +49,10 @@ fn of_role(logical_id: &str, resource: &Value) -> Vec<Rule> {
     };
     let trust = property(resource, &["AssumeRolePolicyDocument"]);
     let mut found: Vec<Rule> =
-        trust.into_iter().flat_map(|document| own(Kind::Trust).rules(document)).collect();
+        trust.into_iter().flat_map(|document| own(PermissionKind::Trust).rules(document)).collect();
     let policies = property(resource, &["Policies"]).and_then(Value::as_array);
     for document in policies.into_iter().flatten().filter_map(|it| it.get("PolicyDocument")) {
-        found.extend(own(Kind::Role).rules(document));
+        found.extend(own(PermissionKind::Role).rules(document));
     }
     found.extend(attached(logical_id, resource));
     found
@@ -63,7 +63,7 @@ fn attached(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let rule = |effect, action: &str, policy: &Value| Rule {
         holder: logical_id.to_owned(),
         scope: logical_id.to_owned(),
-        kind: Kind::Role,
+        kind: PermissionKind::Role,
         effect,
         principals: Names::one(logical_id),
         actions: Names::one(action),
@@ -91,7 +91,7 @@ fn of_targets<'a>(
             let policy = Policy {
                 holder: logical_id,
                 scope: scope_of(target),
-                kind: Kind::Resource,
+                kind: PermissionKind::Resource,
                 principal: EVERYBODY,
                 resource: name(target),
             };
@@ -105,7 +105,7 @@ fn of_any(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let policy = || Policy {
         holder: logical_id,
         scope: logical_id.to_owned(),
-        kind: Kind::Resource,
+        kind: PermissionKind::Resource,
         principal: logical_id,
         resource: logical_id.to_owned(),
     };

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::condition::Condition;
 use super::pattern::Names;
 use super::policies::{EVERYBODY, name, names, scope_of};
-use super::rule::{Effect, Kind, Rule};
-use crate::constructs::ResourceType;
+use super::rule::{PermissionKind, Rule};
+use crate::constructs::{Effect, ResourceType};
 use crate::difference::document::{known_type, property};
 
 /// All such rules of a resource.
@@ -19,7 +19,7 @@ pub(super) fn rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     }
 }
 
-fn rule(holder: &str, kind: Kind, effect: Effect) -> Rule {
+fn rule(holder: &str, kind: PermissionKind, effect: Effect) -> Rule {
     Rule {
         holder: holder.to_owned(),
         scope: holder.to_owned(),
@@ -62,7 +62,7 @@ fn of_permission(logical_id: &str, resource: &Value) -> Rule {
         actions: Names::Only(vec![text("Action")]),
         resources: Names::one(function),
         condition,
-        ..rule(logical_id, Kind::Invocation, Effect::Allow)
+        ..rule(logical_id, PermissionKind::Invocation, Effect::Allow)
     }
 }
 
@@ -75,7 +75,7 @@ fn of_url(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let call = Rule {
         principals: Names::one(callers),
         actions: Names::one("call its URL"),
-        ..rule(logical_id, Kind::Url, Effect::Allow)
+        ..rule(logical_id, PermissionKind::Url, Effect::Allow)
     };
     let cors = property(resource, &["Cors"]).map(|cors| {
         let fields = ["AllowOrigins", "AllowMethods", "AllowHeaders", "ExposeHeaders"];
@@ -102,7 +102,7 @@ fn of_cors(logical_id: &str, cors: &Value, fields: [&str; 4], credentials: bool)
     Rule {
         principals: Names::Only(listed(origins)),
         actions: Names::Only(actions),
-        ..rule(logical_id, Kind::Cors, Effect::Allow)
+        ..rule(logical_id, PermissionKind::Cors, Effect::Allow)
     }
 }
 
@@ -132,7 +132,7 @@ fn refused<'a>(logical_id: &'a str, resource: &'a Value) -> impl Iterator<Item =
     let actions = blocked.chain(enforced.then_some("use access lists"));
     actions.map(move |action| Rule {
         actions: Names::one(action),
-        ..rule(logical_id, Kind::PublicAccess, Effect::Deny)
+        ..rule(logical_id, PermissionKind::PublicAccess, Effect::Deny)
     })
 }
 
@@ -149,6 +149,6 @@ fn access_list(logical_id: &str, resource: &Value) -> Option<Rule> {
     Some(Rule {
         principals: Names::one(who),
         actions: Names::Only(actions.iter().map(|action| (*action).to_owned()).collect()),
-        ..rule(logical_id, Kind::PublicAccess, Effect::Allow)
+        ..rule(logical_id, PermissionKind::PublicAccess, Effect::Allow)
     })
 }

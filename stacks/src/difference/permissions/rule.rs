@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use super::condition::Condition;
 use super::pattern::{Case, Name, Names};
+use crate::constructs::Effect;
 
 /// Where a permission is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum PermissionKind {
     /// A policy of a role: what whoever has the role may do.
     Role,
     /// The trust policy of a role: who may have it.
@@ -25,16 +26,6 @@ pub enum Kind {
     PublicAccess,
 }
 
-/// Whether it is permitted or forbidden.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    /// Permitted.
-    Allow,
-    /// Forbidden, whatever else permits it.
-    Deny,
-}
-
 /// A rule before it is taken apart into single permissions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rule {
@@ -42,7 +33,7 @@ pub(super) struct Rule {
     pub(super) holder: String,
     /// The resource that it is said of: a bucket, not its policy. Rules are compared within one.
     pub(super) scope: String,
-    pub(super) kind: Kind,
+    pub(super) kind: PermissionKind,
     pub(super) effect: Effect,
     pub(super) principals: Names,
     pub(super) actions: Names,

@@ -331,9 +331,9 @@ fn the_most_permissions_are_compared_soon() {
             0 => allow(json!(format!("a:B{number}{suffix}")), json!("x")),
             _ => allow(json!(format!("a:*{number}{suffix}")), json!("x")),
         };
-        let statements: Vec<Value> = (0..PERMISSIONS_MAX / 4).map(statement).collect();
+        let statements: Vec<Value> = (0..PERMISSIONS_MAX / 8).map(statement).collect();
         Document::read(&json!({ "Resources": role(json!(statements)) }).to_string()).unwrap()
     };
     let found = changes(&document("x"), &document("y")).unwrap();
-    assert_eq!(found.broadened[0].actions.len(), PERMISSIONS_MAX / 4);
+    assert_eq!(found.broadened[0].actions.len(), PERMISSIONS_MAX / 8);
 }
