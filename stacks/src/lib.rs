@@ -15,12 +15,14 @@
 //! - [`config`]: `cellar.yaml`, its limits and its errors.
 //! - [`constructs`]: one typed struct per kind of AWS resource.
 //! - [`stack`]: collects constructs, hands out references, checks every one of them.
+//! - [`difference`]: what a deployment would change, and how grave that is.
 //! - [`template`]: the result; writes JSON and YAML, reads JSON, resolves intrinsics.
 //! - [`cellar`]: the stack that Cellar deploys.
 
 pub mod cellar;
 pub mod config;
 pub mod constructs;
+pub mod difference;
 pub mod expression;
 pub mod stack;
 mod suggest;

@@ -9,6 +9,7 @@ use cellar_engine::reprocess::RebuildRefusal;
 use cellar_engine::retention::RetentionError;
 use cellar_local::LocalError;
 use cellar_runtime::token::MintError;
+use cellar_stacks::difference::{DifferenceError, DocumentError};
 use cellar_stacks::{CellarStackError, ConfigError};
 use miette::Diagnostic;
 
@@ -47,6 +48,44 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Bundle(#[from] BundleError),
+    /// A template that is compared with.
+    #[error("{name}: {cause}")]
+    #[diagnostic(
+        code(synth::template),
+        help("give the output of `synth template`, or what CloudFormation has of a stack")
+    )]
+    Template {
+        /// Its name.
+        name: String,
+        /// The cause.
+        cause: DocumentError,
+    },
+    /// A comparison.
+    #[error(transparent)]
+    #[diagnostic(code(synth::difference))]
+    Difference(#[from] DifferenceError),
+    /// A revision of git.
+    #[error("cannot read {revision:?} from git: {message}")]
+    #[diagnostic(
+        code(synth::revision),
+        help("name a revision such as main, or a file in one such as main:infra/template.json")
+    )]
+    Revision {
+        /// As it was given.
+        revision: String,
+        /// What git said.
+        message: String,
+    },
+    /// A difference that is not to be.
+    #[error("the difference is {severity}")]
+    #[diagnostic(
+        code(synth::grave),
+        help("it is shown above; `--fail-on` says from which severity on that is an error")
+    )]
+    Grave {
+        /// How grave.
+        severity: &'static str,
+    },
     /// The local cloud.
     #[error("{cause}")]
     #[diagnostic(code(synth::local))]

@@ -7,6 +7,7 @@ mod bundle;
 pub mod cli;
 mod commands;
 mod deployment;
+mod difference;
 mod error;
 mod local_cloud;
 mod project;

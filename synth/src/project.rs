@@ -6,7 +6,9 @@ use std::{env, fs};
 
 use cellar::files::STATE_FOLDER;
 use cellar_local::StateFolder;
+use cellar_runtime::settings::PublicKey;
 use cellar_stacks::Config;
+use cellar_stacks::config::TokenKey;
 
 use crate::error::SynthError;
 
@@ -74,6 +76,14 @@ impl Project {
         let config = Config::parse(text, &path.display().to_string())?;
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
         Ok(Self { folder, config_file: path.to_owned(), config })
+    }
+
+    /// Has the stack accept tokens that are signed with this key too.
+    pub(crate) fn accept(&mut self, public: PublicKey) {
+        let key = TokenKey { id: public.id, public_key: public.public_key };
+        if !self.config.tokens.keys.contains(&key) {
+            self.config.tokens.keys.push(key);
+        }
     }
 
     /// The state of the local cloud.

@@ -19,6 +19,7 @@ mod commands;
 mod contract;
 mod convergence;
 mod cost;
+mod diff_commands;
 mod edit_commands;
 mod emulator;
 mod golden;

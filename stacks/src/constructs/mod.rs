@@ -10,6 +10,7 @@ mod event_source;
 mod function;
 mod function_url;
 mod lifecycle;
+mod lists;
 mod log_group;
 mod permission;
 mod policy;
@@ -21,6 +22,7 @@ mod resource_type;
 mod role;
 mod suppression;
 mod table;
+mod update;
 
 use serde_json::{Map, Value};
 
@@ -31,6 +33,7 @@ pub use event_source::{StreamFilter, StreamSource};
 pub use function::{Function, FunctionCode};
 pub use function_url::{FunctionUrl, FunctionUrlCors};
 pub use lifecycle::LifecycleRule;
+pub(crate) use lists::{DOCUMENTS, ListKind, list_kind, may_be_single};
 pub use log_group::LogGroup;
 pub use permission::Permission;
 pub(crate) use policy::statements_of;
@@ -43,6 +46,7 @@ pub use role::{Role, Service};
 pub(crate) use suppression::write_suppressions;
 pub use suppression::{Rule, Suppression};
 pub use table::{AttributeType, StreamView, Table};
+pub use update::Update;
 
 /// A kind of resource that can be added to a [`Stack`](crate::stack::Stack).
 pub trait Construct: Sized {

@@ -1,5 +1,6 @@
 //! Statements of IAM policies.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::properties::Properties;
@@ -9,7 +10,8 @@ use crate::expression::Expression;
 const POLICY_VERSION: &str = "2012-10-17";
 
 /// What a statement does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Permits.
     Allow,

@@ -12,13 +12,16 @@ use clap::error::ErrorKind;
 use crate::commands;
 use crate::error::SynthError;
 pub(crate) use args::{
-    ArchitectureArgument, ArchiveArguments, BundleArguments, DeployArguments, DestroyArguments,
-    Format, InitArguments, LocalCloudArguments, MintArguments, ReprocessArguments, SmokeArguments,
-    TemplateArguments, TokenArguments, TokenCommand,
+    ArchitectureArgument, ArchiveArguments, BundleArguments, CiCommand, CiInitArguments,
+    DeployArguments, DestroyArguments, DiffArguments, DiffFormat, Format, InitArguments,
+    LocalCloudArguments, MintArguments, ReprocessArguments, SmokeArguments, TemplateArguments,
+    TokenArguments, TokenCommand,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
 
+/// Exit code of `diff` where there are differences.
+const DIFFERENCES: u8 = 2;
 /// Exit code of wrong usage.
 const USAGE: u8 = 64;
 
@@ -37,7 +40,7 @@ pub fn main_with(ports: Ports) -> ExitCode {
     };
     let output = Output::new(arguments.json);
     match run(arguments, &output, ports) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             output.error(&error);
             ExitCode::FAILURE
@@ -63,7 +66,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<(), SynthError> {
+fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<ExitCode, SynthError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -74,6 +77,11 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<(), SynthE
             Command::Init(arguments) => commands::init::run(config, &arguments, output),
             Command::Template(arguments) => commands::template::run(config, &arguments, output),
             Command::Bundle(arguments) => commands::bundle::run(config, &arguments, output),
+            Command::Diff(arguments) => {
+                let differs = commands::diff::run(config, &arguments, output)?;
+                return Ok(if differs { ExitCode::from(DIFFERENCES) } else { ExitCode::SUCCESS });
+            }
+            Command::Ci(arguments) => commands::ci::run(config, &arguments.command, output),
             Command::Deploy(arguments) => {
                 commands::deploy::run(config, &arguments, output, ports).await
             }
@@ -86,6 +94,7 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<(), SynthE
             }
             Command::Destroy(arguments) => commands::destroy::run(config, &arguments, output).await,
             Command::LocalCloud(arguments) => commands::local_cloud::run(&arguments, ports).await,
-        }
+        }?;
+        Ok(ExitCode::SUCCESS)
     })
 }

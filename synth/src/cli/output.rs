@@ -37,6 +37,11 @@ impl Output {
         self.json
     }
 
+    /// Whether results on stdout may have colours.
+    pub(crate) fn has_colours(&self) -> bool {
+        !self.json && console::colors_enabled()
+    }
+
     /// Prints a result: as JSON for programs, as text for people.
     pub(crate) fn result(&self, value: &impl Serialize, text: &str) {
         let line = match self.json {

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use cellar_local::{Occupancy, Options, Ports, Running};
 use cellar_runtime::token::KeyPair;
-use cellar_stacks::config::TokenKey;
 
 use super::deploy_aws;
 use super::remember::{self, Deployed};
@@ -46,11 +45,7 @@ pub(crate) async fn run(
     }
     let mut project = Project::find(config)?;
     let pair = read_or_make_key(&project.local_key())?;
-    let public = pair.public();
-    let key = TokenKey { id: public.id, public_key: public.public_key };
-    if !project.config.tokens.keys.contains(&key) {
-        project.config.tokens.keys.push(key);
-    }
+    project.accept(pair.public());
     remember::check_profile(&project)?;
     let step = output.step("Synthesize the template");
     let template = synthesize(&project.config)?.to_json();

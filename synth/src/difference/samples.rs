@@ -1,0 +1,149 @@
+//! Differences that the tests of all renderers show, and their committed texts.
+
+use std::path::Path;
+use std::{env, fs};
+
+use cellar_stacks::difference::{Difference, Document};
+use cellar_stacks::{Architecture, Config, cellar_stack};
+use serde_json::{Value, json};
+
+use super::{Against, Old, Report};
+
+/// Set to write the snapshots anew.
+const UPDATE: &str = "UPDATE_SNAPSHOTS";
+
+/// One difference, by its name.
+pub(super) struct Sample {
+    pub(super) name: &'static str,
+    old: Old,
+    difference: Difference,
+}
+
+impl Sample {
+    fn new(name: &'static str, old: Option<&Value>, new: &Value) -> Self {
+        let document = |value: &Value| Document::read(&value.to_string()).unwrap();
+        let (old, new) = (old.map(document), document(new));
+        let difference = Difference::between(old.as_ref(), &new).unwrap();
+        let against = Against { kind: "file", name: "base.json".to_owned(), exists: old.is_some() };
+        Self { name, old: Old { against, document: old, notes: Vec::new() }, difference }
+    }
+
+    pub(super) fn report(&self) -> Report<'_> {
+        Report::new("cellar", &self.old, &self.difference)
+    }
+}
+
+fn cellar() -> Value {
+    let config = Config { cors_origins: vec!["https://a.example".to_owned()], ..Config::default() };
+    cellar_stack(&config, Architecture::Arm64).unwrap().to_value()
+}
+
+/// The difference that edits of Cellar's own template make.
+fn edited(name: &'static str, edits: &[(&str, Value)]) -> Sample {
+    let old = cellar();
+    let mut new = old.clone();
+    for (pointer, value) in edits {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        match new.pointer_mut(parent).unwrap() {
+            Value::Object(map) if value.is_null() => drop(map.remove(key).unwrap()),
+            Value::Object(map) => drop(map.insert(key.to_owned(), value.clone())),
+            Value::Array(items) => items[key.parse::<usize>().unwrap()] = value.clone(),
+            other => panic!("{pointer}: {other}"),
+        }
+    }
+    Sample::new(name, Some(&old), &new)
+}
+
+/// A table that goes, a role that may more, a log group with another name, and smaller things.
+fn mixed() -> Sample {
+    edited(
+        "mixed",
+        &[
+            ("/Resources/EntryTable/Properties/KeySchema/0/AttributeName", json!("X")),
+            ("/Resources/SegmentTable/Properties/DeletionProtectionEnabled", json!(false)),
+            (
+                "/Resources/ApiRole/Properties/Policies/0/PolicyDocument/Statement/0/Action",
+                json!(["dynamodb:*"]),
+            ),
+            ("/Resources/ApiUrl/Properties/Cors/AllowOrigins", json!(["https://b.example"])),
+            ("/Resources/ApiLogGroup/Properties/LogGroupName", json!("fixed")),
+            ("/Resources/ApiFunction/Properties/MemorySize", json!(1024)),
+            (
+                "/Resources/ApiFunction/Properties/Environment/Variables/NEW",
+                json!({"Ref": "Bucket"}),
+            ),
+            ("/Resources/SnapshotDeadLettersPolicy", Value::Null),
+            ("/Resources/SnapshotQueueAgeAlarm", Value::Null),
+            ("/Outputs/ApiUrl/Description", json!("Another.")),
+        ],
+    )
+}
+
+/// Values that try to be something else, beside the same change with harmless ones.
+fn with_words(name: &'static str, word: &str) -> Sample {
+    let resource = |value: &str| {
+        json!({"Description": format!("{value} of old"), "Resources": {
+            "T": {"Type": "AWS::DynamoDB::Table", "DeletionPolicy": "Retain",
+                "Properties": {"TableName": value}},
+            "R": {"Type": "AWS::IAM::Role", "Properties": {"Policies": [{"PolicyName": "p",
+                "PolicyDocument": {"Statement": [
+                    {"Effect": "Allow", "Action": value, "Resource": value}]}}]}},
+        }})
+    };
+    let mut new = resource(&format!("{word} new"));
+    new["Resources"][word] = json!({"Type": word});
+    Sample::new(name, Some(&resource(word)), &new)
+}
+
+const HOSTILE: &str = "x | y\n| z `` ``` <b>--> </details> </code> @team #1 [a](http://b) **c** \
+                       _d_ & &amp; \u{1b}[31m \u{202e} \\| ~~e~~";
+
+/// All of them.
+pub(super) fn samples() -> Vec<Sample> {
+    vec![
+        edited("none", &[]),
+        edited("update", &[("/Resources/ApiFunction/Properties/Timeout", json!(30))]),
+        mixed(),
+        edited("removed-table", &[("/Resources/SegmentTable", Value::Null)]),
+        Sample::new("first", None, &cellar()),
+        with_words("hostile", HOSTILE),
+        with_words("harmless", "word"),
+    ]
+}
+
+/// More than fits into any comment.
+pub(super) fn largest() -> Sample {
+    let template = |word: &str| {
+        let functions = (0..400).map(|number| {
+            let properties = json!({"Description": word.repeat(500), "Handler": word.repeat(500)});
+            let function = json!({"Type": "AWS::Lambda::Function", "Properties": properties});
+            (format!("Function{number}"), function)
+        });
+        json!({"Resources": functions.collect::<serde_json::Map<_, _>>()})
+    };
+    Sample::new("largest", Some(&template("|")), &template("<"))
+}
+
+/// As [`check_snapshot`], whatever the order of keys.
+pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    if serde_json::from_str::<Value>(&committed).ok().as_ref() != Some(actual) {
+        check_snapshot(name, &format!("{actual:#}\n"));
+    }
+}
+
+/// Compares with a committed file, or writes it.
+pub(super) fn check_snapshot(name: &str, actual: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    if env::var_os(UPDATE).is_some() {
+        fs::write(&path, actual).unwrap();
+        return;
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        expected == actual,
+        "it differs from tests/snapshots/{name}; now it is\n{actual}\n\
+         If that is intended: {UPDATE}=1 cargo test -p synth"
+    );
+}

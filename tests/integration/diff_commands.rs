@@ -1,0 +1,128 @@
+//! `synth diff` and `synth ci init` as processes: what they compare with, what they print, how they
+//! end.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::journey::Project;
+
+fn git(project: &Project, arguments: &[&str]) {
+    let user = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
+    let mut command = Command::new("git");
+    command.arg("-C").arg(project.path("")).args(user).args(arguments);
+    assert!(command.status().unwrap().success(), "{arguments:?}");
+}
+
+fn configure(project: &Project, text: &str) {
+    fs::write(project.path("cellar.yaml"), text).unwrap();
+}
+
+#[test]
+fn a_difference_from_a_file_is_shown_and_told_by_the_exit_code() {
+    let project = Project::new();
+    for (name, format) in [("old.json", "json"), ("old.yaml", "yaml")] {
+        let written = project.synth(&["template", "--format", format, "--output", name]);
+        assert_eq!(written.code, 0, "{written:?}");
+        let run = project.synth(&["diff", "--against", name]);
+        assert!(run.code == 0 && run.stdout.contains("no difference"), "{run:?}");
+    }
+    configure(&project, "api: {memory_mb: 1024}\n");
+    let run = project.synth(&["diff", "--against", "old.yaml"]);
+    assert!(run.code == 2 && run.stderr.is_empty(), "{run:?}");
+    assert!(run.stdout.contains("~ /Properties/MemorySize: 512 -> 1024"), "{run:?}");
+    assert!(!run.stdout.contains('\u{1b}'), "no terminal, no colours");
+    let mild = ["diff", "--against", "old.json", "--fail-on", "broadening"];
+    assert_eq!(project.synth(&mild).code, 2, "not as grave as that");
+
+    configure(&project, "deletion_protection: false\n");
+    let grave = ["diff", "--against", "old.json", "--fail-on", "broadening"];
+    let run = project.synth(&grave);
+    assert!(run.code == 1 && run.stdout.contains("Data at risk"), "{run:?}");
+    assert!(run.stderr.contains("the difference is destructive"), "{run:?}");
+    let json = project.synth(&["--json", "diff", "--against", "old.json"]);
+    let report: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((json.code, &report["severity"]), (2, &"destructive".into()));
+    assert_eq!(report["counts"]["destructive"], 3);
+    assert_eq!(report["resources"][0]["risks"][0]["kind"], "weakened");
+    let comment = project.synth(&["diff", "--against", "old.json", "--format", "markdown"]);
+    assert!(comment.code == 2 && comment.stdout.starts_with("<!-- cellar-diff: cellar -->\n"));
+}
+
+#[test]
+fn what_cannot_be_compared_is_named() {
+    let project = Project::new();
+    fs::write(project.path("odd.json"), "{}").unwrap();
+    for (arguments, message) in [
+        (&["diff", "--against", "none.json"][..], "none.json"),
+        (&["diff", "--against", "odd.json"], "no section `Resources`"),
+        (&["diff", "--against-revision", "main"], "cannot read \"main\" from git"),
+        (&["diff", "--against-revision=--output=x:y"], "it is no name of a revision"),
+        (&["diff"], "--local"),
+    ] {
+        let run = project.synth(arguments);
+        assert!(run.code == 1 && run.stdout.is_empty(), "{run:?}");
+        assert!(run.stderr.contains(message), "{run:?}");
+    }
+    let both = project.synth(&["diff", "--local", "--against", "odd.json"]);
+    assert_eq!(both.code, 64, "{both:?}");
+    let help = project.synth(&["diff", "--help"]);
+    assert!(help.code == 0 && help.stdout.contains("Exit codes"), "{help:?}");
+}
+
+#[test]
+fn the_local_stack_is_compared_with_what_it_was_deployed_with() {
+    let project = Project::new();
+    let run = project.synth(&["diff", "--local"]);
+    assert!(run.code == 2 && run.stdout.contains("compared with nothing"), "{run:?}");
+    project.deploy();
+    let run = project.synth(&["diff", "--local"]);
+    assert_eq!(run.code, 0, "its own key is no difference: {run:?}");
+    configure(&project, "cors_origins: [\"https://a.example\"]\n");
+    let run = project.synth(&["diff", "--local"]);
+    assert!(run.code == 2 && run.stdout.contains("Broadened permissions"), "{run:?}");
+}
+
+#[test]
+fn a_revision_is_compared_by_its_configuration_or_by_a_committed_template() {
+    let project = Project::new();
+    git(&project, &["init", "--quiet"]);
+    git(&project, &["commit", "--quiet", "--allow-empty", "--message", "empty"]);
+    configure(&project, "log_retention_days: 7\n");
+    assert_eq!(project.synth(&["template", "--output", "template.json"]).code, 0);
+    git(&project, &["add", "."]);
+    git(&project, &["commit", "--quiet", "--message", "one"]);
+    for revision in ["HEAD", "HEAD:template.json", "HEAD:./template.json"] {
+        let run = project.synth(&["diff", "--against-revision", revision]);
+        assert!(run.code == 0 && run.stdout.contains("no difference"), "{run:?}");
+    }
+    configure(&project, "log_retention_days: 14\n");
+    for revision in ["HEAD", "HEAD:template.json"] {
+        let run = project.synth(&["diff", "--against-revision", revision]);
+        assert!(run.code == 2 && run.stdout.contains("RetentionInDays: 7 -> 14"), "{run:?}");
+        assert_eq!(run.stdout.contains("by this version of Cellar"), revision == "HEAD");
+    }
+    let run = project.synth(&["diff", "--against-revision", "HEAD~1"]);
+    assert!(run.stdout.contains("HEAD~1 has no cellar.yaml"), "{run:?}");
+}
+
+#[test]
+fn workflows_are_written_once_into_the_repository() {
+    let project = Project::new();
+    git(&project, &["init", "--quiet"]);
+    let printed = project.synth(&["ci", "init", "--print"]);
+    assert!(printed.code == 0 && printed.stdout.contains("cellar-deploy.yml"), "{printed:?}");
+    let folder = project.path(".github/workflows");
+    assert!(!folder.exists());
+    assert_eq!(project.synth(&["ci", "init"]).code, 0);
+    let deploy = folder.join("cellar-deploy.yml");
+    fs::write(&deploy, "mine\n").unwrap();
+    fs::remove_file(folder.join("cellar-diff.yml")).unwrap();
+    let run = project.synth(&["ci", "init"]);
+    assert!(run.code == 1 && run.stderr.contains("--force"), "{run:?}");
+    assert!(!folder.join("cellar-diff.yml").exists(), "all or none");
+    assert_eq!(fs::read_to_string(&deploy).unwrap(), "mine\n");
+    assert_eq!(project.synth(&["ci", "init", "--force"]).code, 0);
+    assert_ne!(fs::read_to_string(&deploy).unwrap(), "mine\n");
+}
