@@ -1,0 +1,130 @@
+//! The arguments of `synth`.
+
+mod bundle;
+mod deploy;
+mod diff;
+mod token;
+mod upkeep;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use bundle::{ArchitectureArgument, BundleArguments};
+pub(crate) use deploy::{DeployArguments, DestroyArguments, SmokeArguments};
+pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat};
+pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
+pub(crate) use upkeep::{ArchiveArguments, ReprocessArguments};
+
+/// Synthesizes Cellar's CloudFormation template and runs it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "synth",
+    version,
+    after_help = "Examples:\n  synth deploy --local            run Cellar on this machine\n  \
+                  synth deploy --local --detach   … and go on in the background\n  \
+                  synth template --format yaml    look at what would be deployed\n\n\
+                  Exit codes: 0 fine, 1 error, 2 differences, 64 wrong usage."
+)]
+pub(super) struct Arguments {
+    /// Configuration file [default: the nearest cellar.yaml upwards]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Print JSON for programs: results on stdout, errors on stderr
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Write a cellar.yaml with every field and its default
+    Init(InitArguments),
+    /// Print the CloudFormation template
+    Template(TemplateArguments),
+    /// Build, check and pack the binary that the functions run
+    Bundle(BundleArguments),
+    /// Show what a deployment would change, the gravest first
+    Diff(DiffArguments),
+    /// Let a pull request show its difference, and a merge deploy
+    Ci(CiArguments),
+    /// Deploy the stack
+    Deploy(DeployArguments),
+    /// Show what runs
+    #[command(after_help = "Examples:\n  synth status\n  synth --json status | jq .running.url")]
+    Status,
+    /// Check a running stack from outside, through its URL
+    Smoke(SmokeArguments),
+    /// Make tokens, and the key that signs them
+    Token(TokenArguments),
+    /// Move old log segments from the tables into the bucket, where they can still be read
+    Archive(ArchiveArguments),
+    /// Find snapshots that were not made and bodies that would be lost, and mend them
+    Reprocess(ReprocessArguments),
+    /// End the stack; its data stays unless told otherwise
+    Destroy(DestroyArguments),
+    /// Run the local cloud in this process (used by deploy --local --detach)
+    #[command(hide = true)]
+    LocalCloud(LocalCloudArguments),
+}
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth init\n  synth init --print | less")]
+pub(crate) struct InitArguments {
+    /// Print it instead of writing the file
+    #[arg(long)]
+    pub(crate) print: bool,
+    /// Overwrite a file that exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// How a template is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// As it is deployed
+    Json,
+    /// For people
+    Yaml,
+}
+
+/// Arguments of `template`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth template > template.json\n  \
+                        synth template --format yaml -o template.yaml")]
+pub(crate) struct TemplateArguments {
+    /// JSON as it is deployed, or YAML for people
+    #[arg(long, value_enum, default_value = "json")]
+    pub(crate) format: Format,
+    /// Write to a file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of the hidden command that runs a local cloud.
+#[derive(Debug, Args)]
+pub(crate) struct LocalCloudArguments {
+    /// State folder
+    #[arg(long)]
+    pub(crate) folder: PathBuf,
+    /// Stack name
+    #[arg(long)]
+    pub(crate) stack: String,
+    /// Port
+    #[arg(long)]
+    pub(crate) port: u16,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

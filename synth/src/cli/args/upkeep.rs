@@ -1,0 +1,106 @@
+//! Arguments of what looks after the data of a stack.
+
+use std::ops::RangeInclusive;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cellar_core::identity::LogId;
+use cellar_stacks::config::limits::{ARCHIVE_AFTER_DAYS, KEEP_SEGMENTS};
+use clap::Args;
+use clap::builder::RangedI64ValueParser;
+
+/// Arguments of `archive`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth archive --local --dry-run\n  \
+                        synth archive --local --archive-after-days 365\n  \
+                        synth archive --local --archive-after-days 30 --keep-segments 4 --yes\n\n\
+                        It may be interrupted and repeated at any time, also while others edit. \
+                        Positions of archived segments can be read and edited on as before.")]
+pub(crate) struct ArchiveArguments {
+    /// The stack that runs on this machine, or the data that it left
+    #[arg(long)]
+    pub(crate) local: bool,
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Days after its end from which a segment is archived [default: archive_after_days of the
+    /// configuration; without it, everything is kept]
+    #[arg(long, value_name = "N", value_parser = days_parser())]
+    pub(crate) archive_after_days: Option<u32>,
+    /// Newest segments of each spreadsheet that stay [default: keep_segments of the configuration]
+    #[arg(long, value_name = "N", value_parser = segments_parser())]
+    pub(crate) keep_segments: Option<u32>,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+/// Arguments of `reprocess`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth reprocess --local --dry-run\n  \
+                        synth reprocess --local --since 2026-11-01 --yes\n  \
+                        synth reprocess --local --rebuild --log ID\n\n\
+                        It may be interrupted and repeated at any time, also while others edit: a \
+                        job that comes twice is done once. --rebuild makes every snapshot of a \
+                        spreadsheet anew from its log, though everything below sheets/ in the bucket \
+                        be lost; until it is done, new snapshots wait for it.")]
+pub(crate) struct ReprocessArguments {
+    /// The stack that runs on this machine, or the data that it left
+    #[arg(long)]
+    pub(crate) local: bool,
+    /// One spreadsheet [default: all]
+    #[arg(long, value_name = "ID", visible_alias = "spreadsheet")]
+    pub(crate) log: Option<LogId>,
+    /// Entries from then on, such as 2026-11-01 or 2026-11-01T08:00:00Z [default: all]
+    #[arg(long, value_name = "DATE", value_parser = parse_since)]
+    pub(crate) since: Option<u64>,
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Make every snapshot of the spreadsheet anew, from its first entry on
+    #[arg(long, requires = "log", conflicts_with = "since")]
+    pub(crate) rebuild: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+fn days_parser() -> RangedI64ValueParser<u32> {
+    within(&ARCHIVE_AFTER_DAYS)
+}
+
+fn segments_parser() -> RangedI64ValueParser<u32> {
+    within(&KEEP_SEGMENTS)
+}
+
+fn within(range: &RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
+    let (from, to) = (i64::from(*range.start()), i64::from(*range.end()));
+    RangedI64ValueParser::new().range(from..=to)
+}
+
+/// Unix seconds of a day, or of a moment.
+fn parse_since(text: &str) -> Result<u64, String> {
+    let is_day = !text.contains(['T', 't', ' ']);
+    let moment = if is_day { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    let moment = humantime::parse_rfc3339_weak(&moment)
+        .map_err(|_| "write a day as 2026-11-01, a moment as 2026-11-01T08:00:00Z".to_owned())?;
+    if moment > SystemTime::now() {
+        return Err("it is in the future".to_owned());
+    }
+    Ok(moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_days_or_moments_that_were() {
+        assert_eq!(parse_since("1970-01-02"), Ok(86_400));
+        for text in ["2026-11-01T08:00:00Z", "2026-11-01 08:00:00"] {
+            assert_eq!(parse_since(text), Ok(1_793_520_000), "{text}");
+        }
+        for bad in ["", "yesterday", "2026-11", "2026-13-01", "2026-11-01T8", "9999-01-01"] {
+            assert!(parse_since(bad).is_err(), "{bad}");
+        }
+    }
+}
