@@ -15,6 +15,8 @@ use miette::Diagnostic;
 
 use crate::aws::AwsError;
 use crate::bundle::BundleError;
+use crate::commands::Stage;
+use crate::deployment::StalePlan;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -325,6 +327,35 @@ pub(crate) enum SynthError {
         /// Logical ids.
         ids: String,
     },
+    /// A plan that is not there.
+    #[error("there is no plan {}", path.display())]
+    #[diagnostic(
+        code(synth::no_plan),
+        help("`synth plan -o FILE` writes one, if there is something to change")
+    )]
+    NoPlan {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A plan that is about something else by now.
+    #[error("the plan {} is not applied: {cause}", path.display())]
+    #[diagnostic(
+        code(synth::stale_plan),
+        help("nothing was changed; `synth plan` makes a new one")
+    )]
+    StalePlan {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        cause: StalePlan,
+    },
+    /// Somebody does not wait any longer.
+    #[error("interrupted: {}", interrupted(*stage))]
+    #[diagnostic(code(synth::interrupted), help("{}", after_interruption(*stage)))]
+    Interrupted {
+        /// How far it had come.
+        stage: Stage,
+    },
     /// A deployment that failed.
     #[error("{what} could not be deployed: {reason}")]
     #[diagnostic(code(synth::deploy_failed), help("{help}"))]
@@ -363,6 +394,25 @@ pub(crate) enum SynthError {
     #[error("the command cannot run: {0}")]
     #[diagnostic(code(synth::process))]
     Process(std::io::Error),
+}
+
+fn interrupted(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Before => "the stack is as it was",
+        Stage::Changing => "AWS is changing the stack, and goes on with it",
+        Stage::After => "the stack is deployed; it was not checked",
+    }
+}
+
+fn after_interruption(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Before => "run the same command again, it begins anew",
+        Stage::Changing => {
+            "run the same command again: it waits for that and goes on; `aws cloudformation \
+             cancel-update-stack --stack-name NAME` takes an update back"
+        }
+        Stage::After => "`synth deploy` again checks it and writes the profile",
+    }
 }
 
 impl From<LocalError> for SynthError {

@@ -9,6 +9,7 @@ mod commands;
 mod deployment;
 mod difference;
 mod error;
+mod git;
 mod local_cloud;
 mod project;
 mod smoke;

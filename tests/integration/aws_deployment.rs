@@ -16,6 +16,9 @@ use crate::journey::{Project, Run};
 /// The bucket of the bundles, of the account that emulators have.
 const ARTIFACTS: &str = "cellar-artifacts-000000000000-us-east-1";
 
+/// What a difference says of one property.
+const MEMORY: &str = "~ /Properties/MemorySize: 512 -> 1024";
+
 /// A folder, an emulator, and the bundle that is deployed.
 struct Account {
     project: Project,
@@ -71,6 +74,9 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     // Nobody said yes: nothing is there.
     let refused = account.deploy(&[]);
     assert!(refused.code == 1 && refused.stderr.contains("was not confirmed"), "{refused:?}");
+    assert!(refused.stderr.contains("+ 3 AWS::DynamoDB::Table"), "{refused:?}");
+    let destroyed = account.synth(&["destroy", "--yes"]);
+    assert!(destroyed.stdout.contains("There is no stack cellar"), "{destroyed:?}");
 
     let deployed = account.deploy(&["--yes", "--json"]);
     assert_eq!(deployed.code, 0, "{deployed:?}");
@@ -86,10 +92,14 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     assert!(!again.stderr.contains("Upload the bundle"), "{again:?}");
 
     account.configure("api:\n  memory_mb: 1024\n");
-    let changed = account.deploy(&["--yes"]);
-    assert_eq!(changed.code, 0, "{changed:?}");
-    assert!(changed.stderr.contains("~ ApiFunction (AWS::Lambda::Function): MemorySize"));
+    let differs = account.synth(&["diff"]);
+    assert!(differs.code == 2 && differs.stdout.contains(MEMORY), "{differs:?}");
+    // Nothing is broadened, replaced or lost: nobody is asked.
+    let changed = account.deploy(&[]);
+    assert!(changed.code == 0 && changed.stderr.contains(MEMORY), "{changed:?}");
     assert!(changed.stderr.contains("Smoke test: 10 checks passed"), "{changed:?}");
+    let same = account.synth(&["diff"]);
+    assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
 
     let destroyed = account.synth(&["destroy", "--yes"]);
     assert!(destroyed.code == 0 && destroyed.stdout.contains("Its data stays"), "{destroyed:?}");
@@ -140,4 +150,46 @@ async fn what_lambda_cannot_run_is_not_deployed() {
     assert!(refused.code == 1 && refused.stderr.contains("it is no program"), "{refused:?}");
     let destroyed = account.synth(&["destroy", "--yes"]);
     assert!(destroyed.stdout.contains("There is no stack cellar"), "{destroyed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
+    let account = Account::new().await;
+    let bundle = account.bundle.display().to_string();
+    let plan = |more: &[&str]| account.synth(&[&["plan", "--bundle", &bundle], more].concat());
+    let apply = || account.synth(&["deploy", "--plan", "plan.json"]);
+    let missing = apply();
+    assert!(missing.code == 1 && missing.stderr.contains("there is no plan"), "{missing:?}");
+
+    // Of a stack that is not there yet.
+    let planned = plan(&[]);
+    assert!(planned.code == 2 && planned.stdout.contains("--plan plan.json"), "{planned:?}");
+    assert!(planned.stderr.contains("EntryTable (AWS::DynamoDB::Table) is added"), "{planned:?}");
+    let applied = apply();
+    assert_eq!(applied.code, 0, "{applied:?}");
+    assert!(applied.stderr.contains("Smoke test: 10 checks passed"), "{applied:?}");
+    let again = apply();
+    assert!(again.code == 1 && again.stderr.contains("the stack was changed since"), "{again:?}");
+    assert_eq!(plan(&[]).code, 0, "nothing to change");
+
+    // Of a change, of which somebody changes his mind.
+    account.configure("api:\n  memory_mb: 1024\n");
+    let planned = plan(&[]);
+    assert!(planned.code == 2 && planned.stderr.contains(MEMORY), "{planned:?}");
+    account.configure("deletion_protection: false\n");
+    let stale = apply();
+    assert!(stale.code == 1 && stale.stderr.contains("makes another template now"), "{stale:?}");
+
+    // Data is less protected: a plan that fails is none.
+    let grave = plan(&["--fail-on", "destructive", "--output", "grave.json"]);
+    assert!(grave.code == 1 && grave.stderr.contains("DeletionProtectionEnabled"), "{grave:?}");
+    assert!(!account.project.path("grave.json").exists());
+    let asked = account.deploy(&[]);
+    assert!(asked.code == 1 && asked.stderr.contains("was not confirmed"), "{asked:?}");
+    assert_eq!(plan(&[]).code, 2);
+    let applied = apply();
+    assert_eq!(applied.code, 0, "{applied:?}");
+    let same = account.synth(&["diff"]);
+    assert_eq!(same.code, 0, "{same:?}");
 }

@@ -103,6 +103,11 @@ impl Document {
         Ok(Self { sections: sections.collect(), resources: found })
     }
 
+    /// The logical ids of its resources, sorted.
+    pub fn logical_ids(&self) -> impl Iterator<Item = &str> {
+        self.resources.keys().map(String::as_str)
+    }
+
     /// A template without anything in it: the other side of a stack that is not there.
     pub(super) const fn empty() -> Self {
         Self { sections: BTreeMap::new(), resources: BTreeMap::new() }

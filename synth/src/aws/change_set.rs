@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use aws_sdk_cloudformation::error::ProvideErrorMetadata as _;
 use aws_sdk_cloudformation::types::{
-    Capability, ChangeAction, ChangeSetStatus, ChangeSetType, Parameter,
-    Replacement as AwsReplacement, ResourceChange, Tag,
+    Capability, ChangeAction, ChangeSetStatus, ChangeSetType, DeploymentConfig,
+    DeploymentConfigMode, EvaluationType, ExecutionStatus, Parameter,
+    Replacement as AwsReplacement, ResourceChange, ResourceChangeDetail, RollbackConfiguration,
+    RollbackTrigger, Tag,
 };
 use serde::Serialize;
 use tokio::time::sleep;
@@ -14,6 +16,8 @@ use super::{Aws, AwsError};
 
 /// How often it is asked whether a change set is ready.
 const POLL: Duration = Duration::from_millis(700);
+/// The type of the alarms that take a deployment back.
+const ALARM: &str = "AWS::CloudWatch::Alarm";
 /// What CloudFormation says of a change set without any change, in its two ways.
 const NOTHING: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
 
@@ -32,6 +36,19 @@ pub(crate) struct Wanted {
     pub(crate) parameters: Vec<(String, String)>,
     /// Tags of all its resources.
     pub(crate) tags: Vec<(String, String)>,
+    /// Whether resources need not be ready when it is done.
+    pub(crate) express: bool,
+    /// What takes the deployment back.
+    pub(crate) watch: Watch,
+}
+
+/// Alarms that take a deployment back when they go off.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Watch {
+    /// Their ARNs, at most five.
+    pub(crate) alarms: Vec<String>,
+    /// Minutes that they are watched once everything is deployed.
+    pub(crate) minutes: u8,
 }
 
 /// A change set that can be executed.
@@ -84,6 +101,8 @@ pub(crate) struct Change {
     pub(crate) replacement: Replacement,
     /// The properties that change.
     pub(crate) properties: Vec<String>,
+    /// Whether something is sure to change: otherwise it only refers to what does.
+    pub(crate) certain: bool,
 }
 
 impl Aws {
@@ -111,6 +130,8 @@ impl Aws {
             .set_parameters(Some(parameters.collect()))
             .set_tags(Some(tags.map(|tag| tag.build()).collect()))
             .capabilities(Capability::CapabilityIam)
+            .set_rollback_configuration(wanted.watch.configuration())
+            .set_deployment_config(wanted.express.then(express))
             .send()
             .await;
         let id = match created {
@@ -170,16 +191,35 @@ impl Aws {
         }
     }
 
+    /// Whether a change set can still be executed: nobody did, and its stack is as it was.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn can_be_executed(&self, id: &str) -> Result<bool, AwsError> {
+        let described = self.cloudformation.describe_change_set().change_set_name(id).send().await;
+        match described {
+            Ok(described) => Ok(described.execution_status == Some(ExecutionStatus::Available)),
+            Err(error) if is_gone(error.code(), error.message()) => Ok(false),
+            Err(error) => Err(AwsError::of("read the change set", &error)),
+        }
+    }
+
+    /// Whether a stack has change sets that wait.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn has_change_sets(&self, stack_id: &str) -> Result<bool, AwsError> {
+        let listed = self.cloudformation.list_change_sets().stack_name(stack_id).send().await;
+        let listed = listed.map_err(|error| AwsError::of("list the change sets", &error))?;
+        Ok(!listed.summaries().is_empty())
+    }
+
     /// Begins what a change set says.
     ///
     /// # Errors
     /// [`AwsError`]; if the reply was lost, it may have begun.
-    pub(crate) async fn execute_change_set(
-        &self,
-        change_set: &ChangeSet,
-        token: &str,
-    ) -> Result<(), AwsError> {
-        let request = self.cloudformation.execute_change_set().change_set_name(&change_set.id);
+    pub(crate) async fn execute_change_set(&self, id: &str, token: &str) -> Result<(), AwsError> {
+        let request = self.cloudformation.execute_change_set().change_set_name(id);
         let done = request.client_request_token(token).send().await;
         done.map(drop).map_err(|error| AwsError::of("execute the change set", &error))
     }
@@ -191,6 +231,29 @@ impl Aws {
     pub(crate) async fn delete_change_set(&self, id: &str) -> Result<(), AwsError> {
         let deleted = self.cloudformation.delete_change_set().change_set_name(id).send().await;
         deleted.map(drop).map_err(|error| AwsError::of("delete the change set", &error))
+    }
+}
+
+/// A change set that is not there, or whose stack is not.
+fn is_gone(code: Option<&str>, message: Option<&str>) -> bool {
+    code == Some("ChangeSetNotFound") || message.is_some_and(|it| it.contains("does not exist"))
+}
+
+fn express() -> DeploymentConfig {
+    DeploymentConfig::builder().mode(DeploymentConfigMode::Express).build()
+}
+
+impl Watch {
+    fn configuration(&self) -> Option<RollbackConfiguration> {
+        if self.alarms.is_empty() {
+            return None;
+        }
+        let triggers =
+            self.alarms.iter().map(|arn| RollbackTrigger::builder().arn(arn).r#type(ALARM));
+        let triggers: Vec<RollbackTrigger> = triggers.map(|trigger| trigger.build()).collect();
+        let minutes = i32::from(self.minutes);
+        let configuration = RollbackConfiguration::builder().monitoring_time_in_minutes(minutes);
+        Some(configuration.set_rollback_triggers(Some(triggers)).build())
     }
 }
 
@@ -218,12 +281,16 @@ impl Change {
             .collect();
         properties.sort();
         properties.dedup();
+        let is_dynamic =
+            |detail: &ResourceChangeDetail| detail.evaluation() == Some(&EvaluationType::Dynamic);
+        let details = change.details();
         Self {
             action,
             logical_id: change.logical_resource_id().unwrap_or_default().to_owned(),
             resource_type: change.resource_type().unwrap_or_default().to_owned(),
             replacement,
             properties,
+            certain: details.is_empty() || !details.iter().all(is_dynamic),
         }
     }
 }

@@ -54,6 +54,12 @@ impl Aws {
         })
     }
 
+    /// The ARN of an alarm of this account and region.
+    pub(crate) fn alarm_arn(&self, name: &str) -> String {
+        let Self { partition, region, account, .. } = self;
+        format!("arn:{partition}:cloudwatch:{region}:{account}:alarm:{name}")
+    }
+
     /// Whether it is not AWS itself.
     pub(crate) fn is_emulator(&self) -> bool {
         self.endpoint_url.is_some()

@@ -8,7 +8,7 @@ mod error;
 mod stack;
 
 pub(crate) use artifacts::{Artifact, Uploaded};
-pub(crate) use change_set::{Action, Change, ChangeSet, Replacement, Wanted};
+pub(crate) use change_set::{Action, Change, ChangeSet, Replacement, Wanted, Watch};
 pub(crate) use connect::Aws;
 pub(crate) use error::AwsError;
-pub(crate) use stack::{Event, StackState};
+pub(crate) use stack::{Event, Resource, StackState};

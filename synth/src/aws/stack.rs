@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_cloudformation::error::ProvideErrorMetadata as _;
-use aws_sdk_cloudformation::types::{DeletionMode, StackEvent};
+use aws_sdk_cloudformation::types::{
+    DeletionMode, StackEvent, StackResourceSummary, TemplateStage,
+};
+use serde::Serialize;
 
 use super::{Aws, AwsError};
 
@@ -18,6 +21,22 @@ pub(crate) struct StackState {
     pub(crate) reason: Option<String>,
     /// Its outputs.
     pub(crate) outputs: BTreeMap<String, String>,
+    /// The values of its parameters.
+    pub(crate) parameters: BTreeMap<String, String>,
+}
+
+/// A resource of a stack as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Resource {
+    /// Its logical id.
+    pub(crate) logical_id: String,
+    /// Its type, `AWS::…`.
+    #[serde(rename = "type")]
+    pub(crate) resource_type: String,
+    /// Its physical id, once it has one.
+    pub(crate) physical_id: Option<String>,
+    /// Its status, as CloudFormation names it.
+    pub(crate) status: String,
 }
 
 /// Something that happened to a resource of a stack, or to the stack itself.
@@ -55,12 +74,43 @@ impl Aws {
         let outputs = outputs.filter_map(|output| {
             Some((output.output_key()?.to_owned(), output.output_value()?.to_owned()))
         });
+        let parameters = stack.parameters().iter().filter_map(|parameter| {
+            Some((parameter.parameter_key()?.to_owned(), parameter.parameter_value()?.to_owned()))
+        });
         Ok(Some(StackState {
             id: stack.stack_id().unwrap_or(name).to_owned(),
             status: status.as_str().to_owned(),
             reason: stack.stack_status_reason().map(str::to_owned),
             outputs: outputs.collect(),
+            parameters: parameters.collect(),
         }))
+    }
+
+    /// The template of a stack as it was given when it was last deployed.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn template(&self, stack_id: &str) -> Result<String, AwsError> {
+        let request = self.cloudformation.get_template().stack_name(stack_id);
+        let template = request.template_stage(TemplateStage::Original).send().await;
+        let template =
+            template.map_err(|error| AwsError::of("read the stack's template", &error))?;
+        template.template_body.ok_or(AwsError::Reply { missing: "a template" })
+    }
+
+    /// The resources of a stack: their logical ids, types, and physical ids as far as they have one.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn resources(&self, stack_id: &str) -> Result<Vec<Resource>, AwsError> {
+        let mut pages =
+            self.cloudformation.list_stack_resources().stack_name(stack_id).into_paginator().send();
+        let mut resources = Vec::new();
+        while let Some(page) = pages.next().await {
+            let page = page.map_err(|error| AwsError::of("list the stack's resources", &error))?;
+            resources.extend(page.stack_resource_summaries().iter().filter_map(Resource::of));
+        }
+        Ok(resources)
     }
 
     /// What happened to a stack, oldest first, back to where `is_known` says that it was seen.
@@ -108,6 +158,17 @@ impl Aws {
 /// CloudFormation has no code of its own for it.
 fn is_unknown(code: Option<&str>, message: Option<&str>) -> bool {
     code == Some("ValidationError") && message.is_some_and(|it| it.contains("does not exist"))
+}
+
+impl Resource {
+    fn of(summary: &StackResourceSummary) -> Option<Self> {
+        Some(Self {
+            logical_id: summary.logical_resource_id()?.to_owned(),
+            resource_type: summary.resource_type()?.to_owned(),
+            physical_id: summary.physical_resource_id().map(str::to_owned),
+            status: summary.resource_status()?.as_str().to_owned(),
+        })
+    }
 }
 
 impl Event {

@@ -2,7 +2,9 @@
 
 mod args;
 mod output;
+mod resource_list;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use cellar_local::Ports;
@@ -12,13 +14,14 @@ use clap::error::ErrorKind;
 use crate::commands;
 use crate::error::SynthError;
 pub(crate) use args::{
-    ArchitectureArgument, ArchiveArguments, BundleArguments, CiCommand, CiInitArguments,
-    DeployArguments, DestroyArguments, DiffArguments, DiffFormat, Format, InitArguments,
-    LocalCloudArguments, MintArguments, ReprocessArguments, SmokeArguments, TemplateArguments,
-    TokenArguments, TokenCommand,
+    ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
+    CiInitArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat, Format,
+    InitArguments, LocalCloudArguments, MintArguments, PlanArguments, ReprocessArguments,
+    SmokeArguments, TemplateArguments, TokenArguments, TokenCommand,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
+pub(crate) use resource_list::ResourceList;
 
 /// Exit code of `diff` where there are differences.
 const DIFFERENCES: u8 = 2;
@@ -72,29 +75,46 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<ExitCode, 
         .build()
         .map_err(SynthError::Process)?;
     let config = arguments.config.as_deref();
-    runtime.block_on(async {
-        match arguments.command {
-            Command::Init(arguments) => commands::init::run(config, &arguments, output),
-            Command::Template(arguments) => commands::template::run(config, &arguments, output),
-            Command::Bundle(arguments) => commands::bundle::run(config, &arguments, output),
-            Command::Diff(arguments) => {
-                let differs = commands::diff::run(config, &arguments, output)?;
-                return Ok(if differs { ExitCode::from(DIFFERENCES) } else { ExitCode::SUCCESS });
-            }
-            Command::Ci(arguments) => commands::ci::run(config, &arguments.command, output),
-            Command::Deploy(arguments) => {
-                commands::deploy::run(config, &arguments, output, ports).await
-            }
-            Command::Status => commands::status::run(config, output).await,
-            Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,
-            Command::Token(arguments) => commands::token::run(config, &arguments, output),
-            Command::Archive(arguments) => commands::archive::run(config, &arguments, output).await,
-            Command::Reprocess(arguments) => {
-                commands::reprocess::run(config, &arguments, output).await
-            }
-            Command::Destroy(arguments) => commands::destroy::run(config, &arguments, output).await,
-            Command::LocalCloud(arguments) => commands::local_cloud::run(&arguments, ports).await,
-        }?;
-        Ok(ExitCode::SUCCESS)
-    })
+    let ended = runtime.block_on(command(arguments.command, config, output, ports));
+    if matches!(ended, Err(SynthError::Interrupted { .. })) {
+        // Somebody may still be asked something.
+        runtime.shutdown_background();
+    }
+    ended
+}
+
+async fn command(
+    command: Command,
+    config: Option<&Path>,
+    output: &Output,
+    ports: Ports,
+) -> Result<ExitCode, SynthError> {
+    match command {
+        Command::Init(arguments) => commands::init::run(config, &arguments, output),
+        Command::Template(arguments) => commands::template::run(config, &arguments, output),
+        Command::Bundle(arguments) => commands::bundle::run(config, &arguments, output),
+        Command::Diff(arguments) => {
+            return commands::diff::run(config, &arguments, output).await.map(differs);
+        }
+        Command::Ci(arguments) => commands::ci::run(config, &arguments.command, output),
+        Command::Plan(arguments) => {
+            return commands::plan::run(config, &arguments, output).await.map(differs);
+        }
+        Command::Deploy(arguments) => {
+            let output = output.with_progress(arguments.progress);
+            commands::deploy::run(config, &arguments, &output, ports).await
+        }
+        Command::Status => commands::status::run(config, output).await,
+        Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,
+        Command::Token(arguments) => commands::token::run(config, &arguments, output),
+        Command::Archive(arguments) => commands::archive::run(config, &arguments, output).await,
+        Command::Reprocess(arguments) => commands::reprocess::run(config, &arguments, output).await,
+        Command::Destroy(arguments) => commands::destroy::run(config, &arguments, output).await,
+        Command::LocalCloud(arguments) => commands::local_cloud::run(&arguments, ports).await,
+    }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn differs(differs: bool) -> ExitCode {
+    if differs { ExitCode::from(DIFFERENCES) } else { ExitCode::SUCCESS }
 }

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use serde_json::json;
 
-use crate::deployment::{Line, Mark};
+use super::args::ProgressArgument;
+use super::resource_list::ResourceList;
 use crate::error::SynthError;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -16,7 +18,20 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
-    terminal: bool,
+    progress: Progress,
+}
+
+/// How progress is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// It moves.
+    Live,
+    /// A line for each step.
+    Plain,
+    /// A JSON object for each step.
+    Json,
+    /// Only what happens to resources, as JSON.
+    Quiet,
 }
 
 /// Something that takes a moment.
@@ -24,12 +39,33 @@ pub(crate) struct Step {
     bar: Option<ProgressBar>,
     what: String,
     started: Instant,
-    quiet: bool,
+    progress: Progress,
 }
 
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
-        Self { json, terminal: std::io::stderr().is_terminal() }
+        let progress = match std::io::stderr().is_terminal() {
+            _ if json => Progress::Quiet,
+            true => Progress::Live,
+            false => Progress::Plain,
+        };
+        Self { json, progress }
+    }
+
+    /// The same, with progress as it was asked for.
+    pub(crate) fn with_progress(self, asked: Option<ProgressArgument>) -> Self {
+        let progress = match asked {
+            None => self.progress,
+            Some(ProgressArgument::Live) => Progress::Live,
+            Some(ProgressArgument::Plain) => Progress::Plain,
+            Some(ProgressArgument::Json) => Progress::Json,
+        };
+        Self { progress, ..self }
+    }
+
+    /// How progress is told.
+    pub(super) fn progress(&self) -> Progress {
+        self.progress
     }
 
     /// Whether a program reads the results.
@@ -40,6 +76,11 @@ impl Output {
     /// Whether results on stdout may have colours.
     pub(crate) fn has_colours(&self) -> bool {
         !self.json && console::colors_enabled()
+    }
+
+    /// Whether what is said to people on stderr may have colours.
+    pub(crate) fn has_colours_for_notes(&self) -> bool {
+        !self.json && console::colors_enabled_stderr()
     }
 
     /// Prints a result: as JSON for programs, as text for people.
@@ -53,35 +94,19 @@ impl Output {
 
     /// Begins a step; people see it move, programs and logs see nothing or one line.
     pub(crate) fn step(&self, what: &str) -> Step {
-        let bar = (self.terminal && !self.json).then(|| {
+        let bar = (self.progress == Progress::Live).then(|| {
             let bar = ProgressBar::new_spinner().with_message(what.to_owned());
             let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar.enable_steady_tick(TICK);
             bar
         });
-        Step { bar, what: what.to_owned(), started: Instant::now(), quiet: self.json }
+        Step { bar, what: what.to_owned(), started: Instant::now(), progress: self.progress }
     }
 
-    /// Tells what happened to a resource: a line for people, as JSON on stderr for programs.
-    pub(crate) fn line(&self, line: &Line) {
-        if self.json {
-            note(&serde_json::to_string(line).unwrap_or_default());
-            return;
-        }
-        let mark = match line.mark {
-            Mark::Begun => style("·").dim(),
-            Mark::Done => style("✓").green(),
-            Mark::Failed => style("✗").red(),
-        };
-        let status = line.status.to_lowercase().replace('_', " ");
-        let took = line
-            .took_ms
-            .map(|took_ms| format!(" ({:.1} s)", Duration::from_millis(took_ms).as_secs_f64()));
-        let reason = line.reason.as_deref().filter(|_| line.mark == Mark::Failed);
-        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-        let (id, kind, mark) = (&line.logical_id, &line.resource_type, mark.for_stderr());
-        note(&format!("  {mark} {id} {status} ({kind}){}{reason}", took.unwrap_or_default()));
+    /// A list of what happens to resources.
+    pub(crate) fn resources(&self) -> ResourceList {
+        ResourceList::new(*self)
     }
 
     /// Reports a failure.
@@ -91,8 +116,10 @@ impl Output {
 
     /// Says something to a person; programs do not need it.
     pub(crate) fn note(&self, text: &str) {
-        if !self.json {
-            note(text);
+        match self.progress {
+            Progress::Live | Progress::Plain => note(text),
+            Progress::Json => object(&json!({ "kind": "note", "text": text })),
+            Progress::Quiet => {}
         }
     }
 }
@@ -110,19 +137,22 @@ impl Step {
     pub(crate) fn says(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| note(line)),
-            None if self.quiet => {}
-            None => note(line),
+            None => match self.progress {
+                Progress::Live | Progress::Plain => note(line),
+                Progress::Json => object(&json!({ "kind": "note", "text": line })),
+                Progress::Quiet => {}
+            },
         }
     }
 
     /// Ends the step well.
     pub(crate) fn done(self, result: &str) {
-        self.end(&style("✓").green().for_stderr().to_string(), result);
+        self.end(true, result);
     }
 
     /// Ends the step badly; the error follows later.
     pub(crate) fn failed(self) {
-        self.end(&style("✗").red().for_stderr().to_string(), "");
+        self.end(false, "");
     }
 
     /// Ends the step as its result says, and hands that on; an error itself follows later.
@@ -138,17 +168,27 @@ impl Step {
         result
     }
 
-    fn end(self, mark: &str, result: &str) {
+    fn end(self, ok: bool, result: &str) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        if self.quiet {
-            return;
+        let took = self.started.elapsed();
+        match self.progress {
+            Progress::Quiet => {}
+            Progress::Json => {
+                let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+                let (kind, step) = ("step", &self.what);
+                object(
+                    &json!({ "kind": kind, "step": step, "ok": ok, "result": result, "took_ms": took_ms }),
+                );
+            }
+            Progress::Live | Progress::Plain => {
+                let mark = if ok { style("✓").green() } else { style("✗").red() }.for_stderr();
+                let result = if result.is_empty() { String::new() } else { format!(": {result}") };
+                let took = style(format!("({:.1} s)", took.as_secs_f64())).dim().for_stderr();
+                note(&format!("{mark} {}{result} {took}", self.what));
+            }
         }
-        let elapsed_s = self.started.elapsed().as_secs_f64();
-        let result = if result.is_empty() { String::new() } else { format!(": {result}") };
-        let took = style(format!("({elapsed_s:.1} s)")).dim().for_stderr();
-        note(&format!("{mark} {}{result} {took}", self.what));
     }
 }
 
@@ -157,7 +197,12 @@ fn print(line: &str) {
     let _ = writeln!(std::io::stdout(), "{}", line.trim_end_matches('\n'));
 }
 
+/// An object for programs on stderr, on a line.
+pub(super) fn object(value: &serde_json::Value) {
+    note(&value.to_string());
+}
+
 /// A line on stderr.
-fn note(line: &str) {
+pub(super) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -64,7 +64,7 @@ async fn archive(
     if !arguments.yes && !output.is_for_programs() {
         let outcomes = planned.iter().map(|planned| Outcome::Planned(planned.clone())).collect();
         output.note(&Report::new(policy, true, outcomes).text());
-        confirm("archiving", &format!("Archive {due} segments?"))?;
+        confirm("archiving", &format!("Archive {due} segments?")).await?;
     }
     let (outcomes, failed, first) = carry_out(archivist, planned, output).await;
     let report = Report::new(policy, false, outcomes);

@@ -1,25 +1,21 @@
-//! Shows what a deployment would change.
+//! What CloudFormation says that it will change besides what differs in the template: what hangs on the
+//! values of parameters, as the code of the functions does.
+
+use std::collections::BTreeSet;
 
 use crate::aws::{Action, Change, Replacement};
 use crate::cli::Output;
 
-/// Shows all changes, those first by which something is lost.
-pub(super) fn show(changes: &[Change], output: &Output) {
-    let mut changes: Vec<&Change> = changes.iter().collect();
-    changes.sort_by_key(|change| (rank(change), change.logical_id.as_str()));
-    for change in changes {
-        output.note(&text(change));
+/// Shows those changes that were not shown.
+pub(super) fn show_others(changes: &[Change], shown: &BTreeSet<&str>, output: &Output) {
+    let mut others: Vec<&Change> =
+        changes.iter().filter(|it| it.certain && !shown.contains(it.logical_id.as_str())).collect();
+    others.sort_by_key(|change| change.logical_id.as_str());
+    if !others.is_empty() {
+        output.note("\nChanged by parameters");
     }
-}
-
-fn rank(change: &Change) -> u8 {
-    match (change.action, change.replacement) {
-        (Action::Remove, _) => 0,
-        (Action::Modify, Replacement::Yes) => 1,
-        (Action::Modify, Replacement::Maybe) => 2,
-        (Action::Modify, Replacement::No) => 3,
-        (Action::Other, _) => 4,
-        (Action::Add, _) => 5,
+    for change in others {
+        output.note(&text(change));
     }
 }
 
@@ -31,15 +27,16 @@ fn text(change: &Change) -> String {
         _ => "~",
     };
     let anew = match (change.action, change.replacement) {
-        (Action::Modify, Replacement::Yes) => ", made anew",
-        (Action::Modify, Replacement::Maybe) => ", perhaps made anew",
+        (Action::Modify, Replacement::Yes) => " is replaced",
+        (Action::Modify, Replacement::Maybe) => " may be replaced",
+        (Action::Modify, Replacement::No) => " is updated",
         _ => "",
     };
     let properties = match change.properties.as_slice() {
         [] => String::new(),
         properties => format!(": {}", properties.join(", ")),
     };
-    format!("  {mark} {} ({}{anew}){properties}", change.logical_id, change.resource_type)
+    format!("  {mark} {} ({}){anew}{properties}", change.logical_id, change.resource_type)
 }
 
 #[cfg(test)]
@@ -47,19 +44,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_comes_first() {
-        let change = |action, id: &str, replacement| Change {
+    fn a_change_reads_as_one_of_the_template_does() {
+        let change = |action, replacement| Change {
             action,
-            logical_id: id.to_owned(),
-            resource_type: "T".to_owned(),
+            logical_id: "Function".to_owned(),
+            resource_type: "AWS::Lambda::Function".to_owned(),
             replacement,
-            properties: vec!["P".to_owned()],
+            properties: vec!["Code".to_owned()],
+            certain: true,
         };
-        let (no, yes) = (Replacement::No, Replacement::Yes);
-        let added = change(Action::Add, "Added", no);
-        let removed = change(Action::Remove, "Removed", no);
-        let anew = change(Action::Modify, "Anew", yes);
-        assert!(rank(&removed) < rank(&anew) && rank(&anew) < rank(&added));
-        assert_eq!(text(&anew), "  ! Anew (T, made anew): P");
+        let function = "Function (AWS::Lambda::Function)";
+        for (action, replacement, expected) in [
+            (Action::Modify, Replacement::No, format!("  ~ {function} is updated: Code")),
+            (Action::Modify, Replacement::Yes, format!("  ! {function} is replaced: Code")),
+            (Action::Modify, Replacement::Maybe, format!("  ! {function} may be replaced: Code")),
+            (Action::Add, Replacement::No, format!("  + {function}: Code")),
+            (Action::Remove, Replacement::No, format!("  - {function}: Code")),
+        ] {
+            assert_eq!(text(&change(action, replacement)), expected);
+        }
     }
 }

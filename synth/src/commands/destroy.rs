@@ -23,7 +23,7 @@ pub(crate) async fn run(
     let folder = Project::find_folder(config)?.local_state();
     if arguments.delete_data && !arguments.yes {
         let question = format!("Delete everything in {}?", folder.path().display());
-        confirm("deleting the data", &question)?;
+        confirm("deleting the data", &question).await?;
     }
     let stopped = stop(&folder).await?;
     let data = folder.path();

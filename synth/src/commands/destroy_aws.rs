@@ -1,5 +1,6 @@
 //! `synth destroy` of a stack in AWS.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use cellar_stacks::cellar::{
@@ -9,6 +10,7 @@ use serde_json::json;
 
 use super::confirm::confirm;
 use super::follow::delete_stack;
+use super::interrupt::{Stage, interruptible};
 use crate::aws::{Aws, StackState};
 use crate::cli::{DestroyArguments, Output};
 use crate::error::SynthError;
@@ -22,6 +24,16 @@ pub(crate) async fn run(
     config: Option<&Path>,
     arguments: &DestroyArguments,
     output: &Output,
+) -> Result<(), SynthError> {
+    let stage = Cell::new(Stage::Before);
+    interruptible(&stage, Box::pin(destroy(config, arguments, output, &stage))).await
+}
+
+async fn destroy(
+    config: Option<&Path>,
+    arguments: &DestroyArguments,
+    output: &Output,
+    stage: &Cell<Stage>,
 ) -> Result<(), SynthError> {
     let project = Project::find(config)?;
     let name = &project.config.stack;
@@ -39,8 +51,9 @@ pub(crate) async fn run(
         } else {
             "(its tables and its bucket stay)".to_owned()
         };
-        confirm("deleting the stack", &format!("Delete {name} in {place} {fate}?"))?;
+        confirm("deleting the stack", &format!("Delete {name} in {place} {fate}?")).await?;
     }
+    stage.set(Stage::Changing);
     // Data first: as long as there is the stack, it says what is its own, and this can be repeated.
     if arguments.delete_data {
         delete_data(&aws, &state, output).await?;

@@ -5,7 +5,9 @@ use std::path::Path;
 use cellar_stacks::difference::{Difference, Document, Severity};
 
 use super::template::synthesize;
+use crate::aws::{Aws, StackState};
 use crate::cli::{DiffArguments, DiffFormat, Output};
+use crate::deployment::{Ground, ground};
 use crate::difference::{Old, Report, markdown, text};
 use crate::error::SynthError;
 use crate::project::Project;
@@ -15,13 +17,13 @@ use crate::tokens::read_key;
 ///
 /// # Errors
 /// [`SynthError::Grave`], once it has been shown, if it is as grave as `--fail-on` says.
-pub(crate) fn run(
+pub(crate) async fn run(
     config: Option<&Path>,
     arguments: &DiffArguments,
     output: &Output,
 ) -> Result<bool, SynthError> {
     let mut project = Project::find(config)?;
-    let old = old_side(&mut project, arguments)?;
+    let old = old_side(&mut project, arguments).await?;
     let new = Document::from(&synthesize(&project.config)?);
     let difference = Difference::between(old.document.as_ref(), &new)?;
     let report = Report::new(&project.config.stack, &old, &difference);
@@ -38,7 +40,7 @@ pub(crate) fn run(
     }
 }
 
-fn old_side(project: &mut Project, arguments: &DiffArguments) -> Result<Old, SynthError> {
+async fn old_side(project: &mut Project, arguments: &DiffArguments) -> Result<Old, SynthError> {
     match (&arguments.against, &arguments.against_revision) {
         (Some(path), _) => Old::file(path),
         (None, Some(revision)) => Old::revision(project, revision),
@@ -51,11 +53,25 @@ fn old_side(project: &mut Project, arguments: &DiffArguments) -> Result<Old, Syn
             }
             Old::local(project)
         }
-        (None, None) => Err(SynthError::NotYet {
-            what: "comparing with a stack in AWS by itself",
-            help: "`synth diff --local` compares with the stack on this machine; for one in AWS: \
-                   aws cloudformation get-template --stack-name NAME --query TemplateBody \
-                   | synth diff --against -",
-        }),
+        (None, None) => {
+            let aws = Aws::connect(arguments.endpoint_url.as_deref()).await?;
+            let state = aws.stack(&project.config.stack).await?;
+            Ok(deployed(&aws, &project.config.stack, state.as_ref()).await?.0)
+        }
     }
+}
+
+/// What is deployed in AWS, and the text of its template. A stack that was only ever planned has none.
+pub(super) async fn deployed(
+    aws: &Aws,
+    stack: &str,
+    state: Option<&StackState>,
+) -> Result<(Old, Option<String>), SynthError> {
+    let state = state.filter(|state| ground(Some(&state.status)) != Ground::New);
+    let text = match state {
+        Some(state) => Some(aws.template(&state.id).await?),
+        None => None,
+    };
+    let name = format!("{stack} in account {}, {}", aws.account, aws.region);
+    Ok((Old::deployed(&name, text.as_deref())?, text))
 }

@@ -3,10 +3,10 @@
 use std::future::Future;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::aws::{Aws, AwsError, StackState};
-use crate::cli::Output;
+use crate::cli::{Output, ResourceList};
 use crate::deployment::{End, Progress, end, failure};
 use crate::error::SynthError;
 
@@ -14,8 +14,6 @@ use crate::error::SynthError;
 const POLL: Duration = Duration::from_secs(2);
 /// The same for an emulator, which is faster.
 const EMULATOR_POLL: Duration = Duration::from_millis(200);
-/// How long nothing is said before something is.
-const HEARTBEAT: Duration = Duration::from_secs(30);
 /// How often in a row AWS may not answer: the deployment goes on without us.
 const MAX_SILENCES: u32 = 30;
 
@@ -45,6 +43,12 @@ pub(super) async fn delete_stack(
     follow(aws, &state.id, begin, End::Deleted, output).await.map(drop)
 }
 
+/// Follows what somebody else has begun, however it ends.
+pub(super) async fn wait(aws: &Aws, state: &StackState, output: &Output) -> Result<(), SynthError> {
+    let mut progress = Progress::underway(&aws.events(&state.id, |_| false).await?);
+    ended(aws, &state.id, &mut progress, output).await.map(drop)
+}
+
 /// Tells what happens until what was begun has ended.
 async fn ended(
     aws: &Aws,
@@ -53,21 +57,15 @@ async fn ended(
     output: &Output,
 ) -> Result<(End, StackState), SynthError> {
     let poll = if aws.is_emulator() { EMULATOR_POLL } else { POLL };
-    let begun = Instant::now();
-    let (mut said, mut silences) = (begun, 0);
+    let (mut list, mut silences) = (output.resources(), 0);
     loop {
-        match look(aws, stack_id, progress, output, &mut said).await {
+        match look(aws, stack_id, progress, &mut list).await {
             Ok(Some(ended)) => return Ok(ended),
             Ok(None) => silences = 0,
             Err(_) if silences < MAX_SILENCES => silences += 1,
             Err(error) => return Err(error.into()),
         }
-        if said.elapsed() >= HEARTBEAT {
-            said = Instant::now();
-            let elapsed = Duration::from_secs(begun.elapsed().as_secs());
-            let elapsed = humantime::format_duration(elapsed);
-            output.note(&format!("  … {elapsed}, {} resources done", progress.done()));
-        }
+        list.beat(progress.done());
         sleep(poll).await;
     }
 }
@@ -76,15 +74,13 @@ async fn look(
     aws: &Aws,
     stack_id: &str,
     progress: &mut Progress,
-    output: &Output,
-    said: &mut Instant,
+    list: &mut ResourceList,
 ) -> Result<Option<(End, StackState)>, AwsError> {
     // The state first: what it says has its events.
     let state = aws.stack(stack_id).await?;
     let events = aws.events(stack_id, |id| progress.knows(id)).await?;
     for line in progress.take(events) {
-        *said = Instant::now();
-        output.line(&line);
+        list.tell(&line);
     }
     let state = state.ok_or(AwsError::Reply { missing: "the stack" })?;
     // What is read may be from before it began.

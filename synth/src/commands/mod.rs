@@ -13,7 +13,11 @@ mod destroy_aws;
 pub(crate) mod diff;
 mod follow;
 pub(crate) mod init;
+mod interrupt;
 pub(crate) mod local_cloud;
+mod look;
+pub(crate) mod plan;
+mod prepare;
 mod rebuild;
 mod remember;
 pub(crate) mod reprocess;
@@ -22,3 +26,5 @@ pub(crate) mod smoke;
 pub(crate) mod status;
 pub(crate) mod template;
 pub(crate) mod token;
+
+pub(crate) use interrupt::Stage;

@@ -34,7 +34,7 @@ pub(super) async fn run(
     }
     if !arguments.yes && !output.is_for_programs() {
         output.note(&Report::new(plan.seen, arguments, planned(), Fate::None).plan());
-        confirm("the rebuild", &format!("Make {due} snapshots anew?"))?;
+        confirm("the rebuild", &format!("Make {due} snapshots anew?")).await?;
     }
     let (mut outcomes, mut sent) = (Vec::new(), VecDeque::new());
     let step = output.step("Have the snapshots made anew");

@@ -139,7 +139,7 @@ async fn reprocess(
     }
     if !arguments.yes && !output.is_for_programs() {
         output.note(&Report::new(seen, arguments, planned(), Fate::None).plan());
-        confirm("reprocessing", &format!("Mend {due} findings?"))?;
+        confirm("reprocessing", &format!("Mend {due} findings?")).await?;
     }
     let Done { outcomes, sent, gone, failed, first } = mend(surroundings, findings, output).await;
     let lost = lost.saturating_add(gone);

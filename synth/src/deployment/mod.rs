@@ -1,12 +1,17 @@
 //! Rules of a deployment into AWS, apart from AWS: what a stack's status allows, what needs a yes,
-//! what is told of the events, and what was at fault.
+//! whether a plan still holds, what is told of the events, which alarms take it back, and what was at
+//! fault.
 
 mod approval;
 mod failure;
+mod plan;
 mod progress;
 mod status;
+mod watch;
 
 pub(crate) use approval::{Approval, approval};
 pub(crate) use failure::failure;
+pub(crate) use plan::{Basis, PLAN_VERSION, Plan, StalePlan};
 pub(crate) use progress::{Line, Mark, Progress};
 pub(crate) use status::{End, Ground, end, ground};
+pub(crate) use watch::watched;

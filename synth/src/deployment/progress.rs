@@ -55,6 +55,11 @@ impl Progress {
         Self { seen, ..Self::default() }
     }
 
+    /// One that somebody else has begun.
+    pub(crate) fn underway(before: &[Event]) -> Self {
+        Self { has_begun: true, ..Self::after(before) }
+    }
+
     /// Whether an event was told, or is none of this deployment.
     pub(crate) fn knows(&self, event_id: &str) -> bool {
         self.seen.contains(event_id)
@@ -143,7 +148,7 @@ mod tests {
             event(3, "Queue", "UPDATE_IN_PROGRESS"),
             event(7, "Queue", "UPDATE_COMPLETE"),
         ];
-        assert!(!progress.has_begun());
+        assert!(!progress.has_begun() && Progress::underway(&[]).has_begun());
         let lines = progress.take(events.clone());
         assert!(progress.has_begun());
         let told: Vec<_> = lines.iter().map(|line| (line.mark, line.took_ms)).collect();

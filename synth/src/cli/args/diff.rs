@@ -34,7 +34,8 @@ impl From<FailOn> for Severity {
 
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  synth diff --local\n  \
+#[command(
+    after_help = "Examples:\n  synth diff                        with what is deployed in AWS\n  synth diff --local\n  \
                         synth diff --against template.json --fail-on destructive\n  \
                         synth diff --against-revision main\n  \
                         synth diff --against-revision main:infra/template.json\n  \
@@ -53,7 +54,8 @@ impl From<FailOn> for Severity {
                         follows, properties (path, old, new, update)\n  \
                         permissions  broadened and narrowed: lists of logical_id, kind, effect,\n               \
                         principals, actions, resources, condition\n  \
-                        sections     a list: path, old, new, update")]
+                        sections     a list: path, old, new, update"
+)]
 pub(crate) struct DiffArguments {
     /// A template in JSON or YAML, - for stdin
     #[arg(long, value_name = "FILE", group = "old")]
@@ -65,6 +67,9 @@ pub(crate) struct DiffArguments {
     /// What the stack on this machine was last deployed with
     #[arg(long, group = "old")]
     pub(crate) local: bool,
+    /// The stack in an emulator of AWS at this URL
+    #[arg(long, value_name = "URL", conflicts_with = "old")]
+    pub(crate) endpoint_url: Option<String>,
     /// Text for people, or Markdown of at most 65,536 letters
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: DiffFormat,

@@ -11,7 +11,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bundle::{ArchitectureArgument, BundleArguments};
-pub(crate) use deploy::{DeployArguments, DestroyArguments, SmokeArguments};
+pub(crate) use deploy::{
+    AwsArguments, DeployArguments, DestroyArguments, PlanArguments, ProgressArgument,
+    SmokeArguments,
+};
 pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat};
 pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
 pub(crate) use upkeep::{ArchiveArguments, ReprocessArguments};
@@ -49,6 +52,8 @@ pub(super) enum Command {
     Diff(DiffArguments),
     /// Let a pull request show its difference, and a merge deploy
     Ci(CiArguments),
+    /// Show what a deployment would do, and save it, to be applied by `deploy --plan`
+    Plan(PlanArguments),
     /// Deploy the stack
     Deploy(DeployArguments),
     /// Show what runs

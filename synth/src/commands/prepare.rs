@@ -1,0 +1,129 @@
+//! What comes before any change of a stack in AWS: who deploys, the bundle and the template in their
+//! bucket.
+
+use std::path::Path;
+
+use cellar_stacks::cellar::{ARTIFACT_BUCKET, ARTIFACT_KEY};
+
+use super::remember;
+use super::template::synthesize;
+use super::token;
+use crate::aws::{Artifact, Aws, Uploaded, Wanted, Watch};
+use crate::bundle::{Fit, Host};
+use crate::cli::{AwsArguments, Output};
+use crate::error::SynthError;
+use crate::project::Project;
+
+/// The tag of all resources that says which stack they are of.
+const STACK_TAG: &str = "cellar:stack";
+
+/// A deployment on its way.
+pub(super) struct Deployment<'a> {
+    /// The folder and its configuration.
+    pub(super) project: Project,
+    /// Where to.
+    pub(super) aws: Aws,
+    /// How.
+    pub(super) arguments: &'a AwsArguments,
+    /// Who is told.
+    pub(super) output: &'a Output,
+    /// The new template.
+    pub(super) template: Template,
+}
+
+/// A template as it is deployed.
+pub(super) struct Template {
+    /// JSON.
+    pub(super) text: String,
+    /// The same to be compared.
+    pub(super) document: cellar_stacks::difference::Document,
+}
+
+impl Template {
+    /// BLAKE3 of a template's text, hexadecimal: its name.
+    pub(super) fn hash(text: &str) -> String {
+        blake3::hash(text.as_bytes()).to_hex().to_string()
+    }
+}
+
+impl<'a> Deployment<'a> {
+    /// Finds out who deploys what; makes the key that signs tokens if there is none.
+    pub(super) async fn begin(
+        config: Option<&Path>,
+        arguments: &'a AwsArguments,
+        output: &'a Output,
+    ) -> Result<Self, SynthError> {
+        let mut project = Project::find(config)?;
+        remember::check_profile(&project)?;
+        let step = output.step("Ask AWS who deploys");
+        let aws = Aws::connect(arguments.endpoint_url.as_deref()).await.map_err(SynthError::from);
+        let aws = step.ended(aws, |aws| format!("account {}, {}", aws.account, aws.region))?;
+        if project.config.tokens.keys.is_empty() {
+            let own = token::ensure_key(&project)?;
+            output.note(&own.text(&project));
+            project = Project::find(config)?;
+        }
+        let step = output.step("Synthesize the template");
+        let template = synthesize(&project.config)?;
+        let (text, document) = (template.to_json(), (&template).into());
+        step.done(&format!("{} KB", text.len().div_ceil(1_024)));
+        Ok(Self { project, aws, arguments, output, template: Template { text, document } })
+    }
+
+    /// Brings the bundle and the template to where CloudFormation finds them.
+    pub(super) async fn upload(&self) -> Result<Wanted, SynthError> {
+        let architecture = self.project.config.architecture_or(Host::this().architecture());
+        let fit = Fit::make(self.arguments.bundle.as_deref(), architecture, self.output)?;
+        let named = self.arguments.artifact_bucket.clone();
+        let bucket = named.unwrap_or_else(|| self.aws.artifact_bucket_name());
+        let step = self.output.step("Find the bucket of the bundles");
+        let made = self.aws.ensure_artifact_bucket(&bucket).await.map_err(SynthError::from);
+        step.ended(made, |made| format!("{}{bucket}", if *made { "made " } else { "" }))?;
+        let bundle_key = self.upload_bundle(fit, &bucket).await?;
+        let template_url = self.upload_template(&bucket).await?;
+        let stack = self.project.config.stack.clone();
+        Ok(Wanted {
+            is_new: true,
+            name: format!("cellar-{}", uuid::Uuid::new_v4()),
+            template_url,
+            parameters: vec![
+                (ARTIFACT_BUCKET.to_owned(), bucket),
+                (ARTIFACT_KEY.to_owned(), bundle_key),
+            ],
+            tags: vec![(STACK_TAG.to_owned(), stack.clone())],
+            stack,
+            express: self.arguments.express,
+            watch: Watch::default(),
+        })
+    }
+
+    /// Brings the bundle into the bucket, unless one of the same binary is there; gives its key.
+    async fn upload_bundle(&self, fit: Fit, bucket: &str) -> Result<String, SynthError> {
+        let key = format!("bundles/{}", fit.name());
+        if self.aws.has_artifact(bucket, &key).await? {
+            self.output.note(&format!("The bundle {key} is there."));
+            return Ok(key);
+        }
+        let artifact = Artifact { key: key.clone(), bytes: fit.pack_as_step(self.output)?.zip };
+        let step = self.output.step("Upload the bundle");
+        let kb = artifact.bytes.len().div_ceil(1_024);
+        let put = self.aws.put_artifact(bucket, artifact).await.map_err(SynthError::from);
+        step.ended(put, |()| format!("{kb} KB"))?;
+        Ok(key)
+    }
+
+    /// Brings the template into the bucket; gives where it is.
+    async fn upload_template(&self, bucket: &str) -> Result<String, SynthError> {
+        let key = format!("templates/{}.json", Template::hash(&self.template.text));
+        let bytes = self.template.text.clone().into_bytes();
+        let (url, kb) = (self.aws.artifact_url(bucket, &key), bytes.len().div_ceil(1_024));
+        let step = self.output.step("Upload the template");
+        let uploaded = self.aws.upload(bucket, Artifact { key, bytes }).await;
+        let describe = |uploaded: &Uploaded| match uploaded {
+            Uploaded::Now => format!("{kb} KB"),
+            Uploaded::Before => "it was there".to_owned(),
+        };
+        step.ended(uploaded.map_err(SynthError::from), describe)?;
+        Ok(url)
+    }
+}
