@@ -17,7 +17,7 @@ pub(crate) use args::{
     ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
     CiInitArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat, Format,
     InitArguments, LocalCloudArguments, MintArguments, PlanArguments, ReprocessArguments,
-    SmokeArguments, TemplateArguments, TokenArguments, TokenCommand,
+    SmokeArguments, SmokeFormat, TemplateArguments, TokenArguments, TokenCommand,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use cellar_local::{Occupancy, Options, Ports, Running};
 use cellar_runtime::token::KeyPair;
@@ -115,7 +116,8 @@ impl Deployment<'_> {
         let (token, expires_s) = mint_for_operator(&self.pair, config)?;
         if !self.arguments.no_smoke {
             let signer = Some((&self.pair, config));
-            smoke::step(&Target { url, token: &token, signer }, self.output).await?;
+            let target = Target { url, token: &token, signer, settle: Duration::ZERO };
+            smoke::step(&target, self.output).await?;
         }
         let deployed = Deployed {
             url,

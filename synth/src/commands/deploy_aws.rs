@@ -4,10 +4,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::time::Duration;
 
-use cellar::Client;
-use cellar_runtime::token::KeyPair;
 use cellar_stacks::cellar::OUTPUT_API_URL;
-use tokio::time::{Instant, sleep};
 
 use super::follow::follow;
 use super::interrupt::{Stage, interruptible};
@@ -20,11 +17,10 @@ use crate::cli::{DeployArguments, Output};
 use crate::deployment::End;
 use crate::error::SynthError;
 use crate::smoke::{self, Target};
-use crate::tokens::{mint_for_operator, read_key};
+use crate::tokens::{mint_for_operator, own_key};
 
 /// How long a new URL may take until it answers.
 const SETTLES: Duration = Duration::from_secs(90);
-const SETTLES_POLL: Duration = Duration::from_secs(1);
 
 /// Deploys into AWS, or into an emulator of it.
 pub(crate) async fn run(
@@ -88,12 +84,14 @@ impl Deployment<'_> {
         let url = state.outputs.get(OUTPUT_API_URL);
         let url = url.ok_or(SynthError::NoOutput { output: OUTPUT_API_URL })?;
         let url = self.aws.reached_url(url);
-        let pair = self.own_key()?;
+        let pair = own_key(&self.project)?;
         let token = pair.as_ref().map(|pair| mint_for_operator(pair, &self.project.config));
         let token = token.transpose()?;
         match (&pair, &token) {
             (Some(pair), Some((token, _))) if with_smoke => {
-                self.smoke(&url, token, pair).await?;
+                let signer = Some((pair, &self.project.config));
+                let target = Target { url: &url, token, signer, settle: SETTLES };
+                smoke::step(&target, self.output).await?;
             }
             (None, _) => self.output.note(
                 "The smoke test needs a private key of this stack, and there is none here: \
@@ -109,29 +107,5 @@ impl Deployment<'_> {
             region: &self.aws.region,
         };
         remember::remember_aws(&self.project, &deployed, self.output)
-    }
-
-    /// The operator's key, if the stack knows it.
-    fn own_key(&self) -> Result<Option<KeyPair>, SynthError> {
-        let path = self.project.operator_key();
-        if !path.exists() {
-            return Ok(None);
-        }
-        let pair = read_key(&path)?;
-        let public = pair.public();
-        let known = self.project.config.tokens.keys.iter().any(|key| key.id == public.id);
-        Ok(known.then_some(pair))
-    }
-
-    async fn smoke(&self, url: &str, token: &str, pair: &KeyPair) -> Result<(), SynthError> {
-        let step = self.output.step("Wait until the URL answers");
-        let client = Client::new(url, None)?;
-        let begun = Instant::now();
-        while begun.elapsed() < SETTLES && !client.health().await.is_ok_and(|health| health.ok) {
-            sleep(SETTLES_POLL).await;
-        }
-        step.done(url);
-        let signer = Some((pair, &self.project.config));
-        smoke::step(&Target { url, token, signer }, self.output).await
     }
 }

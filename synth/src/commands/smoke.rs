@@ -2,15 +2,16 @@
 
 use std::env;
 use std::path::Path;
+use std::time::Duration;
 
 use cellar::profile::Profile;
 use cellar_local::Occupancy;
 
-use crate::cli::{Output, SmokeArguments};
+use crate::cli::{Output, SmokeArguments, SmokeFormat};
 use crate::error::SynthError;
 use crate::project::Project;
 use crate::smoke::{self, Target};
-use crate::tokens::read_key;
+use crate::tokens::{own_key, read_key};
 
 /// Checks a running stack from outside.
 pub(crate) async fn run(
@@ -38,10 +39,20 @@ pub(crate) async fn run(
         Occupancy::By(running) => same(&running.url, &url),
         Occupancy::Free | Occupancy::Unknown => false,
     };
-    let pair = if local { read_key(&project.local_key()).ok() } else { None };
+    let pair = match (local, &profile) {
+        (true, _) => read_key(&project.local_key()).ok(),
+        // The operator's key signs for what was deployed from here.
+        (false, Some(_)) => own_key(&project)?,
+        (false, None) => None,
+    };
     let signer = pair.as_ref().map(|pair| (pair, &project.config));
-    let report = smoke::run(&Target { url: &url, token: &token, signer }).await;
-    output.result(&report, &report.text());
+    let settle = Duration::from_secs(arguments.wait_seconds.into());
+    let report = smoke::run(&Target { url: &url, token: &token, signer, settle }).await;
+    let text = match arguments.format {
+        SmokeFormat::Text => report.text(),
+        SmokeFormat::Junit => report.junit(&url)?,
+    };
+    output.result(&report, &text);
     report.result()
 }
 

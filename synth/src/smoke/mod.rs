@@ -1,7 +1,7 @@
 //! The smoke test: a few requests through the public URL that show that a stack works.
 //!
-//! It uses one spreadsheet per subject, found again by its nonce, so that it leaves nothing more
-//! behind however often it runs.
+//! It uses one spreadsheet per subject, found again by its nonce, and clears what it has set: besides its
+//! own entries in that log it leaves nothing behind, however often it runs.
 
 mod checks;
 mod report;
@@ -23,6 +23,9 @@ pub(crate) use report::SmokeReport;
 /// How long the tokens of a smoke test are valid.
 const LIFETIME: Duration = Duration::from_secs(300);
 
+/// How often a stack is asked that does not answer yet.
+const SETTLE_POLL: Duration = Duration::from_secs(1);
+
 /// Where to look, and how to get in.
 pub(crate) struct Target<'a> {
     /// The URL of the API.
@@ -31,6 +34,8 @@ pub(crate) struct Target<'a> {
     pub(crate) token: &'a str,
     /// The key that signs tokens, if it is at hand: more can be checked then.
     pub(crate) signer: Option<(&'a KeyPair, &'a Config)>,
+    /// How long the stack may take until it answers at all.
+    pub(crate) settle: Duration,
 }
 
 impl Target<'_> {

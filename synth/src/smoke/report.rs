@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use handlebars::Handlebars;
 use serde::Serialize;
 
 use crate::error::SynthError;
+
+const JUNIT: &str = include_str!("../../../templates/smoke.junit.xml.hbs");
 
 /// The checks that ran, in order.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -34,6 +37,34 @@ pub(crate) enum Outcome {
     Skipped(String),
     /// Not as it should be.
     Failed(String),
+}
+
+/// What the template of JUnit's XML shows.
+#[derive(Serialize)]
+struct Suite<'a> {
+    url: String,
+    tests: usize,
+    failures: usize,
+    skipped: usize,
+    seconds: String,
+    cases: Vec<Case<'a>>,
+}
+
+#[derive(Serialize)]
+struct Case<'a> {
+    name: &'a str,
+    seconds: String,
+    failed: Option<String>,
+    skipped: Option<String>,
+}
+
+/// Without the characters that XML has no way to write.
+fn in_xml(text: &str) -> String {
+    let allowed = |c: &char| {
+        matches!(c, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..)
+            && !('\u{7f}'..='\u{9f}').contains(c)
+    };
+    text.chars().filter(allowed).collect()
 }
 
 impl SmokeReport {
@@ -66,6 +97,36 @@ impl SmokeReport {
             Outcome::Failed(why) => format!("FAILED   {}: {why}", check.name),
         };
         self.checks.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The report as JUnit's XML, which build servers show.
+    pub(crate) fn junit(&self, url: &str) -> Result<String, SynthError> {
+        let seconds = |ms: u128| format!("{}.{:03}", ms / 1_000, ms % 1_000);
+        let cases: Vec<Case<'_>> = self
+            .checks
+            .iter()
+            .map(|check| Case {
+                name: check.name,
+                seconds: seconds(check.elapsed_ms),
+                failed: match &check.outcome {
+                    Outcome::Failed(why) => Some(in_xml(why)),
+                    _ => None,
+                },
+                skipped: match &check.outcome {
+                    Outcome::Skipped(why) => Some(in_xml(why)),
+                    _ => None,
+                },
+            })
+            .collect();
+        let suite = Suite {
+            url: in_xml(url),
+            tests: cases.len(),
+            failures: self.failed(),
+            skipped: cases.iter().filter(|case| case.skipped.is_some()).count(),
+            seconds: seconds(self.checks.iter().map(|check| check.elapsed_ms).sum()),
+            cases,
+        };
+        Ok(Handlebars::new().render_template(JUNIT, &suite)?)
     }
 
     /// An error if a check failed.
@@ -105,5 +166,16 @@ mod tests {
         let error = report.result().unwrap_err();
         assert_eq!(error.to_string(), "the smoke test failed: 1 of 3 checks");
         assert!(report.text().contains("FAILED   append: lost"));
+    }
+
+    #[test]
+    fn build_servers_read_it() {
+        let mut report = SmokeReport::default();
+        report.add("health", Outcome::Passed, Duration::from_millis(1_005));
+        report.add("roles", Outcome::Skipped("no <key>".into()), Duration::ZERO);
+        report.add("append", Outcome::Failed("\u{1b}[31m\"lost\" & 'gone'".into()), Duration::ZERO);
+        let xml = report.junit("http://h/?a&b").unwrap();
+        let expected = include_str!("../../tests/snapshots/smoke.junit.xml");
+        assert_eq!(xml, expected, "{xml}");
     }
 }

@@ -8,6 +8,7 @@ use cellar::files::write_private;
 use cellar_runtime::token::KeyPair;
 
 use crate::error::SynthError;
+use crate::project::Project;
 
 /// The key pair in a file.
 pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
@@ -18,6 +19,18 @@ pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
         }
         Err(cause) => Err(SynthError::Io { what: "read", path: path.to_owned(), cause }),
     }
+}
+
+/// The operator's key for stacks in AWS, if it is here and the stack's configuration lists it.
+pub(crate) fn own_key(project: &Project) -> Result<Option<KeyPair>, SynthError> {
+    let path = project.operator_key();
+    if !path.exists() {
+        return Ok(None);
+    }
+    let pair = read_key(&path)?;
+    let public = pair.public();
+    let known = project.config.tokens.keys.iter().any(|key| key.id == public.id);
+    Ok(known.then_some(pair))
 }
 
 /// A new key pair, in a file that did not exist.

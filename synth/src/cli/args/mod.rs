@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use bundle::{ArchitectureArgument, BundleArguments};
 pub(crate) use deploy::{
     AwsArguments, DeployArguments, DestroyArguments, PlanArguments, ProgressArgument,
-    SmokeArguments,
+    SmokeArguments, SmokeFormat,
 };
 pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat};
 pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
