@@ -113,7 +113,7 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
 /// Makes a folder below `.cellar/`, and keeps `.cellar/` out of version control. On Unix nobody
 /// else may enter a folder that is made from `.cellar/` on: whole spreadsheets may lie in it, in
 /// files with any mode. Folders that are there already are left as they are.
-fn create_folder(folder: &Path) -> Result<(), FileError> {
+pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     let fault = |source| FileError::Unwritable { path: folder.to_owned(), source };
     let is_state = |folder: &&Path| folder.file_name().is_some_and(|name| name == STATE_FOLDER);
     let Some(state) = folder.ancestors().find(is_state) else {

@@ -4,6 +4,8 @@
 //!   reads (design `4-sync.md` §1).
 //! - [`profile`] is the file `.cellar/profile.json`: where the API is and how to get in.
 //! - [`editor`] makes edits that survive a crash and happen at most once (design `2-log.md` §2).
+//! - [`reader`] reads cells from snapshots itself, and keeps what it has loaded (design `4-sync.md`
+//!   §1).
 //! - [`import`] and [`export`] turn files of other programs into sheets and back, without a loss.
 //! - [`table`] shows cells on a terminal, whatever is in them.
 //! - [`report`] says what went wrong, alike in every command.
@@ -33,6 +35,7 @@ pub mod export;
 pub mod files;
 pub mod import;
 pub mod profile;
+pub mod reader;
 pub mod report;
 mod sheet_loss;
 pub mod table;

@@ -157,6 +157,16 @@ pub const MAX_KNOWN_OBJECT_BYTES: usize = 16 * 1024 * 1024;
 /// Logs whose newest root a process keeps.
 pub const MAX_KNOWN_ROOTS: usize = 16;
 
+/// Bytes of the files in which a client keeps objects that it has read.
+pub const MAX_CHUNK_CACHE_BYTES: u64 = 256 * 1024 * 1024;
+/// Objects that a client fetches at the same time: each takes up to `MAX_STORED_CHUNK_BYTES`.
+pub const CHUNK_GETS_AT_ONCE: usize = 16;
+/// Tiles that a client loads for one band of rows, unless a single row meets more: those of one band
+/// are in memory together.
+pub const MAX_READ_BAND_TILES: usize = 32;
+/// How often a client begins to read a spreadsheet that changes under its hands.
+pub const MAX_READ_BEGINNINGS: u32 = 4;
+
 /// Bytes of an object's key, as S3 has it.
 pub const MAX_BLOB_KEY_BYTES: usize = 1_024;
 /// Bytes of one object: what S3 takes in a single PUT.

@@ -15,6 +15,7 @@ mod bootstrap;
 mod buckets;
 mod budgets;
 mod bundle;
+mod client_reader;
 mod commands;
 mod contract;
 mod convergence;

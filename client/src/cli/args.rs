@@ -210,7 +210,8 @@ Examples:
   cellar get --range A:C --json
   cellar get --sheet Costs
   cellar get --range \"'My sheet'!A1:C9\"
-  cellar get --at 0.3               # as it was at that position, see `cellar history`")]
+  cellar get --at 0.3               # as it was at that position, see `cellar history`
+  cellar get --remote               # the server reads; nothing is loaded or kept here")]
 pub(super) struct Get {
     /// The range, such as A1:G20, A:C or Sheet1!B2; without it the top left of the first sheet
     #[arg(long, short)]
@@ -221,6 +222,9 @@ pub(super) struct Get {
     /// The sheet; without it the one in the range, or the first
     #[arg(long, value_name = "NAME")]
     pub(super) sheet: Option<String>,
+    /// Let the server read the cells, as it does with --at; nothing of a snapshot is loaded or kept here
+    #[arg(long)]
+    pub(super) remote: bool,
 }
 
 #[derive(Debug, Args)]

@@ -145,6 +145,11 @@ impl Context {
         self.editor(client, spreadsheet).seen().ok().flatten()
     }
 
+    /// Whether there is a folder for local state.
+    pub(super) fn keeps_state(&self) -> bool {
+        self.directory.join(STATE_FOLDER).is_dir()
+    }
+
     /// Remembers what was seen, where state is kept at all; a failure is left to the next edit.
     pub(super) fn saw(
         &self,
@@ -153,7 +158,7 @@ impl Context {
         (position, epoch): (Position, u32),
         first_sheet: Option<SheetId>,
     ) {
-        if self.directory.join(STATE_FOLDER).is_dir() {
+        if self.keeps_state() {
             let _ = self.editor(client, spreadsheet).saw(position, epoch, first_sheet);
         }
     }

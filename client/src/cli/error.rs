@@ -13,6 +13,7 @@ use crate::editor::EditorError;
 use crate::export::ExportError;
 use crate::files::FileError;
 use crate::import::ImportError;
+use crate::reader::ReaderError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -32,6 +33,9 @@ pub(super) enum CliError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Export(#[from] ExportError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Reader(#[from] ReaderError),
     #[error("no Cellar is known here: there is no .cellar/profile.json, and no --url")]
     #[diagnostic(
         code(cellar::no_url),

@@ -1,7 +1,10 @@
 //! `cellar get`
 
+use std::sync::Arc;
+
 use cellar_core::a1::{CellName, Range, Rectangle};
-use cellar_core::api::CellsReply;
+use cellar_core::api::{CellsReply, ProblemKind};
+use cellar_core::limits::MAX_RANGE_CELLS;
 use cellar_core::workbook::Extent;
 use serde::Serialize;
 
@@ -10,6 +13,7 @@ use super::context::Context;
 use super::edit::one_sheet;
 use super::error::CliError;
 use super::output::{Output, count};
+use crate::reader::{ChunkCache, Reader, ReaderError};
 use crate::table::{Window, render};
 use crate::{CellsQuery, Client};
 
@@ -35,8 +39,15 @@ pub(super) async fn run(
     let sheet = one_sheet(args.sheet, args.range.as_ref())?;
     let is_first = sheet.is_none();
     let seen = context.seen(&client, spreadsheet);
-    let query = CellsQuery { sheet, range: Some(range), at: args.at, seen, from: None };
-    let reply = all_pages(&client, spreadsheet, query).await?;
+    let reply = if args.remote || args.at.is_some() || !context.keeps_state() {
+        let query = CellsQuery { sheet, range: Some(range), at: args.at, seen, from: None };
+        all_pages(&client, spreadsheet, query).await?
+    } else {
+        check_area(args.range.as_ref())?;
+        let cache = Some(Arc::new(ChunkCache::new(&context.directory)));
+        let mut reader = Reader::open(client.clone(), spreadsheet, seen, cache).await?;
+        reader.cells(sheet.as_deref(), rectangle).await?
+    };
     if args.at.is_none() {
         let first_sheet = is_first.then_some(reply.sheet);
         context.saw(&client, spreadsheet, (reply.position, reply.epoch), first_sheet);
@@ -69,6 +80,18 @@ pub(super) fn range_text(range: &Range) -> String {
         return format!("{}:{}", u64::from(first.row) + 1, u64::from(last.row) + 1);
     }
     range.rectangle.to_string()
+}
+
+/// As the server does: whole columns and rows are as long as what is in them; a rectangle means what
+/// it says.
+fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
+    let Some(Range { rectangle, .. }) = range.filter(|range| !range.open) else { return Ok(()) };
+    let area = rectangle.area();
+    if area <= MAX_RANGE_CELLS {
+        return Ok(());
+    }
+    let why = format!("{rectangle} spans {area} cells, at most {MAX_RANGE_CELLS} are allowed");
+    Err(ReaderError::refused(ProblemKind::RangeTooLarge, why))
 }
 
 async fn all_pages(
@@ -175,6 +198,15 @@ mod tests {
             assert_eq!(range_text(&range(text)), text);
         }
         assert_eq!(range_text(&range("'My sheet'!a:$c")), "A:C");
+    }
+
+    #[test]
+    fn an_explicit_range_ends_at_its_limit_and_an_open_one_does_not() {
+        let rows = MAX_RANGE_CELLS / 16;
+        assert!(check_area(Some(&range(&format!("A1:P{rows}")))).is_ok());
+        let error = check_area(Some(&range(&format!("A1:P{}", rows + 1)))).unwrap_err();
+        assert!(error.to_string().contains("cells, at most 16777216"), "{error}");
+        assert!(check_area(Some(&range("A:ZZ"))).is_ok() && check_area(None).is_ok());
     }
 
     #[test]

@@ -122,24 +122,48 @@ impl Client {
         &self,
         external: &ExternalView,
     ) -> Result<Vec<MutationView>, ClientError> {
+        let object = self.external_object(external).await?;
+        self.mutations_of(external, &object)
+    }
+
+    /// Fetches the object of a large entry. [`Client::mutations_of`] verifies it.
+    pub(crate) async fn external_object(
+        &self,
+        external: &ExternalView,
+    ) -> Result<Vec<u8>, ClientError> {
         let url = external.url.as_deref().and_then(object_url);
         let url = url.ok_or_else(|| wrong(self.url(), "the entry has no URL for its object"))?;
         let shown = url.origin().ascii_serialization();
-        let fault = |why: &str| wrong(&shown, why);
         let length =
             usize::try_from(external.bytes).ok().filter(|bytes| *bytes <= MAX_UPLOAD_BYTES);
-        let max_bytes = length.ok_or_else(|| fault("the entry says that it is longer than any"))?;
-        let cost =
-            Cost { object_gets: 1, object_bytes_received: external.bytes, ..Cost::default() };
+        let max_bytes = length
+            .ok_or_else(|| wrong(&shown, "the entry says that it is longer than any"))?
+            // What the store says when it refuses may be longer than a small object.
+            .max(MAX_REPLY_BODY_BYTES);
+        let cost = Cost { object_gets: 1, ..Cost::default() };
         let (method, headers, body) = (Method::GET, HeaderMap::new(), None);
-        // What the store says when it refuses may be longer than a small object.
-        let max_bytes = max_bytes.max(MAX_REPLY_BODY_BYTES);
         let request = ObjectRequest { method, url, headers, body, max_bytes, cost };
-        let object = self.transport.object(request).await?;
-        if Some(object.len()) != length || sha256(&object) != external.sha256.to_ascii_lowercase() {
+        self.transport.object(request).await
+    }
+
+    /// The mutations of a large entry whose object is there, moved to where the entry stands.
+    ///
+    /// # Errors
+    /// [`ClientError::WrongObject`] if the object is not what the entry says.
+    pub(crate) fn mutations_of(
+        &self,
+        external: &ExternalView,
+        object: &[u8],
+    ) -> Result<Vec<MutationView>, ClientError> {
+        let url = external.url.as_deref().and_then(object_url);
+        let shown = url.map(|url| url.origin().ascii_serialization());
+        let fault = |why: &str| wrong(shown.as_deref().unwrap_or_else(|| self.url()), why);
+        let length = u64::try_from(object.len()).ok();
+        if length != Some(external.bytes) || sha256(object) != external.sha256.to_ascii_lowercase()
+        {
             return Err(fault("its length or SHA-256 is not what the entry says"));
         }
-        let operations = decode_external_body(&object).map_err(|e| fault(&e.to_string()))?;
+        let operations = decode_external_body(object).map_err(|e| fault(&e.to_string()))?;
         if u32::try_from(operations.len()) != Ok(external.count) {
             return Err(fault("it does not hold as many mutations as the entry says"));
         }
@@ -156,7 +180,7 @@ fn wrong(url: &str, why: &str) -> ClientError {
     ClientError::WrongObject { url: url.to_owned(), why: why.to_owned() }
 }
 
-fn object_url(url: &str) -> Option<Url> {
+pub(super) fn object_url(url: &str) -> Option<Url> {
     Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 

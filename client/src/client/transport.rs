@@ -49,7 +49,7 @@ pub(super) struct ObjectRequest {
     pub(super) body: Option<Vec<u8>>,
     /// Bytes of the answer that are read at most.
     pub(super) max_bytes: usize,
-    /// What it costs: the store does not tell.
+    /// What it costs: the store does not tell. The bytes that it sends are added.
     pub(super) cost: Cost,
 }
 
@@ -208,7 +208,7 @@ impl Transport {
         };
         // With the head of the answer, so that it counts whatever becomes of the body.
         match outgoing.cost {
-            Some(cost) => tally.cost(cost),
+            Some(cost) => tally.cost(with_received(cost, &response, outgoing.max_bytes)),
             None => tally.told(response.headers().get(HEADER)),
         }
         let status = response.status();
@@ -225,6 +225,14 @@ impl Transport {
         }
         Err(refusal(status.as_u16(), &body, retry_after_ms))
     }
+}
+
+/// A cost with the bytes of an answer: as many as it announces, of which no more are read.
+fn with_received(cost: Cost, response: &reqwest::Response, max_bytes: usize) -> Cost {
+    let max_bytes = u64::try_from(max_bytes).unwrap_or(u64::MAX);
+    let received = response.content_length().unwrap_or(0).min(max_bytes);
+    let received = if cost.object_gets > 0 { received } else { 0 };
+    Cost { object_bytes_received: received, ..cost }
 }
 
 /// Connections to the host of `url`.

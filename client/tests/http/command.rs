@@ -384,7 +384,10 @@ fn a_command_says_what_it_cost() {
     for (arguments, expected) in [
         (&["create"][..], one),
         (&["import", "a.csv"], "cost: 4 write units, 2 read units, 1 S3 PUT ("),
-        (&["get"], one),
+        // Load, update and the URLs of a chunk, and then the chunk is there.
+        (&["get"], "cost: 3 write units, 1.5 read units, 1 S3 GET ("),
+        (&["get"], "cost: 2 write units, 1 read unit: $0.000001375"),
+        (&["get", "--remote"], one),
         (&["set", "A1", "x"], one),
         (&["history"], one),
         // It also looks for sheets that it leaves out.

@@ -80,6 +80,8 @@ pub(crate) struct Inner {
     pub(crate) objects: BTreeMap<Uuid, Option<Vec<u8>>>,
     /// Chunks of imports in it.
     pub(crate) chunks: BTreeMap<ChunkHash, StoredChunk>,
+    /// A spreadsheet that is restored behind so many loads of it.
+    restore: Option<(LogId, usize)>,
     url: String,
     rejection: Option<Rejection>,
     moved: Option<Vec<Operation>>,
@@ -154,16 +156,6 @@ impl Fake {
             format!("{} {}", seen.method, path.rsplit('/').next().unwrap())
         };
         inner.seen.iter().map(line).collect()
-    }
-
-    /// The cells of all sheets, by name.
-    pub(crate) fn sheets(&self, id: LogId) -> Vec<(String, Cells)> {
-        let (workbook, _) = self.lock().replay(id, None);
-        let cells = workbook.sheets().map(|(id, sheet)| {
-            let name = workbook.tabs().name(id).unwrap().to_owned();
-            (name, sheet.cells_in(Rectangle::EVERYTHING).collect())
-        });
-        cells.collect()
     }
 
     /// The bodies of the appends that arrived.
@@ -348,17 +340,22 @@ impl Inner {
             ("GET", None) => {
                 let entries = vec![EntryView::from(&self.logs[&id][0])];
                 let next = Some(Position::FIRST);
+                self.loaded(id);
                 Ok(json(&LoadReply { head, epoch, root: None, root_url: None, entries, next }))
             }
             ("GET", Some("entries")) => {
                 let after = Position::unpack(query["after"].parse().unwrap()).unwrap();
                 let newer = self.logs[&id].iter().filter(|entry| entry.position > after);
-                let entries = newer.map(EntryView::from).collect();
+                let entries = newer.map(|entry| self.view(entry)).collect();
                 Ok(json(&UpdateReply { head, epoch, entries, next: None }))
             }
             ("POST", Some("entries")) => {
                 let request = serde_json::from_slice(body).unwrap();
                 Ok(json(&self.append(id, request)?))
+            }
+            ("POST", Some("chunks")) => {
+                let request = serde_json::from_slice(body).unwrap();
+                Ok(json(&self.chunk_urls(id, &request)))
             }
             ("POST", Some("uploads")) => match path.get(4) {
                 None => Ok(json(&self.grant(&serde_json::from_slice(body).unwrap()))),
@@ -476,7 +473,7 @@ fn respond(
         return if lost { (StatusCode::GATEWAY_TIMEOUT, "lost").into_response() } else { answer };
     }
     if let Some(key) = path.strip_prefix("chunks/") {
-        let answer = inner.put_chunk(key, headers, body);
+        let answer = inner.chunk(method, key, headers, body);
         let lost = matches!(fault, Fault::Lost);
         return if lost { (StatusCode::GATEWAY_TIMEOUT, "lost").into_response() } else { answer };
     }

@@ -15,7 +15,7 @@ mod stats;
 mod uploads;
 
 pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
-pub use cells::{CellsReply, PlacedCell};
+pub use cells::{CellsReply, PlacedCell, ReplyFormats};
 pub use chunks::{ChunksReply, ChunksRequest};
 pub use create::{CreateReply, CreateRequest, Head};
 pub use entries::{

@@ -1,10 +1,10 @@
 //! Materialised cells at any position in history.
 
 use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::api::PlacedCell;
+use cellar_core::api::{PlacedCell, ReplyFormats};
 use cellar_core::cell::{Cell, json_text_bytes};
 use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_REPLY_BYTES, MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES};
+use cellar_core::limits::MAX_REPLY_BYTES;
 use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
 use cellar_core::snapshot::merge::Window;
@@ -18,8 +18,6 @@ const CELL_FRAME_BYTES: usize = 96;
 const BAND_CELLS: u32 = 32 * 1024;
 /// Cells of a band that is said to be sparse.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
-/// About how many bytes of JSON a format takes besides its text and its spans.
-const FORMAT_FRAME_BYTES: usize = 48;
 
 /// A sheet, by number or by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +90,7 @@ impl Logs {
             },
         })?;
         let (name, extent) = (name.to_owned(), sheet.extent);
-        let formats = Formats::of_page(&sheet.formats, query);
+        let formats = formats(&sheet.formats, query);
         let page = page(&mut view, id, extent, query, formats.bytes).await;
         let (cells, next) = self.roots.heed(log, page)?;
         Ok(CellsRead {
@@ -109,42 +107,12 @@ impl Logs {
     }
 }
 
-/// The formats that a page sends.
-#[derive(Default)]
-struct Formats {
-    newest: Vec<RangeFormat>,
-    bytes: usize,
-    cut: bool,
-}
-
-impl Formats {
-    /// Every page would have the same: only the first has any.
-    fn of_page(formats: &FormatLayer, query: &CellsQuery) -> Self {
-        match query.from {
-            None => Self::cut(formats.in_rectangle(query.rectangle)),
-            Some(_) => Self::default(),
-        }
+/// The formats that a page sends. Every page would have the same: only the first has any.
+fn formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
+    match query.from {
+        None => ReplyFormats::newest_of(formats.in_rectangle(query.rectangle)),
+        Some(_) => ReplyFormats::default(),
     }
-
-    /// As many as fit. The newest that holds a cell counts: without older ones the others are
-    /// still right.
-    fn cut(all: Vec<RangeFormat>) -> Self {
-        let mut bytes = 0_usize;
-        let fits = |format: &&RangeFormat| {
-            let with = bytes.saturating_add(format_bytes(format));
-            let fits = with <= MAX_REPLY_SPANS_BYTES;
-            bytes = if fits { with } else { bytes };
-            fits
-        };
-        let kept = all.iter().rev().take_while(fits).count();
-        let missing = all.len().saturating_sub(kept);
-        Self { newest: all.into_iter().skip(missing).collect(), bytes, cut: missing > 0 }
-    }
-}
-
-fn format_bytes(format: &RangeFormat) -> usize {
-    let spans = format.rows.len().saturating_add(format.columns.len());
-    FORMAT_FRAME_BYTES + json_text_bytes(&format.format) + spans.saturating_mul(MAX_SPAN_JSON_BYTES)
 }
 
 /// The cells from where the page before ended, and where this one ends; `bytes` of it are taken. Read
@@ -188,44 +156,4 @@ async fn page(
 fn weight_bytes(cell: &Cell) -> usize {
     let length = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
     CELL_FRAME_BYTES + cell.value.json_bytes() + length(&cell.formula) + length(&cell.format)
-}
-
-#[cfg(test)]
-mod tests {
-    use cellar_core::operation::Spans;
-
-    use super::*;
-
-    /// A format whose weight is exactly so many bytes.
-    fn format(row: u32, bytes: usize) -> RangeFormat {
-        let (rows, columns) = (Spans::one(row, 1), Spans::one(0, 1));
-        let bare = RangeFormat { rows, columns, format: String::new() };
-        let format = "0".repeat(bytes - format_bytes(&bare));
-        RangeFormat { format, ..bare }
-    }
-
-    #[test]
-    fn formats_end_at_their_limit_and_the_oldest_go() {
-        let half = MAX_REPLY_SPANS_BYTES / 2;
-        let fits = vec![format(0, half), format(1, MAX_REPLY_SPANS_BYTES - half)];
-        let formats = Formats::cut(fits.clone());
-        assert_eq!((formats.newest, formats.bytes), (fits, MAX_REPLY_SPANS_BYTES));
-        assert!(!formats.cut);
-
-        let old =
-            vec![format(0, 200), format(1, half + 1), format(2, MAX_REPLY_SPANS_BYTES - half)];
-        let formats = Formats::cut(old.clone());
-        assert_eq!(formats.newest, old[2..], "not the small one that is older than a large one");
-        assert!(formats.cut);
-        assert!(Formats::cut(vec![format(0, MAX_REPLY_SPANS_BYTES + 1)]).cut);
-    }
-
-    #[test]
-    fn the_weight_of_a_format_is_no_less_than_its_json() {
-        let single = |index: u32| u32::MAX - 200 + 2 * index;
-        let spans = Spans::of((0..90).map(single));
-        let format = RangeFormat { rows: spans.clone(), columns: spans, format: "\"\u{1}".into() };
-        let json = serde_json::to_string(&format).unwrap();
-        assert!(format_bytes(&format) > json.len(), "{json}");
-    }
 }

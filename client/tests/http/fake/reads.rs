@@ -1,5 +1,6 @@
 //! What is read: cells, sheets, history and differences.
 
+use cellar_core::api::{ChunksReply, ChunksRequest};
 use cellar_core::operation::ImportSheet;
 
 use super::*;
@@ -17,7 +18,35 @@ fn imports(entry: &Entry) -> impl Iterator<Item = &ImportSheet> {
     })
 }
 
+impl Fake {
+    /// Restores a spreadsheet behind so many loads.
+    pub(crate) fn restore_after_loads(&self, id: LogId, loads: usize) {
+        self.lock().restore = Some((id, loads));
+    }
+
+    /// The cells of all sheets, by name.
+    pub(crate) fn sheets(&self, id: LogId) -> Vec<(String, Cells)> {
+        let (workbook, _) = self.lock().replay(id, None);
+        let cells = workbook.sheets().map(|(id, sheet)| {
+            let name = workbook.tabs().name(id).unwrap().to_owned();
+            (name, sheet.cells_in(Rectangle::EVERYTHING).collect())
+        });
+        cells.collect()
+    }
+}
+
 impl Inner {
+    /// A load of a spreadsheet.
+    pub(super) fn loaded(&mut self, id: LogId) {
+        match &mut self.restore {
+            Some((of, loads)) if *of == id && *loads > 0 => *loads -= 1,
+            _ => return,
+        }
+        if self.restore == Some((id, 0)) {
+            *self.epochs.get_mut(&id).unwrap() += 1;
+        }
+    }
+
     pub(super) fn replay(&self, id: LogId, at: Option<Position>) -> (Workbook, Position) {
         let mut workbook = Workbook::default();
         let at = at.unwrap_or_else(|| self.head(id).head);
@@ -40,6 +69,33 @@ impl Inner {
             shown.url = Some(format!("{}/bucket/{}", self.url, external.object));
         }
         view
+    }
+
+    pub(super) fn chunk_urls(&self, id: LogId, request: &ChunksRequest) -> ChunksReply {
+        let url = |hash| format!("{}/chunks/{id}/{hash}?signature=secret", self.url);
+        ChunksReply { urls: request.hashes.iter().map(url).collect(), expires: 1_700_000_900 }
+    }
+
+    pub(super) fn chunk(
+        &mut self,
+        method: &Method,
+        key: &str,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Response {
+        match *method {
+            Method::GET => self.get_chunk(key, headers),
+            _ => self.put_chunk(key, headers, body),
+        }
+    }
+
+    fn get_chunk(&self, key: &str, headers: &HeaderMap) -> Response {
+        assert!(!headers.contains_key("authorization"), "the token went to the bucket");
+        let hash = key.split('/').nth(1).unwrap().parse::<ChunkHash>().unwrap();
+        match self.chunks.get(&hash) {
+            Some(chunk) => chunk.stored.clone().into_response(),
+            None => (StatusCode::NOT_FOUND, "<Code>NoSuchKey</Code>").into_response(),
+        }
     }
 
     pub(super) fn history(&self, id: LogId, query: &HashMap<String, String>) -> HistoryReply {

@@ -1,0 +1,132 @@
+//! The reader before an API that misbehaves.
+
+use cellar::ClientError;
+use cellar::editor::Editor;
+use cellar::reader::{Reader, ReaderError};
+use cellar_core::a1::Rectangle;
+use cellar_core::api::{CellsReply, ChunksRequest, ProblemKind};
+use cellar_core::cell::Value;
+use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_CHUNK_URLS, MAX_READ_BEGINNINGS, MAX_TILE_TEXT_BYTES};
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+
+use super::block_on;
+use super::fake::{Fake, Fault};
+use super::sheet_imports::Case;
+
+fn number(number: f64) -> Operation {
+    let value = Some(Value::Number(number));
+    let cells = vec![CellEdit { row: 0, column: 0, value, formula: None, format: None }];
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+}
+
+fn with_edits() -> (Fake, LogId) {
+    let fake = Fake::start();
+    let id = fake.spreadsheet();
+    for value in 1..=3_u8 {
+        fake.lock().author(id, number(value.into()));
+    }
+    (fake, id)
+}
+
+fn read(fake: &Fake, id: LogId) -> Result<CellsReply, ReaderError> {
+    block_on(async {
+        let mut reader = Reader::open(fake.client(), id, None, None).await?;
+        reader.cells(None, Rectangle::EVERYTHING).await
+    })
+}
+
+#[test]
+fn entries_are_read_page_by_page() {
+    let (fake, id) = with_edits();
+    let reply = read(&fake, id).unwrap();
+    assert_eq!(reply.cells.len(), 1);
+    assert_eq!(reply.cells[0].cell.value, Value::Number(3.0));
+    assert_eq!(reply.position, fake.lock().logs[&id].last().unwrap().position);
+    assert_eq!(fake.requests(), [format!("GET {id}"), "GET entries".to_owned()]);
+}
+
+#[test]
+fn a_spreadsheet_that_changes_is_begun_again_as_often_as_may_be_and_not_once_more() {
+    let too_far = || [Fault::None, Fault::Refused(ProblemKind::Reload)];
+    let (fake, id) = with_edits();
+    fake.fail((1..MAX_READ_BEGINNINGS).flat_map(|_| too_far()));
+    assert_eq!(read(&fake, id).unwrap().cells.len(), 1);
+
+    let (fake, id) = with_edits();
+    fake.fail((0..MAX_READ_BEGINNINGS).flat_map(|_| too_far()));
+    let error = read(&fake, id).unwrap_err();
+    let ReaderError::Changing { beginnings: MAX_READ_BEGINNINGS } = error else {
+        panic!("{error}")
+    };
+    let requests = fake.requests().len();
+    assert_eq!(requests, 2 * usize::try_from(MAX_READ_BEGINNINGS).unwrap());
+}
+
+#[test]
+fn a_restore_while_entries_are_read_begins_again() {
+    let (fake, id) = with_edits();
+    // The first page comes from before it, the second from after it.
+    let before = fake.lock().epochs[&id];
+    fake.restore_after_loads(id, 1);
+    let reply = read(&fake, id).unwrap();
+    assert_eq!(reply.epoch, before + 1);
+    assert_eq!(fake.requests().len(), 4);
+}
+
+#[test]
+fn entries_with_a_gap_are_not_taken() {
+    let (fake, id) = with_edits();
+    fake.lock().logs.get_mut(&id).unwrap().remove(2);
+    let error = read(&fake, id).unwrap_err();
+    let ReaderError::Client(ClientError::NotUnderstood { why, .. }) = &error else {
+        panic!("{error}")
+    };
+    assert!(why.contains("0.3 stands where another should"), "{why}");
+}
+
+#[test]
+fn what_the_server_refuses_is_said_as_it_is() {
+    let (fake, id) = with_edits();
+    fake.fail([Fault::Refused(ProblemKind::Forbidden)]);
+    let error = read(&fake, id).unwrap_err();
+    let ReaderError::Client(error) = error else { panic!("{error}") };
+    assert_eq!(error.problem_kind(), Some(ProblemKind::Forbidden));
+}
+
+#[test]
+fn urls_are_asked_for_up_to_their_limit_at_once() {
+    // Each text is an object of its own; besides there are a few tiles.
+    let rows = MAX_CHUNK_URLS + 1;
+    let line = |row: usize| format!("{row:x<width$}\n", width = MAX_TILE_TEXT_BYTES + 1);
+    let case = Case::of("long.csv", (0..rows).map(line).collect::<String>().as_bytes());
+    let id = case.import().unwrap().spreadsheet;
+    let reply = read(&case.fake, id).unwrap();
+    let texts = reply.cells.iter().map(|placed| placed.cell.text() + "\n");
+    assert!(texts.eq((0..rows).map(line)));
+    let asked: Vec<usize> = {
+        let inner = case.fake.lock();
+        let urls = inner.seen.iter().filter(|seen| seen.uri.ends_with(&format!("{id}/chunks")));
+        urls.map(|seen| serde_json::from_slice::<ChunksRequest>(&seen.body).unwrap().hashes.len())
+            .collect()
+    };
+    assert_eq!(asked[asked.len() - 2..], [MAX_CHUNK_URLS, 1], "{asked:?}");
+}
+
+#[test]
+fn a_large_entry_whose_object_is_gone_is_named() {
+    let (fake, id) = with_edits();
+    let folder = tempfile::tempdir().unwrap();
+    let editor = Editor::new(fake.client(), id, "somebody", folder.path());
+    let noise: String =
+        (0..900_u32).map(|n| blake3::hash(&n.to_le_bytes()).to_hex().to_string()).collect();
+    let value = Some(Value::Text(noise));
+    let cells = vec![CellEdit { row: 1, column: 0, value, formula: None, format: None }];
+    let set = SetCells { sheet: SheetId::FIRST, cells };
+    let applied = block_on(editor.apply(Operation::SetCells(set))).unwrap();
+    assert_eq!(read(&fake, id).unwrap().cells.len(), 2);
+    fake.lock().objects.values_mut().for_each(|object| *object = None);
+    let error = read(&fake, id).unwrap_err();
+    let ReaderError::LargeEntry { position, .. } = &error else { panic!("{error}") };
+    assert_eq!(*position, applied.position);
+}

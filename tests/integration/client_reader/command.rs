@@ -1,0 +1,60 @@
+//! `cellar get` reads here, `cellar get --remote` has the server read: they print the same.
+
+use std::fs;
+
+use crate::journey::Project;
+
+fn cost(project: &Project, arguments: &[&str]) -> serde_json::Value {
+    let run = project.cellar(&[arguments, &["--json", "--cost"]].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    let told: serde_json::Value = serde_json::from_str(run.stderr.lines().last().unwrap()).unwrap();
+    told["cost"].clone()
+}
+
+#[test]
+fn both_ways_print_the_same_and_a_second_get_fetches_nothing() {
+    let project = Project::new();
+    project.deploy();
+    let line = |row: u32| format!("{row},{:.3},text {}\n", f64::from(row) / 7.0, row % 97);
+    fs::write(project.path("long.csv"), (0..30_000).map(line).collect::<String>()).unwrap();
+    assert_eq!(project.cellar(&["import", "long.csv"]).code, 0);
+    for edit in [
+        &["set", "A2", "hello", "B3", "2.50"][..],
+        &["format", "B:B", "0.0"],
+        &["rows", "insert", "10"],
+        &["sheets", "add", "Costs"],
+    ] {
+        let run = project.cellar(edit);
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    let gets: [&[&str]; 8] = [
+        &["get"],
+        &["get", "--range", "A1:C40"],
+        &["get", "--range", "B2:B29999", "--json"],
+        &["get", "--range", "A:C", "--json"],
+        &["get", "--sheet", "costs", "--json"],
+        &["get", "--sheet", "nowhere"],
+        &["get", "--sheet", "nowhere", "--json"],
+        &["get", "--range", "A1:BDWGN1000000", "--json"],
+    ];
+    for arguments in gets {
+        let here = project.cellar(arguments);
+        let there = project.cellar(&[arguments, &["--remote"]].concat());
+        assert_eq!(
+            (here.code, &here.stdout, &here.stderr),
+            (there.code, &there.stdout, &there.stderr),
+            "{arguments:?}"
+        );
+    }
+    fs::remove_dir_all(project.path(".cellar/chunks")).unwrap();
+    let window = ["get", "--range", "A9000:C9040"];
+    let first = cost(&project, &window);
+    assert_eq!(first["objectGets"], 1, "{first}");
+    assert!(first["objectBytesReceived"].as_u64().unwrap() > 1_000, "{first}");
+    let second = cost(&project, &window);
+    assert_eq!((&second["objectGets"], &second["objectBytesReceived"]), (&0.into(), &0.into()));
+    let remote = cost(&project, &["get", "--remote", "--range", "A20000:C20010"]);
+    assert_eq!(cost(&project, &["get", "--at", "0.1"])["unknownRequests"], 0, "{remote}");
+    let kept = fs::read_dir(project.path(".cellar/chunks")).unwrap().count();
+    assert_eq!(kept, 1, "neither --remote nor --at keeps anything");
+}

@@ -1,0 +1,195 @@
+//! What is damaged, gone, ended or replaced: never wrong cells, and never an error because of the cache.
+
+use std::collections::BTreeSet;
+
+use cellar::ClientError;
+use cellar::reader::ReaderError;
+use cellar_core::access::Role;
+use cellar_core::api::ProblemKind;
+use cellar_core::operation::AddSheet;
+use cellar_engine::ports::{BlobKey, Blobs as _};
+use miette::Diagnostic as _;
+
+use super::proxy::Proxy;
+use super::*;
+
+const EVERYTHING: &str = "A:AZ";
+
+/// What becomes of a file, by its number, of all.
+type Damage<'a> = &'a dyn Fn(usize, &[Vec<u8>]) -> Vec<u8>;
+
+/// Deletes the chunks of the log for which this holds; gives their keys.
+async fn delete_chunks(world: &World, gone: impl Fn(&str) -> bool) -> Vec<String> {
+    let (blobs, _) = world.cloud.blobs();
+    let page = blobs.list(&format!("sheets/{}/chunks/", world.log), None, 1_000).await.unwrap();
+    let keys = page.blobs.into_iter().map(|blob| blob.key);
+    let keys: Vec<String> = keys.filter(|key| gone(key.rsplit('/').next().unwrap())).collect();
+    for key in &keys {
+        blobs.delete(&BlobKey::new(key.as_str()).unwrap()).await.unwrap();
+    }
+    keys
+}
+
+fn through(proxy: &Proxy, world: &World) -> Client {
+    Client::new(&proxy.url, Some(&world.cloud.token("bob", Role::Viewer))).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_cache_is_loaded_anew() {
+    let world = World::with_snapshots().await;
+    let (whole, fetched) = world.read(None, EVERYTHING).await;
+    assert!(fetched >= 2, "{fetched}");
+    let another = |number: usize, all: &[Vec<u8>]| all[(number + 1) % all.len()].clone();
+    let flipped = |number: usize, all: &[Vec<u8>]| {
+        let mut bytes = all[number].clone();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x55;
+        bytes
+    };
+    let half = |number: usize, all: &[Vec<u8>]| all[number][..all[number].len() / 2].to_vec();
+    let nothing = |_: usize, _: &[Vec<u8>]| Vec::new();
+    let damages: [Damage<'_>; 4] = [&another, &flipped, &half, &nothing];
+    for damage in damages {
+        let files = cache_files(world.folder.path());
+        assert_eq!(files.len(), usize::try_from(fetched).unwrap());
+        let all: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).unwrap()).collect();
+        for (number, file) in files.iter().enumerate() {
+            std::fs::write(file, damage(number, &all)).unwrap();
+        }
+        // Loaded anew, and then it is mended.
+        for gets in [fetched, 0] {
+            let again = world.read(None, EVERYTHING).await;
+            assert_same(&again.0, &whole);
+            assert_eq!(again.1, gets);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_nothing_can_be_kept_reading_goes_on() {
+    let world = World::with_snapshots().await;
+    let state = world.folder.path().join(".cellar");
+    std::fs::create_dir_all(&state).unwrap();
+    std::fs::write(state.join("chunks"), "no folder").unwrap();
+    let (first, fetched) = world.read(None, EVERYTHING).await;
+    let (second, again) = world.read(None, EVERYTHING).await;
+    assert_same(&second, &first);
+    assert_eq!(again, fetched);
+    assert_same(&first, &world.shown(None, EVERYTHING, first.position).await);
+    assert!(state.join("chunks").is_file());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_deleted_in_the_store_is_named_and_the_rest_still_reads() {
+    let world = World::with_snapshots().await;
+    let sheet = SheetId(1);
+    world.apply(Operation::AddSheet(AddSheet { sheet, name: "Other".into() })).await;
+    world.apply(noise(sheet, 99)).await;
+    world.settle().await;
+    let whole = world.read(None, EVERYTHING).await.0;
+    let gone = delete_chunks(&world, |_| true).await;
+    assert!(!gone.is_empty());
+
+    // What is kept on disk is still there.
+    let (kept, gets) = world.read(None, EVERYTHING).await;
+    assert_same(&kept, &whole);
+    assert_eq!(gets, 0);
+    let nothing_kept = Reader::open(world.reader_client(), world.log, None, None).await;
+    let mut reader = nothing_kept.unwrap();
+    let error = reader.cells(None, rectangle(EVERYTHING)).await.unwrap_err();
+    let ReaderError::Missing { key, .. } = &error else { panic!("{error}") };
+    assert!(gone.contains(key), "{key}");
+    let help = error.help().unwrap().to_string();
+    assert!(help.contains(&format!("`synth reprocess --rebuild --log {}`", world.log)), "{help}");
+    world.check(&mut reader, Some("other"), "A1:AD900").await;
+
+    let unknown = reader.cells(Some("Nowhere"), rectangle("A1")).await.unwrap_err();
+    let ReaderError::Client(ClientError::Problem { problem, .. }) = &unknown else {
+        panic!("{unknown}")
+    };
+    assert_eq!(problem.kind, ProblemKind::UnknownSheet);
+    let query = CellsQuery { sheet: Some("Nowhere".into()), ..CellsQuery::default() };
+    let servers = world.client.cells(world.log, &query).await.unwrap_err();
+    assert_eq!(unknown.to_string(), servers.to_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_object_in_the_store_is_named() {
+    let world = World::with_snapshots().await;
+    let (blobs, _) = world.cloud.blobs();
+    let page = blobs.list(&format!("sheets/{}/chunks/", world.log), None, 1_000).await.unwrap();
+    let s3 = world.cloud.s3_client();
+    for blob in &page.blobs {
+        let (bucket, body) = (&world.cloud.settings.bucket, b"damaged".to_vec().into());
+        s3.put_object().bucket(bucket).key(&blob.key).body(body).send().await.unwrap();
+    }
+    let mut reader = world.open(&world.reader_client()).await;
+    let error = reader.cells(None, rectangle(EVERYTHING)).await.unwrap_err();
+    let ReaderError::Damaged { key, .. } = &error else { panic!("{error}") };
+    assert!(page.blobs.iter().any(|blob| blob.key == *key), "{key}");
+    let kept = cache_files(world.folder.path());
+    assert_eq!(kept.len(), 1, "only the root: what is damaged is not kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn urls_that_have_ended_are_asked_for_once_more() {
+    let world = World::with_snapshots().await;
+    let proxy = Proxy::start(&world.cloud.url).await;
+    // The root's URL, and then those of the chunks.
+    proxy.seen().to_spoil = 1;
+    let mut reader = world.open(&through(&proxy, &world)).await;
+    assert_eq!(proxy.seen().to_spoil, 0);
+    proxy.seen().to_spoil = 1;
+    world.check(&mut reader, None, EVERYTHING).await;
+    let asked = proxy.seen().asked.clone();
+    assert!(asked.len() >= 2 && asked[0] == asked[1], "{asked:?}");
+
+    // Whatever is asked for has ended: that is said, and not tried for ever.
+    proxy.seen().to_spoil = usize::MAX;
+    let opened = Reader::open(through(&proxy, &world), world.log, None, None).await;
+    assert!(matches!(opened, Err(ReaderError::Missing { .. })), "{opened:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_root_that_is_replaced_while_it_is_read_is_left_for_the_newest() {
+    let world = World::with_snapshots().await;
+    let client = world.reader_client();
+    let open = || Reader::open(client.clone(), world.log, None, None);
+    let (mut reader, mut another) = (open().await.unwrap(), open().await.unwrap());
+    let before = reader.position();
+    for seed in 100..160 {
+        world.apply(noise(SheetId::FIRST, seed)).await;
+    }
+    world.settle().await;
+    // It stays where it is, as long as its chunks are there.
+    world.check(&mut another, None, "A1:B9").await;
+    assert_eq!(another.position(), before);
+
+    // What the newest needs is kept; everything else is collected.
+    let proxy = Proxy::start(&world.cloud.url).await;
+    let newest = Reader::open(through(&proxy, &world), world.log, None, None).await;
+    newest.unwrap().cells(None, rectangle(EVERYTHING)).await.unwrap();
+    let needed: BTreeSet<String> = proxy.seen().asked.concat().into_iter().collect();
+    let gone = delete_chunks(&world, |hash| !needed.contains(hash)).await;
+    assert!(!needed.is_empty() && !gone.is_empty());
+    let reply = reader.cells(None, rectangle(EVERYTHING)).await.unwrap();
+    assert!(reply.position > before && reader.position() == reply.position);
+    assert_same(&reply, &world.shown(None, EVERYTHING, reply.position).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_is_never_older_than_what_was_seen_and_asks_the_server_who_may_read() {
+    let world = World::with_snapshots().await;
+    let edited = world.apply(noise(SheetId::FIRST, 77)).await;
+    let client = world.reader_client();
+    let reader = Reader::open(client, world.log, Some(edited), world.cache()).await.unwrap();
+    assert!(reader.position() >= edited);
+    world.read(None, EVERYTHING).await;
+    // Everything is on disk, and still nobody reads without a token for it.
+    let other = LogId::from_uuid(uuid::Uuid::from_bytes([5; 16]));
+    let token = world.cloud.token_for("eve", Role::Viewer, vec![other]);
+    let client = Client::new(&world.cloud.url, Some(&token)).unwrap();
+    let refused = Reader::open(client, world.log, None, world.cache()).await.unwrap_err();
+    let ReaderError::Client(error) = refused else { panic!("{refused}") };
+    assert_eq!(error.problem_kind(), Some(ProblemKind::NotFound));
+}

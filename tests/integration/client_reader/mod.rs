@@ -1,0 +1,172 @@
+//! The client reads snapshots itself, over HTTP from the local cloud and its bucket: what it shows is what
+//! the server shows, and what it has loaded is not loaded again.
+
+mod command;
+mod faults;
+mod history;
+mod proxy;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cellar::editor::Editor;
+use cellar::reader::{ChunkCache, Reader};
+use cellar::{CellsQuery, Client};
+use cellar_core::a1::Range;
+use cellar_core::api::{CellsReply, CreateRequest, EntryKind, EntryView};
+use cellar_core::cell::Value;
+use cellar_core::identity::LogId;
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_core::position::Position;
+use cellar_local::Ports;
+use cellar_tests::cloud::TestCloud;
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A cloud with one spreadsheet, somebody who edits it, and a folder for a reader's state.
+struct World {
+    cloud: TestCloud,
+    client: Client,
+    log: LogId,
+    editor: Editor,
+    folder: tempfile::TempDir,
+}
+
+impl World {
+    /// Snapshots follow each other closely.
+    async fn start() -> Self {
+        let configured =
+            TestCloud::start_configured(Ports::default(), |config| config.snapshots.entries = 10);
+        let (cloud, folder) = (configured.await, tempfile::tempdir().unwrap());
+        let client = cloud.client("alice");
+        let request = CreateRequest { nonce: "reader".to_owned() };
+        let log = client.create(&request).await.unwrap().id;
+        let editor = Editor::new(client.clone(), log, "alice", folder.path());
+        Self { cloud, client, log, editor, folder }
+    }
+
+    /// With several snapshots of cells that do not fit a root.
+    async fn with_snapshots() -> Self {
+        let world = Self::start().await;
+        for seed in 0..45 {
+            world.apply(noise(SheetId::FIRST, seed)).await;
+        }
+        world.settle().await;
+        world
+    }
+
+    async fn apply(&self, operation: Operation) -> Position {
+        self.editor.apply(operation.validated().unwrap()).await.unwrap().position
+    }
+
+    /// A client of its own, so that its cost is the reader's alone.
+    fn reader_client(&self) -> Client {
+        self.cloud.client("bob")
+    }
+
+    fn cache(&self) -> Option<Arc<ChunkCache>> {
+        Some(Arc::new(ChunkCache::new(self.folder.path())))
+    }
+
+    async fn open(&self, client: &Client) -> Reader {
+        Reader::open(client.clone(), self.log, None, self.cache()).await.unwrap()
+    }
+
+    /// Reads with the cache; gives how many objects that fetched, too.
+    async fn read(&self, sheet: Option<&str>, range: &str) -> (CellsReply, u64) {
+        let client = self.reader_client();
+        let mut reader = self.open(&client).await;
+        let reply = reader.cells(sheet, rectangle(range)).await.unwrap();
+        (reply, client.cost().cost.object_gets)
+    }
+
+    /// What the server shows, all pages in one.
+    async fn shown(&self, sheet: Option<&str>, range: &str, at: Position) -> CellsReply {
+        let (sheet, range) = (sheet.map(str::to_owned), Some(range.to_owned()));
+        let mut query = CellsQuery { sheet, range, at: Some(at), ..CellsQuery::default() };
+        let mut whole = self.client.cells(self.log, &query).await.unwrap();
+        while let Some(next) = whole.next.take() {
+            query.from = Some(next);
+            let page = self.client.cells(self.log, &query).await.unwrap();
+            whole.cells.extend(page.cells);
+            whole.next = page.next;
+        }
+        whole
+    }
+
+    /// Whether a reader shows the same as the server, byte by byte.
+    async fn check(&self, reader: &mut Reader, sheet: Option<&str>, range: &str) {
+        let own = reader.cells(sheet, rectangle(range)).await.unwrap();
+        let shown = self.shown(sheet, range, own.position).await;
+        assert_same(&own, &shown);
+        let json = |reply| serde_json::to_string(reply).unwrap();
+        assert!(json(&own) == json(&shown), "{sheet:?} {range}");
+    }
+
+    /// Waits until every snapshot that the log asks for is made: the root stays what it is.
+    async fn settle(&self) {
+        let loaded = self.client.load(self.log, None).await.unwrap();
+        let is_snapshot = |entry: &&EntryView| entry.kind == EntryKind::Snapshot;
+        let newest = loaded.entries.iter().rev().find(is_snapshot).unwrap();
+        self.wait_for_snapshot(newest.position).await;
+    }
+
+    /// Waits until a snapshot at this position, or a later one, is what a load begins with.
+    async fn wait_for_snapshot(&self, at: Position) {
+        let wait = async {
+            loop {
+                let loaded = self.client.load(self.log, None).await.unwrap();
+                if loaded.root.is_some() && loaded.entries[0].position >= at {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(30)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, wait).await.expect("a snapshot is made");
+    }
+}
+
+fn rectangle(range: &str) -> cellar_core::a1::Rectangle {
+    range.parse::<Range>().unwrap().rectangle
+}
+
+/// The first thing that differs is shown, not all of a sheet.
+fn assert_same(own: &CellsReply, shown: &CellsReply) {
+    let mut cells = own.cells.iter().zip(&shown.cells);
+    if let Some((own, shown)) = cells.find(|(own, shown)| own != shown) {
+        panic!("{own:?} instead of {shown:?}");
+    }
+    assert_eq!(own.cells.len(), shown.cells.len());
+    let frame = |reply: &CellsReply| CellsReply { cells: Vec::new(), ..reply.clone() };
+    assert_eq!(frame(own), frame(shown));
+}
+
+/// The files of the cache in a folder.
+fn cache_files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let files = std::fs::read_dir(folder.join(".cellar/chunks")).unwrap();
+    files.map(|file| file.unwrap().path()).collect()
+}
+
+/// Cells that do not compress, all over.
+fn noise(sheet: SheetId, seed: u32) -> Operation {
+    let edit = |at: u32| {
+        let mixed = (seed * 1_000 + at).wrapping_mul(0x9E37_79B9);
+        CellEdit {
+            row: (mixed >> 7) % 900,
+            column: (mixed >> 20) % 30,
+            value: Some(match at % 4 {
+                0 => Value::Text(format!(
+                    "{:x}",
+                    u64::from(mixed).wrapping_mul(0x5851_F42D_4C95_7F2D)
+                )),
+                _ => Value::Number(f64::from(mixed) / 7.0),
+            }),
+            formula: None,
+            format: None,
+        }
+    };
+    Operation::SetCells(SetCells { sheet, cells: (0..200).map(edit).collect() })
+        .validated()
+        .unwrap()
+}
