@@ -97,7 +97,7 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     // Nothing is broadened, replaced or lost: nobody is asked.
     let changed = account.deploy(&[]);
     assert!(changed.code == 0 && changed.stderr.contains(MEMORY), "{changed:?}");
-    assert!(changed.stderr.contains("Smoke test: 10 checks passed"), "{changed:?}");
+    assert!(changed.stderr.contains("Smoke test: 13 checks passed"), "{changed:?}");
     let same = account.synth(&["diff"]);
     assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
 
@@ -168,7 +168,7 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     assert!(planned.stderr.contains("EntryTable (AWS::DynamoDB::Table) is added"), "{planned:?}");
     let applied = apply();
     assert_eq!(applied.code, 0, "{applied:?}");
-    assert!(applied.stderr.contains("Smoke test: 10 checks passed"), "{applied:?}");
+    assert!(applied.stderr.contains("Smoke test: 13 checks passed"), "{applied:?}");
     let again = apply();
     assert!(again.code == 1 && again.stderr.contains("the stack was changed since"), "{again:?}");
     assert_eq!(plan(&[]).code, 0, "nothing to change");

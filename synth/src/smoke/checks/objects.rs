@@ -7,7 +7,7 @@ use cellar_core::api::{CompleteRequest, EntryKind, ProblemKind, UploadRequest, h
 use cellar_core::cell::Value;
 use cellar_core::entry::encode_external_body;
 use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_TEXT_BYTES, SNAPSHOT_BYTES};
+use cellar_core::limits::SNAPSHOT_BYTES;
 use cellar_core::operation::Operation;
 use cellar_core::operation::{ClearRange, SheetId, Spans};
 use cellar_core::position::Position;
@@ -26,9 +26,11 @@ const SNAPSHOT_POLL: Duration = Duration::from_millis(250);
 /// The columns of what is large.
 const EXTERNAL_COLUMN: u32 = 1;
 const SNAPSHOT_COLUMN: u32 = 2;
+/// Cells by which a snapshot becomes due.
+const SNAPSHOT_CELLS: usize = 6;
 /// All that the smoke test ever sets.
 const USED_ROWS: u32 = 16;
-const USED_COLUMNS: u32 = 3;
+const USED_COLUMNS: u32 = 4;
 
 /// An entry whose body is an object in the bucket, uploaded with a presigned request, is read back.
 pub(super) async fn large_entry(client: &Client, id: LogId) -> Checked {
@@ -54,13 +56,13 @@ pub(super) async fn large_entry(client: &Client, id: LogId) -> Checked {
 /// So much is appended that a snapshot is due; the stream, the queue and the worker have to make it,
 /// and the spreadsheet loads from it.
 pub(super) async fn snapshot(client: &Client, id: LogId) -> Checked {
-    let text = {
-        let word = Uuid::new_v4().to_string();
-        word.repeat(MAX_TEXT_BYTES / word.len().max(1))
-    };
+    let word = Uuid::new_v4().to_string();
     let bytes = usize::try_from(SNAPSHOT_BYTES).unwrap_or(usize::MAX);
-    let texts = bytes.div_ceil(text.len().max(1));
-    let position = edit(client, id, set(SNAPSHOT_COLUMN, &vec![text.clone(); texts])).await?;
+    let text = word.repeat(bytes / (SNAPSHOT_CELLS * word.len()).max(1) + 1);
+    // One mutation may not be so large.
+    let half = vec![text.clone(); SNAPSHOT_CELLS / 2];
+    edit(client, id, set(SNAPSHOT_COLUMN, &half)).await?;
+    let position = edit(client, id, set(SNAPSHOT_COLUMN + 1, &half)).await?;
     let Some(due) = snapshot_entry(client, id, position).await? else {
         let why = "the configuration makes snapshots later than that, or none";
         return Ok(Outcome::Skipped(why.to_owned()));
@@ -84,8 +86,8 @@ pub(super) async fn snapshot(client: &Client, id: LogId) -> Checked {
     if loaded.root.is_none() || loaded.root_url.is_none() {
         return Ok(Outcome::Failed("a load does not name the snapshot's root".to_owned()));
     }
-    let there = value_at(client, id, "C1", None, due).await?;
-    Ok(expect("C1", &Value::Text(text), &there))
+    let there = value_at(client, id, "D1", None, due).await?;
+    Ok(expect("D1", &Value::Text(text), &there))
 }
 
 /// The Snapshot entry behind a position, if there is one.
@@ -113,7 +115,7 @@ pub(super) async fn clean_up(client: &Client, id: LogId) -> Checked {
     let (rows, columns) = (Spans::one(0, USED_ROWS), Spans::one(0, USED_COLUMNS));
     let clear = ClearRange { sheet: SheetId::FIRST, rows, columns };
     let position = edit(client, id, Operation::ClearRange(clear)).await?;
-    for cell in ["A1", "B1", "C1"] {
+    for cell in ["A1", "B1", "C1", "D1"] {
         let there = value_at(client, id, cell, None, position).await?;
         if there != Value::default() {
             return Ok(expect(cell, &Value::default(), &there));
