@@ -1,7 +1,7 @@
 //! Findings of template checkers that do not apply to Cellar, with the reasons that the template
 //! carries (design `5-quality.md` §5).
 
-use crate::constructs::{Bucket, Function, FunctionUrl, LogGroup, Queue, Rule, Table};
+use crate::constructs::{Bucket, Function, FunctionUrl, LogGroup, Queue, Rule, Table, Topic};
 use crate::stack::{Handle, Stack};
 
 /// A key of one's own has a monthly price, and an idle stack costs nothing.
@@ -122,5 +122,15 @@ pub(super) fn for_api_url(stack: &mut Stack, url: &Handle<FunctionUrl>) {
         Rule::checkov("CKV_AWS_258"),
         "The function verifies a signed token with each request; IAM does not know the users of \
          spreadsheets.",
+    );
+}
+
+/// The topic of alarms: no key of one's own.
+pub(super) fn for_topic(stack: &mut Stack, topic: &Handle<Topic>) {
+    stack.suppress(
+        topic,
+        Rule::checkov("CKV_AWS_26"),
+        "The key that SNS manages refuses CloudWatch, so that no alarm would arrive; a key of one's \
+         own costs money every month. Messages name alarms and hold none of the customers' data.",
     );
 }
