@@ -38,4 +38,5 @@ mod roll;
 mod snapshot_reads;
 mod snapshots;
 mod tables_access;
+mod template_linters;
 mod writers;

@@ -17,6 +17,9 @@ const JOB_AGE_S_MAX: u32 = 6 * 60 * 60;
 /// 5 times, so that one fault is more than this, and a writer that lost races for a moment is not.
 const FAILURES_MAX: u32 = 4;
 
+/// What each alarm's description ends with: it is all that a message about it says.
+pub const SEE_RUNBOOK: &str = " `synth runbook` says what to do.";
+
 /// What is watched.
 pub(super) struct Parts<'a> {
     pub(super) api: &'a Handle<Function>,
@@ -34,7 +37,7 @@ pub(super) fn add(
     let told = told(stack, config)?;
     let alarms = of_api(config, parts).into_iter().chain(of_relay(parts.events));
     for (id, description, alarm) in alarms.chain(of_snapshots(parts)) {
-        let description = format!("{description} `synth runbook` says what to do.");
+        let description = format!("{description}{SEE_RUNBOOK}");
         let Watch { metric, watched, above, periods } = alarm;
         let alarm = Alarm::new(&description, metric, watched, above, periods).tell(&told);
         stack.add(&format!("{id}Alarm"), alarm)?;
@@ -48,9 +51,7 @@ fn told(stack: &mut Stack, config: &Config) -> Result<Vec<Expression>, Synthesis
     if let Some(email) = &config.alarms.email {
         let key = config.encryption.key();
         let topic = stack.add("AlarmTopic", Topic::to_email(email).encrypted_with(key))?;
-        if key.is_none() {
-            suppressions::for_topic(stack, &topic);
-        }
+        suppressions::for_topic(stack, &topic, key.is_some());
         told.push(topic.arn());
     }
     told.extend(config.alarms.topic_arn.iter().map(|arn| arn.as_str().into()));

@@ -80,9 +80,7 @@ fn queue(
     let key = config.encryption.key();
     let queue = stack.add(id, queue.encrypted_with(key))?;
     stack.add(&format!("{id}Policy"), QueuePolicy::tls_only(&queue))?;
-    if key.is_none() {
-        suppressions::for_queue(stack, &queue);
-    }
+    suppressions::for_queue(stack, &queue, key.is_some());
     Ok(queue)
 }
 

@@ -14,8 +14,6 @@ pub(super) fn log_group(
     let key = config.encryption.key();
     let logs = LogGroup::new(config.log_retention_days).encrypted_with(key);
     let logs = stack.add(id, logs)?;
-    if key.is_none() {
-        suppressions::for_log_group(stack, &logs);
-    }
+    suppressions::for_log_group(stack, &logs, key.is_some());
     Ok(logs)
 }

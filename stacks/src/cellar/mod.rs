@@ -11,6 +11,7 @@ mod snapshots;
 mod storage;
 mod suppressions;
 
+pub use alarms::SEE_RUNBOOK;
 use serde_json::Value;
 use thiserror::Error;
 

@@ -101,6 +101,7 @@ impl ResourceType {
         match self {
             Self::Alarm
             | Self::Bucket
+            | Self::Dashboard
             | Self::EventSourceMapping
             | Self::Function
             | Self::LogGroup
@@ -108,11 +109,7 @@ impl ResourceType {
             | Self::Role
             | Self::Table
             | Self::Topic => true,
-            Self::BucketPolicy
-            | Self::Dashboard
-            | Self::FunctionUrl
-            | Self::Permission
-            | Self::QueuePolicy => false,
+            Self::BucketPolicy | Self::FunctionUrl | Self::Permission | Self::QueuePolicy => false,
         }
     }
 

@@ -13,8 +13,8 @@ use crate::commands;
 use crate::error::SynthError;
 pub(crate) use args::{
     ArchitectureArgument, ArchiveArguments, BundleArguments, DeployArguments, DestroyArguments,
-    Format, InitArguments, LocalCloudArguments, MintArguments, ReprocessArguments, SmokeArguments,
-    TemplateArguments, TokenArguments, TokenCommand,
+    Format, InitArguments, LocalCloudArguments, MintArguments, ReprocessArguments,
+    RunbookArguments, SmokeArguments, TemplateArguments, TokenArguments, TokenCommand,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
@@ -73,6 +73,7 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<(), SynthE
         match arguments.command {
             Command::Init(arguments) => commands::init::run(config, &arguments, output),
             Command::Template(arguments) => commands::template::run(config, &arguments, output),
+            Command::Runbook(arguments) => commands::runbook::run(config, &arguments, output),
             Command::Bundle(arguments) => commands::bundle::run(config, &arguments, output),
             Command::Deploy(arguments) => {
                 commands::deploy::run(config, &arguments, output, ports).await
