@@ -8,14 +8,18 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "rules/encryption.rs"]
+mod encryption;
 #[path = "rules/events.rs"]
 mod events;
+#[path = "rules/operation.rs"]
+mod operation;
 #[path = "rules/roles.rs"]
 mod roles;
 
 use cellar_core::environment;
 use cellar_core::upkeep::UpkeepPolicy;
-use cellar_stacks::config::TokenKey;
+use cellar_stacks::config::{Encryption, TokenKey};
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Architecture, Config, Lookup, Template, cellar_stack};
 use serde_json::{Value, json};
@@ -25,6 +29,22 @@ const ENVIRONMENT_BYTES_MAX: usize = 4096;
 
 fn template_of(config: &Config) -> Template {
     cellar_stack(config, Architecture::X86_64).unwrap()
+}
+
+/// A key of the customer's own.
+const KEY: &str = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
+
+fn with_key() -> Config {
+    Config { encryption: Encryption { kms_key_arn: Some(KEY.to_owned()) }, ..Config::default() }
+}
+
+/// Everything that adds something to the stack.
+fn with_everything() -> Config {
+    let mut config = Config { dashboard: true, ..with_key() };
+    config.cors_origins = with_origins().cors_origins;
+    config.alarms.email = Some("operators@example.com".to_owned());
+    config.tags = [("team".to_owned(), "books".to_owned())].into();
+    config
 }
 
 fn with_origins() -> Config {
@@ -65,7 +85,9 @@ fn allowed(template: &Template) -> Vec<(&str, &Value)> {
 
 #[test]
 fn an_idle_stack_costs_nothing_but_storage() {
-    for config in [Config::default(), with_origins()] {
+    let mut told = with_origins();
+    told.alarms.email = Some("operators@example.com".to_owned());
+    for config in [Config::default(), with_origins(), told] {
         let template = template_of(&config);
         // Each of these has no price while nobody uses it: the first ten alarms are free, and so
         // are the requests with which Lambda asks one queue for messages.
@@ -80,6 +102,7 @@ fn an_idle_stack_costs_nothing_but_storage() {
             "AWS::Logs::LogGroup",
             "AWS::S3::Bucket",
             "AWS::S3::BucketPolicy",
+            "AWS::SNS::Topic",
             "AWS::SQS::Queue",
             "AWS::SQS::QueuePolicy",
         ];
@@ -93,6 +116,8 @@ fn an_idle_stack_costs_nothing_but_storage() {
             "KMSMasterKeyID",
             "KMSMasterKeyId",
             "KmsKeyArn",
+            "KmsKeyId",
+            "KmsMasterKeyId",
             "ProvisionedConcurrencyConfig",
             "ProvisionedPollerConfig",
             "ProvisionedThroughput",
@@ -110,15 +135,17 @@ fn an_idle_stack_costs_nothing_but_storage() {
 
 #[test]
 fn no_resource_has_a_fixed_physical_name() {
-    let template = template_of(&with_origins());
+    let template = template_of(&with_everything());
     let names = [
         "AlarmName",
         "BucketName",
+        "DashboardName",
         "LogGroupName",
         "ManagedPolicyName",
         "QueueName",
         "RoleName",
         "TableName",
+        "TopicName",
     ];
     for (id, resource) in template.resources() {
         for name in names {
@@ -153,6 +180,29 @@ fn data_survives_the_stack() {
         let resource = template.resource(id).unwrap();
         assert_eq!(resource.deletion_policy.as_deref(), Some("Retain"), "{id}");
         assert_eq!(resource.update_replace_policy.as_deref(), Some("Retain"), "{id}");
+    }
+    // What holds something that may go says so, too.
+    for resource_type in ["AWS::SQS::Queue", "AWS::Logs::LogGroup"] {
+        for (id, resource) in resources_of(&template, resource_type) {
+            assert_eq!(resource.deletion_policy.as_deref(), Some("Delete"), "{id}");
+            assert_eq!(resource.update_replace_policy.as_deref(), Some("Delete"), "{id}");
+        }
+    }
+}
+
+#[test]
+fn the_bucket_is_private() {
+    for config in [Config::default(), with_everything()] {
+        let template = template_of(&config);
+        let bucket = &template.resource("Bucket").unwrap().properties;
+        let blocked = &bucket["PublicAccessBlockConfiguration"];
+        let kinds =
+            ["BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"];
+        for kind in kinds {
+            assert_eq!(blocked[kind], true, "{kind}");
+        }
+        let owner = &bucket["OwnershipControls"]["Rules"][0]["ObjectOwnership"];
+        assert_eq!(owner, "BucketOwnerEnforced");
     }
 }
 
@@ -218,7 +268,7 @@ fn keys_are_listed_only_below_the_prefixes_that_a_role_reads() {
 
 #[test]
 fn wildcards_are_only_where_a_service_knows_nothing_narrower() {
-    let template = template_of(&with_origins());
+    let template = template_of(&with_everything());
     for (id, statement) in allowed(&template) {
         for action in statement["Action"].as_array().unwrap() {
             assert!(!action.as_str().unwrap().contains('*'), "{id}: {action}");

@@ -64,6 +64,13 @@ fn full_config() -> Config {
             public_key: "A".repeat(43),
         })
         .collect();
+    config.encryption.kms_key_arn = Some(
+        "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef".to_owned(),
+    );
+    config.alarms.email = Some("operators@example.com".to_owned());
+    config.alarms.topic_arn = Some("arn:aws:sns:eu-central-1:123456789012:operators".to_owned());
+    config.dashboard = true;
+    config.tags = [("team".to_owned(), "books".to_owned())].into();
     config.cors_origins = (0..32).map(|number| format!("https://a{number}.example")).collect();
     config
 }

@@ -386,6 +386,18 @@ pub(crate) enum SynthError {
         /// What there is.
         help: &'static str,
     },
+    /// A file that should name the resources of a stack.
+    #[error("{} does not name the resources of a stack: {why}", path.display())]
+    #[diagnostic(
+        code(synth::resources),
+        help("write it with `aws cloudformation describe-stack-resources --stack-name NAME`")
+    )]
+    Resources {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A template for people that does not render.
     #[error("the text could not be rendered: {0}")]
     #[diagnostic(code(synth::text))]

@@ -71,6 +71,9 @@ impl Account {
 #[ignore = "installs an emulator"]
 async fn a_stack_is_deployed_used_changed_and_destroyed() {
     let account = Account::new().await;
+    let options =
+        "dashboard: true\nalarms:\n  email: operators@example.com\ntags:\n  team: books\n";
+    fs::write(account.project.path("cellar.yaml"), options).unwrap();
     // Nobody said yes: nothing is there.
     let refused = account.deploy(&[]);
     assert!(refused.code == 1 && refused.stderr.contains("was not confirmed"), "{refused:?}");
@@ -84,6 +87,10 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     assert!(summary["stack_id"].as_str().unwrap().contains(":stack/cellar/"), "{summary}");
     let table = r#""logical_id":"EntryTable","resource_type":"AWS::DynamoDB::Table","status":"CREATE_COMPLETE""#;
     assert!(deployed.stderr.contains(table), "{deployed:?}");
+    for made in ["AWS::CloudWatch::Dashboard", "AWS::SNS::Topic"] {
+        let made = format!(r#""resource_type":"{made}","status":"CREATE_COMPLETE""#);
+        assert!(deployed.stderr.contains(&made), "{deployed:?}");
+    }
 
     account.write_and_read_back();
     let again = account.deploy(&[]);

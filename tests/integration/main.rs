@@ -40,4 +40,5 @@ mod roll;
 mod snapshot_reads;
 mod snapshots;
 mod tables_access;
+mod template_linters;
 mod writers;

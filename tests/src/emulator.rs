@@ -6,11 +6,13 @@
 
 use std::fs::{self, File};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::python;
 
 const PACKAGE: &str = "ministack==1.5.33";
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -28,7 +30,7 @@ pub struct Emulator {
 impl Emulator {
     /// Starts an empty one on a free port. It is installed into `folder`, the first time.
     pub async fn start(folder: &Path) -> Self {
-        let python = install(folder);
+        let python = python::with_package(folder, PACKAGE);
         let data = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = File::create(data.path().join("log")).unwrap();
@@ -84,30 +86,4 @@ impl Drop for Emulator {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// The Python of a private environment that has the package.
-fn install(folder: &Path) -> PathBuf {
-    let environment = folder.join(PACKAGE.replace("==", "-"));
-    fs::create_dir_all(folder).unwrap();
-    // Several tests, and several runs of them, may want it at once.
-    let lock = File::create(environment.with_extension("lock")).unwrap();
-    lock.lock().unwrap();
-    let python = environment.join("bin/python");
-    let installed = environment.join("installed");
-    if !installed.exists() {
-        let _ = fs::remove_dir_all(&environment);
-        run(Command::new("python3").args(["-m", "venv"]).arg(&environment));
-        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PACKAGE];
-        run(Command::new(&python).args(pip));
-        fs::write(&installed, PACKAGE).unwrap();
-    }
-    python
-}
-
-fn run(command: &mut Command) {
-    let output = command.stdin(Stdio::null()).output();
-    let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {errors}");
 }

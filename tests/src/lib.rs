@@ -18,4 +18,5 @@ pub mod emulator;
 pub mod fast_clock;
 pub mod old_logs;
 pub mod proxy;
+pub mod python;
 pub mod urls;

@@ -1,99 +1,135 @@
-//! The alarms: few, because the eleventh costs money every month (design `5-quality.md` §5).
+//! The alarms: ten, because the eleventh of an account costs money every month (design
+//! `5-quality.md` §5). What each means and what to do, `templates/runbook/` says.
 
 use super::events::Events;
-use crate::constructs::{Alarm, Function, Metric};
+use super::storage::Storage;
+use super::suppressions;
+use crate::config::Config;
+use crate::constructs::{Alarm, Function, Metric, Topic, Watched};
+use crate::expression::Expression;
 use crate::stack::{Handle, Stack, SynthesisError};
 
 /// Records are relayed within seconds; after this many milliseconds something stands still.
 const ITERATOR_AGE_MS_MAX: u32 = 10 * 60 * 1_000;
 /// A job may wait for earlier snapshots of its log; after this many seconds they do not get done.
 const JOB_AGE_S_MAX: u32 = 6 * 60 * 60;
+/// Requests that fail within a period without an alarm: a client repeats a request that fails up to
+/// 5 times, so that one fault is more than this, and a writer that lost races for a moment is not.
+const FAILURES_MAX: u32 = 4;
 
-/// Adds all of them.
+/// What each alarm's description ends with: it is all that a message about it says.
+pub const SEE_RUNBOOK: &str = " `synth runbook` says what to do.";
+
+/// What is watched.
+pub(super) struct Parts<'a> {
+    pub(super) api: &'a Handle<Function>,
+    pub(super) snapshot: &'a Handle<Function>,
+    pub(super) storage: &'a Storage,
+    pub(super) events: &'a Events,
+}
+
+/// Adds all of them, and whom they tell.
 pub(super) fn add(
     stack: &mut Stack,
-    api: &Handle<Function>,
-    snapshot: &Handle<Function>,
-    events: &Events,
+    config: &Config,
+    parts: &Parts<'_>,
 ) -> Result<(), SynthesisError> {
-    let functions = of_functions(api, &events.relay, snapshot);
-    for (id, alarm) in functions.into_iter().chain(of_queues(events)) {
+    let told = told(stack, config)?;
+    let alarms = of_api(config, parts).into_iter().chain(of_relay(parts.events));
+    for (id, description, alarm) in alarms.chain(of_snapshots(parts)) {
+        let description = format!("{description}{SEE_RUNBOOK}");
+        let Watch { metric, watched, above, periods } = alarm;
+        let alarm = Alarm::new(&description, metric, watched, above, periods).tell(&told);
         stack.add(&format!("{id}Alarm"), alarm)?;
     }
     Ok(())
 }
 
-type Named = (&'static str, Alarm);
+/// The topics of the configuration: one of ours for an address, and the customer's own.
+fn told(stack: &mut Stack, config: &Config) -> Result<Vec<Expression>, SynthesisError> {
+    let mut told: Vec<Expression> = Vec::new();
+    if let Some(email) = &config.alarms.email {
+        let key = config.encryption.key();
+        let topic = stack.add("AlarmTopic", Topic::to_email(email).encrypted_with(key))?;
+        suppressions::for_topic(stack, &topic, key.is_some());
+        told.push(topic.arn());
+    }
+    told.extend(config.alarms.topic_arn.iter().map(|arn| arn.as_str().into()));
+    Ok(told)
+}
 
-fn of_functions(
-    api: &Handle<Function>,
-    relay: &Handle<Function>,
-    snapshot: &Handle<Function>,
-) -> Vec<Named> {
+/// The metric, and from when on it is too much.
+struct Watch {
+    metric: Metric,
+    watched: Watched,
+    above: u32,
+    periods: u32,
+}
+
+/// Name, meaning, and what is watched.
+type Named = (&'static str, &'static str, Watch);
+
+fn watch(metric: Metric, watched: Watched, above: u32, periods: u32) -> Watch {
+    Watch { metric, watched, above, periods }
+}
+
+fn of_api(config: &Config, parts: &Parts<'_>) -> Vec<Named> {
+    let api = || Watched::function(parts.api);
+    let entries = Watched::table(&parts.storage.entries);
+    let (requests, units) =
+        (config.alarms.requests_per_5_minutes, config.alarms.write_units_per_5_minutes);
     vec![
-        ("ApiErrors", Alarm::on_function("Requests fail.", Metric::Errors, api, 0, 1)),
-        ("ApiThrottles", Alarm::on_function("Requests are refused.", Metric::Throttles, api, 0, 3)),
-        ("RelayErrors", Alarm::on_function("The relay fails.", Metric::Errors, relay, 0, 1)),
+        ("ApiErrors", "Requests fail.", watch(Metric::UrlFailures, api(), FAILURES_MAX, 1)),
+        ("ApiThrottles", "Requests are refused.", watch(Metric::Throttles, api(), 0, 3)),
         (
-            "RelayThrottles",
-            Alarm::on_function("The relay is not called.", Metric::Throttles, relay, 0, 3),
+            "ApiRequests",
+            "More requests than expected: they cost money.",
+            watch(Metric::UrlRequests, api(), requests, 1),
         ),
         (
-            "RelayIteratorAge",
-            Alarm::on_function(
-                "The relay lags: snapshots and uploads wait.",
-                Metric::IteratorAge,
-                relay,
-                ITERATOR_AGE_MS_MAX,
-                1,
-            ),
-        ),
-        ("SnapshotErrors", Alarm::on_function("Snapshots fail.", Metric::Errors, snapshot, 0, 1)),
-        (
-            "SnapshotThrottles",
-            Alarm::on_function(
-                "The worker on snapshots is not called.",
-                Metric::Throttles,
-                snapshot,
-                0,
-                3,
-            ),
+            "EntryWriteUnits",
+            "More is written than expected: it costs money.",
+            watch(Metric::WriteUnits, entries, units, 1),
         ),
     ]
 }
 
-fn of_queues(events: &Events) -> Vec<Named> {
-    let Events { relay_dead_letters, snapshots, snapshot_dead_letters, .. } = events;
+/// Whatever keeps the relay from its records, throttling included, shows in their age.
+fn of_relay(events: &Events) -> Vec<Named> {
+    let relay = || Watched::function(&events.relay);
     vec![
+        ("RelayErrors", "The relay fails.", watch(Metric::Errors, relay(), 0, 1)),
+        (
+            "RelayIteratorAge",
+            "The relay lags: snapshots and uploads wait.",
+            watch(Metric::IteratorAge, relay(), ITERATOR_AGE_MS_MAX, 1),
+        ),
         (
             "RelayDeadLetterCount",
-            Alarm::on_queue(
-                "Entries were not relayed: read the letters, mend the cause, reprocess.",
-                Metric::Messages,
-                relay_dead_letters,
-                0,
-                1,
-            ),
+            "Entries were not relayed.",
+            watch(Metric::Messages, Watched::queue(&events.relay_dead_letters), 0, 1),
+        ),
+    ]
+}
+
+/// Whatever keeps the worker from its jobs, throttling included, shows in their age.
+fn of_snapshots(parts: &Parts<'_>) -> Vec<Named> {
+    let Events { snapshots, snapshot_dead_letters, .. } = parts.events;
+    vec![
+        (
+            "SnapshotErrors",
+            "Snapshots fail.",
+            watch(Metric::Errors, Watched::function(parts.snapshot), 0, 1),
         ),
         (
             "SnapshotQueueAge",
-            Alarm::on_queue(
-                "Snapshots are not made.",
-                Metric::OldestMessage,
-                snapshots,
-                JOB_AGE_S_MAX,
-                1,
-            ),
+            "Snapshots are not made.",
+            watch(Metric::OldestMessage, Watched::queue(snapshots), JOB_AGE_S_MAX, 1),
         ),
         (
             "SnapshotDeadLetterCount",
-            Alarm::on_queue(
-                "Snapshots were given up: read the letters, mend the cause, reprocess.",
-                Metric::Messages,
-                snapshot_dead_letters,
-                0,
-                1,
-            ),
+            "Snapshots were given up.",
+            watch(Metric::Messages, Watched::queue(snapshot_dead_letters), 0, 1),
         ),
     ]
 }

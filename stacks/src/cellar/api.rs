@@ -3,6 +3,8 @@
 use cellar_core::environment;
 use cellar_core::schema::{ARCHIVE_PREFIX, CHUNKS_PATTERN, SHEETS_PREFIX, UPLOADS_PREFIX};
 
+use super::functions;
+use super::key::{self, KeyUse};
 use super::permissions::{self, below, like};
 use super::storage::{CORS_MAX_AGE_S, Storage};
 use super::{suppressions, token_keys};
@@ -30,8 +32,8 @@ pub(super) fn add(
     storage: &Storage,
     code: &FunctionCode,
 ) -> Result<Api, SynthesisError> {
-    let logs = stack.add("ApiLogGroup", LogGroup::new(config.log_retention_days))?;
-    let role = stack.add("ApiRole", role(storage, &logs))?;
+    let logs = functions::log_group(stack, "ApiLogGroup", config)?;
+    let role = stack.add("ApiRole", role(config, storage, &logs))?;
     let function = Function::new("Serves the API.", architecture, code.clone(), &role, &logs)
         .memory_mb(config.api.memory_mb)
         .timeout_s(config.api.timeout_s)
@@ -54,7 +56,6 @@ pub(super) fn add(
     let url = stack.add("ApiUrl", url(config, &function))?;
     stack.add("ApiUrlPermission", Permission::public_url(&function))?;
     stack.add("ApiInvokePermission", Permission::invocation_through_url(&function))?;
-    suppressions::for_log_group(stack, &logs);
     suppressions::for_api_function(stack, &function);
     suppressions::for_api_url(stack, &url);
     Ok(Api { function, url })
@@ -68,7 +69,7 @@ fn request_timeout_ms(config: &Config) -> u32 {
 /// What the API does today, and no more: no update or delete in the tables, and in the bucket only
 /// large entries and chunks of imports; it reads archived segments and snapshots (design `2-log.md`
 /// §4, §6, `3-snapshots.md` §8).
-fn role(storage: &Storage, logs: &Handle<LogGroup>) -> Role {
+fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     // PutItem is also what a transaction of puts needs.
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
     let entries = Statement::allow("EntryTable", actions, [storage.entries.arn()]);
@@ -98,11 +99,12 @@ fn role(storage: &Storage, logs: &Handle<LogGroup>) -> Role {
         Statement::allow("Sheets", ["s3:GetObject"], [below(&storage.bucket, SHEETS_PREFIX)]);
     let readable = [ARCHIVE_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
     let missing = permissions::tell_missing(&storage.bucket, &readable);
-    Role::assumed_by(Service::Lambda)
+    let role = Role::assumed_by(Service::Lambda)
         .policy("tables", [entries, segments])
         .policy("bucket", [uploads, archive, chunks, sheets, missing])
         .policy("logs", [permissions::own_logs(logs)])
-        .policy("traces", [permissions::traces()])
+        .policy("traces", [permissions::traces()]);
+    key::allow(role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
 
 fn url(config: &Config, function: &Handle<Function>) -> FunctionUrl {

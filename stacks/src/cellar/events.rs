@@ -8,6 +8,8 @@ use cellar_core::relay::INSERT;
 use cellar_core::schema::{EXTERNAL, TYPE, UPLOADS_PREFIX};
 use serde_json::{Value, json};
 
+use super::functions;
+use super::key::{self, KeyUse};
 use super::permissions::{self, below};
 use super::storage::Storage;
 use super::suppressions;
@@ -45,14 +47,15 @@ pub(super) fn add(
     storage: &Storage,
     code: &FunctionCode,
 ) -> Result<Events, SynthesisError> {
-    let snapshot_dead_letters = queue(stack, "SnapshotDeadLetters", Queue::new())?;
+    let snapshot_dead_letters = queue(stack, "SnapshotDeadLetters", config, Queue::new())?;
     let jobs = Queue::new()
         .visibility_s(6 * SNAPSHOT_TIMEOUT_S)
         .dead_letters(&snapshot_dead_letters, SNAPSHOT_RECEIVES);
-    let snapshots = queue(stack, "SnapshotQueue", jobs)?;
-    let relay_dead_letters = queue(stack, "RelayDeadLetters", Queue::new())?;
-    let logs = stack.add("RelayLogGroup", LogGroup::new(config.log_retention_days))?;
+    let snapshots = queue(stack, "SnapshotQueue", config, jobs)?;
+    let relay_dead_letters = queue(stack, "RelayDeadLetters", config, Queue::new())?;
+    let logs = functions::log_group(stack, "RelayLogGroup", config)?;
     let role = role(storage, &snapshots, &relay_dead_letters, &logs);
+    let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Queues]);
     let role = stack.add("RelayRole", role)?;
     let description = "Relays new entries to the jobs that follow.";
     let relay = Function::new(description, architecture, code.clone(), &role, &logs)
@@ -64,15 +67,20 @@ pub(super) fn add(
     let relay = stack.add("RelayFunction", relay)?;
     let source = source(storage, &relay, &relay_dead_letters);
     stack.add("RelaySource", source)?;
-    suppressions::for_log_group(stack, &logs);
     suppressions::for_relay_function(stack, &relay);
     Ok(Events { relay, relay_dead_letters, snapshots, snapshot_dead_letters })
 }
 
-fn queue(stack: &mut Stack, id: &str, queue: Queue) -> Result<Handle<Queue>, SynthesisError> {
-    let queue = stack.add(id, queue)?;
+fn queue(
+    stack: &mut Stack,
+    id: &str,
+    config: &Config,
+    queue: Queue,
+) -> Result<Handle<Queue>, SynthesisError> {
+    let key = config.encryption.key();
+    let queue = stack.add(id, queue.encrypted_with(key))?;
     stack.add(&format!("{id}Policy"), QueuePolicy::tls_only(&queue))?;
-    suppressions::for_queue(stack, &queue);
+    suppressions::for_queue(stack, &queue, key.is_some());
     Ok(queue)
 }
 

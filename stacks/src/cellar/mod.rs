@@ -2,12 +2,16 @@
 
 mod alarms;
 mod api;
+mod dashboard;
 mod events;
+mod functions;
+mod key;
 mod permissions;
 mod snapshots;
 mod storage;
 mod suppressions;
 
+pub use alarms::SEE_RUNBOOK;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -73,13 +77,23 @@ pub fn cellar_stack(
         return Err(CellarStackError::Config { problems });
     }
     let mut stack = Stack::new(DESCRIPTION);
+    stack.tag(&config.tags);
     let storage = storage::add(&mut stack, config)?;
     let code = artifact(&mut stack)?;
     let api = api::add(&mut stack, config, architecture, &storage, &code)?;
     let events = events::add(&mut stack, config, architecture, &storage, &code)?;
     let snapshots =
         snapshots::add(&mut stack, config, architecture, &storage, &events.snapshots, &code)?;
-    alarms::add(&mut stack, &api.function, &snapshots, &events)?;
+    let parts = alarms::Parts {
+        api: &api.function,
+        snapshot: &snapshots,
+        storage: &storage,
+        events: &events,
+    };
+    alarms::add(&mut stack, config, &parts)?;
+    if config.dashboard {
+        dashboard::add(&mut stack, &parts)?;
+    }
     for (name, description, value) in [
         (OUTPUT_API_URL, "URL of the API.", api.url.url()),
         (OUTPUT_ENTRY_TABLE, "Name of the Entry table.", storage.entries.name()),

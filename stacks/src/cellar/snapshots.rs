@@ -6,6 +6,8 @@ use cellar_core::schema::{
 };
 use serde_json::json;
 
+use super::functions;
+use super::key::{self, KeyUse};
 use super::permissions::{self, below};
 use super::storage::Storage;
 use super::suppressions;
@@ -28,8 +30,10 @@ pub(super) fn add(
     jobs: &Handle<Queue>,
     code: &FunctionCode,
 ) -> Result<Handle<Function>, SynthesisError> {
-    let logs = stack.add("SnapshotLogGroup", LogGroup::new(config.log_retention_days))?;
-    let role = stack.add("SnapshotRole", role(storage, jobs, &logs))?;
+    let logs = functions::log_group(stack, "SnapshotLogGroup", config)?;
+    let uses = [KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
+    let role = key::allow(role(storage, jobs, &logs), config, &uses);
+    let role = stack.add("SnapshotRole", role)?;
     let description = "Makes snapshots of spreadsheets.";
     let function = Function::new(description, architecture, code.clone(), &role, &logs)
         .memory_mb(config.snapshots.memory_mb)
@@ -42,7 +46,6 @@ pub(super) fn add(
         .environment(environment::SNAPSHOT_QUEUE, jobs.url());
     let function = stack.add("SnapshotFunction", function)?;
     stack.add("SnapshotSource", QueueSource::new(jobs, &function, CONCURRENCY_MAX))?;
-    suppressions::for_log_group(stack, &logs);
     suppressions::for_snapshot_function(stack, &function);
     Ok(function)
 }

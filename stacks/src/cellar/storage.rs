@@ -40,8 +40,10 @@ pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, Synthes
     let pending_snapshots = stack.add("PendingSnapshotTable", table(config))?;
     let bucket = stack.add("Bucket", bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
-    for table in [&entries, &segments, &pending_snapshots] {
-        suppressions::for_table(stack, table);
+    if config.encryption.key().is_none() {
+        for table in [&entries, &segments, &pending_snapshots] {
+            suppressions::for_table(stack, table);
+        }
     }
     suppressions::for_bucket(stack, &bucket);
     Ok(Storage { entries, segments, pending_snapshots, bucket })
@@ -54,10 +56,12 @@ fn table(config: &Config) -> Table {
         .attribute(schema::PARTITION_KEY, AttributeType::Binary)
         .attribute(schema::SORT_KEY, AttributeType::Number)
         .deletion_protection(config.deletion_protection)
+        .encrypted_with(config.encryption.key())
 }
 
 fn bucket(config: &Config) -> Bucket {
     let bucket = Bucket::new()
+        .encrypted_with(config.encryption.key())
         .lifecycle_rule(LifecycleRule::ExpireTagged {
             id: "expire-pending-uploads".to_owned(),
             key: schema::STATE_TAG.to_owned(),

@@ -1,7 +1,9 @@
 //! Findings of template checkers that do not apply to Cellar, with the reasons that the template
 //! carries (design `5-quality.md` §5).
 
-use crate::constructs::{Bucket, Function, FunctionUrl, LogGroup, Queue, Rule, Table};
+use crate::constructs::{
+    Bucket, Construct, Function, FunctionUrl, LogGroup, Queue, Rule, Table, Topic,
+};
 use crate::stack::{Handle, Stack};
 
 /// A key of one's own has a monthly price, and an idle stack costs nothing.
@@ -23,8 +25,21 @@ pub(super) fn for_bucket(stack: &mut Stack, bucket: &Handle<Bucket>) {
     );
 }
 
-/// A queue: no key of one's own.
-pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>) {
+/// The customer says which key it is, in their own account.
+fn for_customers_key<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
+    stack.suppress(
+        resource,
+        Rule::cloudformation_validate("W9013"),
+        "The ARN of the customer's key, from their own configuration: the key may be another \
+         account's, so that its id is not taken from where the stack is.",
+    );
+}
+
+/// A queue: no key of one's own, or the customer's.
+pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>, has_key: bool) {
+    if has_key {
+        return for_customers_key(stack, queue);
+    }
     stack.suppress(
         queue,
         Rule::checkov("CKV_AWS_27"),
@@ -33,8 +48,11 @@ pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>) {
     );
 }
 
-/// A log group: no key of one's own.
-pub(super) fn for_log_group(stack: &mut Stack, log_group: &Handle<LogGroup>) {
+/// A log group: no key of one's own, or the customer's.
+pub(super) fn for_log_group(stack: &mut Stack, log_group: &Handle<LogGroup>, has_key: bool) {
+    if has_key {
+        return for_customers_key(stack, log_group);
+    }
     stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_OWN_KEY);
 }
 
@@ -122,5 +140,18 @@ pub(super) fn for_api_url(stack: &mut Stack, url: &Handle<FunctionUrl>) {
         Rule::checkov("CKV_AWS_258"),
         "The function verifies a signed token with each request; IAM does not know the users of \
          spreadsheets.",
+    );
+}
+
+/// The topic of alarms: no key of one's own, or the customer's.
+pub(super) fn for_topic(stack: &mut Stack, topic: &Handle<Topic>, has_key: bool) {
+    if has_key {
+        return for_customers_key(stack, topic);
+    }
+    stack.suppress(
+        topic,
+        Rule::checkov("CKV_AWS_26"),
+        "The key that SNS manages refuses CloudWatch, so that no alarm would arrive; a key of one's \
+         own costs money every month. Messages name alarms and hold none of the customers' data.",
     );
 }

@@ -3,9 +3,9 @@
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, KEEP_SEGMENTS, LOG_RETENTION_DAYS,
     SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES, SNAPSHOT_MEMORY_MB,
-    SNAPSHOT_TIMEOUT_S,
+    SNAPSHOT_TIMEOUT_S, TAGS_MAX,
 };
-use super::{Config, Snapshots};
+use super::{Alarms, Config, Snapshots};
 
 impl Config {
     /// A commented `cellar.yaml` with every field at its default. It parses to
@@ -26,8 +26,8 @@ stack: {stack}
 # AWS region. Without it, the region of the AWS credentials in use.
 # region: eu-central-1
 
-# Processor of the functions: x86_64 or arm64. Without it, that of the machine that builds.
-# architecture: arm64
+# Processor of the functions: x86_64, arm64, or that of the machine that builds (host).
+architecture: host
 
 # Which tokens the API accepts.
 tokens:
@@ -67,6 +67,7 @@ keep_segments: {keep_segments}
 # Whether the tables refuse to be deleted, even by someone who may delete tables.
 deletion_protection: {deletion_protection}
 
+{operation}
 # The local cloud (deploy --local).
 local:
   # Port on 127.0.0.1.
@@ -86,9 +87,45 @@ local:
             archive_from = ARCHIVE_AFTER_DAYS.start(),
             archive_to = ARCHIVE_AFTER_DAYS.end(),
             keep_from = KEEP_SEGMENTS.start(),
+            operation = documented_operation(&Self::default()),
             port = local.port,
         )
     }
+}
+
+fn documented_operation(config: &Config) -> String {
+    let Alarms { requests_per_5_minutes, write_units_per_5_minutes, .. } = config.alarms;
+    format!(
+        r"# With which key data at rest is encrypted: without one of your own, with keys of AWS, which cost
+# nothing.
+encryption:
+  # A symmetric KMS key in the stack's region, by its ARN, for tables, bucket, queues, log groups and
+  # the topic of alarms. It costs $1 a month and its requests, also while nobody uses the stack. Its
+  # policy has to let this account use it, and logs.REGION.amazonaws.com and (with `alarms.email`)
+  # cloudwatch.amazonaws.com: `synth runbook` shows the statements.
+  # kms_key_arn: arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef
+
+# Who is told of alarms, and from when on use is too much. The stack has 10 alarms: the first 10 of
+# an account are free, each one more is $0.10 a month.
+alarms:
+  # An address that is written to, once its owner has confirmed the message that comes first.
+  # email: operators@example.com
+  # A topic of your own that is told, by its ARN.
+  # topic_arn: arn:aws:sns:eu-central-1:123456789012:operators
+  # Requests within 5 minutes above which an alarm goes off. 30000 are 100 a second, about $3 a day.
+  requests_per_5_minutes: {requests_per_5_minutes}
+  # Write units within 5 minutes above which an alarm goes off. 60000 are 200 a second, about $11 a day.
+  write_units_per_5_minutes: {write_units_per_5_minutes}
+
+# Whether the stack has a dashboard in CloudWatch. The first 3 of an account are free, each one more is
+# $3 a month, whether anybody looks at it or not.
+dashboard: {dashboard}
+
+# Tags of every resource that takes tags, such as `cost-center: '42'`: at most {TAGS_MAX}.
+tags: {{}}
+",
+        dashboard = config.dashboard,
+    )
 }
 
 fn documented_snapshots(snapshots: &Snapshots) -> String {
@@ -152,7 +189,7 @@ mod tests {
         let lines: Vec<&str> = example.lines().map(str::trim).collect();
         let mut wanted = Vec::new();
         keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
-        assert_eq!(wanted.len(), 25);
+        assert_eq!(wanted.len(), 34);
         for key in wanted {
             let at = lines
                 .iter()
@@ -167,9 +204,12 @@ mod tests {
         let example = Config::documented_yaml()
             .replace("# region:", "region:")
             .replace("# archive_after_days:", "archive_after_days:")
-            .replace("# architecture:", "architecture:");
+            .replace("# kms_key_arn:", "kms_key_arn:")
+            .replace("# email:", "email:")
+            .replace("# topic_arn:", "topic_arn:");
         let config = Config::parse(&example, "cellar.yaml").unwrap();
-        assert!(config.region.is_some() && config.architecture.is_some());
+        assert!(config.region.is_some() && config.encryption.kms_key_arn.is_some());
+        assert!(config.alarms.email.is_some() && config.alarms.topic_arn.is_some());
         assert!(config.archive_after_days.is_some());
     }
 }

@@ -6,8 +6,9 @@ use thiserror::Error;
 
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX,
-    KEEP_SEGMENTS, LOG_RETENTION_DAYS, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX,
-    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
+    EMAIL_CHARS_MAX, KEEP_SEGMENTS, LOG_RETENTION_DAYS, PER_5_MINUTES, PUBLIC_KEY_CHARS,
+    REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX,
+    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, TOPIC_NAME_CHARS_MAX,
 };
 use super::origin::OriginFault;
 use crate::suggest;
@@ -222,9 +223,86 @@ pub enum ConfigProblem {
         /// As written.
         value: u32,
     },
+    /// More than [`TAGS_MAX`] tags.
+    #[error("`tags` lists {count} tags: AWS accepts at most {TAGS_MAX} on a resource")]
+    TooManyTags {
+        /// How many there are.
+        count: usize,
+    },
+    /// A tag that not every service of the stack accepts.
+    #[error("`tags` has the key `{key}`: {fault}")]
+    Tag {
+        /// Its key, as written.
+        key: String,
+        /// What is wrong with it.
+        fault: TagFault,
+    },
+    /// `encryption.kms_key_arn` is not the ARN of a key.
+    #[error(
+        "`encryption.kms_key_arn` is `{value}`: use the ARN of a KMS key, such as arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef (permissions cannot name an alias)"
+    )]
+    KmsKeyArn {
+        /// As written.
+        value: String,
+    },
+    /// `alarms.topic_arn` is not the ARN of a standard topic.
+    #[error(
+        "`alarms.topic_arn` is `{value}`: use the ARN of a standard SNS topic, such as arn:aws:sns:eu-central-1:123456789012:operators (its name has at most {TOPIC_NAME_CHARS_MAX} letters, digits, - and _)"
+    )]
+    TopicArn {
+        /// As written.
+        value: String,
+    },
+    /// Something that has to be in the stack's region is in another.
+    #[error("`{field}` is in {region}, the stack in {wanted}: both have to be in one region")]
+    ArnRegion {
+        /// The field.
+        field: &'static str,
+        /// The region of the ARN.
+        region: String,
+        /// `region` of the configuration.
+        wanted: String,
+    },
+    /// `alarms.email` cannot be an address.
+    #[error(
+        "`alarms.email` is `{value}`: use one address such as operators@example.com, at most {EMAIL_CHARS_MAX} characters"
+    )]
+    Email {
+        /// As written.
+        value: String,
+    },
+    /// A number below `alarms` is out of range.
+    #[error("`alarms.{field}` is {value}: use {} to {}", PER_5_MINUTES.start(), PER_5_MINUTES.end())]
+    AlarmAbove {
+        /// The field.
+        field: &'static str,
+        /// As written.
+        value: u32,
+    },
     /// `local.port` is 0.
     #[error("`local.port` is 0: choose a port from 1 to 65535, so that the URL stays the same")]
     Port,
+}
+
+/// Why a tag is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum TagFault {
+    /// The key is empty, too long or has characters that a service refuses.
+    #[error(
+        "use 1 to {TAG_KEY_CHARS_MAX} letters, digits, spaces (not at the ends) and _ . : / = + - @"
+    )]
+    Key,
+    /// The key begins with `aws:`.
+    #[error("keys that begin with `aws:` belong to AWS; choose another one")]
+    Reserved,
+    /// Another key differs only in case.
+    #[error("another key differs only in case, which IAM refuses; remove one of them")]
+    Case,
+    /// The value is too long or has characters that a service refuses.
+    #[error(
+        "its value may have at most {TAG_VALUE_CHARS_MAX} letters, digits, spaces (not at the ends) and _ . : / = + - @"
+    )]
+    Value,
 }
 
 fn allowed_days() -> String {

@@ -48,5 +48,18 @@ pub const SNAPSHOT_MEMORY_MB: RangeInclusive<u32> = 256..=10_240;
 /// Seconds of a call of that function: at least two reserves for handing over, at most Lambda's 15
 /// minutes.
 pub const SNAPSHOT_TIMEOUT_S: RangeInclusive<u32> = 60..=900;
+/// Tags of a resource (AWS).
+pub const TAGS_MAX: usize = 50;
+/// Letters in the key of a tag (AWS).
+pub const TAG_KEY_CHARS_MAX: usize = 128;
+/// Letters in the value of a tag (AWS).
+pub const TAG_VALUE_CHARS_MAX: usize = 256;
+/// Letters in an e-mail address (RFC 5321).
+pub const EMAIL_CHARS_MAX: usize = 254;
+/// Letters in the name of a topic (SNS).
+pub const TOPIC_NAME_CHARS_MAX: usize = 256;
+/// What an alarm may be set to within its 5 minutes: from "any at all" to more than AWS lets one
+/// account do.
+pub const PER_5_MINUTES: RangeInclusive<u32> = 1..=1_000_000_000;
 /// Bytes of `cellar.yaml`: far above any real one, far below what would hurt.
 pub const CONFIG_BYTES_MAX: usize = 256 * 1024;

@@ -4,19 +4,29 @@
 //! not known are refused with the nearest known one, because a setting that is silently ignored
 //! is worse than none.
 
+mod alarms;
+mod architecture;
+mod arn;
 mod documented;
+mod encryption;
 mod error;
 pub mod limits;
 mod origin;
 mod parse;
 mod snapshots;
+mod tags;
 mod validate;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use limits::KEEP_SEGMENTS;
 
-pub use error::{ConfigError, ConfigProblem, SourcePosition, UnknownField};
+pub use alarms::Alarms;
+pub use architecture::Architecture;
+pub use encryption::Encryption;
+pub use error::{ConfigError, ConfigProblem, SourcePosition, TagFault, UnknownField};
 pub use origin::OriginFault;
 pub use snapshots::Snapshots;
 
@@ -28,7 +38,9 @@ pub struct Config {
     pub stack: String,
     /// AWS region; absent means the region of the AWS credentials in use.
     pub region: Option<String>,
-    /// Processor of the functions; absent means that of the machine that builds them.
+    /// Processor of the functions; absent, or `host` in the file, means that of the machine that
+    /// builds them.
+    #[serde(with = "architecture")]
     pub architecture: Option<Architecture>,
     /// Which tokens the API accepts.
     pub tokens: Tokens,
@@ -47,6 +59,15 @@ pub struct Config {
     pub keep_segments: u32,
     /// Whether the tables refuse to be deleted; default true.
     pub deletion_protection: bool,
+    /// With which key data at rest is encrypted.
+    pub encryption: Encryption,
+    /// Who is told of alarms, and from when on use is too much.
+    pub alarms: Alarms,
+    /// Whether the stack has a dashboard in CloudWatch; default false. The first three of an
+    /// account are free, each one more is $3 a month, whether anybody looks at it or not.
+    pub dashboard: bool,
+    /// Tags of every resource that takes tags; default none.
+    pub tags: BTreeMap<String, String>,
     /// Settings of the local cloud.
     pub local: Local,
 }
@@ -91,33 +112,6 @@ pub struct Local {
     pub port: u16,
 }
 
-/// Processor that a function runs on, by the name that Lambda uses for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Architecture {
-    /// Intel and AMD.
-    #[serde(rename = "x86_64")]
-    X86_64,
-    /// Graviton; cheaper for the same work.
-    #[serde(rename = "arm64")]
-    Arm64,
-}
-
-impl Architecture {
-    /// The name that Lambda's `Architectures` property and `cellar.yaml` use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::X86_64 => "x86_64",
-            Self::Arm64 => "arm64",
-        }
-    }
-}
-
-impl std::fmt::Display for Architecture {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -132,6 +126,10 @@ impl Default for Config {
             archive_after_days: None,
             keep_segments: *KEEP_SEGMENTS.start(),
             deletion_protection: true,
+            encryption: Encryption::default(),
+            alarms: Alarms::default(),
+            dashboard: false,
+            tags: BTreeMap::new(),
             local: Local::default(),
         }
     }
@@ -172,14 +170,5 @@ mod tests {
         assert_eq!(config.architecture_or(Architecture::Arm64), Architecture::Arm64);
         config.architecture = Some(Architecture::X86_64);
         assert_eq!(config.architecture_or(Architecture::Arm64), Architecture::X86_64);
-    }
-
-    #[test]
-    fn names_of_architectures_are_those_of_the_file() {
-        for architecture in [Architecture::X86_64, Architecture::Arm64] {
-            let text = format!("architecture: {architecture}\n");
-            let config = Config::parse(&text, "cellar.yaml").unwrap();
-            assert_eq!(config.architecture, Some(architecture));
-        }
     }
 }

@@ -80,12 +80,16 @@ mod tests {
     #[test]
     fn every_field_is_read() {
         let key = "A".repeat(43);
+        let kms = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
         let text = format!(
             "stack: books\nregion: eu-central-1\narchitecture: arm64\n\
              tokens:\n  issuer: me\n  audience: you\n  keys:\n    - {{id: k1, public_key: {key}}}\n\
              cors_origins: ['https://a.example']\napi: {{memory_mb: 256, timeout_s: 10}}\n\
              log_retention_days: 7\narchive_after_days: 90\nkeep_segments: 5\n\
-             deletion_protection: false\nlocal: {{port: 9000}}\n"
+             deletion_protection: false\n\
+             encryption: {{kms_key_arn: {kms}}}\n\
+             alarms: {{email: a@b.example, requests_per_5_minutes: 5}}\n\
+             dashboard: true\ntags: {{team: books}}\nlocal: {{port: 9000}}\n"
         );
         let config = Config::parse(&text, "cellar.yaml").unwrap();
         assert_eq!(config.stack, "books");
@@ -95,7 +99,11 @@ mod tests {
         assert_eq!(config.cors_origins, ["https://a.example"]);
         assert_eq!((config.log_retention_days, config.local.port), (7, 9000));
         assert_eq!((config.archive_after_days, config.keep_segments), (Some(90), 5));
-        assert!(!config.deletion_protection);
+        assert!(!config.deletion_protection && config.dashboard);
+        assert_eq!(config.encryption.key(), Some(kms));
+        assert_eq!(config.alarms.email.as_deref(), Some("a@b.example"));
+        assert_eq!(config.alarms.requests_per_5_minutes, 5);
+        assert_eq!(config.tags["team"], "books");
     }
 
     #[test]
@@ -104,7 +112,8 @@ mod tests {
             message("region: eu-west-1\n\nstak: x\n"),
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
              fields: stack, region, architecture, tokens, cors_origins, api, snapshots, \
-             log_retention_days, archive_after_days, keep_segments, deletion_protection, local"
+             log_retention_days, archive_after_days, keep_segments, deletion_protection, \
+             encryption, alarms, dashboard, tags, local"
         );
     }
 
@@ -136,7 +145,7 @@ mod tests {
             panic!("{error}");
         };
         assert_eq!(unknown.field, "a`, expected `b");
-        assert_eq!(unknown.known.len(), 12);
+        assert_eq!(unknown.known.len(), 16);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::limits::{
     TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
 use super::origin::{self, OriginFault};
-use super::{Config, TokenKey};
+use super::{Config, TokenKey, tags};
 
 impl Config {
     /// Everything that is out of bounds, in the order of the fields; empty if all is well.
@@ -48,6 +48,9 @@ impl Config {
         if !KEEP_SEGMENTS.contains(&self.keep_segments) {
             problems.push(ConfigProblem::KeepSegments { value: self.keep_segments });
         }
+        self.encryption.check(self.region.as_deref(), &mut problems);
+        self.alarms.check(self.region.as_deref(), &mut problems);
+        tags::check(&self.tags, &mut problems);
         if self.local.port == 0 {
             problems.push(ConfigProblem::Port);
         }

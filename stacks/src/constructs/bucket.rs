@@ -10,6 +10,7 @@ use super::{Construct, LifecycleRule, RemovalPolicy, ResourceType};
 pub struct Bucket {
     lifecycle: Vec<LifecycleRule>,
     cors: Option<BucketCors>,
+    key: Option<String>,
 }
 
 /// Which pages may use presigned URLs of a bucket, and how.
@@ -47,6 +48,27 @@ impl Bucket {
         self
     }
 
+    /// Encrypts it with a customer's key, by its ARN; without one, with a key of S3.
+    #[must_use]
+    pub fn encrypted_with(mut self, key: Option<&str>) -> Self {
+        self.key = key.map(str::to_owned);
+        self
+    }
+
+    /// With a key of the bucket's own in between, not every object is a call of KMS, which is billed.
+    fn encryption(&self) -> Value {
+        let rule = match &self.key {
+            Some(key) => json!({
+                "BucketKeyEnabled": true,
+                "ServerSideEncryptionByDefault": {
+                    "KMSMasterKeyID": key, "SSEAlgorithm": "aws:kms",
+                },
+            }),
+            None => json!({ "ServerSideEncryptionByDefault": { "SSEAlgorithm": "AES256" } }),
+        };
+        json!({ "ServerSideEncryptionConfiguration": [rule] })
+    }
+
     fn lifecycle_configuration(&self) -> Option<Value> {
         let rules: Vec<Value> = self.lifecycle.iter().map(Value::from).collect();
         (!rules.is_empty()).then(|| json!({ "Rules": rules }))
@@ -71,11 +93,6 @@ impl Construct for Bucket {
     const TYPE: ResourceType = ResourceType::Bucket;
 
     fn properties(self) -> Map<String, Value> {
-        let encryption = json!({
-            "ServerSideEncryptionConfiguration": [
-                { "ServerSideEncryptionByDefault": { "SSEAlgorithm": "AES256" } }
-            ]
-        });
         let no_public_access = json!({
             "BlockPublicAcls": true,
             "BlockPublicPolicy": true,
@@ -83,7 +100,7 @@ impl Construct for Bucket {
             "RestrictPublicBuckets": true,
         });
         Properties::new()
-            .set("BucketEncryption", encryption)
+            .set("BucketEncryption", self.encryption())
             .set_option("CorsConfiguration", self.cors.as_ref())
             .set_option("LifecycleConfiguration", self.lifecycle_configuration())
             .set(
@@ -95,8 +112,8 @@ impl Construct for Bucket {
             .into_map()
     }
 
-    fn removal(&self) -> RemovalPolicy {
-        RemovalPolicy::Retain
+    fn removal(&self) -> Option<RemovalPolicy> {
+        Some(RemovalPolicy::Retain)
     }
 }
 

@@ -40,7 +40,7 @@ impl Construct for BucketPolicy {
             .into_map()
     }
 
-    fn removal(&self) -> RemovalPolicy {
-        RemovalPolicy::Retain
+    fn removal(&self) -> Option<RemovalPolicy> {
+        Some(RemovalPolicy::Retain)
     }
 }

@@ -6,12 +6,14 @@
 mod alarm;
 mod bucket;
 mod bucket_policy;
+mod dashboard;
 mod event_source;
 mod function;
 mod function_url;
 mod lifecycle;
 mod lists;
 mod log_group;
+mod metric;
 mod permission;
 mod policy;
 mod properties;
@@ -22,19 +24,22 @@ mod resource_type;
 mod role;
 mod suppression;
 mod table;
+mod topic;
 mod update;
 
 use serde_json::{Map, Value};
 
-pub use alarm::{Alarm, Metric};
+pub use alarm::Alarm;
 pub use bucket::{Bucket, BucketCors};
 pub use bucket_policy::BucketPolicy;
+pub use dashboard::{Dashboard, Widget};
 pub use event_source::{StreamFilter, StreamSource};
 pub use function::{Function, FunctionCode};
 pub use function_url::{FunctionUrl, FunctionUrlCors};
 pub use lifecycle::LifecycleRule;
 pub(crate) use lists::{DOCUMENTS, ListKind, list_kind, may_be_single};
 pub use log_group::LogGroup;
+pub use metric::{Metric, Watched};
 pub use permission::Permission;
 pub(crate) use policy::statements_of;
 pub use policy::{Effect, Resources, Statement};
@@ -46,6 +51,7 @@ pub use role::{Role, Service};
 pub(crate) use suppression::write_suppressions;
 pub use suppression::{Rule, Suppression};
 pub use table::{AttributeType, StreamView, Table};
+pub use topic::Topic;
 pub use update::Update;
 
 /// A kind of resource that can be added to a [`Stack`](crate::stack::Stack).
@@ -56,9 +62,10 @@ pub trait Construct: Sized {
     /// The resource's `Properties`.
     fn properties(self) -> Map<String, Value>;
 
-    /// What happens to it when the stack or the resource goes.
-    fn removal(&self) -> RemovalPolicy {
-        RemovalPolicy::Delete
+    /// What happens to it when the stack or the resource goes, written into the template; nothing
+    /// is written for what holds nothing.
+    fn removal(&self) -> Option<RemovalPolicy> {
+        None
     }
 
     /// Reasons that belong beside the resource: they become its `Metadata.Reasons`.
@@ -70,8 +77,18 @@ pub trait Construct: Sized {
 /// What happens to a resource when its stack is deleted or an update replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemovalPolicy {
-    /// It goes too: nothing of value is lost.
+    /// It goes too: what it holds can be made again, or has lost its meaning.
     Delete,
     /// It stays: it holds, or guards, a customer's data.
     Retain,
+}
+
+impl RemovalPolicy {
+    /// The name in a template.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Delete => "Delete",
+            Self::Retain => "Retain",
+        }
+    }
 }

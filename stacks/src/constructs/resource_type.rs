@@ -7,6 +7,8 @@ use std::fmt;
 pub enum ResourceType {
     /// `AWS::CloudWatch::Alarm`.
     Alarm,
+    /// `AWS::CloudWatch::Dashboard`.
+    Dashboard,
     /// `AWS::DynamoDB::Table`.
     Table,
     /// `AWS::IAM::Role`.
@@ -27,14 +29,17 @@ pub enum ResourceType {
     BucketPolicy,
     /// `AWS::SQS::Queue`.
     Queue,
+    /// `AWS::SNS::Topic`.
+    Topic,
     /// `AWS::SQS::QueuePolicy`.
     QueuePolicy,
 }
 
 impl ResourceType {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Alarm,
+        Self::Dashboard,
         Self::Table,
         Self::Role,
         Self::EventSourceMapping,
@@ -46,12 +51,14 @@ impl ResourceType {
         Self::BucketPolicy,
         Self::Queue,
         Self::QueuePolicy,
+        Self::Topic,
     ];
 
     /// The name in a template's `Type`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Alarm => "AWS::CloudWatch::Alarm",
+            Self::Dashboard => "AWS::CloudWatch::Dashboard",
             Self::Table => "AWS::DynamoDB::Table",
             Self::Role => "AWS::IAM::Role",
             Self::EventSourceMapping => "AWS::Lambda::EventSourceMapping",
@@ -63,6 +70,7 @@ impl ResourceType {
             Self::BucketPolicy => "AWS::S3::BucketPolicy",
             Self::Queue => "AWS::SQS::Queue",
             Self::QueuePolicy => "AWS::SQS::QueuePolicy",
+            Self::Topic => "AWS::SNS::Topic",
         }
     }
 
@@ -83,7 +91,25 @@ impl ResourceType {
             Self::Bucket => {
                 &["Arn", "DomainName", "DualStackDomainName", "RegionalDomainName", "WebsiteURL"]
             }
-            Self::BucketPolicy | Self::Permission | Self::QueuePolicy => &[],
+            Self::Topic => &["TopicArn", "TopicName"],
+            Self::BucketPolicy | Self::Dashboard | Self::Permission | Self::QueuePolicy => &[],
+        }
+    }
+
+    /// Whether it takes tags, as a list of keys and values under `Tags`.
+    pub const fn is_taggable(self) -> bool {
+        match self {
+            Self::Alarm
+            | Self::Bucket
+            | Self::Dashboard
+            | Self::EventSourceMapping
+            | Self::Function
+            | Self::LogGroup
+            | Self::Queue
+            | Self::Role
+            | Self::Table
+            | Self::Topic => true,
+            Self::BucketPolicy | Self::FunctionUrl | Self::Permission | Self::QueuePolicy => false,
         }
     }
 

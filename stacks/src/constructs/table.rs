@@ -16,6 +16,7 @@ pub struct Table {
     sort_key: Option<String>,
     stream: Option<StreamView>,
     deletion_protection: bool,
+    key: Option<String>,
 }
 
 /// Type of a key attribute.
@@ -51,6 +52,7 @@ impl Table {
             sort_key: None,
             stream: None,
             deletion_protection: true,
+            key: None,
         }
     }
 
@@ -83,6 +85,18 @@ impl Table {
         self
     }
 
+    /// Encrypts it with a customer's key, by its ARN; without one, with a key that DynamoDB owns.
+    #[must_use]
+    pub fn encrypted_with(mut self, key: Option<&str>) -> Self {
+        self.key = key.map(str::to_owned);
+        self
+    }
+
+    fn encryption(&self) -> Option<Value> {
+        let key = self.key.as_ref()?;
+        Some(json!({ "KMSMasterKeyId": key, "SSEEnabled": true, "SSEType": "KMS" }))
+    }
+
     fn key_schema(&self) -> Value {
         let partition = (Some(&self.partition_key), "HASH");
         let sort = (self.sort_key.as_ref(), "RANGE");
@@ -110,6 +124,7 @@ impl Construct for Table {
             .set("DeletionProtectionEnabled", self.deletion_protection)
             .set("KeySchema", self.key_schema())
             .set("PointInTimeRecoverySpecification", json!({ "PointInTimeRecoveryEnabled": true }))
+            .set_option("SSESpecification", self.encryption())
             .set_option(
                 "StreamSpecification",
                 self.stream.map(|view| json!({ "StreamViewType": view.name() })),
@@ -117,8 +132,8 @@ impl Construct for Table {
             .into_map()
     }
 
-    fn removal(&self) -> RemovalPolicy {
-        RemovalPolicy::Retain
+    fn removal(&self) -> Option<RemovalPolicy> {
+        Some(RemovalPolicy::Retain)
     }
 }
 

@@ -67,6 +67,8 @@ impl ResourceType {
             Self::BucketPolicy => BUCKET_POLICY,
             Self::Queue => QUEUE,
             Self::QueuePolicy => QUEUE_POLICY,
+            Self::Dashboard => DASHBOARD,
+            Self::Topic => TOPIC,
         }
     }
 }
@@ -108,6 +110,14 @@ const ALARM: Known = Known {
         "TreatMissingData",
         "Unit",
     ],
+};
+
+const DASHBOARD: Known =
+    Known { replace: &["DashboardName"], in_place: &["DashboardBody", "Tags"] };
+
+const TOPIC: Known = Known {
+    replace: &["FifoTopic", "TopicName"],
+    in_place: &["DisplayName", "KmsMasterKeyId", "Subscription", "Tags", "TracingConfig"],
 };
 
 const TABLE: Known = Known {

@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-use crate::constructs::{Bucket, Construct, Function, FunctionUrl, LogGroup, Queue, Role, Table};
+use crate::constructs::{
+    Bucket, Construct, Function, FunctionUrl, LogGroup, Queue, Role, Table, Topic,
+};
 use crate::expression::Expression;
 
 /// A construct in a stack. Its methods give only references that its type has.
@@ -85,5 +87,12 @@ impl Handle<Queue> {
     /// The physical name, which metrics carry.
     pub fn name(&self) -> Expression {
         self.attribute("QueueName")
+    }
+}
+
+impl Handle<Topic> {
+    /// The ARN.
+    pub fn arn(&self) -> Expression {
+        self.reference()
     }
 }

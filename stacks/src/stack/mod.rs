@@ -8,9 +8,9 @@ mod parts;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::constructs::{Construct, RemovalPolicy, Rule, Suppression, write_suppressions};
+use crate::constructs::{Construct, ResourceType, Rule, Suppression, write_suppressions};
 use crate::expression::Expression;
 use crate::template::{Resource, Template};
 
@@ -36,12 +36,17 @@ pub use parts::{Output, Parameter};
 pub struct Stack {
     template: Template,
     suppressions: BTreeMap<String, Vec<Suppression>>,
+    tags: BTreeMap<String, String>,
 }
 
 impl Stack {
     /// An empty stack.
     pub fn new(description: &str) -> Self {
-        Self { template: Template::empty(description), suppressions: BTreeMap::new() }
+        Self {
+            template: Template::empty(description),
+            suppressions: BTreeMap::new(),
+            tags: BTreeMap::new(),
+        }
     }
 
     /// Adds a construct under a logical id.
@@ -58,8 +63,8 @@ impl Stack {
         let reasons: Map<String, Value> =
             construct.reasons().into_iter().map(|(id, reason)| (id, reason.into())).collect();
         let mut resource = Resource::new(C::TYPE.name(), construct.properties());
-        if removal == RemovalPolicy::Retain {
-            resource.retain();
+        if let Some(removal) = removal {
+            resource.on_removal(removal);
         }
         if !reasons.is_empty() {
             resource.metadata.insert(REASONS.to_owned(), reasons.into());
@@ -115,12 +120,32 @@ impl Stack {
         }
     }
 
+    /// Puts these tags on every resource that takes tags, those that are added later included.
+    pub fn tag(&mut self, tags: &BTreeMap<String, String>) {
+        self.tags.extend(tags.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+
+    fn write_tags(&mut self) {
+        if self.tags.is_empty() {
+            return;
+        }
+        let tags = self.tags.iter().map(|(key, value)| json!({ "Key": key, "Value": value }));
+        let tags = Value::Array(tags.collect());
+        for resource in self.template.resources.values_mut() {
+            let resource_type = ResourceType::named(&resource.resource_type);
+            if resource_type.is_some_and(ResourceType::is_taggable) {
+                resource.properties.insert("Tags".to_owned(), tags.clone());
+            }
+        }
+    }
+
     /// Checks everything and gives the template.
     ///
     /// # Errors
     /// All faults at once: references to what is not there, attributes that a type does not
     /// have, keys without a definition, wildcard permissions, circles, CloudFormation's limits.
     pub fn synthesize(mut self) -> Result<Template, SynthesisErrors> {
+        self.write_tags();
         for (logical_id, suppressions) in &self.suppressions {
             if let Some(resource) = self.template.resources.get_mut(logical_id) {
                 write_suppressions(suppressions, &mut resource.metadata);

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::constructs::RemovalPolicy;
 use crate::stack::{Holder, Output, Parameter};
 
 pub use read::TemplateError;
@@ -155,10 +156,10 @@ impl Resource {
         }
     }
 
-    /// Keeps the resource when the stack goes and when an update replaces it.
-    pub(crate) fn retain(&mut self) {
-        self.deletion_policy = Some("Retain".to_owned());
-        self.update_replace_policy = Some("Retain".to_owned());
+    /// Says what happens to it when the stack goes and when an update replaces it.
+    pub(crate) fn on_removal(&mut self, removal: RemovalPolicy) {
+        self.deletion_policy = Some(removal.name().to_owned());
+        self.update_replace_policy = Some(removal.name().to_owned());
     }
 }
 

@@ -1,4 +1,4 @@
-//! The relay, the queues and the alarms.
+//! The relay, the queues and what functions have in common.
 
 use cellar_core::environment;
 use cellar_core::upkeep::UpkeepPolicy;
@@ -6,9 +6,6 @@ use cellar_stacks::Config;
 use serde_json::{Value, json};
 
 use super::{Echo, arn, resources_of, template_of};
-
-/// Alarms that an account has for nothing.
-const FREE_ALARMS: usize = 10;
 
 #[test]
 fn the_relay_is_told_what_it_reads() {
@@ -170,7 +167,7 @@ fn queues_take_tls_only() {
 }
 
 #[test]
-fn every_function_has_a_role_a_log_group_and_alarms_of_its_own() {
+fn every_function_has_a_role_and_a_log_group_of_its_own() {
     let template = template_of(&Config { log_retention_days: 5, ..Config::default() });
     let functions: Vec<_> = resources_of(&template, "AWS::Lambda::Function").collect();
     assert_eq!(functions.len(), 3);
@@ -182,36 +179,8 @@ fn every_function_has_a_role_a_log_group_and_alarms_of_its_own() {
         let group = properties["LoggingConfig"]["LogGroup"]["Ref"].as_str().unwrap();
         assert_eq!(template.resource(group).unwrap().properties["RetentionInDays"], 5, "{id}");
         groups.push(group.to_owned());
-        for metric in ["Errors", "Throttles"] {
-            let watches = |alarm: &Value| {
-                alarm["MetricName"] == metric
-                    && alarm["Dimensions"][0]
-                        == json!({"Name": "FunctionName", "Value": {"Ref": id}})
-            };
-            let mut alarms = resources_of(&template, "AWS::CloudWatch::Alarm");
-            assert!(
-                alarms.any(|(_, alarm)| watches(&Value::Object(alarm.properties.clone()))),
-                "{id}: {metric}"
-            );
-        }
     }
     roles.dedup();
     groups.dedup();
     assert_eq!((roles.len(), groups.len()), (3, 3));
-}
-
-#[test]
-fn the_alarms_are_free_and_watch_what_can_stand_still() {
-    let template = template_of(&Config::default());
-    let alarms: Vec<_> = resources_of(&template, "AWS::CloudWatch::Alarm").collect();
-    assert!(alarms.len() <= FREE_ALARMS, "{}", alarms.len());
-    for metric in ["IteratorAge", "ApproximateAgeOfOldestMessage"] {
-        assert!(alarms.iter().any(|(_, alarm)| alarm.properties["MetricName"] == metric));
-    }
-    for (id, alarm) in alarms {
-        let properties = &alarm.properties;
-        // One metric each: an alarm is billed by its metrics.
-        assert!(!properties.contains_key("Metrics"), "{id}");
-        assert_eq!(properties["TreatMissingData"], "notBreaching", "{id}: an idle stack is fine");
-    }
 }

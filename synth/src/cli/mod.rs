@@ -17,7 +17,7 @@ pub(crate) use args::{
     ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
     CiInitArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat, Format,
     InitArguments, LocalCloudArguments, MintArguments, PlanArguments, ReprocessArguments,
-    SmokeArguments, SmokeFormat, TemplateArguments, TokenArguments, TokenCommand,
+    RunbookArguments, SmokeArguments, SmokeFormat, TemplateArguments, TokenArguments, TokenCommand,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
@@ -92,6 +92,7 @@ async fn command(
     match command {
         Command::Init(arguments) => commands::init::run(config, &arguments, output),
         Command::Template(arguments) => commands::template::run(config, &arguments, output),
+        Command::Runbook(arguments) => commands::runbook::run(config, &arguments, output),
         Command::Bundle(arguments) => commands::bundle::run(config, &arguments, output),
         Command::Diff(arguments) => {
             return commands::diff::run(config, &arguments, output).await.map(differs);

@@ -22,6 +22,8 @@ mod rebuild;
 mod remember;
 pub(crate) mod reprocess;
 mod reprocess_report;
+pub(crate) mod runbook;
+mod runbook_text;
 pub(crate) mod smoke;
 pub(crate) mod status;
 pub(crate) mod template;

@@ -46,6 +46,8 @@ pub(super) enum Command {
     Init(InitArguments),
     /// Print the CloudFormation template
     Template(TemplateArguments),
+    /// Write what each alarm means and what to run, with this stack's names
+    Runbook(RunbookArguments),
     /// Build, check and pack the binary that the functions run
     Bundle(BundleArguments),
     /// Show what a deployment would change, the gravest first
@@ -106,6 +108,21 @@ pub(crate) struct TemplateArguments {
     /// Write to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of `runbook`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth runbook -o RUNBOOK.md\n  \
+                        aws cloudformation describe-stack-resources --stack-name cellar > names.json\n  \
+                        synth runbook --resources names.json -o RUNBOOK.md\n\n\
+                        Without --resources, the commands in it look each name up.")]
+pub(crate) struct RunbookArguments {
+    /// Write to a file instead of stdout
+    #[arg(short, long, visible_alias = "out", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// What `aws cloudformation describe-stack-resources` printed of the deployed stack
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resources: Option<PathBuf>,
 }
 
 /// Arguments of the hidden command that runs a local cloud.

@@ -1,0 +1,19 @@
+//! What every function has.
+
+use super::suppressions;
+use crate::config::Config;
+use crate::constructs::LogGroup;
+use crate::stack::{Handle, Stack, SynthesisError};
+
+/// Adds the log group of a function.
+pub(super) fn log_group(
+    stack: &mut Stack,
+    id: &str,
+    config: &Config,
+) -> Result<Handle<LogGroup>, SynthesisError> {
+    let key = config.encryption.key();
+    let logs = LogGroup::new(config.log_retention_days).encrypted_with(key);
+    let logs = stack.add(id, logs)?;
+    suppressions::for_log_group(stack, &logs, key.is_some());
+    Ok(logs)
+}

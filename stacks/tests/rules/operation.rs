@@ -1,0 +1,137 @@
+//! What an operator sees: alarms, the dashboard, tags.
+
+use cellar_stacks::constructs::ResourceType;
+use cellar_stacks::{Config, Template};
+use serde_json::{Value, json};
+
+use super::{Echo, resources_of, template_of, with_everything};
+
+/// Alarms that an account has for nothing.
+const FREE_ALARMS: usize = 10;
+
+/// Metric and resource of each alarm.
+fn watched(template: &Template) -> Vec<(String, String)> {
+    let alarms = resources_of(template, "AWS::CloudWatch::Alarm");
+    let of_alarm = |id: &str| {
+        let alarm = template.resolved_properties(id, &Echo).unwrap().unwrap();
+        let dimension = &alarm["Dimensions"][0]["Value"];
+        let (metric, dimension) = (alarm["MetricName"].as_str(), dimension.as_str());
+        (metric.unwrap().to_owned(), dimension.unwrap().to_owned())
+    };
+    alarms.map(|(id, _)| of_alarm(id)).collect()
+}
+
+#[test]
+fn the_alarms_are_free_and_watch_what_can_stand_still_or_cost() {
+    for config in [Config::default(), with_everything()] {
+        let template = template_of(&config);
+        let mut watched = watched(&template);
+        assert!(watched.len() <= FREE_ALARMS, "{}", watched.len());
+        watched.sort();
+        let wanted = [
+            // Age says of relay and worker also that they are throttled.
+            ("ApproximateAgeOfOldestMessage", "<SnapshotQueue.QueueName>"),
+            ("ApproximateNumberOfMessagesVisible", "<RelayDeadLetters.QueueName>"),
+            ("ApproximateNumberOfMessagesVisible", "<SnapshotDeadLetters.QueueName>"),
+            ("ConsumedWriteCapacityUnits", "<EntryTable>"),
+            ("Errors", "<RelayFunction>"),
+            ("Errors", "<SnapshotFunction>"),
+            ("IteratorAge", "<RelayFunction>"),
+            ("Throttles", "<ApiFunction>"),
+            // Answers of 500 and more, of calls that failed, too.
+            ("Url5xxCount", "<ApiFunction>"),
+            ("UrlRequestCount", "<ApiFunction>"),
+        ];
+        assert_eq!(watched, wanted.map(|(metric, of)| (metric.to_owned(), of.to_owned())));
+        for (id, alarm) in resources_of(&template, "AWS::CloudWatch::Alarm") {
+            let properties = &alarm.properties;
+            // One metric each: an alarm is billed by its metrics.
+            assert!(!properties.contains_key("Metrics"), "{id}");
+            assert_eq!(properties["TreatMissingData"], "notBreaching", "{id}: idle is fine");
+        }
+    }
+}
+
+#[test]
+fn use_that_costs_is_alarmed_from_where_the_configuration_says() {
+    let mut config = Config::default();
+    config.alarms.requests_per_5_minutes = 77;
+    config.alarms.write_units_per_5_minutes = 88;
+    let template = template_of(&config);
+    let threshold = |id: &str| template.resource(id).unwrap().properties["Threshold"].clone();
+    assert_eq!(threshold("ApiRequestsAlarm"), 77);
+    assert_eq!(threshold("EntryWriteUnitsAlarm"), 88);
+}
+
+#[test]
+fn alarms_tell_whom_the_configuration_names() {
+    let own = "arn:aws:sns:eu-central-1:123456789012:operators".to_owned();
+    let mut config = Config::default();
+    let actions = |config: &Config| {
+        let template = template_of(config);
+        let alarms = resources_of(&template, "AWS::CloudWatch::Alarm");
+        let mut told: Vec<_> = alarms
+            .map(|(_, alarm)| {
+                let told = |name: &str| alarm.properties.get(name).cloned();
+                assert_eq!(told("AlarmActions"), told("OKActions"));
+                told("AlarmActions")
+            })
+            .collect();
+        told.dedup();
+        assert_eq!(told.len(), 1, "all the same");
+        told.remove(0)
+    };
+    assert_eq!(actions(&config), None);
+    config.alarms.email = Some("operators@example.com".to_owned());
+    assert_eq!(actions(&config), Some(json!([{"Ref": "AlarmTopic"}])));
+    config.alarms.topic_arn = Some(own.clone());
+    assert_eq!(actions(&config), Some(json!([{"Ref": "AlarmTopic"}, own])));
+    let template = template_of(&config);
+    let topic = &template.resource("AlarmTopic").unwrap().properties;
+    let endpoint = json!([{"Endpoint": "operators@example.com", "Protocol": "email"}]);
+    assert_eq!(topic["Subscription"], endpoint);
+}
+
+#[test]
+fn the_dashboard_is_there_when_it_is_asked_for_and_knows_every_part() {
+    assert!(template_of(&Config::default()).resource("Dashboard").is_none());
+    let template = template_of(&Config { dashboard: true, ..Config::default() });
+    let dashboard = template.resolved_properties("Dashboard", &Echo).unwrap().unwrap();
+    let body: Value = serde_json::from_str(dashboard["DashboardBody"].as_str().unwrap()).unwrap();
+    let mut seen = Vec::new();
+    for widget in body["widgets"].as_array().unwrap() {
+        assert_eq!(widget["properties"]["region"], "<AWS::Region>");
+        for line in widget["properties"]["metrics"].as_array().unwrap() {
+            seen.push((line[1].as_str().unwrap().to_owned(), line[3].as_str().unwrap().to_owned()));
+        }
+    }
+    // What has an alarm is on it, and every function, queue and table.
+    for alarmed in watched(&template) {
+        assert!(seen.contains(&alarmed), "{alarmed:?}");
+    }
+    for (id, resource) in template.resources() {
+        let name = match resource.resource_type.as_str() {
+            "AWS::Lambda::Function" | "AWS::DynamoDB::Table" => format!("<{id}>"),
+            "AWS::SQS::Queue" => format!("<{id}.QueueName>"),
+            _ => continue,
+        };
+        assert!(seen.iter().any(|(_, of)| *of == name), "{id}");
+    }
+}
+
+#[test]
+fn tags_are_on_everything_that_takes_them() {
+    let config = Config {
+        tags: [("team".to_owned(), "books".to_owned()), ("a".to_owned(), String::new())].into(),
+        ..with_everything()
+    };
+    let template = template_of(&config);
+    for (id, resource) in template.resources() {
+        let resource_type = ResourceType::named(&resource.resource_type).unwrap();
+        let wanted = json!([{"Key": "a", "Value": ""}, {"Key": "team", "Value": "books"}]);
+        let wanted = resource_type.is_taggable().then_some(&wanted);
+        assert_eq!(resource.properties.get("Tags"), wanted, "{id}");
+    }
+    let plain = template_of(&Config::default());
+    assert!(plain.resources().all(|(_, resource)| !resource.properties.contains_key("Tags")));
+}

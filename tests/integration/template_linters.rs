@@ -1,0 +1,282 @@
+//! What others' checkers find in the template, for every option that changes it: nothing, but for
+//! what carries its reason beside the resource. Ignored by default, since they are installed from a
+//! package index; `.ci/run` runs it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use cellar_stacks::config::Encryption;
+use cellar_stacks::{Architecture, Config, cellar_stack};
+use cellar_tests::python;
+use serde_json::{Value, json};
+
+const CFN_LINT: &str = "cfn-lint==1.58.0";
+const CHECKOV: &str = "checkov==3.3.30";
+const VALIDATE: &str = "cloudformation-validate==1.14.0";
+
+/// The template that has faults on purpose: a checker that does not find them checks nothing.
+const FAULTY: &str = "faulty.json";
+
+/// Rules that tell something without calling it wrong, and why they are not followed.
+const INFORMATION: [(&str, &str); 3] = [
+    ("I1022", "a reference in Fn::Join is made by a typed handle; one in a text of Fn::Sub is not"),
+    ("I4010", "what the stack is made of and why is in ARCHITECTURE.md and in the runbook"),
+    ("I9001", "what a later change would replace is shown, and asked for, by the deployment"),
+];
+/// Tags are the customer's to choose; where there are any, nothing may be without.
+const NO_TAGS: &str = "I9040";
+
+/// Something that a checker found.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    file: String,
+    resource: String,
+    rule: String,
+    message: String,
+}
+
+/// A folder with all templates.
+struct Templates {
+    folder: tempfile::TempDir,
+    all: Vec<(String, Value)>,
+}
+
+impl Templates {
+    fn write() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut all: Vec<(String, Value)> = variants()
+            .into_iter()
+            .map(|(name, config, architecture)| {
+                let template = cellar_stack(&config, architecture).unwrap();
+                (format!("{name}.json"), template.to_value())
+            })
+            .collect();
+        let mut faulty = all[0].1.clone();
+        let resources = &mut faulty["Resources"];
+        resources["Bucket"]["Properties"]["PublicAccessBlockConfiguration"] =
+            json!({ "BlockPublicAcls": false });
+        resources["ApiFunction"]["Properties"]["MemorySize"] = json!(1);
+        all.push((FAULTY.to_owned(), faulty));
+        for (name, template) in &all {
+            fs::write(folder.path().join(name), template.to_string()).unwrap();
+        }
+        Self { folder, all }
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.all.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// The metadata of a resource for a checker.
+    fn metadata(&self, file: &str, resource: &str, checker: &str) -> &Value {
+        let (_, template) = self.all.iter().find(|(name, _)| name == file).unwrap();
+        &template["Resources"][resource]["Metadata"][checker]
+    }
+
+    /// All that is not to be found by a checker, as (file, resource, rule).
+    fn skipped(&self, checker: &str) -> BTreeSet<(String, String, String)> {
+        let mut skipped = BTreeSet::new();
+        for (file, template) in &self.all {
+            for (resource, its) in template["Resources"].as_object().unwrap() {
+                for skip in its["Metadata"][checker]["skip"].as_array().into_iter().flatten() {
+                    assert!(skip["comment"].as_str().unwrap().len() > 20, "{resource}: a reason");
+                    let rule = skip["id"].as_str().unwrap().to_owned();
+                    skipped.insert((file.clone(), resource.clone(), rule));
+                }
+            }
+        }
+        skipped
+    }
+
+    /// Runs a checker among the templates; gives what it prints.
+    fn run(&self, package: &str, arguments: &[&str]) -> Value {
+        let python = python::with_package(Path::new(env!("CARGO_TARGET_TMPDIR")), package);
+        let output = Command::new(python)
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .env("HOME", self.folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}{errors}"))
+    }
+
+    /// Fails unless everything that was found is of the faulty template, and something of it was.
+    fn judge(found: Vec<Finding>, fault: &str) {
+        let (faults, found): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|finding| finding.file == FAULTY);
+        assert!(found.is_empty(), "{found:#?}");
+        assert!(faults.iter().any(|one| one.rule == fault), "{fault} not found: {faults:#?}");
+    }
+}
+
+/// Every option that changes resources, alone and together.
+fn variants() -> Vec<(&'static str, Config, Architecture)> {
+    let with = |change: fn(&mut Config)| {
+        let mut config = Config::default();
+        change(&mut config);
+        config
+    };
+    let everything = |config: &mut Config| {
+        for change in [own_key, told, origins, dashboard, tags] {
+            change(config);
+        }
+    };
+    vec![
+        ("default", Config::default(), Architecture::X86_64),
+        ("arm64", Config::default(), Architecture::Arm64),
+        ("own-key", with(own_key), Architecture::X86_64),
+        ("told", with(told), Architecture::X86_64),
+        ("origins", with(origins), Architecture::X86_64),
+        ("dashboard", with(dashboard), Architecture::X86_64),
+        ("tags", with(tags), Architecture::X86_64),
+        ("unprotected", with(|config| config.deletion_protection = false), Architecture::X86_64),
+        ("no-snapshots", with(|config| config.snapshots.enabled = false), Architecture::X86_64),
+        ("everything", with(everything), Architecture::Arm64),
+    ]
+}
+
+fn own_key(config: &mut Config) {
+    let key = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
+    config.encryption = Encryption { kms_key_arn: Some(key.to_owned()) };
+}
+
+fn told(config: &mut Config) {
+    config.alarms.email = Some("operators@example.com".to_owned());
+    let topic = "arn:aws:sns:eu-central-1:123456789012:operators";
+    config.alarms.topic_arn = Some(topic.to_owned());
+}
+
+fn origins(config: &mut Config) {
+    config.cors_origins = vec!["https://sheets.example.com".to_owned()];
+}
+
+fn dashboard(config: &mut Config) {
+    config.dashboard = true;
+}
+
+fn tags(config: &mut Config) {
+    config.tags = [("team".to_owned(), "books".to_owned())].into();
+}
+
+fn has_tags(file: &str) -> bool {
+    ["tags.json", "everything.json"].contains(&file)
+}
+
+fn is_information(file: &str, rule: &str) -> bool {
+    INFORMATION.iter().any(|(id, _)| *id == rule) || (rule == NO_TAGS && !has_tags(file))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+#[ignore = "installs cfn-lint"]
+fn cfn_lint_finds_nothing() {
+    let templates = Templates::write();
+    let main = "import sys, cfnlint.runner; sys.exit(cfnlint.runner.main())";
+    let arguments = ["-c", main, "--include-checks", "I", "--format", "json", "--"];
+    let found = templates.run(CFN_LINT, &[&arguments, templates.names().as_slice()].concat());
+    let findings = found.as_array().unwrap().iter().map(|found| Finding {
+        file: text(&found["Filename"]),
+        resource: text(&found["Location"]["Path"][1]),
+        rule: text(&found["Rule"]["Id"]),
+        message: text(&found["Message"]),
+    });
+    let findings = findings.filter(|found| !is_information(&found.file, &found.rule)).collect();
+    Templates::judge(findings, "E3034");
+}
+
+#[test]
+#[ignore = "installs checkov"]
+fn checkov_finds_nothing() {
+    let templates = Templates::write();
+    // Without its flags it would ask its maker for news, and send results.
+    let arguments = [
+        "-m",
+        "checkov.main",
+        "--framework",
+        "cloudformation",
+        "--skip-download",
+        "--skip-results-upload",
+        "--output",
+        "json",
+        "--compact",
+        "--directory",
+        ".",
+    ];
+    let found = templates.run(CHECKOV, &arguments);
+    assert_eq!(found["summary"]["parsing_errors"], 0, "{}", found["summary"]);
+    let of = |kind: &str| -> Vec<Finding> {
+        let found = found["results"][kind].as_array().unwrap().iter();
+        found
+            .map(|found| Finding {
+                file: text(&found["file_path"]).trim_start_matches('/').to_owned(),
+                resource: text(&found["resource"]).rsplit('.').next().unwrap().to_owned(),
+                rule: text(&found["check_id"]),
+                message: text(&found["check_name"]),
+            })
+            .collect()
+    };
+    let names: BTreeSet<_> = templates.names().into_iter().map(str::to_owned).collect();
+    let seen: BTreeSet<_> = of("passed_checks").into_iter().map(|one| one.file).collect();
+    assert_eq!(seen, names, "each template was read");
+    // What is not to be found would be found: no reason outlives its finding.
+    let skipped = of("skipped_checks").into_iter();
+    let skipped: BTreeSet<_> = skipped.map(|one| (one.file, one.resource, one.rule)).collect();
+    assert_eq!(templates.skipped("checkov"), skipped);
+    Templates::judge(of("failed_checks"), "CKV_AWS_53");
+}
+
+/// Prints what was found as JSON.
+const VALIDATE_SCRIPT: &str = r#"
+import json, sys
+from cloudformation_validate import CompositeEngine
+engine = CompositeEngine()
+found = []
+for path in sys.argv[1:]:
+    report = engine.validate_template(path)
+    assert report.status.name == "OK", (path, report.status)
+    for one in report.diagnostics:
+        resource = one.entity.logical_id if one.entity else ""
+        found.append([path, resource, one.rule_id, one.message])
+print(json.dumps(found))
+"#;
+
+#[test]
+#[ignore = "installs cloudformation-validate"]
+fn cloudformation_validate_finds_nothing() {
+    let templates = Templates::write();
+    let arguments = ["-c", VALIDATE_SCRIPT];
+    let found = templates.run(VALIDATE, &[&arguments, templates.names().as_slice()].concat());
+    let findings = found.as_array().unwrap().iter().map(|found| Finding {
+        file: text(&found[0]),
+        resource: text(&found[1]),
+        rule: text(&found[2]),
+        message: text(&found[3]),
+    });
+    let findings = findings.filter(|found| !is_information(&found.file, &found.rule));
+    let mut skipped = templates.skipped("cloudformation-validate");
+    let own_rules = |found: &Finding| {
+        // It knows the rules of cfn-lint by the same names.
+        let ignored = templates.metadata(&found.file, &found.resource, "cfn-lint");
+        let ignored = ignored["config"]["ignore_checks"].as_array();
+        ignored.is_some_and(|ignored| ignored.contains(&json!(found.rule)))
+    };
+    let mut left = Vec::new();
+    for found in findings.filter(|found| !own_rules(found)) {
+        let skip = (found.file.clone(), found.resource.clone(), found.rule.clone());
+        if !skipped.remove(&skip) {
+            left.push(found);
+        }
+    }
+    assert!(skipped.is_empty(), "nothing is found there any more: {skipped:?}");
+    Templates::judge(left, "F3034");
+}

@@ -1,0 +1,34 @@
+//! Programs of others that are written in Python, each in a private environment of its own.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The Python of a private environment that has the package.
+///
+/// # Panics
+/// If it cannot be installed.
+pub fn with_package(folder: &Path, package: &str) -> PathBuf {
+    let environment = folder.join(package.replace("==", "-"));
+    fs::create_dir_all(folder).unwrap();
+    // Several tests, and several runs of them, may want it at once.
+    let lock = File::create(environment.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    let python = environment.join("bin/python");
+    let installed = environment.join("installed");
+    if !installed.exists() {
+        let _ = fs::remove_dir_all(&environment);
+        run(Command::new("python3").args(["-m", "venv"]).arg(&environment));
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package];
+        run(Command::new(&python).args(pip));
+        fs::write(&installed, package).unwrap();
+    }
+    python
+}
+
+fn run(command: &mut Command) {
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+}
