@@ -293,6 +293,23 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Aws(#[from] AwsError),
+    /// No such stack.
+    #[error("there is no stack {stack} in account {account}, {region}")]
+    #[diagnostic(
+        code(synth::no_stack),
+        help(
+            "`synth deploy` makes it; AWS_PROFILE and AWS_REGION say where to look, `stack` in \
+              cellar.yaml for which"
+        )
+    )]
+    NoStack {
+        /// Its name.
+        stack: String,
+        /// The account.
+        account: String,
+        /// The region.
+        region: String,
+    },
     /// A stack that somebody else is changing.
     #[error("the stack {stack} is being changed: {status}")]
     #[diagnostic(code(synth::stack_busy), help("wait until that has ended, then deploy again"))]

@@ -4,9 +4,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use aws_sdk_s3::primitives::ByteStream;
 use cellar_runtime::s3::client_for_endpoint;
+use cellar_runtime::sqs;
 use cellar_tests::emulator::Emulator;
 use serde_json::Value;
 use tokio::task::block_in_place;
@@ -60,6 +62,20 @@ impl Account {
         assert!(exported == fs::read(file).unwrap(), "it comes out as it went in");
     }
 
+    /// Somebody keeps the messages of a queue for a minute only.
+    async fn change_by_hand(&self) {
+        let profile = fs::read_to_string(self.project.path(".cellar/profile.json")).unwrap();
+        let profile: Value = serde_json::from_str(&profile).unwrap();
+        assert!(profile["identity"].as_str().unwrap().contains(":stack/"), "{profile}");
+        let url = &self.emulator.url;
+        let sqs = sqs::client_for_endpoint(url, "us-east-1", "test", "test", &Arc::default());
+        let queues = sqs.list_queues().send().await.unwrap();
+        let queue = queues.queue_urls().iter().find(|url| url.contains("SnapshotQueue")).unwrap();
+        let retention = aws_sdk_sqs::types::QueueAttributeName::MessageRetentionPeriod;
+        let set = sqs.set_queue_attributes().queue_url(queue).attributes(retention, "60");
+        set.send().await.unwrap();
+    }
+
     fn configure(&self, more: &str) {
         let path = self.project.path("cellar.yaml");
         let before = fs::read_to_string(&path).unwrap();
@@ -107,6 +123,16 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     assert!(changed.stderr.contains("Smoke test: 13 checks passed"), "{changed:?}");
     let same = account.synth(&["diff"]);
     assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
+    let drift = account.synth(&["drift"]);
+    assert!(drift.code == 0 && drift.stdout.contains("as it was deployed"), "{drift:?}");
+
+    account.change_by_hand().await;
+    let drift = account.synth(&["drift"]);
+    assert!(
+        drift.code == 2 && drift.stdout.contains("SnapshotQueue (AWS::SQS::Queue"),
+        "{drift:?}"
+    );
+    assert!(drift.stdout.contains("/MessageRetentionPeriod: "), "{drift:?}");
 
     let destroyed = account.synth(&["destroy", "--yes"]);
     assert!(destroyed.code == 0 && destroyed.stdout.contains("Its data stays"), "{destroyed:?}");

@@ -4,11 +4,13 @@ mod artifacts;
 mod change_set;
 mod connect;
 mod data;
+mod drift;
 mod error;
 mod stack;
 
 pub(crate) use artifacts::{Artifact, Uploaded};
 pub(crate) use change_set::{Action, Change, ChangeSet, Replacement, Wanted, Watch};
 pub(crate) use connect::Aws;
+pub(crate) use drift::{Drift, Drifts, PropertyDrift};
 pub(crate) use error::AwsError;
 pub(crate) use stack::{Event, Resource, StackState};

@@ -15,8 +15,8 @@ use crate::commands;
 use crate::error::SynthError;
 pub(crate) use args::{
     ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
-    CiInitArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat, Format,
-    InitArguments, LocalCloudArguments, MintArguments, PlanArguments, ReprocessArguments,
+    CiInitArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat, DriftArguments,
+    Format, InitArguments, LocalCloudArguments, MintArguments, PlanArguments, ReprocessArguments,
     RunbookArguments, SmokeArguments, SmokeFormat, TemplateArguments, TokenArguments, TokenCommand,
 };
 use args::{Arguments, Command};
@@ -104,6 +104,9 @@ async fn command(
         Command::Deploy(arguments) => {
             let output = output.with_progress(arguments.progress);
             commands::deploy::run(config, &arguments, &output, ports).await
+        }
+        Command::Drift(arguments) => {
+            return commands::drift::run(config, &arguments, output).await.map(differs);
         }
         Command::Status => commands::status::run(config, output).await,
         Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,

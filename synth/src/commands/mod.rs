@@ -11,6 +11,7 @@ mod deploy_aws;
 pub(crate) mod destroy;
 mod destroy_aws;
 pub(crate) mod diff;
+pub(crate) mod drift;
 mod follow;
 pub(crate) mod init;
 mod interrupt;

@@ -155,6 +155,16 @@ pub(crate) enum SmokeFormat {
     Junit,
 }
 
+/// Arguments of `drift`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth drift\n  synth --json drift | jq .drifts\n\n\
+                        Exit codes: 0 as it was deployed, 2 something was changed by hand, 1 an error.")]
+pub(crate) struct DriftArguments {
+    /// The stack in an emulator of AWS at this URL
+    #[arg(long, value_name = "URL")]
+    pub(crate) endpoint_url: Option<String>,
+}
+
 /// Arguments of `destroy`.
 #[derive(Debug, Args)]
 #[command(

@@ -12,8 +12,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bundle::{ArchitectureArgument, BundleArguments};
 pub(crate) use deploy::{
-    AwsArguments, DeployArguments, DestroyArguments, PlanArguments, ProgressArgument,
-    SmokeArguments, SmokeFormat,
+    AwsArguments, DeployArguments, DestroyArguments, DriftArguments, PlanArguments,
+    ProgressArgument, SmokeArguments, SmokeFormat,
 };
 pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat};
 pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
@@ -58,6 +58,8 @@ pub(super) enum Command {
     Plan(PlanArguments),
     /// Deploy the stack
     Deploy(DeployArguments),
+    /// Show what was changed by hand, past the stack
+    Drift(DriftArguments),
     /// Show what runs
     #[command(after_help = "Examples:\n  synth status\n  synth --json status | jq .running.url")]
     Status,
