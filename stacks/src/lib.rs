@@ -19,6 +19,7 @@
 //! - [`template`]: the result; writes JSON and YAML, reads JSON, resolves intrinsics.
 //! - [`cellar`]: the stack that Cellar deploys.
 
+mod brackets;
 pub mod cellar;
 pub mod config;
 pub mod constructs;

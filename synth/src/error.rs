@@ -42,6 +42,15 @@ pub(crate) enum SynthError {
         /// The file.
         path: PathBuf,
     },
+    /// No stage, where there are some, or one that is not there.
+    #[error("{}", stage_fault(asked.as_deref()))]
+    #[diagnostic(code(synth::stage), help("{}", stage_help(known)))]
+    Stage {
+        /// The stage that was asked for.
+        asked: Option<String>,
+        /// Those that there are.
+        known: Vec<String>,
+    },
     /// The stack.
     #[error(transparent)]
     #[diagnostic(code(synth::stack))]
@@ -423,6 +432,20 @@ pub(crate) enum SynthError {
     #[error("the command cannot run: {0}")]
     #[diagnostic(code(synth::process))]
     Process(std::io::Error),
+}
+
+fn stage_fault(asked: Option<&str>) -> String {
+    match asked {
+        Some(name) => format!("the configuration has no stage `{name}`"),
+        None => "the configuration has stages: say which stage is meant".to_owned(),
+    }
+}
+
+fn stage_help(known: &[String]) -> String {
+    match known {
+        [] => "it has none: leave out --stage (and CELLAR_STAGE)".to_owned(),
+        known => format!("pass --stage (or set CELLAR_STAGE): {}", known.join(", ")),
+    }
 }
 
 fn interrupted(stage: Stage) -> &'static str {

@@ -15,6 +15,15 @@ use crate::error::SynthError;
 /// The name of the configuration file.
 pub(crate) const CONFIG_FILE: &str = "cellar.yaml";
 
+/// The configuration as it was named on the command line.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Named<'a> {
+    /// `--config`: the file.
+    pub(crate) file: Option<&'a Path>,
+    /// `--stage`: the stage in it.
+    pub(crate) stage: Option<&'a str>,
+}
+
 /// A folder with its configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Project {
@@ -22,15 +31,17 @@ pub(crate) struct Project {
     pub(crate) folder: PathBuf,
     /// The configuration file, whether or not it exists.
     pub(crate) config_file: PathBuf,
-    /// The configuration; defaults if there is no file.
+    /// The configuration of the stage; defaults if there is no file.
     pub(crate) config: Config,
+    /// The stage.
+    pub(crate) stage: Option<String>,
 }
 
 impl Project {
     /// Reads the configuration named by `--config`, or the nearest one upwards.
-    pub(crate) fn find(named: Option<&Path>) -> Result<Self, SynthError> {
+    pub(crate) fn find(named: Named<'_>) -> Result<Self, SynthError> {
         let here = env::current_dir().map_err(SynthError::Process)?;
-        match named {
+        let project = match named.file {
             Some(path) => {
                 let path = here.join(path);
                 let text =
@@ -38,22 +49,34 @@ impl Project {
                 Self::with(&path, &text)
             }
             None => Self::from_nearest(&here),
-        }
+        };
+        project?.at_stage(named.stage)
+    }
+
+    /// Only one of its stages, if it has some.
+    fn at_stage(self, stage: Option<&str>) -> Result<Self, SynthError> {
+        let file_name = self.config_file.display().to_string();
+        let Some(config) = stage_of(&self.config, stage, &file_name)? else { return Ok(self) };
+        Ok(Self { config, stage: stage.map(str::to_owned), ..self })
     }
 
     /// Only the folder: for commands that must work whatever is in the configuration.
-    pub(crate) fn find_folder(named: Option<&Path>) -> Result<Self, SynthError> {
+    pub(crate) fn find_folder(named: Named<'_>) -> Result<Self, SynthError> {
         match Self::find(named) {
-            Err(SynthError::Config(_) | SynthError::ConfigEncoding { .. }) => {
+            Err(
+                SynthError::Config(_)
+                | SynthError::ConfigEncoding { .. }
+                | SynthError::Stage { .. },
+            ) => {
                 let here = env::current_dir().map_err(SynthError::Process)?;
                 let nearest = || here.ancestors().find(|folder| folder.join(CONFIG_FILE).exists());
-                let folder = match named {
+                let folder = match named.file {
                     Some(path) => here.join(path).parent().map(Path::to_owned),
                     None => nearest().map(Path::to_owned),
                 };
                 let folder = folder.unwrap_or(here);
                 let config_file = folder.join(CONFIG_FILE);
-                Ok(Self { folder, config_file, config: Config::default() })
+                Ok(Self { folder, config_file, config: Config::default(), stage: None })
             }
             found => found,
         }
@@ -69,13 +92,13 @@ impl Project {
         let with_state = here.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir());
         let folder = with_state.unwrap_or(here).to_owned();
         let config_file = folder.join(CONFIG_FILE);
-        Ok(Self { folder, config_file, config: Config::default() })
+        Ok(Self { folder, config_file, config: Config::default(), stage: None })
     }
 
     fn with(path: &Path, text: &str) -> Result<Self, SynthError> {
         let config = Config::parse(text, &path.display().to_string())?;
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-        Ok(Self { folder, config_file: path.to_owned(), config })
+        Ok(Self { folder, config_file: path.to_owned(), config, stage: None })
     }
 
     /// Has the stack accept tokens that are signed with this key too.
@@ -105,6 +128,23 @@ impl Project {
     pub(crate) fn operator_key(&self) -> PathBuf {
         self.folder.join(STATE_FOLDER).join("token-key.pem")
     }
+}
+
+/// The configuration of a stage; `None` if there are no stages and none is asked for.
+pub(crate) fn stage_of(
+    config: &Config,
+    stage: Option<&str>,
+    file_name: &str,
+) -> Result<Option<Config>, SynthError> {
+    let found = match stage {
+        None if config.stages.is_empty() => return Ok(None),
+        None => None,
+        Some(name) => config.stage(name, file_name)?,
+    };
+    found.map(Some).ok_or_else(|| SynthError::Stage {
+        asked: stage.map(str::to_owned),
+        known: config.stage_names().map(str::to_owned).collect(),
+    })
 }
 
 fn read(path: &Path) -> Result<Option<String>, SynthError> {
@@ -150,5 +190,24 @@ mod tests {
         fs::write(root.path().join(CONFIG_FILE), "stak: books\n").unwrap();
         let error = Project::from_nearest(root.path()).unwrap_err().to_string();
         assert!(error.contains("did you mean `stack`"), "{error}");
+    }
+
+    #[test]
+    fn a_file_with_stages_is_read_with_one_of_them() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join(CONFIG_FILE), "stack: books\nstages: {dev: , prod: }\n")
+            .unwrap();
+        let at = |stage| Project::from_nearest(root.path()).unwrap().at_stage(stage);
+        let dev = at(Some("dev")).unwrap();
+        assert_eq!((dev.config.stack.as_str(), dev.stage.as_deref()), ("books-dev", Some("dev")));
+        for (asked, expected) in [(None, "say which stage"), (Some("test"), "no stage `test`")] {
+            let error = at(asked).unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+            let SynthError::Stage { known, .. } = error else { panic!("{error}") };
+            assert_eq!(known, ["dev", "prod"]);
+        }
+        fs::write(root.path().join(CONFIG_FILE), "stack: books\n").unwrap();
+        assert_eq!(at(None).unwrap().stage, None);
+        assert!(at(Some("dev")).is_err());
     }
 }

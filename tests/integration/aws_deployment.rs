@@ -226,3 +226,41 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     let same = account.synth(&["diff"]);
     assert_eq!(same.code, 0, "{same:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn stages_are_stacks_of_their_own() {
+    let account = Account::new().await;
+    fs::write(
+        account.project.path("cellar.yaml"),
+        "stages:\n  dev: {api: {memory_mb: 256}}\n  prod: {alarms: {email: a@b.example}}\n",
+    )
+    .unwrap();
+    let which = account.deploy(&["--yes"]);
+    assert!(which.code == 1 && which.stderr.contains("CELLAR_STAGE): dev, prod"), "{which:?}");
+    let deploy = |stage: &str| {
+        let deployed = account.deploy(&["--stage", stage, "--yes", "--json"]);
+        assert_eq!(deployed.code, 0, "{deployed:?}");
+        serde_json::from_str::<Value>(deployed.stdout.lines().last().unwrap()).unwrap()
+    };
+    let (dev, prod) = (deploy("dev"), deploy("prod"));
+    assert_eq!(
+        (dev["stack"].as_str(), prod["stack"].as_str()),
+        (Some("cellar-dev"), Some("cellar-prod"))
+    );
+    assert_ne!(dev["url"], prod["url"]);
+    // Signed with the same key, and yet no token of one opens the other.
+    let of_dev = dev["token"].as_str().unwrap();
+    let create = |summary: &Value| {
+        let url = summary["url"].as_str().unwrap();
+        block_in_place(|| account.project.cellar(&["--url", url, "--token", of_dev, "create"]))
+    };
+    let crossed = create(&prod);
+    assert!(crossed.code == 1 && crossed.stderr.contains("401"), "{crossed:?}");
+    let own = create(&dev);
+    assert_eq!(own.code, 0, "{own:?}");
+    let destroyed = account.synth(&["--stage", "dev", "destroy", "--yes"]);
+    assert!(destroyed.code == 0 && destroyed.stdout.contains("cellar-dev"), "{destroyed:?}");
+    let drift = account.synth(&["--stage", "prod", "drift"]);
+    assert_eq!(drift.code, 0, "{drift:?}");
+}

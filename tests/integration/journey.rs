@@ -50,7 +50,7 @@ impl Project {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder.path());
-        for variable in ["CELLAR_URL", "CELLAR_TOKEN", "CELLAR_SPREADSHEET"] {
+        for variable in ["CELLAR_URL", "CELLAR_TOKEN", "CELLAR_SPREADSHEET", "CELLAR_STAGE"] {
             command.env_remove(variable);
         }
         command.envs(self.variables.iter().cloned());

@@ -12,7 +12,7 @@ impl Config {
     /// [`Config::default`]; fields that have no default are commented out.
     pub fn documented_yaml() -> String {
         let Self { stack, tokens, api, log_retention_days, keep_segments, .. } = Self::default();
-        let Self { snapshots, deletion_protection, local, .. } = Self::default();
+        let Self { snapshots, deletion_protection, .. } = Self::default();
         let memory = (API_MEMORY_MB.start(), API_MEMORY_MB.end());
         let timeout = (API_TIMEOUT_S.start(), API_TIMEOUT_S.end());
         let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
@@ -68,11 +68,7 @@ keep_segments: {keep_segments}
 deletion_protection: {deletion_protection}
 
 {operation}
-# The local cloud (deploy --local).
-local:
-  # Port on 127.0.0.1.
-  port: {port}
-"#,
+{local}"#,
             issuer = tokens.issuer,
             audience = tokens.audience,
             snapshots = documented_snapshots(&snapshots),
@@ -88,9 +84,28 @@ local:
             archive_to = ARCHIVE_AFTER_DAYS.end(),
             keep_from = KEEP_SEGMENTS.start(),
             operation = documented_operation(&Self::default()),
-            port = local.port,
+            local = documented_local(&Self::default()),
         )
     }
+}
+
+fn documented_local(config: &Config) -> String {
+    let (stack, audience) = (&config.stack, &config.tokens.audience);
+    format!(
+        r"# The local cloud (deploy --local).
+local:
+  # Port on 127.0.0.1.
+  port: {port}
+
+# Several stacks of this configuration, each with what differs in it: `synth --stage dev deploy`.
+# Maps are merged, anything else takes the place of the value above. Unless it is given, the stack of
+# the stage dev is called {stack}-dev, and its tokens are for the audience {audience}-dev.
+# stages:
+#   dev: {{deletion_protection: false}}
+#   prod: {{region: eu-west-1, alarms: {{email: operators@example.com}}}}
+",
+        port = config.local.port,
+    )
 }
 
 fn documented_operation(config: &Config) -> String {

@@ -7,8 +7,9 @@ use thiserror::Error;
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX,
     EMAIL_CHARS_MAX, KEEP_SEGMENTS, LOG_RETENTION_DAYS, PER_5_MINUTES, PUBLIC_KEY_CHARS,
-    REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX,
-    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, TOPIC_NAME_CHARS_MAX,
+    REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, STAGE_NAME_CHARS_MAX, STAGES_MAX, TAG_KEY_CHARS_MAX,
+    TAG_VALUE_CHARS_MAX, TAGS_MAX, TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
+    TOPIC_NAME_CHARS_MAX,
 };
 use super::origin::OriginFault;
 use crate::suggest;
@@ -110,6 +111,32 @@ pub enum ConfigProblem {
     StackName {
         /// As written.
         value: String,
+    },
+    /// The name of a stage cannot be part of a stack's.
+    #[error(
+        "`stages` names a stage `{value}`: use 1 to {STAGE_NAME_CHARS_MAX} letters, digits and hyphens"
+    )]
+    StageName {
+        /// As written.
+        value: String,
+    },
+    /// More than [`STAGES_MAX`] stages.
+    #[error("`stages` lists {count} stages: at most {STAGES_MAX} are allowed")]
+    TooManyStages {
+        /// How many there are.
+        count: usize,
+    },
+    /// Two stages would be one stack.
+    #[error(
+        "the stages {one} and {other} are both the stack `{stack}` of the same region: name another in one"
+    )]
+    StagesShareStack {
+        /// A stage.
+        one: String,
+        /// Another one.
+        other: String,
+        /// The stack's name.
+        stack: String,
     },
     /// `region` cannot be a region.
     #[error(

@@ -4,6 +4,10 @@ use std::ops::RangeInclusive;
 
 /// Letters in the name of a stack (CloudFormation).
 pub const STACK_NAME_CHARS_MAX: usize = 128;
+/// Stages of one configuration.
+pub const STAGES_MAX: usize = 16;
+/// Letters in the name of a stage, which becomes part of a stack's.
+pub const STAGE_NAME_CHARS_MAX: usize = 32;
 /// Letters in the name of a region.
 pub const REGION_CHARS_MAX: usize = 32;
 /// Letters in an issuer or an audience.

@@ -14,6 +14,7 @@ pub mod limits;
 mod origin;
 mod parse;
 mod snapshots;
+mod stages;
 mod tags;
 mod validate;
 
@@ -29,6 +30,7 @@ pub use encryption::Encryption;
 pub use error::{ConfigError, ConfigProblem, SourcePosition, TagFault, UnknownField};
 pub use origin::OriginFault;
 pub use snapshots::Snapshots;
+pub use stages::Stage;
 
 /// The whole configuration. Build it with [`Config::parse`] or [`Config::default`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +72,10 @@ pub struct Config {
     pub tags: BTreeMap<String, String>,
     /// Settings of the local cloud.
     pub local: Local,
+    /// Several stacks of this configuration, each with what differs in it; default none. See
+    /// [`Config::stage`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub stages: BTreeMap<String, Stage>,
 }
 
 /// Which tokens the API accepts.
@@ -131,6 +137,7 @@ impl Default for Config {
             dashboard: false,
             tags: BTreeMap::new(),
             local: Local::default(),
+            stages: BTreeMap::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Config;
 use super::error::{ConfigError, SourcePosition, UnknownField};
 use super::limits::CONFIG_BYTES_MAX;
+use crate::brackets::{OPEN_BRACKETS_MAX, open_brackets};
 use crate::suggest;
 
 impl Config {
@@ -18,20 +19,25 @@ impl Config {
         if text.len() > CONFIG_BYTES_MAX {
             return Err(ConfigError::TooLarge { file_name, bytes: text.len() });
         }
+        if open_brackets(text) > OPEN_BRACKETS_MAX {
+            let message = format!("more than {OPEN_BRACKETS_MAX} brackets are open at a time");
+            return Err(ConfigError::Malformed { file_name, position: None, message });
+        }
         // A file of nothing but comments is `null` for the parser and "defaults" for its author.
         let config: Option<Self> =
             serde_yaml::from_str(text).map_err(|error| explain(&error, &file_name))?;
         let config = config.unwrap_or_default();
         let problems = config.problems();
-        if problems.is_empty() {
-            Ok(config)
-        } else {
-            Err(ConfigError::Invalid { file_name, problems })
+        if !problems.is_empty() {
+            return Err(ConfigError::Invalid { file_name, problems });
         }
+        config.check_stages(&file_name)?;
+        Ok(config)
     }
 }
 
-fn explain(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
+/// A fault of the parser, with what is known of a field that is not.
+pub(super) fn explain(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
     let position = error
         .location()
         .map(|location| SourcePosition { line: location.line(), column: location.column() });
@@ -113,7 +119,7 @@ mod tests {
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
              fields: stack, region, architecture, tokens, cors_origins, api, snapshots, \
              log_retention_days, archive_after_days, keep_segments, deletion_protection, \
-             encryption, alarms, dashboard, tags, local"
+             encryption, alarms, dashboard, tags, local, stages"
         );
     }
 
@@ -145,7 +151,7 @@ mod tests {
             panic!("{error}");
         };
         assert_eq!(unknown.field, "a`, expected `b");
-        assert_eq!(unknown.known.len(), 16);
+        assert_eq!(unknown.known.len(), 17);
     }
 
     #[test]
@@ -184,5 +190,13 @@ mod tests {
             Config::parse(&fill(CONFIG_BYTES_MAX + 1), "f").unwrap_err(),
             ConfigError::TooLarge { file_name: "f".to_owned(), bytes: CONFIG_BYTES_MAX + 1 }
         );
+    }
+
+    /// The parser's time grows with the square of the depth.
+    #[test]
+    fn brackets_end_at_their_limit() {
+        let deep = |depth: usize| format!("tags: {}{}\n", "[".repeat(depth), "]".repeat(depth));
+        assert!(!message(&deep(OPEN_BRACKETS_MAX)).contains("brackets are open"));
+        assert!(message(&deep(OPEN_BRACKETS_MAX + 1)).contains("brackets are open"));
     }
 }

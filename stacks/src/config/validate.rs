@@ -9,7 +9,7 @@ use super::limits::{
     TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
 use super::origin::{self, OriginFault};
-use super::{Config, TokenKey, tags};
+use super::{Config, TokenKey, stages, tags};
 
 impl Config {
     /// Everything that is out of bounds, in the order of the fields; empty if all is well.
@@ -51,6 +51,7 @@ impl Config {
         self.encryption.check(self.region.as_deref(), &mut problems);
         self.alarms.check(self.region.as_deref(), &mut problems);
         tags::check(&self.tags, &mut problems);
+        stages::check(&self.stages, &mut problems);
         if self.local.port == 0 {
             problems.push(ConfigProblem::Port);
         }

@@ -8,8 +8,9 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::bounded::Bounded;
-use super::limits::{DOCUMENT_SIZE_MAX, OPEN_BRACKETS_MAX};
+use super::limits::DOCUMENT_SIZE_MAX;
 use super::normal::normal;
+use crate::brackets::{OPEN_BRACKETS_MAX, open_brackets};
 use crate::constructs::ResourceType;
 use crate::stack::limits::TEMPLATE_BYTES_MAX;
 use crate::template::Template;
@@ -131,21 +132,6 @@ impl From<&Template> for Document {
         }
         document
     }
-}
-
-/// How many brackets are open at a time, wherever they stand.
-fn open_brackets(text: &str) -> usize {
-    let mut open = 0_usize;
-    let mut most = 0;
-    for byte in text.bytes() {
-        match byte {
-            b'[' | b'{' => open = open.saturating_add(1),
-            b']' | b'}' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        most = most.max(open);
-    }
-    most
 }
 
 /// The `Type` of a resource.

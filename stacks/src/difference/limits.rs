@@ -6,10 +6,6 @@ use crate::stack::limits::TEMPLATE_BYTES_MAX;
 /// accepts has more.
 pub const DOCUMENT_SIZE_MAX: usize = 2 * TEMPLATE_BYTES_MAX;
 
-/// Brackets of YAML that are open at a time, those in texts included. The parser reads no value that
-/// deep, but takes a time that grows with the square of the depth to say so.
-pub const OPEN_BRACKETS_MAX: usize = 1_000;
-
 /// Single permissions of one side: one principal, one action and one resource each. IAM accepts
 /// 10,240 letters of policies in a role, which is far fewer.
 pub const PERMISSIONS_MAX: usize = 10_000;

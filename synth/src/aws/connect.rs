@@ -27,12 +27,16 @@ pub(crate) struct Aws {
 }
 
 impl Aws {
-    /// Finds credentials and a region as all tools of AWS do, and asks whose they are.
+    /// Finds credentials, and unless `region` is given a region, as all tools of AWS do, and asks whose
+    /// they are.
     ///
     /// # Errors
     /// [`AwsError`], before anything was changed.
-    pub(crate) async fn connect(endpoint_url: Option<&str>) -> Result<Self, AwsError> {
-        let config = load(endpoint_url).await;
+    pub(crate) async fn connect(
+        region: Option<&str>,
+        endpoint_url: Option<&str>,
+    ) -> Result<Self, AwsError> {
+        let config = load(region, endpoint_url).await;
         let region = config.region().ok_or(AwsError::NoRegion)?.to_string();
         let sts = aws_sdk_sts::Client::new(&config);
         let caller = sts.get_caller_identity().send().await;
@@ -76,11 +80,14 @@ impl Aws {
     }
 }
 
-async fn load(endpoint_url: Option<&str>) -> SdkConfig {
+async fn load(region: Option<&str>, endpoint_url: Option<&str>) -> SdkConfig {
     let mut loader = aws_config::defaults(BehaviorVersion::latest());
+    if let Some(region) = region {
+        loader = loader.region(Region::new(region.to_owned()));
+    }
     if let Some(url) = endpoint_url {
         loader = loader.endpoint_url(url);
-        if std::env::var_os("AWS_REGION").is_none() {
+        if region.is_none() && std::env::var_os("AWS_REGION").is_none() {
             loader = loader.region(Region::new(EMULATOR_REGION));
         }
         if std::env::var_os("AWS_ACCESS_KEY_ID").is_none() {

@@ -4,7 +4,6 @@ mod args;
 mod output;
 mod resource_list;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use cellar_local::Ports;
@@ -13,6 +12,7 @@ use clap::error::ErrorKind;
 
 use crate::commands;
 use crate::error::SynthError;
+use crate::project::Named;
 pub(crate) use args::{
     ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
     CiInitArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat, DriftArguments,
@@ -74,7 +74,9 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<ExitCode, 
         .enable_all()
         .build()
         .map_err(SynthError::Process)?;
-    let config = arguments.config.as_deref();
+    // An empty variable is an unset one.
+    let stage = arguments.stage.as_deref().filter(|stage| !stage.is_empty());
+    let config = Named { file: arguments.config.as_deref(), stage };
     let ended = runtime.block_on(command(arguments.command, config, output, ports));
     if matches!(ended, Err(SynthError::Interrupted { .. })) {
         // Somebody may still be asked something.
@@ -85,7 +87,7 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<ExitCode, 
 
 async fn command(
     command: Command,
-    config: Option<&Path>,
+    config: Named<'_>,
     output: &Output,
     ports: Ports,
 ) -> Result<ExitCode, SynthError> {

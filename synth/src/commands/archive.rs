@@ -1,6 +1,5 @@
 //! `synth archive`: old log segments from the tables into the bucket.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use cellar_core::retention::Policy;
@@ -13,11 +12,11 @@ use super::confirm::confirm;
 use crate::cli::{ArchiveArguments, Output};
 use crate::error::SynthError;
 use crate::local_cloud::{Reached, Run};
-use crate::project::Project;
+use crate::project::{Named, Project};
 
 /// Shows what is to be archived, asks, and does it.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &ArchiveArguments,
     output: &Output,
 ) -> Result<(), SynthError> {

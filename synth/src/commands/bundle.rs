@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::bundle::{self, Bundle, GLIBC, Host};
 use crate::cli::{ArchitectureArgument, BundleArguments, Output};
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Named, Project};
 
 /// What was made.
 #[derive(Serialize)]
@@ -28,7 +28,7 @@ struct Report<'a> {
 
 /// Builds, checks and writes the bundle.
 pub(crate) fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &BundleArguments,
     output: &Output,
 ) -> Result<(), SynthError> {

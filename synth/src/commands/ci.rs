@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use crate::cli::{CiCommand, CiInitArguments, Output};
 use crate::difference::marker;
 use crate::error::SynthError;
-use crate::project::{CONFIG_FILE, Project};
+use crate::project::{CONFIG_FILE, Named, Project};
 
-/// The workflows by their files.
+/// The workflows by what their files are called.
 const WORKFLOWS: [(&str, &str); 2] = [
-    ("cellar-diff.yml", include_str!("../../../templates/ci/cellar-diff.yml.hbs")),
-    ("cellar-deploy.yml", include_str!("../../../templates/ci/cellar-deploy.yml.hbs")),
+    ("cellar-diff", include_str!("../../../templates/ci/cellar-diff.yml.hbs")),
+    ("cellar-deploy", include_str!("../../../templates/ci/cellar-deploy.yml.hbs")),
 ];
 /// Where GitHub looks for them.
 const FOLDER: &str = ".github/workflows";
@@ -31,6 +31,7 @@ struct Workflow {
     deploy_group: String,
     marker: String,
     config: String,
+    stage: Option<String>,
     branch: String,
     environment: &'static str,
     rust_version: &'static str,
@@ -38,7 +39,7 @@ struct Workflow {
 
 /// Does what is asked for.
 pub(crate) fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     command: &CiCommand,
     output: &Output,
 ) -> Result<(), SynthError> {
@@ -96,6 +97,7 @@ fn workflows(
         deploy_group: format!("cellar-deploy-{stack}"),
         marker: scalar(&marker(stack)),
         config: scalar(&config.to_string_lossy()),
+        stage: project.stage.as_deref().map(scalar),
         branch: scalar(branch),
         environment: ENVIRONMENT,
         rust_version: env!("CARGO_PKG_RUST_VERSION"),
@@ -106,6 +108,11 @@ fn workflows(
     WORKFLOWS
         .into_iter()
         .map(|(name, template)| {
+            // Each stage has its own.
+            let name = match &project.stage {
+                Some(stage) => format!("{name}-{stage}.yml"),
+                None => format!("{name}.yml"),
+            };
             Ok((folder.join(name), templates.render_template(template, &workflow)?))
         })
         .collect()
@@ -137,11 +144,27 @@ mod tests {
     use super::*;
 
     fn rendered(stack: &str, config_file: &str) -> Vec<(PathBuf, String)> {
+        rendered_for(stack, config_file, None)
+    }
+
+    fn rendered_for(stack: &str, file: &str, stage: Option<&str>) -> Vec<(PathBuf, String)> {
         let config = Config { stack: stack.to_owned(), ..Config::default() };
         let folder = PathBuf::from("/repository");
-        let project =
-            Project { config_file: folder.join(config_file), folder: folder.clone(), config };
+        let (config_file, stage) = (folder.join(file), stage.map(str::to_owned));
+        let project = Project { config_file, folder: folder.clone(), config, stage };
         workflows(&project, &folder, "main").unwrap()
+    }
+
+    #[test]
+    fn each_stage_has_workflows_of_its_own() {
+        for (path, text) in rendered_for("books-prod", "cellar.yaml", Some("prod")) {
+            assert!(path.display().to_string().ends_with("-prod.yml"), "{}", path.display());
+            assert_eq!(text.matches("CELLAR_STAGE: \"prod\"\n").count(), 1, "{text}");
+            serde_yaml::from_str::<Value>(&text).unwrap();
+        }
+        for (path, text) in rendered("books", "cellar.yaml") {
+            assert!(!text.contains("CELLAR_STAGE"), "{}", path.display());
+        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! `synth deploy`: the stack on this machine; `deploy_aws` is the one in AWS.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use cellar_local::{Occupancy, Options, Ports, Running};
@@ -13,7 +12,7 @@ use super::template::synthesize;
 use crate::cli::{DeployArguments, Output};
 use crate::error::SynthError;
 use crate::local_cloud::{serve, start, start_detached};
-use crate::project::Project;
+use crate::project::{Named, Project};
 use crate::smoke::{self, Target};
 use crate::tokens::{mint_for_operator, read_or_make_key};
 
@@ -36,7 +35,7 @@ enum Mode {
 
 /// Deploys.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &DeployArguments,
     output: &Output,
     ports: Ports,

@@ -16,6 +16,7 @@ use crate::aws::{AwsError, StackState};
 use crate::cli::{DeployArguments, Output};
 use crate::deployment::End;
 use crate::error::SynthError;
+use crate::project::Named;
 use crate::smoke::{self, Target};
 use crate::tokens::{mint_for_operator, own_key};
 
@@ -24,7 +25,7 @@ const SETTLES: Duration = Duration::from_secs(90);
 
 /// Deploys into AWS, or into an emulator of it.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &DeployArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
@@ -33,7 +34,7 @@ pub(crate) async fn run(
 }
 
 async fn deploy(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &DeployArguments,
     output: &Output,
     stage: &Cell<Stage>,

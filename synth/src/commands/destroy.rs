@@ -1,7 +1,5 @@
 //! `synth destroy`: of the stack on this machine; `destroy_aws` is the one in AWS.
 
-use std::path::Path;
-
 use serde_json::json;
 
 use super::confirm::confirm;
@@ -9,11 +7,11 @@ use super::destroy_aws;
 use crate::cli::{DestroyArguments, Output};
 use crate::error::SynthError;
 use crate::local_cloud::stop;
-use crate::project::Project;
+use crate::project::{Named, Project};
 
 /// Ends the local cloud; deletes its data only if told to.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &DestroyArguments,
     output: &Output,
 ) -> Result<(), SynthError> {

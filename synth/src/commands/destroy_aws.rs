@@ -1,7 +1,6 @@
 //! `synth destroy` of a stack in AWS.
 
 use std::cell::Cell;
-use std::path::Path;
 
 use cellar_stacks::cellar::{
     OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_SEGMENT_TABLE,
@@ -14,14 +13,14 @@ use super::interrupt::{Stage, interruptible};
 use crate::aws::{Aws, StackState};
 use crate::cli::{DestroyArguments, Output};
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Named, Project};
 
 /// Outputs that name tables.
 const TABLES: [&str; 3] = [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE];
 
 /// Deletes the stack; its tables and its bucket only if told to.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &DestroyArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
@@ -30,14 +29,15 @@ pub(crate) async fn run(
 }
 
 async fn destroy(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &DestroyArguments,
     output: &Output,
     stage: &Cell<Stage>,
 ) -> Result<(), SynthError> {
     let project = Project::find(config)?;
     let name = &project.config.stack;
-    let aws = Aws::connect(arguments.endpoint_url.as_deref()).await?;
+    let aws =
+        Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref()).await?;
     let place = format!("account {}, {}", aws.account, aws.region);
     let Some(state) = aws.stack(name).await? else {
         let result = json!({ "stack": name, "deleted": false });

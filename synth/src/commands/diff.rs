@@ -1,7 +1,5 @@
 //! `synth diff`.
 
-use std::path::Path;
-
 use cellar_stacks::difference::{Difference, Document, Severity};
 
 use super::template::synthesize;
@@ -10,7 +8,7 @@ use crate::cli::{DiffArguments, DiffFormat, Output};
 use crate::deployment::{Ground, ground};
 use crate::difference::{Old, Report, markdown, text};
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Named, Project};
 use crate::tokens::read_key;
 
 /// Shows what a deployment would change, and says whether it would change anything.
@@ -18,7 +16,7 @@ use crate::tokens::read_key;
 /// # Errors
 /// [`SynthError::Grave`], once it has been shown, if it is as grave as `--fail-on` says.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &DiffArguments,
     output: &Output,
 ) -> Result<bool, SynthError> {
@@ -54,7 +52,9 @@ async fn old_side(project: &mut Project, arguments: &DiffArguments) -> Result<Ol
             Old::local(project)
         }
         (None, None) => {
-            let aws = Aws::connect(arguments.endpoint_url.as_deref()).await?;
+            let aws =
+                Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref())
+                    .await?;
             let state = aws.stack(&project.config.stack).await?;
             Ok(deployed(&aws, &project.config.stack, state.as_ref()).await?.0)
         }

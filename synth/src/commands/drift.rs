@@ -1,22 +1,21 @@
 //! `synth drift`: what was changed by hand, past the stack.
 
-use std::path::Path;
-
 use cellar::table::escape;
 
 use crate::aws::{Aws, Drift, Drifts, PropertyDrift};
 use crate::cli::{DriftArguments, Output};
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Named, Project};
 
 /// Shows what differs, and says whether something does.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &DriftArguments,
     output: &Output,
 ) -> Result<bool, SynthError> {
     let project = Project::find(config)?;
-    let aws = Aws::connect(arguments.endpoint_url.as_deref()).await?;
+    let aws =
+        Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref()).await?;
     let stack = &project.config.stack;
     let state = aws.stack(stack).await?.ok_or_else(|| SynthError::NoStack {
         stack: stack.clone(),

@@ -9,11 +9,11 @@ use serde_json::json;
 
 use crate::cli::{InitArguments, Output};
 use crate::error::SynthError;
-use crate::project::CONFIG_FILE;
+use crate::project::{CONFIG_FILE, Named};
 
 /// Writes or prints a configuration with every field.
 pub(crate) fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &InitArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
@@ -23,7 +23,7 @@ pub(crate) fn run(
         return Ok(());
     }
     let here = env::current_dir().map_err(SynthError::Process)?;
-    let path = here.join(config.unwrap_or(Path::new(CONFIG_FILE)));
+    let path = here.join(config.file.unwrap_or(Path::new(CONFIG_FILE)));
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true).create_new(!arguments.force);
     let mut file = options.open(&path).map_err(|cause| match cause.kind() {

@@ -12,6 +12,7 @@ use super::prepare::{Deployment, Template};
 use crate::cli::{Output, PlanArguments};
 use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
 use crate::error::SynthError;
+use crate::project::Named;
 
 /// What to do with a file that is no plan.
 const ADVICE: &str = "`synth plan -o FILE` writes a new one";
@@ -26,7 +27,7 @@ struct Planned<'a> {
 
 /// Shows what a deployment would do and saves it. Says whether there is anything to do.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &PlanArguments,
     output: &Output,
 ) -> Result<bool, SynthError> {

@@ -1,8 +1,6 @@
 //! What comes before any change of a stack in AWS: who deploys, the bundle and the template in their
 //! bucket.
 
-use std::path::Path;
-
 use cellar_stacks::cellar::{ARTIFACT_BUCKET, ARTIFACT_KEY};
 
 use super::remember;
@@ -12,10 +10,13 @@ use crate::aws::{Artifact, Aws, Uploaded, Wanted, Watch};
 use crate::bundle::{Fit, Host};
 use crate::cli::{AwsArguments, Output};
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Named, Project};
 
 /// The tag of all resources that says which stack they are of.
 const STACK_TAG: &str = "cellar:stack";
+
+/// The tag that says which stage it is.
+const STAGE_TAG: &str = "cellar:stage";
 
 /// A deployment on its way.
 pub(super) struct Deployment<'a> {
@@ -49,14 +50,16 @@ impl Template {
 impl<'a> Deployment<'a> {
     /// Finds out who deploys what; makes the key that signs tokens if there is none.
     pub(super) async fn begin(
-        config: Option<&Path>,
+        config: Named<'_>,
         arguments: &'a AwsArguments,
         output: &'a Output,
     ) -> Result<Self, SynthError> {
         let mut project = Project::find(config)?;
         remember::check_profile(&project)?;
         let step = output.step("Ask AWS who deploys");
-        let aws = Aws::connect(arguments.endpoint_url.as_deref()).await.map_err(SynthError::from);
+        let aws = Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref())
+            .await
+            .map_err(SynthError::from);
         let aws = step.ended(aws, |aws| format!("account {}, {}", aws.account, aws.region))?;
         if project.config.tokens.keys.is_empty() {
             let own = token::ensure_key(&project)?;
@@ -90,11 +93,18 @@ impl<'a> Deployment<'a> {
                 (ARTIFACT_BUCKET.to_owned(), bucket),
                 (ARTIFACT_KEY.to_owned(), bundle_key),
             ],
-            tags: vec![(STACK_TAG.to_owned(), stack.clone())],
+            tags: self.tags(),
             stack,
             express: self.arguments.express,
             watch: Watch::default(),
         })
+    }
+
+    /// Tags of the stack, which CloudFormation gives to all its resources.
+    fn tags(&self) -> Vec<(String, String)> {
+        let stack = (STACK_TAG.to_owned(), self.project.config.stack.clone());
+        let stage = self.project.stage.clone().map(|stage| (STAGE_TAG.to_owned(), stage));
+        [stack].into_iter().chain(stage).collect()
     }
 
     /// Brings the bundle into the bucket, unless one of the same binary is there; gives its key.

@@ -1,7 +1,6 @@
 //! `synth reprocess`: what was lost on the way from an entry to its snapshot is found, and sent again.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +16,7 @@ use super::reprocess_report::{Fate, Outcome, Report};
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::SynthError;
 use crate::local_cloud::{Reached, Run};
-use crate::project::Project;
+use crate::project::{Named, Project};
 
 /// How long a cloud that was started for this goes on without finishing a snapshot.
 const STALLED: Duration = Duration::from_secs(5 * 60);
@@ -25,7 +24,7 @@ const POLL: Duration = Duration::from_millis(250);
 
 /// Shows what is to be mended, asks, and has it done.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {

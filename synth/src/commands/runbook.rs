@@ -12,14 +12,14 @@ use super::runbook_text::render;
 use super::template::synthesize;
 use crate::cli::{Output, RunbookArguments};
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Named, Project};
 
 /// Bytes of a list of resources: far above that of any stack.
 const RESOURCES_BYTES_MAX: u64 = 4 * 1_024 * 1_024;
 
 /// Prints or writes the runbook.
 pub(crate) fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &RunbookArguments,
     output: &Output,
 ) -> Result<(), SynthError> {

@@ -1,7 +1,6 @@
 //! `synth smoke`.
 
 use std::env;
-use std::path::Path;
 use std::time::Duration;
 
 use cellar::profile::Profile;
@@ -9,13 +8,13 @@ use cellar_local::Occupancy;
 
 use crate::cli::{Output, SmokeArguments, SmokeFormat};
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Named, Project};
 use crate::smoke::{self, Target};
 use crate::tokens::{own_key, read_key};
 
 /// Checks a running stack from outside.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &SmokeArguments,
     output: &Output,
 ) -> Result<(), SynthError> {

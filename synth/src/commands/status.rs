@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cli::Output;
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Named, Project};
 
 #[derive(Serialize)]
 struct Status<'a> {
@@ -22,7 +22,7 @@ struct Status<'a> {
 }
 
 /// Shows the local cloud: whether it runs, where, and whether it answers.
-pub(crate) async fn run(config: Option<&Path>, output: &Output) -> Result<(), SynthError> {
+pub(crate) async fn run(config: Named<'_>, output: &Output) -> Result<(), SynthError> {
     let folder = Project::find_folder(config)?.local_state();
     let occupancy = folder.occupancy()?;
     let busy = occupancy == Occupancy::Unknown;

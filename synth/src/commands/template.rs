@@ -1,7 +1,6 @@
 //! `synth template`.
 
 use std::fs;
-use std::path::Path;
 
 use cellar_stacks::template::Template;
 use cellar_stacks::{Config, cellar_stack};
@@ -10,11 +9,11 @@ use serde_json::json;
 use crate::bundle::Host;
 use crate::cli::{Format, Output, TemplateArguments};
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Named, Project};
 
 /// Prints or writes the template.
 pub(crate) fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &TemplateArguments,
     output: &Output,
 ) -> Result<(), SynthError> {

@@ -1,19 +1,18 @@
 //! `synth token` and `synth token init`.
 
 use std::fs;
-use std::path::Path;
 
 use cellar_runtime::settings::PublicKey;
 use serde_json::json;
 
 use crate::cli::{MintArguments, Output, TokenArguments, TokenCommand};
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Named, Project};
 use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_make_key};
 
 /// Mints a token, or makes the key that signs them.
 pub(crate) fn run(
-    config: Option<&Path>,
+    config: Named<'_>,
     arguments: &TokenArguments,
     output: &Output,
 ) -> Result<(), SynthError> {

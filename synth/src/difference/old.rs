@@ -12,7 +12,7 @@ use super::Against;
 use super::revision::{self, Revision};
 use crate::commands::template::synthesize;
 use crate::error::SynthError;
-use crate::project::Project;
+use crate::project::{Project, stage_of};
 
 /// A template that is compared with, and what is to be said of it.
 #[derive(Debug)]
@@ -78,8 +78,10 @@ impl Old {
              what Cellar itself does otherwise since then does not show; commit the output of `synth \
              template` and compare with {commit}:PATH to see that too"
         ));
-        let config =
-            Config::parse(text.as_deref().unwrap_or_default(), &format!("{commit}:{name}"))?;
+        let file_name = format!("{commit}:{name}");
+        let config = Config::parse(text.as_deref().unwrap_or_default(), &file_name)?;
+        let stage = project.stage.as_deref().filter(|_| !config.stages.is_empty());
+        let config = stage_of(&config, stage, &file_name)?.unwrap_or(config);
         let document = Some(Document::from(&synthesize(&config)?));
         let against = Against { kind: "revision", name: commit.to_owned(), exists: true };
         Ok(Self { against, document, notes })

@@ -91,7 +91,7 @@ pub(crate) struct CiArguments {
 pub(crate) enum CiCommand {
     /// Write workflows for GitHub: one posts differences on pull requests, one deploys
     #[command(
-        after_help = "Examples:\n  synth ci init\n  synth ci init --branch trunk --force\n\n\
+        after_help = "Examples:\n  synth ci init\n  synth ci init --branch trunk --force\n  synth --stage prod ci init\n\n\
                             They are written to .github/workflows of the repository: \
                             cellar-diff.yml and cellar-deploy.yml. The second has no keys of AWS: it \
                             takes on the role in the variable CELLAR_DEPLOY_ROLE_ARN."

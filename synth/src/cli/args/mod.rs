@@ -33,6 +33,9 @@ pub(super) struct Arguments {
     /// Configuration file [default: the nearest cellar.yaml upwards]
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    /// Stage of the configuration, if it has several
+    #[arg(long, global = true, value_name = "NAME", env = "CELLAR_STAGE")]
+    pub(super) stage: Option<String>,
     /// Print JSON for programs: results on stdout, errors on stderr
     #[arg(long, global = true)]
     pub(super) json: bool,
