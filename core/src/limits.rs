@@ -286,6 +286,9 @@ pub const IMPORT_INDEX_CHUNK_BYTES: usize = 8 * 1024;
 pub const MAX_IMPORT_OBJECTS: usize = 256;
 /// Bytes of them together, as stored.
 pub const MAX_IMPORT_OBJECT_BYTES: u64 = 96 * 1024 * 1024;
+/// Bytes of the objects, as stored, that one chunk of such an index names, or an entry directly: half of
+/// what one request may, so that the other half is for further sheets.
+pub const IMPORT_NAMED_BYTES: u64 = MAX_IMPORT_OBJECT_BYTES / 2;
 /// Objects of an import that a server reads at the same time: each takes some MB until it is checked.
 pub const IMPORT_CHECKS_AT_ONCE: usize = 8;
 /// Columns of a file that is imported, each of which takes memory: twice what Excel has.

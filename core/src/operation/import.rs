@@ -168,8 +168,12 @@ mod tests {
 
     #[test]
     fn its_index_is_bounded_and_has_no_tile_inside() {
-        let whole =
-            PackLimits { inline_bytes: 99_999, inline_total_bytes: 99_999, chunk_bytes: 99_999 };
+        let whole = PackLimits {
+            inline_bytes: 99_999,
+            inline_total_bytes: 99_999,
+            chunk_bytes: 99_999,
+            named_bytes: u64::MAX,
+        };
         let fits = |tiles| pack_import_within(&[stripe(tiles)], whole).is_ok();
         let most = (1..1_000).take_while(|tiles| fits(*tiles)).last().unwrap();
         let longest = pack_import_within(&[stripe(most)], whole).unwrap().0.to_bytes();

@@ -105,7 +105,12 @@ fn chunks(inline: &PackedLevel) -> Vec<(&'static str, Vec<u8>, IndexChunk)> {
 
 #[test]
 fn index_version_1() {
-    let all = PackLimits { inline_bytes: 9_999, inline_total_bytes: 9_999, chunk_bytes: 9_999 };
+    let all = PackLimits {
+        inline_bytes: 9_999,
+        inline_total_bytes: 9_999,
+        chunk_bytes: 9_999,
+        named_bytes: u64::MAX,
+    };
     let (inline, objects) = pack_level(&level(), all).unwrap();
     assert!(objects.is_empty());
     let (moves, list) = (Kept::Chunk(chunk(5)), parts(&[(0, 128, 9), (128, 256, 10)]));
@@ -147,7 +152,12 @@ fn import_version_1() {
 
 #[test]
 fn root_version_1() -> Result<(), SnapshotError> {
-    let nothing = PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 0 };
+    let nothing = PackLimits {
+        inline_bytes: 0,
+        inline_total_bytes: 0,
+        chunk_bytes: 0,
+        named_bytes: u64::MAX,
+    };
     let (_, formats) = pack_formats([&some_formats()], nothing)?;
     let numbers = SheetNumbers::of([0, 1, 3].map(SheetId));
     let (_, numbers_object) = pack_sheet_numbers(numbers.clone(), nothing)?;

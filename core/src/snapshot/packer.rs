@@ -9,8 +9,8 @@ use super::cbor::{self, Kind};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack};
 use crate::limits::{
-    IMPORT_INDEX_CHUNK_BYTES, INLINE_FORMATS_BYTES, INLINE_IMPORT_BYTES, INLINE_INDEX_BYTES,
-    INLINE_LEVEL_BYTES, INLINE_YOUNG_BYTES, TARGET_CHUNK_BYTES,
+    IMPORT_INDEX_CHUNK_BYTES, IMPORT_NAMED_BYTES, INLINE_FORMATS_BYTES, INLINE_IMPORT_BYTES,
+    INLINE_INDEX_BYTES, INLINE_LEVEL_BYTES, INLINE_YOUNG_BYTES, TARGET_CHUNK_BYTES,
 };
 
 /// How much stays in the root, and how long chunks become; all in bytes before compression.
@@ -22,6 +22,18 @@ pub struct PackLimits {
     pub inline_total_bytes: usize,
     /// Of a chunk, unless a single element of it is longer.
     pub chunk_bytes: usize,
+    /// Of all chunks, as stored, that are named by something in the root, or by one chunk unless a
+    /// single element of it names more.
+    pub named_bytes: u64,
+}
+
+/// How much something takes in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Weight {
+    /// Its own bytes before compression.
+    pub(super) bytes: usize,
+    /// Bytes of the chunks that it names, as stored.
+    pub(super) named_bytes: u64,
 }
 
 impl PackLimits {
@@ -30,12 +42,14 @@ impl PackLimits {
         inline_bytes: INLINE_INDEX_BYTES,
         inline_total_bytes: INLINE_LEVEL_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
+        named_bytes: u64::MAX,
     };
     /// Of the young level: all of it in the root, unless its maps or its clears are very large.
     pub const YOUNG: Self = Self {
         inline_bytes: INLINE_YOUNG_BYTES,
         inline_total_bytes: INLINE_YOUNG_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
+        named_bytes: u64::MAX,
     };
     /// Of an imported sheet, in an entry of the log. Its chunks are short, so that each can be checked
     /// with all that it names in one request.
@@ -43,12 +57,14 @@ impl PackLimits {
         inline_bytes: INLINE_IMPORT_BYTES,
         inline_total_bytes: INLINE_IMPORT_BYTES,
         chunk_bytes: IMPORT_INDEX_CHUNK_BYTES,
+        named_bytes: IMPORT_NAMED_BYTES,
     };
     /// Of the formats of ranges, and of the numbers of sheets.
     pub const AROUND: Self = Self {
         inline_bytes: INLINE_FORMATS_BYTES,
         inline_total_bytes: INLINE_LEVEL_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
+        named_bytes: u64::MAX,
     };
 }
 
@@ -74,17 +90,24 @@ impl Packer {
 
     /// Whether something small stays in the root; then it takes its part of the bytes.
     pub(super) fn stays<T: Encode<()>>(&mut self, part: &T) -> bool {
+        self.stays_naming(part, 0)
+    }
+
+    /// The same for something that names so many bytes of chunks.
+    pub(super) fn stays_naming<T: Encode<()>>(&mut self, part: &T, named_bytes: u64) -> bool {
         let bytes = cbor::encoded_bytes(part);
-        let stays = bytes <= self.limits.inline_bytes.min(self.left_bytes);
+        let stays = bytes <= self.limits.inline_bytes.min(self.left_bytes)
+            && named_bytes <= self.limits.named_bytes;
         if stays {
             self.left_bytes = self.left_bytes.saturating_sub(bytes);
         }
         stays
     }
 
-    /// Whether something fits into a chunk with others.
-    pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T) -> bool {
+    /// Whether something that names so many bytes of chunks fits into a chunk with others.
+    pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T, named_bytes: u64) -> bool {
         cbor::encoded_bytes(part) <= self.limits.chunk_bytes
+            && named_bytes <= self.limits.named_bytes
     }
 
     /// Makes a chunk; equal ones are written once.
@@ -107,16 +130,23 @@ impl Packer {
         &self,
         list: impl IntoIterator<Item = T>,
         frame_bytes: usize,
-        item_bytes: impl Fn(&T) -> usize,
+        weight: impl Fn(&T) -> Weight,
     ) -> Vec<Vec<T>> {
-        let (mut cut, mut part, mut part_bytes) = (Vec::new(), Vec::new(), frame_bytes);
+        let nothing = Weight { bytes: frame_bytes, named_bytes: 0 };
+        let (mut cut, mut part, mut taken) = (Vec::new(), Vec::new(), nothing);
         for item in list {
-            let bytes = item_bytes(&item).saturating_add(frame_bytes);
-            if !part.is_empty() && part_bytes.saturating_add(bytes) > self.limits.chunk_bytes {
+            let item_weight = weight(&item);
+            let with = |taken: Weight| Weight {
+                bytes: taken.bytes.saturating_add(item_weight.bytes).saturating_add(frame_bytes),
+                named_bytes: taken.named_bytes.saturating_add(item_weight.named_bytes),
+            };
+            let full = with(taken).bytes > self.limits.chunk_bytes
+                || with(taken).named_bytes > self.limits.named_bytes;
+            if !part.is_empty() && full {
                 cut.push(std::mem::take(&mut part));
-                part_bytes = frame_bytes;
+                taken = nothing;
             }
-            part_bytes = part_bytes.saturating_add(bytes);
+            taken = with(taken);
             part.push(item);
         }
         if !part.is_empty() {

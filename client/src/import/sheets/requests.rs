@@ -1,7 +1,9 @@
 //! From the sheets of a file to the requests that append them.
 
 use cellar_core::api::{AppendRequest, SentMutation};
-use cellar_core::limits::{MAX_IMPORT_OBJECTS, MAX_REQUEST_BYTES};
+use cellar_core::limits::{
+    IMPORT_NAMED_BYTES, MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_REQUEST_BYTES,
+};
 use cellar_core::operation::{ImportIndex, ImportSheet, Operation, SheetId};
 use cellar_core::position::Position;
 use cellar_core::snapshot::SnapshotError;
@@ -22,7 +24,27 @@ const REQUEST_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
 #[derive(Debug, Default)]
 pub(super) struct FileSheets {
     sheets: Vec<FileSheet>,
-    direct_objects: usize,
+    direct: Named,
+}
+
+/// Objects that indexes name directly.
+#[derive(Debug, Clone, Copy, Default)]
+struct Named {
+    count: usize,
+    /// As stored.
+    bytes: u64,
+}
+
+impl Named {
+    fn by(index: &ImportIndex) -> Result<Self, SnapshotError> {
+        let children = index.stripes().children()?;
+        Ok(Self { count: children.count(), bytes: children.bytes() })
+    }
+
+    fn and(self, other: Self) -> Self {
+        let count = self.count.saturating_add(other.count);
+        Self { count, bytes: self.bytes.saturating_add(other.bytes) }
+    }
 }
 
 /// A sheet of a file.
@@ -34,8 +56,7 @@ pub(super) struct FileSheet {
     pub(super) extent: Extent,
     pub(super) cells: u64,
     index: ImportIndex,
-    /// Objects that the index names directly.
-    objects: usize,
+    named: Named,
 }
 
 /// A chunk of an index.
@@ -75,15 +96,15 @@ impl FileSheets {
     pub(super) fn add(&mut self, found: FoundSheet) -> Result<Vec<IndexObject>, SnapshotError> {
         let FoundSheet { start, written } = found;
         let (mut index, mut chunks) = pack_import(&written.stripes)?;
-        let mut objects = index.stripes().children()?.count();
-        if self.direct_objects.saturating_add(objects) > DIRECT_OBJECTS {
+        let direct = self.direct.and(Named::by(&index)?);
+        if direct.count > DIRECT_OBJECTS || direct.bytes > IMPORT_NAMED_BYTES {
             (index, chunks) = pack_import_apart(&written.stripes)?;
-            objects = index.stripes().children()?.count();
         }
-        self.direct_objects = self.direct_objects.saturating_add(objects);
+        let named = Named::by(&index)?;
+        self.direct = self.direct.and(named);
         let (extent, cells) = (written.extent, written.cells);
         let (name, hidden) = (start.name, start.hidden);
-        self.sheets.push(FileSheet { name, hidden, extent, cells, index, objects });
+        self.sheets.push(FileSheet { name, hidden, extent, cells, index, named });
         chunks.into_iter().map(IndexObject::of).collect()
     }
 
@@ -94,7 +115,7 @@ impl FileSheets {
         ground: &Ground,
         name: impl Fn(&FileSheet) -> String,
     ) -> Vec<AppendRequest> {
-        let (mut requests, mut objects, mut bytes) = (Vec::new(), 0_usize, 0_usize);
+        let (mut requests, mut named, mut bytes) = (Vec::new(), Named::default(), 0_usize);
         let mut mutations: Vec<SentMutation> = Vec::new();
         let mut replaces = ground.replaces;
         let request = |mutations: Vec<SentMutation>| {
@@ -104,13 +125,15 @@ impl FileSheets {
         };
         for ((id, number), sheet) in (1..).zip(ground.next_sheet.0..).zip(&self.sheets) {
             let index_bytes = sheet.index.to_bytes().len();
-            let full = objects.saturating_add(sheet.objects) > MAX_IMPORT_OBJECTS
+            let with = named.and(sheet.named);
+            let full = with.count > MAX_IMPORT_OBJECTS
+                || with.bytes > MAX_IMPORT_OBJECT_BYTES
                 || bytes.saturating_add(index_bytes) > REQUEST_INDEX_BYTES;
             if full && !mutations.is_empty() {
                 requests.push(request(std::mem::take(&mut mutations)));
-                (objects, bytes) = (0, 0);
+                (named, bytes) = (Named::default(), 0);
             }
-            objects = objects.saturating_add(sheet.objects);
+            named = named.and(sheet.named);
             bytes = bytes.saturating_add(index_bytes);
             let op = Operation::ImportSheet(ImportSheet {
                 sheet: SheetId(number),
@@ -129,7 +152,7 @@ impl FileSheets {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::limits::MAX_SHEETS;
+    use cellar_core::limits::{MAX_SHEETS, MAX_STORED_CHUNK_BYTES};
     use cellar_core::operation::Span;
     use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
     use cellar_core::snapshot::merge::WrittenSheet;
@@ -138,12 +161,16 @@ mod tests {
     use super::*;
 
     fn sheet(number: u32, tiles: u32) -> FoundSheet {
+        sheet_of(number, tiles, 100)
+    }
+
+    fn sheet_of(number: u32, tiles: u32, bytes: u32) -> FoundSheet {
         let tile = |row: u32| TilePlace {
             rows: Span { first: row, count: 1 },
             cells: 1,
             stored: StoredTile::Chunk(ChunkRef {
                 hash: ChunkHash::of(&[number, row].map(u32::to_le_bytes).concat()),
-                bytes: 100,
+                bytes,
             }),
         };
         let tiles: Vec<TilePlace> = (0..tiles).map(tile).collect();
@@ -201,19 +228,24 @@ mod tests {
 
     #[test]
     fn however_many_sheets_there_are_no_request_names_too_many_objects() {
-        for (count, tiles) in [(MAX_SHEETS, 1), (MAX_SHEETS, 90), (3, 60), (2, 2_000), (1, 0)] {
+        let long = u32::try_from(MAX_STORED_CHUNK_BYTES).unwrap();
+        let cases = [(MAX_SHEETS, 1), (MAX_SHEETS, 90), (3, 60), (2, 2_000), (1, 0)];
+        let cases = cases.map(|(count, tiles)| (count, tiles, 100));
+        for (count, tiles, bytes) in cases.into_iter().chain([(3, 60, long), (MAX_SHEETS, 1, long)])
+        {
             let mut sheets = FileSheets::default();
             for number in 0..u32::try_from(count).unwrap() {
-                sheets.add(sheet(number, tiles)).unwrap();
+                sheets.add(sheet_of(number, tiles, bytes)).unwrap();
             }
             let requests = requests(&sheets);
             let mut next = 1;
             for request in &requests {
-                let objects: usize = imports(std::slice::from_ref(request))
+                let named = imports(std::slice::from_ref(request))
                     .iter()
-                    .map(|import| import.index.stripes().children().unwrap().count())
-                    .sum();
-                assert!(objects <= MAX_IMPORT_OBJECTS, "{objects}");
+                    .map(|import| Named::by(&import.index).unwrap())
+                    .fold(Named::default(), Named::and);
+                assert!(named.count <= MAX_IMPORT_OBJECTS, "{named:?}");
+                assert!(named.bytes <= MAX_IMPORT_OBJECT_BYTES, "{named:?}");
                 assert!(serde_json::to_vec(request).unwrap().len() <= MAX_REQUEST_BYTES / 2);
                 assert_eq!(request.ack + 1, request.mutations[0].id);
                 assert_eq!(request.mutations[0].id, next);

@@ -79,8 +79,10 @@ impl Stripes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Children;
     use super::super::tests::{chunk_of, span};
     use super::*;
+    use crate::limits::{IMPORT_NAMED_BYTES, MAX_STORED_CHUNK_BYTES};
     use crate::operation::Span;
     use crate::snapshot::level::{StoredTile, TilePlace};
     use crate::snapshot::packed::{Bounds, unpack};
@@ -110,6 +112,32 @@ mod tests {
                 named += children.tiles.len();
             }
             assert_eq!(named, usize::try_from(tiles).unwrap());
+        }
+    }
+
+    #[test]
+    fn no_chunk_names_more_bytes_than_one_request_may() {
+        let (longest, mut stripes) =
+            (u64::from(u32::try_from(MAX_STORED_CHUNK_BYTES).unwrap()), stripes(500));
+        for place in &mut stripes[0].tiles {
+            let StoredTile::Chunk(chunk) = &mut place.stored else { panic!("{place:?}") };
+            chunk.bytes = u32::try_from(longest).unwrap();
+        }
+        for few in [1, 40, 85, 500] {
+            let stripe = Stripe { tiles: stripes[0].tiles[..few].to_vec(), ..stripes[0].clone() };
+            let (index, objects) = pack_import(&[stripe]).unwrap();
+            let mut named = vec![index.stripes().children().unwrap()];
+            named.extend(objects.iter().map(|object| {
+                let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+                IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap()
+            }));
+            let tiles: usize = named.iter().map(|children| children.tiles.len()).sum();
+            assert_eq!(tiles, few);
+            let most = named.iter().map(Children::bytes).max().unwrap();
+            assert!(most <= IMPORT_NAMED_BYTES, "{most}");
+            // As many as fit.
+            let full = IMPORT_NAMED_BYTES / longest;
+            assert!(u64::try_from(few).unwrap() < full || most == full * longest, "{most}");
         }
     }
 }

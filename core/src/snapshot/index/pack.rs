@@ -7,9 +7,9 @@ use super::{Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, Stri
 use crate::operation::Span;
 use crate::snapshot::SnapshotError;
 use crate::snapshot::cbor::{self, Kind};
-use crate::snapshot::level::{ChunkRef, Level, LevelSheet, Stripe};
+use crate::snapshot::level::{ChunkRef, Level, LevelSheet, StoredTile, Stripe};
 use crate::snapshot::packed::PackedObject;
-use crate::snapshot::packer::{PackLimits, Packer};
+use crate::snapshot::packer::{PackLimits, Packer, Weight};
 
 /// Bytes of a pair and the end behind it, at most, or of what surrounds the list.
 const PAIR_BYTES: usize = 24;
@@ -54,11 +54,11 @@ pub(super) fn pack_stripes(
     }
     let all = indexed(rows)?;
     check_stripes(&all)?;
-    if all.is_empty() || packer.stays(&all) {
+    if all.is_empty() || packer.stays_naming(&all, named_by(&all)) {
         return Ok(Stripes::Inline(all));
     }
     let parts = pack_parts(Kind::Stripes, all, packer)?;
-    match packer.stays(&parts) {
+    match packer.stays_naming(&parts, named_by(&parts)) {
         true => Ok(Stripes::Parts(parts)),
         false => Ok(Stripes::Chunk(packer.chunk(Kind::Parts, &parts)?)),
     }
@@ -72,26 +72,63 @@ fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotE
     let tiles = indexed(tiles)?;
     check_tiles(&tiles)?;
     // One tile alone, however long it is, is not made shorter by another list around it.
-    if tiles.items().len() < 2 || packer.fits_chunk(&tiles) {
+    if tiles.items().len() < 2 || packer.fits_chunk(&tiles, named_by(&tiles)) {
         return Ok(RowIndex::Tiles(tiles));
     }
     Ok(RowIndex::Parts(pack_parts(Kind::Tiles, tiles, packer)?))
 }
 
 /// Cuts a list into chunks.
-fn pack_parts<T: Encode<()>>(
+fn pack_parts<T: Encode<()> + Names>(
     kind: Kind,
     list: Indexed<T>,
     packer: &mut Packer,
 ) -> Result<Indexed<ChunkRef>, SnapshotError> {
     let mut parts = Vec::new();
-    let item_bytes = |(_, item): &(Span, T)| cbor::encoded_bytes(item);
-    for part in packer.cut(list.into_items(), PAIR_BYTES, item_bytes) {
+    let weight = |(_, item): &(Span, T)| Weight {
+        bytes: cbor::encoded_bytes(item),
+        named_bytes: item.named_bytes(),
+    };
+    for part in packer.cut(list.into_items(), PAIR_BYTES, weight) {
         let part = indexed(part)?;
         let extent = part.index().extent().ok_or(OUT_OF_ORDER)?;
         parts.push((extent, packer.chunk(kind, &part)?));
     }
     indexed(parts)
+}
+
+/// Something that names chunks.
+trait Names {
+    /// Their bytes, as stored.
+    fn named_bytes(&self) -> u64;
+}
+
+impl Names for ChunkRef {
+    fn named_bytes(&self) -> u64 {
+        self.bytes.into()
+    }
+}
+
+impl Names for IndexedTile {
+    fn named_bytes(&self) -> u64 {
+        match &self.stored {
+            StoredTile::Inline(_) => 0,
+            StoredTile::Chunk(chunk) => chunk.named_bytes(),
+        }
+    }
+}
+
+impl Names for RowIndex {
+    fn named_bytes(&self) -> u64 {
+        match self {
+            Self::Tiles(tiles) => named_by(tiles),
+            Self::Parts(parts) => named_by(parts),
+        }
+    }
+}
+
+fn named_by<T: Names>(list: &Indexed<T>) -> u64 {
+    list.items().iter().map(Names::named_bytes).fold(0, u64::saturating_add)
 }
 
 const OUT_OF_ORDER: SnapshotError =

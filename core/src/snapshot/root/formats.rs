@@ -10,7 +10,7 @@ use crate::snapshot::cbor::{self, Kind};
 use crate::snapshot::index::{Fetched, ensure};
 use crate::snapshot::level::{ChunkHash, ChunkRef};
 use crate::snapshot::packed::PackedObject;
-use crate::snapshot::packer::{PackLimits, Packer};
+use crate::snapshot::packer::{PackLimits, Packer, Weight};
 use crate::workbook::{FormatLayer, RangeFormat};
 
 /// Bytes of the head of a list, at most.
@@ -98,7 +98,10 @@ pub fn pack_formats<'a>(
             packed.push(PackedFormats::Inline(records));
             continue;
         }
-        let parts = packer.cut(records.0, LIST_BYTES, cbor::encoded_bytes);
+        let parts = packer.cut(records.0, LIST_BYTES, |record| Weight {
+            bytes: cbor::encoded_bytes(record),
+            named_bytes: 0,
+        });
         let chunks =
             parts.into_iter().map(|part| packer.chunk(Kind::Formats, &FormatRecords(part)));
         packed.push(PackedFormats::Chunks(chunks.collect::<Result<_, _>>()?));

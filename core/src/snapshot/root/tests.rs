@@ -24,9 +24,14 @@ use crate::snapshot::objects::{Fetch, Objects};
 use crate::snapshot::view;
 use crate::workbook::{FormatLayer, RangeFormat, SheetNumbers};
 
-const ALL: PackLimits =
-    PackLimits { inline_bytes: 1 << 20, inline_total_bytes: 1 << 20, chunk_bytes: 1 << 20 };
-const NOTHING: PackLimits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 0 };
+const ALL: PackLimits = PackLimits {
+    inline_bytes: 1 << 20,
+    inline_total_bytes: 1 << 20,
+    chunk_bytes: 1 << 20,
+    named_bytes: u64::MAX,
+};
+const NOTHING: PackLimits =
+    PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 0, named_bytes: u64::MAX };
 
 fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap()

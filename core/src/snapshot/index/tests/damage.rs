@@ -15,7 +15,12 @@ fn place(chunk: &IndexChunk) -> (u8, Option<Span>) {
 
 #[test]
 fn a_chunk_in_anothers_place_is_an_error() {
-    let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 300 };
+    let limits = PackLimits {
+        inline_bytes: 0,
+        inline_total_bytes: 0,
+        chunk_bytes: 300,
+        named_bytes: u64::MAX,
+    };
     let (packed, objects) = pack_level(&grid(3, 20), limits).unwrap();
     let right = store(&objects);
     let mut same_kind = [0; 4];
@@ -43,7 +48,7 @@ proptest! {
 
     #[test]
     fn damaged_chunks_are_chunks_or_errors(level in any_level(), at in any::<usize>(), bit in 0..8_u8) {
-        let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 300 };
+        let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 300, named_bytes: u64::MAX };
         let (_, objects) = pack_level(&level, limits).unwrap();
         for object in &objects {
             let mut bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();

@@ -36,6 +36,7 @@ fn a_level_climbs_the_ladder() {
         inline_bytes: inline,
         inline_total_bytes: inline,
         chunk_bytes,
+        named_bytes: u64::MAX,
     };
     assert_eq!(rung(&grid(4, 10), ROOT), ("index", vec![], 0));
     // One part: an index chunk.
@@ -77,7 +78,12 @@ fn moves_are_one_read_from_the_root_or_none() {
     let mut level = grid(1, 1);
     level.sheets[0].moves.rows = AxisMap::insert(Axis::Rows, 3, 2);
     let moves = level.sheets[0].moves.clone();
-    let none = PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 0 };
+    let none = PackLimits {
+        inline_bytes: 0,
+        inline_total_bytes: 0,
+        chunk_bytes: 0,
+        named_bytes: u64::MAX,
+    };
     for (limits, rounds) in [(ROOT, 0), (none, 1)] {
         let (packed, objects) = pack_level(&level, limits).unwrap();
         let store = store(&objects);

@@ -25,8 +25,12 @@ use crate::snapshot::packed::{Bounds, PackedObject, unpack};
 use crate::snapshot::{PackLimits, SnapshotError};
 
 /// Everything in the root.
-const ROOT: PackLimits =
-    PackLimits { inline_bytes: 1 << 20, inline_total_bytes: 1 << 20, chunk_bytes: 1 << 20 };
+const ROOT: PackLimits = PackLimits {
+    inline_bytes: 1 << 20,
+    inline_total_bytes: 1 << 20,
+    chunk_bytes: 1 << 20,
+    named_bytes: u64::MAX,
+};
 
 pub(crate) fn span(first: u32, end: u32) -> Span {
     Span { first, count: end - first }
@@ -190,7 +194,7 @@ pub(crate) fn any_level() -> impl Strategy<Value = Level> {
 fn any_limits() -> impl Strategy<Value = PackLimits> {
     let bytes = || prop_oneof![Just(0_usize), 0..500_usize, Just(1 << 20)];
     (bytes(), bytes(), bytes()).prop_map(|(inline_bytes, inline_total_bytes, chunk_bytes)| {
-        PackLimits { inline_bytes, inline_total_bytes, chunk_bytes }
+        PackLimits { inline_bytes, inline_total_bytes, chunk_bytes, named_bytes: u64::MAX }
     })
 }
 

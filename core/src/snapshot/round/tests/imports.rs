@@ -94,8 +94,18 @@ enum Step {
 fn file() -> impl Strategy<Value = File> {
     let limits = prop_oneof![
         Just(PackLimits::IMPORT),
-        Just(PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 60 }),
-        Just(PackLimits { inline_bytes: 300, inline_total_bytes: 300, chunk_bytes: 60 }),
+        Just(PackLimits {
+            inline_bytes: 0,
+            inline_total_bytes: 0,
+            chunk_bytes: 60,
+            named_bytes: u64::MAX
+        }),
+        Just(PackLimits {
+            inline_bytes: 300,
+            inline_total_bytes: 300,
+            chunk_bytes: 60,
+            named_bytes: u64::MAX
+        }),
     ];
     let replaces = prop_oneof![Just(None), (0..4_u32).prop_map(|sheet| Some(SheetId(sheet)))];
     let size =

@@ -30,10 +30,19 @@ use faulty_blobs::FaultyBlobs;
 const ROWS: u32 = 10;
 const SHEET: SheetId = SheetId(1);
 /// So little stays together that a few tiles have every kind of chunk above them.
-const DEEP: PackLimits = PackLimits { inline_bytes: 60, inline_total_bytes: 60, chunk_bytes: 150 };
+const DEEP: PackLimits = PackLimits {
+    inline_bytes: 60,
+    inline_total_bytes: 60,
+    chunk_bytes: 150,
+    named_bytes: u64::MAX,
+};
 /// As [`DEEP`], but the list of parts is in the operation.
-const FLAT: PackLimits =
-    PackLimits { inline_bytes: 4_096, inline_total_bytes: 4_096, chunk_bytes: 4_096 };
+const FLAT: PackLimits = PackLimits {
+    inline_bytes: 4_096,
+    inline_total_bytes: 4_096,
+    chunk_bytes: 4_096,
+    named_bytes: u64::MAX,
+};
 
 /// A tile of one cell, a number, in its last row.
 fn tile(number: u32) -> PackedObject {

@@ -12,8 +12,12 @@ use cellar_core::axis_map::{Axis, AxisMap};
 use super::*;
 
 /// Stripes in a chunk, whose list is in the operation.
-const LIST: PackLimits =
-    PackLimits { inline_bytes: 60, inline_total_bytes: 200, chunk_bytes: 4_096 };
+const LIST: PackLimits = PackLimits {
+    inline_bytes: 60,
+    inline_total_bytes: 200,
+    chunk_bytes: 4_096,
+    named_bytes: u64::MAX,
+};
 
 /// A sheet of one tile.
 fn one_tile(chunk: ChunkRef, limits: PackLimits) -> Sheet {
@@ -354,7 +358,12 @@ async fn an_index_is_bounded_alone_and_all_imports_of_a_request_together() {
         let tiles = (0..tiles).map(|at| place(at * ROWS, chunk(at))).collect();
         Sheet::of(vec![Stripe { columns: columns(0), tiles }], limits)
     };
-    let wide = PackLimits { inline_bytes: 16_000, inline_total_bytes: 16_000, chunk_bytes: 16_000 };
+    let wide = PackLimits {
+        inline_bytes: 16_000,
+        inline_total_bytes: 16_000,
+        chunk_bytes: 16_000,
+        named_bytes: u64::MAX,
+    };
     let in_chunk = PackLimits { inline_bytes: 60, ..wide };
     let count = u32::try_from(MAX_IMPORT_OBJECTS).unwrap();
     let most_bytes = u32::try_from(MAX_IMPORT_OBJECT_BYTES).unwrap() / longest;
