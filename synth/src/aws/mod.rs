@@ -10,5 +10,5 @@ mod stack;
 pub(crate) use artifacts::{Artifact, Uploaded};
 pub(crate) use change_set::{Action, Change, ChangeSet, Replacement, Wanted, Watch};
 pub(crate) use connect::Aws;
-pub(crate) use error::AwsError;
+pub(crate) use error::{AwsError, denied_action};
 pub(crate) use stack::{Event, Resource, StackState};
