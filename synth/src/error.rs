@@ -339,9 +339,9 @@ pub(crate) enum SynthError {
     #[diagnostic(
         code(synth::lost_sight),
         help(
-            "AWS goes on by itself{}; run `synth {command}` again: it waits for that, and does what is \
-             left to do",
-            cause.help().map(|help| format!(" ({help})")).unwrap_or_default()
+            "AWS goes on by itself; {}, then run `synth {command}` again: it waits for that, and does \
+             what is left to do",
+            cause.remedy()
         )
     )]
     LostSight {

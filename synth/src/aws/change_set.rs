@@ -141,18 +141,21 @@ impl Aws {
             Err(error) if error.message().is_some_and(says_nothing) => return Ok(None),
             Err(error) => return Err(AwsError::of(what, &error)),
         };
-        match self.ready(&id, &wanted.stack).await {
-            Ok(Some(stack_id)) => {
-                let changes = self.changes(&id).await?;
-                Ok(Some(ChangeSet { id, stack_id, changes }))
-            }
-            Ok(None) => self.discard_change_set(&id, &wanted.stack, false).await.map(|()| None),
-            Err(error) => {
-                // Why it failed matters more than that it could not be deleted, too.
-                let _ = self.discard_change_set(&id, &wanted.stack, wanted.is_new).await;
-                Err(error)
-            }
+        let made = self.made(&id, &wanted.stack).await;
+        let (is_new, stack) = (wanted.is_new, &wanted.stack);
+        match &made {
+            Ok(Some(_)) => {}
+            Ok(None) => self.discard_change_set(&id, stack, false).await?,
+            // Why it failed matters more than that it could not be deleted, too.
+            Err(_) => drop(self.discard_change_set(&id, stack, is_new).await),
         }
+        made
+    }
+
+    async fn made(&self, id: &str, stack: &str) -> Result<Option<ChangeSet>, AwsError> {
+        let Some(stack_id) = self.ready(id, stack).await? else { return Ok(None) };
+        let changes = self.changes(id).await?;
+        Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes }))
     }
 
     /// Deletes a change set that nobody wants, and with it a stack that is only there for it.

@@ -9,7 +9,10 @@ pub(crate) enum AwsError {
     #[error("no region is configured")]
     #[diagnostic(
         code(synth::aws::region),
-        help("set AWS_REGION, or `region` in the profile of ~/.aws/config that AWS_PROFILE names")
+        help(
+            "set AWS_REGION, or `region` in the profile of ~/.aws/config that AWS_PROFILE names; then \
+             run the same command again"
+        )
     )]
     NoRegion,
     /// No credentials, or none that hold.
@@ -18,7 +21,7 @@ pub(crate) enum AwsError {
         code(synth::aws::credentials),
         help(
             "set AWS_PROFILE (and sign in, for example with `aws sso login`), or \
-             AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+             AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; then run the same command again"
         )
     )]
     NoCredentials {
@@ -32,9 +35,9 @@ pub(crate) enum AwsError {
     #[diagnostic(
         code(synth::aws::unknown_credentials),
         help(
-            "`aws sts get-caller-identity` shows whose they are: check AWS_PROFILE, or \
-             AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that the region is one that the account \
-             has enabled; then run the same command again"
+            "check AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (`aws sts \
+             get-caller-identity` tries them), and that the account has enabled the region; then run \
+             the same command again"
         )
     )]
     UnknownCredentials {
@@ -205,6 +208,8 @@ const BUSY: [&str; 2] = ["InvalidChangeSetStatus", "OperationInProgressException
 const UNDER_WAY: &str = "_IN_PROGRESS";
 /// What comes before the action in what AWS says of a permission that is missing.
 const BEFORE_ACTION: &str = "not authorized to perform: ";
+/// How it begins what the SDK says if it found no credentials anywhere.
+const NOT_FOUND: &str = "no credentials found";
 /// What a request is answered that is not allowed.
 const FORBIDDEN: u16 = 403;
 /// Codes of credentials whose time is over.
@@ -229,7 +234,7 @@ impl AwsError {
             let cause = causes.last().cloned().unwrap_or_default();
             // The SDK has no variant of its own for this.
             return match causes.iter().any(|cause| cause.contains("credentials")) {
-                true => Self::NoCredentials { what, cause },
+                true => Self::NoCredentials { what, cause: in_short(cause) },
                 false => Self::Unreachable { what, cause },
             };
         };
@@ -272,6 +277,16 @@ impl AwsError {
         }
     }
 
+    /// What helps against it, in a few words.
+    pub(crate) fn remedy(&self) -> String {
+        match self {
+            Self::Unreachable { .. } => "check the network".to_owned(),
+            Self::Expired { .. } | Self::NoCredentials { .. } => "sign in again".to_owned(),
+            Self::Denied { message, .. } => format!("have {} added", permission(message)),
+            _ => "mend what the reason names".to_owned(),
+        }
+    }
+
     /// Whether the same call has no better chance in a moment.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Self::Unreachable { .. } | Self::Refused { .. } | Self::Reply { .. })
@@ -283,6 +298,20 @@ pub(crate) fn denied_action(message: &str) -> Option<&str> {
     let (_, action) = message.split_once(BEFORE_ACTION)?;
     let action = action.split_whitespace().next()?.trim_end_matches(['.', ',']);
     (!action.is_empty()).then_some(action)
+}
+
+/// The SDK lists all places where it has looked, and not which profile.
+fn in_short(cause: String) -> String {
+    if !cause.starts_with(NOT_FOUND) {
+        return cause;
+    }
+    match std::env::var("AWS_PROFILE") {
+        Ok(profile) => format!(
+            "the profile {profile} (AWS_PROFILE) is not in ~/.aws/config or ~/.aws/credentials, or has \
+             none in it"
+        ),
+        Err(_) => "none in the environment, in ~/.aws, or from the machine".to_owned(),
+    }
 }
 
 fn permission(message: &str) -> String {

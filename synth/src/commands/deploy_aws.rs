@@ -62,7 +62,12 @@ impl Deployment<'_> {
             return Err(refused);
         }
         stage.set(Stage::Changing);
-        self.execute(&change_set.id, &change_set.stack_id).await
+        let done = self.execute(&change_set.id, &change_set.stack_id).await;
+        // Refused before it began: why matters more than what is left of it.
+        if let Err(SynthError::Aws(_)) = &done {
+            let _ = self.discard(&look).await;
+        }
+        done
     }
 
     /// Does what a plan says.

@@ -134,11 +134,16 @@ impl Follower<'_> {
         SynthError::DeployFailed {
             what: name(&found, stack, self.made_in),
             done: if command == "destroy" { "deleted" } else { "deployed" },
-            help: format!(
-                "{}, then run `synth {command}` again; {}",
-                found.advice(),
-                left(stack, &state.status, end)
-            ),
+            help: match state.status.as_str() {
+                status @ "UPDATE_ROLLBACK_FAILED" => {
+                    let way_out = way_out(stack, status);
+                    format!("{}, then {way_out}; the stack is half changed", found.advice())
+                }
+                status => {
+                    let left = left(stack, status, end);
+                    format!("{}, then run `synth {command}` again; {left}", found.advice())
+                }
+            },
             reason: found.reason,
         }
     }
@@ -174,10 +179,6 @@ fn left(stack: &str, status: &str, end: End) -> String {
              bucket that it had made already stay, empty"
         ),
         (End::RolledBack, _) => format!("the stack {stack} is as it was before"),
-        (_, "UPDATE_ROLLBACK_FAILED") => format!(
-            "the stack {stack} could not be taken back: {}",
-            way_out(stack, "UPDATE_ROLLBACK_FAILED")
-        ),
         _ => format!("the stack {stack} is in {status}"),
     }
 }

@@ -38,12 +38,12 @@ const ADVICE: [(&[&str], &str); 6] = [
     ),
     (
         &["rate exceeded", "throttling", "serviceunavailable", "internalfailure", "internal error"],
-        "AWS was too busy: there is nothing to mend",
+        "AWS was too busy: wait a minute",
     ),
     (
         &["rollback trigger", "went into alarm", "in alarm state"],
-        "one of the stack's own alarms went off while it was deployed: `synth logs` shows why, and \
-         `synth runbook` says what the alarm means",
+        "one of the stack's own alarms went off while it was deployed: see why with `synth logs` and \
+         `synth runbook`",
     ),
     (&["cancelled by user", "requested by user"], "somebody has taken it back: ask why"),
 ];

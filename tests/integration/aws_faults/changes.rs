@@ -1,6 +1,6 @@
 //! Changes that fail, are taken back, are lost sight of, or are made by two at once.
 
-use super::account::{DEPLOY, faked};
+use super::account::faked;
 use super::fake::{Fault, Step};
 
 const LAMBDA: &str = "AWS::Lambda::Function";
@@ -88,10 +88,10 @@ async fn a_connection_that_is_lost_in_the_middle_is_taken_up_by_the_next_run() {
     let (fake, account) = faked().await;
     fake.world().deployed("UPDATE_COMPLETE");
     fake.world().on_change(&[Step::Hold]);
-    let running = account.begin(&DEPLOY);
-    fake.asked("ExecuteChangeSet").await;
-    fake.fail("DescribeStacks", usize::MAX, Fault::Broken);
-    let first = running.ended().await;
+    fake.when("ExecuteChangeSet", |world| {
+        world.fail("DescribeStacks", usize::MAX, Fault::Broken);
+    });
+    let first = account.deploy().await;
     assert_eq!(first.code, 1, "{first:?}");
     fake.mend();
     fake.world().goes_on();
@@ -105,12 +105,8 @@ async fn a_connection_that_is_lost_in_the_middle_is_taken_up_by_the_next_run() {
 async fn a_short_silence_is_no_failure() {
     let (fake, account) = faked().await;
     fake.world().deployed("UPDATE_COMPLETE");
-    fake.world().on_change(&[Step::Hold]);
-    let running = account.begin(&DEPLOY);
-    fake.asked("ExecuteChangeSet").await;
-    fake.fail("DescribeStacks", 5, Fault::Broken);
-    fake.world().under_way = [Step::Stack("UPDATE_COMPLETE", "")].into();
-    let run = running.ended().await;
+    fake.when("ExecuteChangeSet", |world| world.fail("DescribeStacks", 5, Fault::Broken));
+    let run = account.deploy().await;
     assert_eq!(run.code, 0, "{run:?}");
 }
 
@@ -143,6 +139,7 @@ async fn of_two_deployments_at_once_one_waits_or_says_that_it_is_to_be_run_again
     fake.when("ExecuteChangeSet", |world| world.deployed("UPDATE_IN_PROGRESS"));
     let run = account.deploy().await;
     assert_eq!(run.code, 1, "{run:?}");
+    assert!(fake.world().change_sets.is_empty(), "the slower change set is deleted");
     fake.world().goes_on();
     let again = account.deploy().await;
     assert_eq!(again.code, 0, "{again:?}");

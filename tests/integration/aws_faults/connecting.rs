@@ -1,6 +1,6 @@
 //! Credentials, regions and endpoints.
 
-use super::account::{Account, DEPLOY, faked};
+use super::account::{Account, faked};
 use super::fake::{Fault, Step};
 
 #[tokio::test]
@@ -87,10 +87,10 @@ async fn credentials_that_expire_while_aws_is_at_work_are_told_at_once_and_it_go
     fake.world().deployed("UPDATE_COMPLETE");
     fake.world().on_change(&[Step::Hold]);
     let expired = "The security token included in the request is expired".to_owned();
-    let running = account.begin(&DEPLOY);
-    fake.asked("ExecuteChangeSet").await;
-    fake.fail("DescribeStacks", 1, Fault::Error(403, "ExpiredToken", expired));
-    let run = running.ended().await;
+    fake.when("ExecuteChangeSet", |world| {
+        world.fail("DescribeStacks", 1, Fault::Error(403, "ExpiredToken", expired));
+    });
+    let run = account.deploy().await;
     assert_eq!(run.code, 1, "{run:?}");
     fake.world().goes_on();
     let again = account.deploy().await;

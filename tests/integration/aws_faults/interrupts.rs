@@ -23,6 +23,7 @@ async fn during_the_change_aws_goes_on_and_the_next_run_waits_for_it() {
     let (fake, account) = faked().await;
     fake.world().deployed("UPDATE_COMPLETE");
     fake.world().on_change(&[Step::Hold]);
+    fake.fail("ExecuteChangeSet", 1, Fault::Held);
     let running = account.begin(&DEPLOY);
     fake.asked("ExecuteChangeSet").await;
     running.interrupt();
@@ -53,6 +54,7 @@ async fn while_it_deletes_the_rest_is_left_for_the_next_run() {
     let (fake, account) = faked().await;
     fake.world().deployed("UPDATE_COMPLETE");
     fake.world().on_change(&[Step::Hold]);
+    fake.fail("DeleteStack", 1, Fault::Held);
     let running = account.begin(&["destroy", "--yes"]);
     fake.asked("DeleteStack").await;
     running.interrupt();

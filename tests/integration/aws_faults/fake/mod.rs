@@ -37,6 +37,8 @@ pub(crate) enum Fault {
     Lost,
     /// No answer comes, and the connection stays.
     Silent,
+    /// The same once it is done.
+    Held,
 }
 
 /// A running one.
@@ -63,7 +65,7 @@ impl Fake {
 
     /// The next `count` calls of that action end so.
     pub(crate) fn fail(&self, action: &'static str, count: usize, fault: Fault) {
-        self.world().faults.push((action, count, fault));
+        self.world().fail(action, count, fault);
     }
 
     /// Something happens in AWS just before the next call of that action.
@@ -108,6 +110,10 @@ async fn serve(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) -
         }
         Some(Fault::Broken) => broken(),
         Some(Fault::Silent) => std::future::pending().await,
+        Some(Fault::Held) => {
+            answer(&world, &action, &form, body, is_chunked);
+            std::future::pending().await
+        }
         Some(Fault::Bare(status, header)) => {
             let reply = Response::builder().status(status);
             let reply = header.into_iter().fold(reply, |it, (name, value)| it.header(name, value));

@@ -75,6 +75,11 @@ impl World {
         self.script = steps.iter().cloned().collect();
     }
 
+    /// The next `count` calls of that action end so.
+    pub(crate) fn fail(&mut self, action: &'static str, count: usize, fault: Fault) {
+        self.faults.push((action, count, fault));
+    }
+
     /// What was held is done after a while.
     pub(crate) fn goes_on(&mut self) {
         let step = |status| Step::Resource("ApiFunction", "AWS::Lambda::Function", status, "");
