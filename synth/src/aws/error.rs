@@ -162,7 +162,7 @@ pub(crate) enum AwsError {
         reason: String,
     },
     /// Somebody else was faster.
-    #[error("cannot {what}: somebody else is changing the stack: {message}")]
+    #[error("cannot {what}: somebody else changes the stack, or has just done so: {message}")]
     #[diagnostic(
         code(synth::aws::stack_busy),
         help(
@@ -202,8 +202,10 @@ pub(crate) enum AwsError {
 /// Codes of requests that are not allowed.
 const DENIED: [&str; 4] =
     ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AllAccessDisabled"];
-/// Codes of what cannot be begun because something else is under way.
-const BUSY: [&str; 2] = ["InvalidChangeSetStatus", "OperationInProgressException"];
+/// Codes of what cannot be begun because something else is under way, or was meanwhile: with that, all
+/// other change sets of a stack are gone.
+const BUSY: [&str; 3] =
+    ["ChangeSetNotFound", "InvalidChangeSetStatus", "OperationInProgressException"];
 /// How the names of the states end that a stack passes through.
 const UNDER_WAY: &str = "_IN_PROGRESS";
 /// What comes before the action in what AWS says of a permission that is missing.
@@ -357,7 +359,9 @@ mod tests {
         assert!(matches!(of("ExpiredToken", ""), AwsError::Expired { .. }));
         assert!(matches!(of("AccessDenied", ""), AwsError::Denied { .. }));
         assert!(matches!(of("InvalidClientTokenId", ""), AwsError::UnknownCredentials { .. }));
-        assert!(matches!(of("InvalidChangeSetStatus", ""), AwsError::StackBusy { .. }));
+        for code in BUSY {
+            assert!(matches!(of(code, ""), AwsError::StackBusy { .. }), "{code}");
+        }
         let busy = "Stack:arn is in UPDATE_IN_PROGRESS state and can not be updated.";
         assert!(matches!(of("ValidationError", busy), AwsError::StackBusy { .. }));
         assert!(matches!(of("ValidationError", "No."), AwsError::Refused { .. }));

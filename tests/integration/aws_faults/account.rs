@@ -83,7 +83,9 @@ impl Account {
         {
             command.args(["--bundle", env!("CARGO_BIN_EXE_test-bootstrap")]);
         }
-        command.args(self.endpoint.iter().flat_map(|url| ["--endpoint-url", url.as_str()]));
+        if matches!(arguments.first(), Some(&"deploy" | &"plan" | &"destroy")) {
+            command.args(self.endpoint.iter().flat_map(|url| ["--endpoint-url", url.as_str()]));
+        }
         command.env("HOME", self.folder.path()).env("PATH", std::env::var_os("PATH").unwrap());
         command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
         let [stdout, stderr] = files.each_ref().map(|path| File::create(path).unwrap());
@@ -102,6 +104,15 @@ impl Account {
 pub(super) const DEPLOY: [&str; 3] = ["deploy", "--yes", "--no-smoke"];
 
 impl Running {
+    /// Waits until it says something.
+    pub(super) async fn says(&self, text: &str) {
+        let started = Instant::now();
+        while !read(&self.files[1]).contains(text) {
+            assert!(started.elapsed() < TIMEOUT, "it does not say {text:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// Ctrl-C.
     pub(super) fn interrupt(&self) {
         let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).unwrap();
