@@ -122,6 +122,30 @@ fn yaml_says_the_same_as_json() {
     assert!(template.to_yaml().contains("Version: \"2012-10-17\""));
 }
 
+/// Lines before a place that may name what is made there: an item of a list begins with its name.
+const LINES_OF_AN_ITEM: usize = 2;
+
+#[test]
+fn every_resource_knows_the_line_that_names_it_and_not_a_helper_of_that() {
+    let template = cellar_stack(&full_config(), Architecture::Arm64).unwrap();
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    assert!(template.resources().count() > 30);
+    for (id, resource) in template.resources() {
+        let place = resource.made_in.unwrap();
+        assert!(place.file().starts_with("stacks/src/cellar/"), "{id}: {place}");
+        let source = fs::read_to_string(workspace.join(place.file())).unwrap();
+        let line = usize::try_from(place.line()).unwrap();
+        let lines: Vec<&str> = source.lines().take(line).collect();
+        let item = lines[line.saturating_sub(1 + LINES_OF_AN_ITEM)..].join("\n");
+        // Every second piece is in quotes. What belongs to something begins with its name.
+        let named = item.split('"').skip(1).step_by(2);
+        let names = named.filter(|name| !name.is_empty() && id.starts_with(*name)).count();
+        assert!(names > 0, "{id} is not named at {place}:\n{item}");
+    }
+    let read = Template::from_json(&template.to_json()).unwrap();
+    assert!(read.resources().all(|(_, resource)| resource.made_in.is_none()));
+}
+
 #[test]
 fn sections_come_in_the_usual_order() {
     let text = default_template().to_json();

@@ -321,7 +321,10 @@ pub(crate) enum SynthError {
     },
     /// A stack that somebody else is changing.
     #[error("the stack {stack} is being changed: {status}")]
-    #[diagnostic(code(synth::stack_busy), help("wait until that has ended, then deploy again"))]
+    #[diagnostic(
+        code(synth::stack_busy),
+        help("wait until that has ended, then run `synth deploy` again")
+    )]
     StackBusy {
         /// Its name.
         stack: String,
@@ -329,19 +332,51 @@ pub(crate) enum SynthError {
         status: String,
     },
     /// A stack that CloudFormation left half-way.
-    #[error("the stack {stack} is stuck: {status}")]
-    #[diagnostic(
-        code(synth::stack_stuck),
-        help(
-            "CloudFormation's console shows which resource stopped it; mend that, then run `aws \
-             cloudformation continue-update-rollback` (or delete-stack, if it was being deleted)"
-        )
-    )]
+    #[error("the stack {stack} is stuck in {status}{}", cause.as_ref().map(|it| format!(": {it}")).unwrap_or_default())]
+    #[diagnostic(code(synth::stack_stuck), help("{help}"))]
     StackStuck {
         /// Its name.
         stack: String,
         /// Its status.
         status: String,
+        /// The resource at fault, and what AWS says of it, if the events know.
+        cause: Option<String>,
+        /// What to do.
+        help: String,
+    },
+    /// A stack of that name that somebody else made for something else.
+    #[error("the stack {stack} in {place} is none of Cellar's")]
+    #[diagnostic(
+        code(synth::foreign_stack),
+        help(
+            "it has neither the tag cellar:stack nor the outputs of one, and is left as it is; check \
+             account and region, or choose another name with `stack` in cellar.yaml, then run the \
+             same command again"
+        )
+    )]
+    ForeignStack {
+        /// Its name.
+        stack: String,
+        /// The account and the region.
+        place: String,
+    },
+    /// AWS goes on, and we do not see it.
+    #[error("AWS is at work on the stack {stack}, and cannot be watched any longer: {cause}")]
+    #[diagnostic(
+        code(synth::lost_sight),
+        help(
+            "AWS goes on by itself; {}, then run `synth {command}` again: it waits for that, and does \
+             what is left to do",
+            cause.remedy()
+        )
+    )]
+    LostSight {
+        /// Its name.
+        stack: String,
+        /// The command that was running.
+        command: &'static str,
+        /// Why it cannot.
+        cause: AwsError,
     },
     /// A deployment that would lose data.
     #[error("the deployment would replace or take out what holds data: {ids}")]
@@ -376,18 +411,22 @@ pub(crate) enum SynthError {
         cause: StalePlan,
     },
     /// Somebody does not wait any longer.
-    #[error("interrupted: {}", interrupted(*stage))]
-    #[diagnostic(code(synth::interrupted), help("{}", after_interruption(*stage)))]
+    #[error("interrupted: {}", interrupted(stack, *stage))]
+    #[diagnostic(code(synth::interrupted), help("{}", after_interruption(stack, *stage)))]
     Interrupted {
+        /// The stack's name.
+        stack: String,
         /// How far it had come.
         stage: Stage,
     },
     /// A deployment that failed.
-    #[error("{what} could not be deployed: {reason}")]
+    #[error("{what} could not be {done}: {reason}")]
     #[diagnostic(code(synth::deploy_failed), help("{help}"))]
     DeployFailed {
         /// The resource at fault.
         what: String,
+        /// What was to be done: deployed, deleted.
+        done: &'static str,
         /// What AWS says.
         reason: String,
         /// What to do, and how the stack is now.
@@ -448,22 +487,32 @@ fn stage_help(known: &[String]) -> String {
     }
 }
 
-fn interrupted(stage: Stage) -> &'static str {
+fn interrupted(stack: &str, stage: Stage) -> String {
     match stage {
-        Stage::Before => "the stack is as it was",
-        Stage::Changing => "AWS is changing the stack, and goes on with it",
-        Stage::After => "the stack is deployed; it was not checked",
+        Stage::Before => format!("the stack {stack} is as it was"),
+        Stage::Changing => format!("AWS is changing the stack {stack}, and goes on with it"),
+        Stage::Deleting => format!("the stack {stack} is being deleted"),
+        Stage::After => format!("the stack {stack} is deployed; it was not checked"),
     }
 }
 
-fn after_interruption(stage: Stage) -> &'static str {
+fn after_interruption(stack: &str, stage: Stage) -> String {
     match stage {
-        Stage::Before => "run the same command again, it begins anew",
-        Stage::Changing => {
-            "run the same command again: it waits for that and goes on; `aws cloudformation \
-             cancel-update-stack --stack-name NAME` takes an update back"
+        Stage::Before => {
+            "run the same command again: it begins anew; a change set that it may have \
+                          left behind changes nothing, and goes with the next deployment"
+                .to_owned()
         }
-        Stage::After => "`synth deploy` again checks it and writes the profile",
+        Stage::Changing => format!(
+            "run `synth deploy` again: it waits for that and goes on; `aws cloudformation \
+             cancel-update-stack --stack-name {stack}` takes an update back"
+        ),
+        Stage::Deleting => "what is deleted is gone; run `synth destroy` again, with the same \
+                            arguments: it deletes the rest"
+            .to_owned(),
+        Stage::After => {
+            "run `synth deploy` again: it checks the stack and writes the profile".to_owned()
+        }
     }
 }
 

@@ -160,7 +160,10 @@ async fn an_update_that_fails_says_why_and_the_stack_is_as_it_was_before() {
     let failed = account.deploy(&["--yes"]);
     assert_eq!(failed.code, 1, "{failed:?}");
     let error = failed.stderr.split("error:").last().unwrap();
-    assert!(error.contains("ApiFunction could not be deployed"), "{failed:?}");
+    assert!(
+        error.contains("ApiFunction (AWS::Lambda::Function, made in stacks/src/cellar/api.rs:"),
+        "{failed:?}"
+    );
     assert!(error.contains("unzip") && error.contains("is as it was before"), "{failed:?}");
     account.write_and_read_back();
     s3.delete_object().bucket(ARTIFACTS).key(&key).send().await.unwrap();

@@ -9,6 +9,8 @@
 
 mod archive_command;
 mod aws_deployment;
+mod aws_faults;
+mod aws_upgrade;
 mod bad_requests;
 mod blobs;
 mod bootstrap;

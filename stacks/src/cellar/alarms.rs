@@ -7,7 +7,7 @@ use super::suppressions;
 use crate::config::Config;
 use crate::constructs::{Alarm, Function, Metric, Topic, Watched};
 use crate::expression::Expression;
-use crate::stack::{Handle, Stack, SynthesisError};
+use crate::stack::{Handle, Place, Stack, SynthesisError};
 
 /// Records are relayed within seconds; after this many milliseconds something stands still.
 const ITERATOR_AGE_MS_MAX: u32 = 10 * 60 * 1_000;
@@ -38,9 +38,9 @@ pub(super) fn add(
     let alarms = of_api(config, parts).into_iter().chain(of_relay(parts.events));
     for (id, description, alarm) in alarms.chain(of_snapshots(parts)) {
         let description = format!("{description}{SEE_RUNBOOK}");
-        let Watch { metric, watched, above, periods } = alarm;
+        let Watch { metric, watched, above, periods, made_in } = alarm;
         let alarm = Alarm::new(&description, metric, watched, above, periods).tell(&told);
-        stack.add(&format!("{id}Alarm"), alarm)?;
+        stack.add_made_in(made_in, &format!("{id}Alarm"), alarm)?;
     }
     Ok(())
 }
@@ -64,13 +64,16 @@ struct Watch {
     watched: Watched,
     above: u32,
     periods: u32,
+    /// The line of the lists below.
+    made_in: Place,
 }
 
 /// Name, meaning, and what is watched.
 type Named = (&'static str, &'static str, Watch);
 
+#[track_caller]
 fn watch(metric: Metric, watched: Watched, above: u32, periods: u32) -> Watch {
-    Watch { metric, watched, above, periods }
+    Watch { metric, watched, above, periods, made_in: Place::caller() }
 }
 
 fn of_api(config: &Config, parts: &Parts<'_>) -> Vec<Named> {

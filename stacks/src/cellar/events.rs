@@ -71,6 +71,8 @@ pub(super) fn add(
     Ok(Events { relay, relay_dead_letters, snapshots, snapshot_dead_letters })
 }
 
+/// Adds a queue and its policy.
+#[track_caller]
 fn queue(
     stack: &mut Stack,
     id: &str,

@@ -6,6 +6,7 @@ use crate::constructs::LogGroup;
 use crate::stack::{Handle, Stack, SynthesisError};
 
 /// Adds the log group of a function.
+#[track_caller]
 pub(super) fn log_group(
     stack: &mut Stack,
     id: &str,

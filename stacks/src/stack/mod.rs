@@ -5,6 +5,7 @@ mod error;
 mod handle;
 pub mod limits;
 mod parts;
+mod place;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ use crate::template::{Resource, Template};
 pub use error::{Holder, SynthesisError, SynthesisErrors};
 pub use handle::Handle;
 pub use parts::{Output, Parameter};
+pub use place::Place;
 
 /// A CloudFormation stack under construction.
 ///
@@ -49,12 +51,24 @@ impl Stack {
         }
     }
 
-    /// Adds a construct under a logical id.
+    /// Adds a construct under a logical id. The template remembers the line that called this: helpers
+    /// that add for others are `#[track_caller]`, too.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
+    #[track_caller]
     pub fn add<C: Construct>(
         &mut self,
+        logical_id: &str,
+        construct: C,
+    ) -> Result<Handle<C>, SynthesisError> {
+        self.add_made_in(Place::caller(), logical_id, construct)
+    }
+
+    /// The same for a construct that was described elsewhere, as in a list.
+    pub(crate) fn add_made_in<C: Construct>(
+        &mut self,
+        place: Place,
         logical_id: &str,
         construct: C,
     ) -> Result<Handle<C>, SynthesisError> {
@@ -63,6 +77,7 @@ impl Stack {
         let reasons: Map<String, Value> =
             construct.reasons().into_iter().map(|(id, reason)| (id, reason.into())).collect();
         let mut resource = Resource::new(C::TYPE.name(), construct.properties());
+        resource.made_in = Some(place);
         if let Some(removal) = removal {
             resource.on_removal(removal);
         }

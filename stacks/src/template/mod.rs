@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::constructs::RemovalPolicy;
-use crate::stack::{Holder, Output, Parameter};
+use crate::stack::{Holder, Output, Parameter, Place};
 
 pub use read::TemplateError;
 pub use resolve::{Lookup, ResolveError, ResolveFault};
@@ -35,8 +35,8 @@ pub struct Template {
     pub(crate) outputs: BTreeMap<String, Output>,
 }
 
-/// One resource of a template.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// One resource of a template. Equal ones may have been made in different places.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Resource {
     /// Its type, such as `AWS::DynamoDB::Table`.
@@ -57,6 +57,29 @@ pub struct Resource {
     /// Its properties, with intrinsic functions in them; see [`Template::resolve`].
     #[serde(default)]
     pub properties: Map<String, Value>,
+    /// Where in the source it was made; a template that was read does not know.
+    #[serde(skip)]
+    pub made_in: Option<Place>,
+}
+
+impl PartialEq for Resource {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            resource_type,
+            deletion_policy,
+            update_replace_policy,
+            depends_on,
+            metadata,
+            properties,
+            made_in: _,
+        } = self;
+        *resource_type == other.resource_type
+            && *deletion_policy == other.deletion_policy
+            && *update_replace_policy == other.update_replace_policy
+            && *depends_on == other.depends_on
+            && *metadata == other.metadata
+            && *properties == other.properties
+    }
 }
 
 impl Template {
@@ -153,6 +176,7 @@ impl Resource {
             depends_on: Vec::new(),
             metadata: Map::new(),
             properties,
+            made_in: None,
         }
     }
 

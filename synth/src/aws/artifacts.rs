@@ -14,6 +14,8 @@ use super::{Aws, AwsError};
 
 /// The region whose buckets are made without saying where.
 const FIRST_REGION: &str = "us-east-1";
+/// The header that says in which region a bucket is.
+const REGION_HEADER: &str = "x-amz-bucket-region";
 /// Days after which parts of an upload that did not end are deleted.
 const ABORT_AFTER_DAYS: i32 = 1;
 
@@ -51,8 +53,12 @@ impl Aws {
         let made = match head.send().await {
             Ok(_) => return Ok(false),
             Err(error) if is_missing(&error) => self.create_bucket(bucket).await?,
-            Err(error) if is_forbidden(&error) => {
-                return Err(AwsError::BucketOfOthers { bucket: bucket.to_owned() });
+            Err(error) if status(&error) == Some(403) => {
+                return Err(AwsError::BucketClosed { bucket: bucket.to_owned() });
+            }
+            Err(error) if status(&error) == Some(301) => {
+                let (bucket, here) = (bucket.to_owned(), self.region.clone());
+                return Err(AwsError::BucketElsewhere { bucket, there: region_of(&error), here });
             }
             Err(error) => return Err(AwsError::of("look for the bucket of the bundles", &error)),
         };
@@ -118,6 +124,15 @@ impl Aws {
         match head.expected_bucket_owner(&self.account).send().await {
             Ok(_) => Ok(true),
             Err(error) if status(&error) == Some(404) => Ok(false),
+            // A HEAD has no body to name it in.
+            Err(error) if status(&error) == Some(403) => {
+                let object = format!("arn:{}:s3:::{bucket}/{key}", self.partition);
+                let message = format!(
+                    "S3 answers 403, as to somebody who is not authorized to perform: s3:GetObject on \
+                     {object}"
+                );
+                Err(AwsError::Denied { what: "look for the bundle", message })
+            }
             Err(error) => Err(AwsError::of("look for the bundle", &error)),
         }
     }
@@ -188,6 +203,8 @@ fn is_missing(error: &SdkError<HeadBucketError>) -> bool {
     status(error) == Some(404)
 }
 
-fn is_forbidden(error: &SdkError<HeadBucketError>) -> bool {
-    status(error) == Some(403)
+/// Where a bucket is, as S3 says it to whoever asks elsewhere.
+fn region_of(error: &SdkError<HeadBucketError>) -> String {
+    let region = error.raw_response().and_then(|it| it.headers().get(REGION_HEADER));
+    region.unwrap_or("another one").to_owned()
 }

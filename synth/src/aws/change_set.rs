@@ -18,6 +18,8 @@ use super::{Aws, AwsError};
 const POLL: Duration = Duration::from_millis(700);
 /// The type of the alarms that take a deployment back.
 const ALARM: &str = "AWS::CloudWatch::Alarm";
+/// The status of a stack that is only there for its change sets.
+const ONLY_PLANNED: &str = "REVIEW_IN_PROGRESS";
 /// What CloudFormation says of a change set without any change, in its two ways.
 const NOTHING: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
 
@@ -109,7 +111,7 @@ impl Aws {
     /// Makes a change set. `None`: there is nothing to change.
     ///
     /// # Errors
-    /// [`AwsError`]; nothing of the stack was changed.
+    /// [`AwsError`]; nothing of the stack was changed, and no change set is left behind.
     pub(crate) async fn create_change_set(
         &self,
         wanted: &Wanted,
@@ -139,20 +141,49 @@ impl Aws {
             Err(error) if error.message().is_some_and(says_nothing) => return Ok(None),
             Err(error) => return Err(AwsError::of(what, &error)),
         };
-        match self.ready(&id).await? {
-            Some(stack_id) => {
-                let changes = self.changes(&id).await?;
-                Ok(Some(ChangeSet { id, stack_id, changes }))
+        let made = self.made(&id, &wanted.stack).await;
+        let (is_new, stack) = (wanted.is_new, &wanted.stack);
+        match &made {
+            Ok(Some(_)) => {}
+            Ok(None) => self.discard_change_set(&id, stack, false).await?,
+            // Why it failed matters more than that it could not be deleted, too.
+            Err(_) => drop(self.discard_change_set(&id, stack, is_new).await),
+        }
+        made
+    }
+
+    async fn made(&self, id: &str, stack: &str) -> Result<Option<ChangeSet>, AwsError> {
+        let Some(stack_id) = self.ready(id, stack).await? else { return Ok(None) };
+        let changes = self.changes(id).await?;
+        Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes }))
+    }
+
+    /// Deletes a change set that nobody wants, and with it a stack that is only there for it.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn discard_change_set(
+        &self,
+        id: &str,
+        stack: &str,
+        is_new: bool,
+    ) -> Result<(), AwsError> {
+        self.delete_change_set(id).await?;
+        if !is_new || self.has_change_sets(stack).await? {
+            return Ok(());
+        }
+        // Somebody else may have made the stack in the meantime.
+        match self.stack(stack).await? {
+            Some(state) if state.status == ONLY_PLANNED => {
+                let token = uuid::Uuid::new_v4().to_string();
+                self.delete_stack(&state.id, &token).await
             }
-            None => {
-                self.delete_change_set(&id).await?;
-                Ok(None)
-            }
+            _ => Ok(()),
         }
     }
 
     /// Waits until a change set can be executed; gives the stack's ARN. `None`: it has no changes.
-    async fn ready(&self, id: &str) -> Result<Option<String>, AwsError> {
+    async fn ready(&self, id: &str, stack: &str) -> Result<Option<String>, AwsError> {
         loop {
             let described = self.cloudformation.describe_change_set().change_set_name(id).send();
             let described = described.await;
@@ -168,8 +199,8 @@ impl Aws {
                 Some(ChangeSetStatus::CreatePending | ChangeSetStatus::CreateInProgress) => {}
                 status => {
                     let code = status.map_or_else(String::new, |status| status.to_string());
-                    let what = "make the change set";
-                    return Err(AwsError::Refused { what, code, message: reason });
+                    let reason = if reason.is_empty() { code } else { reason };
+                    return Err(AwsError::ChangeSetFailed { stack: stack.to_owned(), reason });
                 }
             }
             sleep(POLL).await;
@@ -208,7 +239,7 @@ impl Aws {
     ///
     /// # Errors
     /// [`AwsError`].
-    pub(crate) async fn has_change_sets(&self, stack_id: &str) -> Result<bool, AwsError> {
+    async fn has_change_sets(&self, stack_id: &str) -> Result<bool, AwsError> {
         let listed = self.cloudformation.list_change_sets().stack_name(stack_id).send().await;
         let listed = listed.map_err(|error| AwsError::of("list the change sets", &error))?;
         Ok(!listed.summaries().is_empty())
@@ -228,7 +259,7 @@ impl Aws {
     ///
     /// # Errors
     /// [`AwsError`].
-    pub(crate) async fn delete_change_set(&self, id: &str) -> Result<(), AwsError> {
+    async fn delete_change_set(&self, id: &str) -> Result<(), AwsError> {
         let deleted = self.cloudformation.delete_change_set().change_set_name(id).send().await;
         deleted.map(drop).map_err(|error| AwsError::of("delete the change set", &error))
     }

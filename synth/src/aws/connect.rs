@@ -40,7 +40,13 @@ impl Aws {
         let region = config.region().ok_or(AwsError::NoRegion)?.to_string();
         let sts = aws_sdk_sts::Client::new(&config);
         let caller = sts.get_caller_identity().send().await;
-        let caller = caller.map_err(|error| AwsError::of("ask AWS who you are", &error))?;
+        let caller = caller.map_err(|error| {
+            let error = AwsError::of("ask AWS who you are", &error);
+            error.looked_for(|| match endpoint_url {
+                Some(url) => format!("at {url}"),
+                None => format!("in the region {region}"),
+            })
+        })?;
         let account = caller.account().ok_or(AwsError::Reply { missing: "an account" })?;
         // arn:PARTITION:sts::ACCOUNT:assumed-role/…
         let partition = caller.arn().and_then(|arn| arn.split(':').nth(1)).unwrap_or("aws");
@@ -56,6 +62,11 @@ impl Aws {
             partition: partition.to_owned(),
             endpoint_url: endpoint_url.map(|url| url.trim_end_matches('/').to_owned()),
         })
+    }
+
+    /// The account and the region, for people.
+    pub(crate) fn place(&self) -> String {
+        format!("account {}, {}", self.account, self.region)
     }
 
     /// The ARN of an alarm of this account and region.

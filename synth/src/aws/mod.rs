@@ -12,5 +12,5 @@ pub(crate) use artifacts::{Artifact, Uploaded};
 pub(crate) use change_set::{Action, Change, ChangeSet, Replacement, Wanted, Watch};
 pub(crate) use connect::Aws;
 pub(crate) use drift::{Drift, Drifts, PropertyDrift};
-pub(crate) use error::AwsError;
+pub(crate) use error::{AwsError, denied_action};
 pub(crate) use stack::{Event, Resource, StackState};

@@ -23,6 +23,8 @@ pub(crate) struct StackState {
     pub(crate) outputs: BTreeMap<String, String>,
     /// The values of its parameters.
     pub(crate) parameters: BTreeMap<String, String>,
+    /// Its own tags.
+    pub(crate) tags: BTreeMap<String, String>,
 }
 
 /// A resource of a stack as it is.
@@ -77,12 +79,15 @@ impl Aws {
         let parameters = stack.parameters().iter().filter_map(|parameter| {
             Some((parameter.parameter_key()?.to_owned(), parameter.parameter_value()?.to_owned()))
         });
+        let tags = stack.tags().iter();
+        let tags = tags.filter_map(|tag| Some((tag.key()?.to_owned(), tag.value()?.to_owned())));
         Ok(Some(StackState {
             id: stack.stack_id().unwrap_or(name).to_owned(),
             status: status.as_str().to_owned(),
             reason: stack.stack_status_reason().map(str::to_owned),
             outputs: outputs.collect(),
             parameters: parameters.collect(),
+            tags: tags.collect(),
         }))
     }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use cellar_stacks::cellar::OUTPUT_API_URL;
 
-use super::follow::follow;
 use super::interrupt::{Stage, interruptible};
 use super::look::Detail;
 use super::plan;
@@ -16,7 +15,7 @@ use crate::aws::{AwsError, StackState};
 use crate::cli::{DeployArguments, Output};
 use crate::deployment::End;
 use crate::error::SynthError;
-use crate::project::Named;
+use crate::project::{Named, Project};
 use crate::smoke::{self, Target};
 use crate::tokens::{mint_for_operator, own_key};
 
@@ -30,7 +29,8 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<(), SynthError> {
     let stage = Cell::new(Stage::Before);
-    interruptible(&stage, Box::pin(deploy(config, arguments, output, &stage))).await
+    let stack = Project::find(config)?.config.stack;
+    interruptible(&stack, &stage, Box::pin(deploy(config, arguments, output, &stage))).await
 }
 
 async fn deploy(
@@ -62,7 +62,12 @@ impl Deployment<'_> {
             return Err(refused);
         }
         stage.set(Stage::Changing);
-        self.execute(&change_set.id, &change_set.stack_id).await
+        let done = self.execute(&change_set.id, &change_set.stack_id).await;
+        // Refused before it began: why matters more than what is left of it.
+        if let Err(SynthError::Aws(_)) = &done {
+            let _ = self.discard(&look).await;
+        }
+        done
     }
 
     /// Does what a plan says.
@@ -75,9 +80,9 @@ impl Deployment<'_> {
     }
 
     async fn execute(&self, change_set: &str, stack_id: &str) -> Result<StackState, SynthError> {
-        let (aws, token) = (&self.aws, uuid::Uuid::new_v4().to_string());
-        let begin = Box::pin(aws.execute_change_set(change_set, &token));
-        follow(aws, stack_id, begin, End::Done, self.output).await
+        let token = uuid::Uuid::new_v4().to_string();
+        let begin = Box::pin(self.aws.execute_change_set(change_set, &token));
+        self.follower().follow(stack_id, begin, End::Done).await
     }
 
     /// Checks what was deployed, remembers how to reach it, and says what to do next.

@@ -1,6 +1,7 @@
 //! `synth destroy` of a stack in AWS.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use cellar_stacks::cellar::{
     OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_SEGMENT_TABLE,
@@ -8,10 +9,11 @@ use cellar_stacks::cellar::{
 use serde_json::json;
 
 use super::confirm::confirm;
-use super::follow::delete_stack;
+use super::follow::Follower;
 use super::interrupt::{Stage, interruptible};
 use crate::aws::{Aws, StackState};
 use crate::cli::{DestroyArguments, Output};
+use crate::deployment::is_ours;
 use crate::error::SynthError;
 use crate::project::{Named, Project};
 
@@ -25,7 +27,8 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<(), SynthError> {
     let stage = Cell::new(Stage::Before);
-    interruptible(&stage, Box::pin(destroy(config, arguments, output, &stage))).await
+    let stack = Project::find(config)?.config.stack;
+    interruptible(&stack, &stage, Box::pin(destroy(config, arguments, output, &stage))).await
 }
 
 async fn destroy(
@@ -38,12 +41,15 @@ async fn destroy(
     let name = &project.config.stack;
     let aws =
         Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref()).await?;
-    let place = format!("account {}, {}", aws.account, aws.region);
+    let place = aws.place();
     let Some(state) = aws.stack(name).await? else {
         let result = json!({ "stack": name, "deleted": false });
         output.result(&result, &format!("There is no stack {name} in {place}."));
         return Ok(());
     };
+    if !is_ours(name, &state) {
+        return Err(SynthError::ForeignStack { stack: name.clone(), place });
+    }
     let data = data(&state);
     if !arguments.yes {
         let fate = if arguments.delete_data {
@@ -53,12 +59,15 @@ async fn destroy(
         };
         confirm("deleting the stack", &format!("Delete {name} in {place} {fate}?")).await?;
     }
-    stage.set(Stage::Changing);
+    stage.set(Stage::Deleting);
     // Data first: as long as there is the stack, it says what is its own, and this can be repeated.
     if arguments.delete_data {
         delete_data(&aws, &state, output).await?;
     }
-    delete_stack(&aws, &state, output).await?;
+    let made_in = BTreeMap::new();
+    let follower =
+        Follower { aws: &aws, output, stack: name, command: "destroy", made_in: &made_in };
+    follower.delete_stack(&state).await?;
     let text = match arguments.delete_data {
         true => format!("Deleted {name} and all its data."),
         false => format!(

@@ -13,17 +13,22 @@ pub(crate) enum Stage {
     Before,
     /// AWS changes the stack.
     Changing,
+    /// The stack is being deleted, perhaps with its data.
+    Deleting,
     /// AWS has done what it was to do.
     After,
 }
 
-/// Does something until it is done or somebody does not want to wait any longer.
+/// Does something with a stack until it is done or somebody does not want to wait any longer.
 pub(super) async fn interruptible<T>(
+    stack: &str,
     stage: &Cell<Stage>,
     work: impl Future<Output = Result<T, SynthError>>,
 ) -> Result<T, SynthError> {
     tokio::select! {
         done = work => done,
-        Ok(()) = tokio::signal::ctrl_c() => Err(SynthError::Interrupted { stage: stage.get() }),
+        Ok(()) = tokio::signal::ctrl_c() => {
+            Err(SynthError::Interrupted { stack: stack.to_owned(), stage: stage.get() })
+        }
     }
 }

@@ -8,10 +8,10 @@ use cellar_stacks::difference::Difference;
 use super::changes;
 use super::confirm::confirm;
 use super::diff::deployed;
-use super::follow::{self, delete_stack};
+use super::follow::Follower;
 use super::prepare::{Deployment, Template};
 use crate::aws::{ChangeSet, StackState, Wanted, Watch};
-use crate::deployment::{Approval, Basis, Ground, approval, ground, watched};
+use crate::deployment::{Approval, Basis, Ground, approval, ground, is_ours, watched};
 use crate::difference::{Old, Report, text};
 use crate::error::SynthError;
 use crate::git;
@@ -90,14 +90,8 @@ impl Deployment<'_> {
     /// Takes back what was made for looking.
     pub(super) async fn discard(&self, look: &Look) -> Result<(), SynthError> {
         let Some(change_set) = &look.change_set else { return Ok(()) };
-        self.aws.delete_change_set(&change_set.id).await?;
-        // A stack that is only there for its change sets.
-        let stack_id = &change_set.stack_id;
-        if look.before.is_none() && !self.aws.has_change_sets(stack_id).await? {
-            let token = uuid::Uuid::new_v4().to_string();
-            self.aws.delete_stack(stack_id, &token).await?;
-        }
-        Ok(())
+        let (id, stack) = (&change_set.id, &change_set.stack_id);
+        Ok(self.aws.discard_change_set(id, stack, look.before.is_none()).await?)
     }
 
     /// What a plan is made of.
@@ -114,29 +108,50 @@ impl Deployment<'_> {
     /// The stack as it is, if it is there; what is on its way is waited for, and whatever is in the way
     /// taken out of it or told.
     pub(super) async fn ground(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
-        let mut state = self.aws.stack(stack).await?;
+        let mut state = self.own_stack(stack).await?;
         let of = |state: &Option<StackState>| ground(state.as_ref().map(|it| it.status.as_str()));
         if let (Ground::Busy, Some(busy)) = (of(&state), &state) {
             self.output.note(&format!(
                 "The stack is {}: this goes on when that has ended.",
                 busy.status.to_lowercase().replace('_', " ")
             ));
-            follow::wait(&self.aws, busy, self.output).await?;
-            state = self.aws.stack(stack).await?;
+            self.follower().wait(busy).await?;
+            state = self.own_stack(stack).await?;
         }
-        let told = |state: Option<StackState>| state.map(|it| it.status).unwrap_or_default();
-        let stack = stack.to_owned();
-        match of(&state) {
-            Ground::New => Ok(None),
-            Ground::Update => Ok(state),
-            Ground::Busy => Err(SynthError::StackBusy { stack, status: told(state) }),
-            Ground::Stuck => Err(SynthError::StackStuck { stack, status: told(state) }),
+        let ground = of(&state);
+        let Some(state) = state.filter(|_| ground != Ground::New) else { return Ok(None) };
+        match ground {
+            Ground::New | Ground::Update => Ok(Some(state)),
+            Ground::Busy => {
+                Err(SynthError::StackBusy { stack: stack.to_owned(), status: state.status })
+            }
+            Ground::Stuck => Err(self.follower().stuck(&state).await?),
             Ground::NeverMade => {
-                let Some(state) = state else { return Ok(None) };
                 self.output.note("The stack was never made whole: what is left of it is deleted.");
-                delete_stack(&self.aws, &state, self.output).await.map(|()| None)
+                self.follower().delete_stack(&state).await.map(|()| None)
             }
         }
+    }
+
+    /// The stack as it is, if it is there.
+    ///
+    /// # Errors
+    /// [`SynthError::ForeignStack`], if somebody else has one of that name.
+    pub(super) async fn own_stack(&self, stack: &str) -> Result<Option<StackState>, SynthError> {
+        let state = self.aws.stack(stack).await?;
+        match &state {
+            Some(found) if !is_ours(stack, found) => {
+                Err(SynthError::ForeignStack { stack: stack.to_owned(), place: self.aws.place() })
+            }
+            _ => Ok(state),
+        }
+    }
+
+    /// Who watches what becomes of the stack.
+    pub(super) fn follower(&self) -> Follower<'_> {
+        let (aws, output) = (&self.aws, self.output);
+        let (stack, made_in) = (&self.project.config.stack, &self.template.made_in);
+        Follower { aws, output, stack, command: "deploy", made_in }
     }
 
     /// The stack's own alarms that take the deployment back.

@@ -1,7 +1,10 @@
 //! What comes before any change of a stack in AWS: who deploys, the bundle and the template in their
 //! bucket.
 
+use std::collections::BTreeMap;
+
 use cellar_stacks::cellar::{ARTIFACT_BUCKET, ARTIFACT_KEY};
+use cellar_stacks::stack::Place;
 
 use super::remember;
 use super::template::synthesize;
@@ -9,11 +12,9 @@ use super::token;
 use crate::aws::{Artifact, Aws, Uploaded, Wanted, Watch};
 use crate::bundle::{Fit, Host};
 use crate::cli::{AwsArguments, Output};
+use crate::deployment::STACK_TAG;
 use crate::error::SynthError;
 use crate::project::{Named, Project};
-
-/// The tag of all resources that says which stack they are of.
-const STACK_TAG: &str = "cellar:stack";
 
 /// The tag that says which stage it is.
 const STAGE_TAG: &str = "cellar:stage";
@@ -38,6 +39,8 @@ pub(super) struct Template {
     pub(super) text: String,
     /// The same to be compared.
     pub(super) document: cellar_stacks::difference::Document,
+    /// Where in the source each resource was made, by its logical id.
+    pub(super) made_in: BTreeMap<String, Place>,
 }
 
 impl Template {
@@ -60,7 +63,7 @@ impl<'a> Deployment<'a> {
         let aws = Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref())
             .await
             .map_err(SynthError::from);
-        let aws = step.ended(aws, |aws| format!("account {}, {}", aws.account, aws.region))?;
+        let aws = step.ended(aws, Aws::place)?;
         if project.config.tokens.keys.is_empty() {
             let own = token::ensure_key(&project)?;
             output.note(&own.text(&project));
@@ -70,7 +73,13 @@ impl<'a> Deployment<'a> {
         let template = synthesize(&project.config)?;
         let (text, document) = (template.to_json(), (&template).into());
         step.done(&format!("{} KB", text.len().div_ceil(1_024)));
-        Ok(Self { project, aws, arguments, output, template: Template { text, document } })
+        let made_in = template.resources();
+        let made_in = made_in.filter_map(|(id, resource)| Some((id.to_owned(), resource.made_in?)));
+        let template = Template { text, document, made_in: made_in.collect() };
+        let deployment = Self { project, aws, arguments, output, template };
+        // Before anything is uploaded for it.
+        deployment.own_stack(&deployment.project.config.stack).await?;
+        Ok(deployment)
     }
 
     /// Brings the bundle and the template to where CloudFormation finds them.

@@ -75,7 +75,7 @@ impl Progress {
         self.done.len()
     }
 
-    /// All that failed, in order.
+    /// All that failed, in order, and why the stack was taken back.
     pub(crate) fn failures(&self) -> &[Event] {
         &self.failures
     }
@@ -98,6 +98,13 @@ impl Progress {
         } else {
             Mark::Done
         };
+        // What takes a deployment back is said by the stack alone, if no resource failed.
+        let is_taken_back = event.resource_type == STACK
+            && event.status.ends_with("ROLLBACK_IN_PROGRESS")
+            && event.reason.is_some();
+        if mark == Mark::Failed || is_taken_back {
+            self.failures.push(event.clone());
+        }
         let took_ms = match mark {
             Mark::Begun => {
                 // A resource begins twice: when it is asked for, and when its id is known.
@@ -113,9 +120,6 @@ impl Progress {
                 begun_ms.map(|begun_ms| event.at_ms.saturating_sub(begun_ms))
             }
         };
-        if mark == Mark::Failed {
-            self.failures.push(event.clone());
-        }
         let Event { logical_id, resource_type, status, reason, .. } = event;
         if mark == Mark::Done && resource_type != STACK {
             self.done.insert(logical_id.clone());
@@ -158,5 +162,12 @@ mod tests {
         let failed = progress.take(vec![event(9, "Queue", "DELETE_FAILED")]);
         assert_eq!((failed[0].mark, failed[0].took_ms), (Mark::Failed, None));
         assert_eq!(progress.failures().len(), 1);
+        let back = |id, reason: Option<&str>| Event {
+            resource_type: STACK.to_owned(),
+            reason: reason.map(str::to_owned),
+            ..event(id, "cellar", "UPDATE_ROLLBACK_IN_PROGRESS")
+        };
+        progress.take(vec![back(10, None), back(11, Some("an alarm"))]);
+        assert_eq!(progress.failures().len(), 2);
     }
 }

@@ -1,0 +1,150 @@
+//! A folder and an account that deployments go to: the real command, and what a person sees of it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::fake::Fake;
+use super::transcript::{self, Run};
+
+/// How long a command may take at most: none of them may hang, whatever is wrong.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A folder to deploy from, with nothing of the machine's own settings.
+pub(super) struct Account {
+    folder: tempfile::TempDir,
+    variables: Vec<(&'static str, String)>,
+    endpoint: Option<String>,
+}
+
+/// A command that runs.
+pub(super) struct Running {
+    child: Child,
+    arguments: Vec<String>,
+    files: [PathBuf; 2],
+}
+
+impl Account {
+    /// With credentials and a region, and AWS at this endpoint.
+    pub(super) fn at(endpoint: &str) -> Self {
+        let mut account = Self::without_credentials();
+        account.endpoint = Some(endpoint.to_owned());
+        account
+            .with("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+            .with("AWS_SECRET_ACCESS_KEY", "none")
+            .with("AWS_REGION", "eu-west-1")
+    }
+
+    /// With AWS itself, and nothing to reach it by.
+    pub(super) fn without_credentials() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let nothing = folder.path().join("nothing").display().to_string();
+        let variables = vec![
+            ("AWS_CONFIG_FILE", nothing.clone()),
+            ("AWS_SHARED_CREDENTIALS_FILE", nothing),
+            ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
+            // So that no test waits for what does not come.
+            ("AWS_MAX_ATTEMPTS", "1".to_owned()),
+        ];
+        Self { folder, variables, endpoint: None }
+    }
+
+    pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.variables.retain(|(it, _)| *it != name);
+        self.variables.push((name, value.to_owned()));
+        self
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs it to its end.
+    pub(super) async fn run(&self, arguments: &[&str]) -> Run {
+        self.begin(arguments).ended().await
+    }
+
+    /// `synth deploy`, with a yes and without a smoke test: the fake serves no API.
+    pub(super) async fn deploy(&self) -> Run {
+        self.run(&DEPLOY).await
+    }
+
+    pub(super) fn begin(&self, arguments: &[&str]) -> Running {
+        let files = ["stdout", "stderr"].map(|name| {
+            let id = uuid::Uuid::new_v4();
+            self.path(&format!("{name}-{id}"))
+        });
+        let mut command = Command::new(env!("CARGO_BIN_EXE_test-synth"));
+        command.current_dir(self.folder.path()).args(arguments).env_clear();
+        if matches!(arguments.first(), Some(&"deploy" | &"plan")) && !arguments.contains(&"--plan")
+        {
+            command.args(["--bundle", env!("CARGO_BIN_EXE_test-bootstrap")]);
+        }
+        if matches!(arguments.first(), Some(&"deploy" | &"plan" | &"destroy")) {
+            command.args(self.endpoint.iter().flat_map(|url| ["--endpoint-url", url.as_str()]));
+        }
+        command.env("HOME", self.folder.path()).env("PATH", std::env::var_os("PATH").unwrap());
+        command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
+        let [stdout, stderr] = files.each_ref().map(|path| File::create(path).unwrap());
+        let child = command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).spawn().unwrap();
+        let arguments = arguments.iter().map(|it| (*it).to_owned()).collect();
+        Running { child, arguments, files }
+    }
+
+    /// Compares what a person saw with what is committed.
+    pub(super) fn check(&self, name: &str, runs: &[&Run]) {
+        transcript::check(name, self.folder.path(), runs);
+    }
+}
+
+/// What most of the cases begin with.
+pub(super) const DEPLOY: [&str; 3] = ["deploy", "--yes", "--no-smoke"];
+
+impl Running {
+    /// Waits until it says something.
+    pub(super) async fn says(&self, text: &str) {
+        let started = Instant::now();
+        while !read(&self.files[1]).contains(text) {
+            assert!(started.elapsed() < TIMEOUT, "it does not say {text:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Ctrl-C.
+    pub(super) fn interrupt(&self) {
+        let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).unwrap();
+        kill_process(id, Signal::INT).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(super) async fn ended(mut self) -> Run {
+        let started = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if started.elapsed() > TIMEOUT {
+                self.child.kill().unwrap();
+                panic!("{:?} hangs: {}", self.arguments, read(&self.files[1]));
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        let [stdout, stderr] = self.files.each_ref().map(|path| read(path));
+        let code = status.code().expect("it ends by itself");
+        Run { arguments: self.arguments, code, stdout, stderr }
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+/// An account of the fake, with its stack as the case needs it.
+pub(super) async fn faked() -> (Fake, Account) {
+    let fake = Fake::start().await;
+    let account = Account::at(&fake.url);
+    (fake, account)
+}

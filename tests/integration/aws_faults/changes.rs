@@ -1,0 +1,147 @@
+//! Changes that fail, are taken back, are lost sight of, or are made by two at once.
+
+use super::account::faked;
+use super::fake::{Fault, Step};
+
+const LAMBDA: &str = "AWS::Lambda::Function";
+
+#[tokio::test]
+async fn a_change_set_that_fails_says_why_and_leaves_nothing() {
+    for is_new in [true, false] {
+        let (fake, account) = faked().await;
+        if !is_new {
+            fake.world().deployed("UPDATE_COMPLETE");
+        }
+        fake.world().change_set_fails =
+            Some("Parameters: [ArtifactKey] must have values; Template error: nothing fits");
+        let run = account.deploy().await;
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(fake.world().change_sets.is_empty(), "the change set is deleted");
+        let asked = fake.world().asked.clone();
+        assert_eq!(asked.iter().any(|it| it == "DeleteStack"), is_new, "{asked:?}");
+        if is_new {
+            account.check("change-set-failed", &[&run]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_change_set_that_nobody_wants_does_not_delete_a_stack_that_others_make() {
+    let (fake, account) = faked().await;
+    fake.world().change_set_fails = Some("No.");
+    // In the meantime somebody else's change set was executed.
+    fake.when("DeleteChangeSet", |world| world.deployed("CREATE_IN_PROGRESS"));
+    let run = account.deploy().await;
+    assert_eq!(run.code, 1, "{run:?}");
+    let asked = fake.world().asked.clone();
+    assert!(!asked.iter().any(|it| it == "DeleteStack"), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_resource_that_fails_is_named_with_its_line_and_the_stack_is_as_before() {
+    let (fake, account) = faked().await;
+    fake.world().deployed("UPDATE_COMPLETE");
+    fake.world().on_change(&[
+        Step::Resource("ApiFunction", LAMBDA, "UPDATE_IN_PROGRESS", ""),
+        Step::Resource("ApiFunction", LAMBDA, "UPDATE_FAILED", "Could not unzip uploaded file."),
+        Step::Resource("RelayFunction", LAMBDA, "UPDATE_FAILED", "Resource update cancelled"),
+        Step::Stack("UPDATE_ROLLBACK_IN_PROGRESS", "The following resource(s) failed to update"),
+        Step::Stack("UPDATE_ROLLBACK_COMPLETE", ""),
+    ]);
+    let run = account.deploy().await;
+    assert_eq!(run.code, 1, "{run:?}");
+    account.check("resource-failed", &[&run]);
+}
+
+#[tokio::test]
+async fn an_alarm_that_takes_a_deployment_back_is_named() {
+    let (fake, account) = faked().await;
+    fake.world().deployed("UPDATE_COMPLETE");
+    let alarm = "Rollback trigger arn:aws:cloudwatch:eu-west-1:000000000000:alarm:ApiErrors went \
+                 into ALARM state";
+    fake.world().on_change(&[
+        Step::Resource("ApiFunction", LAMBDA, "UPDATE_COMPLETE", ""),
+        Step::Stack("UPDATE_ROLLBACK_IN_PROGRESS", alarm),
+        Step::Stack("UPDATE_ROLLBACK_COMPLETE", ""),
+    ]);
+    let run = account.deploy().await;
+    assert_eq!(run.code, 1, "{run:?}");
+    account.check("alarm", &[&run]);
+}
+
+#[tokio::test]
+async fn a_rollback_that_fails_too_says_how_it_goes_on() {
+    let (fake, account) = faked().await;
+    fake.world().deployed("UPDATE_COMPLETE");
+    fake.world().on_change(&[
+        Step::Resource("ApiFunction", LAMBDA, "UPDATE_FAILED", "The role is not there."),
+        Step::Stack("UPDATE_ROLLBACK_IN_PROGRESS", ""),
+        Step::Stack("UPDATE_ROLLBACK_FAILED", ""),
+    ]);
+    let run = account.deploy().await;
+    assert_eq!(run.code, 1, "{run:?}");
+    account.check("rollback-failed", &[&run]);
+}
+
+#[tokio::test]
+async fn a_connection_that_is_lost_in_the_middle_is_taken_up_by_the_next_run() {
+    let (fake, account) = faked().await;
+    fake.world().deployed("UPDATE_COMPLETE");
+    fake.world().on_change(&[Step::Hold]);
+    fake.when("ExecuteChangeSet", |world| {
+        world.fail("DescribeStacks", usize::MAX, Fault::Broken);
+    });
+    let first = account.deploy().await;
+    assert_eq!(first.code, 1, "{first:?}");
+    fake.mend();
+    fake.world().goes_on();
+    let second = account.deploy().await;
+    assert_eq!(second.code, 0, "{second:?}");
+    assert!(second.stderr.contains("this goes on when that has ended"), "{second:?}");
+    account.check("connection-lost", &[&first]);
+}
+
+#[tokio::test]
+async fn a_short_silence_is_no_failure() {
+    let (fake, account) = faked().await;
+    fake.world().deployed("UPDATE_COMPLETE");
+    fake.when("ExecuteChangeSet", |world| world.fail("DescribeStacks", 5, Fault::Broken));
+    let run = account.deploy().await;
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+#[tokio::test]
+async fn a_lost_answer_to_the_execution_is_not_taken_for_a_failure() {
+    let (fake, account) = faked().await;
+    fake.world().deployed("UPDATE_COMPLETE");
+    fake.fail("ExecuteChangeSet", 1, Fault::Lost);
+    // As it is by default: the same token is sent again.
+    let account = account.with("AWS_MAX_ATTEMPTS", "3");
+    let run = account.deploy().await;
+    assert_eq!(run.code, 0, "{run:?}");
+    let executed = fake.world().asked.iter().filter(|it| *it == "ExecuteChangeSet").count();
+    assert_eq!(executed, 2);
+
+    // For good: it may have begun, and the next run sees what became of it.
+    fake.fail("ExecuteChangeSet", 1, Fault::Lost);
+    let account = account.with("AWS_MAX_ATTEMPTS", "1");
+    let run = account.deploy().await;
+    assert_eq!(run.code, 1, "{run:?}");
+    account.check("execution-lost", &[&run]);
+    assert_eq!(account.deploy().await.code, 0);
+}
+
+#[tokio::test]
+async fn of_two_deployments_at_once_one_waits_or_says_that_it_is_to_be_run_again() {
+    let (fake, account) = faked().await;
+    fake.world().deployed("UPDATE_COMPLETE");
+    // Both looked before either began; the other was faster.
+    fake.when("ExecuteChangeSet", |world| world.deployed("UPDATE_IN_PROGRESS"));
+    let run = account.deploy().await;
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(fake.world().change_sets.is_empty(), "the slower change set is deleted");
+    fake.world().goes_on();
+    let again = account.deploy().await;
+    assert_eq!(again.code, 0, "{again:?}");
+    account.check("two-at-once", &[&run]);
+}

@@ -1,0 +1,100 @@
+//! What an emulator that others wrote does fail at. Ignored by default; `.ci/run` runs them.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use aws_sdk_cloudformation::types::{StackStatus, Tag};
+use cellar_tests::emulator::Emulator;
+
+use super::account::{Account, DEPLOY};
+
+/// A template that cannot be made, as one of ours could not.
+const UNMADE: &str = r#"{"Resources":{
+    "Queue":{"Type":"AWS::SQS::Queue"},
+    "Url":{"Type":"AWS::Lambda::Url","DependsOn":"Queue","Properties":{
+        "AuthType":"NONE",
+        "TargetFunctionArn":"arn:aws:lambda:us-east-1:000000000000:function:none"}}}}"#;
+const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(30);
+/// A template of somebody else's.
+const FOREIGN: &str = r#"{"Resources":{"Queue":{"Type":"AWS::SQS::Queue"}}}"#;
+
+async fn emulated() -> (Emulator, Account) {
+    let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
+    let account = Account::at(&emulator.url).with("AWS_ACCESS_KEY_ID", "test");
+    let account = account.with("AWS_REGION", "us-east-1");
+    (emulator, account)
+}
+
+fn configure(account: &Account, more: &str) {
+    let path = account.path("cellar.yaml");
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    fs::write(&path, before + more).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn a_first_deployment_that_failed_is_made_anew_by_the_next() {
+    let (emulator, account) = emulated().await;
+    let cloudformation = crate::aws_upgrade::cloudformation(&emulator.url, "us-east-1");
+    let tag = Tag::builder().key("cellar:stack").value("cellar").build();
+    let create = cloudformation.create_stack().stack_name("cellar").template_body(UNMADE).tags(tag);
+    create.send().await.unwrap();
+    let started = Instant::now();
+    loop {
+        let stacks = cloudformation.describe_stacks().stack_name("cellar").send().await.unwrap();
+        match stacks.stacks()[0].stack_status().unwrap() {
+            StackStatus::RollbackComplete => break,
+            other => assert!(started.elapsed() < ROLLBACK_TIMEOUT, "{other}"),
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let deployed = account.deploy().await;
+    assert_eq!(deployed.code, 0, "{deployed:?}");
+    assert!(deployed.stderr.contains("was never made whole"), "{deployed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn a_stack_of_somebody_else_is_neither_changed_nor_deleted() {
+    let (emulator, account) = emulated().await;
+    let cloudformation = crate::aws_upgrade::cloudformation(&emulator.url, "us-east-1");
+    let created = cloudformation.create_stack().stack_name("cellar").template_body(FOREIGN);
+    created.send().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for arguments in [&DEPLOY[..], &["destroy", "--yes"]] {
+        let refused = account.run(arguments).await;
+        assert_eq!(refused.code, 1, "{refused:?}");
+        assert!(refused.stderr.contains("is none of Cellar's"), "{refused:?}");
+    }
+    let template = cloudformation.get_template().stack_name("cellar").send().await.unwrap();
+    assert!(template.template_body().unwrap().contains("AWS::SQS::Queue"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn after_an_interruption_and_of_two_at_once_the_stack_becomes_as_it_was_wanted() {
+    let (_emulator, account) = emulated().await;
+    let first = account.begin(&DEPLOY);
+    // Before the bundle is packed, which takes longest: later, the emulator may be faster than a key.
+    first.says("Find the bucket").await;
+    first.interrupt();
+    let first = first.ended().await;
+    assert_eq!(first.code, 1, "{first:?}");
+    assert!(first.stderr.contains("the stack cellar is as it was"), "{first:?}");
+    let second = account.deploy().await;
+    assert_eq!(second.code, 0, "{second:?}");
+
+    configure(&account, "api:\n  memory_mb: 1024\n");
+    let running = [account.begin(&DEPLOY), account.begin(&DEPLOY)];
+    let mut done = 0;
+    for run in running {
+        let run = run.ended().await;
+        let is_told = run.stderr.contains("somebody else changes the stack");
+        assert!(run.code == 0 || is_told, "{run:?}");
+        done += usize::from(run.code == 0);
+    }
+    assert!(done > 0, "one of them deploys");
+    let last = account.deploy().await;
+    assert!(last.code == 0 && last.stderr.contains("Look what changes: nothing"), "{last:?}");
+}

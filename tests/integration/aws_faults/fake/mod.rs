@@ -1,0 +1,169 @@
+//! As much of AWS as a deployment calls, over its own protocols: what no emulator does on demand.
+//! One stack, whose states and events the test says; faults are put before any of its calls.
+
+mod reply;
+mod world;
+
+use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{Method, Request, StatusCode};
+use axum::response::Response;
+use tokio::net::TcpListener;
+
+use reply::{error, object};
+pub(crate) use world::{Step, World};
+
+/// Bytes of a request that are read at most.
+const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// How long a test waits for a call at most.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What happens to a call instead of its answer.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    /// An error of this status, code and message.
+    Error(u16, &'static str, String),
+    /// A status and a header, without a body.
+    Bare(u16, Option<(&'static str, &'static str)>),
+    /// The connection breaks; nothing was done.
+    Broken,
+    /// The connection breaks once it is done.
+    Lost,
+    /// No answer comes, and the connection stays.
+    Silent,
+    /// The same once it is done.
+    Held,
+}
+
+/// A running one.
+#[derive(Clone)]
+pub(crate) struct Fake {
+    /// Its endpoint.
+    pub(crate) url: String,
+    world: Arc<Mutex<World>>,
+}
+
+impl Fake {
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let world = Arc::new(Mutex::new(World::default()));
+        let router = Router::new().fallback(serve).with_state(Arc::clone(&world));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, world }
+    }
+
+    pub(crate) fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap()
+    }
+
+    /// The next `count` calls of that action end so.
+    pub(crate) fn fail(&self, action: &'static str, count: usize, fault: Fault) {
+        self.world().fail(action, count, fault);
+    }
+
+    /// Something happens in AWS just before the next call of that action.
+    pub(crate) fn when(
+        &self,
+        action: &'static str,
+        happens: impl FnOnce(&mut World) + Send + 'static,
+    ) {
+        self.world().happenings.push((action, Box::new(happens)));
+    }
+
+    /// Nothing fails any longer.
+    pub(crate) fn mend(&self) {
+        self.world().faults.clear();
+    }
+
+    /// Waits until an action was asked for.
+    pub(crate) async fn asked(&self, action: &str) {
+        let started = Instant::now();
+        while !self.world().asked.iter().any(|asked| asked == action) {
+            assert!(started.elapsed() < CALL_TIMEOUT, "nobody asks for {action}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+async fn serve(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) -> Response {
+    let (head, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, REQUEST_BYTES_MAX).await.unwrap_or_default();
+    let is_chunked = head.headers.contains_key("x-amz-decoded-content-length");
+    let form: HashMap<String, String> = match head.method == Method::POST {
+        true => reply::form(&body),
+        false => HashMap::new(),
+    };
+    let action = form.get("Action").cloned().unwrap_or_else(|| of_s3(&head.method, &head.uri));
+    let fault = world.lock().unwrap().begin(&action);
+    match fault {
+        None => answer(&world, &action, &form, body, is_chunked),
+        Some(Fault::Lost) => {
+            answer(&world, &action, &form, body, is_chunked);
+            broken()
+        }
+        Some(Fault::Broken) => broken(),
+        Some(Fault::Silent) => std::future::pending().await,
+        Some(Fault::Held) => {
+            answer(&world, &action, &form, body, is_chunked);
+            std::future::pending().await
+        }
+        Some(Fault::Bare(status, header)) => {
+            let reply = Response::builder().status(status);
+            let reply = header.into_iter().fold(reply, |it, (name, value)| it.header(name, value));
+            reply.body(Body::empty()).unwrap()
+        }
+        Some(Fault::Error(status, code, message)) => {
+            let is_of_s3 = !form.contains_key("Action");
+            error(StatusCode::from_u16(status).unwrap(), code, &message, is_of_s3)
+        }
+    }
+}
+
+/// The name of the call: buckets and objects are told apart by their paths.
+fn of_s3(method: &Method, uri: &axum::http::Uri) -> String {
+    let depth = uri.path().trim_matches('/').split('/').count();
+    let what = match (method.as_str(), depth, uri.query().unwrap_or_default()) {
+        ("HEAD", 1, _) => "HeadBucket",
+        ("HEAD", _, _) => "HeadObject",
+        ("PUT", 1, query) if query.starts_with("policy") => "PutBucketPolicy",
+        ("PUT", 1, query) if query.starts_with("lifecycle") => "PutBucketLifecycle",
+        ("PUT", 1, query) if query.starts_with("publicAccessBlock") => "PutPublicAccessBlock",
+        ("PUT", 1, _) => "CreateBucket",
+        ("PUT", _, _) => "PutObject",
+        _ => "Unknown",
+    };
+    what.to_owned()
+}
+
+fn answer(
+    world: &Mutex<World>,
+    action: &str,
+    form: &HashMap<String, String>,
+    body: Bytes,
+    is_chunked: bool,
+) -> Response {
+    let mut world = world.lock().unwrap();
+    if form.contains_key("Action") {
+        return world.query(action, form);
+    }
+    if action == "PutObject" {
+        let bytes = if is_chunked { reply::unchunked(&body) } else { body.to_vec() };
+        // Templates are the only text that is uploaded.
+        if let Ok(text) = String::from_utf8(bytes) {
+            world.template = text;
+        }
+    }
+    object()
+}
+
+/// The connection ends: hyper has nobody left who could answer. Silent, unlike a panic.
+fn broken() -> Response {
+    resume_unwind(Box::new("the connection is lost"))
+}

@@ -1,0 +1,271 @@
+//! The one stack, its change sets, and what is to happen to them.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fmt::Write as _;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use super::Fault;
+use super::reply::{element, error, result};
+
+/// The account of the fake.
+const ACCOUNT: &str = "000000000000";
+const STACK_TYPE: &str = "AWS::CloudFormation::Stack";
+
+/// Something that happens to the stack, one with each look at it.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// Of a resource: its logical id, type, status and reason.
+    Resource(&'static str, &'static str, &'static str, &'static str),
+    /// The stack's own status, and its reason.
+    Stack(&'static str, &'static str),
+    /// Nothing more, until the test says so.
+    Hold,
+}
+
+/// The stack as it is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FakeStack {
+    pub(crate) status: String,
+    pub(crate) outputs: Vec<(&'static str, String)>,
+    pub(crate) tags: Vec<(String, String)>,
+}
+
+/// Everything.
+#[derive(Default)]
+pub(crate) struct World {
+    /// The stack, if there is one.
+    pub(crate) stack: Option<FakeStack>,
+    /// What happened to it: the newest last.
+    pub(crate) events: Vec<String>,
+    /// Change sets by their ids; each is good, or failed for a reason.
+    pub(crate) change_sets: BTreeMap<String, Option<String>>,
+    /// Why change sets fail from now on.
+    pub(crate) change_set_fails: Option<&'static str>,
+    /// What happens once a change set is executed, or the stack deleted: it ends well, if nothing is
+    /// said.
+    pub(crate) script: VecDeque<Step>,
+    /// The same, while it happens.
+    pub(crate) under_way: VecDeque<Step>,
+    /// The template that was uploaded last.
+    pub(crate) template: String,
+    /// The actions that were asked for.
+    pub(crate) asked: Vec<String>,
+    pub(super) faults: Vec<(&'static str, usize, Fault)>,
+    pub(super) happenings: Vec<(&'static str, Happening)>,
+    executed: Vec<String>,
+}
+
+/// Something that happens in AWS.
+pub(super) type Happening = Box<dyn FnOnce(&mut World) + Send>;
+
+impl World {
+    /// A stack of Cellar, deployed well.
+    pub(crate) fn deployed(&mut self, status: &str) {
+        self.stack = Some(FakeStack {
+            status: status.to_owned(),
+            outputs: vec![("ApiUrl", "https://api.lambda-url.eu-west-1.on.aws/".to_owned())],
+            tags: vec![("cellar:stack".to_owned(), "cellar".to_owned())],
+        });
+    }
+
+    /// What a change, or a deletion, does once it is begun.
+    pub(crate) fn on_change(&mut self, steps: &[Step]) {
+        self.script = steps.iter().cloned().collect();
+    }
+
+    /// The next `count` calls of that action end so.
+    pub(crate) fn fail(&mut self, action: &'static str, count: usize, fault: Fault) {
+        self.faults.push((action, count, fault));
+    }
+
+    /// What was held is done after a while.
+    pub(crate) fn goes_on(&mut self) {
+        let step = |status| Step::Resource("ApiFunction", "AWS::Lambda::Function", status, "");
+        let steps = ["UPDATE_IN_PROGRESS", "UPDATE_COMPLETE"].map(step);
+        let resources = steps.iter().cycle().take(6).cloned();
+        self.under_way = resources.chain([Step::Stack("UPDATE_COMPLETE", "")]).collect();
+    }
+
+    /// Notes a call, and gives what happens to it instead of its answer.
+    pub(super) fn begin(&mut self, action: &str) -> Option<Fault> {
+        self.asked.push(action.to_owned());
+        if let Some(at) = self.happenings.iter().position(|(name, _)| *name == action) {
+            let (_, happens) = self.happenings.remove(at);
+            happens(self);
+        }
+        let fault = self.faults.iter_mut().find(|(name, left, _)| *name == action && *left > 0);
+        let (_, left, fault) = fault?;
+        *left -= 1;
+        Some(fault.clone())
+    }
+
+    pub(super) fn query(&mut self, action: &str, form: &HashMap<String, String>) -> Response {
+        let of = |name: &str| form.get(name).cloned().unwrap_or_default();
+        let inner = match action {
+            "GetCallerIdentity" => format!(
+                "<Arn>arn:aws:iam::{ACCOUNT}:user/deployer</Arn><UserId>U</UserId><Account>{ACCOUNT}\
+                 </Account>"
+            ),
+            "DescribeStacks" => match self.describe() {
+                Some(stack) => stack,
+                None => {
+                    return invalid(&format!("Stack with id {} does not exist", of("StackName")));
+                }
+            },
+            "DescribeStackEvents" => {
+                let events: String = self.events.iter().rev().cloned().collect();
+                format!("<StackEvents>{events}</StackEvents>")
+            }
+            "GetTemplate" => element("TemplateBody", &self.template),
+            "ListStackResources" => "<StackResourceSummaries/>".to_owned(),
+            "CreateChangeSet" => self.create_change_set(&of("ChangeSetName"), &of("ChangeSetType")),
+            "DescribeChangeSet" => self.describe_change_set(&of("ChangeSetName")),
+            "ListChangeSets" => self.list_change_sets(),
+            "DeleteChangeSet" => {
+                self.change_sets.remove(&of("ChangeSetName"));
+                String::new()
+            }
+            "ExecuteChangeSet" => match self.execute(&of("ClientRequestToken")) {
+                Ok(()) => String::new(),
+                Err(refused) => return *refused,
+            },
+            "DeleteStack" => {
+                self.under_way = self.script_or("DELETE_COMPLETE");
+                self.happen("cellar", STACK_TYPE, "DELETE_IN_PROGRESS", "");
+                String::new()
+            }
+            other => panic!("the fake has no {other}"),
+        };
+        result(action, &inner)
+    }
+
+    /// The stack; with each look, one thing more happens to it.
+    fn describe(&mut self) -> Option<String> {
+        if matches!(self.under_way.front(), Some(step) if !matches!(step, Step::Hold)) {
+            match self.under_way.pop_front().unwrap() {
+                Step::Resource(id, kind, status, reason) => self.happen(id, kind, status, reason),
+                Step::Stack(status, reason) => self.happen("cellar", STACK_TYPE, status, reason),
+                Step::Hold => {}
+            }
+        }
+        let stack = self.stack.as_ref()?;
+        let mut inner = element("StackName", "cellar") + &element("StackId", &arn());
+        inner += &element("StackStatus", &stack.status);
+        let output = |(key, value): &(&str, String)| {
+            let pair = element("OutputKey", key) + &element("OutputValue", value);
+            format!("<member>{pair}</member>")
+        };
+        let tag = |(key, value): &(String, String)| {
+            format!("<member>{}{}</member>", element("Key", key), element("Value", value))
+        };
+        let outputs: String = stack.outputs.iter().map(output).collect();
+        let tags: String = stack.tags.iter().map(tag).collect();
+        write!(inner, "<Outputs>{outputs}</Outputs><Tags>{tags}</Tags>").unwrap();
+        let described = format!("<Stacks><member>{inner}</member></Stacks>");
+        // Whoever looks later finds none.
+        self.stack = self
+            .stack
+            .take()
+            .filter(|it| it.status != "DELETE_COMPLETE" || !self.under_way.is_empty());
+        Some(described)
+    }
+
+    fn happen(&mut self, id: &str, kind: &str, status: &str, reason: &str) {
+        if kind == STACK_TYPE {
+            self.stack.get_or_insert_default().status = status.to_owned();
+        }
+        let at = self.events.len();
+        let mut event = element("EventId", &format!("event-{at}")) + &element("StackId", &arn());
+        event += &element("StackName", "cellar");
+        event += &element("LogicalResourceId", id);
+        event += &element("ResourceType", kind);
+        event += &element("ResourceStatus", status);
+        event += &element("Timestamp", &format!("2026-01-01T00:{:02}:{:02}Z", at / 60, at % 60));
+        if !reason.is_empty() {
+            event += &element("ResourceStatusReason", reason);
+        }
+        self.events.push(format!("<member>{event}</member>"));
+    }
+
+    fn create_change_set(&mut self, name: &str, kind: &str) -> String {
+        if kind == "CREATE" && self.stack.is_none() {
+            self.deployed("REVIEW_IN_PROGRESS");
+        }
+        let id = format!("arn:aws:cloudformation:eu-west-1:{ACCOUNT}:changeSet/{name}/1");
+        self.change_sets.insert(id.clone(), self.change_set_fails.map(str::to_owned));
+        element("Id", &id) + &element("StackId", &arn())
+    }
+
+    fn describe_change_set(&self, id: &str) -> String {
+        let head = element("ChangeSetId", id) + &element("StackId", &arn());
+        match self.change_sets.get(id) {
+            Some(Some(reason)) => {
+                head + &element("Status", "FAILED") + &element("StatusReason", reason)
+            }
+            _ => {
+                let is_new = self.stack.as_ref().is_none_or(|it| it.status == "REVIEW_IN_PROGRESS");
+                let action = if is_new { "Add" } else { "Modify" };
+                let change = element("Action", action)
+                    + &element("LogicalResourceId", "ApiFunction")
+                    + &element("ResourceType", "AWS::Lambda::Function")
+                    + &element("Replacement", "False");
+                head + &element("Status", "CREATE_COMPLETE")
+                    + &element("ExecutionStatus", "AVAILABLE")
+                    + &format!(
+                        "<Changes><member><Type>Resource</Type><ResourceChange>{change}\
+                         </ResourceChange></member></Changes>"
+                    )
+            }
+        }
+    }
+
+    fn list_change_sets(&self) -> String {
+        let sets = self.change_sets.keys();
+        let sets: String =
+            sets.map(|id| format!("<member>{}</member>", element("ChangeSetId", id))).collect();
+        format!("<Summaries>{sets}</Summaries>")
+    }
+
+    /// What the test says that happens, or that it ends well.
+    fn script_or(&mut self, ends: &'static str) -> VecDeque<Step> {
+        match self.script.is_empty() {
+            true => [Step::Stack(ends, "")].into(),
+            false => std::mem::take(&mut self.script),
+        }
+    }
+
+    /// Once for each token, as CloudFormation does.
+    fn execute(&mut self, token: &str) -> Result<(), Box<Response>> {
+        if self.executed.iter().any(|executed| executed == token) {
+            return Ok(());
+        }
+        let status = self.stack.as_ref().map(|it| it.status.clone()).unwrap_or_default();
+        if status.ends_with("_IN_PROGRESS") && status != "REVIEW_IN_PROGRESS" {
+            return Err(Box::new(error(
+                StatusCode::BAD_REQUEST,
+                "InvalidChangeSetStatus",
+                &format!("The stack {} is in {status} state", arn()),
+                false,
+            )));
+        }
+        self.executed.push(token.to_owned());
+        self.change_sets.clear();
+        let (begins, ends) = match status.as_str() {
+            "REVIEW_IN_PROGRESS" => ("CREATE_IN_PROGRESS", "CREATE_COMPLETE"),
+            _ => ("UPDATE_IN_PROGRESS", "UPDATE_COMPLETE"),
+        };
+        self.happen("cellar", STACK_TYPE, begins, "User Initiated");
+        self.under_way = self.script_or(ends);
+        Ok(())
+    }
+}
+
+fn arn() -> String {
+    format!("arn:aws:cloudformation:eu-west-1:{ACCOUNT}:stack/cellar/1")
+}
+
+fn invalid(message: &str) -> Response {
+    error(StatusCode::BAD_REQUEST, "ValidationError", message, false)
+}

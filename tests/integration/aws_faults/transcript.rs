@@ -1,0 +1,163 @@
+//! Transcripts: what a person sees of a bad deployment, committed, so that whoever changes a message
+//! reads it as it is read.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Set to write them anew.
+const UPDATE: &str = "UPDATE_SNAPSHOTS";
+/// Words of a message that are different each time, and what stands for them.
+const VARIABLE: [(&str, fn(char) -> bool, usize, &str); 4] = [
+    ("bundles/bootstrap-", |c| !c.is_whitespace(), 1, "bundles/BUNDLE.zip"),
+    // A UUID has 36 characters, a hash 64.
+    ("", is_of_id, 36, "ID"),
+    ("http://127.0.0.1:", |c| c.is_ascii_digit(), 1, "http://127.0.0.1:PORT"),
+    (".rs:", |c| c.is_ascii_digit(), 1, ".rs:LINE"),
+];
+
+/// What a command did.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) arguments: Vec<String>,
+    pub(super) code: i32,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+pub(super) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/deploy")
+}
+
+/// Compares runs with the committed transcript of that name, or writes it.
+pub(super) fn check(name: &str, project: &Path, runs: &[&Run]) {
+    let mut actual = String::new();
+    for run in runs {
+        let Run { arguments, code, stdout, stderr } = run;
+        let seen = normal(&format!("{stderr}{stdout}"), project);
+        writeln!(actual, "$ synth {}\n{seen}(exit code {code})", arguments.join(" ")).unwrap();
+    }
+    let path = folder().join(format!("{name}.txt"));
+    if env::var_os(UPDATE).is_some() {
+        fs::write(&path, &actual).unwrap();
+        return;
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        expected == actual,
+        "{} is another transcript now. Committed:\n{expected}\nNow:\n{actual}\n\
+         If that is intended: {UPDATE}=1 cargo test -p cellar-tests --test integration aws_faults",
+        path.display()
+    );
+}
+
+/// The same text every time, on every machine.
+fn normal(text: &str, project: &Path) -> String {
+    let text = text.replace(&project.display().to_string(), "PROJECT");
+    let mut normal = String::new();
+    for line in text.lines() {
+        // What a new stack is made of is none of a fault, and a slow machine says that it still waits.
+        if line.starts_with("  + ") || line.starts_with("  … ") {
+            continue;
+        }
+        let line = match line.split_once("A new stack of ") {
+            Some(_) => "A new stack of …".to_owned(),
+            None => without_sizes(&without_times(line)),
+        };
+        let line = VARIABLE.iter().fold(line, |line, (before, is, least, name)| {
+            replaced(&line, before, *is, *least, name)
+        });
+        normal.push_str(&without_key(&line));
+        normal.push('\n');
+    }
+    normal
+}
+
+fn is_of_id(character: char) -> bool {
+    character.is_ascii_hexdigit() || character == '-'
+}
+
+/// "(0.1 s)" at its end.
+fn without_times(line: &str) -> String {
+    match line.rsplit_once(" (") {
+        Some((before, time)) if time.ends_with(" s)") => format!("{before} (TIME)"),
+        _ => line.to_owned(),
+    }
+}
+
+/// "31 KB".
+fn without_sizes(line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let size = |at: usize| words.get(at + 1).is_some_and(|next| *next == "KB");
+    let words = words.iter().enumerate().map(|(at, word)| if size(at) { "N" } else { word });
+    words.collect::<Vec<&str>>().join(" ")
+}
+
+/// The name of a key pair that was just made.
+fn without_key(line: &str) -> String {
+    match line.split_once("cellar.yaml, as ") {
+        Some((before, _)) => format!("{before}cellar.yaml, as KEY"),
+        None => line.to_owned(),
+    }
+}
+
+/// With `name` for each `before` that is followed by at least so many such characters, and for these.
+fn replaced(line: &str, before: &str, is: fn(char) -> bool, least: usize, name: &str) -> String {
+    let (mut out, mut rest) = (String::new(), line);
+    while !rest.is_empty() {
+        let after = rest.strip_prefix(before).unwrap_or_default();
+        let length = after.chars().take_while(|it| is(*it)).map(char::len_utf8).sum::<usize>();
+        if rest.starts_with(before) && length >= least {
+            out.push_str(name);
+            rest = &after[length..];
+        } else {
+            let first = rest.chars().next().map_or(1, char::len_utf8);
+            out.push_str(&rest[..first]);
+            rest = &rest[first..];
+        }
+    }
+    out
+}
+
+#[test]
+fn what_is_different_each_time_is_not_compared() {
+    let id = "01234567-89ab-cdef-0123-456789abcdef";
+    let bundle = "bundles/bootstrap-0123-x86_64.zip is";
+    assert_eq!(normal(bundle, Path::new("/p")), "bundles/BUNDLE.zip is\n");
+    let text = format!(
+        "✓ Upload: 31 KB (0.1 s)\n/p/x at http://127.0.0.1:80/{id} in storage.rs:41 (2 s)\n  + 3 A\n"
+    );
+    assert_eq!(
+        normal(&text, Path::new("/p")),
+        "✓ Upload: N KB (TIME)\nPROJECT/x at http://127.0.0.1:PORT/ID in storage.rs:LINE (TIME)\n"
+    );
+}
+
+/// A message that names no cause and no next step is none.
+#[test]
+fn every_transcript_is_of_a_case_and_says_what_is_wrong_and_what_to_do() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("integration/aws_faults");
+    let sources: String = fs::read_dir(source)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|it| it == "rs"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let mut transcripts = 0;
+    for entry in fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert!(sources.contains(&format!("{name:?}")), "{name} is no case any longer: delete it");
+        let text = fs::read_to_string(&path).unwrap();
+        let said = text.split("\nerror: ").skip(1);
+        for error in said.clone() {
+            let (cause, help) = error.split_once("\nhelp: ").unwrap_or_else(|| panic!("{name}"));
+            assert!(!cause.trim().is_empty(), "{name}");
+            let next = ["run `synth", "same command again", "`synth deploy", "run `aws"];
+            assert!(next.iter().any(|next| help.contains(next)), "{name}: {help}");
+        }
+        assert!(said.count() > 0, "{name} shows no error");
+        transcripts += 1;
+    }
+    assert!(transcripts > 20, "{transcripts}");
+}

@@ -1,0 +1,184 @@
+//! An upgrade: the template of the release before, with data in it, and the present one over it. On an
+//! emulator, so ignored by default; `.ci/run` runs it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use aws_sdk_cloudformation::types::{Capability, Parameter, StackStatus};
+use aws_sdk_cloudformation::{Client, config};
+use aws_sdk_s3::primitives::ByteStream;
+use cellar_runtime::s3::client_for_endpoint;
+use cellar_tests::emulator::Emulator;
+use serde_json::{Value, json};
+use tokio::task::block_in_place;
+
+use crate::journey::{Project, Run};
+
+const STACK: &str = "cellar";
+const BUCKET: &str = "bundles-of-the-release-before";
+const DEPLOY_TIMEOUT: Duration = Duration::from_secs(120);
+/// Types of resources that hold what nobody can make again.
+const DATA: [&str; 2] = ["AWS::DynamoDB::Table", "AWS::S3::Bucket"];
+
+struct Upgrade {
+    project: Project,
+    emulator: Emulator,
+    cloudformation: Client,
+}
+
+/// A committed template.
+fn snapshot(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stacks/tests/snapshots");
+    fs::read_to_string(folder.join(format!("{name}.template.json"))).unwrap()
+}
+
+/// The previous template, whose API accepts the key.
+fn previous(key: &Value) -> String {
+    let mut template: Value = serde_json::from_str(&snapshot("previous/cellar")).unwrap();
+    let variables =
+        &mut template["Resources"]["ApiFunction"]["Properties"]["Environment"]["Variables"];
+    assert_eq!(variables["CELLAR_TOKEN_KEYS"], "[]", "{variables}");
+    variables["CELLAR_TOKEN_KEYS"] = json!([key]).to_string().into();
+    template.to_string()
+}
+
+pub(crate) fn cloudformation(endpoint: &str, region: &'static str) -> Client {
+    let credentials = config::Credentials::new("test", "test", None, None, "test");
+    let config = config::Builder::new()
+        .behavior_version(config::BehaviorVersion::latest())
+        .region(config::Region::new(region))
+        .credentials_provider(credentials)
+        .endpoint_url(endpoint);
+    Client::from_conf(config.build())
+}
+
+impl Upgrade {
+    /// The previous stack, and a project that reaches it.
+    async fn new() -> Self {
+        let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
+        let mut project = Project::new();
+        let json_of = |project: &Project, arguments: &[&str]| -> Value {
+            let run = block_in_place(|| project.synth(&[&["--json"], arguments].concat()));
+            assert_eq!(run.code, 0, "{run:?}");
+            serde_json::from_str(&run.stdout).unwrap()
+        };
+        let key = json_of(&project, &["token", "init"])["key"].clone();
+        let token = json_of(&project, &["token", "--sub", "somebody"]);
+        let bundle =
+            json_of(&project, &["bundle", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")]);
+        let bundle = project.path(bundle["written"].as_str().unwrap());
+        let cloudformation = cloudformation(&emulator.url, "us-east-1");
+        let api = deploy_previous(&emulator.url, &cloudformation, &previous(&key), bundle).await;
+        project = project
+            .with_variable("CELLAR_URL", api)
+            .with_variable("CELLAR_TOKEN", token["token"].as_str().unwrap().to_owned());
+        Self { project, emulator, cloudformation }
+    }
+
+    fn synth(&self, arguments: &[&str]) -> Run {
+        let endpoint = ["--endpoint-url", &self.emulator.url];
+        block_in_place(|| self.project.synth(&[arguments, &endpoint].concat()))
+    }
+
+    fn cellar(&self, arguments: &[&str]) -> Run {
+        let run = block_in_place(|| self.project.cellar(arguments));
+        assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
+        run
+    }
+
+    fn export(&self, spreadsheet: &str, name: &str) -> Vec<u8> {
+        self.cellar(&["export", "--spreadsheet", spreadsheet, name]);
+        fs::read(self.project.path(name)).unwrap()
+    }
+
+    /// What holds data, by its logical id: what it is named in AWS.
+    async fn data(&self) -> BTreeMap<String, String> {
+        let described = self.cloudformation.describe_stack_resources().stack_name(STACK).send();
+        let described = described.await.unwrap();
+        let data = described
+            .stack_resources()
+            .iter()
+            .filter(|it| it.resource_type().is_some_and(|it| DATA.contains(&it)));
+        data.map(|it| {
+            let id = it.logical_resource_id().unwrap().to_owned();
+            (id, it.physical_resource_id().unwrap().to_owned())
+        })
+        .collect()
+    }
+}
+
+/// Deploys a template as somebody did once; gives the URL of its API.
+async fn deploy_previous(
+    endpoint: &str,
+    cloudformation: &Client,
+    template: &str,
+    bundle: PathBuf,
+) -> String {
+    let s3 = client_for_endpoint(endpoint, "test", "test");
+    s3.create_bucket().bucket(BUCKET).send().await.unwrap();
+    let objects = [("bundle.zip", fs::read(bundle).unwrap()), ("template.json", template.into())];
+    for (key, bytes) in objects {
+        let put = s3.put_object().bucket(BUCKET).key(key).body(ByteStream::from(bytes));
+        put.send().await.unwrap();
+    }
+    let parameter = |key: &str, value: &str| {
+        Parameter::builder().parameter_key(key).parameter_value(value).build()
+    };
+    let create = cloudformation
+        .create_stack()
+        .stack_name(STACK)
+        .template_url(format!("{endpoint}/{BUCKET}/template.json"))
+        .parameters(parameter("ArtifactBucket", BUCKET))
+        .parameters(parameter("ArtifactKey", "bundle.zip"))
+        .capabilities(Capability::CapabilityIam);
+    create.send().await.unwrap();
+    let started = Instant::now();
+    loop {
+        let described = cloudformation.describe_stacks().stack_name(STACK).send().await.unwrap();
+        let stack = &described.stacks()[0];
+        match stack.stack_status().unwrap() {
+            StackStatus::CreateComplete => {
+                let url = stack.outputs().iter().find(|it| it.output_key() == Some("ApiUrl"));
+                let url = url.and_then(|it| it.output_value()).unwrap();
+                let id = url.trim_start_matches("https://").split('.').next().unwrap();
+                return format!("{endpoint}/_aws/lambda-url/{id}/");
+            }
+            StackStatus::CreateInProgress if started.elapsed() < DEPLOY_TIMEOUT => {}
+            other => panic!("{other}: {:?}", stack.stack_status_reason()),
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn the_release_before_is_upgraded_with_all_its_data() {
+    let upgrade = Upgrade::new().await;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/airports.csv");
+    let imported = upgrade.cellar(&["--json", "import", &file.display().to_string()]);
+    let imported: Value = serde_json::from_str(&imported.stdout).unwrap();
+    let spreadsheet = imported["spreadsheet"].as_str().unwrap();
+    upgrade.cellar(&["set", "--spreadsheet", spreadsheet, "B2", "before"]);
+    let (exported, data) = (upgrade.export(spreadsheet, "before.csv"), upgrade.data().await);
+    assert_eq!(data.len(), 4, "{data:?}");
+    assert!(String::from_utf8_lossy(&exported).contains("before"));
+
+    // What the upgrade changes is said before, and it loses nothing.
+    let differs = upgrade.synth(&["diff", "--fail-on", "destructive"]);
+    // Right after a release nothing may differ yet; one that destroys something has another code.
+    let code = if snapshot("previous/cellar") == snapshot("cellar") { 0 } else { 2 };
+    assert_eq!(differs.code, code, "{differs:?}");
+    assert_eq!(differs.stdout.contains("resources change"), code == 2, "{differs:?}");
+
+    let deployed =
+        upgrade.synth(&["deploy", "--yes", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")]);
+    assert_eq!(deployed.code, 0, "{deployed:?}");
+    assert!(deployed.stderr.contains("Smoke test: 13 checks passed"), "{deployed:?}");
+    assert_eq!(upgrade.data().await, data, "nothing that holds data is replaced");
+    assert!(upgrade.export(spreadsheet, "after.csv") == exported, "the data is the same");
+    upgrade.cellar(&["set", "--spreadsheet", spreadsheet, "B3", "after"]);
+    let same = upgrade.synth(&["diff"]);
+    assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
+}
