@@ -119,6 +119,11 @@ impl AwsError {
         };
         let code = service.code().unwrap_or("Unknown").to_owned();
         let message = service.message().map_or_else(|| service.to_string(), str::to_owned);
+        Self::refused(what, code, message)
+    }
+
+    /// What a service answered instead of doing `what`.
+    pub(super) fn refused(what: &'static str, code: String, message: String) -> Self {
         match code.as_str() {
             code if DENIED.contains(&code) => Self::Denied { what, message },
             code if EXPIRED.contains(&code) => Self::Expired { what },
@@ -131,7 +136,7 @@ impl AwsError {
 }
 
 /// What an error says, and what each that caused it says.
-fn causes(error: &dyn std::error::Error) -> Vec<String> {
+pub(super) fn causes(error: &dyn std::error::Error) -> Vec<String> {
     let mut next = error.source();
     let mut causes = vec![error.to_string()];
     while let Some(cause) = next {

@@ -1,14 +1,21 @@
-//! AWS, as far as deploying needs it: the clients, the bucket of the bundles, change sets and stacks.
+//! AWS, as far as deploying and watching need it: the clients, the bucket of the bundles, change sets,
+//! stacks, and what these log and measure.
 
 mod artifacts;
 mod change_set;
 mod connect;
 mod data;
 mod error;
+mod logs;
+mod metrics;
+mod queues;
+mod signed;
 mod stack;
 
 pub(crate) use artifacts::{Artifact, Uploaded};
 pub(crate) use change_set::{Action, Change, ChangeSet, Replacement, Wanted, Watch};
 pub(crate) use connect::Aws;
 pub(crate) use error::AwsError;
+pub(crate) use logs::{LogEvent, PAGES_MAX, Wish, pattern_of};
+pub(crate) use metrics::Query;
 pub(crate) use stack::{Event, Resource, StackState};

@@ -15,9 +15,10 @@ use crate::commands;
 use crate::error::SynthError;
 pub(crate) use args::{
     ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
-    CiInitArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat, Format,
-    InitArguments, LocalCloudArguments, MintArguments, PlanArguments, ReprocessArguments,
-    RunbookArguments, SmokeArguments, SmokeFormat, TemplateArguments, TokenArguments, TokenCommand,
+    CiInitArguments, CostArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat,
+    Format, FunctionArgument, InitArguments, LocalCloudArguments, LogsArguments, MintArguments,
+    PlanArguments, ReprocessArguments, RunbookArguments, SmokeArguments, SmokeFormat,
+    StatusArguments, TemplateArguments, TokenArguments, TokenCommand, WhereArguments,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
@@ -105,7 +106,9 @@ async fn command(
             let output = output.with_progress(arguments.progress);
             commands::deploy::run(config, &arguments, &output, ports).await
         }
-        Command::Status => commands::status::run(config, output).await,
+        Command::Status(arguments) => commands::status::run(config, &arguments, output).await,
+        Command::Logs(arguments) => commands::logs::run(config, &arguments, output).await,
+        Command::Cost(arguments) => commands::cost::run(config, &arguments, output).await,
         Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,
         Command::Token(arguments) => commands::token::run(config, &arguments, output),
         Command::Archive(arguments) => commands::archive::run(config, &arguments, output).await,
