@@ -9,6 +9,7 @@
 
 mod archive_command;
 mod aws_deployment;
+mod aws_watch;
 mod bad_requests;
 mod blobs;
 mod bootstrap;

@@ -1,5 +1,5 @@
-//! Calls that no SDK makes: a signed POST of JSON. The SDKs of CloudWatch take longer to build than
-//! all the rest of this program, for three operations that only read.
+//! Calls that no SDK makes: a signed POST of JSON. The two SDKs of CloudWatch would take nearly two
+//! minutes to build, for three operations that only read.
 
 use std::time::{Duration, SystemTime};
 

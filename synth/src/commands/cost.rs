@@ -64,7 +64,7 @@ fn expected(
     };
     let policy = config.snapshots.upkeep();
     let cost = Cost {
-        stack: config.stack.clone(),
+        stack: config.stack,
         basis: "estimate",
         period_hours: 730,
         bill: Bill::of(&estimate(&usage, &facts, policy)),

@@ -143,7 +143,9 @@ impl Reader<'_> {
             // What Lambda says of a call that was cut off, nobody else says.
             self.arguments.all || fault || !is_of_lambda(&event.message)
         };
-        if !wanted {
+        // A filter may not look at capitals and order.
+        let text = self.arguments.filter.as_ref();
+        if !wanted || text.is_some_and(|text| !event.message.contains(text)) {
             return;
         }
         // Which function's: ids are of a log group.
@@ -159,13 +161,12 @@ impl Reader<'_> {
     }
 
     /// What the service is to look for. It knows no "all of these and any of those": with a text, faults
-    /// are looked for here.
+    /// are looked for here, as they are in an emulator, which knows no "any" at all.
     fn pattern(&self) -> Option<String> {
         match &self.arguments.filter {
             Some(text) => Some(pattern_of(text)),
-            None if self.arguments.errors => {
-                let any = FAULT_WORDS.map(|word| format!("?{}", pattern_of(word)));
-                Some(any.join(" "))
+            None if self.arguments.errors && !self.watched.aws.is_emulator() => {
+                Some(FAULT_WORDS.map(|word| format!("?{word}")).join(" "))
             }
             None => None,
         }

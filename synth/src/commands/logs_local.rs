@@ -60,16 +60,24 @@ pub(super) async fn run(
         output.note(&format!("{left_out} older lines are not shown: see --limit."));
     }
     lines.into_iter().skip(left_out).for_each(|line| show(line, output));
-    while arguments.follow {
-        sleep(POLL).await;
-        let text = log.more()?.unwrap_or_default();
-        let lines = text.lines().filter(|line| is_wanted(line, arguments));
-        lines.for_each(|line| show(line, output));
-    }
-    Ok(())
+    if arguments.follow { log.follow(arguments, output).await } else { Ok(()) }
 }
 
 impl Log {
+    /// Shows what comes, until somebody ends it.
+    async fn follow(
+        &mut self,
+        arguments: &LogsArguments,
+        output: &Output,
+    ) -> Result<(), SynthError> {
+        loop {
+            sleep(POLL).await;
+            let text = self.more()?.unwrap_or_default();
+            let lines = text.lines().filter(|line| is_wanted(line, arguments));
+            lines.for_each(|line| show(line, output));
+        }
+    }
+
     /// The whole lines since the last call, of the first call those at its end. `None`: there is no log.
     fn more(&mut self) -> Result<Option<String>, SynthError> {
         let failed = |cause| SynthError::Io { what: "read", path: self.path.clone(), cause };

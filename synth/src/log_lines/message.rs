@@ -4,21 +4,14 @@ use cellar::table::escape;
 use serde_json::{Map, Value};
 
 /// Words of which each line has one that tells of a fault: what a service is asked to look for, before
-/// [`is_fault`] looks closer.
+/// [`is_fault`] looks closer. Plain words: all filters know them.
 pub(crate) const FAULT_WORDS: [&str; 10] = [
-    "ERROR",
-    "WARN",
-    "FATAL",
-    "CRITICAL",
-    "Task timed out",
-    "panicked",
-    "Runtime exited",
-    "timeout",
-    "failure",
+    "ERROR", "WARN", "FATAL", "CRITICAL", "timed", "panicked", "exited", "timeout", "failure",
     "error",
 ];
-/// Those that tell of one by themselves, in a line that is no JSON.
-const FAULTS_IN_TEXT: usize = 7;
+/// What tells of a fault in a line that is no JSON.
+const FAULTS_IN_TEXT: [&str; 7] =
+    ["ERROR", "WARN", "FATAL", "CRITICAL", "Task timed out", "panicked", "Runtime exited"];
 /// Levels that tell of a fault.
 const FAULT_LEVELS: [&str; 4] = ["ERROR", "WARN", "FATAL", "CRITICAL"];
 /// How lines of Lambda itself begin, where it does not write JSON.
@@ -36,8 +29,7 @@ pub(crate) fn is_of_lambda(message: &str) -> bool {
 /// Whether it tells of something that went wrong, or nearly did.
 pub(crate) fn is_fault(message: &str) -> bool {
     let Some(line) = object(message) else {
-        let words = FAULT_WORDS.iter().take(FAULTS_IN_TEXT);
-        return words.into_iter().any(|word| message.contains(word));
+        return FAULTS_IN_TEXT.iter().any(|text| message.contains(text));
     };
     if platform(&line).is_some() {
         let status = line.get("record").and_then(|record| record.get("status")?.as_str());
