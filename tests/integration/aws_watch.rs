@@ -89,8 +89,9 @@ async fn its_logs_are_told(account: &Account) {
     let stream = json!({ "logGroupName": group, "logStreamName": "ours" });
     call(account, "logs", "Logs_20140328.CreateLogStream", stream).await;
     let put = async |message: &str| {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let event = json!({ "timestamp": now.as_millis() as u64, "message": message });
+        let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let now_ms = u64::try_from(now_ms).unwrap();
+        let event = json!({ "timestamp": now_ms, "message": message });
         let events = json!({
             "logGroupName": group, "logStreamName": "ours", "logEvents": [event],
         });
