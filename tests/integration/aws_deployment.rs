@@ -22,14 +22,14 @@ const ARTIFACTS: &str = "cellar-artifacts-000000000000-us-east-1";
 const MEMORY: &str = "~ /Properties/MemorySize: 512 -> 1024";
 
 /// A folder, an emulator, and the bundle that is deployed.
-struct Account {
-    project: Project,
-    emulator: Emulator,
+pub(crate) struct Account {
+    pub(crate) project: Project,
+    pub(crate) emulator: Emulator,
     bundle: PathBuf,
 }
 
 impl Account {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
         let project = Project::new();
         let bundle = project.path("bootstrap");
@@ -37,12 +37,12 @@ impl Account {
         Self { project, emulator, bundle }
     }
 
-    fn synth(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn synth(&self, arguments: &[&str]) -> Run {
         let endpoint = ["--endpoint-url", &self.emulator.url];
         block_in_place(|| self.project.synth(&[arguments, &endpoint].concat()))
     }
 
-    fn deploy(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn deploy(&self, arguments: &[&str]) -> Run {
         let bundle = self.bundle.display().to_string();
         self.synth(&[&["deploy", "--bundle", &bundle], arguments].concat())
     }

@@ -11,6 +11,7 @@ mod archive_command;
 mod aws_deployment;
 mod aws_faults;
 mod aws_upgrade;
+mod aws_watch;
 mod bad_requests;
 mod blobs;
 mod bootstrap;

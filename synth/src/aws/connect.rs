@@ -2,6 +2,7 @@
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
 
 use super::AwsError;
 
@@ -16,6 +17,9 @@ pub(crate) struct Aws {
     pub(super) cloudformation: aws_sdk_cloudformation::Client,
     pub(super) dynamodb: aws_sdk_dynamodb::Client,
     pub(super) s3: aws_sdk_s3::Client,
+    pub(super) sqs: aws_sdk_sqs::Client,
+    /// What signs the calls that no SDK makes.
+    pub(super) credentials: Option<SharedCredentialsProvider>,
     /// The account's number.
     pub(crate) account: String,
     /// The region's name.
@@ -57,6 +61,8 @@ impl Aws {
             cloudformation: aws_sdk_cloudformation::Client::new(&config),
             dynamodb: aws_sdk_dynamodb::Client::new(&config),
             s3: aws_sdk_s3::Client::from_conf(s3),
+            sqs: aws_sdk_sqs::Client::new(&config),
+            credentials: config.credentials_provider(),
             account: account.to_owned(),
             region,
             partition: partition.to_owned(),
@@ -67,6 +73,28 @@ impl Aws {
     /// The account and the region, for people.
     pub(crate) fn place(&self) -> String {
         format!("account {}, {}", self.account, self.region)
+    }
+
+    /// Clients of a service at this URL, without asking anybody who they are for.
+    #[cfg(test)]
+    pub(super) fn at(endpoint_url: &str) -> Self {
+        let credentials = Credentials::new(EMULATOR_KEY, EMULATOR_KEY, None, None, "test");
+        let config = SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new(EMULATOR_REGION))
+            .credentials_provider(SharedCredentialsProvider::new(credentials))
+            .build();
+        Self {
+            cloudformation: aws_sdk_cloudformation::Client::new(&config),
+            dynamodb: aws_sdk_dynamodb::Client::new(&config),
+            s3: aws_sdk_s3::Client::new(&config),
+            sqs: aws_sdk_sqs::Client::new(&config),
+            credentials: config.credentials_provider(),
+            account: "000000000000".to_owned(),
+            region: EMULATOR_REGION.to_owned(),
+            partition: "aws".to_owned(),
+            endpoint_url: Some(endpoint_url.to_owned()),
+        }
     }
 
     /// The ARN of an alarm of this account and region.

@@ -1,4 +1,4 @@
-//! The data of a stack, when it is to go with it.
+//! The data of a stack: how much it is, and how it goes with it.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::types::{Delete, ObjectIdentifier};
@@ -13,6 +13,18 @@ const IN_USE: &str = "ResourceInUseException";
 const NO_BUCKET: &str = "NoSuchBucket";
 
 impl Aws {
+    /// Bytes in a table, as DynamoDB counted them in the last hours.
+    ///
+    /// # Errors
+    /// [`AwsError`].
+    pub(crate) async fn table_bytes(&self, table: &str) -> Result<u64, AwsError> {
+        let described = self.dynamodb.describe_table().table_name(table).send().await;
+        let described =
+            described.map_err(|error| AwsError::of("read how large a table is", &error))?;
+        let bytes = described.table().and_then(|table| table.table_size_bytes());
+        Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default())
+    }
+
     /// Deletes a table, protected or not. One that is not there, or is being deleted, is fine.
     ///
     /// # Errors

@@ -256,7 +256,8 @@ impl AwsError {
         }
     }
 
-    fn of_code(what: &'static str, code: &str, message: String) -> Self {
+    /// What a service answered instead of doing `what`.
+    pub(super) fn of_code(what: &'static str, code: &str, message: String) -> Self {
         if DENIED.contains(&code) {
             Self::Denied { what, message }
         } else if EXPIRED.contains(&code) {
@@ -324,7 +325,7 @@ fn permission(message: &str) -> String {
 }
 
 /// What an error says, and what each that caused it says.
-fn causes(error: &dyn std::error::Error) -> Vec<String> {
+pub(super) fn causes(error: &dyn std::error::Error) -> Vec<String> {
     let mut next = error.source();
     let mut causes = vec![error.to_string()];
     while let Some(cause) = next {

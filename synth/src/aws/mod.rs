@@ -1,4 +1,5 @@
-//! AWS, as far as deploying needs it: the clients, the bucket of the bundles, change sets and stacks.
+//! AWS, as far as deploying and watching need it: the clients, the bucket of the bundles, change sets,
+//! stacks, and what these log and measure.
 
 mod artifacts;
 mod change_set;
@@ -6,6 +7,10 @@ mod connect;
 mod data;
 mod drift;
 mod error;
+mod logs;
+mod metrics;
+mod queues;
+mod signed;
 mod stack;
 
 pub(crate) use artifacts::{Artifact, Uploaded};
@@ -13,4 +18,6 @@ pub(crate) use change_set::{Action, Change, ChangeSet, Replacement, Wanted, Watc
 pub(crate) use connect::Aws;
 pub(crate) use drift::{Drift, Drifts, PropertyDrift};
 pub(crate) use error::{AwsError, denied_action};
+pub(crate) use logs::{LogEvent, PAGES_MAX, Wish, pattern_of};
+pub(crate) use metrics::Query;
 pub(crate) use stack::{Event, Resource, StackState};

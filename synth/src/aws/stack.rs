@@ -19,6 +19,8 @@ pub(crate) struct StackState {
     pub(crate) status: String,
     /// Why, if CloudFormation says it.
     pub(crate) reason: Option<String>,
+    /// When it was made or last changed, Unix milliseconds, if CloudFormation says it.
+    pub(crate) changed_ms: Option<u64>,
     /// Its outputs.
     pub(crate) outputs: BTreeMap<String, String>,
     /// The values of its parameters.
@@ -85,6 +87,10 @@ impl Aws {
             id: stack.stack_id().unwrap_or(name).to_owned(),
             status: status.as_str().to_owned(),
             reason: stack.stack_status_reason().map(str::to_owned),
+            changed_ms: stack
+                .last_updated_time()
+                .or(stack.creation_time())
+                .and_then(|time| u64::try_from(time.to_millis().ok()?).ok()),
             outputs: outputs.collect(),
             parameters: parameters.collect(),
             tags: tags.collect(),

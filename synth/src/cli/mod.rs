@@ -15,9 +15,10 @@ use crate::error::SynthError;
 use crate::project::Named;
 pub(crate) use args::{
     ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
-    CiInitArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat, DriftArguments,
-    Format, InitArguments, LocalCloudArguments, MintArguments, PlanArguments, ReprocessArguments,
-    RunbookArguments, SmokeArguments, SmokeFormat, TemplateArguments, TokenArguments, TokenCommand,
+    CiInitArguments, CostArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat,
+    DriftArguments, Format, FunctionArgument, InitArguments, LocalCloudArguments, LogsArguments,
+    MintArguments, PlanArguments, ReprocessArguments, RunbookArguments, SmokeArguments,
+    SmokeFormat, StatusArguments, TemplateArguments, TokenArguments, TokenCommand, WhereArguments,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
@@ -110,7 +111,9 @@ async fn command(
         Command::Drift(arguments) => {
             return commands::drift::run(config, &arguments, output).await.map(differs);
         }
-        Command::Status => commands::status::run(config, output).await,
+        Command::Status(arguments) => commands::status::run(config, &arguments, output).await,
+        Command::Logs(arguments) => commands::logs::run(config, &arguments, output).await,
+        Command::Cost(arguments) => commands::cost::run(config, &arguments, output).await,
         Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,
         Command::Token(arguments) => commands::token::run(config, &arguments, output),
         Command::Archive(arguments) => commands::archive::run(config, &arguments, output).await,

@@ -1,4 +1,4 @@
-//! `synth status`.
+//! `synth status`: the stack on this machine; `status_aws` is the one in AWS.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,7 +7,9 @@ use cellar::Client;
 use cellar_local::{Occupancy, Running};
 use serde::Serialize;
 
-use crate::cli::Output;
+use super::status_aws;
+use super::watched::Place;
+use crate::cli::{Output, StatusArguments};
 use crate::error::SynthError;
 use crate::project::{Named, Project};
 
@@ -21,8 +23,23 @@ struct Status<'a> {
     healthy: Option<bool>,
 }
 
+/// Shows what runs: here, or in AWS.
+pub(crate) async fn run(
+    config: Named<'_>,
+    arguments: &StatusArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    match Place::of(config, &arguments.place)? {
+        Place::Local => local(config, output).await,
+        Place::Aws => {
+            let endpoint_url = arguments.place.endpoint_url.as_deref();
+            Box::pin(status_aws::run(config, endpoint_url, output)).await
+        }
+    }
+}
+
 /// Shows the local cloud: whether it runs, where, and whether it answers.
-pub(crate) async fn run(config: Named<'_>, output: &Output) -> Result<(), SynthError> {
+async fn local(config: Named<'_>, output: &Output) -> Result<(), SynthError> {
     let folder = Project::find_folder(config)?.local_state();
     let occupancy = folder.occupancy()?;
     let busy = occupancy == Occupancy::Unknown;
@@ -60,7 +77,9 @@ fn text(status: &Status<'_>) -> String {
             (false, Some(stack)) => {
                 format!("{stack} is not running. Its data is in {state}{size}.\n{next}")
             }
-            (false, None) => format!("Nothing is deployed here.\n{next}"),
+            (false, None) => format!(
+                "Nothing is deployed here.\n{next}\n`synth status --aws` looks for a stack in AWS."
+            ),
         };
     };
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();

@@ -28,6 +28,7 @@ mod tests {
             id: "arn".to_owned(),
             status: status.to_owned(),
             reason: None,
+            changed_ms: None,
             outputs: outputs.iter().map(|name| ((*name).to_owned(), String::new())).collect(),
             parameters: BTreeMap::new(),
             tags: tags

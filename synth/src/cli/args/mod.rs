@@ -5,6 +5,8 @@ mod deploy;
 mod diff;
 mod token;
 mod upkeep;
+mod usage;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -18,6 +20,8 @@ pub(crate) use deploy::{
 pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat};
 pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
 pub(crate) use upkeep::{ArchiveArguments, ReprocessArguments};
+pub(crate) use usage::CostArguments;
+pub(crate) use watch::{FunctionArgument, LogsArguments, StatusArguments, WhereArguments};
 
 /// Synthesizes Cellar's CloudFormation template and runs it.
 #[derive(Debug, Parser)]
@@ -63,9 +67,12 @@ pub(super) enum Command {
     Deploy(DeployArguments),
     /// Show what was changed by hand, past the stack
     Drift(DriftArguments),
-    /// Show what runs
-    #[command(after_help = "Examples:\n  synth status\n  synth --json status | jq .running.url")]
-    Status,
+    /// Show what runs, here or in AWS, and what is wrong with it
+    Status(StatusArguments),
+    /// Show what the functions log
+    Logs(LogsArguments),
+    /// Show what a stack will cost, or what it has cost
+    Cost(CostArguments),
     /// Check a running stack from outside, through its URL
     Smoke(SmokeArguments),
     /// Make tokens, and the key that signs them

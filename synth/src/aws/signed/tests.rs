@@ -1,0 +1,174 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::UNIX_EPOCH;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use super::*;
+
+const OPERATION: Operation = Operation {
+    service: "logs",
+    target: "Logs_20140328.FilterLogEvents",
+    json: "1.1",
+    what: "read the logs",
+};
+
+/// A service that answers one request after the other as it is told, and the last way for ever.
+struct Service {
+    aws: Aws,
+    asked: Arc<AtomicU32>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Service {
+    /// An answer is a status and a body; a status of 0 is a connection that is lost.
+    async fn start(answers: Vec<(u16, Vec<u8>)>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&asked);
+        let task = tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let number = usize::try_from(counter.fetch_add(1, Ordering::SeqCst)).unwrap();
+                let (status, body) = &answers[number.min(answers.len() - 1)];
+                let mut request = vec![0; 8_192];
+                let read = stream.read(&mut request).await.unwrap();
+                let request = String::from_utf8_lossy(&request[..read]).to_lowercase();
+                assert!(
+                    request.contains("x-amz-target: logs_20140328.filterlogevents"),
+                    "{request}"
+                );
+                assert!(request.contains("authorization: aws4-hmac-sha256"), "{request}");
+                if *status == 0 {
+                    continue;
+                }
+                let head = format!(
+                    "HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                    body.len()
+                );
+                // Who was told too much goes away.
+                let _ = stream.write_all(head.as_bytes()).await;
+                let _ = stream.write_all(body).await;
+            }
+        });
+        Self { aws: Aws::at(&url), asked, task }
+    }
+
+    async fn answers_of(answers: &[(u16, &str)]) -> Self {
+        Self::start(
+            answers.iter().map(|(status, body)| (*status, body.as_bytes().to_vec())).collect(),
+        )
+        .await
+    }
+
+    async fn ask(&self) -> Result<Value, AwsError> {
+        self.aws.read(OPERATION, &json!({ "limit": 1 })).await
+    }
+
+    fn asked(&self) -> u32 {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn a_signature_is_the_one_that_others_reckon() {
+    // By an implementation of our own of the algorithm as it is documented, in another language.
+    let credentials = Credentials::new("key", "secret", Some("session".to_owned()), None, "test");
+    let now = UNIX_EPOCH + Duration::from_secs(1_793_516_645);
+    let url = "https://logs.eu-west-1.amazonaws.com/";
+    let headers =
+        signed_headers(OPERATION, url, "eu-west-1", br#"{"limit":1}"#, credentials, now).unwrap();
+    let expected = "AWS4-HMAC-SHA256 Credential=key/20261101/eu-west-1/logs/aws4_request, \
+                    SignedHeaders=content-type;host;x-amz-date;x-amz-security-token;x-amz-target, \
+                    Signature=35a5b684c3ed866126eddd664f059462ce9ab421ebfa380c2c2002050cc258ff";
+    assert_eq!(headers["authorization"], expected);
+    assert_eq!(headers["x-amz-security-token"], "session");
+    assert_eq!(headers["content-type"], "application/x-amz-json-1.1");
+    assert!(
+        !format!("{headers:?}")
+            .contains("35a5b684c3ed866126eddd664f059462ce9ab421ebfa380c2c2002050cc258ff"),
+        "secrets are not printed"
+    );
+}
+
+#[tokio::test]
+async fn what_passes_is_tried_again() {
+    let throttled = r#"{"__type":"ThrottlingException","message":"slow down"}"#;
+    let answers = [(500, "oops"), (429, "{}"), (400, throttled), (0, ""), (200, r#"{"ok":1}"#)];
+    let service = Service::answers_of(&answers).await;
+    assert_eq!(service.ask().await.unwrap(), json!({ "ok": 1 }));
+    assert_eq!(service.asked(), ATTEMPTS);
+    // One more is one too many.
+    let service = Service::answers_of(&[(503, "oops")]).await;
+    let error = service.ask().await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the logs: HTTP 503: oops");
+    assert_eq!(service.asked(), ATTEMPTS);
+}
+
+#[tokio::test]
+async fn what_is_refused_for_good_is_told_at_once() {
+    let denied = r#"{"__type":"com.amazon.coral.service#AccessDeniedException:http://x","Message":"not authorized to perform: logs:FilterLogEvents"}"#;
+    let service = Service::answers_of(&[(400, denied)]).await;
+    let error = service.ask().await.unwrap_err();
+    assert!(matches!(error, AwsError::Denied { .. }), "{error}");
+    assert!(error.to_string().contains("logs:FilterLogEvents"), "{error}");
+    assert_eq!(service.asked(), 1);
+    for (code, expected) in [
+        ("ExpiredTokenException", "have expired"),
+        ("UnrecognizedClientException", "no credentials"),
+        ("ResourceNotFoundException", "ResourceNotFoundException: m"),
+    ] {
+        let body = json!({ "__type": code, "message": "m" }).to_string();
+        let error = Service::answers_of(&[(400, &body)]).await.ask().await.unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    let error = Service::answers_of(&[(200, "no JSON")]).await.ask().await.unwrap_err();
+    assert!(matches!(error, AwsError::Refused { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn replies_are_bounded() {
+    for (more, is_read) in [(0, true), (1, false)] {
+        let text = format!("\"{}\"", "x".repeat(REPLY_BYTES_MAX - 2 + more));
+        let service = Service::start(vec![(200, text.into_bytes())]).await;
+        assert_eq!(service.ask().await.is_ok(), is_read);
+        assert_eq!(service.asked(), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_not_reached() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let aws = Aws::at(&format!("http://{}", listener.local_addr().unwrap()));
+    drop(listener);
+    let error = aws.read::<Value>(OPERATION, &json!({})).await.unwrap_err();
+    assert!(matches!(error, AwsError::Unreachable { .. }), "{error}");
+}
+
+#[test]
+fn services_are_where_aws_has_them() {
+    let mut aws = Aws::at("http://127.0.0.1:1");
+    assert_eq!(aws.service_url("logs"), "http://127.0.0.1:1/");
+    aws.endpoint_url = None;
+    assert_eq!(aws.service_url("monitoring"), "https://monitoring.us-east-1.amazonaws.com/");
+    (aws.partition, aws.region) = ("aws-cn".to_owned(), "cn-north-1".to_owned());
+    assert_eq!(aws.service_url("logs"), "https://logs.cn-north-1.amazonaws.com.cn/");
+}
+
+#[test]
+fn pauses_grow_and_are_bounded() {
+    assert_eq!(pause(1, PAUSE_MS), Duration::from_millis(PAUSE_MS));
+    assert_eq!(pause(1, PAUSE_MS + 1), Duration::ZERO);
+    assert_eq!(pause(3, 4 * PAUSE_MS), Duration::from_millis(4 * PAUSE_MS));
+    assert!(pause(u32::MAX, u64::MAX) <= Duration::from_millis(PAUSE_MS << ATTEMPTS));
+}

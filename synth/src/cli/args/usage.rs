@@ -1,0 +1,159 @@
+//! Arguments of `cost`: how much a stack is used.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::watch::duration_within;
+
+/// Seconds that metrics are read back: CloudWatch adds them up by the hour for 455 days.
+const METRIC_SECONDS: RangeInclusive<u64> = 3_600..=455 * 86_400;
+/// The largest count: a trillion.
+const COUNT_MAX: u64 = 1_000_000_000_000;
+/// Bytes of a GB, as AWS bills it.
+const GB: u64 = 1 << 30;
+/// GB at most: a million.
+const GB_MAX: u64 = 1_000_000;
+
+/// Arguments of `cost`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  synth cost                                what it costs while idle\n  \
+                        synth cost --edits-per-month 3M --reads-per-month 500k --stored-gb 20\n  \
+                        synth cost --imports-cells 10M --spreadsheets 200\n  \
+                        synth cost --since 30d                    what AWS has measured\n\n\
+                        Counts may end in k, M or G. The prices are those of us-east-1, on demand; \
+                        taxes, discounts and data that leaves AWS are not in it."
+)]
+pub(crate) struct CostArguments {
+    /// What the stack in AWS has used in this time, such as 24h or 30d, by AWS's own meters
+    #[arg(long, value_name = "DURATION", value_parser = parse_metric_time,
+          conflicts_with_all = USAGE)]
+    pub(crate) since: Option<Duration>,
+    /// Edits in a month; up to ten cells that are sent together are one
+    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
+    pub(crate) edits_per_month: u64,
+    /// How often in a month somebody opens a sheet
+    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count,
+          visible_alias = "views-per-month")]
+    pub(crate) reads_per_month: u64,
+    /// Cells that are imported from files in a month
+    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
+    pub(crate) imports_cells: u64,
+    /// Spreadsheets that are made in a month
+    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
+    pub(crate) spreadsheets: u64,
+    /// GB in the bucket: snapshots, imports, archives
+    #[arg(long, value_name = "GB", default_value = "0", value_parser = parse_gb)]
+    pub(crate) stored_gb: u64,
+    /// GB in the tables: edits that are not archived, about 0.2 GB a million
+    #[arg(long, value_name = "GB", default_value = "0", value_parser = parse_gb)]
+    pub(crate) table_gb: u64,
+    /// Milliseconds that a request to the API takes
+    #[arg(long, value_name = "MS", default_value_t = 20,
+          value_parser = clap::value_parser!(u64).range(1..=900_000))]
+    pub(crate) request_ms: u64,
+    /// The stack in an emulator of AWS at this URL
+    #[arg(long, value_name = "URL", requires = "since")]
+    pub(crate) endpoint_url: Option<String>,
+}
+
+/// Arguments that say what AWS would measure.
+const USAGE: [&str; 7] = [
+    "edits_per_month",
+    "reads_per_month",
+    "imports_cells",
+    "spreadsheets",
+    "stored_gb",
+    "table_gb",
+    "request_ms",
+];
+
+fn parse_metric_time(text: &str) -> Result<Duration, String> {
+    duration_within(text, &METRIC_SECONDS)
+}
+
+/// A count such as `300`, `1.5M` or `20k`.
+fn parse_count(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (text.get(..at), 1_000),
+        Some((at, 'M')) => (text.get(..at), 1_000_000),
+        Some((at, 'G')) => (text.get(..at), 1_000_000_000),
+        _ => (Some(text), 1),
+    };
+    let count = digits.and_then(|digits| scaled(digits, unit));
+    let count = count.ok_or("write a whole number such as 300, 20k or 1.5M")?;
+    if count > COUNT_MAX { Err(format!("at most {COUNT_MAX}")) } else { Ok(count) }
+}
+
+/// Bytes of so many GB.
+fn parse_gb(text: &str) -> Result<u64, String> {
+    let thousandths = scaled(text, 1_000).ok_or("write GB such as 20 or 0.5")?;
+    let bytes = thousandths.saturating_mul(GB) / 1_000;
+    if thousandths > GB_MAX * 1_000 { Err(format!("at most {GB_MAX}")) } else { Ok(bytes) }
+}
+
+/// A decimal number times a power of ten, if that is whole.
+fn scaled(text: &str, unit: u64) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    let mut sum = whole.parse::<u64>().ok()?.checked_mul(unit)?;
+    let mut place = unit;
+    for digit in fraction.bytes() {
+        let value = u64::from(digit.wrapping_sub(b'0'));
+        if value > 0 && !place.is_multiple_of(10) {
+            return None;
+        }
+        place /= 10;
+        sum = sum.checked_add(value.checked_mul(place)?)?;
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_may_be_short() {
+        for (text, count) in [
+            ("0", 0),
+            ("300", 300),
+            ("20k", 20_000),
+            ("20K", 20_000),
+            ("1.5M", 1_500_000),
+            ("0.000001M", 1),
+            ("2.000", 2),
+            ("1G", 1_000_000_000),
+            ("1000G", COUNT_MAX),
+        ] {
+            assert_eq!(parse_count(text), Ok(count), "{text}");
+        }
+        for bad in
+            ["", "k", "-1", "1.2", "1.50", "1.0001k", "1e3", "1 k", "1m", "1.", ".5M", "1001G"]
+        {
+            assert!(parse_count(bad).is_err(), "{bad}");
+        }
+        assert!(parse_count("1000000000001").is_err());
+        assert!(parse_count("99999999999999999999G").is_err());
+    }
+
+    #[test]
+    fn gigabytes_are_bytes() {
+        assert_eq!(parse_gb("0.5"), Ok(GB / 2));
+        assert_eq!(parse_gb("1000000"), Ok(GB * GB_MAX));
+        for bad in ["", "1000000.001", "0.0001", "-1", "x", "1GB"] {
+            assert!(parse_gb(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_are_bounded() {
+        assert!(parse_metric_time("1h").is_ok() && parse_metric_time("59m 59s").is_err());
+        assert!(parse_metric_time("455d").is_ok() && parse_metric_time("455d 1s").is_err());
+    }
+}
