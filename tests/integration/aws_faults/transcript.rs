@@ -7,13 +7,34 @@ use std::{env, fs};
 
 /// Set to write them anew.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
-/// Words of a message that are different each time, and what stands for them.
-const VARIABLE: [(&str, fn(char) -> bool, usize, &str); 4] = [
-    ("bundles/bootstrap-", |c| !c.is_whitespace(), 1, "bundles/BUNDLE.zip"),
+/// Words of a message that are different each time.
+struct Variable {
+    /// What comes before them.
+    before: &'static str,
+    /// What they are of.
+    is: fn(char) -> bool,
+    /// How many characters they have at least.
+    least: usize,
+    /// What stands for all of it.
+    name: &'static str,
+}
+
+const VARIABLE: [Variable; 4] = [
+    Variable {
+        before: "bundles/bootstrap-",
+        is: |it| !it.is_whitespace(),
+        least: 1,
+        name: "bundles/BUNDLE.zip",
+    },
     // A UUID has 36 characters, a hash 64.
-    ("", is_of_id, 36, "ID"),
-    ("http://127.0.0.1:", |c| c.is_ascii_digit(), 1, "http://127.0.0.1:PORT"),
-    (".rs:", |c| c.is_ascii_digit(), 1, ".rs:LINE"),
+    Variable { before: "", is: is_of_id, least: 36, name: "ID" },
+    Variable {
+        before: "http://127.0.0.1:",
+        is: |it| it.is_ascii_digit(),
+        least: 1,
+        name: "http://127.0.0.1:PORT",
+    },
+    Variable { before: ".rs:", is: |it| it.is_ascii_digit(), least: 1, name: ".rs:LINE" },
 ];
 
 /// What a command did.
@@ -64,9 +85,7 @@ fn normal(text: &str, project: &Path) -> String {
             Some(_) => "A new stack of …".to_owned(),
             None => without_sizes(&without_times(line)),
         };
-        let line = VARIABLE.iter().fold(line, |line, (before, is, least, name)| {
-            replaced(&line, before, *is, *least, name)
-        });
+        let line = VARIABLE.iter().fold(line, |line, variable| variable.replaced(&line));
         normal.push_str(&without_key(&line));
         normal.push('\n');
     }
@@ -101,22 +120,23 @@ fn without_key(line: &str) -> String {
     }
 }
 
-/// With `name` for each `before` that is followed by at least so many such characters, and for these.
-fn replaced(line: &str, before: &str, is: fn(char) -> bool, least: usize, name: &str) -> String {
-    let (mut out, mut rest) = (String::new(), line);
-    while !rest.is_empty() {
-        let after = rest.strip_prefix(before).unwrap_or_default();
-        let length = after.chars().take_while(|it| is(*it)).map(char::len_utf8).sum::<usize>();
-        if rest.starts_with(before) && length >= least {
-            out.push_str(name);
-            rest = &after[length..];
-        } else {
-            let first = rest.chars().next().map_or(1, char::len_utf8);
-            out.push_str(&rest[..first]);
-            rest = &rest[first..];
+impl Variable {
+    /// A line with the name for each of them.
+    fn replaced(&self, line: &str) -> String {
+        let (mut out, mut rest) = (String::new(), line);
+        while let Some(first) = rest.chars().next() {
+            let after = rest.strip_prefix(self.before).unwrap_or_default();
+            let end = after.trim_start_matches(self.is);
+            if rest.starts_with(self.before) && after.len() - end.len() >= self.least {
+                out.push_str(self.name);
+                rest = end;
+            } else {
+                out.push(first);
+                rest = rest.split_at(first.len_utf8()).1;
+            }
         }
+        out
     }
-    out
 }
 
 #[test]

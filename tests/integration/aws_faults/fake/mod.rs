@@ -103,15 +103,15 @@ async fn serve(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) -
     let action = form.get("Action").cloned().unwrap_or_else(|| of_s3(&head.method, &head.uri));
     let fault = world.lock().unwrap().begin(&action);
     match fault {
-        None => answer(&world, &action, &form, body, is_chunked),
+        None => answer(&world, &action, &form, &body, is_chunked),
         Some(Fault::Lost) => {
-            answer(&world, &action, &form, body, is_chunked);
+            answer(&world, &action, &form, &body, is_chunked);
             broken()
         }
         Some(Fault::Broken) => broken(),
         Some(Fault::Silent) => std::future::pending().await,
         Some(Fault::Held) => {
-            answer(&world, &action, &form, body, is_chunked);
+            answer(&world, &action, &form, &body, is_chunked);
             std::future::pending().await
         }
         Some(Fault::Bare(status, header)) => {
@@ -146,7 +146,7 @@ fn answer(
     world: &Mutex<World>,
     action: &str,
     form: &HashMap<String, String>,
-    body: Bytes,
+    body: &Bytes,
     is_chunked: bool,
 ) -> Response {
     let mut world = world.lock().unwrap();
@@ -154,7 +154,7 @@ fn answer(
         return world.query(action, form);
     }
     if action == "PutObject" {
-        let bytes = if is_chunked { reply::unchunked(&body) } else { body.to_vec() };
+        let bytes = if is_chunked { reply::unchunked(body) } else { body.to_vec() };
         // Templates are the only text that is uploaded.
         if let Ok(text) = String::from_utf8(bytes) {
             world.template = text;
