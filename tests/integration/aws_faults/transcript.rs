@@ -104,11 +104,16 @@ fn without_times(line: &str) -> String {
     }
 }
 
-/// "31 KB".
+/// "31 KB", "1024 bytes".
 fn without_sizes(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
-    let size = |at: usize| words.get(at + 1).is_some_and(|next| *next == "KB");
-    let words = words.iter().enumerate().map(|(at, word)| if size(at) { "N" } else { word });
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let size = |at: usize| words.get(at + 1).is_some_and(|next| ["KB", "bytes"].contains(next));
+    let words = words.iter().enumerate().map(
+        |(at, word)| {
+            if size(at) && is_number(word) { "N" } else { word }
+        },
+    );
     words.collect::<Vec<&str>>().join(" ")
 }
 
@@ -145,11 +150,11 @@ fn what_is_different_each_time_is_not_compared() {
     let bundle = "bundles/bootstrap-0123-x86_64.zip is";
     assert_eq!(normal(bundle, Path::new("/p")), "bundles/BUNDLE.zip is\n");
     let text = format!(
-        "✓ Upload: 31 KB (0.1 s)\n/p/x at http://127.0.0.1:80/{id} in storage.rs:41 (2 s)\n  + 3 A\n"
+        "✓ Pack: 9 bytes\n✓ Upload: 31 KB (0.1 s)\n/p/x at http://127.0.0.1:80/{id} in storage.rs:41 (2 s)\n  + 3 A\n"
     );
     assert_eq!(
         normal(&text, Path::new("/p")),
-        "✓ Upload: N KB (TIME)\nPROJECT/x at http://127.0.0.1:PORT/ID in storage.rs:LINE (TIME)\n"
+        "✓ Pack: N bytes\n✓ Upload: N KB (TIME)\nPROJECT/x at http://127.0.0.1:PORT/ID in storage.rs:LINE (TIME)\n"
     );
 }
 
