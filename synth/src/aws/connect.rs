@@ -1,5 +1,8 @@
 //! Who deploys, and where.
 
+use std::time::Duration;
+
+use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
@@ -8,6 +11,11 @@ use super::AwsError;
 
 /// The region of an emulator, if none is configured.
 const EMULATOR_REGION: &str = "us-east-1";
+/// How long a connection to AWS may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long one attempt of a call may take, an upload of some MB over a slow line included: nobody waits
+/// for ever for a server that takes a request and never answers.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
 /// The credentials for an emulator, if none are in the environment: what emulators take for granted.
 const EMULATOR_KEY: &str = "test";
 
@@ -120,7 +128,11 @@ impl Aws {
 }
 
 async fn load(region: Option<&str>, endpoint_url: Option<&str>) -> SdkConfig {
-    let mut loader = aws_config::defaults(BehaviorVersion::latest());
+    let timeouts = TimeoutConfig::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .operation_attempt_timeout(ATTEMPT_TIMEOUT)
+        .build();
+    let mut loader = aws_config::defaults(BehaviorVersion::latest()).timeout_config(timeouts);
     if let Some(region) = region {
         loader = loader.region(Region::new(region.to_owned()));
     }

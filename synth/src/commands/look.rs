@@ -11,6 +11,7 @@ use super::diff::deployed;
 use super::follow::Follower;
 use super::prepare::{Deployment, Template};
 use crate::aws::{ChangeSet, StackState, Wanted, Watch};
+use crate::cost::idle_dollars;
 use crate::deployment::{Approval, Basis, Ground, approval, ground, is_ours, watched};
 use crate::difference::{Old, Report, text};
 use crate::error::SynthError;
@@ -23,6 +24,8 @@ pub(super) struct Look {
     /// BLAKE3 of the template that is deployed.
     deployed: Option<String>,
     old: Old,
+    /// Dollars a month of the stack while nobody uses it, as it is.
+    idle: Option<String>,
     /// How the templates differ.
     pub(super) difference: Difference,
     /// What CloudFormation would do; `None`: nothing.
@@ -54,8 +57,9 @@ impl Deployment<'_> {
             None => "nothing".to_owned(),
         };
         let change_set = step.ended(change_set, describe)?;
+        let idle = deployed.as_deref().and_then(idle_dollars);
         let deployed = deployed.as_deref().map(Template::hash);
-        Ok(Look { before, deployed, old, difference, change_set })
+        Ok(Look { before, deployed, old, idle, difference, change_set })
     }
 
     /// Shows it.
@@ -69,6 +73,8 @@ impl Deployment<'_> {
         let shown = look.difference.resources.iter().map(|change| change.logical_id.as_str());
         let changes = look.change_set.as_ref().map(|set| set.changes.as_slice());
         changes::show_others(changes.unwrap_or_default(), &shown.collect(), self.output);
+        let idle = idle_dollars(&self.template.text).unwrap_or_default();
+        self.output.note(&of_idle(look.idle.as_deref(), &idle));
     }
 
     /// Has somebody say yes, where that is needed.
@@ -190,4 +196,28 @@ fn of_new_stack(difference: &Difference) -> String {
          by one:\n{}",
         lines.join("\n")
     )
+}
+
+/// What the stack costs while nobody uses it.
+fn of_idle(was: Option<&str>, will: &str) -> String {
+    let instead = match was.filter(|was| *was != will) {
+        Some(was) => format!(" instead of ${was}"),
+        None => String::new(),
+    };
+    format!(
+        "\nWhile idle it costs ${will} a month{instead}, besides what is stored; `synth cost` estimates the \
+         rest."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_costs_is_said_and_what_it_cost_before_if_that_is_something_else() {
+        assert!(of_idle(None, "0").starts_with("\nWhile idle it costs $0 a month, besides"));
+        assert!(of_idle(Some("3"), "3").contains("costs $3 a month, besides"));
+        assert!(of_idle(Some("0"), "3").contains("costs $3 a month instead of $0, besides"));
+    }
 }

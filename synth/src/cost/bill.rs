@@ -68,8 +68,7 @@ impl Bill {
         Self { items, total: sum.to_decimal(), sum }
     }
 
-    /// What all of it costs together.
-    #[cfg(test)]
+    /// What all of it costs together, in dollars.
     pub(crate) fn total(&self) -> &str {
         &self.total
     }

@@ -125,7 +125,7 @@ async fn what_is_refused_for_good_is_told_at_once() {
     assert_eq!(service.asked(), 1);
     for (code, expected) in [
         ("ExpiredTokenException", "have expired"),
-        ("UnrecognizedClientException", "no credentials"),
+        ("UnrecognizedClientException", "does not accept the credentials"),
         ("ResourceNotFoundException", "ResourceNotFoundException: m"),
     ] {
         let body = json!({ "__type": code, "message": "m" }).to_string();
