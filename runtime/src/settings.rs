@@ -1,6 +1,7 @@
 //! What a function is told by its environment variables; `stacks` sets them, under the names of
 //! [`cellar_core::environment`].
 
+use cellar_core::entry::FIRST_EPOCH;
 use cellar_core::environment;
 use cellar_core::upkeep::UpkeepPolicy;
 use serde::Deserialize;
@@ -12,6 +13,8 @@ pub struct ApiSettings {
     pub entry_table: String,
     /// Name of the Segment table.
     pub segment_table: String,
+    /// Epoch of the tables: every log has at least this one.
+    pub epoch: u32,
     /// Name of the bucket.
     pub bucket: String,
     /// Name of the stack.
@@ -123,8 +126,12 @@ impl ApiSettings {
         let value = required(name)?;
         let request_timeout_ms =
             value.parse().map_err(|_| SettingsError::NotANumber { name, value })?;
+        let name = environment::EPOCH;
+        let value = variable(name).unwrap_or_else(|| FIRST_EPOCH.to_string());
+        let epoch = value.parse().map_err(|_| SettingsError::NotANumber { name, value })?;
         Ok(Self {
             request_timeout_ms,
+            epoch,
             upkeep,
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
@@ -192,6 +199,7 @@ mod tests {
             }
             environment::TOKEN_KEYS => r#"[{"id":"k1","public_key":"AA"}]"#.to_owned(),
             environment::REQUEST_TIMEOUT_MS => "28000".to_owned(),
+            environment::EPOCH => "3".to_owned(),
             name => name.to_lowercase(),
         }
     }
@@ -217,6 +225,18 @@ mod tests {
             false => Some(value(name)),
         };
         assert!(matches!(ApiSettings::read(wrong), Err(SettingsError::Upkeep { .. })));
+    }
+
+    #[test]
+    fn without_an_epoch_it_is_the_first_and_a_wrong_one_is_refused() {
+        assert_eq!(ApiSettings::read(|name| Some(value(name))).unwrap().epoch, 3);
+        let without = |name: &str| (name != environment::EPOCH).then(|| value(name));
+        assert_eq!(ApiSettings::read(without).unwrap().epoch, FIRST_EPOCH);
+        let wrong = |name: &str| match name == environment::EPOCH {
+            true => Some("-1".to_owned()),
+            false => Some(value(name)),
+        };
+        assert!(matches!(ApiSettings::read(wrong), Err(SettingsError::NotANumber { .. })));
     }
 
     #[test]

@@ -191,6 +191,32 @@ fn data_survives_the_stack() {
 }
 
 #[test]
+fn each_epoch_has_tables_of_its_own_and_the_api_knows_it() {
+    let (first, third) = (Config::default(), Config { epoch: 3, ..Config::default() });
+    let template = template_of(&third);
+    let tables: Vec<_> =
+        resources_of(&template, "AWS::DynamoDB::Table").map(|(id, _)| id).collect();
+    let ids = ["EntryTableEpoch3", "PendingSnapshotTableEpoch3", "SegmentTableEpoch3"];
+    assert_eq!(tables, ids);
+    let mut named = cellar_stacks::cellar::tables(3);
+    named.sort();
+    assert_eq!(named, ids);
+    let epoch = |template: &Template| {
+        let function = &template.resource("ApiFunction").unwrap().properties;
+        function["Environment"]["Variables"].get(environment::EPOCH).cloned()
+    };
+    assert_eq!(epoch(&template), Some(json!("3")));
+    assert_eq!(epoch(&template_of(&first)), None);
+    // All that names a table names the new one, and nothing else changes.
+    let renamed = template.to_json().replace("TableEpoch3", "Table");
+    let mut renamed: Value = serde_json::from_str(&renamed).unwrap();
+    let variables =
+        &mut renamed["Resources"]["ApiFunction"]["Properties"]["Environment"]["Variables"];
+    variables.as_object_mut().unwrap().remove(environment::EPOCH);
+    assert_eq!(renamed, template_of(&first).to_value());
+}
+
+#[test]
 fn the_bucket_is_private() {
     for config in [Config::default(), with_everything()] {
         let template = template_of(&config);

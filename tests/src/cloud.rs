@@ -223,8 +223,18 @@ impl TestCloud {
 
     /// Another process of the API on this cloud's tables, at another endpoint; its URL.
     pub async fn another_api(&self, database_url: &str) -> String {
+        self.api_with(database_url, &self.settings).await
+    }
+
+    /// A process of the API that takes this cloud's tables for restored ones, of that epoch; its URL.
+    pub async fn api_at_epoch(&self, epoch: u32) -> String {
+        let settings = ApiSettings { epoch, ..self.settings.clone() };
+        self.api_with(&self.database_url, &settings).await
+    }
+
+    async fn api_with(&self, database_url: &str, settings: &ApiSettings) -> String {
         let dynamodb = self.dynamodb_client_at(database_url);
-        let state = ApiState::new(&self.settings, dynamodb, self.s3_client()).unwrap();
+        let state = ApiState::new(settings, dynamodb, self.s3_client()).unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, api::router(state)).await.unwrap() });

@@ -35,7 +35,8 @@ pub struct Entry {
     pub content: Content,
 }
 
-/// The epoch a log starts with, one byte on every entry; a restore replaces it by a random one.
+/// The epoch a log starts with, one byte on every entry, unless its tables were restored before: then
+/// it starts with theirs.
 pub const FIRST_EPOCH: u32 = 0;
 
 /// What every entry carries on from the one before, so that a writer who knows the tail knows the
@@ -44,7 +45,7 @@ pub const FIRST_EPOCH: u32 = 0;
 pub struct Header {
     /// Bytes of the bodies of this segment up to and including this entry.
     pub segment_bytes: u64,
-    /// Renewed by a restore: whoever comes with another must reload. It is here, and not only on
+    /// Raised by a restore: whoever comes with another must reload. It is here, and not only on
     /// a segment's first item, because an append reads no other entry than those after its base.
     pub epoch: u32,
     /// Number of the last Snapshot entry of this segment, this one included.
@@ -163,6 +164,15 @@ impl Entry {
                 self.position.next_in_segment()
             }
         }
+    }
+
+    /// The entry as it counts in tables that were restored: nobody rewrites every tail when tables go
+    /// back to a point in time, so whatever is read from them has at least their epoch (design
+    /// `2-log.md` §1).
+    #[must_use]
+    pub fn at_least(mut self, epoch: u32) -> Self {
+        self.header.epoch = self.header.epoch.max(epoch);
+        self
     }
 
     /// About how many bytes the entry takes in memory and in a reply: for bounds, not for bills.

@@ -46,7 +46,7 @@ use std::sync::Arc;
 
 use cellar_core::append::Inputs;
 use cellar_core::backoff::full_jitter_ms;
-use cellar_core::entry::Entry;
+use cellar_core::entry::{Entry, FIRST_EPOCH};
 use cellar_core::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Blobs, Clock, Entries, PortError, Random, Segments};
@@ -66,6 +66,7 @@ pub struct Logs {
     archives: LastArchive,
     objects: ObjectStore,
     roots: KnownRoots,
+    epoch: u32,
 }
 
 impl Logs {
@@ -81,7 +82,16 @@ impl Logs {
         let (known, archives) = (KnownRuns::default(), LastArchive::default());
         let objects = ObjectStore::with_memory(Arc::clone(&blobs));
         let roots = KnownRoots::default();
-        Self { entries, segments, blobs, clock, random, known, archives, objects, roots }
+        let epoch = FIRST_EPOCH;
+        Self { entries, segments, blobs, clock, random, known, archives, objects, roots, epoch }
+    }
+
+    /// The same over tables of this epoch: new logs begin with it, and whatever comes from an archive
+    /// has at least it, as what comes from the tables.
+    #[must_use]
+    pub fn at_epoch(mut self, epoch: u32) -> Self {
+        self.epoch = epoch;
+        self
     }
 
     /// Whether each table answers, by its name in the stack.

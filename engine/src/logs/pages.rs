@@ -59,7 +59,9 @@ impl Logs {
         }
         match read_archive(self.blobs.as_ref(), log, segment, &name).await? {
             ArchiveRead::Whole(entries) => {
-                let archived = Arc::new(entries);
+                let lifted =
+                    |entry: Arc<Entry>| Arc::new(Arc::unwrap_or_clone(entry).at_least(self.epoch));
+                let archived = Arc::new(entries.into_iter().map(lifted).collect());
                 self.archives.keep(&name, &archived);
                 Ok(Some(archived))
             }

@@ -91,6 +91,7 @@ mod tests {
     async fn what_the_deadline_cuts_off_tells_what_it_had_consumed() {
         let settings = ApiSettings {
             upkeep: None,
+            epoch: 0,
             bucket: "b".to_owned(),
             entry_table: String::new(),
             segment_table: String::new(),

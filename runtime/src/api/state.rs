@@ -57,7 +57,8 @@ impl ApiState {
             Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let shared = Shared {
-            logs: Logs::new(Arc::clone(&tables) as _, tables, Arc::clone(&blobs), clock, random),
+            logs: Logs::new(Arc::clone(&tables) as _, tables, Arc::clone(&blobs), clock, random)
+                .at_epoch(settings.epoch),
             blobs,
             verifier: Verifier::new(&settings.tokens)?,
             stack: settings.stack.clone(),

@@ -40,13 +40,18 @@ impl DynamoTables {
         self.count_refused(write_units(put_bytes.max(winner_bytes)));
         let read = winner.and_then(|winner| Ok(records::entry::decode(&winner)?));
         match read {
-            Ok(winner) => PutOutcome::Refused { winner: Arc::new(winner) },
+            Ok(winner) => PutOutcome::Refused { winner: Arc::new(winner.at_least(self.epoch)) },
             Err(error) => PutOutcome::Failed(error),
         }
     }
 }
 
 impl DynamoTables {
+    fn read(&self, attributes: &Attributes) -> Result<Arc<Entry>, PortError> {
+        let entry = records::entry::decode(&from_attributes(attributes)?)?;
+        Ok(Arc::new(entry.at_least(self.epoch)))
+    }
+
     /// An update of a Snapshot entry's root, under a condition that is to be added to its type's.
     fn update_root(&self, log: LogId, at: Position, root: &str) -> UpdateItemFluentBuilder {
         self.client
@@ -78,10 +83,6 @@ impl DynamoTables {
     }
 }
 
-fn read(attributes: &Attributes) -> Result<Arc<Entry>, PortError> {
-    Ok(Arc::new(records::entry::decode(&from_attributes(attributes)?)?))
-}
-
 #[async_trait]
 impl Entries for DynamoTables {
     async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
@@ -95,7 +96,7 @@ impl Entries for DynamoTables {
             .await
             .map_err(|error| port_error(&error))?;
         self.count_read(reply.consumed_capacity());
-        let entries = reply.items().iter().map(read).collect::<Result<_, _>>()?;
+        let entries = reply.items().iter().map(|item| self.read(item)).collect::<Result<_, _>>()?;
         Ok(Page { entries, more: reply.last_evaluated_key().is_some() })
     }
 
@@ -117,7 +118,7 @@ impl Entries for DynamoTables {
             .await
             .map_err(|error| port_error(&error))?;
         self.count_read(reply.consumed_capacity());
-        let entries = reply.items().iter().map(read).collect::<Result<_, _>>()?;
+        let entries = reply.items().iter().map(|item| self.read(item)).collect::<Result<_, _>>()?;
         Ok(Page { entries, more: reply.last_evaluated_key().is_some() })
     }
 
@@ -136,7 +137,7 @@ impl Entries for DynamoTables {
             .await
             .map_err(|error| port_error(&error))?;
         self.count_read(reply.consumed_capacity());
-        reply.items().first().map(read).transpose()
+        reply.items().first().map(|item| self.read(item)).transpose()
     }
 
     async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
@@ -151,7 +152,7 @@ impl Entries for DynamoTables {
             .await
             .map_err(|error| port_error(&error))?;
         self.count_read(reply.consumed_capacity());
-        reply.item().map(read).transpose()
+        reply.item().map(|item| self.read(item)).transpose()
     }
 
     async fn put(&self, entry: &Entry) -> PutOutcome {

@@ -46,6 +46,10 @@ pub(super) fn add(
         .environment(environment::TOKEN_ISSUER, config.tokens.issuer.as_str())
         .environment(environment::TOKEN_AUDIENCE, config.tokens.audience.as_str())
         .environment(environment::TOKEN_KEYS, token_keys(config));
+    let function = match config.epoch {
+        0 => function,
+        epoch => function.environment(environment::EPOCH, epoch.to_string()),
+    };
     let function = match config.snapshots.upkeep() {
         Some(policy) => {
             function.environment(environment::UPKEEP, serde_json::json!(policy).to_string())

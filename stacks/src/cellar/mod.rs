@@ -12,6 +12,8 @@ mod storage;
 mod suppressions;
 
 pub use alarms::SEE_RUNBOOK;
+pub use storage::tables;
+
 use serde_json::Value;
 use thiserror::Error;
 

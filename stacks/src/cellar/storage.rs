@@ -31,13 +31,28 @@ pub(super) struct Storage {
     pub(super) bucket: Handle<Bucket>,
 }
 
+/// The logical ids of the Entry, the Segment and the PendingSnapshots table of an epoch. Tables that
+/// were restored have ids of their own: under its id, a resource cannot become another.
+#[must_use]
+pub fn tables(epoch: u32) -> [String; 3] {
+    ["EntryTable", "SegmentTable", "PendingSnapshotTable"].map(|table| of_epoch(table, epoch))
+}
+
+fn of_epoch(table: &str, epoch: u32) -> String {
+    match epoch {
+        0 => table.to_owned(),
+        restored => format!("{table}Epoch{restored}"),
+    }
+}
+
 /// Adds the tables, the bucket and its policy.
 pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
     // The stream feeds the workers that fold the log into snapshots.
     let entries = table(config).stream(StreamView::NewImage);
-    let entries = stack.add("EntryTable", entries)?;
-    let segments = stack.add("SegmentTable", table(config))?;
-    let pending_snapshots = stack.add("PendingSnapshotTable", table(config))?;
+    let id = |table| of_epoch(table, config.epoch);
+    let entries = stack.add(&id("EntryTable"), entries)?;
+    let segments = stack.add(&id("SegmentTable"), table(config))?;
+    let pending_snapshots = stack.add(&id("PendingSnapshotTable"), table(config))?;
     let bucket = stack.add("Bucket", bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
     if config.encryption.key().is_none() {

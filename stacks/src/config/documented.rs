@@ -12,7 +12,7 @@ impl Config {
     /// [`Config::default`]; fields that have no default are commented out.
     pub fn documented_yaml() -> String {
         let Self { stack, tokens, api, log_retention_days, keep_segments, .. } = Self::default();
-        let Self { snapshots, deletion_protection, .. } = Self::default();
+        let Self { snapshots, epoch, deletion_protection, .. } = Self::default();
         let memory = (API_MEMORY_MB.start(), API_MEMORY_MB.end());
         let timeout = (API_TIMEOUT_S.start(), API_TIMEOUT_S.end());
         let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
@@ -63,6 +63,10 @@ log_retention_days: {log_retention_days}
 
 # Newest log segments of each spreadsheet that always stay in the tables, {keep_from} at least.
 keep_segments: {keep_segments}
+
+# How often the tables were restored to a point in time: only `synth restore` raises it. Each epoch has
+# tables of its own.
+epoch: {epoch}
 
 # Whether the tables refuse to be deleted, even by someone who may delete tables.
 deletion_protection: {deletion_protection}
@@ -204,7 +208,7 @@ mod tests {
         let lines: Vec<&str> = example.lines().map(str::trim).collect();
         let mut wanted = Vec::new();
         keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
-        assert_eq!(wanted.len(), 34);
+        assert_eq!(wanted.len(), 35);
         for key in wanted {
             let at = lines
                 .iter()

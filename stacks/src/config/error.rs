@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX,
-    EMAIL_CHARS_MAX, KEEP_SEGMENTS, LOG_RETENTION_DAYS, PER_5_MINUTES, PUBLIC_KEY_CHARS,
+    EMAIL_CHARS_MAX, EPOCH_MAX, KEEP_SEGMENTS, LOG_RETENTION_DAYS, PER_5_MINUTES, PUBLIC_KEY_CHARS,
     REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, STAGE_NAME_CHARS_MAX, STAGES_MAX, TAG_KEY_CHARS_MAX,
     TAG_VALUE_CHARS_MAX, TAGS_MAX, TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
     TOPIC_NAME_CHARS_MAX,
@@ -247,6 +247,12 @@ pub enum ConfigProblem {
     /// `keep_segments` is out of range.
     #[error("`keep_segments` is {value}: use {} to {}", KEEP_SEGMENTS.start(), KEEP_SEGMENTS.end())]
     KeepSegments {
+        /// As written.
+        value: u32,
+    },
+    /// `epoch` is out of range.
+    #[error("`epoch` is {value}: it is {EPOCH_MAX} at most, and only `synth restore` raises it")]
+    Epoch {
         /// As written.
         value: u32,
     },

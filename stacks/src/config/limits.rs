@@ -38,6 +38,8 @@ pub const LOG_RETENTION_DAYS: [u32; 22] = [
 pub const ARCHIVE_AFTER_DAYS: RangeInclusive<u32> = 1..=36_525;
 /// Newest log segments that stay: whoever loads looks for a snapshot in the two newest.
 pub const KEEP_SEGMENTS: RangeInclusive<u32> = cellar_core::limits::MIN_KEPT_SEGMENTS..=1_000_000;
+/// Restores of a stack's tables.
+pub const EPOCH_MAX: u32 = 9_999;
 /// Entries between two snapshots: a load reads them all.
 pub const SNAPSHOT_ENTRIES: RangeInclusive<u32> = 10..=10_000;
 /// Bytes of bodies between two snapshots.

@@ -59,6 +59,10 @@ pub struct Config {
     pub archive_after_days: Option<u32>,
     /// Newest log segments of each spreadsheet that are never archived; default 2.
     pub keep_segments: u32,
+    /// How often the tables were restored to a point in time, which gives the stack other tables and
+    /// every log a new epoch; default 0, at most [`EPOCH_MAX`](limits::EPOCH_MAX). `synth restore`
+    /// raises it; it means nothing to the local cloud.
+    pub epoch: u32,
     /// Whether the tables refuse to be deleted; default true.
     pub deletion_protection: bool,
     /// With which key data at rest is encrypted.
@@ -131,6 +135,7 @@ impl Default for Config {
             log_retention_days: 30,
             archive_after_days: None,
             keep_segments: *KEEP_SEGMENTS.start(),
+            epoch: 0,
             deletion_protection: true,
             encryption: Encryption::default(),
             alarms: Alarms::default(),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::error::ConfigProblem;
 use super::limits::{
-    API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, CORS_ORIGINS_MAX, KEEP_SEGMENTS,
+    API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, CORS_ORIGINS_MAX, EPOCH_MAX, KEEP_SEGMENTS,
     LOG_RETENTION_DAYS, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX,
     TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
@@ -47,6 +47,9 @@ impl Config {
         }
         if !KEEP_SEGMENTS.contains(&self.keep_segments) {
             problems.push(ConfigProblem::KeepSegments { value: self.keep_segments });
+        }
+        if self.epoch > EPOCH_MAX {
+            problems.push(ConfigProblem::Epoch { value: self.epoch });
         }
         self.encryption.check(self.region.as_deref(), &mut problems);
         self.alarms.check(self.region.as_deref(), &mut problems);
@@ -165,6 +168,13 @@ mod tests {
             let problems = changed(|config| config.keep_segments = value);
             assert_eq!(problems, [ConfigProblem::KeepSegments { value }]);
         }
+    }
+
+    #[test]
+    fn epochs_are_within_their_limit() {
+        accepted(|config| config.epoch = 9_999);
+        let problems = changed(|config| config.epoch = 10_000);
+        assert_eq!(problems, [ConfigProblem::Epoch { value: 10_000 }]);
     }
 
     #[test]

@@ -82,3 +82,13 @@ async fn a_diff_needs_both_its_positions_archived_or_not() {
     check_diff(&logs(&tables)).await;
     check_diff(&archived(&tables).await).await;
 }
+
+#[tokio::test]
+async fn what_comes_from_an_archive_has_the_epoch_of_the_tables() {
+    for epoch in [FIRST_EPOCH, 7] {
+        let (tables, _) = rolled().await;
+        let service = archived(&tables).await.at_epoch(epoch);
+        let read = service.workbook(log(), Some(at(0, 1)), None).await.unwrap();
+        assert_eq!((read.position, read.epoch), (at(0, 1), epoch));
+    }
+}

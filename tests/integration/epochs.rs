@@ -1,0 +1,130 @@
+//! Tables that were restored to a point in time: what was edited after it is gone, the positions behind
+//! it are given away again, and nobody takes one timeline for the other.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use cellar::editor::Editor;
+use cellar::{CellsQuery, Client};
+use cellar_core::access::Role;
+use cellar_core::api::{AppendRequest, CreateRequest, MutationStatus, ProblemKind};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_core::records;
+use cellar_engine::ports::Entries as _;
+use cellar_runtime::dynamodb::DynamoTables;
+use cellar_tests::cloud::TestCloud;
+use cellar_tests::edits::{append_one, at, set_numbers};
+
+/// Takes the log back to `last`, as the tables are that were restored to that moment.
+async fn restore(cloud: &TestCloud, log: LogId, last: Position) {
+    let (client, table) = (cloud.dynamodb_client(), &cloud.settings.entry_table);
+    let partition = AttributeValue::B(records::entry::partition(log, last.segment()).into());
+    let behind = client.query().table_name(table).key_condition_expression("S = :s AND N > :n");
+    let behind = behind
+        .expression_attribute_values(":s", partition)
+        .expression_attribute_values(":n", AttributeValue::N(last.num().to_string()));
+    for item in behind.send().await.unwrap().items() {
+        let key = ["S", "N"].map(|name| (name.to_owned(), item[name].clone()));
+        let delete = client.delete_item().table_name(table).set_key(Some(HashMap::from(key)));
+        delete.send().await.unwrap();
+    }
+}
+
+struct World {
+    cloud: TestCloud,
+    before: Client,
+    after: Client,
+}
+
+impl World {
+    /// A process of the API of before, and one that is to take its tables for restored ones.
+    async fn start() -> Self {
+        let cloud = TestCloud::start().await;
+        let token = cloud.token("alice", Role::Owner);
+        let client =
+            |url: &str| Client::new(url, Some(&token)).unwrap().with_identity(Some("the stack"));
+        let (before, after) = (client(&cloud.url), client(&cloud.api_at_epoch(1).await));
+        Self { cloud, before, after }
+    }
+}
+
+fn nonce(nonce: &str) -> CreateRequest {
+    CreateRequest { nonce: nonce.to_owned() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_knows_what_was_restored_away_has_to_load_again() {
+    let World { cloud, before, after } = World::start().await;
+    let created = before.create(&nonce("who knows")).await.unwrap();
+    assert_eq!(created.epoch, 0);
+    for id in 1..=3 {
+        let base = at(u32::try_from(id).unwrap() - 1);
+        let request = append_one(created, "client", id, base, set_numbers(&[1.0]));
+        before.append(created.id, &request).await.unwrap();
+    }
+    restore(&cloud, created.id, at(1)).await;
+
+    // A base that is still there, and one that is not: both are of another time.
+    for base in [at(1), at(3)] {
+        let request = append_one(created, "client", 4, base, set_numbers(&[4.0]));
+        let refused = after.append(created.id, &request).await.unwrap_err();
+        let kinds = [Some(ProblemKind::Reload), Some(ProblemKind::UnknownBase)];
+        assert!(kinds.contains(&refused.problem_kind()), "{base}: {refused}");
+    }
+    let head = after.head(created.id, None).await.unwrap();
+    assert_eq!((head.head, head.epoch), (at(1), 1));
+    let load = after.load(created.id, None).await.unwrap();
+    assert_eq!((load.head, load.epoch), (at(1), 1));
+    let cells = after.cells(created.id, &CellsQuery::default()).await.unwrap();
+    assert_eq!((cells.position, cells.epoch), (at(1), 1));
+
+    // What it knew to be in the log does not hold its numbering up.
+    let request = AppendRequest {
+        epoch: 1,
+        ack: 3,
+        ..append_one(created, "client", 4, at(1), set_numbers(&[4.0]))
+    };
+    let reply = after.append(created.id, &request).await.unwrap();
+    assert_eq!(reply.results[0].status, MutationStatus::Appended);
+    assert_eq!(reply.results[0].position, Some(at(2)), "the position is given away again");
+    // Written with the epoch: even an epoch of the stack that is lost does not bring the old one back.
+    let tables = DynamoTables::named(
+        &cloud.settings.entry_table,
+        &cloud.settings.segment_table,
+        cloud.dynamodb_client(),
+        Default::default(),
+    );
+    let epoch = async |num| tables.get(created.id, at(num)).await.unwrap().unwrap().header.epoch;
+    assert_eq!((epoch(1).await, epoch(2).await), (0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_spreadsheet_begins_with_the_epoch_of_the_tables() {
+    let World { after, .. } = World::start().await;
+    let created = after.create(&nonce("new")).await.unwrap();
+    assert_eq!(created.epoch, 1);
+    assert_eq!(after.create(&nonce("new")).await.unwrap(), created, "and is found when repeated");
+    let request = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
+    let reply = after.append(created.id, &request).await.unwrap();
+    assert_eq!(reply.results[0].status, MutationStatus::Appended);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_goes_on_by_itself() {
+    let World { cloud, before, after } = World::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let created = before.create(&nonce("goes on")).await.unwrap();
+    let editor = |client: &Client| Editor::new(client.clone(), created.id, "alice", folder.path());
+    for number in [1.0, 2.0, 3.0] {
+        editor(&before).apply(set_numbers(&[number])).await.unwrap();
+    }
+    restore(&cloud, created.id, at(1)).await;
+    let applied = editor(&after).apply(set_numbers(&[4.0])).await.unwrap();
+    assert_eq!(applied.position, at(2));
+    let load = after.load(created.id, None).await.unwrap();
+    assert_eq!(load.entries.len(), 3, "once, behind what was restored");
+    editor(&after).apply(set_numbers(&[5.0])).await.unwrap();
+    let cells = after.cells(created.id, &CellsQuery::default()).await.unwrap();
+    assert_eq!(cells.cells[0].cell.text(), "5");
+}
