@@ -16,7 +16,7 @@ use miette::Diagnostic;
 use crate::aws::AwsError;
 use crate::bundle::BundleError;
 use crate::commands::Stage;
-use crate::deployment::StalePlan;
+use crate::deployment::{RestoreError, StalePlan};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -419,6 +419,10 @@ pub(crate) enum SynthError {
         /// How far it had come.
         stage: Stage,
     },
+    /// A restore that cannot be done.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Restore(#[from] RestoreError),
     /// A deployment that failed.
     #[error("{what} could not be {done}: {reason}")]
     #[diagnostic(code(synth::deploy_failed), help("{help}"))]
@@ -441,15 +445,6 @@ pub(crate) enum SynthError {
     NoOutput {
         /// The output.
         output: &'static str,
-    },
-    /// A part of Cellar that is not there yet.
-    #[error("{what} is not part of this version")]
-    #[diagnostic(code(synth::not_yet), help("{help}"))]
-    NotYet {
-        /// What.
-        what: &'static str,
-        /// What there is.
-        help: &'static str,
     },
     /// A file that should name the resources of a stack.
     #[error("{} does not name the resources of a stack: {why}", path.display())]
@@ -491,6 +486,9 @@ fn interrupted(stack: &str, stage: Stage) -> String {
     match stage {
         Stage::Before => format!("the stack {stack} is as it was"),
         Stage::Changing => format!("AWS is changing the stack {stack}, and goes on with it"),
+        Stage::Restoring => format!(
+            "AWS goes on restoring tables of the stack {stack}, which works with those it had"
+        ),
         Stage::Deleting => format!("the stack {stack} is being deleted"),
         Stage::After => format!("the stack {stack} is deployed; it was not checked"),
     }
@@ -507,6 +505,9 @@ fn after_interruption(stack: &str, stage: Stage) -> String {
             "run `synth deploy` again: it waits for that and goes on; `aws cloudformation \
              cancel-update-stack --stack-name {stack}` takes an update back"
         ),
+        Stage::Restoring => {
+            "run `synth restore` again, with the moment that it named: it goes on".to_owned()
+        }
         Stage::Deleting => "what is deleted is gone; run `synth destroy` again, with the same \
                             arguments: it deletes the rest"
             .to_owned(),

@@ -14,5 +14,6 @@ mod git;
 mod local_cloud;
 mod log_lines;
 mod project;
+mod raise_epoch;
 mod smoke;
 mod tokens;

@@ -53,6 +53,29 @@ impl Project {
         project?.at_stage(named.stage)
     }
 
+    /// Edits the configuration file; where that is not safe, says what to add.
+    pub(crate) fn edit(
+        &self,
+        edit: impl FnOnce(&str) -> Option<String>,
+        snippet: String,
+    ) -> Result<(), SynthError> {
+        let path = &self.config_file;
+        let fault = |what| move |cause| SynthError::Io { what, path: path.clone(), cause };
+        let text = match path.exists() {
+            true => fs::read_to_string(path).map_err(fault("read"))?,
+            false => String::new(),
+        };
+        let edited = edit(&text);
+        let edited = edited.ok_or_else(|| SynthError::Edit { path: path.clone(), snippet })?;
+        // Beside it first, so that the old or the new one is there, whole.
+        let new = path.with_extension("yaml.new");
+        fs::write(&new, edited).map_err(fault("write"))?;
+        if let Ok(old) = fs::metadata(path) {
+            fs::set_permissions(&new, old.permissions()).map_err(fault("write"))?;
+        }
+        fs::rename(&new, path).map_err(fault("write"))
+    }
+
     /// Only one of its stages, if it has some.
     fn at_stage(self, stage: Option<&str>) -> Result<Self, SynthError> {
         let file_name = self.config_file.display().to_string();

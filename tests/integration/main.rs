@@ -10,6 +10,7 @@
 mod archive_command;
 mod aws_deployment;
 mod aws_faults;
+mod aws_restore;
 mod aws_upgrade;
 mod aws_watch;
 mod bad_requests;
@@ -26,6 +27,7 @@ mod cost;
 mod diff_commands;
 mod edit_commands;
 mod emulator;
+mod epochs;
 mod golden;
 mod import_commands;
 mod imports;

@@ -15,6 +15,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::python;
 
 const PACKAGE: &str = "ministack==1.5.33";
+/// How it is started.
+const SERVE: &str = include_str!("emulator/serve.py");
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(50);
@@ -35,7 +37,7 @@ impl Emulator {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = File::create(data.path().join("log")).unwrap();
         let process = Command::new(python)
-            .args(["-m", "ministack"])
+            .args(["-c", SERVE])
             .current_dir(data.path())
             .env_clear()
             .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))

@@ -152,7 +152,7 @@ impl Aws {
         made
     }
 
-    async fn made(&self, id: &str, stack: &str) -> Result<Option<ChangeSet>, AwsError> {
+    pub(super) async fn made(&self, id: &str, stack: &str) -> Result<Option<ChangeSet>, AwsError> {
         let Some(stack_id) = self.ready(id, stack).await? else { return Ok(None) };
         let changes = self.changes(id).await?;
         Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes }))

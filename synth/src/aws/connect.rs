@@ -26,6 +26,8 @@ pub(crate) struct Aws {
     pub(super) dynamodb: aws_sdk_dynamodb::Client,
     pub(super) s3: aws_sdk_s3::Client,
     pub(super) sqs: aws_sdk_sqs::Client,
+    /// What clients are made of that behave as those of the functions.
+    pub(crate) config: SdkConfig,
     /// What signs the calls that no SDK makes.
     pub(super) credentials: Option<SharedCredentialsProvider>,
     /// The account's number.
@@ -71,6 +73,7 @@ impl Aws {
             s3: aws_sdk_s3::Client::from_conf(s3),
             sqs: aws_sdk_sqs::Client::new(&config),
             credentials: config.credentials_provider(),
+            config,
             account: account.to_owned(),
             region,
             partition: partition.to_owned(),
@@ -98,6 +101,7 @@ impl Aws {
             s3: aws_sdk_s3::Client::new(&config),
             sqs: aws_sdk_sqs::Client::new(&config),
             credentials: config.credentials_provider(),
+            config,
             account: "000000000000".to_owned(),
             region: EMULATOR_REGION.to_owned(),
             partition: "aws".to_owned(),

@@ -17,8 +17,9 @@ pub(crate) use args::{
     ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
     CiInitArguments, CostArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat,
     DriftArguments, Format, FunctionArgument, InitArguments, LocalCloudArguments, LogsArguments,
-    MintArguments, PlanArguments, ReprocessArguments, RunbookArguments, SmokeArguments,
-    SmokeFormat, StatusArguments, TemplateArguments, TokenArguments, TokenCommand, WhereArguments,
+    MintArguments, Moment, PlanArguments, ReprocessArguments, RestoreArguments, RunbookArguments,
+    SmokeArguments, SmokeFormat, StatusArguments, TemplateArguments, TokenArguments, TokenCommand,
+    WhereArguments,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
@@ -118,6 +119,7 @@ async fn command(
         Command::Token(arguments) => commands::token::run(config, &arguments, output),
         Command::Archive(arguments) => commands::archive::run(config, &arguments, output).await,
         Command::Reprocess(arguments) => commands::reprocess::run(config, &arguments, output).await,
+        Command::Restore(arguments) => commands::restore::run(config, &arguments, output).await,
         Command::Destroy(arguments) => commands::destroy::run(config, &arguments, output).await,
         Command::LocalCloud(arguments) => commands::local_cloud::run(&arguments, ports).await,
     }?;

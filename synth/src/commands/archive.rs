@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use cellar_core::retention::Policy;
-use cellar_engine::meter::Meter;
 use cellar_engine::retention::{Archivist, Planned, RetentionError};
 use cellar_engine::system::SystemClock;
 
 use super::archive_report::{self, Outcome, Report};
 use super::confirm::confirm;
+use super::data::Data;
 use crate::cli::{ArchiveArguments, Output};
 use crate::error::SynthError;
-use crate::local_cloud::{Reached, Run};
+use crate::local_cloud::Run;
 use crate::project::{Named, Project};
 
 /// Shows what is to be archived, asks, and does it.
@@ -20,12 +20,6 @@ pub(crate) async fn run(
     arguments: &ArchiveArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    if !arguments.local {
-        return Err(SynthError::NotYet {
-            what: "archiving of a stack in AWS",
-            help: "`synth archive --local` archives what is on this machine",
-        });
-    }
     let project = Project::find(config)?;
     let days = arguments.archive_after_days.or(project.config.archive_after_days);
     let Some(archive_after_days) = days else {
@@ -34,12 +28,11 @@ pub(crate) async fn run(
     };
     let keep_segments = arguments.keep_segments.unwrap_or(project.config.keep_segments);
     let policy = Policy { archive_after_days, keep_segments };
-    let cloud = Reached::reach(&project, Run::Everything).await?;
-    let meter = Arc::new(Meter::default());
-    let (tables, blobs) = (cloud.tables(&meter), cloud.blobs(&meter));
+    let data = Data::reach(config, &arguments.place, Run::Everything).await?;
+    let (tables, blobs) = (Arc::clone(&data.tables), Arc::clone(&data.blobs));
     let archivist = Archivist::new(Arc::clone(&tables) as _, tables, blobs, Arc::new(SystemClock));
     let result = archive(&archivist, policy, arguments, output).await;
-    cloud.leave().await;
+    data.leave().await;
     result
 }
 

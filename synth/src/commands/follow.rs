@@ -133,7 +133,11 @@ impl Follower<'_> {
         let (stack, command) = (self.stack, self.command);
         SynthError::DeployFailed {
             what: name(&found, stack, self.made_in),
-            done: if command == "destroy" { "deleted" } else { "deployed" },
+            done: match command {
+                "destroy" => "deleted",
+                "restore" => "taken into the stack",
+                _ => "deployed",
+            },
             help: match state.status.as_str() {
                 status @ "UPDATE_ROLLBACK_FAILED" => {
                     let way_out = way_out(stack, status);

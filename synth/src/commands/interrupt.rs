@@ -13,6 +13,8 @@ pub(crate) enum Stage {
     Before,
     /// AWS changes the stack.
     Changing,
+    /// Tables are restored beside those of the stack.
+    Restoring,
     /// The stack is being deleted, perhaps with its data.
     Deleting,
     /// AWS has done what it was to do.

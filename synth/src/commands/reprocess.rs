@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cellar_core::snapshot_job::SnapshotJob;
-use cellar_engine::meter::Meter;
 use cellar_engine::ports::PortError;
 use cellar_engine::reprocess::{Finding, Mended, Reprocess, ReprocessPorts, Scope};
 use cellar_engine::system::SystemClock;
 
 use super::confirm::confirm;
+use super::data::Data;
 use super::rebuild;
 use super::reprocess_report::{Fate, Outcome, Report};
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::SynthError;
-use crate::local_cloud::{Reached, Run};
-use crate::project::{Named, Project};
+use crate::local_cloud::Run;
+use crate::project::Named;
 
 /// How long a cloud that was started for this goes on without finishing a snapshot.
 const STALLED: Duration = Duration::from_secs(5 * 60);
@@ -28,52 +28,44 @@ pub(crate) async fn run(
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    if !arguments.local {
-        return Err(SynthError::NotYet {
-            what: "reprocessing of a stack in AWS",
-            help: "`synth reprocess --local` looks at what is on this machine",
-        });
-    }
-    let project = Project::find(config)?;
     // A look changes nothing, not even by what waits in the queues of a cloud that does not run.
     let run = if arguments.dry_run { Run::Nothing } else { Run::Everything };
-    let cloud = Reached::reach(&project, run).await?;
-    let result = match Surroundings::of(&cloud) {
+    let data = Data::reach(config, &arguments.place, run).await?;
+    let result = match Surroundings::of(&data) {
         Ok(surroundings) => match arguments.log.filter(|_| arguments.rebuild) {
             Some(log) => rebuild::run(&surroundings, log, arguments, output).await,
             None => reprocess(&surroundings, arguments, output).await,
         },
         Err(error) => Err(error),
     };
-    cloud.leave().await;
+    data.leave().await;
     result
 }
 
 /// What both ways of reprocessing work with.
 pub(super) struct Surroundings {
     pub(super) reprocess: Reprocess,
-    /// The URL of the cloud that runs by itself; none if it was started for this.
+    /// The URL of the stack that runs by itself; none if it was started for this.
     running: Option<String>,
 }
 
 impl Surroundings {
-    fn of(cloud: &Reached) -> Result<Self, SynthError> {
-        let Some(snapshots) = &cloud.endpoints.snapshots else {
-            let url = cloud.running.clone().unwrap_or_default();
+    fn of(data: &Data) -> Result<Self, SynthError> {
+        let Some((pending, jobs)) = data.snapshots.clone() else {
+            let url = data.running.clone().unwrap_or_default();
             return Err(SynthError::OtherCloud { url, what: "version" });
         };
-        let meter = Arc::new(Meter::default());
-        let tables = cloud.tables(&meter);
+        let tables = Arc::clone(&data.tables);
         let ports = ReprocessPorts {
             entries: Arc::clone(&tables) as _,
             segments: Arc::clone(&tables) as _,
             retention: tables,
-            pending: cloud.pending_snapshots(snapshots, &meter),
-            blobs: cloud.blobs(&meter),
-            jobs: cloud.jobs(snapshots, &meter),
+            pending,
+            blobs: Arc::clone(&data.blobs) as _,
+            jobs,
             clock: Arc::new(SystemClock),
         };
-        Ok(Self { reprocess: Reprocess::new(ports), running: cloud.running.clone() })
+        Ok(Self { reprocess: Reprocess::new(ports), running: data.running.clone() })
     }
 
     /// Waits for the snapshots whose jobs were sent, if nobody else makes them.

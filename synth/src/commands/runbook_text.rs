@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cellar_stacks::cellar::SEE_RUNBOOK;
+use cellar_stacks::cellar::{SEE_RUNBOOK, tables};
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Config, Template};
 use handlebars::{
@@ -47,6 +47,7 @@ struct Runbook<'a> {
     alarms: Vec<AlarmPart>,
     alarm_count: usize,
     when_requests: String,
+    tables: [String; 3],
     key: Option<&'a str>,
     key_region: &'a str,
     retention_days: u32,
@@ -67,7 +68,8 @@ pub(super) fn render(
     names: Option<BTreeMap<String, String>>,
 ) -> Result<String, RenderError> {
     let named = names.is_some();
-    let names = Names { of: names.unwrap_or_default(), template: template.clone() };
+    let of = names.unwrap_or_default();
+    let names = Names { of, template: template.clone(), epoch: config.epoch };
     let dashboard = template.resource("Dashboard").map(|_| names.plain("Dashboard"));
     let topic = template.resource("AlarmTopic").map(|_| names.plain("AlarmTopic"));
     let mut templates = Handlebars::new();
@@ -98,6 +100,7 @@ pub(super) fn render(
         alarm_count: alarms_of(template).count(),
         alarms,
         when_requests: format!("{} requests", config.alarms.requests_per_5_minutes),
+        tables: tables(config.epoch),
         key,
         key_region: key.and_then(|key| key.split(':').nth(3)).unwrap_or("REGION"),
         retention_days: config.log_retention_days,
@@ -136,6 +139,7 @@ fn when(alarm: &Resource) -> String {
 struct Names {
     of: BTreeMap<String, String>,
     template: Template,
+    epoch: u32,
 }
 
 impl Names {
@@ -145,6 +149,13 @@ impl Names {
             Some(name) => name.clone(),
             None => format!("\"$(name {logical_id})\""),
         }
+    }
+
+    /// The logical id of a table that was restored is another.
+    fn at_epoch(&self, logical_id: &str) -> String {
+        let mut restored = tables(0).into_iter().zip(tables(self.epoch));
+        let found = restored.find(|(first, _)| first == logical_id);
+        found.map_or_else(|| logical_id.to_owned(), |(_, now)| now)
     }
 
     /// The name for a sentence.
@@ -163,6 +174,7 @@ impl handlebars::HelperDef for Names {
         out: &mut dyn Output,
     ) -> HelperResult {
         let id = helper.param(0).and_then(|id| id.value().as_str()).unwrap_or_default();
+        let id = &self.at_epoch(id);
         if self.template.resource(id).is_none() {
             let why = format!("the stack has no resource `{id}`");
             return Err(RenderErrorReason::Other(why).into());
@@ -247,6 +259,14 @@ mod tests {
     }
 
     #[test]
+    fn tables_that_were_restored_are_named_as_they_are() {
+        let text = runbook(&Config { epoch: 2, ..Config::default() }, None);
+        assert!(text.contains("Value=\"$(name EntryTableEpoch2)\""), "{text}");
+        assert!(text.contains("--allow-loss SegmentTableEpoch2 "), "{text}");
+        assert!(!text.contains("EntryTable)") && !text.contains("SegmentTable "), "{text}");
+    }
+
+    #[test]
     fn the_runbook_follows_the_configuration() {
         let text = runbook(&Config::default(), None);
         assert!(
@@ -290,7 +310,7 @@ mod tests {
     fn a_name_that_the_stack_does_not_have_is_a_fault() {
         let template = template_of(&Config::default());
         let mut templates = Handlebars::new();
-        let names = Names { of: BTreeMap::new(), template };
+        let names = Names { of: BTreeMap::new(), template, epoch: 0 };
         templates.register_helper("name", Box::new(names));
         let error = templates.render_template("{{name \"Buckett\"}}", &()).unwrap_err();
         assert!(error.to_string().contains("no resource `Buckett`"), "{error}");

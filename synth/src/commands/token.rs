@@ -1,7 +1,5 @@
 //! `synth token` and `synth token init`.
 
-use std::fs;
-
 use cellar_runtime::settings::PublicKey;
 use serde_json::json;
 
@@ -93,24 +91,9 @@ fn init(project: &Project, output: &Output) -> Result<(), SynthError> {
 }
 
 fn list(project: &Project, public: &PublicKey) -> Result<(), SynthError> {
-    let path = &project.config_file;
-    let fault = |what| move |cause| SynthError::Io { what, path: path.clone(), cause };
-    let text = match path.exists() {
-        true => fs::read_to_string(path).map_err(fault("read"))?,
-        false => String::new(),
-    };
-    let edited = add_public_key(&text, public).ok_or_else(|| SynthError::Edit {
-        path: path.clone(),
-        snippet: format!(
-            "tokens:\n  keys:\n    - id: \"{}\"\n      public_key: \"{}\"",
-            public.id, public.public_key
-        ),
-    })?;
-    // Beside it first, so that the old or the new one is there, whole.
-    let new = path.with_extension("yaml.new");
-    fs::write(&new, edited).map_err(fault("write"))?;
-    if let Ok(old) = fs::metadata(path) {
-        fs::set_permissions(&new, old.permissions()).map_err(fault("write"))?;
-    }
-    fs::rename(&new, path).map_err(fault("write"))
+    let snippet = format!(
+        "tokens:\n  keys:\n    - id: \"{}\"\n      public_key: \"{}\"",
+        public.id, public.public_key
+    );
+    project.edit(|text| add_public_key(text, public), snippet)
 }

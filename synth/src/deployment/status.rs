@@ -44,10 +44,13 @@ pub(crate) fn ground(status: Option<&str>) -> Ground {
 /// How it ended; `None`: it has not. What is cleaned up behind a finished update is no part of it.
 pub(crate) fn end(status: &str) -> Option<End> {
     match status {
-        "CREATE_COMPLETE" | "UPDATE_COMPLETE" | "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS" => {
-            Some(End::Done)
+        "CREATE_COMPLETE"
+        | "UPDATE_COMPLETE"
+        | "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
+        | "IMPORT_COMPLETE" => Some(End::Done),
+        "ROLLBACK_COMPLETE" | "UPDATE_ROLLBACK_COMPLETE" | "IMPORT_ROLLBACK_COMPLETE" => {
+            Some(End::RolledBack)
         }
-        "ROLLBACK_COMPLETE" | "UPDATE_ROLLBACK_COMPLETE" => Some(End::RolledBack),
         "DELETE_COMPLETE" => Some(End::Deleted),
         status if status.ends_with("_IN_PROGRESS") => None,
         _ => Some(End::Failed),
@@ -79,7 +82,10 @@ mod tests {
             ("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS", Ground::Busy, None),
             ("UPDATE_ROLLBACK_FAILED", Ground::Stuck, Some(End::Failed)),
             ("UPDATE_ROLLBACK_IN_PROGRESS", Ground::Busy, None),
-            ("IMPORT_COMPLETE", Ground::Update, Some(End::Failed)),
+            ("IMPORT_COMPLETE", Ground::Update, Some(End::Done)),
+            ("IMPORT_IN_PROGRESS", Ground::Busy, None),
+            ("IMPORT_ROLLBACK_COMPLETE", Ground::Update, Some(End::RolledBack)),
+            ("IMPORT_ROLLBACK_FAILED", Ground::Stuck, Some(End::Failed)),
         ] {
             assert_eq!((ground(Some(status)), end(status)), (expected, ended), "{status}");
         }

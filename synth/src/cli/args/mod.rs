@@ -19,7 +19,7 @@ pub(crate) use deploy::{
 };
 pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat};
 pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
-pub(crate) use upkeep::{ArchiveArguments, ReprocessArguments};
+pub(crate) use upkeep::{ArchiveArguments, Moment, ReprocessArguments, RestoreArguments};
 pub(crate) use usage::CostArguments;
 pub(crate) use watch::{FunctionArgument, LogsArguments, StatusArguments, WhereArguments};
 
@@ -81,6 +81,8 @@ pub(super) enum Command {
     Archive(ArchiveArguments),
     /// Find snapshots that were not made and bodies that would be lost, and mend them
     Reprocess(ReprocessArguments),
+    /// Restore the tables to a point in time, for the next deployment to use
+    Restore(RestoreArguments),
     /// End the stack; its data stays unless told otherwise
     Destroy(DestroyArguments),
     /// Run the local cloud in this process (used by deploy --local --detach)

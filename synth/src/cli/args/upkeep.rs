@@ -8,17 +8,18 @@ use cellar_stacks::config::limits::{ARCHIVE_AFTER_DAYS, KEEP_SEGMENTS};
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
 
+use super::WhereArguments;
+
 /// Arguments of `archive`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  synth archive --local --dry-run\n  \
+#[command(after_help = "Examples:\n  synth archive --dry-run\n  \
                         synth archive --local --archive-after-days 365\n  \
                         synth archive --local --archive-after-days 30 --keep-segments 4 --yes\n\n\
                         It may be interrupted and repeated at any time, also while others edit. \
                         Positions of archived segments can be read and edited on as before.")]
 pub(crate) struct ArchiveArguments {
-    /// The stack that runs on this machine, or the data that it left
-    #[arg(long)]
-    pub(crate) local: bool,
+    #[command(flatten)]
+    pub(crate) place: WhereArguments,
     /// Show what would be done, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -36,17 +37,16 @@ pub(crate) struct ArchiveArguments {
 
 /// Arguments of `reprocess`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  synth reprocess --local --dry-run\n  \
+#[command(after_help = "Examples:\n  synth reprocess --dry-run\n  \
                         synth reprocess --local --since 2026-11-01 --yes\n  \
-                        synth reprocess --local --rebuild --log ID\n\n\
+                        synth reprocess --rebuild --log ID\n\n\
                         It may be interrupted and repeated at any time, also while others edit: a \
                         job that comes twice is done once. --rebuild makes every snapshot of a \
                         spreadsheet anew from its log, though everything below sheets/ in the bucket \
                         be lost; until it is done, new snapshots wait for it.")]
 pub(crate) struct ReprocessArguments {
-    /// The stack that runs on this machine, or the data that it left
-    #[arg(long)]
-    pub(crate) local: bool,
+    #[command(flatten)]
+    pub(crate) place: WhereArguments,
     /// One spreadsheet [default: all]
     #[arg(long, value_name = "ID", visible_alias = "spreadsheet")]
     pub(crate) log: Option<LogId>,
@@ -62,6 +62,39 @@ pub(crate) struct ReprocessArguments {
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,
+}
+
+/// A moment to restore to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// The last that is possible, some minutes ago.
+    Latest,
+    /// Unix seconds.
+    At(u64),
+}
+
+/// Arguments of `restore`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth restore --to 2026-11-01T08:00:00Z\n  \
+                        synth restore --to latest --yes\n\n\
+                        For what Cellar itself never does: items that somebody deleted or damaged. Wrong \
+                        edits need no backup: the log keeps every state, and `cellar undo` takes an edit \
+                        back. The restored tables come into the stack beside the old ones, which stay in \
+                        use until `synth deploy`; it may be interrupted and repeated at any time.")]
+pub(crate) struct RestoreArguments {
+    /// A moment such as 2026-11-01T08:00:00Z within the last 35 days, or `latest`
+    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
+    pub(crate) to: Moment,
+    /// The stack in an emulator of AWS at this URL
+    #[arg(long, value_name = "URL")]
+    pub(crate) endpoint_url: Option<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+fn parse_moment(text: &str) -> Result<Moment, String> {
+    if text == "latest" { Ok(Moment::Latest) } else { parse_since(text).map(Moment::At) }
 }
 
 fn days_parser() -> RangedI64ValueParser<u32> {
@@ -101,6 +134,9 @@ mod tests {
         }
         for bad in ["", "yesterday", "2026-11", "2026-13-01", "2026-11-01T8", "9999-01-01"] {
             assert!(parse_since(bad).is_err(), "{bad}");
+            assert!(parse_moment(bad).is_err(), "{bad}");
         }
+        assert_eq!(parse_moment("latest"), Ok(Moment::Latest));
+        assert_eq!(parse_moment("1970-01-02"), Ok(Moment::At(86_400)));
     }
 }

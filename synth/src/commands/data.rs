@@ -1,0 +1,121 @@
+//! The data of a stack, for commands that work on it directly: on this machine, or in AWS.
+
+use std::sync::Arc;
+
+use cellar_engine::meter::Meter;
+use cellar_runtime::dynamodb::{self, DynamoPendingSnapshots, DynamoTables};
+use cellar_runtime::s3::{self, S3Blobs};
+use cellar_runtime::sqs::{self, SqsQueue};
+use cellar_stacks::cellar::{
+    OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE,
+    OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
+};
+
+use super::watched::Place;
+use crate::aws::{Aws, StackState};
+use crate::cli::WhereArguments;
+use crate::deployment::{Ground, ground, is_ours};
+use crate::error::SynthError;
+use crate::local_cloud::{Reached, Run};
+use crate::project::{Named, Project};
+
+/// The tables, the bucket and the queue of a stack.
+pub(super) struct Data {
+    /// Its Entry table and its Segment table.
+    pub(super) tables: Arc<DynamoTables>,
+    /// Its bucket.
+    pub(super) blobs: Arc<S3Blobs>,
+    /// Its table of pending snapshots and its queue of snapshot jobs; none in a local cloud of a version
+    /// that had none.
+    pub(super) snapshots: Option<(Arc<DynamoPendingSnapshots>, Arc<SqsQueue>)>,
+    /// The URL of the stack whose functions do what is asked for; none if nobody does when this ends.
+    pub(super) running: Option<String>,
+    cloud: Option<Reached>,
+}
+
+impl Data {
+    /// Finds the data. A local cloud that does not run is started for it, as `run` says.
+    pub(super) async fn reach(
+        config: Named<'_>,
+        place: &WhereArguments,
+        run: Run,
+    ) -> Result<Self, SynthError> {
+        match Place::of(config, place)? {
+            Place::Local => Self::on_this_machine(&Project::find(config)?, run).await,
+            Place::Aws => Self::in_aws(&Project::find(config)?, place).await,
+        }
+    }
+
+    async fn on_this_machine(project: &Project, run: Run) -> Result<Self, SynthError> {
+        let cloud = Reached::reach(project, run).await?;
+        let meter = Arc::new(Meter::default());
+        let snapshots = cloud.endpoints.snapshots.as_ref();
+        let snapshots = snapshots.map(|snapshots| {
+            (cloud.pending_snapshots(snapshots, &meter), cloud.jobs(snapshots, &meter))
+        });
+        Ok(Self {
+            tables: cloud.tables(&meter),
+            blobs: cloud.blobs(&meter),
+            snapshots,
+            running: cloud.running.clone(),
+            cloud: Some(cloud),
+        })
+    }
+
+    async fn in_aws(project: &Project, place: &WhereArguments) -> Result<Self, SynthError> {
+        let region = project.config.region.as_deref();
+        let aws = Aws::connect(region, place.endpoint_url.as_deref()).await?;
+        let state = deployed(&aws, &project.config.stack).await?;
+        let meter = Arc::new(Meter::default());
+        let dynamodb = dynamodb::client(&aws.config);
+        let tables = DynamoTables::named(
+            output(&state, OUTPUT_ENTRY_TABLE)?,
+            output(&state, OUTPUT_SEGMENT_TABLE)?,
+            dynamodb.clone(),
+            Arc::clone(&meter),
+        );
+        let pending = output(&state, OUTPUT_PENDING_SNAPSHOT_TABLE)?;
+        let pending = DynamoPendingSnapshots::named(pending, dynamodb, Arc::clone(&meter));
+        let jobs =
+            SqsQueue::new(sqs::client(&aws.config, &meter), output(&state, OUTPUT_SNAPSHOT_QUEUE)?);
+        let bucket = output(&state, OUTPUT_BUCKET)?.to_owned();
+        let url = aws.reached_url(output(&state, OUTPUT_API_URL)?);
+        Ok(Self {
+            tables: Arc::new(tables),
+            blobs: Arc::new(S3Blobs::new(bucket, s3::client(&aws.config), meter)),
+            snapshots: Some((Arc::new(pending), Arc::new(jobs))),
+            running: Some(url),
+            cloud: None,
+        })
+    }
+
+    /// Ends the cloud if it was started for this.
+    pub(super) async fn leave(self) {
+        if let Some(cloud) = self.cloud {
+            cloud.leave().await;
+        }
+    }
+}
+
+/// A stack that is there and ours.
+///
+/// # Errors
+/// [`SynthError::NoStack`], [`SynthError::ForeignStack`], and what AWS does not answer.
+pub(super) async fn deployed(aws: &Aws, stack: &str) -> Result<StackState, SynthError> {
+    let stack = stack.to_owned();
+    let state = aws.stack(&stack).await?;
+    let state = state.filter(|state| ground(Some(&state.status)) != Ground::New);
+    let Some(state) = state else {
+        let (account, region) = (aws.account.clone(), aws.region.clone());
+        return Err(SynthError::NoStack { stack, account, region });
+    };
+    if !is_ours(&stack, &state) {
+        return Err(SynthError::ForeignStack { stack, place: aws.place() });
+    }
+    Ok(state)
+}
+
+fn output<'a>(state: &'a StackState, name: &'static str) -> Result<&'a str, SynthError> {
+    let value = state.outputs.get(name).map(String::as_str);
+    value.ok_or(SynthError::NoOutput { output: name })
+}

@@ -1,0 +1,293 @@
+//! `synth restore`: the tables as they were at a moment, beside those that there are, ready for the next
+//! deployment.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cellar_stacks::cellar::{
+    ARTIFACT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_SEGMENT_TABLE,
+    tables,
+};
+use cellar_stacks::{Config, Template};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use super::confirm::confirm;
+use super::data::deployed;
+use super::follow::Follower;
+use super::interrupt::{Stage, interruptible};
+use super::template::synthesize;
+use crate::aws::{Artifact, Aws, Import, Recoverable, StackState};
+use crate::cli::{Moment, Output, RestoreArguments, Step};
+use crate::deployment::{End, Ground, RestoreError, Restoring, ground, restored_name};
+use crate::error::SynthError;
+use crate::project::{Named, Project};
+use crate::raise_epoch::raise_epoch;
+
+/// How often it is asked whether a table is there.
+const POLL: Duration = Duration::from_secs(5);
+/// The same for an emulator, which is faster.
+const EMULATOR_POLL: Duration = Duration::from_millis(200);
+/// How long that may take; large tables take hours.
+const PATIENCE: Duration = Duration::from_secs(12 * 3_600);
+/// Outputs that name the tables.
+const TABLES: [&str; 3] = [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE];
+
+/// Restores the tables, takes them into the stack, and says how they come into use.
+pub(crate) async fn run(
+    config: Named<'_>,
+    arguments: &RestoreArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let stage = Cell::new(Stage::Before);
+    let stack = Project::find(config)?.config.stack;
+    interruptible(&stack, &stage, Box::pin(restore(config, arguments, output, &stage))).await
+}
+
+/// A restore on its way.
+struct Restore<'a> {
+    project: Project,
+    aws: Aws,
+    state: StackState,
+    /// The tables that the functions use.
+    sources: [String; 3],
+    output: &'a Output,
+}
+
+async fn restore(
+    config: Named<'_>,
+    arguments: &RestoreArguments,
+    output: &Output,
+    stage: &Cell<Stage>,
+) -> Result<(), SynthError> {
+    let restore = Restore::begin(config, arguments, output).await?;
+    let at_s = restore.moment(arguments.to).await?;
+    let (stack, names) = (&restore.project.config.stack, restore.names(at_s));
+    let decided = restore.decide(&names).await?;
+    if !arguments.yes {
+        let place = restore.aws.place();
+        let question = format!(
+            "Restore the 3 tables of {stack} in {place} as they were at {}? They are made beside the \
+             old ones, which stay in use until `synth deploy`.",
+            moment_text(at_s)
+        );
+        confirm("the restore", &question).await?;
+    }
+    output.note(&format!(
+        "If this is interrupted, `synth restore --to {}` goes on.",
+        moment_text(at_s)
+    ));
+    stage.set(Stage::Restoring);
+    restore.make_tables(&names, at_s).await?;
+    if !decided.is_imported {
+        restore.import(&decided).await?;
+    }
+    restore.tell(&decided, at_s)
+}
+
+impl<'a> Restore<'a> {
+    /// Finds the stack and its tables.
+    async fn begin(
+        config: Named<'_>,
+        arguments: &RestoreArguments,
+        output: &'a Output,
+    ) -> Result<Self, SynthError> {
+        let project = Project::find(config)?;
+        let region = project.config.region.as_deref();
+        let aws = Aws::connect(region, arguments.endpoint_url.as_deref()).await?;
+        let stack = project.config.stack.clone();
+        let state = deployed(&aws, &stack).await?;
+        if ground(Some(&state.status)) != Ground::Update {
+            return Err(SynthError::StackBusy { stack, status: state.status });
+        }
+        let source = |output: &str| {
+            let what = "outputs that name its tables";
+            let name = state.outputs.get(output).cloned();
+            name.ok_or_else(|| RestoreError::OtherStack { stack: stack.clone(), what })
+        };
+        let [entries, segments, pending_snapshots] = TABLES;
+        let sources = [source(entries)?, source(segments)?, source(pending_snapshots)?];
+        Ok(Self { project, aws, state, sources, output })
+    }
+
+    /// The moment, which all tables can be restored to; Unix seconds.
+    async fn moment(&self, to: Moment) -> Result<u64, SynthError> {
+        if let Moment::At(at_s) = to {
+            let [first, ..] = self.names(at_s);
+            // What was begun goes on, however long ago that was.
+            if self.aws.restored_table(&first).await?.is_some() {
+                return Ok(at_s);
+            }
+        }
+        let step = self.output.step("Look how far back the tables can be restored");
+        let window = self.window().await;
+        let window = step.ended(window, |window| {
+            format!("{} to {}", moment_text(window.from_s), moment_text(window.to_s))
+        })?;
+        match to {
+            Moment::Latest => Ok(window.to_s),
+            Moment::At(at_s) if (window.from_s..=window.to_s).contains(&at_s) => Ok(at_s),
+            Moment::At(at_s) => Err(SynthError::from(RestoreError::Moment {
+                at: moment_text(at_s),
+                from: moment_text(window.from_s),
+                to: moment_text(window.to_s),
+            })),
+        }
+    }
+
+    /// From when to when all of them can be.
+    async fn window(&self) -> Result<Recoverable, SynthError> {
+        let mut window = Recoverable { from_s: 0, to_s: u64::MAX };
+        for table in &self.sources {
+            let recoverable = self.aws.recoverable(table).await?;
+            let recoverable =
+                recoverable.ok_or_else(|| RestoreError::NoRecovery { table: table.clone() })?;
+            window.from_s = window.from_s.max(recoverable.from_s);
+            window.to_s = window.to_s.min(recoverable.to_s);
+        }
+        Ok(window)
+    }
+
+    /// The names of the tables as they were at a moment.
+    fn names(&self, at_s: u64) -> [String; 3] {
+        tables(0).map(|id| restored_name(&self.project.config.stack, &id, at_s))
+    }
+
+    async fn decide(&self, names: &[String; 3]) -> Result<Restoring, SynthError> {
+        let resources = self.aws.resources(&self.state.id).await?;
+        let named = resources.iter().map(|resource| {
+            (resource.logical_id.as_str(), resource.physical_id.as_deref().unwrap_or_default())
+        });
+        Ok(Restoring::decide(names, self.project.config.epoch, named))
+    }
+
+    /// Has DynamoDB make the tables, all at the same time, and waits for them.
+    async fn make_tables(&self, names: &[String; 3], at_s: u64) -> Result<(), SynthError> {
+        let key = self.project.config.encryption.key();
+        for (source, name) in self.sources.iter().zip(names) {
+            if self.aws.restored_table(name).await?.is_none() {
+                self.aws.restore_table(source, name, at_s, key).await?;
+            }
+        }
+        for (source, name) in self.sources.iter().zip(names) {
+            let step = self.output.step(&format!("Restore {name}"));
+            let restored = self.wait_for(source, name, at_s, &step).await;
+            step.ended(restored, |()| format!("from {source}"))?;
+        }
+        Ok(())
+    }
+
+    async fn wait_for(
+        &self,
+        source: &str,
+        name: &str,
+        at_s: u64,
+        step: &Step,
+    ) -> Result<(), SynthError> {
+        let poll = if self.aws.is_emulator() { EMULATOR_POLL } else { POLL };
+        let (begun, mut said) = (Instant::now(), 0);
+        while begun.elapsed() < PATIENCE {
+            let table = self.aws.restored_table(name).await?;
+            if let Some(table) = &table {
+                let source_arn = self.aws.table_arn(source);
+                let is_other = table.source_arn.as_ref().is_some_and(|arn| *arn != source_arn)
+                    || table.at_s.is_some_and(|restored_s| restored_s != at_s);
+                if is_other {
+                    let (table, source_table) = (name.to_owned(), source.to_owned());
+                    return Err(RestoreError::NameTaken { table, source_table }.into());
+                }
+            }
+            if table.is_some_and(|table| table.is_active) {
+                return Ok(());
+            }
+            let minutes = begun.elapsed().as_secs() / 60;
+            if minutes > said {
+                step.does(&format!("{minutes} minutes so far"));
+                said = minutes;
+            }
+            sleep(poll).await;
+        }
+        Err(RestoreError::Slow { table: name.to_owned() }.into())
+    }
+
+    /// Takes the tables into the stack, where nothing uses them yet.
+    async fn import(&self, decided: &Restoring) -> Result<(), SynthError> {
+        let stack = self.project.config.stack.clone();
+        let other = |what| RestoreError::OtherStack { stack: stack.clone(), what };
+        let config = Config { epoch: decided.epoch, ..self.project.config.clone() };
+        let wanted: Template = synthesize(&config)?;
+        let deployed = self.aws.template(&self.state.id).await?;
+        let template = decided.import_template(&deployed, &wanted.to_value());
+        let template = template.ok_or_else(|| other("template that can be read"))?;
+        let bucket = self.state.parameters.get(ARTIFACT_BUCKET);
+        let bucket = bucket.ok_or_else(|| other("bucket of bundles"))?;
+        let key = format!("templates/{}.json", blake3::hash(template.as_bytes()).to_hex());
+        let template_url = self.aws.artifact_url(bucket, &key);
+        let step = self.output.step("Upload the template");
+        let kb = template.len().div_ceil(1_024);
+        let uploaded =
+            self.aws.upload(bucket, Artifact { key, bytes: template.into_bytes() }).await;
+        step.ended(uploaded.map_err(SynthError::from), |_| format!("{kb} KB"))?;
+        let import = Import {
+            stack: stack.clone(),
+            name: format!("cellar-{}", uuid::Uuid::new_v4()),
+            template_url,
+            parameters: self.state.parameters.keys().cloned().collect(),
+            tables: decided.tables.clone(),
+        };
+        let change_set = self.aws.create_import(&import).await?;
+        let made_in = BTreeMap::new();
+        let (aws, output) = (&self.aws, self.output);
+        let follower =
+            Follower { aws, output, stack: &stack, command: "restore", made_in: &made_in };
+        let token = uuid::Uuid::new_v4().to_string();
+        let begin = Box::pin(self.aws.execute_change_set(&change_set.id, &token));
+        follower.follow(&change_set.stack_id, begin, End::Done).await.map(drop)
+    }
+
+    /// Puts the epoch into the configuration, and says what comes next.
+    fn tell(&self, decided: &Restoring, at_s: u64) -> Result<(), SynthError> {
+        let (project, epoch) = (&self.project, decided.epoch);
+        let stage = project.stage.as_deref();
+        if project.config.epoch != epoch {
+            let snippet = match stage {
+                None => format!("epoch: {epoch}"),
+                Some(stage) => format!("stages:\n  {stage}:\n    epoch: {epoch}"),
+            };
+            project.edit(|text| raise_epoch(text, stage, epoch), snippet)?;
+        }
+        let staged = stage.map_or_else(String::new, |stage| format!(" --stage {stage}"));
+        let leaving = decided.leaving.iter().map(|id| format!(" --allow-loss {id}"));
+        let deploy = format!("synth{staged} deploy{}", leaving.collect::<String>());
+        let names: Vec<&str> = decided.tables.iter().map(|(_, name)| name.as_str()).collect();
+        let text = format!(
+            "The tables as they were at {at} are in the stack {stack}, and nothing uses them yet:\n  {}\n\
+             {file} has `epoch: {epoch}` now: commit it, and look at `synth{staged} diff`. Then\n  \
+             {deploy}\nmakes the functions use them. What was edited after {at} is not in them; clients \
+             load anew by themselves. The old tables stay in the account, as they are at that moment, and \
+             cost their storage: {}.\nAfterwards, `synth{staged} reprocess --dry-run` looks for snapshots \
+             that have to be made again.",
+            names.join("\n  "),
+            self.sources.join(", "),
+            at = moment_text(at_s),
+            stack = project.config.stack,
+            file = project.config_file.display(),
+        );
+        let result = json!({
+            "stack": project.config.stack,
+            "at": moment_text(at_s),
+            "epoch": epoch,
+            "tables": names,
+            "old_tables": self.sources,
+            "deploy": deploy,
+        });
+        self.output.result(&result, &text);
+        Ok(())
+    }
+}
+
+fn moment_text(at_s: u64) -> String {
+    let at = std::time::UNIX_EPOCH + Duration::from_secs(at_s);
+    humantime::format_rfc3339_seconds(at).to_string()
+}

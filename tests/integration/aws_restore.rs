@@ -1,0 +1,116 @@
+//! A restore to a point in time, from the first look to clients that go on. On an emulator, so ignored by
+//! default; `.ci/run` runs it. The emulator restores a table as it is when it is asked.
+
+use std::fs;
+use std::path::Path;
+
+use aws_sdk_dynamodb::types::PointInTimeRecoverySpecification;
+use aws_sdk_dynamodb::{Client, config};
+use cellar_tests::emulator::Emulator;
+use serde_json::Value;
+use tokio::task::block_in_place;
+
+use crate::journey::{Project, Run};
+
+struct Restored {
+    project: Project,
+    emulator: Emulator,
+}
+
+impl Restored {
+    /// A stack whose tables can be restored: the emulator's CloudFormation leaves that setting out.
+    async fn new() -> Self {
+        let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
+        let this = Self { project: Project::new(), emulator };
+        let bundle = ["--bundle", env!("CARGO_BIN_EXE_test-bootstrap")];
+        let deployed = this.synth(&[&["deploy", "--yes"][..], &bundle].concat());
+        assert_eq!(deployed.code, 0, "{deployed:?}");
+        let dynamodb = this.dynamodb();
+        for table in this.tables().await {
+            let on =
+                PointInTimeRecoverySpecification::builder().point_in_time_recovery_enabled(true);
+            let update = dynamodb.update_continuous_backups().table_name(table);
+            update.point_in_time_recovery_specification(on.build().unwrap()).send().await.unwrap();
+        }
+        this
+    }
+
+    fn dynamodb(&self) -> Client {
+        let config = config::Builder::new()
+            .behavior_version(config::BehaviorVersion::latest())
+            .region(config::Region::new("us-east-1"))
+            .credentials_provider(config::Credentials::new("test", "test", None, None, "test"))
+            .endpoint_url(&self.emulator.url);
+        Client::from_conf(config.build())
+    }
+
+    async fn tables(&self) -> Vec<String> {
+        self.dynamodb().list_tables().send().await.unwrap().table_names.unwrap()
+    }
+
+    fn synth(&self, arguments: &[&str]) -> Run {
+        let endpoint = ["--endpoint-url", &self.emulator.url];
+        block_in_place(|| self.project.synth(&[arguments, &endpoint].concat()))
+    }
+
+    fn cellar(&self, arguments: &[&str]) -> Run {
+        let run = block_in_place(|| self.project.cellar(arguments));
+        assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
+        run
+    }
+
+    fn export(&self, name: &str) -> Vec<u8> {
+        self.cellar(&["export", name]);
+        fs::read(self.project.path(name)).unwrap()
+    }
+}
+
+fn json(run: &Run) -> Value {
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn tables_go_back_to_a_moment_and_clients_go_on() {
+    let world = Restored::new().await;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/airports.csv");
+    world.cellar(&["import", &file.display().to_string()]);
+    world.cellar(&["set", "B2", "kept"]);
+    let before = world.export("before.csv");
+
+    let restored = json(&world.synth(&["--json", "restore", "--to", "latest", "--yes"]));
+    assert_eq!(restored["epoch"], 1, "{restored}");
+    let moment = restored["at"].as_str().unwrap();
+    assert_eq!(world.tables().await.len(), 6);
+    assert!(fs::read_to_string(world.project.path("cellar.yaml")).unwrap().contains("epoch: 1"));
+    // Nothing uses them yet: what is edited now is edited in the old ones, and will be gone.
+    world.cellar(&["set", "B2", "lost"]);
+    let again = json(&world.synth(&["--json", "restore", "--to", moment, "--yes"]));
+    assert_eq!(again["tables"], restored["tables"], "what was done is found");
+    assert_eq!(again["deploy"], restored["deploy"]);
+    assert_eq!(world.tables().await.len(), 6);
+
+    let bundle = ["--yes", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")];
+    let refused = world.synth(&[&["deploy"][..], &bundle].concat());
+    assert!(refused.code == 1 && refused.stderr.contains("EntryTable"), "{refused:?}");
+    let deploy = restored["deploy"].as_str().unwrap().strip_prefix("synth ").unwrap();
+    let deploy: Vec<&str> = deploy.split(' ').collect();
+    let deployed = world.synth(&[deploy.as_slice(), &bundle].concat());
+    assert_eq!(deployed.code, 0, "{deployed:?}");
+    assert!(deployed.stderr.contains("Smoke test: 13 checks passed"), "{deployed:?}");
+
+    assert!(world.export("after.csv") == before, "as it was at that moment");
+    world.cellar(&["set", "B3", "goes on"]);
+    assert!(String::from_utf8_lossy(&world.export("edited.csv")).contains("goes on"));
+    assert_eq!(world.tables().await.len(), 6, "the old ones stay");
+    let same = world.synth(&["diff"]);
+    assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
+
+    // What an operator looks for afterwards, and what looks after old segments.
+    let lost = world.synth(&["--json", "reprocess", "--dry-run"]);
+    assert_eq!(lost.code, 0, "{lost:?}");
+    let days = ["archive", "--dry-run", "--archive-after-days", "1"];
+    let archived = world.synth(&days);
+    assert_eq!(archived.code, 0, "{archived:?}");
+}
