@@ -7,6 +7,7 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::ProvideCredentials as _;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4::SigningParams;
+use cellar_core::backoff::Backoff;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
 use serde::Serialize;
@@ -19,9 +20,11 @@ use super::{Aws, AwsError};
 
 /// How often a call is tried: they only read.
 const ATTEMPTS: u32 = 5;
-/// First upper bound of a pause between attempts, milliseconds; it doubles with each. The services
-/// allow a few requests a second.
+/// First upper bound of a pause between attempts, milliseconds. The services allow a few requests a
+/// second.
 const PAUSE_MS: u64 = 400;
+/// The pauses between attempts.
+const PAUSES: Backoff = Backoff { base_ms: PAUSE_MS, max_ms: PAUSE_MS << ATTEMPTS };
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long one attempt may take.
@@ -85,7 +88,8 @@ impl Aws {
             match self.attempt(&client, operation, body.clone()).await {
                 Ok(reply) => return serde_json::from_slice(&reply).map_err(unreadable),
                 Err(Failure::Passing(_)) if attempt < ATTEMPTS => {
-                    sleep(pause(attempt, uuid::Uuid::new_v4().as_u64_pair().1)).await;
+                    let random = uuid::Uuid::new_v4().as_u64_pair().1;
+                    sleep(Duration::from_millis(PAUSES.full_jitter_ms(attempt, random))).await;
                     attempt += 1;
                 }
                 Err(Failure::Passing(error) | Failure::Lasting(error)) => return Err(error),
@@ -146,12 +150,6 @@ impl Aws {
             None => format!("https://{service}.{}.{domain}/", self.region),
         }
     }
-}
-
-/// How long to wait after that attempt, from a random number.
-fn pause(attempt: u32, random: u64) -> Duration {
-    let longest_ms = PAUSE_MS.saturating_mul(1 << attempt.saturating_sub(1).min(ATTEMPTS));
-    Duration::from_millis(random % longest_ms.saturating_add(1))
 }
 
 /// The headers of a request, its signature among them.

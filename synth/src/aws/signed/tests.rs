@@ -167,6 +167,7 @@ fn services_are_where_aws_has_them() {
 
 #[test]
 fn pauses_grow_and_are_bounded() {
+    let pause = |attempt, random| Duration::from_millis(PAUSES.full_jitter_ms(attempt, random));
     assert_eq!(pause(1, PAUSE_MS), Duration::from_millis(PAUSE_MS));
     assert_eq!(pause(1, PAUSE_MS + 1), Duration::ZERO);
     assert_eq!(pause(3, 4 * PAUSE_MS), Duration::from_millis(4 * PAUSE_MS));
