@@ -7,9 +7,10 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::ProvideCredentials as _;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4::SigningParams;
+use cellar::{BodyFault, read_body};
 use cellar_core::backoff::Backoff;
+use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -123,7 +124,8 @@ impl Aws {
         let sent = client.post(&url).headers(headers).body(body).send().await;
         let reply = sent.map_err(|error| Failure::Passing(unreachable(what, &error)))?;
         let status = reply.status();
-        let bytes = bounded(reply, what).await?;
+        let bytes = read_body(reply, REPLY_BYTES_MAX).await;
+        let bytes = bytes.map_err(|fault| unread(what, &fault))?;
         if status.is_success() {
             return Ok(bytes);
         }
@@ -189,27 +191,6 @@ fn signed_headers(
     Ok(headers)
 }
 
-/// The body of a reply, if it is not too long.
-async fn bounded(mut reply: Response, what: &'static str) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    loop {
-        let chunk = reply.chunk().await;
-        match chunk.map_err(|error| Failure::Passing(unreachable(what, &error)))? {
-            None => return Ok(bytes),
-            Some(chunk) if bytes.len().saturating_add(chunk.len()) <= REPLY_BYTES_MAX => {
-                bytes.extend_from_slice(&chunk);
-            }
-            Some(_) => {
-                return Err(Failure::Lasting(AwsError::Refused {
-                    what,
-                    code: "too long".to_owned(),
-                    message: format!("the reply has more than {REPLY_BYTES_MAX} bytes"),
-                }));
-            }
-        }
-    }
-}
-
 /// The code and the message of a refusal: services write them in several ways.
 fn fault(body: &[u8], status: u16) -> (String, String) {
     let unnamed = format!("HTTP {status}");
@@ -229,6 +210,18 @@ fn fault(body: &[u8], status: u16) -> (String, String) {
 
 fn unreachable(what: &'static str, error: &reqwest::Error) -> AwsError {
     AwsError::Unreachable { what, cause: causes(error).pop().unwrap_or_default() }
+}
+
+/// A reply that came, and could not be read.
+fn unread(what: &'static str, fault: &BodyFault) -> Failure {
+    match fault {
+        BodyFault::Broken(error) => Failure::Passing(unreachable(what, error)),
+        BodyFault::TooLarge => Failure::Lasting(AwsError::Refused {
+            what,
+            code: "too long".to_owned(),
+            message: format!("the reply has more than {REPLY_BYTES_MAX} bytes"),
+        }),
+    }
 }
 
 #[cfg(test)]
