@@ -303,7 +303,7 @@ pub(crate) enum SynthError {
     #[diagnostic(transparent)]
     Aws(#[from] AwsError),
     /// No such stack.
-    #[error("there is no stack {stack} in account {account}, {region}")]
+    #[error("there is no stack {stack} in {place}")]
     #[diagnostic(
         code(synth::no_stack),
         help(
@@ -314,10 +314,8 @@ pub(crate) enum SynthError {
     NoStack {
         /// Its name.
         stack: String,
-        /// The account.
-        account: String,
-        /// The region.
-        region: String,
+        /// The account and the region.
+        place: String,
     },
     /// A stack that somebody else is changing.
     #[error("the stack {stack} is being changed: {status}")]

@@ -172,10 +172,9 @@ impl Aws {
 
     /// The URL by which CloudFormation reads an object.
     pub(crate) fn artifact_url(&self, bucket: &str, key: &str) -> String {
-        let domain = if self.partition == "aws-cn" { "amazonaws.com.cn" } else { "amazonaws.com" };
         match &self.endpoint_url {
             Some(endpoint) => format!("{endpoint}/{bucket}/{key}"),
-            None => format!("https://s3.{}.{domain}/{bucket}/{key}", self.region),
+            None => format!("https://s3.{}.{}/{bucket}/{key}", self.region, self.domain()),
         }
     }
 }

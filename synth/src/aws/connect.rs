@@ -6,6 +6,7 @@ use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
+use cellar_stacks::Config;
 
 use super::AwsError;
 
@@ -39,16 +40,16 @@ pub(crate) struct Aws {
 }
 
 impl Aws {
-    /// Finds credentials, and unless `region` is given a region, as all tools of AWS do, and asks whose
-    /// they are.
+    /// Finds credentials, and unless the configuration names it a region, as all tools of AWS do, and
+    /// asks whose they are.
     ///
     /// # Errors
     /// [`AwsError`], before anything was changed.
     pub(crate) async fn connect(
-        region: Option<&str>,
+        config: &Config,
         endpoint_url: Option<&str>,
     ) -> Result<Self, AwsError> {
-        let config = load(region, endpoint_url).await;
+        let config = load(config.region.as_deref(), endpoint_url).await;
         let region = config.region().ok_or(AwsError::NoRegion)?.to_string();
         let sts = aws_sdk_sts::Client::new(&config);
         let caller = sts.get_caller_identity().send().await;
@@ -103,6 +104,11 @@ impl Aws {
             partition: "aws".to_owned(),
             endpoint_url: Some(endpoint_url.to_owned()),
         }
+    }
+
+    /// The domain below which the services of its partition are.
+    pub(super) fn domain(&self) -> &'static str {
+        if self.partition == "aws-cn" { "amazonaws.com.cn" } else { "amazonaws.com" }
     }
 
     /// The ARN of an alarm of this account and region.

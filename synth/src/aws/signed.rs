@@ -146,10 +146,9 @@ impl Aws {
     }
 
     fn service_url(&self, service: &str) -> String {
-        let domain = if self.partition == "aws-cn" { "amazonaws.com.cn" } else { "amazonaws.com" };
         match &self.endpoint_url {
             Some(endpoint) => format!("{endpoint}/"),
-            None => format!("https://{service}.{}.{domain}/", self.region),
+            None => format!("https://{service}.{}.{}/", self.region, self.domain()),
         }
     }
 }

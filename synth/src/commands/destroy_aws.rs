@@ -39,8 +39,7 @@ async fn destroy(
 ) -> Result<(), SynthError> {
     let project = Project::find(config)?;
     let name = &project.config.stack;
-    let aws =
-        Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref()).await?;
+    let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
     let place = aws.place();
     let Some(state) = aws.stack(name).await? else {
         let result = json!({ "stack": name, "deleted": false });

@@ -52,9 +52,7 @@ async fn old_side(project: &mut Project, arguments: &DiffArguments) -> Result<Ol
             Old::local(project)
         }
         (None, None) => {
-            let aws =
-                Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref())
-                    .await?;
+            let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
             let state = aws.stack(&project.config.stack).await?;
             Ok(deployed(&aws, &project.config.stack, state.as_ref()).await?.0)
         }
@@ -72,6 +70,6 @@ pub(super) async fn deployed(
         Some(state) => Some(aws.template(&state.id).await?),
         None => None,
     };
-    let name = format!("{stack} in account {}, {}", aws.account, aws.region);
+    let name = format!("{stack} in {}", aws.place());
     Ok((Old::deployed(&name, text.as_deref())?, text))
 }

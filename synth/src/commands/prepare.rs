@@ -60,7 +60,7 @@ impl<'a> Deployment<'a> {
         let mut project = Project::find(config)?;
         remember::check_profile(&project)?;
         let step = output.step("Ask AWS who deploys");
-        let aws = Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref())
+        let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref())
             .await
             .map_err(SynthError::from);
         let aws = step.ended(aws, Aws::place)?;

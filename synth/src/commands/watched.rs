@@ -68,14 +68,13 @@ impl Watched {
     ) -> Result<Option<Self>, SynthError> {
         let project = Project::find(config)?;
         let name = project.config.stack.clone();
-        let aws = Aws::connect(project.config.region.as_deref(), endpoint_url).await?;
+        let aws = Aws::connect(&project.config, endpoint_url).await?;
         let state = aws.stack(&name).await?;
         let state = state.filter(|state| ground(Some(&state.status)) != Ground::New);
         let Some(state) = state else {
             let (account, region) = (&aws.account, &aws.region);
-            let mut text = format!(
-                "There is no stack {name} in account {account}, {region}. `synth deploy` makes it."
-            );
+            let mut text =
+                format!("There is no stack {name} in {}. `synth deploy` makes it.", aws.place());
             if let Some(elsewhere) = deployed_to(&project)?.and_then(|arn| other(&arn, &aws)) {
                 text = format!("{text}\n{elsewhere}");
             }
