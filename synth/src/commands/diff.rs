@@ -4,7 +4,7 @@ use cellar_stacks::difference::{Difference, Document, Severity};
 
 use super::template::synthesize;
 use crate::aws::{Aws, StackState};
-use crate::cli::{DiffArguments, DiffFormat, Output};
+use crate::cli::{DiffArguments, DiffFormat, FailOn, Output};
 use crate::deployment::{Ground, ground};
 use crate::difference::{Old, Report, markdown, text};
 use crate::error::SynthError;
@@ -30,11 +30,21 @@ pub(crate) async fn run(
         DiffFormat::Markdown => markdown(&report)?,
     };
     output.result(&report, &shown);
-    match arguments.fail_on.map(Severity::from) {
-        Some(bound) if difference.severity >= bound => {
-            Err(SynthError::Grave { severity: difference.severity.name() })
-        }
-        _ => Ok(!difference.is_empty()),
+    check_severity(difference.severity, arguments.fail_on)?;
+    Ok(!difference.is_empty())
+}
+
+/// Whether a difference may be, by `--fail-on`.
+///
+/// # Errors
+/// [`SynthError::Grave`], if it is as grave as that or graver.
+pub(super) fn check_severity(
+    severity: Severity,
+    fail_on: Option<FailOn>,
+) -> Result<(), SynthError> {
+    match fail_on.map(Severity::from) {
+        Some(bound) if severity >= bound => Err(SynthError::Grave { severity: severity.name() }),
+        _ => Ok(()),
     }
 }
 

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use cellar::files::{read_json, write_json};
-use cellar_stacks::difference::Severity;
 use serde::Serialize;
 
-use super::diff::deployed;
+use super::diff::{check_severity, deployed};
 use super::look::Detail;
 use super::prepare::{Deployment, Template};
 use crate::cli::{Output, PlanArguments};
@@ -41,13 +40,9 @@ pub(crate) async fn run(
         return Ok(false);
     };
     deployment.show(&look, Detail::All);
-    let is_grave = arguments.fail_on.map(Severity::from).is_some_and(|bound| severity >= bound);
     // Whoever applies it says yes by that; data goes only if it was named here.
-    let refused = match deployment.approve(&look, true).await {
-        Ok(()) if is_grave => Err(SynthError::Grave { severity: severity.name() }),
-        approved => approved,
-    };
-    if let Err(refused) = refused {
+    let approved = deployment.approve(&look, true).await;
+    if let Err(refused) = approved.and_then(|()| check_severity(severity, arguments.fail_on)) {
         deployment.discard(&look).await?;
         return Err(refused);
     }
