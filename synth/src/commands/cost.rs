@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use cellar_stacks::constructs::ResourceType;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -124,7 +125,7 @@ async fn meters(
     let stored_from_s = from_s.min(to_s.saturating_sub(STORED_S));
     values.extend(watched.aws.metrics(&daily, stored_from_s, to_s).await?);
     let mut table_bytes = 0_u64;
-    for (_, table) in watched.of_type("AWS::DynamoDB::Table") {
+    for (_, table) in watched.of_type(ResourceType::Table) {
         table_bytes = table_bytes.saturating_add(watched.aws.table_bytes(table).await?);
     }
     Ok((all, Used { values, table_bytes, hours }, facts))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cellar_stacks::cellar::SEE_RUNBOOK;
+use cellar_stacks::constructs::ResourceType;
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Config, Template};
 use handlebars::{
@@ -35,7 +36,7 @@ const ALARMS: [(&str, &str); 10] = [
     part!("SnapshotDeadLetterCountAlarm"),
 ];
 
-const ALARM: &str = "AWS::CloudWatch::Alarm";
+const ALARM: &str = ResourceType::Alarm.name();
 
 #[derive(Serialize)]
 struct Runbook<'a> {

@@ -2,6 +2,7 @@
 
 use cellar::files::FileError;
 use cellar::profile::Profile;
+use cellar_stacks::constructs::ResourceType;
 use serde_json::json;
 
 use crate::aws::{Aws, Resource, StackState};
@@ -97,10 +98,10 @@ impl Watched {
     /// Logical ids and physical names of the resources of a type.
     pub(super) fn of_type<'a>(
         &'a self,
-        resource_type: &'a str,
+        resource_type: ResourceType,
     ) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
-        let of_type =
-            self.resources.iter().filter(move |resource| resource.resource_type == resource_type);
+        let of_type = self.resources.iter();
+        let of_type = of_type.filter(move |it| it.resource_type == resource_type.name());
         of_type.filter_map(|it| Some((it.logical_id.as_str(), it.physical_id.as_deref()?)))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cellar_stacks::constructs::ResourceType;
 use serde_json::Value;
 
 /// Memory in MB of a function whose template names none.
@@ -40,8 +41,10 @@ impl Facts {
         let resources = template.get("Resources").and_then(Value::as_object);
         for (logical_id, resource) in resources.into_iter().flatten() {
             let property = |pointer: &str| resource.pointer(&format!("/Properties/{pointer}"));
-            match resource.get("Type").and_then(Value::as_str).unwrap_or_default() {
-                "AWS::Lambda::Function" => {
+            let named = resource.get("Type").and_then(Value::as_str);
+            let Some(resource_type) = named.and_then(ResourceType::named) else { continue };
+            match resource_type {
+                ResourceType::Function => {
                     let memory_mb = property("MemorySize").and_then(Value::as_u64);
                     let architecture = property("Architectures/0").and_then(Value::as_str);
                     let function = Function {
@@ -50,17 +53,17 @@ impl Facts {
                     };
                     facts.functions.insert(logical_id.clone(), function);
                 }
-                "AWS::CloudWatch::Alarm" => facts.alarms += 1,
-                "AWS::CloudWatch::Dashboard" => facts.dashboards += 1,
-                "AWS::DynamoDB::Table" => {
+                ResourceType::Alarm => facts.alarms += 1,
+                ResourceType::Dashboard => facts.dashboards += 1,
+                ResourceType::Table => {
                     facts.own_key |= property("SSESpecification/KMSMasterKeyId").is_some();
                 }
-                "AWS::Logs::LogGroup" => {
+                ResourceType::LogGroup => {
                     let days = property("RetentionInDays").and_then(Value::as_u64);
                     facts.log_days = facts.log_days.max(days.unwrap_or_default());
                 }
                 // Only a stream is read from somewhere.
-                "AWS::Lambda::EventSourceMapping" if property("StartingPosition").is_none() => {
+                ResourceType::EventSourceMapping if property("StartingPosition").is_none() => {
                     facts.polled_queues += 1;
                 }
                 _ => {}

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use cellar_stacks::constructs::ResourceType;
+
 use super::bill::Amounts;
 use super::estimate::{add_kept_logs, add_queue_requests, add_standing, add_time, add_traces};
 use super::facts::Facts;
@@ -63,17 +65,19 @@ pub(crate) fn queries(logical_id: &str, resource_type: &str, name: &str) -> Vec<
         let query = Query { namespace, metric, dimensions, statistic, period_s };
         Measured { query, kind, logical_id: logical_id.to_owned() }
     };
-    match resource_type {
-        "AWS::DynamoDB::Table" => [
+    match ResourceType::named(resource_type) {
+        Some(ResourceType::Table) => [
             (Kind::Writes, "ConsumedWriteCapacityUnits"),
             (Kind::Reads, "ConsumedReadCapacityUnits"),
         ]
         .map(|(kind, metric)| sum(kind, "AWS/DynamoDB", metric, "TableName", name))
         .to_vec(),
-        "AWS::Lambda::Function" => [(Kind::Calls, "Invocations"), (Kind::Milliseconds, "Duration")]
-            .map(|(kind, metric)| sum(kind, "AWS/Lambda", metric, "FunctionName", name))
-            .to_vec(),
-        "AWS::SQS::Queue" => {
+        Some(ResourceType::Function) => {
+            [(Kind::Calls, "Invocations"), (Kind::Milliseconds, "Duration")]
+                .map(|(kind, metric)| sum(kind, "AWS/Lambda", metric, "FunctionName", name))
+                .to_vec()
+        }
+        Some(ResourceType::Queue) => {
             // Its physical name is its URL.
             let name = name.rsplit('/').next().unwrap_or(name);
             let metrics = [
@@ -84,10 +88,10 @@ pub(crate) fn queries(logical_id: &str, resource_type: &str, name: &str) -> Vec<
             ];
             metrics.map(|metric| sum(Kind::Messages, "AWS/SQS", metric, "QueueName", name)).to_vec()
         }
-        "AWS::Logs::LogGroup" => {
+        Some(ResourceType::LogGroup) => {
             vec![sum(Kind::Logged, "AWS/Logs", "IncomingBytes", "LogGroupName", name)]
         }
-        "AWS::S3::Bucket" => {
+        Some(ResourceType::Bucket) => {
             let mut stored = sum(Kind::Stored, "AWS/S3", "BucketSizeBytes", "BucketName", name);
             stored.query.dimensions.push(("StorageType", "StandardStorage".to_owned()));
             (stored.query.statistic, stored.query.period_s) = ("Average", DAY_S);
