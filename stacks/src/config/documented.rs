@@ -11,12 +11,9 @@ impl Config {
     /// A commented `cellar.yaml` with every field at its default. It parses to
     /// [`Config::default`]; fields that have no default are commented out.
     pub fn documented_yaml() -> String {
-        let Self { stack, tokens, api, log_retention_days, keep_segments, .. } = Self::default();
-        let Self { snapshots, deletion_protection, .. } = Self::default();
+        let Self { stack, tokens, api, snapshots, deletion_protection, .. } = Self::default();
         let memory = (API_MEMORY_MB.start(), API_MEMORY_MB.end());
         let timeout = (API_TIMEOUT_S.start(), API_TIMEOUT_S.end());
-        let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
-        let (short_days, long_days) = days.split_at(days.len() / 2);
         format!(
             r#"# Configuration of Cellar. Every field is optional and shown with its default.
 
@@ -52,18 +49,7 @@ api:
   timeout_s: {timeout_s}
 
 {snapshots}
-# Days that CloudWatch keeps log lines. It accepts only
-# {short_days},
-# {long_days}.
-log_retention_days: {log_retention_days}
-
-# Days after its end from which `synth archive` moves a log segment into the bucket, {archive_from}
-# to {archive_to}. Without it, everything stays in the tables.
-# archive_after_days: 365
-
-# Newest log segments of each spreadsheet that always stay in the tables, {keep_from} at least.
-keep_segments: {keep_segments}
-
+{retention}
 # Whether the tables refuse to be deleted, even by someone who may delete tables.
 deletion_protection: {deletion_protection}
 
@@ -78,11 +64,7 @@ deletion_protection: {deletion_protection}
             timeout_from = timeout.0,
             timeout_to = timeout.1,
             timeout_s = api.timeout_s,
-            short_days = short_days.join(", "),
-            long_days = long_days.join(", "),
-            archive_from = ARCHIVE_AFTER_DAYS.start(),
-            archive_to = ARCHIVE_AFTER_DAYS.end(),
-            keep_from = KEEP_SEGMENTS.start(),
+            retention = documented_retention(&Self::default()),
             operation = documented_operation(&Self::default()),
             local = documented_local(&Self::default()),
         )
@@ -105,6 +87,31 @@ local:
 #   prod: {{region: eu-west-1, alarms: {{email: operators@example.com}}}}
 ",
         port = config.local.port,
+    )
+}
+
+fn documented_retention(config: &Config) -> String {
+    let Config { log_retention_days, keep_segments, .. } = config;
+    let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
+    let (short_days, long_days) = days.split_at(days.len() / 2);
+    format!(
+        r"# Days that CloudWatch keeps log lines. It accepts only
+# {short_days},
+# {long_days}.
+log_retention_days: {log_retention_days}
+
+# Days after its end from which `synth archive` moves a log segment into the bucket, {archive_from}
+# to {archive_to}. Without it, everything stays in the tables.
+# archive_after_days: 365
+
+# Newest log segments of each spreadsheet that always stay in the tables, {keep_from} at least.
+keep_segments: {keep_segments}
+",
+        short_days = short_days.join(", "),
+        long_days = long_days.join(", "),
+        archive_from = ARCHIVE_AFTER_DAYS.start(),
+        archive_to = ARCHIVE_AFTER_DAYS.end(),
+        keep_from = KEEP_SEGMENTS.start(),
     )
 }
 
