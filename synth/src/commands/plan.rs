@@ -51,7 +51,7 @@ pub(crate) async fn run(
         stack: deployment.project.config.stack.clone(),
         stack_id: change_set.stack_id.clone(),
         change_set: change_set.id.clone(),
-        basis: deployment.basis(look.deployed()),
+        basis: deployment.basis(look.deployed.as_deref()),
     };
     if let Err(unwritten) = write_json(&file, &plan) {
         deployment.discard(&look).await?;
