@@ -40,7 +40,7 @@ fn with_key() -> Config {
 
 /// Everything that adds something to the stack.
 fn with_everything() -> Config {
-    let mut config = Config { dashboard: true, ..with_key() };
+    let mut config = Config { dashboard: true, tracing: true, ..with_key() };
     config.cors_origins = with_origins().cors_origins;
     config.alarms.email = Some("operators@example.com".to_owned());
     config.tags = [("team".to_owned(), "books".to_owned())].into();

@@ -143,10 +143,16 @@ alarms:
 # $3 a month, whether anybody looks at it or not.
 dashboard: {dashboard}
 
+# Whether X-Ray traces calls of the functions: how long each waited, started and ran. One a second is
+# traced, and one in twenty beyond that: the first 100,000 a month are free, a million more are $5,
+# several times what the calls themselves cost.
+tracing: {tracing}
+
 # Tags of every resource that takes tags, such as `cost-center: '42'`: at most {TAGS_MAX}.
 tags: {{}}
 ",
         dashboard = config.dashboard,
+        tracing = config.tracing,
     )
 }
 
@@ -211,7 +217,7 @@ mod tests {
         let lines: Vec<&str> = example.lines().map(str::trim).collect();
         let mut wanted = Vec::new();
         keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
-        assert_eq!(wanted.len(), 34);
+        assert_eq!(wanted.len(), 35);
         for key in wanted {
             let at = lines
                 .iter()

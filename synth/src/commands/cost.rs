@@ -11,7 +11,7 @@ use super::watched::Watched;
 use crate::aws::AwsError;
 use crate::cli::{CostArguments, Output};
 use crate::cost::{
-    Bill, Facts, Measured, NOT_MEASURED, Usage, Used, assumptions, estimate, measured, queries,
+    Bill, Facts, Measured, Usage, Used, assumptions, estimate, measured, not_measured, queries,
 };
 use crate::error::SynthError;
 use crate::project::{Named, Project};
@@ -68,7 +68,7 @@ fn expected(
         basis: "estimate",
         period_hours: 730,
         bill: Bill::of(&estimate(&usage, &facts, policy)),
-        assumptions: assumptions(&usage, policy),
+        assumptions: assumptions(&usage, &facts, policy),
     };
     let idle = Usage { request_ms: arguments.request_ms, ..Usage::default() } == usage;
     let what = if idle { "while idle" } else { "as it is used" };
@@ -92,7 +92,7 @@ async fn was(
         basis: "measured",
         period_hours: used.hours,
         bill: Bill::of(&measured(&all, &used, &facts)),
-        assumptions: NOT_MEASURED.map(str::to_owned).to_vec(),
+        assumptions: not_measured(&facts),
     };
     let period = humantime::format_duration(since);
     show(&cost, &format!("What {} cost in the last {period}, measured:", cost.stack), output);

@@ -45,6 +45,7 @@ struct Runbook<'a> {
     named: bool,
     told: Option<String>,
     dashboard: Option<String>,
+    tracing: bool,
     alarms: Vec<AlarmPart>,
     alarm_count: usize,
     when_requests: String,
@@ -96,6 +97,7 @@ pub(super) fn render(
         named,
         told: (!told.is_empty()).then(|| told.join(" and ")),
         dashboard,
+        tracing: config.tracing,
         alarm_count: alarms_of(template).count(),
         alarms,
         when_requests: format!("{} requests", config.alarms.requests_per_5_minutes),
@@ -194,7 +196,7 @@ mod tests {
     }
 
     fn everything() -> Config {
-        let mut config = Config { dashboard: true, ..Config::default() };
+        let mut config = Config { dashboard: true, tracing: true, ..Config::default() };
         config.stack = "books".to_owned();
         config.region = Some("eu-central-1".to_owned());
         let key = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";

@@ -28,6 +28,8 @@ pub(crate) struct Facts {
     pub(crate) dashboards: u64,
     /// Queues from which functions are fed: they are asked all the time.
     pub(crate) polled_queues: u64,
+    /// Whether calls of its functions are traced.
+    pub(crate) tracing: bool,
     /// Whether it uses a key of the customer's own.
     pub(crate) own_key: bool,
     /// Days that the logs are kept, the longest.
@@ -52,6 +54,8 @@ impl Facts {
                         on_arm: architecture == Some("arm64"),
                     };
                     facts.functions.insert(logical_id.clone(), function);
+                    let tracing = property("TracingConfig/Mode").and_then(Value::as_str);
+                    facts.tracing |= tracing == Some("Active");
                 }
                 ResourceType::Alarm => facts.alarms += 1,
                 ResourceType::Dashboard => facts.dashboards += 1,
@@ -92,12 +96,12 @@ mod tests {
         assert_eq!(memory("RelayFunction"), (256, true));
         assert_eq!(memory("SnapshotFunction"), (1_769, true));
         assert_eq!((plain.alarms, plain.dashboards, plain.polled_queues), (10, 0, 1));
-        assert_eq!((plain.own_key, plain.log_days), (false, 30));
-        config.dashboard = true;
+        assert_eq!((plain.own_key, plain.tracing, plain.log_days), (false, false, 30));
+        (config.dashboard, config.tracing) = (true, true);
         let key = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
         config.encryption.kms_key_arn = Some(key.to_owned());
         let full = facts(&config);
-        assert_eq!((full.dashboards, full.own_key), (1, true));
+        assert_eq!((full.dashboards, full.own_key, full.tracing), (1, true, true));
         assert_eq!(Facts::of(&Value::Null), Facts::default());
     }
 }

@@ -16,14 +16,17 @@ const PERIOD_S: u32 = 3_600;
 const DAY_S: u32 = 86_400;
 
 /// What is not in it.
-pub(crate) const NOT_MEASURED: [&str; 4] = [
+const NOT_MEASURED: [&str; 3] = [
     "not in it, since AWS has no meter for it that costs nothing: requests to S3, requests to KMS",
     "not in it: data that leaves AWS, the prices of other regions, taxes",
-    "traces are reckoned from calls: one a second at most, and 1 in 20 beyond that",
     "prices of us-east-1, on demand, without the free tier; but the 10 alarms and the million requests \
      to queues that every account has for nothing are taken off; metrics come up to an hour late, and \
      whole hours are counted",
 ];
+
+/// What is not measured either, where there are some.
+const TRACES: &str =
+    "traces are reckoned from calls: one a second at most, and 1 in 20 beyond that";
 
 /// What of a stack is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +104,12 @@ pub(crate) fn queries(logical_id: &str, resource_type: &str, name: &str) -> Vec<
     }
 }
 
+/// What is not in it, and what is not measured.
+pub(crate) fn not_measured(facts: &Facts) -> Vec<String> {
+    let traces = facts.tracing.then_some(TRACES);
+    NOT_MEASURED.into_iter().chain(traces).map(str::to_owned).collect()
+}
+
 /// What is billed of it.
 pub(crate) fn measured(all: &[Measured], used: &Used, facts: &Facts) -> Amounts {
     let mut amounts = Amounts::default();
@@ -131,7 +140,7 @@ pub(crate) fn measured(all: &[Measured], used: &Used, facts: &Facts) -> Amounts 
         }
     }
     amounts.add(Meter::Calls, calls);
-    add_traces(&mut amounts, calls, hours);
+    add_traces(&mut amounts, calls, hours, facts);
     add_queue_requests(&mut amounts, messages, hours);
     for meter in [Meter::TableStorage, Meter::TableBackup] {
         amounts.add(meter, u128::from(used.table_bytes) * hours);
@@ -157,7 +166,8 @@ mod tests {
             .collect();
         let values = all.iter().map(|measured| (measured.query.clone(), value(measured))).collect();
         let used = Used { values, table_bytes: 1_000, hours: 10 };
-        let mut facts = Facts { alarms: 11, dashboards: 1, log_days: 2, ..Facts::default() };
+        let facts = Facts { alarms: 11, dashboards: 1, tracing: true, ..Facts::default() };
+        let mut facts = Facts { log_days: 2, ..facts };
         facts.functions.insert("F".to_owned(), Function { memory_mb: 512, on_arm: false });
         measured(&all, &used, &facts)
     }
