@@ -101,6 +101,9 @@ async fn serve(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) -
         false => HashMap::new(),
     };
     let action = form.get("Action").cloned().unwrap_or_else(|| of_s3(&head.method, &head.uri));
+    if let Some(scope) = head.headers.get("authorization").and_then(reply::scope) {
+        world.lock().unwrap().signed.insert(scope);
+    }
     let fault = world.lock().unwrap().begin(&action);
     match fault {
         None => answer(&world, &action, &form, &body, is_chunked),

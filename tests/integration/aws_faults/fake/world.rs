@@ -1,6 +1,6 @@
 //! The one stack, its change sets, and what is to happen to them.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt::Write as _;
 
 use axum::http::StatusCode;
@@ -50,6 +50,8 @@ pub(crate) struct World {
     pub(crate) under_way: VecDeque<Step>,
     /// The template that was uploaded last.
     pub(crate) template: String,
+    /// With which keys requests were signed, and for which regions.
+    pub(crate) signed: BTreeSet<(String, String)>,
     /// The actions that were asked for.
     pub(crate) asked: Vec<String>,
     pub(super) faults: Vec<(&'static str, usize, Fault)>,
