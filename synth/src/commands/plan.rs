@@ -11,7 +11,7 @@ use super::prepare::{Deployment, Template};
 use crate::cli::{Output, PlanArguments};
 use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
 use crate::error::SynthError;
-use crate::project::Named;
+use crate::project::{Named, Project};
 
 /// What to do with a file that is no plan.
 const ADVICE: &str = "`synth plan -o FILE` writes a new one";
@@ -31,7 +31,8 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<bool, SynthError> {
     let file = std::path::absolute(&arguments.output).map_err(SynthError::Process)?;
-    let deployment = Deployment::begin(config, &arguments.aws, output).await?;
+    let project = Project::find(config)?;
+    let deployment = Deployment::begin(config, project, &arguments.aws, output).await?;
     let look = deployment.look(deployment.upload().await?).await?;
     let severity = look.difference.severity;
     let Some(change_set) = &look.change_set else {

@@ -54,10 +54,10 @@ impl<'a> Deployment<'a> {
     /// Finds out who deploys what; makes the key that signs tokens if there is none.
     pub(super) async fn begin(
         config: Named<'_>,
+        mut project: Project,
         arguments: &'a AwsArguments,
         output: &'a Output,
     ) -> Result<Self, SynthError> {
-        let mut project = Project::find(config)?;
         remember::check_profile(&project)?;
         let step = output.step("Ask AWS who deploys");
         let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref())
@@ -67,6 +67,7 @@ impl<'a> Deployment<'a> {
         if project.config.tokens.keys.is_empty() {
             let own = token::ensure_key(&project)?;
             output.note(&own.text(&project));
+            // The key is in the file now.
             project = Project::find(config)?;
         }
         let step = output.step("Synthesize the template");
