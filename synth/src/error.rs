@@ -308,8 +308,10 @@ pub(crate) enum SynthError {
     #[diagnostic(
         code(synth::no_stack),
         help(
-            "`synth deploy` makes it; AWS_PROFILE and AWS_REGION say where to look, `stack` in \
-              cellar.yaml for which"
+            "`synth deploy` makes it; {}",
+            elsewhere.as_deref().unwrap_or(
+                "AWS_PROFILE and AWS_REGION say where to look, `stack` in cellar.yaml for which"
+            )
         )
     )]
     NoStack {
@@ -317,6 +319,8 @@ pub(crate) enum SynthError {
         stack: String,
         /// The account and the region.
         place: String,
+        /// Where it may be instead, and what to do then.
+        elsewhere: Option<String>,
     },
     /// A stack that somebody else is changing.
     #[error("the stack {stack} is being changed: {status}")]

@@ -83,7 +83,7 @@ async fn was(
     output: &Output,
 ) -> Result<(), SynthError> {
     let endpoint_url = arguments.endpoint_url.as_deref();
-    let Some(watched) = Watched::find(config, endpoint_url, output).await? else { return Ok(()) };
+    let watched = Watched::find(config, endpoint_url).await?;
     let step = output.step("Read the meters of AWS");
     let used = meters(&watched, since).await;
     let (all, used, facts) = step.ended(used, |(all, ..)| format!("{} of them", all.len()))?;

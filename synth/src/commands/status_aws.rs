@@ -57,7 +57,7 @@ pub(super) async fn run(
     endpoint_url: Option<&str>,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let Some(watched) = Watched::find(config, endpoint_url, output).await? else { return Ok(()) };
+    let watched = Watched::find(config, endpoint_url).await?;
     let mut unknown = Vec::new();
     let mut known = |error: AwsError| unknown.push(error.to_string());
     let alarms = alarms(&watched).await.map_err(&mut known).ok();

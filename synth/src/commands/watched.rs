@@ -3,10 +3,9 @@
 use cellar::files::FileError;
 use cellar::profile::Profile;
 use cellar_stacks::constructs::ResourceType;
-use serde_json::json;
 
 use crate::aws::{Aws, Resource, StackState};
-use crate::cli::{Output, WhereArguments};
+use crate::cli::WhereArguments;
 use crate::deployment::{Ground, ground};
 use crate::error::SynthError;
 use crate::project::{Named, Project};
@@ -60,33 +59,35 @@ fn deployed_to(project: &Project) -> Result<Option<String>, SynthError> {
     }
 }
 
+/// The stack as it is; one that was only ever planned is none.
+///
+/// # Errors
+/// [`SynthError::NoStack`], if there is none, with what to do if it is somewhere else.
+pub(super) async fn deployed_stack(project: &Project, aws: &Aws) -> Result<StackState, SynthError> {
+    let stack = &project.config.stack;
+    let state = aws.stack(stack).await?;
+    if let Some(state) = state.filter(|state| ground(Some(&state.status)) != Ground::New) {
+        return Ok(state);
+    }
+    let elsewhere = deployed_to(project)?.and_then(|arn| other(&arn, aws));
+    Err(SynthError::NoStack { stack: stack.clone(), place: aws.place(), elsewhere })
+}
+
 impl Watched {
-    /// Finds the stack; if there is none, says so and what to do.
+    /// Finds the stack.
+    ///
+    /// # Errors
+    /// [`SynthError::NoStack`], if there is none.
     pub(super) async fn find(
         config: Named<'_>,
         endpoint_url: Option<&str>,
-        output: &Output,
-    ) -> Result<Option<Self>, SynthError> {
+    ) -> Result<Self, SynthError> {
         let project = Project::find(config)?;
         let name = project.config.stack.clone();
         let aws = Aws::connect(&project.config, endpoint_url).await?;
-        let state = aws.stack(&name).await?;
-        let state = state.filter(|state| ground(Some(&state.status)) != Ground::New);
-        let Some(state) = state else {
-            let (account, region) = (&aws.account, &aws.region);
-            let mut text =
-                format!("There is no stack {name} in {}. `synth deploy` makes it.", aws.place());
-            if let Some(elsewhere) = deployed_to(&project)?.and_then(|arn| other(&arn, &aws)) {
-                text = format!("{text}\n{elsewhere}");
-            }
-            let none = json!({
-                "stack": name, "account": account, "region": region, "status": null,
-            });
-            output.result(&none, &text);
-            return Ok(None);
-        };
+        let state = deployed_stack(&project, &aws).await?;
         let resources = aws.resources(&state.id).await?;
-        Ok(Some(Self { name, aws, state, resources }))
+        Ok(Self { name, aws, state, resources })
     }
 
     /// The physical name of a resource, once it has one.
@@ -111,8 +112,8 @@ fn other(arn: &str, aws: &Aws) -> Option<String> {
     let (region, account) = place(arn)?;
     (region != aws.region || account != aws.account).then(|| {
         format!(
-            "What was last deployed from here is in account {account}, {region}: set AWS_PROFILE and \
-             AWS_REGION to see it."
+            "what was last deployed from here is in account {account}, {region}: set AWS_PROFILE and \
+             AWS_REGION to see it"
         )
     })
 }
