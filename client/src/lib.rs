@@ -41,6 +41,7 @@ mod sheet_loss;
 pub mod table;
 
 pub use client::{
-    CellsQuery, Client, MAX_REPLY_BODY_BYTES, Spent, author_of_token, subject_of_token,
+    BodyFault, CellsQuery, Client, MAX_REPLY_BODY_BYTES, Spent, author_of_token, read_body,
+    subject_of_token,
 };
 pub use error::ClientError;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::limits::{MAX_COLUMNS, MAX_ROWS};
+use crate::limits::{MAX_COLUMNS, MAX_RANGE_CELLS, MAX_ROWS};
 
 /// One cell, by 0-based row and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +44,16 @@ pub struct NotARange {
     pub why: &'static str,
 }
 
+/// More cells than are read at once.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{rectangle} spans {area} cells, at most {MAX_RANGE_CELLS} are allowed")]
+pub struct RangeTooLarge {
+    /// What was asked for.
+    pub rectangle: Rectangle,
+    /// Its cells.
+    pub area: u64,
+}
+
 const HOW: &str = "write it as A1, A1:G20, A:C, 3:5 or 'My sheet'!A1:G20";
 const OUTSIDE: &str = "it reaches outside the largest sheet";
 
@@ -67,6 +77,21 @@ impl Rectangle {
         let side = |first: u32, last: u32| u64::from(last.saturating_sub(first)).saturating_add(1);
         side(self.first.row, self.last.row)
             .saturating_mul(side(self.first.column, self.last.column))
+    }
+}
+
+impl Range {
+    /// Whether it may be read. Whole columns and rows are as long as what is in them; a rectangle means
+    /// what it says.
+    ///
+    /// # Errors
+    /// [`RangeTooLarge`], if it was written as more than `MAX_RANGE_CELLS` cells.
+    pub fn check_area(&self) -> Result<(), RangeTooLarge> {
+        let (rectangle, area) = (self.rectangle, self.rectangle.area());
+        if self.open || area <= MAX_RANGE_CELLS {
+            return Ok(());
+        }
+        Err(RangeTooLarge { rectangle, area })
     }
 }
 
@@ -281,5 +306,16 @@ mod tests {
     fn areas() {
         assert_eq!("A1:B3".parse::<Range>().unwrap().rectangle.area(), 6);
         assert_eq!(Rectangle::EVERYTHING.area(), u64::from(MAX_ROWS) * u64::from(MAX_COLUMNS));
+    }
+
+    #[test]
+    fn an_explicit_range_ends_at_its_limit_and_an_open_one_does_not() {
+        let check = |text: &str| text.parse::<Range>().unwrap().check_area();
+        let rows = MAX_RANGE_CELLS / 16;
+        assert_eq!(check(&format!("A1:P{rows}")), Ok(()));
+        let error = check(&format!("A1:P{}", rows + 1)).unwrap_err();
+        assert_eq!(error.area, MAX_RANGE_CELLS + 16);
+        assert!(error.to_string().contains("cells, at most 16777216"), "{error}");
+        assert_eq!((check("A:ZZ"), check("1:3")), (Ok(()), Ok(())));
     }
 }

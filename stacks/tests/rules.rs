@@ -40,7 +40,7 @@ fn with_key() -> Config {
 
 /// Everything that adds something to the stack.
 fn with_everything() -> Config {
-    let mut config = Config { dashboard: true, ..with_key() };
+    let mut config = Config { dashboard: true, tracing: true, ..with_key() };
     config.cors_origins = with_origins().cors_origins;
     config.alarms.email = Some("operators@example.com".to_owned());
     config.tags = [("team".to_owned(), "books".to_owned())].into();
@@ -176,9 +176,16 @@ fn data_survives_the_stack() {
     let bucket = &template.resource("Bucket").unwrap().properties;
     assert_eq!(bucket["VersioningConfiguration"]["Status"], "Enabled");
     assert!(bucket.contains_key("BucketEncryption"));
-    for id in ["EntryTable", "PendingSnapshotTable", "SegmentTable", "Bucket", "BucketPolicy"] {
+    for (id, deletion_policy) in [
+        ("EntryTable", "Retain"),
+        ("PendingSnapshotTable", "Retain"),
+        ("SegmentTable", "Retain"),
+        // Whoever makes them in vain takes them away again.
+        ("Bucket", "RetainExceptOnCreate"),
+        ("BucketPolicy", "RetainExceptOnCreate"),
+    ] {
         let resource = template.resource(id).unwrap();
-        assert_eq!(resource.deletion_policy.as_deref(), Some("Retain"), "{id}");
+        assert_eq!(resource.deletion_policy.as_deref(), Some(deletion_policy), "{id}");
         assert_eq!(resource.update_replace_policy.as_deref(), Some("Retain"), "{id}");
     }
     // What holds something that may go says so, too.
@@ -237,7 +244,8 @@ fn deletion_protection_can_be_switched_off_but_retention_cannot() {
     let template = template_of(&Config { deletion_protection: false, ..Config::default() });
     for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
         assert_eq!(table.properties["DeletionProtectionEnabled"], false, "{id}");
-        assert_eq!(table.deletion_policy.as_deref(), Some("Retain"), "{id}");
+        assert_eq!(table.deletion_policy.as_deref(), Some("RetainExceptOnCreate"), "{id}");
+        assert_eq!(table.update_replace_policy.as_deref(), Some("Retain"), "{id}");
     }
 }
 

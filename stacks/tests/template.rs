@@ -70,6 +70,7 @@ fn full_config() -> Config {
     config.alarms.email = Some("operators@example.com".to_owned());
     config.alarms.topic_arn = Some("arn:aws:sns:eu-central-1:123456789012:operators".to_owned());
     config.dashboard = true;
+    config.tracing = true;
     config.tags = [("team".to_owned(), "books".to_owned())].into();
     config.cors_origins = (0..32).map(|number| format!("https://a{number}.example")).collect();
     config

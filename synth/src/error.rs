@@ -17,6 +17,7 @@ use crate::aws::AwsError;
 use crate::bundle::BundleError;
 use crate::commands::Stage;
 use crate::deployment::{RestoreError, StalePlan};
+use crate::project::{stage_fault, stage_help};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -303,21 +304,23 @@ pub(crate) enum SynthError {
     #[diagnostic(transparent)]
     Aws(#[from] AwsError),
     /// No such stack.
-    #[error("there is no stack {stack} in account {account}, {region}")]
+    #[error("there is no stack {stack} in {place}")]
     #[diagnostic(
         code(synth::no_stack),
         help(
-            "`synth deploy` makes it; AWS_PROFILE and AWS_REGION say where to look, `stack` in \
-              cellar.yaml for which"
+            "`synth deploy` makes it; {}",
+            elsewhere.as_deref().unwrap_or(
+                "AWS_PROFILE and AWS_REGION say where to look, `stack` in cellar.yaml for which"
+            )
         )
     )]
     NoStack {
         /// Its name.
         stack: String,
-        /// The account.
-        account: String,
-        /// The region.
-        region: String,
+        /// The account and the region.
+        place: String,
+        /// Where it may be instead, and what to do then.
+        elsewhere: Option<String>,
     },
     /// A stack that somebody else is changing.
     #[error("the stack {stack} is being changed: {status}")]
@@ -411,8 +414,8 @@ pub(crate) enum SynthError {
         cause: StalePlan,
     },
     /// Somebody does not wait any longer.
-    #[error("interrupted: {}", interrupted(stack, *stage))]
-    #[diagnostic(code(synth::interrupted), help("{}", after_interruption(stack, *stage)))]
+    #[error("interrupted: {}", stage.left(stack))]
+    #[diagnostic(code(synth::interrupted), help("{}", stage.next_step(stack)))]
     Interrupted {
         /// The stack's name.
         stack: String,
@@ -466,55 +469,6 @@ pub(crate) enum SynthError {
     #[error("the command cannot run: {0}")]
     #[diagnostic(code(synth::process))]
     Process(std::io::Error),
-}
-
-fn stage_fault(asked: Option<&str>) -> String {
-    match asked {
-        Some(name) => format!("the configuration has no stage `{name}`"),
-        None => "the configuration has stages: say which stage is meant".to_owned(),
-    }
-}
-
-fn stage_help(known: &[String]) -> String {
-    match known {
-        [] => "it has none: leave out --stage (and CELLAR_STAGE)".to_owned(),
-        known => format!("pass --stage (or set CELLAR_STAGE): {}", known.join(", ")),
-    }
-}
-
-fn interrupted(stack: &str, stage: Stage) -> String {
-    match stage {
-        Stage::Before => format!("the stack {stack} is as it was"),
-        Stage::Changing => format!("AWS is changing the stack {stack}, and goes on with it"),
-        Stage::Restoring => format!(
-            "AWS goes on restoring tables of the stack {stack}, which works with those it had"
-        ),
-        Stage::Deleting => format!("the stack {stack} is being deleted"),
-        Stage::After => format!("the stack {stack} is deployed; it was not checked"),
-    }
-}
-
-fn after_interruption(stack: &str, stage: Stage) -> String {
-    match stage {
-        Stage::Before => {
-            "run the same command again: it begins anew; a change set that it may have \
-                          left behind changes nothing, and goes with the next deployment"
-                .to_owned()
-        }
-        Stage::Changing => format!(
-            "run `synth deploy` again: it waits for that and goes on; `aws cloudformation \
-             cancel-update-stack --stack-name {stack}` takes an update back"
-        ),
-        Stage::Restoring => {
-            "run `synth restore` again, with the moment that it named: it goes on".to_owned()
-        }
-        Stage::Deleting => "what is deleted is gone; run `synth destroy` again, with the same \
-                            arguments: it deletes the rest"
-            .to_owned(),
-        Stage::After => {
-            "run `synth deploy` again: it checks the stack and writes the profile".to_owned()
-        }
-    }
 }
 
 impl From<LocalError> for SynthError {

@@ -170,6 +170,22 @@ pub(crate) fn stage_of(
     })
 }
 
+/// What is wrong with the stage that was asked for.
+pub(crate) fn stage_fault(asked: Option<&str>) -> String {
+    match asked {
+        Some(name) => format!("the configuration has no stage `{name}`"),
+        None => "the configuration has stages: say which stage is meant".to_owned(),
+    }
+}
+
+/// What to do about it.
+pub(crate) fn stage_help(known: &[String]) -> String {
+    match known {
+        [] => "it has none: leave out --stage (and CELLAR_STAGE)".to_owned(),
+        known => format!("pass --stage (or set CELLAR_STAGE): {}", known.join(", ")),
+    }
+}
+
 fn read(path: &Path) -> Result<Option<String>, SynthError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),

@@ -113,13 +113,21 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     assert!(again.code == 0 && again.stderr.contains("Look what changes: nothing"), "{again:?}");
     assert!(again.stderr.contains("is there."), "{again:?}");
     assert!(!again.stderr.contains("Upload the bundle"), "{again:?}");
+    assert!(!again.stderr.contains("put back"), "{again:?}");
 
     account.configure("api:\n  memory_mb: 1024\n");
+    let s3 = client_for_endpoint(&account.emulator.url, "test", "test");
+    s3.delete_public_access_block().bucket(ARTIFACTS).send().await.unwrap();
+    s3.delete_bucket_policy().bucket(ARTIFACTS).send().await.unwrap();
+    s3.delete_bucket_lifecycle().bucket(ARTIFACTS).send().await.unwrap();
     let differs = account.synth(&["diff"]);
     assert!(differs.code == 2 && differs.stdout.contains(MEMORY), "{differs:?}");
     // Nothing is broadened, replaced or lost: nobody is asked.
     let changed = account.deploy(&[]);
     assert!(changed.code == 0 && changed.stderr.contains(MEMORY), "{changed:?}");
+    let put_back =
+        "put back the block of public access, the refusal of what is not TLS, the end of";
+    assert!(changed.stderr.contains(put_back), "{changed:?}");
     assert!(changed.stderr.contains("Smoke test: 13 checks passed"), "{changed:?}");
     let same = account.synth(&["diff"]);
     assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");

@@ -19,10 +19,10 @@ const TOLD_TIMEOUT: Duration = Duration::from_secs(30);
 #[ignore = "installs an emulator"]
 async fn a_stack_is_watched() {
     let account = Account::new().await;
-    for command in [&["status"][..], &["logs"], &["cost", "--since", "1h"]] {
+    for command in [&["status"][..], &["logs"], &["cost", "--since", "1h"], &["drift"]] {
         let none = account.synth(command);
-        assert!(none.code == 0 && none.stdout.contains("There is no stack cellar"), "{none:?}");
-        assert!(none.stdout.contains("`synth deploy`"), "{none:?}");
+        assert!(none.code == 1 && none.stderr.contains("there is no stack cellar"), "{none:?}");
+        assert!(none.stderr.contains("`synth deploy`"), "{none:?}");
     }
     let deployed = account.deploy(&["--yes"]);
     assert_eq!(deployed.code, 0, "{deployed:?}");

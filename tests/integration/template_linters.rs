@@ -124,7 +124,7 @@ fn variants() -> Vec<(&'static str, Config, Architecture)> {
         config
     };
     let everything = |config: &mut Config| {
-        for change in [own_key, told, origins, dashboard, tags] {
+        for change in [own_key, told, origins, dashboard, tracing, tags] {
             change(config);
         }
     };
@@ -135,6 +135,7 @@ fn variants() -> Vec<(&'static str, Config, Architecture)> {
         ("told", with(told), Architecture::X86_64),
         ("origins", with(origins), Architecture::X86_64),
         ("dashboard", with(dashboard), Architecture::X86_64),
+        ("tracing", with(tracing), Architecture::X86_64),
         ("tags", with(tags), Architecture::X86_64),
         ("unprotected", with(|config| config.deletion_protection = false), Architecture::X86_64),
         ("no-snapshots", with(|config| config.snapshots.enabled = false), Architecture::X86_64),
@@ -159,6 +160,10 @@ fn origins(config: &mut Config) {
 
 fn dashboard(config: &mut Config) {
     config.dashboard = true;
+}
+
+fn tracing(config: &mut Config) {
+    config.tracing = true;
 }
 
 fn tags(config: &mut Config) {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use cellar_core::a1::{CellName, Range, Rectangle};
 use cellar_core::api::{CellsReply, ProblemKind};
-use cellar_core::limits::MAX_RANGE_CELLS;
 use cellar_core::workbook::Extent;
 use serde::Serialize;
 
@@ -82,16 +81,11 @@ pub(super) fn range_text(range: &Range) -> String {
     range.rectangle.to_string()
 }
 
-/// As the server does: whole columns and rows are as long as what is in them; a rectangle means what
-/// it says.
+/// As the server does.
 fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
-    let Some(Range { rectangle, .. }) = range.filter(|range| !range.open) else { return Ok(()) };
-    let area = rectangle.area();
-    if area <= MAX_RANGE_CELLS {
-        return Ok(());
-    }
-    let why = format!("{rectangle} spans {area} cells, at most {MAX_RANGE_CELLS} are allowed");
-    Err(ReaderError::refused(ProblemKind::RangeTooLarge, why))
+    range
+        .map_or(Ok(()), Range::check_area)
+        .map_err(|error| ReaderError::refused(ProblemKind::RangeTooLarge, error.to_string()))
 }
 
 async fn all_pages(
@@ -186,6 +180,8 @@ impl<'a> Shown<'a> {
 
 #[cfg(test)]
 mod tests {
+    use cellar_core::limits::MAX_RANGE_CELLS;
+
     use super::*;
 
     fn range(text: &str) -> Range {

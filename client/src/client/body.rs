@@ -7,16 +7,21 @@ use cellar_core::limits::MAX_REPLY_BYTES;
 pub const MAX_REPLY_BODY_BYTES: usize = MAX_REPLY_BYTES + 2 * 1024 * 1024;
 
 /// A body that could not be read whole.
-#[derive(Debug)]
-pub(super) enum BodyFault {
+#[derive(Debug, thiserror::Error)]
+pub enum BodyFault {
     /// It goes on beyond the bound.
+    #[error("the reply is longer than what is read of one")]
     TooLarge,
     /// The connection failed.
+    #[error(transparent)]
     Broken(reqwest::Error),
 }
 
-/// Reads the body in chunks and stops at the bound.
-pub(super) async fn read(
+/// Reads the body of a reply in chunks, of whatever service, and stops at the bound.
+///
+/// # Errors
+/// [`BodyFault`], whatever was read by then.
+pub async fn read_body(
     mut response: reqwest::Response,
     max_bytes: usize,
 ) -> Result<Vec<u8>, BodyFault> {

@@ -11,7 +11,7 @@ mod subject;
 mod tally;
 mod transport;
 
-pub use body::MAX_REPLY_BODY_BYTES;
+pub use body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
 pub(crate) use objects::sha256;
 pub use subject::{author_of_token, subject_of_token};
 pub use tally::Spent;

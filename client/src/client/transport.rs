@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::address;
-use super::body::{self, BodyFault, MAX_REPLY_BODY_BYTES};
+use super::body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
 use super::retry::{Attempts, Failure, parse_retry_after_ms};
 use super::tally::Tally;
 use crate::ClientError;
@@ -216,7 +216,7 @@ impl Transport {
             .headers()
             .get(RETRY_AFTER)
             .and_then(|value| parse_retry_after_ms(value.to_str().ok()?));
-        let body = body::read(response, outgoing.max_bytes).await.map_err(|fault| match fault {
+        let body = read_body(response, outgoing.max_bytes).await.map_err(|fault| match fault {
             BodyFault::TooLarge => Failure::TooLarge,
             BodyFault::Broken(error) => network_failure(error),
         })?;

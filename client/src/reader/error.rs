@@ -17,13 +17,7 @@ pub enum ReaderError {
     Client(#[from] ClientError),
     /// An object of the snapshot is gone.
     #[error("the object {key} of the snapshot is missing")]
-    #[diagnostic(
-        code(cellar::object_missing),
-        help(
-            "the log still has everything, and `synth reprocess --rebuild --log {log}` makes its \
-             snapshots anew"
-        )
-    )]
+    #[diagnostic(code(cellar::object_missing), help("{}", rebuild(log)))]
     Missing {
         /// The spreadsheet.
         log: LogId,
@@ -32,13 +26,7 @@ pub enum ReaderError {
     },
     /// An object of the snapshot is not what it should be.
     #[error("the object {key} of the snapshot is damaged ({why})")]
-    #[diagnostic(
-        code(cellar::object_damaged),
-        help(
-            "the log still has everything, and `synth reprocess --rebuild --log {log}` makes its \
-             snapshots anew"
-        )
-    )]
+    #[diagnostic(code(cellar::object_damaged), help("{}", rebuild(log)))]
     Damaged {
         /// The spreadsheet.
         log: LogId,
@@ -88,6 +76,14 @@ impl ReaderError {
             Self::Client(_) | Self::Changing { .. } => None,
         }
     }
+}
+
+/// What to do about objects that are not as they should be.
+fn rebuild(log: &LogId) -> String {
+    format!(
+        "the log still has everything, and `synth reprocess --rebuild --log {log}` makes its snapshots \
+         anew"
+    )
 }
 
 /// Whether a store refuses an object: it is not there, or its URL has ended.

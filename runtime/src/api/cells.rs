@@ -2,11 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::a1::{CellName, Range, Rectangle};
+use cellar_core::a1::{CellName, Range, RangeTooLarge, Rectangle};
 use cellar_core::access::Need;
 use cellar_core::api::{CellsReply, Problem, ProblemKind};
 use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_RANGE_CELLS;
 use cellar_core::position::Position;
 use cellar_engine::logs::{CellsQuery, SheetName};
 use serde::Deserialize;
@@ -83,12 +82,10 @@ fn query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
     };
     let sheet = sheet.map_or(SheetName::First, |name| SheetName::Name(name.to_owned()));
     let rectangle = range.as_ref().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
-    // Whole columns and rows are as long as what is in them; a rectangle means what it says.
-    let closed = range.is_some_and(|range| !range.open);
-    if closed && rectangle.area() > MAX_RANGE_CELLS {
-        let area = rectangle.area();
-        let why = format!("{rectangle} spans {area} cells, at most {MAX_RANGE_CELLS} are allowed");
-        return Err(Failure::new(ProblemKind::RangeTooLarge, why));
+    if let Some(range) = &range {
+        let too_large =
+            |error: RangeTooLarge| Failure::new(ProblemKind::RangeTooLarge, error.to_string());
+        range.check_area().map_err(too_large)?;
     }
     let (at, seen) = (parameters.at, parameters.seen);
     Ok(CellsQuery { sheet, rectangle, at, from, seen })
@@ -96,6 +93,8 @@ fn query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use cellar_core::limits::MAX_RANGE_CELLS;
+
     use super::*;
 
     fn with_range(range: &str) -> Result<CellsQuery, Failure> {

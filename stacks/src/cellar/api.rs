@@ -37,6 +37,7 @@ pub(super) fn add(
     let function = Function::new("Serves the API.", architecture, code.clone(), &role, &logs)
         .memory_mb(config.api.memory_mb)
         .timeout_s(config.api.timeout_s)
+        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_API)
         .environment(environment::ENTRY_TABLE, storage.entries.name())
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
@@ -106,8 +107,8 @@ fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     let role = Role::assumed_by(Service::Lambda)
         .policy("tables", [entries, segments])
         .policy("bucket", [uploads, archive, chunks, sheets, missing])
-        .policy("logs", [permissions::own_logs(logs)])
-        .policy("traces", [permissions::traces()]);
+        .policy("logs", [permissions::own_logs(logs)]);
+    let role = permissions::allow_traces(role, config);
     key::allow(role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
 

@@ -55,12 +55,14 @@ pub(super) fn add(
     let relay_dead_letters = queue(stack, "RelayDeadLetters", config, Queue::new())?;
     let logs = functions::log_group(stack, "RelayLogGroup", config)?;
     let role = role(storage, &snapshots, &relay_dead_letters, &logs);
+    let role = permissions::allow_traces(role, config);
     let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Queues]);
     let role = stack.add("RelayRole", role)?;
     let description = "Relays new entries to the jobs that follow.";
     let relay = Function::new(description, architecture, code.clone(), &role, &logs)
         .memory_mb(RELAY_MEMORY_MB)
         .timeout_s(RELAY_TIMEOUT_S)
+        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_RELAY)
         .environment(environment::SNAPSHOT_QUEUE, snapshots.url())
         .environment(environment::BUCKET, storage.bucket.name());
@@ -129,5 +131,4 @@ fn role(
         .policy("queues", [send])
         .policy("bucket", [tags, permissions::tell_missing(&storage.bucket, &[UPLOADS_PREFIX])])
         .policy("logs", [permissions::own_logs(logs)])
-        .policy("traces", [permissions::traces()])
 }

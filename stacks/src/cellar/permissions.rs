@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::constructs::{Bucket, LogGroup, Statement};
+use crate::config::Config;
+use crate::constructs::{Bucket, LogGroup, Role, Statement};
 use crate::expression::Expression;
 use crate::stack::Handle;
 
@@ -29,11 +30,15 @@ pub(super) fn own_logs(logs: &Handle<LogGroup>) -> Statement {
     Statement::allow("OwnLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [logs.arn()])
 }
 
-/// Traces of a function's calls.
-pub(super) fn traces() -> Statement {
-    Statement::allow_on_any_resource(
+/// Lets a function's calls be traced, if they are to be.
+pub(super) fn allow_traces(role: Role, config: &Config) -> Role {
+    if !config.tracing {
+        return role;
+    }
+    let traces = Statement::allow_on_any_resource(
         "Traces",
         ["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
         "X-Ray has no resources to name: these actions accept only *.",
-    )
+    );
+    role.policy("traces", [traces])
 }

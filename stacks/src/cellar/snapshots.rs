@@ -32,12 +32,14 @@ pub(super) fn add(
 ) -> Result<Handle<Function>, SynthesisError> {
     let logs = functions::log_group(stack, "SnapshotLogGroup", config)?;
     let uses = [KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
-    let role = key::allow(role(storage, jobs, &logs), config, &uses);
+    let role = permissions::allow_traces(role(storage, jobs, &logs), config);
+    let role = key::allow(role, config, &uses);
     let role = stack.add("SnapshotRole", role)?;
     let description = "Makes snapshots of spreadsheets.";
     let function = Function::new(description, architecture, code.clone(), &role, &logs)
         .memory_mb(config.snapshots.memory_mb)
         .timeout_s(config.snapshots.timeout_s)
+        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_SNAPSHOT)
         .environment(environment::ENTRY_TABLE, storage.entries.name())
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
@@ -93,5 +95,4 @@ fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Rol
         .policy("bucket", [sheets, uploads, archive, missing])
         .policy("queue", [queue])
         .policy("logs", [permissions::own_logs(logs)])
-        .policy("traces", [permissions::traces()])
 }

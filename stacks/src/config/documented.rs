@@ -11,12 +11,9 @@ impl Config {
     /// A commented `cellar.yaml` with every field at its default. It parses to
     /// [`Config::default`]; fields that have no default are commented out.
     pub fn documented_yaml() -> String {
-        let Self { stack, tokens, api, log_retention_days, keep_segments, .. } = Self::default();
-        let Self { snapshots, epoch, deletion_protection, .. } = Self::default();
+        let Self { stack, tokens, api, snapshots, deletion_protection, .. } = Self::default();
         let memory = (API_MEMORY_MB.start(), API_MEMORY_MB.end());
         let timeout = (API_TIMEOUT_S.start(), API_TIMEOUT_S.end());
-        let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
-        let (short_days, long_days) = days.split_at(days.len() / 2);
         format!(
             r#"# Configuration of Cellar. Every field is optional and shown with its default.
 
@@ -52,22 +49,7 @@ api:
   timeout_s: {timeout_s}
 
 {snapshots}
-# Days that CloudWatch keeps log lines. It accepts only
-# {short_days},
-# {long_days}.
-log_retention_days: {log_retention_days}
-
-# Days after its end from which `synth archive` moves a log segment into the bucket, {archive_from}
-# to {archive_to}. Without it, everything stays in the tables.
-# archive_after_days: 365
-
-# Newest log segments of each spreadsheet that always stay in the tables, {keep_from} at least.
-keep_segments: {keep_segments}
-
-# How often the tables were restored to a point in time: only `synth restore` raises it. Each epoch has
-# tables of its own.
-epoch: {epoch}
-
+{retention}
 # Whether the tables refuse to be deleted, even by someone who may delete tables.
 deletion_protection: {deletion_protection}
 
@@ -82,11 +64,7 @@ deletion_protection: {deletion_protection}
             timeout_from = timeout.0,
             timeout_to = timeout.1,
             timeout_s = api.timeout_s,
-            short_days = short_days.join(", "),
-            long_days = long_days.join(", "),
-            archive_from = ARCHIVE_AFTER_DAYS.start(),
-            archive_to = ARCHIVE_AFTER_DAYS.end(),
-            keep_from = KEEP_SEGMENTS.start(),
+            retention = documented_retention(&Self::default()),
             operation = documented_operation(&Self::default()),
             local = documented_local(&Self::default()),
         )
@@ -109,6 +87,35 @@ local:
 #   prod: {{region: eu-west-1, alarms: {{email: operators@example.com}}}}
 ",
         port = config.local.port,
+    )
+}
+
+fn documented_retention(config: &Config) -> String {
+    let Config { log_retention_days, keep_segments, epoch, .. } = config;
+    let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
+    let (short_days, long_days) = days.split_at(days.len() / 2);
+    format!(
+        r"# Days that CloudWatch keeps log lines. It accepts only
+# {short_days},
+# {long_days}.
+log_retention_days: {log_retention_days}
+
+# Days after its end from which `synth archive` moves a log segment into the bucket, {archive_from}
+# to {archive_to}. Without it, everything stays in the tables.
+# archive_after_days: 365
+
+# Newest log segments of each spreadsheet that always stay in the tables, {keep_from} at least.
+keep_segments: {keep_segments}
+
+# How often the tables were restored to a point in time: only `synth restore` raises it. Each epoch has
+# tables of its own.
+epoch: {epoch}
+",
+        short_days = short_days.join(", "),
+        long_days = long_days.join(", "),
+        archive_from = ARCHIVE_AFTER_DAYS.start(),
+        archive_to = ARCHIVE_AFTER_DAYS.end(),
+        keep_from = KEEP_SEGMENTS.start(),
     )
 }
 
@@ -140,10 +147,16 @@ alarms:
 # $3 a month, whether anybody looks at it or not.
 dashboard: {dashboard}
 
+# Whether X-Ray traces calls of the functions: how long each waited, started and ran. One a second is
+# traced, and one in twenty beyond that: the first 100,000 a month are free, a million more are $5,
+# several times what the calls themselves cost.
+tracing: {tracing}
+
 # Tags of every resource that takes tags, such as `cost-center: '42'`: at most {TAGS_MAX}.
 tags: {{}}
 ",
         dashboard = config.dashboard,
+        tracing = config.tracing,
     )
 }
 

@@ -72,6 +72,9 @@ pub struct Config {
     /// Whether the stack has a dashboard in CloudWatch; default false. The first three of an
     /// account are free, each one more is $3 a month, whether anybody looks at it or not.
     pub dashboard: bool,
+    /// Whether X-Ray traces calls of the functions; default false. The first 100,000 traces a month of
+    /// an account are free, a million more are $5.
+    pub tracing: bool,
     /// Tags of every resource that takes tags; default none.
     pub tags: BTreeMap<String, String>,
     /// Settings of the local cloud.
@@ -140,6 +143,7 @@ impl Default for Config {
             encryption: Encryption::default(),
             alarms: Alarms::default(),
             dashboard: false,
+            tracing: false,
             tags: BTreeMap::new(),
             local: Local::default(),
             stages: BTreeMap::new(),

@@ -95,7 +95,7 @@ mod tests {
              deletion_protection: false\n\
              encryption: {{kms_key_arn: {kms}}}\n\
              alarms: {{email: a@b.example, requests_per_5_minutes: 5}}\n\
-             dashboard: true\ntags: {{team: books}}\nlocal: {{port: 9000}}\n"
+             dashboard: true\ntracing: true\ntags: {{team: books}}\nlocal: {{port: 9000}}\n"
         );
         let config = Config::parse(&text, "cellar.yaml").unwrap();
         assert_eq!(config.stack, "books");
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(config.cors_origins, ["https://a.example"]);
         assert_eq!((config.log_retention_days, config.local.port), (7, 9000));
         assert_eq!((config.archive_after_days, config.keep_segments), (Some(90), 5));
-        assert!(!config.deletion_protection && config.dashboard);
+        assert!(!config.deletion_protection && config.dashboard && config.tracing);
         assert_eq!(config.encryption.key(), Some(kms));
         assert_eq!(config.alarms.email.as_deref(), Some("a@b.example"));
         assert_eq!(config.alarms.requests_per_5_minutes, 5);
@@ -119,7 +119,7 @@ mod tests {
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
              fields: stack, region, architecture, tokens, cors_origins, api, snapshots, \
              log_retention_days, archive_after_days, keep_segments, epoch, \
-             deletion_protection, encryption, alarms, dashboard, tags, local, stages"
+             deletion_protection, encryption, alarms, dashboard, tracing, tags, local, stages"
         );
     }
 

@@ -113,7 +113,7 @@ impl Construct for Bucket {
     }
 
     fn removal(&self) -> Option<RemovalPolicy> {
-        Some(RemovalPolicy::Retain)
+        Some(RemovalPolicy::RetainExceptOnCreate)
     }
 }
 

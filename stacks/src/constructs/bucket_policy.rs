@@ -41,6 +41,6 @@ impl Construct for BucketPolicy {
     }
 
     fn removal(&self) -> Option<RemovalPolicy> {
-        Some(RemovalPolicy::Retain)
+        Some(RemovalPolicy::RetainExceptOnCreate)
     }
 }

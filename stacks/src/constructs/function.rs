@@ -18,7 +18,7 @@ pub struct FunctionCode {
 }
 
 /// A Lambda function that runs a `bootstrap` binary on Amazon Linux 2023, writes JSON to a log
-/// group of its own and is traced. It has neither reserved nor provisioned concurrency.
+/// group of its own and is traced if it is told so. It has neither reserved nor provisioned concurrency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     description: String,
@@ -28,6 +28,7 @@ pub struct Function {
     log_group: Expression,
     memory_mb: u32,
     timeout_s: u32,
+    is_traced: bool,
     environment: Vec<(String, Expression)>,
 }
 
@@ -48,6 +49,7 @@ impl Function {
             log_group: log_group.name(),
             memory_mb: 512,
             timeout_s: 29,
+            is_traced: false,
             environment: Vec::new(),
         }
     }
@@ -63,6 +65,13 @@ impl Function {
     #[must_use]
     pub fn timeout_s(mut self, timeout_s: u32) -> Self {
         self.timeout_s = timeout_s;
+        self
+    }
+
+    /// Sets whether X-Ray traces its calls; its role has to allow that.
+    #[must_use]
+    pub fn traced(mut self, is_traced: bool) -> Self {
+        self.is_traced = is_traced;
         self
     }
 
@@ -92,6 +101,8 @@ impl Construct for Function {
             .set("S3Key", self.code.key.clone());
         let logging =
             Properties::new().set("LogFormat", "JSON").set("LogGroup", self.log_group.clone());
+        // Said in any case: what is not said is left as it is.
+        let tracing = if self.is_traced { "Active" } else { "PassThrough" };
         Properties::new()
             .set("Architectures", vec![self.architecture.name()])
             .set("Code", code)
@@ -103,7 +114,7 @@ impl Construct for Function {
             .set("Role", self.role.clone())
             .set("Runtime", "provided.al2023")
             .set("Timeout", self.timeout_s)
-            .set("TracingConfig", json!({ "Mode": "Active" }))
+            .set("TracingConfig", json!({ "Mode": tracing }))
             .into_map()
     }
 }

@@ -81,14 +81,27 @@ pub enum RemovalPolicy {
     Delete,
     /// It stays: it holds, or guards, a customer's data.
     Retain,
+    /// The same; but if the very deployment that makes it fails, it goes again: it is still empty. Only
+    /// for what CloudFormation is able to delete then: a protected table would leave the stack in
+    /// `ROLLBACK_FAILED`.
+    RetainExceptOnCreate,
 }
 
 impl RemovalPolicy {
-    /// The name in a template.
-    pub const fn name(self) -> &'static str {
+    /// The name as a `DeletionPolicy`.
+    pub const fn deletion_policy(self) -> &'static str {
         match self {
             Self::Delete => "Delete",
             Self::Retain => "Retain",
+            Self::RetainExceptOnCreate => "RetainExceptOnCreate",
+        }
+    }
+
+    /// The name as an `UpdateReplacePolicy`: what is replaced was made before.
+    pub const fn update_replace_policy(self) -> &'static str {
+        match self {
+            Self::Delete => "Delete",
+            Self::Retain | Self::RetainExceptOnCreate => "Retain",
         }
     }
 }

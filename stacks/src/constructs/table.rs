@@ -133,7 +133,10 @@ impl Construct for Table {
     }
 
     fn removal(&self) -> Option<RemovalPolicy> {
-        Some(RemovalPolicy::Retain)
+        Some(match self.deletion_protection {
+            true => RemovalPolicy::Retain,
+            false => RemovalPolicy::RetainExceptOnCreate,
+        })
     }
 }
 

@@ -96,8 +96,8 @@ pub(super) fn risks(action: Action, old: Option<&Value>, new: Option<&Value>) ->
 /// The more, the more is left of the data.
 fn strength(policy: &str) -> u8 {
     match policy {
-        "Retain" => 3,
-        "RetainExceptOnCreate" => 2,
+        // Of what is there already they say the same.
+        "Retain" | "RetainExceptOnCreate" => 2,
         "Snapshot" => 1,
         _ => 0,
     }
@@ -249,6 +249,9 @@ mod tests {
             "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true},
         }));
         assert_eq!(risks(Action::Update, Some(&old), Some(&old)), []);
+        let mut except = old.clone();
+        except["DeletionPolicy"] = json!("RetainExceptOnCreate");
+        assert_eq!(risks(Action::Update, Some(&old), Some(&except)), []);
         let new = json!({"Type": "AWS::DynamoDB::Table", "DeletionPolicy": "Snapshot"});
         assert_eq!(
             texts(&old, &new),

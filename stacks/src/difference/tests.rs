@@ -117,11 +117,14 @@ fn a_replaced_bucket_takes_its_policy_along() {
 }
 
 #[test]
-fn a_removed_table_is_destructive_even_when_it_is_kept() {
-    let difference = after(|new| remove(new, "/Resources", "SegmentTable"));
-    let change = change(&difference, "SegmentTable");
-    assert_eq!((change.action, change.severity), (Action::Abandon, Severity::Destructive));
-    assert_eq!(change.risks, [Risk::Removed { kept: true }]);
+fn removed_data_is_destructive_even_when_it_is_kept() {
+    // By one policy and by the other.
+    for id in ["SegmentTable", "Bucket"] {
+        let difference = after(|new| remove(new, "/Resources", id));
+        let change = change(&difference, id);
+        assert_eq!((change.action, change.severity), (Action::Abandon, Severity::Destructive));
+        assert_eq!(change.risks, [Risk::Removed { kept: true }]);
+    }
 }
 
 #[test]

@@ -182,8 +182,8 @@ impl Resource {
 
     /// Says what happens to it when the stack goes and when an update replaces it.
     pub(crate) fn on_removal(&mut self, removal: RemovalPolicy) {
-        self.deletion_policy = Some(removal.name().to_owned());
-        self.update_replace_policy = Some(removal.name().to_owned());
+        self.deletion_policy = Some(removal.deletion_policy().to_owned());
+        self.update_replace_policy = Some(removal.update_replace_policy().to_owned());
     }
 }
 

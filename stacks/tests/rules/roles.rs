@@ -29,12 +29,14 @@ fn like(pattern: &str) -> Value {
     json!([{"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, format!("/{pattern}")]]}])
 }
 
-/// What every function does without a line of code: Lambda writes its logs and its traces.
-fn by_lambda(log_group: &str) -> [Use; 2] {
-    [
-        ("OwnLogs", arn(log_group), &["logs:CreateLogStream", "logs:PutLogEvents"]),
-        ("Traces", json!("*"), &["xray:PutTelemetryRecords", "xray:PutTraceSegments"]),
-    ]
+/// What every function does without a line of code: Lambda writes its logs.
+fn by_lambda(log_group: &str) -> Use {
+    ("OwnLogs", arn(log_group), &["logs:CreateLogStream", "logs:PutLogEvents"])
+}
+
+/// What every function does besides if it is traced.
+fn traces() -> Use {
+    ("Traces", json!("*"), &["xray:PutTelemetryRecords", "xray:PutTraceSegments"])
 }
 
 /// What the code of the API does. An action that is called and not in the role fails only in AWS,
@@ -101,7 +103,7 @@ fn api() -> Vec<Use> {
         // No call: it makes `Blobs::get` and `keep` tell what is not there from what is forbidden.
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
     ];
-    uses.extend(by_lambda("ApiLogGroup"));
+    uses.push(by_lambda("ApiLogGroup"));
     uses
 }
 
@@ -126,7 +128,7 @@ fn relay() -> Vec<Use> {
         // No call: it makes `keep` tell what is not there from what is forbidden.
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
     ];
-    uses.extend(by_lambda("RelayLogGroup"));
+    uses.push(by_lambda("RelayLogGroup"));
     uses
 }
 
@@ -172,7 +174,7 @@ fn snapshot() -> Vec<Use> {
             ],
         ),
     ];
-    uses.extend(by_lambda("SnapshotLogGroup"));
+    uses.push(by_lambda("SnapshotLogGroup"));
     uses
 }
 
@@ -197,11 +199,19 @@ fn of_an_entry_nothing_but_its_root_can_be_changed() {
 
 #[test]
 fn each_function_may_do_exactly_what_its_code_does() {
-    let template = template_of(&Config::default());
     let roles = [("ApiRole", api()), ("RelayRole", relay()), ("SnapshotRole", snapshot())];
-    assert_eq!(resources_of(&template, "AWS::IAM::Role").count(), roles.len());
-    for (role, uses) in &roles {
-        let uses = uses.iter().map(|(sid, resource, actions)| (*sid, actions.to_vec(), resource));
-        assert_eq!(allowed_by(&template, role), uses.collect::<Vec<_>>(), "{role}");
+    for tracing in [false, true] {
+        let template = template_of(&Config { tracing, ..Config::default() });
+        assert_eq!(resources_of(&template, "AWS::IAM::Role").count(), roles.len());
+        for (role, uses) in &roles {
+            let traces = tracing.then(traces);
+            let uses = uses.iter().chain(&traces);
+            let uses = uses.map(|(sid, resource, actions)| (*sid, actions.to_vec(), resource));
+            assert_eq!(allowed_by(&template, role), uses.collect::<Vec<_>>(), "{role}");
+        }
+        let mode = if tracing { "Active" } else { "PassThrough" };
+        for (id, function) in resources_of(&template, "AWS::Lambda::Function") {
+            assert_eq!(function.properties["TracingConfig"]["Mode"], mode, "{id}");
+        }
     }
 }

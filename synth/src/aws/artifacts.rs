@@ -3,21 +3,15 @@
 use aws_sdk_s3::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_s3::operation::head_bucket::HeadBucketError;
 use aws_sdk_s3::primitives::ByteStream;
-use aws_sdk_s3::types::{
-    AbortIncompleteMultipartUpload, BucketLifecycleConfiguration, BucketLocationConstraint,
-    CreateBucketConfiguration, ExpirationStatus, LifecycleRule, LifecycleRuleFilter,
-    PublicAccessBlockConfiguration,
-};
-use serde_json::json;
+use aws_sdk_s3::types::{BucketLocationConstraint, CreateBucketConfiguration};
 
+use super::bucket_settings::PutBack;
 use super::{Aws, AwsError};
 
 /// The region whose buckets are made without saying where.
 const FIRST_REGION: &str = "us-east-1";
 /// The header that says in which region a bucket is.
 const REGION_HEADER: &str = "x-amz-bucket-region";
-/// Days after which parts of an upload that did not end are deleted.
-const ABORT_AFTER_DAYS: i32 = 1;
 
 /// Something to upload. Equal keys are equal bytes: each has the hash of its content in it.
 #[derive(Debug, Clone)]
@@ -26,6 +20,15 @@ pub(crate) struct Artifact {
     pub(crate) key: String,
     /// Its bytes.
     pub(crate) bytes: Vec<u8>,
+}
+
+/// Where the bucket of the bundles comes from.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// It was made just now.
+    Made,
+    /// It was there; this was put back of its settings.
+    Before(PutBack),
 }
 
 /// What came of an upload.
@@ -43,29 +46,34 @@ impl Aws {
         format!("cellar-artifacts-{}-{}", self.account, self.region)
     }
 
-    /// Finds the bucket, or makes it. True if it was made.
+    /// Finds the bucket, or makes it. If it has the name that we give, it is ours, and what somebody has
+    /// changed of its settings is put back; a bucket with another name is set up as its owner wants it.
     ///
     /// # Errors
     /// [`AwsError`]. If it ends between making the bucket and its settings, only what S3 itself sets
     /// holds: no public access.
-    pub(crate) async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<bool, AwsError> {
+    pub(crate) async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<Found, AwsError> {
         let head = self.s3.head_bucket().bucket(bucket).expected_bucket_owner(&self.account);
-        let made = match head.send().await {
-            Ok(_) => return Ok(false),
-            Err(error) if is_missing(&error) => self.create_bucket(bucket).await?,
+        match head.send().await {
+            Ok(_) if bucket == self.artifact_bucket_name() => {
+                self.put_back(bucket).await.map(Found::Before)
+            }
+            Ok(_) => Ok(Found::Before(PutBack::default())),
+            Err(error) if is_missing(&error) => {
+                self.create_bucket(bucket).await.map(|()| Found::Made)
+            }
             Err(error) if status(&error) == Some(403) => {
-                return Err(AwsError::BucketClosed { bucket: bucket.to_owned() });
+                Err(AwsError::BucketClosed { bucket: bucket.to_owned() })
             }
             Err(error) if status(&error) == Some(301) => {
                 let (bucket, here) = (bucket.to_owned(), self.region.clone());
-                return Err(AwsError::BucketElsewhere { bucket, there: region_of(&error), here });
+                Err(AwsError::BucketElsewhere { bucket, there: region_of(&error), here })
             }
-            Err(error) => return Err(AwsError::of("look for the bucket of the bundles", &error)),
-        };
-        Ok(made)
+            Err(error) => Err(AwsError::of("look for the bucket of the bundles", &error)),
+        }
     }
 
-    async fn create_bucket(&self, bucket: &str) -> Result<bool, AwsError> {
+    async fn create_bucket(&self, bucket: &str) -> Result<(), AwsError> {
         let what = "make the bucket of the bundles";
         let mut request = self.s3.create_bucket().bucket(bucket);
         if self.region != FIRST_REGION {
@@ -82,37 +90,7 @@ impl Aws {
             }
             Err(error) => return Err(AwsError::of(what, &error)),
         }
-        let block = PublicAccessBlockConfiguration::builder()
-            .block_public_acls(true)
-            .block_public_policy(true)
-            .ignore_public_acls(true)
-            .restrict_public_buckets(true)
-            .build();
-        let blocked = self.s3.put_public_access_block().bucket(bucket);
-        let blocked = blocked.public_access_block_configuration(block).send().await;
-        blocked.map_err(|error| AwsError::of(what, &error))?;
-        let policy = self.s3.put_bucket_policy().bucket(bucket).policy(self.tls_only(bucket));
-        policy.send().await.map_err(|error| AwsError::of(what, &error))?;
-        let lifecycle = self.s3.put_bucket_lifecycle_configuration().bucket(bucket);
-        let lifecycle = lifecycle.lifecycle_configuration(no_left_overs()?).send().await;
-        lifecycle.map_err(|error| AwsError::of(what, &error))?;
-        Ok(true)
-    }
-
-    fn tls_only(&self, bucket: &str) -> String {
-        let arn = format!("arn:{}:s3:::{bucket}", self.partition);
-        json!({
-            "Version": "2012-10-17",
-            "Statement": [{
-                "Sid": "TlsOnly",
-                "Effect": "Deny",
-                "Principal": "*",
-                "Action": "s3:*",
-                "Resource": [arn, format!("{arn}/*")],
-                "Condition": { "Bool": { "aws:SecureTransport": "false" } },
-            }],
-        })
-        .to_string()
+        self.set_up_bucket(bucket).await
     }
 
     /// Whether something is in the bucket.
@@ -172,26 +150,11 @@ impl Aws {
 
     /// The URL by which CloudFormation reads an object.
     pub(crate) fn artifact_url(&self, bucket: &str, key: &str) -> String {
-        let domain = if self.partition == "aws-cn" { "amazonaws.com.cn" } else { "amazonaws.com" };
         match &self.endpoint_url {
             Some(endpoint) => format!("{endpoint}/{bucket}/{key}"),
-            None => format!("https://s3.{}.{domain}/{bucket}/{key}", self.region),
+            None => format!("https://s3.{}.{}/{bucket}/{key}", self.region, self.domain()),
         }
     }
-}
-
-/// Bundles stay: a deployment that fails goes back to the one before.
-fn no_left_overs() -> Result<BucketLifecycleConfiguration, AwsError> {
-    let reply = |_| AwsError::Reply { missing: "a lifecycle" };
-    let abort = AbortIncompleteMultipartUpload::builder().days_after_initiation(ABORT_AFTER_DAYS);
-    let rule = LifecycleRule::builder()
-        .id("abort-uploads")
-        .status(ExpirationStatus::Enabled)
-        .filter(LifecycleRuleFilter::builder().prefix("").build())
-        .abort_incomplete_multipart_upload(abort.build())
-        .build()
-        .map_err(reply)?;
-    BucketLifecycleConfiguration::builder().rules(rule).build().map_err(reply)
 }
 
 /// What is asked by a head has no body to say it in.

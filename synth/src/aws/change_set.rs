@@ -9,6 +9,7 @@ use aws_sdk_cloudformation::types::{
     Replacement as AwsReplacement, ResourceChange, ResourceChangeDetail, RollbackConfiguration,
     RollbackTrigger, Tag,
 };
+use cellar_stacks::constructs::ResourceType;
 use serde::Serialize;
 use tokio::time::sleep;
 
@@ -16,8 +17,6 @@ use super::{Aws, AwsError};
 
 /// How often it is asked whether a change set is ready.
 const POLL: Duration = Duration::from_millis(700);
-/// The type of the alarms that take a deployment back.
-const ALARM: &str = "AWS::CloudWatch::Alarm";
 /// The status of a stack that is only there for its change sets.
 const ONLY_PLANNED: &str = "REVIEW_IN_PROGRESS";
 /// What CloudFormation says of a change set without any change, in its two ways.
@@ -279,8 +278,8 @@ impl Watch {
         if self.alarms.is_empty() {
             return None;
         }
-        let triggers =
-            self.alarms.iter().map(|arn| RollbackTrigger::builder().arn(arn).r#type(ALARM));
+        let of_alarm = RollbackTrigger::builder().r#type(ResourceType::Alarm.name());
+        let triggers = self.alarms.iter().map(|arn| of_alarm.clone().arn(arn));
         let triggers: Vec<RollbackTrigger> = triggers.map(|trigger| trigger.build()).collect();
         let minutes = i32::from(self.minutes);
         let configuration = RollbackConfiguration::builder().monitoring_time_in_minutes(minutes);

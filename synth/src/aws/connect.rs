@@ -2,10 +2,17 @@
 
 use std::time::Duration;
 
+use aws_config::environment::{
+    EnvironmentVariableCredentialsProvider, EnvironmentVariableRegionProvider,
+};
+use aws_config::meta::credentials::CredentialsProviderChain;
+use aws_config::meta::region::RegionProviderChain;
+use aws_config::profile::{ProfileFileCredentialsProvider, ProfileFileRegionProvider};
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
+use cellar_stacks::Config;
 
 use super::AwsError;
 
@@ -16,7 +23,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long one attempt of a call may take, an upload of some MB over a slow line included: nobody waits
 /// for ever for a server that takes a request and never answers.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
-/// The credentials for an emulator, if none are in the environment: what emulators take for granted.
+/// The credentials for an emulator, if nobody names others: what emulators take for granted.
 const EMULATOR_KEY: &str = "test";
 
 /// Clients for one account and region.
@@ -41,16 +48,16 @@ pub(crate) struct Aws {
 }
 
 impl Aws {
-    /// Finds credentials, and unless `region` is given a region, as all tools of AWS do, and asks whose
-    /// they are.
+    /// Finds credentials, and unless the configuration names it a region, as all tools of AWS do, and
+    /// asks whose they are.
     ///
     /// # Errors
     /// [`AwsError`], before anything was changed.
     pub(crate) async fn connect(
-        region: Option<&str>,
+        config: &Config,
         endpoint_url: Option<&str>,
     ) -> Result<Self, AwsError> {
-        let config = load(region, endpoint_url).await;
+        let config = load(config.region.as_deref(), endpoint_url).await;
         let region = config.region().ok_or(AwsError::NoRegion)?.to_string();
         let sts = aws_sdk_sts::Client::new(&config);
         let caller = sts.get_caller_identity().send().await;
@@ -109,6 +116,11 @@ impl Aws {
         }
     }
 
+    /// The domain below which the services of its partition are.
+    pub(super) fn domain(&self) -> &'static str {
+        if self.partition == "aws-cn" { "amazonaws.com.cn" } else { "amazonaws.com" }
+    }
+
     /// The ARN of an alarm of this account and region.
     pub(crate) fn alarm_arn(&self, name: &str) -> String {
         let Self { partition, region, account, .. } = self;
@@ -141,14 +153,36 @@ async fn load(region: Option<&str>, endpoint_url: Option<&str>) -> SdkConfig {
         loader = loader.region(Region::new(region.to_owned()));
     }
     if let Some(url) = endpoint_url {
-        loader = loader.endpoint_url(url);
-        if region.is_none() && std::env::var_os("AWS_REGION").is_none() {
-            loader = loader.region(Region::new(EMULATOR_REGION));
-        }
-        if std::env::var_os("AWS_ACCESS_KEY_ID").is_none() {
-            let (key, provider) = (EMULATOR_KEY, "emulator");
-            loader = loader.credentials_provider(Credentials::new(key, key, None, None, provider));
+        loader = loader.endpoint_url(url).credentials_provider(credentials_for_emulator());
+        if region.is_none() {
+            loader = loader.region(region_for_emulator());
         }
     }
     loader.load().await
+}
+
+/// Whether a profile was named. One that is only there by default is for AWS itself: an emulator needs
+/// no sign-in.
+fn names_profile() -> bool {
+    std::env::var_os("AWS_PROFILE").is_some_and(|profile| !profile.is_empty())
+}
+
+/// Those that somebody named, in the environment or as a profile; else the emulator's own.
+fn credentials_for_emulator() -> CredentialsProviderChain {
+    let environment = EnvironmentVariableCredentialsProvider::new();
+    let mut chain = CredentialsProviderChain::first_try("Environment", environment);
+    if names_profile() {
+        chain = chain.or_else("Profile", ProfileFileCredentialsProvider::builder().build());
+    }
+    let (key, provider) = (EMULATOR_KEY, "emulator");
+    chain.or_else("Emulator", Credentials::new(key, key, None, None, provider))
+}
+
+/// The same of the region.
+fn region_for_emulator() -> RegionProviderChain {
+    let mut chain = RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new());
+    if names_profile() {
+        chain = chain.or_else(ProfileFileRegionProvider::new());
+    }
+    chain.or_else(Region::new(EMULATOR_REGION))
 }

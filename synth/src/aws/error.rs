@@ -190,6 +190,18 @@ pub(crate) enum AwsError {
         /// What it says.
         message: String,
     },
+    /// A list that goes on and on.
+    #[error("cannot {what}: the answer goes on beyond {pages} pages")]
+    #[diagnostic(
+        code(synth::aws::endless),
+        help("run the same command again, for a shorter time if that can be said")
+    )]
+    Endless {
+        /// What was tried.
+        what: &'static str,
+        /// Pages that are read at most.
+        pages: usize,
+    },
     /// A reply without something that every reply has.
     #[error("AWS answered without {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]

@@ -2,6 +2,8 @@
 
 use aws_sdk_cloudformation::types::{Capability, ChangeSetType, Parameter, ResourceToImport};
 
+use cellar_stacks::constructs::ResourceType;
+
 use super::{Aws, AwsError, ChangeSet};
 
 /// What is to be taken into a stack.
@@ -32,7 +34,7 @@ impl Aws {
         let mut tables = Vec::with_capacity(import.tables.len());
         for (logical_id, name) in &import.tables {
             let table = ResourceToImport::builder()
-                .resource_type("AWS::DynamoDB::Table")
+                .resource_type(ResourceType::Table.name())
                 .logical_resource_id(logical_id)
                 .resource_identifier("TableName", name)
                 .build();

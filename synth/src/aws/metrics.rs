@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -24,8 +25,8 @@ const GET_METRIC_DATA: Operation = Operation {
 const ALARMS_OF_A_REQUEST: usize = 100;
 /// Metrics that can be asked for at a time.
 const METRICS_OF_A_REQUEST: usize = 500;
-/// Pages of metrics: far above what an hour each of the longest time gives.
-const PAGES_MAX: usize = 100;
+/// Pages of an answer: far above what an hour each of the longest time gives.
+pub(super) const PAGES_MAX: usize = 100;
 
 /// An alarm that has gone off.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -78,13 +79,22 @@ struct DataResult {
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct DataRequest<'a> {
+struct AlarmsRequest<'a> {
+    alarm_names: &'a [String],
+    state_value: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_token: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct DataRequest {
     metric_data_queries: Vec<Value>,
     /// Unix seconds, as JSON of this kind has times.
     start_time: u64,
     end_time: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_token: Option<&'a str>,
+    next_token: Option<String>,
 }
 
 impl Aws {
@@ -95,19 +105,16 @@ impl Aws {
     pub(crate) async fn alarms_off(&self, names: &[String]) -> Result<Vec<AlarmState>, AwsError> {
         let mut alarms = Vec::new();
         for names in names.chunks(ALARMS_OF_A_REQUEST) {
-            let mut next_token: Option<String> = None;
-            for _ in 0..PAGES_MAX {
-                let mut request = json!({ "AlarmNames": names, "StateValue": "ALARM" });
-                if let (Some(token), Some(request)) = (next_token, request.as_object_mut()) {
-                    request.insert("NextToken".to_owned(), token.into());
-                }
-                let page: AlarmsPage = self.read(DESCRIBE_ALARMS, &request).await?;
+            let request = |next_token: Option<String>| AlarmsRequest {
+                alarm_names: names,
+                state_value: "ALARM",
+                next_token,
+            };
+            let take = |page: AlarmsPage| {
                 alarms.extend(page.metric_alarms);
-                next_token = page.next_token;
-                if next_token.is_none() {
-                    break;
-                }
-            }
+                page.next_token
+            };
+            self.pages(DESCRIBE_ALARMS, request, take).await?;
         }
         Ok(alarms)
     }
@@ -126,30 +133,40 @@ impl Aws {
         let mut values: BTreeMap<Query, Vec<f64>> = BTreeMap::new();
         for queries in queries.chunks(METRICS_OF_A_REQUEST) {
             let ids: BTreeMap<String, &Query> = named(queries).collect();
-            let mut next_token: Option<String> = None;
-            for _ in 0..PAGES_MAX {
-                let request = DataRequest {
-                    metric_data_queries: named(queries).map(|(id, query)| query.ask(&id)).collect(),
-                    start_time: from_s,
-                    end_time: to_s,
-                    next_token: next_token.as_deref(),
-                };
-                let page: DataPage = self.read(GET_METRIC_DATA, &request).await?;
+            let request = |next_token: Option<String>| DataRequest {
+                metric_data_queries: named(queries).map(|(id, query)| query.ask(&id)).collect(),
+                start_time: from_s,
+                end_time: to_s,
+                next_token,
+            };
+            let take = |page: DataPage| {
                 for result in page.metric_data_results {
                     if let Some(query) = ids.get(&result.id) {
                         values.entry((*query).clone()).or_default().extend(result.values);
                     }
                 }
-                next_token = page.next_token;
-                if next_token.is_none() {
-                    break;
-                }
-            }
-            if next_token.is_some() {
-                return Err(AwsError::Reply { missing: "an end of the metrics" });
-            }
+                page.next_token
+            };
+            self.pages(GET_METRIC_DATA, request, take).await?;
         }
         Ok(values)
+    }
+
+    /// Takes one page after the other, each of which says where the next one begins, up to the last.
+    async fn pages<Request: Serialize, Page: DeserializeOwned>(
+        &self,
+        operation: Operation,
+        request: impl Fn(Option<String>) -> Request,
+        mut take: impl FnMut(Page) -> Option<String>,
+    ) -> Result<(), AwsError> {
+        let mut next_token = None;
+        for _ in 0..PAGES_MAX {
+            next_token = take(self.read(operation, &request(next_token)).await?);
+            if next_token.is_none() {
+                return Ok(());
+            }
+        }
+        Err(AwsError::Endless { what: operation.what, pages: PAGES_MAX })
     }
 }
 

@@ -2,6 +2,7 @@
 //! stacks, and what these log and measure.
 
 mod artifacts;
+mod bucket_settings;
 mod change_set;
 mod connect;
 mod data;
@@ -15,7 +16,7 @@ mod signed;
 mod stack;
 mod tables;
 
-pub(crate) use artifacts::{Artifact, Uploaded};
+pub(crate) use artifacts::{Artifact, Found, Uploaded};
 pub(crate) use change_set::{Action, Change, ChangeSet, Replacement, Wanted, Watch};
 pub(crate) use connect::Aws;
 pub(crate) use drift::{Drift, Drifts, PropertyDrift};

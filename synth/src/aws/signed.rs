@@ -7,8 +7,10 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::ProvideCredentials as _;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4::SigningParams;
+use cellar::{BodyFault, read_body};
+use cellar_core::backoff::Backoff;
+use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -19,9 +21,11 @@ use super::{Aws, AwsError};
 
 /// How often a call is tried: they only read.
 const ATTEMPTS: u32 = 5;
-/// First upper bound of a pause between attempts, milliseconds; it doubles with each. The services
-/// allow a few requests a second.
+/// First upper bound of a pause between attempts, milliseconds. The services allow a few requests a
+/// second.
 const PAUSE_MS: u64 = 400;
+/// The pauses between attempts.
+const PAUSES: Backoff = Backoff { base_ms: PAUSE_MS, max_ms: PAUSE_MS << ATTEMPTS };
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long one attempt may take.
@@ -85,7 +89,8 @@ impl Aws {
             match self.attempt(&client, operation, body.clone()).await {
                 Ok(reply) => return serde_json::from_slice(&reply).map_err(unreadable),
                 Err(Failure::Passing(_)) if attempt < ATTEMPTS => {
-                    sleep(pause(attempt, uuid::Uuid::new_v4().as_u64_pair().1)).await;
+                    let random = uuid::Uuid::new_v4().as_u64_pair().1;
+                    sleep(Duration::from_millis(PAUSES.full_jitter_ms(attempt, random))).await;
                     attempt += 1;
                 }
                 Err(Failure::Passing(error) | Failure::Lasting(error)) => return Err(error),
@@ -119,7 +124,8 @@ impl Aws {
         let sent = client.post(&url).headers(headers).body(body).send().await;
         let reply = sent.map_err(|error| Failure::Passing(unreachable(what, &error)))?;
         let status = reply.status();
-        let bytes = bounded(reply, what).await?;
+        let bytes = read_body(reply, REPLY_BYTES_MAX).await;
+        let bytes = bytes.map_err(|fault| unread(what, &fault))?;
         if status.is_success() {
             return Ok(bytes);
         }
@@ -140,18 +146,11 @@ impl Aws {
     }
 
     fn service_url(&self, service: &str) -> String {
-        let domain = if self.partition == "aws-cn" { "amazonaws.com.cn" } else { "amazonaws.com" };
         match &self.endpoint_url {
             Some(endpoint) => format!("{endpoint}/"),
-            None => format!("https://{service}.{}.{domain}/", self.region),
+            None => format!("https://{service}.{}.{}/", self.region, self.domain()),
         }
     }
-}
-
-/// How long to wait after that attempt, from a random number.
-fn pause(attempt: u32, random: u64) -> Duration {
-    let longest_ms = PAUSE_MS.saturating_mul(1 << attempt.saturating_sub(1).min(ATTEMPTS));
-    Duration::from_millis(random % longest_ms.saturating_add(1))
 }
 
 /// The headers of a request, its signature among them.
@@ -191,27 +190,6 @@ fn signed_headers(
     Ok(headers)
 }
 
-/// The body of a reply, if it is not too long.
-async fn bounded(mut reply: Response, what: &'static str) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    loop {
-        let chunk = reply.chunk().await;
-        match chunk.map_err(|error| Failure::Passing(unreachable(what, &error)))? {
-            None => return Ok(bytes),
-            Some(chunk) if bytes.len().saturating_add(chunk.len()) <= REPLY_BYTES_MAX => {
-                bytes.extend_from_slice(&chunk);
-            }
-            Some(_) => {
-                return Err(Failure::Lasting(AwsError::Refused {
-                    what,
-                    code: "too long".to_owned(),
-                    message: format!("the reply has more than {REPLY_BYTES_MAX} bytes"),
-                }));
-            }
-        }
-    }
-}
-
 /// The code and the message of a refusal: services write them in several ways.
 fn fault(body: &[u8], status: u16) -> (String, String) {
     let unnamed = format!("HTTP {status}");
@@ -231,6 +209,18 @@ fn fault(body: &[u8], status: u16) -> (String, String) {
 
 fn unreachable(what: &'static str, error: &reqwest::Error) -> AwsError {
     AwsError::Unreachable { what, cause: causes(error).pop().unwrap_or_default() }
+}
+
+/// A reply that came, and could not be read.
+fn unread(what: &'static str, fault: &BodyFault) -> Failure {
+    match fault {
+        BodyFault::Broken(error) => Failure::Passing(unreachable(what, error)),
+        BodyFault::TooLarge => Failure::Lasting(AwsError::Refused {
+            what,
+            code: "too long".to_owned(),
+            message: format!("the reply has more than {REPLY_BYTES_MAX} bytes"),
+        }),
+    }
 }
 
 #[cfg(test)]

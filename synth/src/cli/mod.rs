@@ -16,10 +16,10 @@ use crate::project::Named;
 pub(crate) use args::{
     ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
     CiInitArguments, CostArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat,
-    DriftArguments, Format, FunctionArgument, InitArguments, LocalCloudArguments, LogsArguments,
-    MintArguments, Moment, PlanArguments, ReprocessArguments, RestoreArguments, RunbookArguments,
-    SmokeArguments, SmokeFormat, StatusArguments, TemplateArguments, TokenArguments, TokenCommand,
-    WhereArguments,
+    DriftArguments, FailOn, Format, FunctionArgument, InitArguments, LocalCloudArguments,
+    LogsArguments, MintArguments, Moment, PlanArguments, ReprocessArguments, RestoreArguments,
+    RunbookArguments, SmokeArguments, SmokeFormat, StatusArguments, TemplateArguments,
+    TokenArguments, TokenCommand, WhereArguments,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};

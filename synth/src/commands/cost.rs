@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use cellar_stacks::constructs::ResourceType;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use super::watched::Watched;
 use crate::aws::AwsError;
 use crate::cli::{CostArguments, Output};
 use crate::cost::{
-    Bill, Facts, Measured, NOT_MEASURED, Usage, Used, assumptions, estimate, measured, queries,
+    Bill, Facts, Measured, Usage, Used, assumptions, estimate, measured, not_measured, queries,
 };
 use crate::error::SynthError;
 use crate::project::{Named, Project};
@@ -67,7 +68,7 @@ fn expected(
         basis: "estimate",
         period_hours: 730,
         bill: Bill::of(&estimate(&usage, &facts, policy)),
-        assumptions: assumptions(&usage, policy),
+        assumptions: assumptions(&usage, &facts, policy),
     };
     let idle = Usage { request_ms: arguments.request_ms, ..Usage::default() } == usage;
     let what = if idle { "while idle" } else { "as it is used" };
@@ -82,7 +83,7 @@ async fn was(
     output: &Output,
 ) -> Result<(), SynthError> {
     let endpoint_url = arguments.endpoint_url.as_deref();
-    let Some(watched) = Watched::find(config, endpoint_url, output).await? else { return Ok(()) };
+    let watched = Watched::find(config, endpoint_url).await?;
     let step = output.step("Read the meters of AWS");
     let used = meters(&watched, since).await;
     let (all, used, facts) = step.ended(used, |(all, ..)| format!("{} of them", all.len()))?;
@@ -91,7 +92,7 @@ async fn was(
         basis: "measured",
         period_hours: used.hours,
         bill: Bill::of(&measured(&all, &used, &facts)),
-        assumptions: NOT_MEASURED.map(str::to_owned).to_vec(),
+        assumptions: not_measured(&facts),
     };
     let period = humantime::format_duration(since);
     show(&cost, &format!("What {} cost in the last {period}, measured:", cost.stack), output);
@@ -124,7 +125,7 @@ async fn meters(
     let stored_from_s = from_s.min(to_s.saturating_sub(STORED_S));
     values.extend(watched.aws.metrics(&daily, stored_from_s, to_s).await?);
     let mut table_bytes = 0_u64;
-    for (_, table) in watched.of_type("AWS::DynamoDB::Table") {
+    for (_, table) in watched.of_type(ResourceType::Table) {
         table_bytes = table_bytes.saturating_add(watched.aws.table_bytes(table).await?);
     }
     Ok((all, Used { values, table_bytes, hours }, facts))

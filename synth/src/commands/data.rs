@@ -11,10 +11,9 @@ use cellar_stacks::cellar::{
     OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
 };
 
-use super::watched::Place;
+use super::watched::{Place, own_deployed_stack};
 use crate::aws::{Aws, StackState};
 use crate::cli::WhereArguments;
-use crate::deployment::{Ground, ground, is_ours};
 use crate::error::SynthError;
 use crate::local_cloud::{Reached, Run};
 use crate::project::{Named, Project};
@@ -63,9 +62,8 @@ impl Data {
     }
 
     async fn in_aws(project: &Project, place: &WhereArguments) -> Result<Self, SynthError> {
-        let region = project.config.region.as_deref();
-        let aws = Aws::connect(region, place.endpoint_url.as_deref()).await?;
-        let state = deployed(&aws, &project.config.stack).await?;
+        let aws = Aws::connect(&project.config, place.endpoint_url.as_deref()).await?;
+        let state = own_deployed_stack(project, &aws).await?;
         let meter = Arc::new(Meter::default());
         let dynamodb = dynamodb::client(&aws.config);
         let tables = DynamoTables::named(
@@ -95,24 +93,6 @@ impl Data {
             cloud.leave().await;
         }
     }
-}
-
-/// A stack that is there and ours.
-///
-/// # Errors
-/// [`SynthError::NoStack`], [`SynthError::ForeignStack`], and what AWS does not answer.
-pub(super) async fn deployed(aws: &Aws, stack: &str) -> Result<StackState, SynthError> {
-    let stack = stack.to_owned();
-    let state = aws.stack(&stack).await?;
-    let state = state.filter(|state| ground(Some(&state.status)) != Ground::New);
-    let Some(state) = state else {
-        let (account, region) = (aws.account.clone(), aws.region.clone());
-        return Err(SynthError::NoStack { stack, account, region });
-    };
-    if !is_ours(&stack, &state) {
-        return Err(SynthError::ForeignStack { stack, place: aws.place() });
-    }
-    Ok(state)
 }
 
 fn output<'a>(state: &'a StackState, name: &'static str) -> Result<&'a str, SynthError> {

@@ -29,17 +29,18 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<(), SynthError> {
     let stage = Cell::new(Stage::Before);
-    let stack = Project::find(config)?.config.stack;
-    interruptible(&stack, &stage, Box::pin(deploy(config, arguments, output, &stage))).await
+    let project = Project::find(config)?;
+    let stack = project.config.stack.clone();
+    let begin = Deployment::begin(config, project, &arguments.aws, output);
+    interruptible(&stack, &stage, Box::pin(deploy(begin, arguments, &stage))).await
 }
 
-async fn deploy(
-    config: Named<'_>,
+async fn deploy<'a>(
+    begin: impl Future<Output = Result<Deployment<'a>, SynthError>>,
     arguments: &DeployArguments,
-    output: &Output,
     stage: &Cell<Stage>,
 ) -> Result<(), SynthError> {
-    let deployment = Deployment::begin(config, &arguments.aws, output).await?;
+    let deployment = begin.await?;
     let state = match &arguments.plan {
         Some(path) => deployment.apply(path, stage).await?,
         None => deployment.change(arguments.yes, stage).await?,

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use cellar_stacks::Config;
 use cellar_stacks::cellar::{
     OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_SEGMENT_TABLE,
 };
@@ -27,20 +28,19 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<(), SynthError> {
     let stage = Cell::new(Stage::Before);
-    let stack = Project::find(config)?.config.stack;
-    interruptible(&stack, &stage, Box::pin(destroy(config, arguments, output, &stage))).await
+    let config = Project::find(config)?.config;
+    let work = Box::pin(destroy(&config, arguments, output, &stage));
+    interruptible(&config.stack, &stage, work).await
 }
 
 async fn destroy(
-    config: Named<'_>,
+    config: &Config,
     arguments: &DestroyArguments,
     output: &Output,
     stage: &Cell<Stage>,
 ) -> Result<(), SynthError> {
-    let project = Project::find(config)?;
-    let name = &project.config.stack;
-    let aws =
-        Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref()).await?;
+    let name = &config.stack;
+    let aws = Aws::connect(config, arguments.endpoint_url.as_deref()).await?;
     let place = aws.place();
     let Some(state) = aws.stack(name).await? else {
         let result = json!({ "stack": name, "deleted": false });

@@ -4,7 +4,7 @@ use cellar_stacks::difference::{Difference, Document, Severity};
 
 use super::template::synthesize;
 use crate::aws::{Aws, StackState};
-use crate::cli::{DiffArguments, DiffFormat, Output};
+use crate::cli::{DiffArguments, DiffFormat, FailOn, Output};
 use crate::deployment::{Ground, ground};
 use crate::difference::{Old, Report, markdown, text};
 use crate::error::SynthError;
@@ -30,11 +30,21 @@ pub(crate) async fn run(
         DiffFormat::Markdown => markdown(&report)?,
     };
     output.result(&report, &shown);
-    match arguments.fail_on.map(Severity::from) {
-        Some(bound) if difference.severity >= bound => {
-            Err(SynthError::Grave { severity: difference.severity.name() })
-        }
-        _ => Ok(!difference.is_empty()),
+    check_severity(difference.severity, arguments.fail_on)?;
+    Ok(!difference.is_empty())
+}
+
+/// Whether a difference may be, by `--fail-on`.
+///
+/// # Errors
+/// [`SynthError::Grave`], if it is as grave as that or graver.
+pub(super) fn check_severity(
+    severity: Severity,
+    fail_on: Option<FailOn>,
+) -> Result<(), SynthError> {
+    match fail_on.map(Severity::from) {
+        Some(bound) if severity >= bound => Err(SynthError::Grave { severity: severity.name() }),
+        _ => Ok(()),
     }
 }
 
@@ -52,9 +62,7 @@ async fn old_side(project: &mut Project, arguments: &DiffArguments) -> Result<Ol
             Old::local(project)
         }
         (None, None) => {
-            let aws =
-                Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref())
-                    .await?;
+            let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
             let state = aws.stack(&project.config.stack).await?;
             Ok(deployed(&aws, &project.config.stack, state.as_ref()).await?.0)
         }
@@ -72,6 +80,6 @@ pub(super) async fn deployed(
         Some(state) => Some(aws.template(&state.id).await?),
         None => None,
     };
-    let name = format!("{stack} in account {}, {}", aws.account, aws.region);
+    let name = format!("{stack} in {}", aws.place());
     Ok((Old::deployed(&name, text.as_deref())?, text))
 }

@@ -2,6 +2,7 @@
 
 use cellar::table::escape;
 
+use super::watched::deployed_stack;
 use crate::aws::{Aws, Drift, Drifts, PropertyDrift};
 use crate::cli::{DriftArguments, Output};
 use crate::error::SynthError;
@@ -14,14 +15,9 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<bool, SynthError> {
     let project = Project::find(config)?;
-    let aws =
-        Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref()).await?;
+    let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
     let stack = &project.config.stack;
-    let state = aws.stack(stack).await?.ok_or_else(|| SynthError::NoStack {
-        stack: stack.clone(),
-        account: aws.account.clone(),
-        region: aws.region.clone(),
-    })?;
+    let state = deployed_stack(&project, &aws).await?;
     let step = output.step("Have AWS look at each resource");
     let found = aws.drifts(&state.id).await.map_err(SynthError::from);
     let found = step.ended(found, |found| format!("{} looked at", found.checked))?;

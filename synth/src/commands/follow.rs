@@ -179,8 +179,8 @@ fn name(found: &Failure, stack: &str, made_in: &BTreeMap<String, Place>) -> Stri
 fn left(stack: &str, status: &str, end: End) -> String {
     match (end, status) {
         (End::RolledBack, "ROLLBACK_COMPLETE") => format!(
-            "nothing of the stack {stack} runs, and the next deployment makes it anew; tables and a \
-             bucket that it had made already stay, empty"
+            "nothing of the stack {stack} runs, and the next deployment makes it anew; protected tables \
+             that it had made already stay, empty"
         ),
         (End::RolledBack, _) => format!("the stack {stack} is as it was before"),
         _ => format!("the stack {stack} is in {status}"),

@@ -57,7 +57,7 @@ async fn aws(
     output: &Output,
 ) -> Result<(), SynthError> {
     let endpoint_url = arguments.place.endpoint_url.as_deref();
-    let Some(watched) = Watched::find(config, endpoint_url, output).await? else { return Ok(()) };
+    let watched = Watched::find(config, endpoint_url).await?;
     let groups = groups(&watched, &arguments.functions);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let from = now.saturating_sub(arguments.since);

@@ -10,7 +10,7 @@ use super::confirm::confirm;
 use super::diff::deployed;
 use super::follow::Follower;
 use super::prepare::{Deployment, Template};
-use crate::aws::{ChangeSet, StackState, Wanted, Watch};
+use crate::aws::{Change, ChangeSet, StackState, Wanted, Watch};
 use crate::cost::idle_dollars;
 use crate::deployment::{Approval, Basis, Ground, approval, ground, is_ours, watched};
 use crate::difference::{Old, Report, text};
@@ -22,7 +22,7 @@ pub(super) struct Look {
     /// The stack; `None` if there is none.
     pub(super) before: Option<StackState>,
     /// BLAKE3 of the template that is deployed.
-    deployed: Option<String>,
+    pub(super) deployed: Option<String>,
     old: Old,
     /// Dollars a month of the stack while nobody uses it, as it is.
     idle: Option<String>,
@@ -71,17 +71,14 @@ impl Deployment<'_> {
             self.output.note(text(&report, self.output.has_colours_for_notes()).trim_end());
         }
         let shown = look.difference.resources.iter().map(|change| change.logical_id.as_str());
-        let changes = look.change_set.as_ref().map(|set| set.changes.as_slice());
-        changes::show_others(changes.unwrap_or_default(), &shown.collect(), self.output);
+        changes::show_others(look.changes(), &shown.collect(), self.output);
         let idle = idle_dollars(&self.template.text).unwrap_or_default();
         self.output.note(&of_idle(look.idle.as_deref(), &idle));
     }
 
     /// Has somebody say yes, where that is needed.
     pub(super) async fn approve(&self, look: &Look, yes: bool) -> Result<(), SynthError> {
-        let changes = look.change_set.as_ref().map(|set| set.changes.as_slice());
-        let changes = changes.unwrap_or_default();
-        match approval(&look.difference, changes, &self.arguments.allow_loss) {
+        match approval(&look.difference, look.changes(), &self.arguments.allow_loss) {
             Approval::Refused(ids) => {
                 let ids: Vec<String> = ids.into_iter().collect();
                 Err(SynthError::DataWouldBeLost { ids: ids.join(", ") })
@@ -175,9 +172,9 @@ impl Deployment<'_> {
 }
 
 impl Look {
-    /// BLAKE3 of the template that is deployed.
-    pub(super) fn deployed(&self) -> Option<&str> {
-        self.deployed.as_deref()
+    /// What CloudFormation would do, resource by resource.
+    fn changes(&self) -> &[Change] {
+        self.change_set.as_ref().map_or(&[], |set| set.changes.as_slice())
     }
 }
 

@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use cellar::files::{read_json, write_json};
-use cellar_stacks::difference::Severity;
 use serde::Serialize;
 
-use super::diff::deployed;
+use super::diff::{check_severity, deployed};
 use super::look::Detail;
 use super::prepare::{Deployment, Template};
 use crate::cli::{Output, PlanArguments};
 use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
 use crate::error::SynthError;
-use crate::project::Named;
+use crate::project::{Named, Project};
 
 /// What to do with a file that is no plan.
 const ADVICE: &str = "`synth plan -o FILE` writes a new one";
@@ -32,7 +31,8 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<bool, SynthError> {
     let file = std::path::absolute(&arguments.output).map_err(SynthError::Process)?;
-    let deployment = Deployment::begin(config, &arguments.aws, output).await?;
+    let project = Project::find(config)?;
+    let deployment = Deployment::begin(config, project, &arguments.aws, output).await?;
     let look = deployment.look(deployment.upload().await?).await?;
     let severity = look.difference.severity;
     let Some(change_set) = &look.change_set else {
@@ -41,13 +41,9 @@ pub(crate) async fn run(
         return Ok(false);
     };
     deployment.show(&look, Detail::All);
-    let is_grave = arguments.fail_on.map(Severity::from).is_some_and(|bound| severity >= bound);
     // Whoever applies it says yes by that; data goes only if it was named here.
-    let refused = match deployment.approve(&look, true).await {
-        Ok(()) if is_grave => Err(SynthError::Grave { severity: severity.name() }),
-        approved => approved,
-    };
-    if let Err(refused) = refused {
+    let approved = deployment.approve(&look, true).await;
+    if let Err(refused) = approved.and_then(|()| check_severity(severity, arguments.fail_on)) {
         deployment.discard(&look).await?;
         return Err(refused);
     }
@@ -56,7 +52,7 @@ pub(crate) async fn run(
         stack: deployment.project.config.stack.clone(),
         stack_id: change_set.stack_id.clone(),
         change_set: change_set.id.clone(),
-        basis: deployment.basis(look.deployed()),
+        basis: deployment.basis(look.deployed.as_deref()),
     };
     if let Err(unwritten) = write_json(&file, &plan) {
         deployment.discard(&look).await?;

@@ -9,7 +9,7 @@ use cellar_stacks::stack::Place;
 use super::remember;
 use super::template::synthesize;
 use super::token;
-use crate::aws::{Artifact, Aws, Uploaded, Wanted, Watch};
+use crate::aws::{Artifact, Aws, Found, Uploaded, Wanted, Watch};
 use crate::bundle::{Fit, Host};
 use crate::cli::{AwsArguments, Output};
 use crate::deployment::STACK_TAG;
@@ -54,19 +54,20 @@ impl<'a> Deployment<'a> {
     /// Finds out who deploys what; makes the key that signs tokens if there is none.
     pub(super) async fn begin(
         config: Named<'_>,
+        mut project: Project,
         arguments: &'a AwsArguments,
         output: &'a Output,
     ) -> Result<Self, SynthError> {
-        let mut project = Project::find(config)?;
         remember::check_profile(&project)?;
         let step = output.step("Ask AWS who deploys");
-        let aws = Aws::connect(project.config.region.as_deref(), arguments.endpoint_url.as_deref())
+        let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref())
             .await
             .map_err(SynthError::from);
         let aws = step.ended(aws, Aws::place)?;
         if project.config.tokens.keys.is_empty() {
             let own = token::ensure_key(&project)?;
             output.note(&own.text(&project));
+            // The key is in the file now.
             project = Project::find(config)?;
         }
         let step = output.step("Synthesize the template");
@@ -88,9 +89,7 @@ impl<'a> Deployment<'a> {
         let fit = Fit::make(self.arguments.bundle.as_deref(), architecture, self.output)?;
         let named = self.arguments.artifact_bucket.clone();
         let bucket = named.unwrap_or_else(|| self.aws.artifact_bucket_name());
-        let step = self.output.step("Find the bucket of the bundles");
-        let made = self.aws.ensure_artifact_bucket(&bucket).await.map_err(SynthError::from);
-        step.ended(made, |made| format!("{}{bucket}", if *made { "made " } else { "" }))?;
+        self.find_bucket(&bucket).await?;
         let bundle_key = self.upload_bundle(fit, &bucket).await?;
         let template_url = self.upload_template(&bucket).await?;
         let stack = self.project.config.stack.clone();
@@ -107,6 +106,26 @@ impl<'a> Deployment<'a> {
             express: self.arguments.express,
             watch: Watch::default(),
         })
+    }
+
+    /// Finds the bucket of the bundles, or makes it.
+    async fn find_bucket(&self, bucket: &str) -> Result<(), SynthError> {
+        let step = self.output.step("Find the bucket of the bundles");
+        let found = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
+        let found = step.ended(found.map_err(SynthError::from), |found| match found {
+            Found::Made => format!("made {bucket}"),
+            Found::Before(put_back) if !put_back.done.is_empty() => {
+                format!("{bucket}, put back {}", put_back.done.join(", "))
+            }
+            Found::Before(_) => bucket.to_owned(),
+        })?;
+        if let Found::Before(put_back) = found {
+            for (setting, error) in put_back.failed {
+                let lost = format!("The bucket {bucket} is without {setting}");
+                self.output.note(&format!("{lost}, and it could not be put back: {error}"));
+            }
+        }
+        Ok(())
     }
 
     /// Tags of the stack, which CloudFormation gives to all its resources.

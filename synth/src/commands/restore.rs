@@ -14,10 +14,10 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::confirm::confirm;
-use super::data::deployed;
 use super::follow::Follower;
 use super::interrupt::{Stage, interruptible};
 use super::template::synthesize;
+use super::watched::own_deployed_stack;
 use crate::aws::{Artifact, Aws, Import, Recoverable, StackState};
 use crate::cli::{Moment, Output, RestoreArguments, Step};
 use crate::deployment::{End, Ground, RestoreError, Restoring, ground, restored_name};
@@ -94,10 +94,9 @@ impl<'a> Restore<'a> {
         output: &'a Output,
     ) -> Result<Self, SynthError> {
         let project = Project::find(config)?;
-        let region = project.config.region.as_deref();
-        let aws = Aws::connect(region, arguments.endpoint_url.as_deref()).await?;
+        let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
         let stack = project.config.stack.clone();
-        let state = deployed(&aws, &stack).await?;
+        let state = own_deployed_stack(&project, &aws).await?;
         if ground(Some(&state.status)) != Ground::Update {
             return Err(SynthError::StackBusy { stack, status: state.status });
         }

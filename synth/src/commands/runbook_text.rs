@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cellar_stacks::cellar::{SEE_RUNBOOK, tables};
+use cellar_stacks::constructs::ResourceType;
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Config, Template};
 use handlebars::{
@@ -35,7 +36,7 @@ const ALARMS: [(&str, &str); 10] = [
     part!("SnapshotDeadLetterCountAlarm"),
 ];
 
-const ALARM: &str = "AWS::CloudWatch::Alarm";
+const ALARM: &str = ResourceType::Alarm.name();
 
 #[derive(Serialize)]
 struct Runbook<'a> {
@@ -44,6 +45,7 @@ struct Runbook<'a> {
     named: bool,
     told: Option<String>,
     dashboard: Option<String>,
+    tracing: bool,
     alarms: Vec<AlarmPart>,
     alarm_count: usize,
     when_requests: String,
@@ -97,6 +99,7 @@ pub(super) fn render(
         named,
         told: (!told.is_empty()).then(|| told.join(" and ")),
         dashboard,
+        tracing: config.tracing,
         alarm_count: alarms_of(template).count(),
         alarms,
         when_requests: format!("{} requests", config.alarms.requests_per_5_minutes),
@@ -205,7 +208,7 @@ mod tests {
     }
 
     fn everything() -> Config {
-        let mut config = Config { dashboard: true, ..Config::default() };
+        let mut config = Config { dashboard: true, tracing: true, ..Config::default() };
         config.stack = "books".to_owned();
         config.region = Some("eu-central-1".to_owned());
         let key = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";

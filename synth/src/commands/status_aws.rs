@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cellar::Client;
 use cellar::table::escape;
 use cellar_stacks::cellar::{ARTIFACT_KEY, OUTPUT_API_URL};
+use cellar_stacks::constructs::ResourceType;
 use serde::Serialize;
 
 use super::watched::Watched;
@@ -56,7 +57,7 @@ pub(super) async fn run(
     endpoint_url: Option<&str>,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let Some(watched) = Watched::find(config, endpoint_url, output).await? else { return Ok(()) };
+    let watched = Watched::find(config, endpoint_url).await?;
     let mut unknown = Vec::new();
     let mut known = |error: AwsError| unknown.push(error.to_string());
     let alarms = alarms(&watched).await.map_err(&mut known).ok();
@@ -92,7 +93,7 @@ async fn answers(url: &str) -> Result<bool, SynthError> {
 }
 
 async fn alarms(watched: &Watched) -> Result<Vec<Alarm>, AwsError> {
-    let ids: Vec<(&str, &str)> = watched.of_type("AWS::CloudWatch::Alarm").collect();
+    let ids: Vec<(&str, &str)> = watched.of_type(ResourceType::Alarm).collect();
     let names: Vec<String> = ids.iter().map(|(_, name)| (*name).to_owned()).collect();
     let off = watched.aws.alarms_off(&names).await?;
     let alarms = ids.into_iter().filter_map(|(logical_id, name)| {
@@ -105,7 +106,7 @@ async fn alarms(watched: &Watched) -> Result<Vec<Alarm>, AwsError> {
 
 async fn dead_letters(watched: &Watched) -> Result<Vec<DeadLetters>, AwsError> {
     let mut dead_letters = Vec::new();
-    let queues = watched.of_type("AWS::SQS::Queue");
+    let queues = watched.of_type(ResourceType::Queue);
     for (logical_id, url) in queues.filter(|(id, _)| id.ends_with(DEAD_LETTERS)) {
         let messages = watched.aws.waiting_messages(url).await?;
         if messages > 0 {

@@ -2,11 +2,11 @@
 
 use cellar::files::FileError;
 use cellar::profile::Profile;
-use serde_json::json;
+use cellar_stacks::constructs::ResourceType;
 
 use crate::aws::{Aws, Resource, StackState};
-use crate::cli::{Output, WhereArguments};
-use crate::deployment::{Ground, ground};
+use crate::cli::WhereArguments;
+use crate::deployment::{Ground, ground, is_ours};
 use crate::error::SynthError;
 use crate::project::{Named, Project};
 
@@ -59,34 +59,51 @@ fn deployed_to(project: &Project) -> Result<Option<String>, SynthError> {
     }
 }
 
+/// The stack as it is; one that was only ever planned is none.
+///
+/// # Errors
+/// [`SynthError::NoStack`], if there is none, with what to do if it is somewhere else.
+pub(super) async fn deployed_stack(project: &Project, aws: &Aws) -> Result<StackState, SynthError> {
+    let stack = &project.config.stack;
+    let state = aws.stack(stack).await?;
+    if let Some(state) = state.filter(|state| ground(Some(&state.status)) != Ground::New) {
+        return Ok(state);
+    }
+    let elsewhere = deployed_to(project)?.and_then(|arn| other(&arn, aws));
+    Err(SynthError::NoStack { stack: stack.clone(), place: aws.place(), elsewhere })
+}
+
+/// The same, if nobody else made a stack of that name.
+///
+/// # Errors
+/// [`SynthError::ForeignStack`] too.
+pub(super) async fn own_deployed_stack(
+    project: &Project,
+    aws: &Aws,
+) -> Result<StackState, SynthError> {
+    let state = deployed_stack(project, aws).await?;
+    let stack = &project.config.stack;
+    if !is_ours(stack, &state) {
+        return Err(SynthError::ForeignStack { stack: stack.clone(), place: aws.place() });
+    }
+    Ok(state)
+}
+
 impl Watched {
-    /// Finds the stack; if there is none, says so and what to do.
+    /// Finds the stack.
+    ///
+    /// # Errors
+    /// [`SynthError::NoStack`], if there is none.
     pub(super) async fn find(
         config: Named<'_>,
         endpoint_url: Option<&str>,
-        output: &Output,
-    ) -> Result<Option<Self>, SynthError> {
+    ) -> Result<Self, SynthError> {
         let project = Project::find(config)?;
         let name = project.config.stack.clone();
-        let aws = Aws::connect(project.config.region.as_deref(), endpoint_url).await?;
-        let state = aws.stack(&name).await?;
-        let state = state.filter(|state| ground(Some(&state.status)) != Ground::New);
-        let Some(state) = state else {
-            let (account, region) = (&aws.account, &aws.region);
-            let mut text = format!(
-                "There is no stack {name} in account {account}, {region}. `synth deploy` makes it."
-            );
-            if let Some(elsewhere) = deployed_to(&project)?.and_then(|arn| other(&arn, &aws)) {
-                text = format!("{text}\n{elsewhere}");
-            }
-            let none = json!({
-                "stack": name, "account": account, "region": region, "status": null,
-            });
-            output.result(&none, &text);
-            return Ok(None);
-        };
+        let aws = Aws::connect(&project.config, endpoint_url).await?;
+        let state = deployed_stack(&project, &aws).await?;
         let resources = aws.resources(&state.id).await?;
-        Ok(Some(Self { name, aws, state, resources }))
+        Ok(Self { name, aws, state, resources })
     }
 
     /// The physical name of a resource, once it has one.
@@ -98,10 +115,10 @@ impl Watched {
     /// Logical ids and physical names of the resources of a type.
     pub(super) fn of_type<'a>(
         &'a self,
-        resource_type: &'a str,
+        resource_type: ResourceType,
     ) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
-        let of_type =
-            self.resources.iter().filter(move |resource| resource.resource_type == resource_type);
+        let of_type = self.resources.iter();
+        let of_type = of_type.filter(move |it| it.resource_type == resource_type.name());
         of_type.filter_map(|it| Some((it.logical_id.as_str(), it.physical_id.as_deref()?)))
     }
 }
@@ -111,8 +128,8 @@ fn other(arn: &str, aws: &Aws) -> Option<String> {
     let (region, account) = place(arn)?;
     (region != aws.region || account != aws.account).then(|| {
         format!(
-            "What was last deployed from here is in account {account}, {region}: set AWS_PROFILE and \
-             AWS_REGION to see it."
+            "what was last deployed from here is in account {account}, {region}: set AWS_PROFILE and \
+             AWS_REGION to see it"
         )
     })
 }

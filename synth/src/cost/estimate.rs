@@ -126,7 +126,7 @@ impl Calls {
         let calls = self.api + self.relay + self.snapshot;
         amounts.add(Meter::LogBytes, calls * CALL_LOG_BYTES);
         add_kept_logs(amounts, calls * CALL_LOG_BYTES, facts);
-        add_traces(amounts, calls, MONTH_HOURS);
+        add_traces(amounts, calls, MONTH_HOURS, facts);
     }
 }
 
@@ -142,8 +142,11 @@ pub(super) fn add_kept_logs(amounts: &mut Amounts, bytes: u128, facts: &Facts) {
     amounts.add(Meter::LogStorage, bytes.saturating_mul(u128::from(facts.log_days) * 24));
 }
 
-/// A call a second is traced, and one in twenty of the others; if they come at all evenly.
-pub(super) fn add_traces(amounts: &mut Amounts, calls: u128, hours: u128) {
+/// A call a second is traced, if any is, and one in twenty of the others; if they come at all evenly.
+pub(super) fn add_traces(amounts: &mut Amounts, calls: u128, hours: u128, facts: &Facts) {
+    if !facts.tracing {
+        return;
+    }
     let always = calls.min(TRACES_OF_AN_HOUR * hours);
     amounts.add(Meter::Traces, always + (calls - always) / TRACED_ONE_OF);
 }
@@ -163,7 +166,11 @@ pub(super) fn add_standing(amounts: &mut Amounts, facts: &Facts, hours: u128) {
 }
 
 /// What an estimate takes for granted.
-pub(crate) fn assumptions(usage: &Usage, policy: Option<UpkeepPolicy>) -> Vec<String> {
+pub(crate) fn assumptions(
+    usage: &Usage,
+    facts: &Facts,
+    policy: Option<UpkeepPolicy>,
+) -> Vec<String> {
     let snapshot = policy.map_or(SNAPSHOT_ENTRIES, |policy| policy.snapshot_entries);
     let segment = policy.map_or(SEGMENT_ENTRIES, |policy| policy.segment_entries);
     let mut said = vec![
@@ -180,12 +187,14 @@ pub(crate) fn assumptions(usage: &Usage, policy: Option<UpkeepPolicy>) -> Vec<St
         ),
         "an import: an object for 57,000 cells, 2.68 bytes a cell, which are added to the bucket"
             .to_owned(),
-        "each call is traced up to one a second (1 in 20 beyond that)".to_owned(),
         "a dashboard is paid for, though the first three of an account are not; requests to KMS are \
          not in it"
             .to_owned(),
         "not in it: data that leaves AWS, the prices of other regions, taxes".to_owned(),
     ];
+    if facts.tracing {
+        said.push("each call is traced up to one a second (1 in 20 beyond that)".to_owned());
+    }
     if policy.is_some() {
         said.insert(
             3,
@@ -255,8 +264,20 @@ mod tests {
         assert_eq!(used.of(Meter::TableStorage), 200_000_000 * MONTH_HOURS);
         assert_eq!(used.of(Meter::LogBytes), 700 * 1_002_000);
         assert_eq!(used.of(Meter::LogStorage), 700 * 1_002_000 * 30 * 24);
+        assert_eq!(used.of(Meter::Traces), 0);
+        assert_eq!(total(&used), "1.432846934542");
+    }
+
+    #[test]
+    fn traces_are_paid_for_where_there_are_some() {
+        let facts = facts(&Config { tracing: true, ..Config::default() });
+        let usage = Usage { edits: 1_000_000, request_ms: 20, ..Usage::default() };
+        let policy = Some(UpkeepPolicy::default());
+        let used = estimate(&usage, &facts, policy);
         assert_eq!(used.of(Meter::Traces), 1_002_000);
         assert_eq!(total(&used), "6.442846934542");
+        let is_said = |facts| assumptions(&usage, facts, policy).join("\n").contains("traced");
+        assert!(is_said(&facts) && !is_said(&Facts::default()));
     }
 
     #[test]
@@ -278,8 +299,8 @@ mod tests {
         let used = estimate(&usage, &facts(&Config::default()), None);
         assert_eq!((used.of(Meter::TableWrites), used.of(Meter::TableReads)), (10_000, 0));
         assert_eq!(used.of(Meter::ObjectWrites), 0);
-        let policy = Some(UpkeepPolicy::default());
-        assert_eq!(assumptions(&usage, None).len() + 1, assumptions(&usage, policy).len());
+        let said = |policy| assumptions(&usage, &Facts::default(), policy).len();
+        assert_eq!(said(None) + 1, said(Some(UpkeepPolicy::default())));
     }
 
     #[test]
@@ -293,7 +314,7 @@ mod tests {
         assert_eq!((queue(500_000, 365), queue(500_001, 365)), (0, 1));
         let traces = |calls| {
             let mut amounts = Amounts::default();
-            add_traces(&mut amounts, calls, 1);
+            add_traces(&mut amounts, calls, 1, &Facts { tracing: true, ..Facts::default() });
             amounts.of(Meter::Traces)
         };
         assert_eq!((traces(3_600), traces(3_619), traces(3_620)), (3_600, 3_600, 3_601));

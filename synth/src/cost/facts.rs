@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cellar_stacks::constructs::ResourceType;
 use serde_json::Value;
 
 /// Memory in MB of a function whose template names none.
@@ -27,6 +28,8 @@ pub(crate) struct Facts {
     pub(crate) dashboards: u64,
     /// Queues from which functions are fed: they are asked all the time.
     pub(crate) polled_queues: u64,
+    /// Whether calls of its functions are traced.
+    pub(crate) tracing: bool,
     /// Whether it uses a key of the customer's own.
     pub(crate) own_key: bool,
     /// Days that the logs are kept, the longest.
@@ -40,8 +43,10 @@ impl Facts {
         let resources = template.get("Resources").and_then(Value::as_object);
         for (logical_id, resource) in resources.into_iter().flatten() {
             let property = |pointer: &str| resource.pointer(&format!("/Properties/{pointer}"));
-            match resource.get("Type").and_then(Value::as_str).unwrap_or_default() {
-                "AWS::Lambda::Function" => {
+            let named = resource.get("Type").and_then(Value::as_str);
+            let Some(resource_type) = named.and_then(ResourceType::named) else { continue };
+            match resource_type {
+                ResourceType::Function => {
                     let memory_mb = property("MemorySize").and_then(Value::as_u64);
                     let architecture = property("Architectures/0").and_then(Value::as_str);
                     let function = Function {
@@ -49,18 +54,20 @@ impl Facts {
                         on_arm: architecture == Some("arm64"),
                     };
                     facts.functions.insert(logical_id.clone(), function);
+                    let tracing = property("TracingConfig/Mode").and_then(Value::as_str);
+                    facts.tracing |= tracing == Some("Active");
                 }
-                "AWS::CloudWatch::Alarm" => facts.alarms += 1,
-                "AWS::CloudWatch::Dashboard" => facts.dashboards += 1,
-                "AWS::DynamoDB::Table" => {
+                ResourceType::Alarm => facts.alarms += 1,
+                ResourceType::Dashboard => facts.dashboards += 1,
+                ResourceType::Table => {
                     facts.own_key |= property("SSESpecification/KMSMasterKeyId").is_some();
                 }
-                "AWS::Logs::LogGroup" => {
+                ResourceType::LogGroup => {
                     let days = property("RetentionInDays").and_then(Value::as_u64);
                     facts.log_days = facts.log_days.max(days.unwrap_or_default());
                 }
                 // Only a stream is read from somewhere.
-                "AWS::Lambda::EventSourceMapping" if property("StartingPosition").is_none() => {
+                ResourceType::EventSourceMapping if property("StartingPosition").is_none() => {
                     facts.polled_queues += 1;
                 }
                 _ => {}
@@ -89,12 +96,12 @@ mod tests {
         assert_eq!(memory("RelayFunction"), (256, true));
         assert_eq!(memory("SnapshotFunction"), (1_769, true));
         assert_eq!((plain.alarms, plain.dashboards, plain.polled_queues), (10, 0, 1));
-        assert_eq!((plain.own_key, plain.log_days), (false, 30));
-        config.dashboard = true;
+        assert_eq!((plain.own_key, plain.tracing, plain.log_days), (false, false, 30));
+        (config.dashboard, config.tracing) = (true, true);
         let key = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
         config.encryption.kms_key_arn = Some(key.to_owned());
         let full = facts(&config);
-        assert_eq!((full.dashboards, full.own_key), (1, true));
+        assert_eq!((full.dashboards, full.own_key, full.tracing), (1, true, true));
         assert_eq!(Facts::of(&Value::Null), Facts::default());
     }
 }

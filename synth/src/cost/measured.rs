@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use cellar_stacks::constructs::ResourceType;
+
 use super::bill::Amounts;
 use super::estimate::{add_kept_logs, add_queue_requests, add_standing, add_time, add_traces};
 use super::facts::Facts;
@@ -14,14 +16,17 @@ const PERIOD_S: u32 = 3_600;
 const DAY_S: u32 = 86_400;
 
 /// What is not in it.
-pub(crate) const NOT_MEASURED: [&str; 4] = [
+const NOT_MEASURED: [&str; 3] = [
     "not in it, since AWS has no meter for it that costs nothing: requests to S3, requests to KMS",
     "not in it: data that leaves AWS, the prices of other regions, taxes",
-    "traces are reckoned from calls: one a second at most, and 1 in 20 beyond that",
     "prices of us-east-1, on demand, without the free tier; but the 10 alarms and the million requests \
      to queues that every account has for nothing are taken off; metrics come up to an hour late, and \
      whole hours are counted",
 ];
+
+/// What is not measured either, where there are some.
+const TRACES: &str =
+    "traces are reckoned from calls: one a second at most, and 1 in 20 beyond that";
 
 /// What of a stack is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,17 +68,19 @@ pub(crate) fn queries(logical_id: &str, resource_type: &str, name: &str) -> Vec<
         let query = Query { namespace, metric, dimensions, statistic, period_s };
         Measured { query, kind, logical_id: logical_id.to_owned() }
     };
-    match resource_type {
-        "AWS::DynamoDB::Table" => [
+    match ResourceType::named(resource_type) {
+        Some(ResourceType::Table) => [
             (Kind::Writes, "ConsumedWriteCapacityUnits"),
             (Kind::Reads, "ConsumedReadCapacityUnits"),
         ]
         .map(|(kind, metric)| sum(kind, "AWS/DynamoDB", metric, "TableName", name))
         .to_vec(),
-        "AWS::Lambda::Function" => [(Kind::Calls, "Invocations"), (Kind::Milliseconds, "Duration")]
-            .map(|(kind, metric)| sum(kind, "AWS/Lambda", metric, "FunctionName", name))
-            .to_vec(),
-        "AWS::SQS::Queue" => {
+        Some(ResourceType::Function) => {
+            [(Kind::Calls, "Invocations"), (Kind::Milliseconds, "Duration")]
+                .map(|(kind, metric)| sum(kind, "AWS/Lambda", metric, "FunctionName", name))
+                .to_vec()
+        }
+        Some(ResourceType::Queue) => {
             // Its physical name is its URL.
             let name = name.rsplit('/').next().unwrap_or(name);
             let metrics = [
@@ -84,10 +91,10 @@ pub(crate) fn queries(logical_id: &str, resource_type: &str, name: &str) -> Vec<
             ];
             metrics.map(|metric| sum(Kind::Messages, "AWS/SQS", metric, "QueueName", name)).to_vec()
         }
-        "AWS::Logs::LogGroup" => {
+        Some(ResourceType::LogGroup) => {
             vec![sum(Kind::Logged, "AWS/Logs", "IncomingBytes", "LogGroupName", name)]
         }
-        "AWS::S3::Bucket" => {
+        Some(ResourceType::Bucket) => {
             let mut stored = sum(Kind::Stored, "AWS/S3", "BucketSizeBytes", "BucketName", name);
             stored.query.dimensions.push(("StorageType", "StandardStorage".to_owned()));
             (stored.query.statistic, stored.query.period_s) = ("Average", DAY_S);
@@ -95,6 +102,12 @@ pub(crate) fn queries(logical_id: &str, resource_type: &str, name: &str) -> Vec<
         }
         _ => Vec::new(),
     }
+}
+
+/// What is not in it, and what is not measured.
+pub(crate) fn not_measured(facts: &Facts) -> Vec<String> {
+    let traces = facts.tracing.then_some(TRACES);
+    NOT_MEASURED.into_iter().chain(traces).map(str::to_owned).collect()
 }
 
 /// What is billed of it.
@@ -127,7 +140,7 @@ pub(crate) fn measured(all: &[Measured], used: &Used, facts: &Facts) -> Amounts 
         }
     }
     amounts.add(Meter::Calls, calls);
-    add_traces(&mut amounts, calls, hours);
+    add_traces(&mut amounts, calls, hours, facts);
     add_queue_requests(&mut amounts, messages, hours);
     for meter in [Meter::TableStorage, Meter::TableBackup] {
         amounts.add(meter, u128::from(used.table_bytes) * hours);
@@ -153,7 +166,8 @@ mod tests {
             .collect();
         let values = all.iter().map(|measured| (measured.query.clone(), value(measured))).collect();
         let used = Used { values, table_bytes: 1_000, hours: 10 };
-        let mut facts = Facts { alarms: 11, dashboards: 1, log_days: 2, ..Facts::default() };
+        let facts = Facts { alarms: 11, dashboards: 1, tracing: true, ..Facts::default() };
+        let mut facts = Facts { log_days: 2, ..facts };
         facts.functions.insert("F".to_owned(), Function { memory_mb: 512, on_arm: false });
         measured(&all, &used, &facts)
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) use bill::Bill;
 pub(crate) use estimate::{Usage, assumptions, estimate};
 pub(crate) use facts::Facts;
-pub(crate) use measured::{Measured, NOT_MEASURED, Used, measured, queries};
+pub(crate) use measured::{Measured, Used, measured, not_measured, queries};
 
 /// Hours of a month, as AWS reckons.
 pub(crate) const MONTH_HOURS: u128 = 730;

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use cellar_stacks::constructs::ResourceType;
 use cellar_stacks::difference::{self, Difference, ResourceChange, Risk, Severity};
 
 use crate::aws::{Action, Change, Replacement};
-
-/// Types of resources that hold what nobody can make again.
-const DATA: [&str; 2] = ["AWS::DynamoDB::Table", "AWS::S3::Bucket"];
 
 /// Whether changes may be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +66,7 @@ fn is_replaced(change: &&ResourceChange) -> bool {
 fn is_lost(change: &&Change) -> bool {
     let goes = change.action == Action::Remove
         || (change.action != Action::Add && change.replacement != Replacement::No);
-    goes && DATA.contains(&change.resource_type.as_str())
+    goes && ResourceType::named(&change.resource_type).is_some_and(ResourceType::holds_data)
 }
 
 impl fmt::Display for Reasons {
@@ -105,6 +103,8 @@ mod tests {
 
     use super::*;
 
+    const TABLE: &str = ResourceType::Table.name();
+
     fn change(action: Action, id: &str, kind: &str, replacement: Replacement) -> Change {
         Change {
             action,
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn data_is_lost_only_if_it_was_named() {
         let nothing = difference(&json!({}), &json!({}));
-        let table = |action, replacement| change(action, "Table", DATA[0], replacement);
+        let table = |action, replacement| change(action, "Table", TABLE, replacement);
         let named = ["Table".to_owned()];
         for lost in [
             table(Action::Modify, Replacement::Maybe),
@@ -150,12 +150,13 @@ mod tests {
 
     #[test]
     fn what_the_templates_say_counts_whatever_the_change_set_says() {
-        let table = |name: &str| json!({ "Table": { "Type": DATA[0], "Properties": { "TableName": name } } });
+        let table =
+            |name: &str| json!({ "Table": { "Type": TABLE, "Properties": { "TableName": name } } });
         let replaced = difference(&table("a"), &table("b"));
         assert_eq!(approval(&replaced, &[], &[]), Approval::Refused(ids(&["Table"])));
         let removed = difference(&table("a"), &json!({}));
         assert_eq!(approval(&removed, &[], &[]), Approval::Refused(ids(&["Table"])));
-        let protected = |on: bool| json!({ "Table": { "Type": DATA[0], "Properties": { "DeletionProtectionEnabled": on } } });
+        let protected = |on: bool| json!({ "Table": { "Type": TABLE, "Properties": { "DeletionProtectionEnabled": on } } });
         let weaker = difference(&protected(true), &protected(false));
         let asked = Reasons { at_risk: ids(&["Table"]), ..Reasons::default() };
         assert_eq!(approval(&weaker, &[], &[]), Approval::Ask(asked));

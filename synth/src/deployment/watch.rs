@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use cellar_stacks::constructs::ResourceType;
+
 use crate::aws::Resource;
 
 /// Alarms that CloudFormation watches at most during a deployment.
 pub(crate) const MAX_WATCHED_ALARMS: usize = 5;
 
-const ALARM: &str = "AWS::CloudWatch::Alarm";
+const ALARM: &str = ResourceType::Alarm.name();
 /// What the names of those alarms say that tell of a faulty deployment soonest, in this order.
 const SOONEST: [&str; 3] = ["Error", "Throttle", "DeadLetter"];
 

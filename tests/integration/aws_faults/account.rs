@@ -30,9 +30,8 @@ pub(super) struct Running {
 impl Account {
     /// With credentials and a region, and AWS at this endpoint.
     pub(super) fn at(endpoint: &str) -> Self {
-        let mut account = Self::without_credentials();
-        account.endpoint = Some(endpoint.to_owned());
-        account
+        Self::without_credentials()
+            .reached_at(endpoint)
             .with("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
             .with("AWS_SECRET_ACCESS_KEY", "none")
             .with("AWS_REGION", "eu-west-1")
@@ -50,6 +49,11 @@ impl Account {
             ("AWS_MAX_ATTEMPTS", "1".to_owned()),
         ];
         Self { folder, variables, endpoint: None }
+    }
+
+    /// With AWS at this endpoint.
+    pub(super) fn reached_at(self, endpoint: &str) -> Self {
+        Self { endpoint: Some(endpoint.to_owned()), ..self }
     }
 
     pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {

@@ -1,7 +1,7 @@
 //! Credentials, regions and endpoints.
 
 use super::account::{Account, faked};
-use super::fake::{Fault, Step};
+use super::fake::{Fake, Fault, Step};
 
 #[tokio::test]
 async fn without_credentials_it_ends_at_once() {
@@ -55,6 +55,43 @@ async fn an_endpoint_where_nobody_is_is_named() {
     let run = account.deploy().await;
     assert_eq!(run.code, 1, "{run:?}");
     account.check("closed-endpoint", &[&run]);
+}
+
+#[tokio::test]
+async fn an_emulator_is_called_with_the_credentials_that_were_named_and_else_with_its_own() {
+    let keys = "AWS_ACCESS_KEY_ID";
+    let cases: [(&[(&'static str, &str)], _); 6] = [
+        (&[], ("test", "us-east-1")),
+        (&[("AWS_PROFILE", "own")], ("OWN", "eu-west-3")),
+        // As all tools of AWS have it.
+        (
+            &[("AWS_PROFILE", "own"), (keys, "ENV"), ("AWS_REGION", "eu-west-2")],
+            ("ENV", "eu-west-2"),
+        ),
+        (&[(keys, "ENV")], ("ENV", "us-east-1")),
+        (&[("AWS_PROFILE", "nobody")], ("test", "us-east-1")),
+        (&[("AWS_PROFILE", ""), ("AWS_DEFAULT_REGION", "eu-west-2")], ("test", "eu-west-2")),
+    ];
+    for (variables, (key, region)) in cases {
+        let fake = Fake::start().await;
+        let account = Account::without_credentials().reached_at(&fake.url);
+        let file = account.path("credentials");
+        let secret = "aws_secret_access_key = none\n";
+        let profiles = format!(
+            "[default]\naws_access_key_id = DEFAULT\n{secret}region = eu-west-1\n[own]\n\
+             aws_access_key_id = OWN\n{secret}region = eu-west-3\n"
+        );
+        std::fs::write(&file, profiles).unwrap();
+        let file = file.display().to_string();
+        let account = account
+            .with("AWS_SHARED_CREDENTIALS_FILE", &file)
+            .with("AWS_SECRET_ACCESS_KEY", "none");
+        let account = variables.iter().fold(account, |it, (name, value)| it.with(name, value));
+        let run = account.deploy().await;
+        assert_eq!(run.code, 0, "{run:?}");
+        let signed = fake.world().signed.clone();
+        assert_eq!(signed, [(key.to_owned(), region.to_owned())].into(), "{variables:?}");
+    }
 }
 
 #[tokio::test]

@@ -1,11 +1,13 @@
 //! What an emulator that others wrote does fail at. Ignored by default; `.ci/run` runs them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use aws_sdk_cloudformation::types::{StackStatus, Tag};
 use cellar_tests::emulator::Emulator;
+use serde_json::{Map, Value, json};
 
 use super::account::{Account, DEPLOY};
 
@@ -26,6 +28,18 @@ async fn emulated() -> (Emulator, Account) {
     (emulator, account)
 }
 
+async fn rolled_back(cloudformation: &aws_sdk_cloudformation::Client) {
+    let started = Instant::now();
+    loop {
+        let stacks = cloudformation.describe_stacks().stack_name("cellar").send().await.unwrap();
+        match stacks.stacks()[0].stack_status().unwrap() {
+            StackStatus::RollbackComplete => return,
+            other => assert!(started.elapsed() < ROLLBACK_TIMEOUT, "{other}"),
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
 fn configure(account: &Account, more: &str) {
     let path = account.path("cellar.yaml");
     let before = fs::read_to_string(&path).unwrap_or_default();
@@ -40,18 +54,61 @@ async fn a_first_deployment_that_failed_is_made_anew_by_the_next() {
     let tag = Tag::builder().key("cellar:stack").value("cellar").build();
     let create = cloudformation.create_stack().stack_name("cellar").template_body(UNMADE).tags(tag);
     create.send().await.unwrap();
-    let started = Instant::now();
-    loop {
-        let stacks = cloudformation.describe_stacks().stack_name("cellar").send().await.unwrap();
-        match stacks.stacks()[0].stack_status().unwrap() {
-            StackStatus::RollbackComplete => break,
-            other => assert!(started.elapsed() < ROLLBACK_TIMEOUT, "{other}"),
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    rolled_back(&cloudformation).await;
     let deployed = account.deploy().await;
     assert_eq!(deployed.code, 0, "{deployed:?}");
     assert!(deployed.stderr.contains("was never made whole"), "{deployed:?}");
+}
+
+/// Has our own template fail, once what holds data is made, and gives what became of that in the end.
+async fn failed_first_deployment(configuration: &str) -> BTreeMap<String, String> {
+    const DATA: [&str; 5] =
+        ["Bucket", "BucketPolicy", "EntryTable", "PendingSnapshotTable", "SegmentTable"];
+    let (emulator, account) = emulated().await;
+    configure(&account, configuration);
+    let template = account.run(&["template", "--json"]).await;
+    let mut template: Value = serde_json::from_str(&template.stdout).unwrap();
+    let mut fault = serde_json::from_str::<Value>(UNMADE).unwrap()["Resources"]["Url"].take();
+    fault["DependsOn"] = json!(DATA);
+    // Nothing else: the functions have no bundle.
+    let of_data = |(id, _): &(&String, &Value)| DATA.contains(&id.as_str());
+    let resources = template["Resources"].as_object().unwrap().iter().filter(of_data);
+    let mut resources: Map<String, Value> =
+        resources.map(|(id, resource)| (id.clone(), resource.clone())).collect();
+    resources.insert("Fault".to_owned(), fault);
+    template = json!({ "Resources": resources });
+    let cloudformation = crate::aws_upgrade::cloudformation(&emulator.url, "us-east-1");
+    let create = cloudformation.create_stack().stack_name("cellar");
+    create.template_body(template.to_string()).send().await.unwrap();
+    rolled_back(&cloudformation).await;
+    let events = cloudformation.describe_stack_events().stack_name("cellar").send().await.unwrap();
+    // The newest comes first.
+    let mut last = BTreeMap::new();
+    for event in events.stack_events() {
+        let id = event.logical_resource_id().unwrap();
+        if DATA.contains(&id) {
+            let status = event.resource_status().unwrap().as_str();
+            last.entry(id.to_owned()).or_insert_with(|| status.to_owned());
+        }
+    }
+    last
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn a_first_deployment_that_fails_leaves_nothing_behind_but_protected_tables() {
+    let (gone, stays) = ("DELETE_COMPLETE", "DELETE_SKIPPED");
+    for (configuration, tables) in [("", stays), ("deletion_protection: false\n", gone)] {
+        let expected = [
+            ("Bucket", gone),
+            ("BucketPolicy", gone),
+            ("EntryTable", tables),
+            ("PendingSnapshotTable", tables),
+            ("SegmentTable", tables),
+        ];
+        let expected = expected.map(|(id, status)| (id.to_owned(), status.to_owned()));
+        assert_eq!(failed_first_deployment(configuration).await, expected.into());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

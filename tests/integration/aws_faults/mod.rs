@@ -3,6 +3,7 @@
 //! does fail at is in `emulated`.
 
 mod account;
+mod bucket;
 mod changes;
 mod connecting;
 mod emulated;

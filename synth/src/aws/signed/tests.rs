@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::*;
+use crate::aws::metrics::PAGES_MAX;
 
 const OPERATION: Operation = Operation {
     service: "logs",
@@ -44,10 +45,9 @@ impl Service {
                 let mut request = vec![0; 8_192];
                 let read = stream.read(&mut request).await.unwrap();
                 let request = String::from_utf8_lossy(&request[..read]).to_lowercase();
-                assert!(
-                    request.contains("x-amz-target: logs_20140328.filterlogevents"),
-                    "{request}"
-                );
+                let targets = ["logs_20140328.filterlogevents", "graniteserviceversion20100801."];
+                let is_known = |target| request.contains(&format!("x-amz-target: {target}"));
+                assert!(targets.into_iter().any(is_known), "{request}");
                 assert!(request.contains("authorization: aws4-hmac-sha256"), "{request}");
                 if *status == 0 {
                     continue;
@@ -147,6 +147,20 @@ async fn replies_are_bounded() {
 }
 
 #[tokio::test]
+async fn a_list_that_does_not_end_is_told() {
+    let page = r#"{"MetricAlarms":[{"AlarmName":"a"}],"NextToken":"more"}"#;
+    let last = r#"{"MetricAlarms":[{"AlarmName":"b"}]}"#;
+    let names = ["a".to_owned(), "b".to_owned()];
+    let mut pages = vec![(200, page); PAGES_MAX - 1];
+    let service = Service::answers_of(&[pages.as_slice(), &[(200, last)]].concat()).await;
+    assert_eq!(service.aws.alarms_off(&names).await.unwrap().len(), PAGES_MAX);
+    pages.push((200, page));
+    let service = Service::answers_of(&[pages.as_slice(), &[(200, last)]].concat()).await;
+    let error = service.aws.alarms_off(&names).await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the alarms: the answer goes on beyond 100 pages");
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_not_reached() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let aws = Aws::at(&format!("http://{}", listener.local_addr().unwrap()));
@@ -167,6 +181,7 @@ fn services_are_where_aws_has_them() {
 
 #[test]
 fn pauses_grow_and_are_bounded() {
+    let pause = |attempt, random| Duration::from_millis(PAUSES.full_jitter_ms(attempt, random));
     assert_eq!(pause(1, PAUSE_MS), Duration::from_millis(PAUSE_MS));
     assert_eq!(pause(1, PAUSE_MS + 1), Duration::ZERO);
     assert_eq!(pause(3, 4 * PAUSE_MS), Duration::from_millis(4 * PAUSE_MS));

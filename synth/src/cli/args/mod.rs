@@ -17,7 +17,7 @@ pub(crate) use deploy::{
     AwsArguments, DeployArguments, DestroyArguments, DriftArguments, PlanArguments,
     ProgressArgument, SmokeArguments, SmokeFormat,
 };
-pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat};
+pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat, FailOn};
 pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
 pub(crate) use upkeep::{ArchiveArguments, Moment, ReprocessArguments, RestoreArguments};
 pub(crate) use usage::CostArguments;

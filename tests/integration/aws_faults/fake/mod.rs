@@ -2,6 +2,7 @@
 //! One stack, whose states and events the test says; faults are put before any of its calls.
 
 mod reply;
+mod settings;
 mod world;
 
 use std::collections::HashMap;
@@ -17,6 +18,8 @@ use axum::response::Response;
 use tokio::net::TcpListener;
 
 use reply::{error, object};
+use settings::Setting;
+pub(crate) use settings::{CLOSED, LIFECYCLE, POLICY};
 pub(crate) use world::{Step, World};
 
 /// Bytes of a request that are read at most.
@@ -101,6 +104,9 @@ async fn serve(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) -
         false => HashMap::new(),
     };
     let action = form.get("Action").cloned().unwrap_or_else(|| of_s3(&head.method, &head.uri));
+    if let Some(scope) = head.headers.get("authorization").and_then(reply::scope) {
+        world.lock().unwrap().signed.insert(scope);
+    }
     let fault = world.lock().unwrap().begin(&action);
     match fault {
         None => answer(&world, &action, &form, &body, is_chunked),
@@ -135,6 +141,9 @@ fn of_s3(method: &Method, uri: &axum::http::Uri) -> String {
         ("PUT", 1, query) if query.starts_with("policy") => "PutBucketPolicy",
         ("PUT", 1, query) if query.starts_with("lifecycle") => "PutBucketLifecycle",
         ("PUT", 1, query) if query.starts_with("publicAccessBlock") => "PutPublicAccessBlock",
+        ("GET", 1, query) if query.starts_with("policy") => "GetBucketPolicy",
+        ("GET", 1, query) if query.starts_with("lifecycle") => "GetBucketLifecycle",
+        ("GET", 1, query) if query.starts_with("publicAccessBlock") => "GetPublicAccessBlock",
         ("PUT", 1, _) => "CreateBucket",
         ("PUT", _, _) => "PutObject",
         _ => "Unknown",
@@ -152,6 +161,16 @@ fn answer(
     let mut world = world.lock().unwrap();
     if form.contains_key("Action") {
         return world.query(action, form);
+    }
+    if let Some(setting) = Setting::ALL.iter().find(|it| action.ends_with(it.name)) {
+        return match action.starts_with("Put") {
+            true => {
+                let text = String::from_utf8(body.to_vec()).unwrap();
+                world.settings.insert(setting.name, text);
+                object()
+            }
+            false => setting.answer(world.settings.get(setting.name)),
+        };
     }
     if action == "PutObject" {
         let bytes = if is_chunked { reply::unchunked(body) } else { body.to_vec() };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use axum::body::Body;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 
 /// A form's fields.
@@ -11,6 +11,13 @@ pub(super) fn form(body: &[u8]) -> HashMap<String, String> {
     let text = String::from_utf8_lossy(body);
     let fields = text.split('&').filter_map(|field| field.split_once('='));
     fields.map(|(name, value)| (decoded(name), decoded(value))).collect()
+}
+
+/// The key and the region of a signature: `… Credential=KEY/DATE/REGION/SERVICE/aws4_request, …`.
+pub(super) fn scope(authorization: &HeaderValue) -> Option<(String, String)> {
+    let (_, scope) = authorization.to_str().ok()?.split_once("Credential=")?;
+    let mut parts = scope.split('/');
+    Some((parts.next()?.to_owned(), parts.nth(1)?.to_owned()))
 }
 
 fn decoded(text: &str) -> String {

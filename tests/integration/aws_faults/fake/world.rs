@@ -1,6 +1,6 @@
 //! The one stack, its change sets, and what is to happen to them.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt::Write as _;
 
 use axum::http::StatusCode;
@@ -8,6 +8,7 @@ use axum::response::Response;
 
 use super::Fault;
 use super::reply::{element, error, result};
+use super::settings::Setting;
 
 /// The account of the fake.
 const ACCOUNT: &str = "000000000000";
@@ -33,7 +34,6 @@ pub(crate) struct FakeStack {
 }
 
 /// Everything.
-#[derive(Default)]
 pub(crate) struct World {
     /// The stack, if there is one.
     pub(crate) stack: Option<FakeStack>,
@@ -48,8 +48,12 @@ pub(crate) struct World {
     pub(crate) script: VecDeque<Step>,
     /// The same, while it happens.
     pub(crate) under_way: VecDeque<Step>,
+    /// The settings of the bucket of the bundles, as they are put.
+    pub(crate) settings: BTreeMap<&'static str, String>,
     /// The template that was uploaded last.
     pub(crate) template: String,
+    /// With which keys requests were signed, and for which regions.
+    pub(crate) signed: BTreeSet<(String, String)>,
     /// The actions that were asked for.
     pub(crate) asked: Vec<String>,
     pub(super) faults: Vec<(&'static str, usize, Fault)>,
@@ -59,6 +63,26 @@ pub(crate) struct World {
 
 /// Something that happens in AWS.
 pub(super) type Happening = Box<dyn FnOnce(&mut World) + Send>;
+
+impl Default for World {
+    fn default() -> Self {
+        Self {
+            stack: None,
+            events: Vec::new(),
+            change_sets: BTreeMap::new(),
+            change_set_fails: None,
+            script: VecDeque::new(),
+            under_way: VecDeque::new(),
+            settings: Setting::ALL.map(|it| (it.name, it.ours.to_owned())).into(),
+            template: String::new(),
+            signed: BTreeSet::new(),
+            asked: Vec::new(),
+            faults: Vec::new(),
+            happenings: Vec::new(),
+            executed: Vec::new(),
+        }
+    }
+}
 
 impl World {
     /// A stack of Cellar, deployed well.

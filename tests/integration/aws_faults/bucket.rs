@@ -1,0 +1,91 @@
+//! The bucket of the bundles: what somebody changed of its settings by hand is put back.
+
+use serde_json::Value;
+
+use super::account::{Account, DEPLOY, faked};
+use super::fake::{CLOSED, Fake, Fault, LIFECYCLE, POLICY};
+
+/// The settings of whoever has changed them.
+fn change(fake: &Fake) {
+    let mut world = fake.world();
+    let open = CLOSED.ours.replacen("true", "false", 1);
+    let expiry = "<LifecycleConfiguration><Rule><ID>mine</ID><Filter><Prefix>templates/</Prefix>\
+                  </Filter><Status>Enabled</Status><Expiration><Days>90</Days></Expiration></Rule>\
+                  </LifecycleConfiguration>";
+    let allow = r#"{"Version":"2012-10-17","Statement":{"Sid":"Mine","Effect":"Allow","Principal":
+        {"AWS":"arn:aws:iam::111111111111:root"},"Action":"s3:GetObject","Resource":"arn:aws:s3:::b/*"}}"#;
+    for (name, text) in
+        [(CLOSED.name, open), (LIFECYCLE.name, expiry.to_owned()), (POLICY.name, allow.to_owned())]
+    {
+        world.settings.insert(name, text);
+    }
+}
+
+fn puts(fake: &Fake) -> usize {
+    let world = fake.world();
+    let settings = ["PutBucketPolicy", "PutBucketLifecycle", "PutPublicAccessBlock"];
+    world.asked.iter().filter(|asked| settings.contains(&asked.as_str())).count()
+}
+
+async fn deploy(account: &Account, arguments: &[&str]) -> String {
+    let run = account.run(&[&DEPLOY, arguments].concat()).await;
+    assert_eq!(run.code, 0, "{run:?}");
+    run.stderr
+}
+
+#[tokio::test]
+async fn settings_that_differ_are_put_back_beside_those_of_others() {
+    let (fake, account) = faked().await;
+    deploy(&account, &[]).await;
+    assert_eq!(puts(&fake), 0, "as they are, they are right");
+    change(&fake);
+    let said = deploy(&account, &[]).await;
+    assert!(said.contains("put back the block of public access, the refusal of what"), "{said}");
+    assert_eq!(puts(&fake), 3);
+    {
+        let settings = &fake.world().settings;
+        assert!(!settings[CLOSED.name].contains("false"), "{settings:?}");
+        let policy: Value = serde_json::from_str(&settings[POLICY.name]).unwrap();
+        let ours: Value = serde_json::from_str(POLICY.ours).unwrap();
+        assert_eq!(policy["Statement"][0]["Sid"], "Mine");
+        assert_eq!(policy["Statement"][1], ours["Statement"][0]);
+        let rules = &settings[LIFECYCLE.name];
+        assert!(rules.contains("<ID>mine</ID>") && rules.contains("abort-uploads"), "{rules}");
+    }
+    let said = deploy(&account, &[]).await;
+    assert!(!said.contains("put back") && puts(&fake) == 3, "{said}");
+    // Gone is different, too.
+    fake.world().settings.clear();
+    deploy(&account, &[]).await;
+    assert_eq!(puts(&fake), 6);
+}
+
+#[tokio::test]
+async fn a_bucket_of_the_users_own_is_as_they_want_it() {
+    let (fake, account) = faked().await;
+    change(&fake);
+    deploy(&account, &["--artifact-bucket", "my-own-bucket"]).await;
+    assert_eq!(puts(&fake), 0);
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_left_alone_and_what_may_not_be_written_is_told() {
+    let denied = |action: &str| {
+        let message = format!("User u is not authorized to perform: {action} on resource: b");
+        Fault::Error(403, "AccessDenied", message)
+    };
+    let (fake, account) = faked().await;
+    change(&fake);
+    for call in ["GetBucketPolicy", "GetBucketLifecycle", "GetPublicAccessBlock"] {
+        fake.fail(call, 1, denied("s3:Get"));
+    }
+    let said = deploy(&account, &[]).await;
+    assert!(!said.contains("put back") && puts(&fake) == 0, "{said}");
+    fake.fail("PutPublicAccessBlock", 1, denied("s3:PutBucketPublicAccessBlock"));
+    let said = deploy(&account, &[]).await;
+    let told = "is without the block of public access, and it could not be put back: cannot block \
+                public access to the bucket of the bundles: User u is not authorized to perform: \
+                s3:PutBucketPublicAccessBlock";
+    assert!(said.contains(told), "{said}");
+    assert!(said.contains("put back the refusal of what is not TLS, the end of"), "{said}");
+}
