@@ -221,7 +221,7 @@ mod tests {
         let lines: Vec<&str> = example.lines().map(str::trim).collect();
         let mut wanted = Vec::new();
         keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
-        assert_eq!(wanted.len(), 35);
+        assert_eq!(wanted.len(), 36);
         for key in wanted {
             let at = lines
                 .iter()

@@ -151,7 +151,7 @@ mod tests {
             panic!("{error}");
         };
         assert_eq!(unknown.field, "a`, expected `b");
-        assert_eq!(unknown.known.len(), 18);
+        assert_eq!(unknown.known.len(), 19);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Takes what is there already into a stack: a change set that imports.
 
 use aws_sdk_cloudformation::types::{Capability, ChangeSetType, Parameter, ResourceToImport};
-
 use cellar_stacks::constructs::ResourceType;
 
 use super::{Aws, AwsError, ChangeSet};
