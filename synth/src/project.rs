@@ -53,6 +53,12 @@ impl Project {
         project?.at_stage(named.stage)
     }
 
+    /// The configuration as it is on this machine: a restore is of tables in AWS, here there are only the
+    /// first.
+    pub(crate) fn at_home(&mut self) {
+        self.config.epoch = Config::default().epoch;
+    }
+
     /// Edits the configuration file; where that is not safe, says what to add.
     pub(crate) fn edit(
         &self,

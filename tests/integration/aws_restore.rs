@@ -25,6 +25,8 @@ impl Restored {
         let bundle = ["--bundle", env!("CARGO_BIN_EXE_test-bootstrap")];
         let deployed = this.synth(&[&["deploy", "--yes"][..], &bundle].concat());
         assert_eq!(deployed.code, 0, "{deployed:?}");
+        let off = this.synth(&["restore", "--to", "latest", "--yes"]);
+        assert!(off.code == 1 && off.stderr.contains("no point-in-time recovery"), "{off:?}");
         let dynamodb = this.dynamodb();
         for table in this.tables().await {
             let on =
@@ -79,6 +81,11 @@ async fn tables_go_back_to_a_moment_and_clients_go_on() {
     world.cellar(&["set", "B2", "kept"]);
     let before = world.export("before.csv");
 
+    let early = world.synth(&["restore", "--to", "2020-01-01", "--yes"]);
+    assert!(early.code == 1 && early.stderr.contains("not to 2020-01-01T00:00:00Z"), "{early:?}");
+    let unsure = world.synth(&["restore", "--to", "latest"]);
+    assert!(unsure.code == 1 && unsure.stderr.contains("--yes"), "{unsure:?}");
+    assert_eq!(world.tables().await.len(), 3, "nothing was made");
     let restored = json(&world.synth(&["--json", "restore", "--to", "latest", "--yes"]));
     assert_eq!(restored["epoch"], 1, "{restored}");
     let moment = restored["at"].as_str().unwrap();

@@ -35,6 +35,9 @@ pub const OUTPUT_ENTRY_TABLE: &str = "EntryTableName";
 pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
 /// Output: the name of the PendingSnapshots table.
 pub const OUTPUT_PENDING_SNAPSHOT_TABLE: &str = "PendingSnapshotTableName";
+/// Outputs: the names of the tables, in the order of [`tables`].
+pub const OUTPUT_TABLES: [&str; 3] =
+    [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE];
 /// Output: the name of the bucket.
 pub const OUTPUT_BUCKET: &str = "BucketName";
 /// Output: the name of the function that serves the API.

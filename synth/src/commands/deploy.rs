@@ -44,8 +44,7 @@ pub(crate) async fn run(
         return deploy_aws::run(config, arguments, output).await;
     }
     let mut project = Project::find(config)?;
-    // A restore is of tables in AWS: on this machine there are only the first.
-    project.config.epoch = 0;
+    project.at_home();
     let pair = read_or_make_key(&project.local_key())?;
     project.accept(pair.public());
     remember::check_profile(&project)?;

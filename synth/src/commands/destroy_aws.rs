@@ -4,9 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use cellar_stacks::Config;
-use cellar_stacks::cellar::{
-    OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_SEGMENT_TABLE,
-};
+use cellar_stacks::cellar::{OUTPUT_BUCKET, OUTPUT_TABLES};
 use serde_json::json;
 
 use super::confirm::confirm;
@@ -17,9 +15,6 @@ use crate::cli::{DestroyArguments, Output};
 use crate::deployment::is_ours;
 use crate::error::SynthError;
 use crate::project::{Named, Project};
-
-/// Outputs that name tables.
-const TABLES: [&str; 3] = [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE];
 
 /// Deletes the stack; its tables and its bucket only if told to.
 pub(crate) async fn run(
@@ -83,12 +78,12 @@ async fn destroy(
 
 /// The names of what holds data.
 fn data(state: &StackState) -> Vec<String> {
-    let named = TABLES.iter().chain([&OUTPUT_BUCKET]);
+    let named = OUTPUT_TABLES.iter().chain([&OUTPUT_BUCKET]);
     named.filter_map(|output| state.outputs.get(*output).cloned()).collect()
 }
 
 async fn delete_data(aws: &Aws, state: &StackState, output: &Output) -> Result<(), SynthError> {
-    for table in TABLES.iter().filter_map(|output| state.outputs.get(*output)) {
+    for table in OUTPUT_TABLES.iter().filter_map(|output| state.outputs.get(*output)) {
         let step = output.step("Delete a table");
         let deleted = aws.delete_table(table).await.map_err(SynthError::from);
         step.ended(deleted, |()| table.clone())?;

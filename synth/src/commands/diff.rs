@@ -53,6 +53,7 @@ async fn old_side(project: &mut Project, arguments: &DiffArguments) -> Result<Ol
         (Some(path), _) => Old::file(path),
         (None, Some(revision)) => Old::revision(project, revision),
         (None, None) if arguments.local => {
+            project.at_home();
             // What is deployed there accepts the key of the local cloud.
             match read_key(&project.local_key()) {
                 Ok(pair) => project.accept(pair.public()),
