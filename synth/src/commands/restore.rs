@@ -5,10 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cellar_stacks::cellar::{
-    ARTIFACT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_SEGMENT_TABLE,
-    tables,
-};
+use cellar_stacks::cellar::{ARTIFACT_BUCKET, OUTPUT_TABLES, tables};
 use cellar_stacks::{Config, Template};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -31,8 +28,6 @@ const POLL: Duration = Duration::from_secs(5);
 const EMULATOR_POLL: Duration = Duration::from_millis(200);
 /// How long that may take; large tables take hours.
 const PATIENCE: Duration = Duration::from_secs(12 * 3_600);
-/// Outputs that name the tables.
-const TABLES: [&str; 3] = [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE];
 
 /// Restores the tables, takes them into the stack, and says how they come into use.
 pub(crate) async fn run(
@@ -41,13 +36,14 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<(), SynthError> {
     let stage = Cell::new(Stage::Before);
-    let stack = Project::find(config)?.config.stack;
-    interruptible(&stack, &stage, Box::pin(restore(config, arguments, output, &stage))).await
+    let project = Project::find(config)?;
+    let work = Box::pin(restore(&project, arguments, output, &stage));
+    interruptible(&project.config.stack, &stage, work).await
 }
 
 /// A restore on its way.
 struct Restore<'a> {
-    project: Project,
+    project: &'a Project,
     aws: Aws,
     state: StackState,
     /// The tables that the functions use.
@@ -56,12 +52,12 @@ struct Restore<'a> {
 }
 
 async fn restore(
-    config: Named<'_>,
+    project: &Project,
     arguments: &RestoreArguments,
     output: &Output,
     stage: &Cell<Stage>,
 ) -> Result<(), SynthError> {
-    let restore = Restore::begin(config, arguments, output).await?;
+    let restore = Restore::begin(project, arguments, output).await?;
     let at_s = restore.moment(arguments.to).await?;
     let (stack, names) = (&restore.project.config.stack, restore.names(at_s));
     let decided = restore.decide(&names).await?;
@@ -89,14 +85,13 @@ async fn restore(
 impl<'a> Restore<'a> {
     /// Finds the stack and its tables.
     async fn begin(
-        config: Named<'_>,
+        project: &'a Project,
         arguments: &RestoreArguments,
         output: &'a Output,
     ) -> Result<Self, SynthError> {
-        let project = Project::find(config)?;
         let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
         let stack = project.config.stack.clone();
-        let state = own_deployed_stack(&project, &aws).await?;
+        let state = own_deployed_stack(project, &aws).await?;
         if ground(Some(&state.status)) != Ground::Update {
             return Err(SynthError::StackBusy { stack, status: state.status });
         }
@@ -105,7 +100,7 @@ impl<'a> Restore<'a> {
             let name = state.outputs.get(output).cloned();
             name.ok_or_else(|| RestoreError::OtherStack { stack: stack.clone(), what })
         };
-        let [entries, segments, pending_snapshots] = TABLES;
+        let [entries, segments, pending_snapshots] = OUTPUT_TABLES;
         let sources = [source(entries)?, source(segments)?, source(pending_snapshots)?];
         Ok(Self { project, aws, state, sources, output })
     }
@@ -247,7 +242,7 @@ impl<'a> Restore<'a> {
 
     /// Puts the epoch into the configuration, and says what comes next.
     fn tell(&self, decided: &Restoring, at_s: u64) -> Result<(), SynthError> {
-        let (project, epoch) = (&self.project, decided.epoch);
+        let (project, epoch) = (self.project, decided.epoch);
         let stage = project.stage.as_deref();
         if project.config.epoch != epoch {
             let snippet = match stage {
