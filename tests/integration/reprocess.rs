@@ -34,7 +34,7 @@ use serde_json::Value;
 use crate::journey::{Project, Run};
 
 const REPROCESS: [&str; 2] = ["reprocess", "--local"];
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(240);
 /// Entries between two snapshots: as few as can be configured.
 const ENTRIES: u32 = 10;
 
