@@ -13,7 +13,6 @@ use super::prepare::Deployment;
 use super::remember::{self, DeployedToAws};
 use crate::aws::{AwsError, StackState};
 use crate::cli::{DeployArguments, Output};
-use crate::deployment::End;
 use crate::error::SynthError;
 use crate::project::{Named, Project};
 use crate::smoke::{self, Target};
@@ -81,9 +80,7 @@ impl Deployment<'_> {
     }
 
     async fn execute(&self, change_set: &str, stack_id: &str) -> Result<StackState, SynthError> {
-        let token = uuid::Uuid::new_v4().to_string();
-        let begin = Box::pin(self.aws.execute_change_set(change_set, &token));
-        self.follower().follow(stack_id, begin, End::Done).await
+        self.follower().execute(change_set, stack_id).await
     }
 
     /// Checks what was deployed, remembers how to reach it, and says what to do next.

@@ -63,6 +63,17 @@ impl Follower<'_> {
         if end == wanted { Ok(state) } else { Err(self.failed(&state, &progress, end)) }
     }
 
+    /// Does what a change set says.
+    pub(super) async fn execute(
+        &self,
+        change_set: &str,
+        stack_id: &str,
+    ) -> Result<StackState, SynthError> {
+        let token = uuid::Uuid::new_v4().to_string();
+        let begin = Box::pin(self.aws.execute_change_set(change_set, &token));
+        self.follow(stack_id, begin, End::Done).await
+    }
+
     /// Deletes the stack.
     pub(super) async fn delete_stack(&self, state: &StackState) -> Result<(), SynthError> {
         let token = uuid::Uuid::new_v4().to_string();

@@ -91,7 +91,8 @@ impl<'a> Deployment<'a> {
         let bucket = named.unwrap_or_else(|| self.aws.artifact_bucket_name());
         self.find_bucket(&bucket).await?;
         let bundle_key = self.upload_bundle(fit, &bucket).await?;
-        let template_url = self.upload_template(&bucket).await?;
+        let template = self.template.text.clone();
+        let template_url = upload_template(&self.aws, self.output, &bucket, template).await?;
         let stack = self.project.config.stack.clone();
         Ok(Wanted {
             is_new: true,
@@ -149,19 +150,23 @@ impl<'a> Deployment<'a> {
         step.ended(put, |()| format!("{kb} KB"))?;
         Ok(key)
     }
+}
 
-    /// Brings the template into the bucket; gives where it is.
-    async fn upload_template(&self, bucket: &str) -> Result<String, SynthError> {
-        let key = format!("templates/{}.json", Template::hash(&self.template.text));
-        let bytes = self.template.text.clone().into_bytes();
-        let (url, kb) = (self.aws.artifact_url(bucket, &key), bytes.len().div_ceil(1_024));
-        let step = self.output.step("Upload the template");
-        let uploaded = self.aws.upload(bucket, Artifact { key, bytes }).await;
-        let describe = |uploaded: &Uploaded| match uploaded {
-            Uploaded::Now => format!("{kb} KB"),
-            Uploaded::Before => "it was there".to_owned(),
-        };
-        step.ended(uploaded.map_err(SynthError::from), describe)?;
-        Ok(url)
-    }
+/// Brings a template into the bucket, under the name of its hash; gives where it is.
+pub(super) async fn upload_template(
+    aws: &Aws,
+    output: &Output,
+    bucket: &str,
+    template: String,
+) -> Result<String, SynthError> {
+    let key = format!("templates/{}.json", Template::hash(&template));
+    let (url, kb) = (aws.artifact_url(bucket, &key), template.len().div_ceil(1_024));
+    let step = output.step("Upload the template");
+    let uploaded = aws.upload(bucket, Artifact { key, bytes: template.into_bytes() }).await;
+    let describe = |uploaded: &Uploaded| match uploaded {
+        Uploaded::Now => format!("{kb} KB"),
+        Uploaded::Before => "it was there".to_owned(),
+    };
+    step.ended(uploaded.map_err(SynthError::from), describe)?;
+    Ok(url)
 }

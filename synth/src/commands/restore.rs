@@ -13,11 +13,12 @@ use tokio::time::{Instant, sleep};
 use super::confirm::confirm;
 use super::follow::Follower;
 use super::interrupt::{Stage, interruptible};
+use super::prepare::upload_template;
 use super::template::synthesize;
 use super::watched::own_deployed_stack;
-use crate::aws::{Artifact, Aws, Import, Recoverable, StackState};
+use crate::aws::{Aws, Import, Recoverable, StackState};
 use crate::cli::{Moment, Output, RestoreArguments, Step};
-use crate::deployment::{End, Ground, RestoreError, Restoring, ground, restored_name};
+use crate::deployment::{Ground, RestoreError, Restoring, ground, restored_name};
 use crate::error::SynthError;
 use crate::project::{Named, Project};
 use crate::raise_epoch::raise_epoch;
@@ -216,13 +217,7 @@ impl<'a> Restore<'a> {
         let template = template.ok_or_else(|| other("template that can be read"))?;
         let bucket = self.state.parameters.get(ARTIFACT_BUCKET);
         let bucket = bucket.ok_or_else(|| other("bucket of bundles"))?;
-        let key = format!("templates/{}.json", blake3::hash(template.as_bytes()).to_hex());
-        let template_url = self.aws.artifact_url(bucket, &key);
-        let step = self.output.step("Upload the template");
-        let kb = template.len().div_ceil(1_024);
-        let uploaded =
-            self.aws.upload(bucket, Artifact { key, bytes: template.into_bytes() }).await;
-        step.ended(uploaded.map_err(SynthError::from), |_| format!("{kb} KB"))?;
+        let template_url = upload_template(&self.aws, self.output, bucket, template).await?;
         let import = Import {
             stack: stack.clone(),
             name: format!("cellar-{}", uuid::Uuid::new_v4()),
@@ -235,9 +230,7 @@ impl<'a> Restore<'a> {
         let (aws, output) = (&self.aws, self.output);
         let follower =
             Follower { aws, output, stack: &stack, command: "restore", made_in: &made_in };
-        let token = uuid::Uuid::new_v4().to_string();
-        let begin = Box::pin(self.aws.execute_change_set(&change_set.id, &token));
-        follower.follow(&change_set.stack_id, begin, End::Done).await.map(drop)
+        follower.execute(&change_set.id, &change_set.stack_id).await.map(drop)
     }
 
     /// Puts the epoch into the configuration, and says what comes next.
