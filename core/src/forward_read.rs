@@ -58,6 +58,12 @@ impl ForwardRead {
         Self { next: Some(from), consistent: false, must_reach, ended: false, last: None, waits: 0 }
     }
 
+    /// The same, seeing every acknowledged write from the first page on.
+    #[must_use]
+    pub fn consistently(self) -> Self {
+        Self { consistent: true, ..self }
+    }
+
     /// Takes an entry, if it is the next one.
     pub fn take(&mut self, entry: &Arc<Entry>) -> bool {
         if Some(entry.position) != self.next {

@@ -103,9 +103,64 @@ impl ClientKey {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client");
         hasher.update(&subject.0);
         hasher.update(client_id.as_bytes());
+        Ok(Self::finish(&hasher))
+    }
+
+    fn finish(hasher: &blake3::Hasher) -> Self {
         let mut bytes = [0; 8];
         hasher.finalize_xof().fill(&mut bytes);
-        Ok(Self(bytes))
+        Self(bytes)
+    }
+}
+
+/// What a client of a sync group calls itself, and its group (design `4-sync.md` §4): kept with its
+/// mutations, because a pull answers with names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientName {
+    group: String,
+    client: String,
+}
+
+impl ClientName {
+    /// The name of `client` in `group`.
+    ///
+    /// # Errors
+    /// [`BadLength`] unless each has 1 to `MAX_CLIENT_ID_BYTES` bytes.
+    pub fn new(group: &str, client: &str) -> Result<Self, BadLength> {
+        check_length("client group id", group, MAX_CLIENT_ID_BYTES)?;
+        check_length("client id", client, MAX_CLIENT_ID_BYTES)?;
+        Ok(Self { group: group.to_owned(), client: client.to_owned() })
+    }
+
+    /// Its group.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        &self.group
+    }
+
+    /// Its own name.
+    #[must_use]
+    pub fn client(&self) -> &str {
+        &self.client
+    }
+
+    /// The key of its mutations: a group is bound to its subject, and a client to its group. Never
+    /// the key of a client that appends without a group.
+    #[must_use]
+    pub fn key(&self, subject: &SubjectKey) -> ClientKey {
+        let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client of a group");
+        hasher.update(&subject.0);
+        // The length keeps ("ab", "c") apart from ("a", "bc").
+        hasher.update(&u64::try_from(self.group.len()).unwrap_or(u64::MAX).to_le_bytes());
+        hasher.update(self.group.as_bytes());
+        hasher.update(self.client.as_bytes());
+        ClientKey::finish(&hasher)
+    }
+
+    /// Bytes of both.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.group.len().saturating_add(self.client.len())
     }
 }
 

@@ -35,6 +35,7 @@ pub mod schema;
 pub mod segment;
 pub mod snapshot;
 pub mod snapshot_job;
+pub mod sync;
 pub mod transform;
 pub mod upkeep;
 pub mod workbook;

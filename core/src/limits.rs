@@ -61,6 +61,12 @@ pub const MAX_NONCE_BYTES: usize = 64;
 pub const MAX_MUTATIONS_PER_REQUEST: usize = 1_000;
 /// The greatest id of a mutation: exact as a JSON number.
 pub const MAX_MUTATION_ID: u64 = (1 << 53) - 1;
+/// Times that one run of a push looks its client up before the push is to be repeated.
+pub const MAX_PUSH_LOOK_UPS: u32 = 4;
+/// Bytes of a push: a client of that protocol sends all that it has, and can send no less.
+pub const MAX_PUSH_BYTES: usize = MAX_REPLY_BYTES;
+/// Last mutation ids of clients of sync groups that a process knows.
+pub const MAX_KNOWN_CLIENTS: usize = 4_096;
 /// Bases of the mutations of one entry: each costs a walk over what has moved since.
 pub const MAX_BASES_PER_ENTRY: usize = 16;
 /// What moved rows, columns or sheets since a base: each operation counts its spans, at least one,
@@ -251,6 +257,9 @@ pub const MAX_LEVEL_CLEAR_SPANS: usize = 50_000;
 pub const MAX_SHEET_NUMBER_RUNS: usize = 100_000;
 /// Clients whose last mutation a snapshot knows; beyond it, the longest idle are forgotten.
 pub const MAX_ROOT_CLIENTS: usize = 40_000;
+/// Bytes of the names that clients of sync groups have there: about 14,000 of them, of the two ids of
+/// 36 characters that Replicache makes. Beyond that, the longest idle are forgotten.
+pub const MAX_ROOT_CLIENT_NAME_BYTES: usize = 1024 * 1024;
 /// Seconds after which a snapshot forgets an idle client: 90 days.
 pub const CLIENT_IDLE_S: u64 = 90 * 24 * 60 * 60;
 /// Bytes of one sheet's index that stay in the root: enough for a level of 10 million cells.

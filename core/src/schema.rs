@@ -18,6 +18,8 @@ pub const BODY: &str = "B";
 pub const EXTERNAL: &str = "E";
 /// Entry: 8 bytes that identify the client: the idempotency evidence.
 pub const CLIENT: &str = "K";
+/// Entry: what the client and its sync group are called, postcard; absent without a group.
+pub const CLIENT_NAME: &str = "G";
 /// Entry: id of the first mutation in the body; the ids are consecutive.
 pub const MUTATION: &str = "M";
 /// Entry: who made it.

@@ -227,6 +227,7 @@ fn archives() {
             position: Position::new(0, 1).unwrap(),
             content: Content::Edits(Edits {
                 client: ClientKey([1; 8]),
+                name: None,
                 first_id: 1,
                 mutations: vec![Mutation { base: Position::FIRST, ..mutations().remove(0) }],
             }),

@@ -12,6 +12,7 @@ mod history;
 mod imports;
 mod problem;
 mod stats;
+mod sync;
 mod uploads;
 
 pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
@@ -29,6 +30,10 @@ pub use imports::{
 };
 pub use problem::{Problem, ProblemKind};
 pub use stats::{LevelStats, OpenStats, SnapshotStats, StatsReply};
+pub use sync::{
+    MutationArguments, PatchOperation, PatchValue, PullReply, PullRequest, PushReply, PushRequest,
+    PushStatus, PushedMutation, PushedResult, SyncAnswer, SyncError, SyncRefusal,
+};
 pub use uploads::{
     CompleteRequest, NotASha256, UploadReply, UploadRequest, hexadecimal, parse_sha256,
 };

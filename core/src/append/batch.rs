@@ -32,7 +32,8 @@ pub(super) fn next_content(
         },
         Payload::Mutations(_) => Batch::new(scan, position).take(request.after(scan.last_id))?,
     };
-    Ok(Content::Edits(Edits { client, first_id, mutations }))
+    let name = request.name.clone();
+    Ok(Content::Edits(Edits { client, name, first_id, mutations }))
 }
 
 /// The oldest entry that has to be known to transform what is left of the request.

@@ -267,6 +267,9 @@ impl Append {
         if self.is_done() {
             return finish(Ok(self.appended(tail)));
         }
+        if self.base_gone && !self.request.numbering_known {
+            return finish(Err(Refusal::BaseGone { base: self.request.lowest_base() }));
+        }
         let (first_id, last_id) = (self.request.first_id, self.scan.last_id);
         let expected = last_id.saturating_add(1);
         // What was in a purged segment cannot be told from what never was.

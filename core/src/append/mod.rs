@@ -144,6 +144,12 @@ pub enum Refusal {
         /// The base.
         base: Position,
     },
+    /// The entries after the base are gone, and with them what this client did there.
+    #[error("the entries after base {base} are gone: load the spreadsheet again")]
+    BaseGone {
+        /// The base.
+        base: Position,
+    },
     /// The spreadsheet was restored since the client loaded it.
     #[error("the spreadsheet was restored since it was loaded: load it again")]
     EpochChanged,

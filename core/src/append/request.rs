@@ -1,7 +1,7 @@
 //! What a client asks to append, checked for everything that needs no log.
 
 use crate::entry::{Mutation, encoded_mutation_bytes};
-use crate::identity::{ClientKey, LogId};
+use crate::identity::{ClientKey, ClientName, LogId};
 use crate::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
 use crate::operation::{ImportSheet, Operation, Rejection, RejectionReason};
 use crate::position::Position;
@@ -73,6 +73,8 @@ pub struct Upload {
 pub struct Request {
     pub(super) log: LogId,
     pub(super) client: ClientKey,
+    pub(super) name: Option<ClientName>,
+    pub(super) numbering_known: bool,
     pub(super) author: Option<String>,
     pub(super) epoch: u32,
     pub(super) acknowledged: u64,
@@ -141,28 +143,78 @@ impl Request {
         acknowledged: u64,
         mutations: Vec<NewMutation>,
     ) -> Result<Self, InvalidRequest> {
-        let first_id =
-            mutations.first().map(|first| first.id).ok_or(InvalidRequest::NoMutations)?;
+        let mutations = mutations.into_iter().map(|new| (new.id, RequestMutation::new(new)));
+        Self::numbered(log, client, author, epoch, acknowledged, mutations.collect())
+    }
+
+    fn numbered(
+        log: LogId,
+        client: ClientKey,
+        author: Option<String>,
+        epoch: u32,
+        acknowledged: u64,
+        mutations: Vec<(u64, RequestMutation)>,
+    ) -> Result<Self, InvalidRequest> {
+        let first_id = mutations.first().map(|(id, _)| *id).ok_or(InvalidRequest::NoMutations)?;
         if mutations.len() > MAX_MUTATIONS_PER_REQUEST {
             return Err(InvalidRequest::TooManyMutations { count: mutations.len() });
         }
         check_id(acknowledged)?;
         let mut before = first_id.saturating_sub(1);
         let mut checked = Vec::with_capacity(mutations.len());
-        for mutation in mutations {
-            check_id(mutation.id)?;
-            if mutation.id == 0 || mutation.id != before.saturating_add(1) {
-                return Err(InvalidRequest::IdsNotConsecutive { before, id: mutation.id });
+        for (id, mutation) in mutations {
+            check_id(id)?;
+            if id == 0 || id != before.saturating_add(1) {
+                return Err(InvalidRequest::IdsNotConsecutive { before, id });
             }
-            before = mutation.id;
-            checked.push(RequestMutation::new(mutation));
+            before = id;
+            checked.push(mutation);
         }
         let is_undo = |mutation: &RequestMutation| matches!(mutation.authored, Operation::Undo(_));
         if checked.len() > 1 && checked.iter().any(is_undo) {
             return Err(InvalidRequest::UndoNotAlone);
         }
-        let payload = Payload::Mutations(checked);
-        Ok(Self { log, client, author, epoch, acknowledged, first_id, payload })
+        Ok(Self {
+            log,
+            client,
+            name: None,
+            numbering_known: true,
+            author,
+            epoch,
+            acknowledged,
+            first_id,
+            payload: Payload::Mutations(checked),
+        })
+    }
+
+    /// Mutations that are all rejected: only the server asks for that. Their base says from where on
+    /// the log is looked at for earlier copies of this very request.
+    ///
+    /// # Errors
+    /// As [`Request::new`].
+    pub fn rejecting(
+        log: LogId,
+        client: ClientKey,
+        author: Option<String>,
+        epoch: u32,
+        acknowledged: u64,
+        (first_id, base): (u64, Position),
+        rejections: impl Iterator<Item = Rejection>,
+    ) -> Result<Self, InvalidRequest> {
+        let rejected = |rejection| RequestMutation {
+            base,
+            authored: Operation::Rejected(rejection),
+            resolved: None,
+        };
+        let mutations = (first_id..).zip(rejections.map(rejected));
+        Self::numbered(log, client, author, epoch, acknowledged, mutations.collect())
+    }
+
+    /// The same, from a client of a sync group: its name stands in the entry, and its numbering is not
+    /// taken on trust where entries after a base are gone ([`Refusal::BaseGone`](super::Refusal)).
+    #[must_use]
+    pub fn of_group(self, name: ClientName) -> Self {
+        Self { name: Some(name), numbering_known: false, ..self }
     }
 
     /// Checks a request for mutations that were uploaded.
@@ -191,7 +243,17 @@ impl Request {
         check_id(acknowledged)?;
         check_id(first_id.saturating_add(u64::from(upload.count)).saturating_sub(1))?;
         let payload = Payload::Upload(upload);
-        Ok(Self { log, client, author, epoch, acknowledged, first_id, payload })
+        Ok(Self {
+            log,
+            client,
+            name: None,
+            numbering_known: true,
+            author,
+            epoch,
+            acknowledged,
+            first_id,
+            payload,
+        })
     }
 
     /// How many mutations it has.

@@ -194,7 +194,7 @@ pub fn decode_edits(
         return Err(BodyError::Shape("it has no mutations"));
     }
     check_ids(first_id, u64::try_from(mutations.len()).unwrap_or(u64::MAX))?;
-    Ok(Edits { client, first_id, mutations })
+    Ok(Edits { client, name: None, first_id, mutations })
 }
 
 /// Decodes all of `body`.
@@ -248,7 +248,10 @@ mod tests {
                 let (written, body) = encode_edits(position, &mutations).unwrap();
                 assert_eq!(written, version);
                 let edits = decode_edits(version, position, client, 5, &body).unwrap();
-                assert_eq!(edits, Edits { client, first_id: 5, mutations: mutations.clone() });
+                assert_eq!(
+                    edits,
+                    Edits { client, name: None, first_id: 5, mutations: mutations.clone() }
+                );
                 assert_eq!(edits.last_id(), 6);
             }
         }

@@ -1,10 +1,12 @@
 //! Entries of the log.
 
 mod body;
+mod client_name;
 mod external;
 mod header_bytes;
 
 pub use body::{BodyError, decode_edits, encode_edits, encoded_mutation_bytes};
+pub use client_name::{decode_name, encode_name};
 pub(crate) use external::decompress;
 pub use external::{
     ExternalEdits, decode_external, decode_external_body, encode_external, encode_external_body,
@@ -14,7 +16,7 @@ pub use header_bytes::{decode_header, encode_header};
 use serde::{Deserialize, Serialize};
 
 use crate::cell::json_text_bytes;
-use crate::identity::{ClientKey, LogId};
+use crate::identity::{ClientKey, ClientName, LogId};
 use crate::operation::{Operation, Rejection};
 use crate::position::Position;
 
@@ -93,6 +95,8 @@ pub enum Content {
 pub struct Edits {
     /// Whose mutations these are.
     pub client: ClientKey,
+    /// What that client is called, if it is one of a sync group.
+    pub name: Option<ClientName>,
     /// Id of the first; the others follow without a gap.
     pub first_id: u64,
     /// At least one.
@@ -186,11 +190,12 @@ impl Entry {
             let committed = mutation.committed.iter().flatten();
             std::iter::once(&mutation.authored).chain(committed)
         });
-        let external = match &self.content {
+        let more = match &self.content {
             Content::External(external) => external.weight_bytes(),
-            _ => 0,
+            Content::Edits(edits) => edits.name.as_ref().map_or(0, ClientName::bytes),
+            Content::Snapshot { .. } | Content::EndSegment => 0,
         };
-        operations.map(weight).fold(FRAME_BYTES + author + external, usize::saturating_add)
+        operations.map(weight).fold(FRAME_BYTES + author + more, usize::saturating_add)
     }
 
     /// Whether it is the first entry of a segment that was purged.

@@ -120,7 +120,7 @@ fn a_mutation_takes_effect_once_in_all_history() {
 fn rejected(position: Position, first_id: u64) -> Arc<Entry> {
     let authored = Operation::Rejected(Rejection::new(RejectionReason::BaseGone, "gone"));
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
-    let content = Content::Edits(Edits { client: client(1), first_id, mutations });
+    let content = Content::Edits(Edits { client: client(1), name: None, first_id, mutations });
     let entry = Entry::clone(&snapshot_entry(position));
     Arc::new(Entry { header: Header::first(0), content, ..entry })
 }

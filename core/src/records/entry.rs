@@ -2,14 +2,14 @@
 
 use super::{Item, Reader, RecordError, put_bytes, put_number, put_text};
 use crate::entry::{
-    Content, Entry, decode_edits, decode_external, decode_header, encode_edits, encode_external,
-    encode_header,
+    Content, Edits, Entry, decode_edits, decode_external, decode_header, decode_name, encode_edits,
+    encode_external, encode_header, encode_name,
 };
 use crate::identity::{ClientKey, LogId};
 use crate::position::Position;
 use crate::schema::{
-    AUTHOR, BODY, CLIENT, CREATED, EXTERNAL, HEADER, MUTATION, PARTITION_KEY, PURGED, SORT_KEY,
-    TYPE, VERSION,
+    AUTHOR, BODY, CLIENT, CLIENT_NAME, CREATED, EXTERNAL, HEADER, MUTATION, PARTITION_KEY, PURGED,
+    SORT_KEY, TYPE, VERSION,
 };
 
 const RECORD: &str = "entry";
@@ -67,6 +67,9 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
         Content::Edits(edits) => {
             put_text(&mut item, TYPE, Some(EDITS));
             put_bytes(&mut item, CLIENT, edits.client.0.to_vec());
+            if let Some(name) = &edits.name {
+                put_bytes(&mut item, CLIENT_NAME, encode_name(name)?);
+            }
             put_number(&mut item, MUTATION, edits.first_id);
             put_body(&mut item, encode_edits(entry.position, &edits.mutations)?);
         }
@@ -133,7 +136,11 @@ fn read_edits(reader: &Reader<'_>, position: Position) -> Result<Content, Record
     let first_id = reader.number(MUTATION)?;
     let body = reader.bytes(BODY)?;
     Ok(match reader.optional_text(EXTERNAL)? {
-        None => Content::Edits(decode_edits(version, position, client, first_id, body)?),
+        None => {
+            let name = reader.optional_bytes(CLIENT_NAME)?.map(decode_name).transpose()?;
+            let edits = decode_edits(version, position, client, first_id, body)?;
+            Content::Edits(Edits { name, ..edits })
+        }
         Some(object) => {
             Content::External(decode_external(version, position, client, first_id, object, body)?)
         }

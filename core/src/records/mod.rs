@@ -102,6 +102,10 @@ impl<'a> Reader<'a> {
         self.item.contains_key(name).then(|| self.number(name)).transpose()
     }
 
+    fn optional_bytes(&self, name: &'static str) -> Result<Option<&'a [u8]>, RecordError> {
+        self.item.contains_key(name).then(|| self.bytes(name)).transpose()
+    }
+
     fn optional_text(&self, name: &'static str) -> Result<Option<String>, RecordError> {
         match self.item.get(name) {
             None => Ok(None),

@@ -10,7 +10,7 @@ use super::level::{Region, SheetMoves, StoredTile};
 use super::merge::{Below, Part, Place, Source, Window, merge_window, sources};
 use super::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
 use super::outline::Outline;
-use super::root::Root;
+use super::root::{ClientMap, Root};
 use super::round;
 use super::tile::Tile;
 use crate::axis_map::AxisMap;
@@ -24,6 +24,14 @@ pub fn outline(root: &Root, objects: &Objects) -> Result<Fetch<Outline>, Snapsho
     let mut missing = Missing::default();
     let outline = round::outline(root, objects, &mut missing)?;
     Ok(missing.or(|| outline))
+}
+
+/// The last mutations of clients that a root has.
+#[must_use]
+pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
+    let mut missing = Missing::default();
+    let clients = round::clients(root, objects, &mut missing);
+    missing.or(|| clients)
 }
 
 /// The cells of a window at the position of a root, and of entries behind it. No root: the state of

@@ -115,21 +115,30 @@ impl Logs {
         must_reach: Option<Position>,
         inclusive: bool,
     ) -> Result<Loaded, LogError> {
-        let (mut entries, mut newest, mut bytes) = (Vec::new(), None, 0_usize);
-        let walked = self
-            .walk(log, from, must_reach.max(Some(from)), |entry| {
-                if inclusive || entry.position > from {
-                    bytes = bytes.saturating_add(entry.weight_bytes());
-                    // At least one, however large, so that every reply makes progress.
-                    if bytes > MAX_REPLY_BYTES && !entries.is_empty() {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                    entries.push(Arc::clone(entry));
-                }
-                newest = Some((entry.position, entry.header.epoch));
-                Ok(ControlFlow::Continue(()))
-            })
-            .await?;
+        let mut collected = Collected::new(from, inclusive);
+        let must_reach = must_reach.max(Some(from));
+        let walked = self.walk(log, from, must_reach, |entry| Ok(collected.take(entry))).await?;
+        self.loaded(log, walked, collected).await
+    }
+
+    /// What there is from `from` on, itself not included, seeing every acknowledged write.
+    pub(super) async fn collect_consistently(
+        &self,
+        log: LogId,
+        from: Position,
+    ) -> Result<Loaded, LogError> {
+        let mut collected = Collected::new(from, false);
+        let walked = self.walk_consistently(log, from, |entry| Ok(collected.take(entry))).await?;
+        self.loaded(log, walked, collected).await
+    }
+
+    async fn loaded(
+        &self,
+        log: LogId,
+        walked: Walked,
+        collected: Collected,
+    ) -> Result<Loaded, LogError> {
+        let Collected { from, entries, newest, .. } = collected;
         let Some((last, epoch)) = newest else {
             return Err(LogError::NoSuchPosition { at: from, newest: from });
         };
@@ -139,5 +148,33 @@ impl Logs {
         let headed = self.head(log, Some(last)).await?;
         let (head, epoch) = (headed.head, headed.epoch);
         Ok(Loaded { root: None, entries, head, epoch, next: Some(last) })
+    }
+}
+
+/// Entries of a reply, on their way.
+struct Collected {
+    from: Position,
+    inclusive: bool,
+    entries: Vec<Arc<Entry>>,
+    bytes: usize,
+    newest: Option<(Position, u32)>,
+}
+
+impl Collected {
+    fn new(from: Position, inclusive: bool) -> Self {
+        Self { from, inclusive, entries: Vec::new(), bytes: 0, newest: None }
+    }
+
+    fn take(&mut self, entry: &Arc<Entry>) -> ControlFlow<()> {
+        if self.inclusive || entry.position > self.from {
+            self.bytes = self.bytes.saturating_add(entry.weight_bytes());
+            // At least one, however large, so that every reply makes progress.
+            if self.bytes > MAX_REPLY_BYTES && !self.entries.is_empty() {
+                return ControlFlow::Break(());
+            }
+            self.entries.push(Arc::clone(entry));
+        }
+        self.newest = Some((entry.position, entry.header.epoch));
+        ControlFlow::Continue(())
     }
 }

@@ -11,7 +11,10 @@ mod history;
 mod imports;
 mod known_runs;
 mod load;
+mod numbering;
 mod pages;
+mod pull;
+mod push;
 mod roll;
 mod snapshot;
 mod stats;
@@ -33,6 +36,8 @@ pub use head::Headed;
 pub use history::History;
 pub use imports::{ChunkToUpload, ImportFault};
 pub use load::Loaded;
+pub use pull::{News, Pulled};
+pub use push::{PushClient, Pushing};
 pub use upkeep::Upkept;
 pub use uploads::{Completion, UploadFault};
 pub use view::View;
@@ -52,6 +57,7 @@ use cellar_core::limits::MAX_READ_ATTEMPTS;
 use crate::ports::{Blobs, Clock, Entries, PortError, Random, Segments};
 use crate::snapshots::ObjectStore;
 use known_runs::KnownRuns;
+use numbering::KnownClients;
 use pages::LastArchive;
 use snapshot::KnownRoots;
 
@@ -63,6 +69,7 @@ pub struct Logs {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     known: KnownRuns,
+    clients: KnownClients,
     archives: LastArchive,
     objects: ObjectStore,
     roots: KnownRoots,
@@ -79,11 +86,24 @@ impl Logs {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Self {
-        let (known, archives) = (KnownRuns::default(), LastArchive::default());
+        let (known, clients) = (KnownRuns::default(), KnownClients::default());
+        let archives = LastArchive::default();
         let objects = ObjectStore::with_memory(Arc::clone(&blobs));
         let roots = KnownRoots::default();
         let epoch = FIRST_EPOCH;
-        Self { entries, segments, blobs, clock, random, known, archives, objects, roots, epoch }
+        Self {
+            entries,
+            segments,
+            blobs,
+            clock,
+            random,
+            known,
+            clients,
+            archives,
+            objects,
+            roots,
+            epoch,
+        }
     }
 
     /// The same over tables of this epoch: new logs begin with it, and whatever comes from an archive

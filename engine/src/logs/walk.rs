@@ -28,9 +28,28 @@ impl Logs {
         log: LogId,
         from: Position,
         must_reach: Option<Position>,
+        visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
+    ) -> Result<Walked, LogError> {
+        self.walk_by(log, from, ForwardRead::begin(from, must_reach), visit).await
+    }
+
+    /// The same, seeing every acknowledged write.
+    pub(super) async fn walk_consistently(
+        &self,
+        log: LogId,
+        from: Position,
+        visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
+    ) -> Result<Walked, LogError> {
+        self.walk_by(log, from, ForwardRead::begin(from, None).consistently(), visit).await
+    }
+
+    async fn walk_by(
+        &self,
+        log: LogId,
+        from: Position,
+        mut read: ForwardRead,
         mut visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<Walked, LogError> {
-        let mut read = ForwardRead::begin(from, must_reach);
         for entry in self.known.entries_from(self.clock.now_ms(), log, from) {
             if read.take(&entry) && visit(&entry)?.is_break() {
                 return Ok(Walked::Stopped);

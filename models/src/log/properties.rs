@@ -59,6 +59,7 @@ impl State {
                 !real_bases || history.iter().all(|entry| entry.position != *base)
             }
             Refusal::EpochChanged
+            | Refusal::BaseGone { .. }
             | Refusal::Overlap { .. }
             | Refusal::Corrupt { .. }
             | Refusal::StaleUndo { .. }

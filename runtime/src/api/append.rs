@@ -7,7 +7,7 @@ use cellar_core::api::{
     AppendReply, AppendRequest, AppendedMutation, MutationStatus, Problem, ProblemKind,
     SentMutation,
 };
-use cellar_core::append::{Appended, NewMutation, Request};
+use cellar_core::append::{Appended, MutationResult, NewMutation, Request};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::limits::MAX_MUTATION_BYTES;
 use serde::Deserialize;
@@ -41,8 +41,7 @@ pub(super) async fn append(
     let log = caller.log(&id, Need::Write)?;
     check_mutation_sizes(&body.read()?)?;
     let request: AppendRequest = body.read()?;
-    let client = ClientKey::derive(&caller.0.subject, &request.client)
-        .map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))?;
+    let client = ClientKey::derive(&caller.0.subject, &request.client)?;
     let mutations = request
         .mutations
         .into_iter()
@@ -71,15 +70,19 @@ fn check_mutation_sizes(raw: &RawMutations<'_>) -> Result<(), Failure> {
     Err(Failure::new(ProblemKind::TooLarge, detail))
 }
 
+pub(super) fn status_of(result: &MutationResult) -> MutationStatus {
+    match (&result.rejection, result.duplicate) {
+        (Some(_), _) => MutationStatus::Rejected,
+        (None, true) => MutationStatus::Duplicate,
+        (None, false) => MutationStatus::Appended,
+    }
+}
+
 pub(super) async fn reply(state: &ApiState, appended: &Appended) -> Result<AppendReply, Failure> {
     let results = appended.results.iter().map(|result| AppendedMutation {
         id: result.id,
         position: result.position,
-        status: match (&result.rejection, result.duplicate) {
-            (Some(_), _) => MutationStatus::Rejected,
-            (None, true) => MutationStatus::Duplicate,
-            (None, false) => MutationStatus::Appended,
-        },
+        status: status_of(result),
         rejection: result.rejection.clone(),
         committed: result.committed.clone(),
     });

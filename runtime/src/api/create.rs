@@ -33,8 +33,7 @@ pub(super) async fn create(
         let detail = "creating needs a token for all spreadsheets (`*`) with the role editor";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
-    let id = LogId::derive(&caller.0.subject, &request.nonce)
-        .map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))?;
+    let id = LogId::derive(&caller.0.subject, &request.nonce)?;
     let created = state.logs().create(id, Some(caller.0.author)).await?;
     let status = if created.existed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(CreateReply { id, head: created.head, epoch: created.epoch })))

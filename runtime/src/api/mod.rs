@@ -14,10 +14,13 @@ mod health;
 mod history;
 mod imports;
 mod openapi;
+mod pull;
+mod push;
 mod reply;
 mod sheets;
 mod state;
 mod stats;
+mod sync;
 mod uploads;
 mod whole_body;
 
@@ -55,6 +58,8 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::grant))
         .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check))
         .route("/v1/spreadsheets/{id}/head", get(head::head))
+        .route("/v1/spreadsheets/{id}/push", post(push::push))
+        .route("/v1/spreadsheets/{id}/pull", post(pull::pull))
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(state.clone(), deadline::deadline))

@@ -39,6 +39,8 @@ const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dic
         super::imports::grant,
         super::imports::check,
         super::head::head,
+        super::push::push,
+        super::pull::pull,
         super::health::health,
         openapi
     ),

@@ -4,6 +4,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cellar_core::api::{Problem, ProblemKind};
 use cellar_core::append::{InvalidRequest, Refusal};
+use cellar_core::identity::BadLength;
 use cellar_engine::logs::{ImportFault, LogError, UploadFault};
 
 /// Seconds after which a temporary failure may be tried again.
@@ -92,7 +93,9 @@ fn import_kind(fault: &ImportFault) -> ProblemKind {
 
 fn refused(refusal: &Refusal, text: String) -> Failure {
     match refusal {
-        Refusal::UnknownBase { .. } => Failure::new(ProblemKind::UnknownBase, text),
+        Refusal::UnknownBase { .. } | Refusal::BaseGone { .. } => {
+            Failure::new(ProblemKind::UnknownBase, text)
+        }
         Refusal::EpochChanged => Failure::new(ProblemKind::Reload, text),
         Refusal::Gap { .. } => Failure::new(ProblemKind::MutationGap, text),
         Refusal::Overlap { .. } => Failure::new(ProblemKind::MutationOverlap, text),
@@ -114,6 +117,12 @@ fn unavailable(text: &str) -> Failure {
 fn internal(text: &str) -> Failure {
     tracing::error!(error = text, "a request failed");
     Failure::new(ProblemKind::Internal, "the request failed for good; it has been logged")
+}
+
+impl From<BadLength> for Failure {
+    fn from(error: BadLength) -> Self {
+        Self::new(ProblemKind::Unprocessable, error.to_string())
+    }
 }
 
 impl From<InvalidRequest> for Failure {

@@ -74,8 +74,7 @@ pub(super) async fn complete(
     let log = caller.log(&id, Need::Write)?;
     let upload: Uuid = upload.parse().map_err(|_| Failure::not_found())?;
     let request: CompleteRequest = body.read()?;
-    let client = ClientKey::derive(&caller.0.subject, &request.client)
-        .map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))?;
+    let client = ClientKey::derive(&caller.0.subject, &request.client)?;
     let completion = Completion {
         upload,
         bytes: request.bytes,

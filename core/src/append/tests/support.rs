@@ -38,14 +38,14 @@ pub(crate) fn end_entry(position: Position) -> Arc<Entry> {
 pub(crate) fn edits_entry(position: Position, who: u8, first_id: u64) -> Arc<Entry> {
     let authored = set_text(0, "x".to_owned());
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
-    let edits = Edits { client: client(who), first_id, mutations };
+    let edits = Edits { client: client(who), name: None, first_id, mutations };
     entry(position, Content::Edits(edits))
 }
 
 pub(crate) fn text_entry(position: Position, bytes: usize) -> Arc<Entry> {
     let authored = set_text(0, "x".repeat(bytes));
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
-    let edits = Edits { client: client(1), first_id: 1, mutations };
+    let edits = Edits { client: client(1), name: None, first_id: 1, mutations };
     entry(position, Content::Edits(edits))
 }
 

@@ -30,7 +30,7 @@ fn every_second(count: usize) -> Spans {
 fn edited(position: Position, who: u8, first_id: u64, operations: Vec<Operation>) -> Arc<Entry> {
     let mutation = |authored| Mutation { base: Position::FIRST, authored, committed: None };
     let mutations = operations.into_iter().map(mutation).collect();
-    let content = Content::Edits(Edits { client: client(who), first_id, mutations });
+    let content = Content::Edits(Edits { client: client(who), name: None, first_id, mutations });
     let header = Header::first(EPOCH);
     Arc::new(Entry { log: log(), position, created_s: 0, author: None, header, content })
 }
@@ -162,7 +162,12 @@ fn a_chain_of_lower_bases_is_read_in_a_few_steps() {
     for id in 1..200_u32 {
         let base = at(0, id.saturating_sub(2));
         let mutation = Mutation { base, authored: insert(0), committed: None };
-        let edits = Edits { client: client(1), first_id: u64::from(id), mutations: vec![mutation] };
+        let edits = Edits {
+            client: client(1),
+            name: None,
+            first_id: u64::from(id),
+            mutations: vec![mutation],
+        };
         let entry = edited(at(0, id), 1, 1, vec![insert(0)]);
         world.add(Arc::new(Entry { content: Content::Edits(edits), ..(*entry).clone() }));
     }

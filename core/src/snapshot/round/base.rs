@@ -63,16 +63,7 @@ impl Base {
     pub fn open(root: &Root, objects: &Objects) -> Result<Fetch<Self>, SnapshotError> {
         let mut missing = Missing::default();
         let outline = outline(root, objects, &mut missing)?;
-        let clients = match &root.clients {
-            None => ClientMap::default(),
-            Some(chunk) => match objects.clients.get(&chunk.hash) {
-                Some(clients) => clients.clone(),
-                None => {
-                    missing.need(ObjectKind::Clients, *chunk);
-                    ClientMap::default()
-                }
-            },
-        };
+        let clients = clients(root, objects, &mut missing);
         let young = young(root, objects, &mut missing)?;
         let (position, entries, levels) = (Some(root.position), root.entries, root.levels.clone());
         Ok(missing.or(|| Self { position, entries, outline, clients, levels, young }))
@@ -83,6 +74,19 @@ impl Base {
     pub fn is_below(&self, sheet: SheetId, levels: usize) -> bool {
         self.levels.iter().take(levels).any(|level| level.level.sheet(sheet).is_some())
     }
+}
+
+/// The last mutations of clients that a root has, as far as they are there.
+pub(in crate::snapshot) fn clients(
+    root: &Root,
+    objects: &Objects,
+    missing: &mut Missing,
+) -> ClientMap {
+    let Some(chunk) = &root.clients else { return ClientMap::default() };
+    objects.clients.get(&chunk.hash).cloned().unwrap_or_else(|| {
+        missing.need(ObjectKind::Clients, *chunk);
+        ClientMap::default()
+    })
 }
 
 /// The outline that a root has, as far as it is there.

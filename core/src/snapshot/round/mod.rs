@@ -14,7 +14,7 @@ mod tests;
 mod young;
 
 pub use base::Base;
-pub(super) use base::outline;
+pub(super) use base::{clients, outline};
 pub use merge::MergePlan;
 pub use next::NextRoot;
 pub use young::{Plan, plan};
@@ -22,7 +22,7 @@ pub use young::{Plan, plan};
 use super::fold::{Fold, FoldedLevel, LongTextObject};
 use super::outline::Outline;
 use super::root::ClientMap;
-use crate::identity::ClientKey;
+use crate::identity::{ClientKey, ClientName};
 use crate::operation::Operation;
 use crate::position::Position;
 
@@ -76,6 +76,11 @@ impl RoundFold {
         committed.iter().for_each(|operations| self.fold.apply_operations(operations));
         self.last = Some((position, created_s));
         self.entries = self.entries.saturating_add(1);
+    }
+
+    /// Notes what the client of an entry is called that was folded.
+    pub fn client_name(&mut self, client: ClientKey, name: &ClientName) {
+        self.clients.note_name(client, name);
     }
 
     /// Whether the round ends here. Asked behind each entry.

@@ -86,7 +86,7 @@ impl Entries for RacedTables {
             let base = Position::new(0, entry.position.num() - 1).unwrap();
             let mutations = vec![Mutation { base, authored, committed }];
             let first_id = u64::from(entry.position.num());
-            let edits = Edits { client: ClientKey([77; 8]), first_id, mutations };
+            let edits = Edits { client: ClientKey([77; 8]), name: None, first_id, mutations };
             let other = Entry { content: Content::Edits(edits), ..entry.clone() };
             assert_eq!(self.tables.put(&other).await, PutOutcome::Accepted);
         }

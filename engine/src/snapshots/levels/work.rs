@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cellar_core::entry::Content;
+use cellar_core::entry::{Content, Edits};
 use cellar_core::position::Position;
 use cellar_core::snapshot::SnapshotError;
 use cellar_core::snapshot::chunk::chunk_of;
@@ -126,6 +126,9 @@ impl Work {
                 }
                 let client = entry.mutation_ids().map(|(client, _, last)| (client, last));
                 fold.entry(at, entry.created_s, client, done);
+                if let Some(Edits { client, name: Some(name), .. }) = entry.edits() {
+                    fold.client_name(*client, name);
+                }
                 some = true;
                 Ok(if fold.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             });

@@ -1,0 +1,77 @@
+//! Drives the machine of a push (design `4-sync.md` §4).
+
+use cellar_core::append::Refusal;
+use cellar_core::identity::{ClientKey, ClientName, LogId};
+use cellar_core::operation::{Rejection, RejectionReason};
+use cellar_core::sync::{Action, Event, Outcome, PushRules, Run, RunPush};
+
+use super::{LogError, Logs};
+
+/// A client of a push.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PushClient {
+    /// Its key, for its subject.
+    pub key: ClientKey,
+    /// What it and its group are called.
+    pub name: ClientName,
+}
+
+/// Who pushes to what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pushing {
+    /// The log.
+    pub log: LogId,
+    /// Who is written on the entries.
+    pub author: Option<String>,
+}
+
+impl Logs {
+    /// Appends a run of a push: each of its mutations exactly once, however often it is pushed.
+    ///
+    /// # Errors
+    /// [`LogError`] for what passes, or what is the fault of nobody's mutation: the client repeats its
+    /// push.
+    pub async fn push(
+        &self,
+        pushing: &Pushing,
+        client: &PushClient,
+        run: Run,
+    ) -> Result<Outcome, LogError> {
+        let PushClient { key, name } = client;
+        let (log, author) = (pushing.log, pushing.author.clone());
+        let known = self.clients.last_id(log, *key);
+        let whose = (*key, name.clone());
+        let rules = PushRules::default();
+        let (mut push, mut action) = RunPush::begin(log, whose, author, known, run, rules);
+        loop {
+            let event = match action {
+                Action::Append(request) => event_of(self.append(request).await)?,
+                Action::LookUp => Event::LookedUp(self.look_up(log, *key).await?),
+                Action::GiveUp => return Err(LogError::Refused(Refusal::Contention)),
+                Action::Finish(outcome) => {
+                    self.clients.raise(log, *key, outcome.last_id);
+                    return Ok(outcome);
+                }
+            };
+            (push, action) = push.step(event);
+        }
+    }
+}
+
+/// What an append came to, if the machine has to know.
+fn event_of(appended: Result<cellar_core::append::Appended, LogError>) -> Result<Event, LogError> {
+    match appended {
+        Ok(appended) => Ok(Event::Appended(appended)),
+        Err(LogError::Refused(
+            refusal @ (Refusal::Gap { .. }
+            | Refusal::UnknownBase { .. }
+            | Refusal::BaseGone { .. }
+            | Refusal::EpochChanged),
+        )) => Ok(Event::Refused(refusal)),
+        // An error would be repeated for ever, and nothing behind the import would get through.
+        Err(LogError::Import(fault)) => {
+            Ok(Event::Unfit(Rejection::new(RejectionReason::Invalid, fault.to_string())))
+        }
+        Err(error) => Err(error),
+    }
+}

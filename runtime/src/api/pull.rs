@@ -1,0 +1,92 @@
+//! `POST /v1/spreadsheets/{id}/pull`.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use cellar_core::access::Need;
+use cellar_core::api::{
+    EntryView, PatchOperation, PatchValue, Problem, PullReply, PullRequest, SyncAnswer, SyncError,
+};
+use cellar_core::identity::{ClientName, LogId};
+use cellar_core::sync::{Cookie, CookieView, entry_key};
+use cellar_engine::logs::{News, Pulled};
+
+use super::auth::Caller;
+use super::extract::{JsonBody, PathId};
+use super::reply::Failure;
+use super::state::ApiState;
+use super::sync::{self, unsupported};
+
+/// What is new for the clients of a group, as Replicache asks for it.
+#[utoipa::path(
+    post,
+    path = "/v1/spreadsheets/{id}/pull",
+    params(("id" = LogId, Path, description = "The spreadsheet")),
+    request_body = PullRequest,
+    responses(
+        (status = 200, description = "What is new, or what the protocol's clients know as a refusal",
+            body = SyncAnswer<PullReply>),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn pull(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    body: JsonBody,
+) -> Result<Json<SyncAnswer<PullReply>>, Failure> {
+    let log = caller.log(&id, Need::Read)?;
+    let request: PullRequest = body.read()?;
+    if let Some(refusal) = unsupported("pull", request.pull_version, &request.schema_version) {
+        return Ok(Json(SyncAnswer::Refused(refusal)));
+    }
+    let group = &request.client_group_id;
+    // A client of any name would do: only the group's is checked.
+    ClientName::new(group, group)?;
+    let pulled = match cookie(request.cookie) {
+        Ok(cookie) => state.logs().pull(log, caller.0.subject, group, cookie).await?,
+        Err(NoCookie) => Pulled::Lost,
+    };
+    Ok(Json(match pulled {
+        Pulled::Lost => SyncAnswer::Refused(sync::refusal(SyncError::ClientStateNotFound)),
+        Pulled::Nothing(cookie) => SyncAnswer::Done(PullReply {
+            cookie: cookie.view(),
+            last_mutation_id_changes: BTreeMap::new(),
+            patch: Vec::new(),
+            more: false,
+        }),
+        Pulled::Since(news) => SyncAnswer::Done(reply(news, Vec::new())),
+        Pulled::Anew { root, news } => {
+            let value = root.zip(news.cookie.snapshot);
+            let value = value.map(|(root, position)| PatchValue::Root { position, root });
+            let put = value.map(|value| PatchOperation::Put { key: "root".to_owned(), value });
+            SyncAnswer::Done(reply(news, [PatchOperation::Clear].into_iter().chain(put).collect()))
+        }
+    }))
+}
+
+/// A cookie that this server does not write.
+struct NoCookie;
+
+fn cookie(value: serde_json::Value) -> Result<Option<Cookie>, NoCookie> {
+    let view: Option<CookieView> = serde_json::from_value(value).map_err(|_| NoCookie)?;
+    view.map(|view| Cookie::read(&view).ok_or(NoCookie)).transpose()
+}
+
+fn reply(news: News, mut patch: Vec<PatchOperation>) -> PullReply {
+    let put = |key: String, value| PatchOperation::Put { key, value };
+    patch.extend(news.entries.iter().map(|entry| {
+        let view = EntryView::from(entry.as_ref());
+        put(entry_key(entry.position), PatchValue::Entry(Box::new(view)))
+    }));
+    let Cookie { position, epoch, .. } = news.cookie;
+    patch.push(put("head".to_owned(), PatchValue::Head { position, epoch }));
+    PullReply {
+        cookie: news.cookie.view(),
+        last_mutation_id_changes: news.last_ids,
+        patch,
+        more: news.more,
+    }
+}

@@ -1,0 +1,180 @@
+//! `POST /v1/spreadsheets/{id}/push`.
+
+use axum::Json;
+use axum::extract::State;
+use cellar_core::access::Need;
+use cellar_core::api::{
+    MutationArguments, Problem, ProblemKind, PushReply, PushRequest, PushStatus, PushedMutation,
+    PushedResult, SyncAnswer, SyncError,
+};
+use cellar_core::append::MutationResult;
+use cellar_core::identity::{ClientName, LogId, SubjectKey};
+use cellar_core::limits::{MAX_MUTATION_ID, MAX_REPLY_BYTES};
+use cellar_core::position::Position;
+use cellar_core::sync::{Outcome, Pushed, Run, read_mutation, runs};
+use cellar_engine::logs::{PushClient, Pushing};
+use serde_json::value::RawValue;
+
+use super::append::status_of;
+use super::auth::Caller;
+use super::entries::views;
+use super::extract::{JsonBody, PathId};
+use super::reply::Failure;
+use super::state::ApiState;
+use super::sync::{self, unsupported};
+
+type Mutation<'a> = PushedMutation<&'a RawValue>;
+
+/// Appends what the clients of a group did, as Replicache sends it: each mutation exactly once, however
+/// often the push is repeated.
+#[utoipa::path(
+    post,
+    path = "/v1/spreadsheets/{id}/push",
+    params(("id" = LogId, Path, description = "The spreadsheet")),
+    request_body = PushRequest<PushedMutation<MutationArguments>>,
+    responses(
+        (status = 200, description = "What became of each mutation, or what the protocol's clients \
+            know as a refusal", body = SyncAnswer<PushReply>),
+        (status = "4XX", description = "What was wrong", body = Problem),
+        (status = 503, description = "Repeat the request unchanged", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn push(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    body: JsonBody,
+) -> Result<Json<SyncAnswer<PushReply>>, Failure> {
+    let log = caller.log(&id, Need::Write)?;
+    let request: PushRequest<Mutation<'_>> = body.read()?;
+    if let Some(refusal) = unsupported("push", request.push_version, &request.schema_version) {
+        return Ok(Json(SyncAnswer::Refused(refusal)));
+    }
+    let clients = Clients::of(&caller.0.subject, &request)?;
+    let pushed = clients.pushed(&request.mutations);
+    let pushing = Pushing { log, author: Some(caller.0.author) };
+    let mut answer = Answer::default();
+    for run in runs(pushed) {
+        let Some(client) = clients.known.get(run.client()) else { continue };
+        if answer.is_stopped(run.client()) {
+            answer.skip(client, &run);
+            continue;
+        }
+        let outcome = state.logs().push(&pushing, client, run.clone()).await?;
+        if outcome.unknown_client {
+            let refusal = sync::refusal(SyncError::ClientStateNotFound);
+            return Ok(Json(SyncAnswer::Refused(refusal)));
+        }
+        answer.add(client, &run, outcome);
+    }
+    if answer.has_appended {
+        state.upkeep(log).await;
+    }
+    Ok(Json(SyncAnswer::Done(answer.reply(&state).await?)))
+}
+
+/// The clients of a push, each once.
+struct Clients {
+    known: Vec<PushClient>,
+    /// Which of them each mutation is of.
+    of: Vec<usize>,
+}
+
+impl Clients {
+    fn of(subject: &SubjectKey, request: &PushRequest<Mutation<'_>>) -> Result<Self, Failure> {
+        let (mut known, mut of) = (Vec::<PushClient>::new(), Vec::new());
+        for mutation in &request.mutations {
+            if mutation.id == 0 || mutation.id > MAX_MUTATION_ID {
+                let id = mutation.id;
+                let detail = format!("a mutation's id is 1 to {MAX_MUTATION_ID}, this one is {id}");
+                return Err(Failure::new(ProblemKind::Unprocessable, detail));
+            }
+            let its = |client: &PushClient| client.name.client() == mutation.client_id;
+            let number = match known.iter().rposition(its) {
+                Some(number) => number,
+                None => {
+                    let name = ClientName::new(&request.client_group_id, &mutation.client_id)?;
+                    known.push(PushClient { key: name.key(subject), name });
+                    known.len() - 1
+                }
+            };
+            of.push(number);
+        }
+        Ok(Self { known, of })
+    }
+
+    fn pushed(&self, mutations: &[Mutation<'_>]) -> Vec<Pushed> {
+        let pushed = |(client, mutation): (&usize, &Mutation<'_>)| Pushed {
+            client: *client,
+            id: mutation.id,
+            asked: read_mutation(mutation.args.get()),
+        };
+        self.of.iter().zip(mutations).map(pushed).collect()
+    }
+}
+
+/// The reply, on its way.
+#[derive(Default)]
+struct Answer {
+    results: Vec<PushedResult>,
+    head: Option<Position>,
+    missing: Vec<std::sync::Arc<cellar_core::entry::Entry>>,
+    missing_bytes: usize,
+    /// Clients whose mutations have a gap.
+    stopped: Vec<usize>,
+    has_appended: bool,
+}
+
+impl Answer {
+    fn is_stopped(&self, client: usize) -> bool {
+        self.stopped.contains(&client)
+    }
+
+    fn add(&mut self, client: &PushClient, run: &Run, outcome: Outcome) {
+        self.has_appended |= outcome.results.iter().any(|result| !result.duplicate);
+        self.head = self.head.max(outcome.head);
+        let newest = self.missing.last().map(|entry| entry.position);
+        for entry in outcome.missing.into_iter().filter(|entry| Some(entry.position) > newest) {
+            self.missing_bytes = self.missing_bytes.saturating_add(entry.weight_bytes());
+            if self.missing_bytes > MAX_REPLY_BYTES / 2 {
+                break;
+            }
+            self.missing.push(entry);
+        }
+        let answered = outcome.results.last().map_or(0, |last| last.id);
+        let result = |result: MutationResult| PushedResult {
+            client_id: client.name.client().to_owned(),
+            id: result.id,
+            status: status_of(&result).into(),
+            position: result.position,
+            rejection: result.rejection,
+            committed: result.committed,
+        };
+        self.results.extend(outcome.results.into_iter().map(result));
+        if outcome.gap.is_some() {
+            self.stopped.push(run.client());
+            self.gaps(client, answered.max(run.first_id().saturating_sub(1)), run.last_id());
+        }
+    }
+
+    fn skip(&mut self, client: &PushClient, run: &Run) {
+        self.gaps(client, run.first_id().saturating_sub(1), run.last_id());
+    }
+
+    fn gaps(&mut self, client: &PushClient, after: u64, last: u64) {
+        self.results.extend((after.saturating_add(1)..=last).map(|id| PushedResult {
+            client_id: client.name.client().to_owned(),
+            id,
+            status: PushStatus::Gap,
+            position: None,
+            rejection: None,
+            committed: None,
+        }));
+    }
+
+    async fn reply(self, state: &ApiState) -> Result<PushReply, Failure> {
+        let entries = views(state, &self.missing).await?;
+        Ok(PushReply { results: self.results, head: self.head, entries })
+    }
+}

@@ -1,0 +1,28 @@
+//! What push and pull share.
+
+use cellar_core::api::{SyncError, SyncRefusal};
+use cellar_core::sync::SCHEMA_VERSIONS;
+
+/// The version of either protocol.
+const PROTOCOL_VERSION: u32 = 1;
+
+/// A refusal, if these versions are not understood.
+pub(super) fn unsupported(
+    protocol: &'static str,
+    version: u32,
+    schema: &str,
+) -> Option<SyncRefusal> {
+    let version_type = if version != PROTOCOL_VERSION {
+        protocol
+    } else if !SCHEMA_VERSIONS.contains(&schema) {
+        "schema"
+    } else {
+        return None;
+    };
+    let error = SyncError::VersionNotSupported;
+    Some(SyncRefusal { error, version_type: Some(version_type) })
+}
+
+pub(super) fn refusal(error: SyncError) -> SyncRefusal {
+    SyncRefusal { error, version_type: None }
+}
