@@ -44,6 +44,7 @@ mod retention_contract;
 mod roll;
 mod snapshot_reads;
 mod snapshots;
+mod sync;
 mod tables_access;
 mod template_linters;
 mod writers;

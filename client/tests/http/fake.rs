@@ -199,7 +199,10 @@ impl Inner {
     pub(crate) fn author(&mut self, id: LogId, authored: Operation) {
         let base = self.head(id).head;
         let mutations = vec![Mutation { base, authored, committed: None }];
-        self.push(id, Content::Edits(Edits { client: ClientKey([9; 8]), name: None, first_id: 1, mutations }));
+        self.push(
+            id,
+            Content::Edits(Edits { client: ClientKey([9; 8]), name: None, first_id: 1, mutations }),
+        );
     }
 
     fn create(&mut self, nonce: &str) -> CreateReply {
@@ -243,7 +246,8 @@ impl Inner {
         if let Some((first_id, _)) = new.first() {
             let first_id = *first_id;
             let mutations = new.iter().map(|(_, mutation)| mutation.clone()).collect();
-            let position = self.push(id, Content::Edits(Edits { client, name: None, first_id, mutations }));
+            let position =
+                self.push(id, Content::Edits(Edits { client, name: None, first_id, mutations }));
             results.extend(new.iter().map(|(mutation_id, mutation)| {
                 answer_to(*mutation_id, position, MutationStatus::Appended, mutation)
             }));
