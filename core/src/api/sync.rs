@@ -215,9 +215,8 @@ pub enum SyncAnswer<T> {
     Refused(SyncRefusal),
 }
 
-/// The arguments of every mutator, whatever it is called.
+/// The arguments of every mutator, whatever it is called. An application may add what it likes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationArguments {
     /// `head.position` of the client's view when the mutation was made.

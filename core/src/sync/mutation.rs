@@ -74,8 +74,8 @@ mod tests {
         {
             assert_eq!(reason(bad), Some(RejectionReason::Invalid), "{}", bad.len());
         }
-        let unknown = edit.replace("\"epoch\"", "\"later\":1,\"epoch\"");
-        assert_eq!(reason(&unknown), Some(RejectionReason::Invalid));
+        let more = edit.replace("\"epoch\"", "\"mine\":[{}],\"epoch\"");
+        assert_eq!(reason(&more), None, "what is the application's own");
     }
 
     #[test]

@@ -36,7 +36,7 @@ async fn whatever_a_mutation_says_its_client_goes_on() {
         json!({"base": 999, "epoch": 0, "op": set}),
         json!({"base": (1_u64 << 53) - 1, "epoch": 0, "op": set}),
         json!({"base": 0, "epoch": 9, "op": set}),
-        json!({"base": 0, "epoch": 0, "op": set, "more": deep}),
+        json!({"base": 0, "epoch": 0, "op": {"setCells": {"cells": deep}}}),
         json!({"base": 0, "epoch": 0, "op": long}),
     ];
     let mut pushed: Vec<Value> = poison.iter().zip(1..).map(|(a, id)| args("a", id, a)).collect();
