@@ -1,0 +1,86 @@
+//! What Cellar makes of a pair; and what it would, if it followed some of the peer's rules.
+
+use cellar_core::axis_map::{Axis, AxisMap};
+use cellar_core::cell::GENERAL;
+use cellar_core::operation::{CellEdit, ClearRange, InsertBefore, Operation, SetCells};
+use cellar_core::transform::{SpaceMap, transform};
+use cellar_core::workbook::Workbook;
+
+use crate::Pair;
+use crate::cells::{COMPARED, Cells, SHEET, base, shown};
+use crate::rules::Rule;
+
+/// The cells that a pair leaves, with these rules in place of Cellar's own.
+#[must_use]
+pub fn cells(pair: &Pair, rules: &[Rule]) -> Cells {
+    let mut workbook = base();
+    for operation in pair.committed.iter().chain(&moved(pair, rules)) {
+        workbook.apply_operation(operation);
+        if let (Some((axis, insert)), true) = (inserted(operation), rules.contains(&Rule::CopiesFormat)) {
+            workbook.apply_operation(&copied_formats(&workbook, axis, insert));
+        }
+    }
+    shown(&workbook)
+}
+
+/// What is left of the other's operation behind what the one committed.
+fn moved(pair: &Pair, rules: &[Rule]) -> Vec<Operation> {
+    let steps = if rules.contains(&Rule::StepByStep) { 1 } else { pair.committed.len() };
+    pair.committed.chunks(steps).fold(vec![pair.mine.clone()], |mine, committed| {
+        let map = SpaceMap::of(committed);
+        mine.iter().flat_map(|operation| past(operation, &map, rules)).collect()
+    })
+}
+
+fn past(operation: &Operation, map: &SpaceMap, rules: &[Rule]) -> Vec<Operation> {
+    let sheet = map.sheet(SHEET);
+    match operation {
+        Operation::ClearRange(clear) if rules.contains(&Rule::ClearGrows) => {
+            let (rows, columns) = (sheet.rows.covered(&clear.rows), sheet.columns.covered(&clear.columns));
+            vec![Operation::ClearRange(ClearRange { rows, columns, ..clear.clone() })]
+        }
+        operation => {
+            let loses = |(axis, insert): (Axis, InsertBefore)| {
+                lines(&sheet.rows, &sheet.columns, axis).get(insert.before).is_none()
+            };
+            if rules.contains(&Rule::LosesInsert) && inserted(operation).is_some_and(loses) {
+                return vec![];
+            }
+            transform(operation, map).unwrap_or_else(|| vec![operation.clone()])
+        }
+    }
+}
+
+fn lines<'a>(rows: &'a AxisMap, columns: &'a AxisMap, axis: Axis) -> &'a AxisMap {
+    match axis {
+        Axis::Rows => rows,
+        Axis::Columns => columns,
+    }
+}
+
+fn inserted(operation: &Operation) -> Option<(Axis, InsertBefore)> {
+    match operation {
+        Operation::InsertRows(insert) => Some((Axis::Rows, *insert)),
+        Operation::InsertColumns(insert) => Some((Axis::Columns, *insert)),
+        _ => None,
+    }
+}
+
+/// For every cell of what was inserted, the format of the line behind it, if only that it has none.
+fn copied_formats(workbook: &Workbook, axis: Axis, insert: InsertBefore) -> Operation {
+    let place = |line, across| match axis {
+        Axis::Rows => (line, across),
+        Axis::Columns => (across, line),
+    };
+    let sheet = workbook.sheet(SHEET).unwrap();
+    let behind = insert.before + insert.count;
+    let edits = (insert.before..behind).flat_map(|line| {
+        (0..COMPARED).map(move |across| {
+            let (row, column) = place(behind, across);
+            let format = sheet.cell(row, column).format.or_else(|| Some(GENERAL.to_owned()));
+            let (row, column) = place(line, across);
+            CellEdit { row, column, value: None, formula: None, format }
+        })
+    });
+    Operation::SetCells(SetCells { sheet: SHEET, cells: edits.collect() })
+}
