@@ -31,7 +31,13 @@ fn committed(axis: Axis) -> Vec<Vec<Operation>> {
     let middle = Spans::one(2, 3);
     let one = Spans::one(3, 1);
     let apart = Spans::of([2, 4, 5]);
-    let mut all = vec![filled_insert(axis, 3, 1), filled_insert(axis, 3, 2)];
+    let mut all = vec![
+        filled_insert(axis, 3, 1),
+        filled_insert(axis, 3, 2),
+        // What is inserted loses a neighbour, or takes the place of what was deleted.
+        vec![insert(axis, 3, 1), delete(axis, &Spans::one(4, 1))],
+        vec![delete(axis, &one), insert(axis, 3, 1)],
+    ];
     all.extend(
         [
             insert(axis, 3, 1),
@@ -57,11 +63,7 @@ fn everywhere(axis: Axis) -> Vec<Operation> {
         all.push(set(axis, [first], "mine"));
         for count in 1..=LINES - first {
             let spans = Spans::one(first, count);
-            all.extend([
-                delete(axis, &spans),
-                clear(axis, &spans),
-                format(axis, &spans, "0%"),
-            ]);
+            all.extend([delete(axis, &spans), clear(axis, &spans), format(axis, &spans, "0%")]);
         }
     }
     for before in 0..=LINES {
@@ -74,9 +76,8 @@ fn everywhere(axis: Axis) -> Vec<Operation> {
 fn across(axis: Axis) -> Vec<Operation> {
     let other = if axis == Axis::Rows { Axis::Columns } else { Axis::Rows };
     let ranges = [Spans::one(3, 1), Spans::one(1, 4), Spans::of([0, 3, 6])];
-    let of_range = |spans: &Spans| {
-        [delete(other, spans), clear(other, spans), format(other, spans, "0%")]
-    };
+    let of_range =
+        |spans: &Spans| [delete(other, spans), clear(other, spans), format(other, spans, "0%")];
     let mut all: Vec<Operation> = ranges.iter().flat_map(of_range).collect();
     all.extend([insert(other, 0, 1), insert(other, 3, 2), set(other, [1, 3], "mine")]);
     all

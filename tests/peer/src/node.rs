@@ -1,10 +1,10 @@
-//! Programs of others that run in Node, installed from npm.
+//! A package for Node, installed from npm.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a folder is made of: names and texts.
+/// Names and texts of the files of a package.
 pub type Files<'a> = &'a [(&'a str, &'a str)];
 
 const MIN_NODE_MAJOR: u32 = 20;
@@ -14,7 +14,7 @@ const HINT: &str = "install Node 20 or newer, with npm, so that `node` and `npm`
 ///
 /// # Panics
 /// If Node is missing or too old, or something cannot be installed.
-pub fn install(folder: &Path, package: Files<'_>, lock_file: &str) -> PathBuf {
+pub fn install(folder: &Path, package: Files<'_>, lock_file: &str) {
     check_version();
     fs::create_dir_all(folder).unwrap();
     // Several runs may want it at once.
@@ -23,16 +23,16 @@ pub fn install(folder: &Path, package: Files<'_>, lock_file: &str) -> PathBuf {
     for (name, text) in package {
         fs::write(folder.join(name), text).unwrap();
     }
-    // Behind all that it stands for, so that a run that was killed is no installation.
+    // Written last, so that what was interrupted is no installation.
     let installed = folder.join("installed");
-    if fs::read_to_string(&installed).ok().as_deref() != Some(lock_file) {
-        fs::write(folder.join("package-lock.json"), lock_file).unwrap();
-        let arguments =
-            ["ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
-        run(Command::new("npm").args(arguments).current_dir(folder));
-        fs::write(&installed, lock_file).unwrap();
+    if fs::read_to_string(&installed).ok().as_deref() == Some(lock_file) {
+        return;
     }
-    folder.to_owned()
+    fs::write(folder.join("package-lock.json"), lock_file).unwrap();
+    // What is optional builds the peer from its source.
+    let how = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
+    run(Command::new("npm").arg("ci").args(how).current_dir(folder));
+    fs::write(&installed, lock_file).unwrap();
 }
 
 fn check_version() {
@@ -48,5 +48,5 @@ fn run(command: &mut Command) -> String {
     let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}: {HINT}"));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {errors}");
-    String::from_utf8(output.stdout).unwrap()
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -2,9 +2,7 @@
 
 use cellar_core::axis_map::Axis;
 use cellar_core::cell::{GENERAL, Value};
-use cellar_core::operation::{
-    CellEdit, ClearRange, Operation, SetCells, SetFormat, Span, Spans,
-};
+use cellar_core::operation::{CellEdit, ClearRange, Operation, SetCells, SetFormat, Span, Spans};
 use fastrand::Rng;
 
 use crate::Pair;
@@ -15,6 +13,7 @@ const SEED: u64 = 20_260_611;
 const FORMATS: [&str; 3] = ["0.00", "0%", "#,##0"];
 const MAX_INSERTED: u32 = 3;
 const MAX_SET: usize = 3;
+const MAX_COMMITTED: u8 = 3;
 
 /// So many pairs, always the same.
 #[must_use]
@@ -31,7 +30,7 @@ fn committed(random: &mut Rng) -> Vec<Operation> {
         let (axis, before) = (axis(random), random.u32(0..=FILLED));
         return filled_insert(axis, before, random.u32(1..=MAX_INSERTED));
     }
-    (0..random.u8(1..=3)).map(|_| any(random, "committed")).collect()
+    (0..random.u8(1..=MAX_COMMITTED)).map(|_| any(random, "committed")).collect()
 }
 
 fn any(random: &mut Rng, text: &str) -> Operation {

@@ -1,8 +1,4 @@
-//! Where the peer ends with other cells, and why: each rule is one that it follows and Cellar does not.
-
-use crate::Pair;
-use crate::cells::Cells;
-use crate::ours;
+//! Where the peer ends with other cells, and why Cellar does not.
 
 /// What the peer does otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,9 +7,9 @@ pub enum Rule {
     LosesInsert,
     /// A clear takes in what was inserted inside.
     ClearGrows,
-    /// New lines have the formats of the line behind them.
+    /// A new line has the formats of the line behind it.
     CopiesFormat,
-    /// What is done is moved past one operation after the other.
+    /// An operation is moved past one that is committed after the other.
     StepByStep,
 }
 
@@ -27,29 +23,17 @@ impl Rule {
     pub fn reason(self) -> &'static str {
         match self {
             Self::LosesInsert => {
-                "no transform loses an insert: it lands in front of the first survivor behind its gap"
+                "no transform loses an insert: it lands before the first survivor behind its gap"
             }
             Self::ClearGrows => "a clear spares what its author never saw",
             Self::CopiesFormat => {
-                "a new line has the format of a range only inside of it, between two lines that have it"
+                "a new line has a range's format inside of it only, between two lines that have it"
             }
             Self::StepByStep => {
-                "what an operation is for depends on what is left, not on the order in which it came about"
+                "where an operation lands depends on what is left, not on how that came about: a \
+                 range ends with the last survivor of what its author saw, not with a line that was \
+                 inserted before the one behind it was deleted"
             }
         }
     }
-}
-
-/// The fewest rules with which Cellar would end with the very cells of the peer; none if it does
-/// without.
-#[must_use]
-pub fn explain(pair: &Pair, theirs: &Cells) -> Option<Vec<Rule>> {
-    let mut subsets: Vec<Vec<Rule>> = (0..1_u32 << Rule::ALL.len())
-        .map(|bits| {
-            let chosen = |(at, _): &(usize, Rule)| bits >> at & 1 == 1;
-            Rule::ALL.into_iter().enumerate().filter(chosen).map(|(_, rule)| rule).collect()
-        })
-        .collect();
-    subsets.sort_by_key(Vec::len);
-    subsets.into_iter().find(|rules| ours::cells(pair, rules) == *theirs)
 }

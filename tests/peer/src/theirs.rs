@@ -1,14 +1,14 @@
-//! What the peer makes of pairs: all of them in one process of Node.
+//! What the peer makes of pairs: of all of them in one process of Node.
 
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Pair;
-use crate::cells::{Cells, SIDE, filled, text_at};
+use crate::cells::{Cells, SIDE, filled, holds_something};
 use crate::node::{Files, install};
 
 const PACKAGE: Files<'static> = &[
@@ -23,6 +23,7 @@ const LOCK_FILE: &str = include_str!("../node/package-lock.json");
 struct Sheet {
     rows: u32,
     columns: u32,
+    /// Row, column, text.
     cells: Vec<(u32, u32, String)>,
 }
 
@@ -38,48 +39,49 @@ enum Reply {
 /// first time.
 ///
 /// # Panics
-/// If Node is missing, if it cannot be installed, or if it fails at a pair.
+/// If Node is missing, if the peer cannot be installed, if it fails at a pair, or if its users do not
+/// end with the same.
 #[must_use]
 pub fn cells(folder: &Path, pairs: &[Pair]) -> Vec<Cells> {
-    let folder = install(folder, PACKAGE, LOCK_FILE);
+    install(folder, PACKAGE, LOCK_FILE);
     let mut command = Command::new("node");
     command.arg("peer.mjs").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut process = command.spawn().unwrap();
-    let replies = converse(&mut process, pairs);
+    let lines = converse(&mut process, pairs);
     let status = process.wait().unwrap();
     assert!(status.success(), "the peer ended with {status}");
-    assert_eq!(replies.len(), pairs.len(), "the peer answered some pairs only");
-    replies
+    assert_eq!(lines.len(), pairs.len(), "the peer answered some pairs only");
+    lines.iter().zip(pairs).map(|(line, pair)| cells_in(line, pair)).collect()
 }
 
-/// Writes and reads at once: neither side waits for the other's pipe.
-fn converse(process: &mut Child, pairs: &[Pair]) -> Vec<Cells> {
+/// Writes and reads at once, so that neither side waits for the other's pipe.
+fn converse(process: &mut Child, pairs: &[Pair]) -> Vec<String> {
     let (input, output) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
     thread::scope(|scope| {
-        scope.spawn(move || {
-            let mut input = BufWriter::new(input);
-            let cells = filled().map(|(row, column)| (row, column, text_at(row, column)));
-            let sheet = Sheet { rows: SIDE, columns: SIDE, cells: cells.collect() };
-            writeln!(input, "{}", serde_json::to_string(&sheet).unwrap()).unwrap();
-            for pair in pairs {
-                writeln!(input, "{}", serde_json::to_string(pair).unwrap()).unwrap();
-            }
-            input.flush().unwrap();
-        });
-        let lines = BufReader::new(output).lines();
-        let replies = lines.zip(pairs).map(|(line, pair)| reply(&line.unwrap(), pair));
-        replies.collect()
+        // If the peer has ended, its status is what matters.
+        scope.spawn(move || drop(write(input, pairs)));
+        BufReader::new(output).lines().map_while(Result::ok).collect()
     })
 }
 
-fn reply(line: &str, pair: &Pair) -> Cells {
-    match serde_json::from_str(line).unwrap() {
-        Reply::Cells(cells) => {
-            let held = cells.into_iter().filter(|(_, _, text, format)| {
-                !text.is_empty() || !format.is_empty()
-            });
-            held.map(|(row, column, text, format)| ((row, column), (text, format))).collect()
-        }
-        Reply::Error(error) => panic!("the peer fails at {pair:?}: {error}"),
+fn write(input: ChildStdin, pairs: &[Pair]) -> io::Result<()> {
+    let mut input = BufWriter::new(input);
+    let sheet = Sheet { rows: SIDE, columns: SIDE, cells: filled().collect() };
+    writeln!(input, "{}", serde_json::to_string(&sheet)?)?;
+    for pair in pairs {
+        writeln!(input, "{}", serde_json::to_string(pair)?)?;
     }
+    input.flush()
+}
+
+fn cells_in(reply: &str, pair: &Pair) -> Cells {
+    let cells = match serde_json::from_str(reply).unwrap() {
+        Reply::Cells(cells) => cells,
+        Reply::Error(error) => {
+            panic!("the peer fails at {}: {error}", serde_json::to_string(pair).unwrap())
+        }
+    };
+    let cells =
+        cells.into_iter().map(|(row, column, text, format)| ((row, column), (text, format)));
+    cells.filter(|(_, cell)| holds_something(cell)).collect()
 }
