@@ -45,5 +45,7 @@ fn transforms_end_with_the_cells_of_another_engine_but_for_the_rules() {
         EXPECTED.iter().map(|(rules, count)| (rules.to_vec(), *count)).collect();
     assert_eq!(counts, expected, "other pairs come out otherwise than before");
     let told = pairs.iter().zip(&theirs).filter(|(pair, is)| ours::cells_unmoved(pair) != **is);
-    eprintln!("{} pairs, {counts:?}, {} tell whether anything is moved", pairs.len(), told.count());
+    let told = told.count();
+    eprintln!("{} pairs, {counts:?}; {told} tell whether anything is moved", pairs.len());
+    assert!(told > pairs.len() / 3, "most pairs end with the same cells if nothing is moved");
 }
