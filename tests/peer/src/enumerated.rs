@@ -1,0 +1,84 @@
+//! Every pair of the table, at every place that the one can have beside the other.
+
+use cellar_core::axis_map::Axis;
+use cellar_core::operation::{Operation, Spans};
+
+use crate::Pair;
+use crate::operations::{clear, delete, filled_insert, format, insert, set};
+
+const AXES: [Axis; 2] = [Axis::Rows, Axis::Columns];
+/// Lines among which the one's operation is moved: before, at the edges of, inside, around and behind
+/// the other's.
+const LINES: u32 = 7;
+
+/// All of them.
+#[must_use]
+pub fn pairs() -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for axis in AXES {
+        for committed in committed(axis) {
+            let pair = |mine| Pair { committed: committed.clone(), mine };
+            pairs.extend(everywhere(axis).into_iter().map(pair));
+            pairs.extend(across(axis).into_iter().map(pair));
+        }
+    }
+    pairs
+}
+
+/// What is committed: of each kind something in the middle, something at the beginning where that is
+/// another case.
+fn committed(axis: Axis) -> Vec<Vec<Operation>> {
+    let middle = Spans::one(2, 3);
+    let one = Spans::one(3, 1);
+    let apart = Spans::of([2, 4, 5]);
+    let mut all = vec![
+        filled_insert(axis, 3, 1),
+        filled_insert(axis, 3, 2),
+        // What is inserted loses a neighbour, or takes the place of what was deleted.
+        vec![insert(axis, 3, 1), delete(axis, &Spans::one(4, 1))],
+        vec![delete(axis, &one), insert(axis, 3, 1)],
+    ];
+    all.extend(
+        [
+            insert(axis, 3, 1),
+            insert(axis, 3, 2),
+            insert(axis, 0, 1),
+            delete(axis, &one),
+            delete(axis, &middle),
+            delete(axis, &apart),
+            delete(axis, &Spans::one(0, 2)),
+            set(axis, [3], "committed"),
+            clear(axis, &middle),
+            format(axis, &middle, "0.00"),
+        ]
+        .map(|operation| vec![operation]),
+    );
+    all
+}
+
+/// Every operation at every place of an axis.
+fn everywhere(axis: Axis) -> Vec<Operation> {
+    let mut all = Vec::new();
+    for first in 0..LINES {
+        all.push(set(axis, [first], "mine"));
+        for count in 1..=LINES - first {
+            let spans = Spans::one(first, count);
+            all.extend([delete(axis, &spans), clear(axis, &spans), format(axis, &spans, "0%")]);
+        }
+    }
+    for before in 0..=LINES {
+        all.extend([insert(axis, before, 1), insert(axis, before, 3)]);
+    }
+    all
+}
+
+/// Every operation on the other axis: neither moves the other.
+fn across(axis: Axis) -> Vec<Operation> {
+    let other = if axis == Axis::Rows { Axis::Columns } else { Axis::Rows };
+    let ranges = [Spans::one(3, 1), Spans::one(1, 4), Spans::of([0, 3, 6])];
+    let of_range =
+        |spans: &Spans| [delete(other, spans), clear(other, spans), format(other, spans, "0%")];
+    let mut all: Vec<Operation> = ranges.iter().flat_map(of_range).collect();
+    all.extend([insert(other, 0, 1), insert(other, 3, 2), set(other, [1, 3], "mine")]);
+    all
+}
