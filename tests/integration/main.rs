@@ -37,6 +37,7 @@ mod kills;
 mod large_entries;
 mod lost_replies;
 mod relay;
+mod replicache;
 mod reply_sizes;
 mod reprocess;
 mod retention;

@@ -38,7 +38,7 @@ async fn play(folder: &PathBuf, scenario: &str) -> Vec<String> {
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{scenario}: {out}{errors}");
     let cells = alice.cells(created.id, &CellsQuery::default()).await.unwrap();
-    cells.cells.iter().map(|placed| placed.cell.text().into_owned()).collect()
+    cells.cells.iter().map(|placed| placed.cell.text()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
