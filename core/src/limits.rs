@@ -65,6 +65,13 @@ pub const MAX_MUTATION_ID: u64 = (1 << 53) - 1;
 pub const MAX_PUSH_LOOK_UPS: u32 = 4;
 /// Bytes of a push: a client of that protocol sends all that it has, and can send no less.
 pub const MAX_PUSH_BYTES: usize = MAX_REPLY_BYTES;
+/// Who may follow spreadsheets of one process at once, each with an open connection.
+pub const MAX_FOLLOWERS: usize = 1_000;
+/// Seconds after which a connection that follows a spreadsheet ends: its client begins another, with
+/// a token that is valid then.
+pub const MAX_FOLLOWED_S: u64 = 5 * 60;
+/// Seconds of silence after which such a connection says that it is alive.
+pub const POKE_KEEP_ALIVE_S: u64 = 15;
 /// Last mutation ids of clients of sync groups that a process knows.
 pub const MAX_KNOWN_CLIENTS: usize = 4_096;
 /// Bases of the mutations of one entry: each costs a walk over what has moved since.

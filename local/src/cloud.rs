@@ -30,6 +30,7 @@ use crate::functions::{
     EventFunctions, MakeBuilder, SnapshotParts, snapshot_settings, url_function,
 };
 use crate::names::Names;
+use crate::pokes::LocalPokes;
 use crate::queues::{self, LocalQueue, Queues};
 use crate::server::ServerThread;
 use crate::state::{Credentials, Endpoints, Lock, Running, SnapshotEndpoints, StateFolder};
@@ -82,6 +83,7 @@ pub struct LocalCloud {
     // In the order of dropping: the sources and the servers end before the folder is free for
     // another.
     sources: EventSources,
+    pokes: Arc<LocalPokes>,
     database: ServerThread,
     buckets: ServerThread,
     queue_server: ServerThread,
@@ -143,7 +145,8 @@ impl LocalCloud {
         let queue_server = queues::start(queues.clone(), credentials.clone()).await?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
-        let state = ApiState::new(&function.settings, dynamodb, s3)?;
+        let pokes = Arc::new(LocalPokes::default());
+        let state = ApiState::poking(&function.settings, dynamodb, s3, Arc::clone(&pokes) as _)?;
         let meter = Arc::clone(state.meter());
         state.warm_up().await;
         let router = match &function.cors {
@@ -168,6 +171,7 @@ impl LocalCloud {
             credentials,
             queues,
             sources,
+            pokes,
             database: server,
             buckets,
             queue_server,
@@ -233,12 +237,14 @@ impl LocalCloud {
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), LocalError> {
-        let folder = self.folder.clone();
+        let (folder, pokes) = (self.folder.clone(), self.pokes);
         let end = async move {
             tokio::select! {
                 () = shutdown => {}
                 () = stop_requested(&folder) => {}
             }
+            // Requests under way are waited for: these have no end of their own.
+            pokes.end();
         };
         let (stop, stopped) = watch::channel(false);
         let written = self.sources.written();

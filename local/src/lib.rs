@@ -19,6 +19,7 @@ mod error;
 mod events;
 mod functions;
 mod names;
+mod pokes;
 mod queues;
 mod server;
 mod state;

@@ -36,6 +36,7 @@ mod journey;
 mod kills;
 mod large_entries;
 mod lost_replies;
+mod pokes;
 mod relay;
 mod replicache;
 mod reply_sizes;

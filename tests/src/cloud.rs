@@ -23,6 +23,7 @@ use cellar_runtime::settings::ApiSettings;
 use cellar_runtime::token::{Claims, KeyPair, Spreadsheets};
 use cellar_stacks::config::TokenKey;
 use cellar_stacks::{Architecture, Config, cellar_stack};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// The state folder, in the test's own.
@@ -46,6 +47,7 @@ pub struct TestCloud {
     config: Config,
     queues: BTreeMap<String, Arc<LocalQueue>>,
     served: JoinHandle<()>,
+    end: oneshot::Sender<()>,
     folder: tempfile::TempDir,
 }
 
@@ -77,6 +79,12 @@ impl TestCloud {
         Self::start_in(folder, key, config, ports).await
     }
 
+    /// Ends the cloud as an operator does: what is under way is answered.
+    pub async fn end(self) {
+        self.end.send(()).unwrap();
+        self.served.await.unwrap();
+    }
+
     /// Kills the cloud where it stands, and starts it again on what is on the disk.
     pub async fn kill_and_start(self, ports: Ports) -> Self {
         self.served.abort();
@@ -105,7 +113,13 @@ impl TestCloud {
         let credentials = (access_key.to_owned(), secret_key.to_owned());
         let (settings, meter) = (cloud.settings().clone(), Arc::clone(cloud.meter()));
         let _ = meter.take();
-        let serve = async move { cloud.serve(std::future::pending()).await.unwrap() };
+        let (end, ended) = oneshot::channel::<()>();
+        let asked = async move {
+            if ended.await.is_err() {
+                std::future::pending().await
+            }
+        };
+        let serve = async move { cloud.serve(asked).await.unwrap() };
         let served = tokio::spawn(serve);
         Self {
             url,
@@ -118,6 +132,7 @@ impl TestCloud {
             config,
             queues,
             served,
+            end,
             folder,
         }
     }

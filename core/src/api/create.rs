@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets` and `GET /v1/spreadsheets/{id}/head`.
+//! `POST /v1/spreadsheets`, `GET /v1/spreadsheets/{id}/head` and `…/pokes`.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,4 +35,14 @@ pub struct Head {
     pub head: Position,
     /// Another epoch than the one known means: load again.
     pub epoch: u32,
+}
+
+/// A spreadsheet has grown: all that a poke says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Poke {
+    /// Which.
+    pub spreadsheet: LogId,
+    /// Its newest position, as far as is known.
+    pub head: Position,
 }

@@ -18,7 +18,7 @@ mod uploads;
 pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
 pub use cells::{CellsReply, PlacedCell, ReplyFormats};
 pub use chunks::{ChunksReply, ChunksRequest};
-pub use create::{CreateReply, CreateRequest, Head};
+pub use create::{CreateReply, CreateRequest, Head, Poke};
 pub use entries::{
     EntryKind, EntryView, ExternalView, LoadReply, MovedSheet, MutationView, UpdateReply,
 };

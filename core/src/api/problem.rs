@@ -62,6 +62,8 @@ problem_kinds! {
     Forbidden = "urn:cellar:problem:forbidden", 403, "The token does not allow this";
     /// It does not exist, or the token does not cover it.
     NotFound = "urn:cellar:problem:not-found", 404, "There is nothing here that you may see";
+    /// Nothing is pushed here: whoever wants to know polls.
+    NoPokes = "urn:cellar:problem:no-pokes", 404, "Nothing is pushed here";
     /// The path exists but not with this method.
     MethodNotAllowed =
         "urn:cellar:problem:method-not-allowed", 405, "The method is not allowed here";

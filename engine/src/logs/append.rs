@@ -87,6 +87,7 @@ impl Logs {
     async fn append_put(&self, entry: Arc<Entry>, store_error: &mut Option<PortError>) -> Event {
         match self.entries.put(&entry).await {
             PutOutcome::Accepted => {
+                self.pokes.poke(entry.log, entry.position);
                 self.learn(&[entry]);
                 Event::PutAccepted
             }

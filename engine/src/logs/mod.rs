@@ -54,7 +54,7 @@ use cellar_core::backoff::full_jitter_ms;
 use cellar_core::entry::{Entry, FIRST_EPOCH};
 use cellar_core::limits::MAX_READ_ATTEMPTS;
 
-use crate::ports::{Blobs, Clock, Entries, PortError, Random, Segments};
+use crate::ports::{Blobs, Clock, Entries, NoPokes, Pokes, PortError, Random, Segments};
 use crate::snapshots::ObjectStore;
 use known_runs::KnownRuns;
 use numbering::KnownClients;
@@ -73,6 +73,7 @@ pub struct Logs {
     archives: LastArchive,
     objects: ObjectStore,
     roots: KnownRoots,
+    pokes: Arc<dyn Pokes>,
     epoch: u32,
 }
 
@@ -102,6 +103,7 @@ impl Logs {
             archives,
             objects,
             roots,
+            pokes: Arc::new(NoPokes),
             epoch,
         }
     }
@@ -111,6 +113,13 @@ impl Logs {
     #[must_use]
     pub fn at_epoch(mut self, epoch: u32) -> Self {
         self.epoch = epoch;
+        self
+    }
+
+    /// The same, telling followers of whatever is appended.
+    #[must_use]
+    pub fn poking(mut self, pokes: Arc<dyn Pokes>) -> Self {
+        self.pokes = pokes;
         self
     }
 

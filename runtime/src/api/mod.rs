@@ -14,6 +14,7 @@ mod health;
 mod history;
 mod imports;
 mod openapi;
+mod pokes;
 mod pull;
 mod push;
 mod reply;
@@ -58,6 +59,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::grant))
         .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check))
         .route("/v1/spreadsheets/{id}/head", get(head::head))
+        .route("/v1/spreadsheets/{id}/pokes", get(pokes::pokes))
         .route("/v1/spreadsheets/{id}/push", post(push::push))
         .route("/v1/spreadsheets/{id}/pull", post(pull::pull))
         .fallback(nowhere)

@@ -39,6 +39,7 @@ const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dic
         super::imports::grant,
         super::imports::check,
         super::head::head,
+        super::pokes::pokes,
         super::push::push,
         super::pull::pull,
         super::health::health,

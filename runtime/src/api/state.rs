@@ -8,7 +8,7 @@ use cellar_core::limits::MAX_UPKEEP_MS;
 use cellar_core::upkeep::UpkeepPolicy;
 use cellar_engine::logs::{Logs, Upkept};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::Blobs;
+use cellar_engine::ports::{Blobs, NoPokes, Pokes};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use tokio::sync::Mutex;
 
@@ -35,6 +35,7 @@ struct Shared {
     meter: Arc<Meter>,
     request_timeout: Duration,
     upkeep: Option<UpkeepPolicy>,
+    pokes: Arc<dyn Pokes>,
     reachable: Mutex<Option<(Instant, ReachableTables)>>,
 }
 
@@ -51,6 +52,19 @@ impl ApiState {
         dynamodb: aws_sdk_dynamodb::Client,
         s3: aws_sdk_s3::Client,
     ) -> Result<Self, SettingsError> {
+        Self::poking(settings, dynamodb, s3, Arc::new(NoPokes))
+    }
+
+    /// The same, telling followers of whatever is appended.
+    ///
+    /// # Errors
+    /// As [`ApiState::new`].
+    pub fn poking(
+        settings: &ApiSettings,
+        dynamodb: aws_sdk_dynamodb::Client,
+        s3: aws_sdk_s3::Client,
+        pokes: Arc<dyn Pokes>,
+    ) -> Result<Self, SettingsError> {
         let meter = Arc::new(Meter::default());
         let tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
         let blobs: Arc<dyn Blobs> =
@@ -58,7 +72,9 @@ impl ApiState {
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let shared = Shared {
             logs: Logs::new(Arc::clone(&tables) as _, tables, Arc::clone(&blobs), clock, random)
-                .at_epoch(settings.epoch),
+                .at_epoch(settings.epoch)
+                .poking(Arc::clone(&pokes)),
+            pokes,
             blobs,
             verifier: Verifier::new(&settings.tokens)?,
             stack: settings.stack.clone(),
@@ -72,6 +88,10 @@ impl ApiState {
 
     pub(super) fn logs(&self) -> &Logs {
         &self.shared.logs
+    }
+
+    pub(super) fn pokes(&self) -> &dyn Pokes {
+        self.shared.pokes.as_ref()
     }
 
     /// Does what a log needs after an append. The edits are in the log already: that something

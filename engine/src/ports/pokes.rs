@@ -1,0 +1,48 @@
+//! Pokes: who follows a spreadsheet learns at once that it has grown (design `4-sync.md` §4, seed
+//! sync-backend). Never needed: whoever is not poked polls.
+
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use tokio::sync::watch;
+
+/// The newest position that was poked: what came between is not told.
+pub type Followed = watch::Receiver<Position>;
+
+/// Why nobody is poked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotFollowed {
+    /// Nobody ever is: ask for the head instead.
+    #[error("nothing is pushed here: ask for the head now and then")]
+    NoPokes,
+    /// Too many follow already.
+    #[error("{max} follow already: ask for the head now and then, or try again later")]
+    TooMany {
+        /// The most that may.
+        max: usize,
+    },
+}
+
+/// Tells followers of a log that it has grown: a hint, which may be lost.
+pub trait Pokes: Send + Sync {
+    /// Tells that the log has an entry at `head`.
+    fn poke(&self, log: LogId, head: Position);
+
+    /// Follows a log. What was poked before is not told. It ends when the receiver's sender is gone.
+    ///
+    /// # Errors
+    /// [`NotFollowed`].
+    fn follow(&self, log: LogId) -> Result<Followed, NotFollowed>;
+}
+
+/// Nobody is poked: a function that is called for each request could not, without something that runs
+/// – and costs – while idle.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoPokes;
+
+impl Pokes for NoPokes {
+    fn poke(&self, _: LogId, _: Position) {}
+
+    fn follow(&self, _: LogId) -> Result<Followed, NotFollowed> {
+        Err(NotFollowed::NoPokes)
+    }
+}

@@ -1,0 +1,114 @@
+//! Pokes within the local cloud's one process.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_FOLLOWERS;
+use cellar_core::position::Position;
+use cellar_engine::ports::{Followed, NotFollowed, Pokes};
+use tokio::sync::watch;
+
+/// Who follows which log; ends for everybody with [`LocalPokes::end`].
+#[derive(Debug, Default)]
+pub(crate) struct LocalPokes {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Logs that somebody follows.
+    logs: HashMap<LogId, watch::Sender<Position>>,
+    ended: bool,
+}
+
+impl LocalPokes {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends all of it, so that no connection stays open for its sake.
+    pub(crate) fn end(&self) {
+        let mut state = self.lock();
+        state.ended = true;
+        state.logs.clear();
+    }
+}
+
+impl Pokes for LocalPokes {
+    fn poke(&self, log: LogId, head: Position) {
+        let mut state = self.lock();
+        let Some(followed) = state.logs.get(&log) else { return };
+        if followed.receiver_count() == 0 {
+            state.logs.remove(&log);
+            return;
+        }
+        // Two appends may tell in the other order.
+        followed.send_if_modified(|newest| {
+            let newer = head > *newest;
+            *newest = head.max(*newest);
+            newer
+        });
+    }
+
+    fn follow(&self, log: LogId) -> Result<Followed, NotFollowed> {
+        let mut state = self.lock();
+        if state.ended {
+            return Err(NotFollowed::NoPokes);
+        }
+        state.logs.retain(|_, followed| followed.receiver_count() > 0);
+        let followers: usize = state.logs.values().map(watch::Sender::receiver_count).sum();
+        if followers >= MAX_FOLLOWERS {
+            return Err(NotFollowed::TooMany { max: MAX_FOLLOWERS });
+        }
+        let new = || watch::Sender::new(Position::FIRST);
+        Ok(state.logs.entry(log).or_insert_with(new).subscribe())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(number: u128) -> LogId {
+        LogId::from_uuid(uuid::Uuid::from_u128(number))
+    }
+
+    fn at(num: u32) -> Position {
+        Position::new(0, num).unwrap()
+    }
+
+    #[test]
+    fn followers_learn_of_their_log_and_only_of_what_is_newer() {
+        let pokes = LocalPokes::default();
+        pokes.poke(log(1), at(1));
+        let (mut one, mut other) = (pokes.follow(log(1)).unwrap(), pokes.follow(log(2)).unwrap());
+        assert!(!one.has_changed().unwrap(), "nothing of before");
+        pokes.poke(log(1), at(3));
+        pokes.poke(log(1), at(2));
+        assert!(one.has_changed().unwrap());
+        assert_eq!(*one.borrow_and_update(), at(3));
+        assert!(!other.has_changed().unwrap());
+        pokes.poke(log(2), at(5));
+        assert_eq!(*other.borrow_and_update(), at(5));
+        pokes.end();
+        assert!(one.has_changed().is_err(), "it ends");
+        assert_eq!(pokes.follow(log(1)).err(), Some(NotFollowed::NoPokes));
+    }
+
+    #[test]
+    fn followers_are_bounded_and_who_left_makes_room() {
+        let pokes = LocalPokes::default();
+        let mut followed: Vec<_> = (0..MAX_FOLLOWERS)
+            .map(|number| pokes.follow(log(number as u128 % 7)).unwrap())
+            .collect();
+        let too_many = Some(NotFollowed::TooMany { max: MAX_FOLLOWERS });
+        assert_eq!(pokes.follow(log(0)).err(), too_many);
+        followed.pop();
+        assert!(pokes.follow(log(9)).is_ok());
+        followed.clear();
+        pokes.poke(log(0), at(1));
+        assert!(pokes.follow(log(0)).is_ok());
+        assert_eq!(pokes.lock().logs.len(), 1, "nobody follows the others");
+    }
+}

@@ -1,0 +1,74 @@
+//! `GET /v1/spreadsheets/{id}/pokes`: server-sent events.
+
+use std::convert::Infallible;
+use std::future::ready;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use cellar_core::access::Need;
+use cellar_core::api::{Poke, Problem, ProblemKind};
+use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_FOLLOWED_S, POKE_KEEP_ALIVE_S};
+use cellar_core::position::Position;
+use cellar_engine::ports::{Followed, NotFollowed};
+use futures_util::stream::{self, Stream, StreamExt as _};
+
+use super::auth::Caller;
+use super::extract::PathId;
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// Follows a spreadsheet: an event says that it has grown, and where its end is; what is there, an
+/// update tells. It ends now and then, so that a token that has ended opens nothing.
+#[utoipa::path(
+    get,
+    path = "/v1/spreadsheets/{id}/pokes",
+    params(("id" = LogId, Path, description = "The spreadsheet")),
+    responses(
+        (status = 200, description = "Events, one as soon as it has begun; where nothing is pushed, \
+            as in AWS, this is not found, and head is to be asked now and then",
+            body = Poke, content_type = "text/event-stream"),
+        (status = "4XX", description = "What was wrong", body = Problem),
+        (status = 503, description = "Too many follow", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn pokes(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+) -> Result<Response, Failure> {
+    let log = caller.log(&id, Need::Read)?;
+    // Before it is looked where the log ends: nothing falls between.
+    let followed = state.pokes().follow(log).map_err(|why| match why {
+        NotFollowed::NoPokes => Failure::new(ProblemKind::NoPokes, why.to_string()),
+        NotFollowed::TooMany { .. } => Failure::new(ProblemKind::Unavailable, why.to_string()),
+    })?;
+    let head = state.logs().head(log, None).await?.head;
+    let keep_alive = KeepAlive::new().interval(Duration::from_secs(POKE_KEEP_ALIVE_S));
+    Ok(Sse::new(events(log, head, followed)).keep_alive(keep_alive).into_response())
+}
+
+fn events(
+    log: LogId,
+    head: Position,
+    followed: Followed,
+) -> impl Stream<Item = Result<Event, Infallible>> {
+    let later = stream::unfold((followed, head), |(mut followed, told)| async move {
+        loop {
+            followed.changed().await.ok()?;
+            let newest = *followed.borrow_and_update();
+            if newest > told {
+                return Some((newest, (followed, newest)));
+            }
+        }
+    });
+    let event = move |head| {
+        // Plain data always encodes.
+        Ok(Event::default().json_data(Poke { spreadsheet: log, head }).unwrap_or_default())
+    };
+    let end = tokio::time::sleep(Duration::from_secs(MAX_FOLLOWED_S));
+    stream::once(ready(head)).chain(later).map(event).take_until(end)
+}

@@ -1,0 +1,101 @@
+//! Pokes over real HTTP: who follows learns of an edit at once, and nothing waits for followers.
+
+use std::time::Duration;
+
+use cellar_core::access::Role;
+use cellar_core::api::{CreateReply, CreateRequest, Poke, Problem, ProblemKind};
+use cellar_core::identity::LogId;
+use cellar_tests::cloud::TestCloud;
+use cellar_tests::edits::{append_one, at, set_numbers};
+use tokio::time::timeout;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An open connection, and what came and was not read yet.
+struct Following {
+    response: reqwest::Response,
+    text: String,
+}
+
+impl Following {
+    async fn start(cloud: &TestCloud, url: &str, log: LogId) -> Self {
+        let response = follow(url, &cloud.token("bob", Role::Viewer), log).await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self { response, text: String::new() }
+    }
+
+    async fn next(&mut self) -> Poke {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let (event, rest) = (event.to_owned(), rest.to_owned());
+                self.text = rest;
+                if let Some(data) = event.strip_prefix("data: ") {
+                    return serde_json::from_str(data).unwrap();
+                }
+                continue;
+            }
+            let chunk = timeout(PATIENCE, self.response.chunk()).await.unwrap().unwrap().unwrap();
+            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    }
+}
+
+async fn follow(url: &str, token: &str, log: LogId) -> reqwest::Response {
+    let url = format!("{url}v1/spreadsheets/{log}/pokes");
+    reqwest::Client::new().get(url).bearer_auth(token).send().await.unwrap()
+}
+
+async fn created(cloud: &TestCloud, nonce: &str) -> CreateReply {
+    let request = CreateRequest { nonce: nonce.to_owned() };
+    cloud.client("alice").create(&request).await.unwrap()
+}
+
+async fn append(cloud: &TestCloud, to: CreateReply, id: u64) {
+    let base = at(u32::try_from(id).unwrap() - 1);
+    let request = append_one(to, "client", id, base, set_numbers(&[1.0]));
+    cloud.client("alice").append(to.id, &request).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn followers_are_told_where_the_log_ends_and_nothing_else() {
+    let cloud = TestCloud::start_without_snapshots().await;
+    let (one, other) = (created(&cloud, "one").await, created(&cloud, "other").await);
+    let mut following = Following::start(&cloud, &cloud.url, one.id).await;
+    let poke = |head| Poke { spreadsheet: one.id, head };
+    assert_eq!(following.next().await, poke(at(0)), "where it ends now");
+    append(&cloud, other, 1).await;
+    for id in 1..=3 {
+        append(&cloud, one, id).await;
+        assert_eq!(following.next().await, poke(at(u32::try_from(id).unwrap())));
+    }
+    let mut later = Following::start(&cloud, &cloud.url, one.id).await;
+    assert_eq!(later.next().await, poke(at(3)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_follows_what_he_may_not_see_and_in_aws_nobody_follows() {
+    let cloud = TestCloud::start_without_snapshots().await;
+    let one = created(&cloud, "one").await;
+    let elsewhere = LogId::from_uuid(uuid::Uuid::from_u128(7));
+    let blind = cloud.token_for("bob", Role::Viewer, vec![elsewhere]);
+    let all = cloud.token("bob", Role::Viewer);
+    for (token, log) in [(&blind, one.id), (&all, elsewhere)] {
+        let response = follow(&cloud.url, token, log).await;
+        let problem: Problem = response.json().await.unwrap();
+        assert_eq!(problem.kind, ProblemKind::NotFound);
+    }
+    let function = cloud.another_api(&cloud.database_url).await;
+    let problem: Problem = follow(&function, &all, one.id).await.json().await.unwrap();
+    assert_eq!(problem.kind, ProblemKind::NoPokes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_local_cloud_ends_though_somebody_follows() {
+    let cloud = TestCloud::start_without_snapshots().await;
+    let one = created(&cloud, "one").await;
+    let mut following = Following::start(&cloud, &cloud.url, one.id).await;
+    following.next().await;
+    timeout(PATIENCE, cloud.end()).await.unwrap();
+    assert_eq!(following.response.chunk().await.unwrap_or(None), None, "the connection is closed");
+}
