@@ -41,7 +41,7 @@ mod sheet_loss;
 pub mod table;
 
 pub use client::{
-    BodyFault, CellsQuery, Client, MAX_REPLY_BODY_BYTES, Spent, author_of_token, read_body,
-    subject_of_token,
+    BodyFault, CellsQuery, Client, MAX_REPLY_BODY_BYTES, Spent, author_of_token,
+    client_key_of_token, read_body, subject_of_token,
 };
 pub use error::ClientError;

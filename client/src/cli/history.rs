@@ -168,6 +168,7 @@ mod tests {
             kind,
             created: 1_700_000_000,
             author: Some(author.into()),
+            client: None,
             mutations: if kind == EntryKind::Edits { vec![mutation] } else { Vec::new() },
             external: None,
         }

@@ -13,7 +13,7 @@ mod transport;
 
 pub use body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
 pub(crate) use objects::sha256;
-pub use subject::{author_of_token, subject_of_token};
+pub use subject::{author_of_token, client_key_of_token, subject_of_token};
 pub use tally::Spent;
 
 use cellar_core::api::{

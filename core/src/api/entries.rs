@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hexadecimal;
+use super::{client_key, hexadecimal};
 use crate::axis_map::AxisMap;
 use crate::entry::{Content, Entry, ExternalEdits, Mutation};
+use crate::identity::ClientKey;
 use crate::operation::{Operation, SheetId};
 use crate::position::Position;
 
@@ -59,6 +60,11 @@ pub struct EntryView {
     /// Who made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// Which client numbered the mutations, 16 hexadecimal digits: a client knows its own by it, even
+    /// if no answer ever came. Absent where there are none, and from servers before this.
+    #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub client: Option<ClientKey>,
     /// The client's mutations, for an entry of edits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
@@ -189,6 +195,7 @@ impl From<&Entry> for EntryView {
             kind,
             created: entry.created_s,
             author: entry.author.clone(),
+            client: entry.mutation_ids().map(|(client, ..)| client),
             mutations: mutations.unwrap_or_default(),
             external,
         }
