@@ -167,6 +167,18 @@ pub const MAX_READ_BAND_TILES: usize = 32;
 /// How often a client begins to read a spreadsheet that changes under its hands.
 pub const MAX_READ_BEGINNINGS: u32 = 4;
 
+/// Entries that a live sheet keeps behind its root, and so loads after it: beyond it, a newer root is
+/// looked for. Twice as many as stand between two snapshots.
+pub const MAX_LIVE_ENTRIES: usize = 2 * SNAPSHOT_ENTRIES as usize;
+/// Edits of a live sheet that wait to be sent.
+pub const MAX_LIVE_PENDING: usize = 10_000;
+/// Bytes of them, as they are kept on disk.
+pub const MAX_LIVE_PENDING_BYTES: usize = 8 * 1024 * 1024;
+/// The shortest interval between two polls, milliseconds: after something has happened.
+pub const POLL_MIN_MS: u64 = 1_000;
+/// The longest interval between two polls, milliseconds: half a read unit a minute.
+pub const POLL_MAX_MS: u64 = 60_000;
+
 /// Bytes of an object's key, as S3 has it.
 pub const MAX_BLOB_KEY_BYTES: usize = 1_024;
 /// Bytes of one object: what S3 takes in a single PUT.

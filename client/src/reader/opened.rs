@@ -1,6 +1,6 @@
 //! Opening a spreadsheet at its newest position: the newest snapshot's root, and the entries behind it.
 
-use cellar_core::api::{EntryKind, EntryView, LoadReply, ProblemKind, UpdateReply};
+use cellar_core::api::{LoadReply, ProblemKind, UpdateReply};
 use cellar_core::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
@@ -116,21 +116,13 @@ impl Tail {
                 let why = WorkbookTooLarge.to_string();
                 return Err(ReaderError::refused(ProblemKind::RangeTooLarge, why));
             }
-            (self.last, self.next) = (Some(entry.position), behind(entry));
+            (self.last, self.next) = (Some(entry.position), entry.next_position());
         }
         Ok(())
     }
 
     fn apply<'a>(&mut self, committed: impl Iterator<Item = &'a [Operation]>) {
         committed.for_each(|operations| self.fold.apply_operations(operations));
-    }
-}
-
-/// Where the entry behind an entry stands.
-fn behind(entry: &EntryView) -> Option<Position> {
-    match entry.kind {
-        EntryKind::EndSegment => entry.position.next_segment(),
-        EntryKind::Snapshot | EntryKind::Edits => entry.position.next_in_segment(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{client_key, hexadecimal};
 use crate::axis_map::AxisMap;
 use crate::entry::{Content, Entry, ExternalEdits, Mutation};
 use crate::identity::ClientKey;
-use crate::operation::{Operation, SheetId};
+use crate::operation::{Operation, Rejection, SheetId};
 use crate::position::Position;
 
 /// What a session starts from: the newest snapshot and the entries since.
@@ -73,6 +73,45 @@ pub struct EntryView {
     pub external: Option<ExternalView>,
 }
 
+impl EntryView {
+    /// Where the next entry of the log stands; `None` where no log can go on.
+    #[must_use]
+    pub fn next_position(&self) -> Option<Position> {
+        match self.kind {
+            EntryKind::EndSegment => self.position.next_segment(),
+            EntryKind::Snapshot | EntryKind::Edits => self.position.next_in_segment(),
+        }
+    }
+
+    /// The ids of the first and the last of its mutations, if it has any.
+    #[must_use]
+    pub fn mutation_ids(&self) -> Option<(u64, u64)> {
+        if let Some(external) = &self.external {
+            let last = external.first_id.saturating_add(u64::from(external.count));
+            return Some((external.first_id, last.saturating_sub(1)));
+        }
+        Some((self.mutations.first()?.id, self.mutations.last()?.id))
+    }
+
+    /// About how many bytes it takes in memory: for bounds, not for bills.
+    #[must_use]
+    pub fn weight_bytes(&self) -> usize {
+        const FRAME_BYTES: usize = 256;
+        /// A presigned URL and what is around it.
+        const EXTERNAL_BYTES: usize = 4 * 1024;
+        const RUN_BYTES: usize = 12;
+        let operations = self.mutations.iter().flat_map(|mutation| {
+            std::iter::once(&mutation.op).chain(mutation.committed.iter().flatten())
+        });
+        let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
+        let external = self.external.iter().map(|external| {
+            let runs = external.moved.iter().map(|moved| moved.rows.len() + moved.columns.len());
+            EXTERNAL_BYTES.saturating_add(runs.sum::<usize>().saturating_mul(RUN_BYTES))
+        });
+        operations.map(weight).chain(external).fold(FRAME_BYTES, usize::saturating_add)
+    }
+}
+
 /// What kind of entry it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -107,6 +146,15 @@ impl MutationView {
     #[must_use]
     pub fn effective(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.op))
+    }
+
+    /// Why it was refused, if it was.
+    #[must_use]
+    pub fn rejection(&self) -> Option<&Rejection> {
+        match self.effective() {
+            [Operation::Rejected(rejection)] => Some(rejection),
+            _ => None,
+        }
     }
 }
 

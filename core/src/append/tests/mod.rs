@@ -3,7 +3,7 @@
 mod model;
 pub(crate) mod support;
 mod transform;
-mod world;
+pub(crate) mod world;
 
 use super::*;
 use crate::cell::Value;

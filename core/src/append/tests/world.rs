@@ -7,7 +7,7 @@ use super::support::*;
 use crate::entry::Content;
 
 /// What happens to the next put.
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// It is refused by this entry, put there just before.
     LosesTo(Arc<Entry>),
     /// It happens and its reply is lost.
@@ -19,17 +19,17 @@ pub(super) enum Fault {
 }
 
 /// A log in memory that eventually consistent reads see only up to `visible` entries of.
-pub(super) struct World {
-    pub(super) entries: BTreeMap<Position, Arc<Entry>>,
-    pub(super) hidden_from: Option<Position>,
-    pub(super) faults: VecDeque<Fault>,
-    pub(super) failing_reads: u32,
-    pub(super) puts: Vec<Arc<Entry>>,
-    pub(super) reads: Vec<(Position, bool)>,
+pub(crate) struct World {
+    pub(crate) entries: BTreeMap<Position, Arc<Entry>>,
+    pub(crate) hidden_from: Option<Position>,
+    pub(crate) faults: VecDeque<Fault>,
+    pub(crate) failing_reads: u32,
+    pub(crate) puts: Vec<Arc<Entry>>,
+    pub(crate) reads: Vec<(Position, bool)>,
 }
 
 impl World {
-    pub(super) fn new(count: u32) -> Self {
+    pub(crate) fn new(count: u32) -> Self {
         let mut world = Self {
             entries: BTreeMap::new(),
             hidden_from: None,
@@ -43,7 +43,7 @@ impl World {
         world
     }
 
-    pub(super) fn add(&mut self, entry: Arc<Entry>) {
+    pub(crate) fn add(&mut self, entry: Arc<Entry>) {
         self.entries.insert(entry.position, entry);
     }
 
@@ -85,7 +85,7 @@ impl World {
         Event::PutAccepted
     }
 
-    pub(super) fn run(
+    pub(crate) fn run(
         &mut self,
         request: Request,
         known: &[Arc<Entry>],
@@ -109,16 +109,16 @@ impl World {
         panic!("the append does not end")
     }
 
-    pub(super) fn known(&self) -> Vec<Arc<Entry>> {
+    pub(crate) fn known(&self) -> Vec<Arc<Entry>> {
         self.entries.values().cloned().collect()
     }
 
-    pub(super) fn known_from(&self, base: Position) -> Vec<Arc<Entry>> {
+    pub(crate) fn known_from(&self, base: Position) -> Vec<Arc<Entry>> {
         self.entries.range(base..).map(|(_, entry)| Arc::clone(entry)).collect()
     }
 
     /// Ids of one client in the log, in order; numbers must have no gap.
-    pub(super) fn ids_of(&self, who: u8) -> Vec<u64> {
+    pub(crate) fn ids_of(&self, who: u8) -> Vec<u64> {
         let mut expected = Position::FIRST;
         let mut ids = vec![];
         for entry in self.entries.values() {
