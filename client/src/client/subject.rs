@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cellar_core::identity::{ClientKey, SubjectKey};
+use cellar_core::identity::SubjectKey;
 
 /// A short name for whoever the token belongs to: a hash of its issuer and subject, or of the
 /// whole token if it has none.
@@ -35,12 +35,12 @@ pub fn author_of_token(token: Option<&str>) -> Option<String> {
     token.and_then(issuer_and_subject).map(|(_, subject)| subject)
 }
 
-/// The key under which the server keeps the mutations that `client` numbers for whoever the token
-/// belongs to; `None` if the token does not say who that is, or the name is none.
+/// Whom the server takes the token's bearer for: what its clients' keys are derived from
+/// ([`cellar_core::identity::ClientKey::derive`]). `None` if the token does not say.
 #[must_use]
-pub fn client_key_of_token(token: Option<&str>, client: &str) -> Option<ClientKey> {
+pub fn subject_key_of_token(token: Option<&str>) -> Option<SubjectKey> {
     let (issuer, subject) = token.and_then(issuer_and_subject)?;
-    ClientKey::derive(&SubjectKey::new(&issuer, &subject), client).ok()
+    Some(SubjectKey::new(&issuer, &subject))
 }
 
 fn issuer_and_subject(token: &str) -> Option<(String, String)> {
@@ -74,11 +74,10 @@ mod tests {
         assert_eq!(subject("a.b.c"), subject("a.b.c"));
         assert_eq!(author_of_token(Some(&bob)).as_deref(), Some("bob"));
         assert_eq!(author_of_token(Some("opaque")), None);
-        let key = |token: &str| client_key_of_token(Some(token), "a");
-        let server = ClientKey::derive(&SubjectKey::new("i", "alice"), "a").ok();
+        let key = |token: &str| subject_key_of_token(Some(token));
+        let server = Some(SubjectKey::new("i", "alice"));
         assert_eq!((key(&alice), key(&renewed)), (server, server));
         assert_ne!(key(&bob), server);
-        assert_ne!(client_key_of_token(Some(&alice), "b"), server);
-        assert_eq!((key("opaque"), client_key_of_token(None, "a")), (None, None));
+        assert_eq!((key("opaque"), subject_key_of_token(None)), (None, None));
     }
 }

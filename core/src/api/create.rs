@@ -36,3 +36,11 @@ pub struct Head {
     /// Another epoch than the one known means: load again.
     pub epoch: u32,
 }
+
+impl Head {
+    /// Its `ETag`: with it in `If-None-Match`, the same head is not sent again.
+    #[must_use]
+    pub fn etag(&self) -> String {
+        format!("\"{}-{}\"", self.epoch, self.head.pack())
+    }
+}

@@ -123,10 +123,19 @@ pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Ack
 
 /// The entries that are known begin too late to tell where pending edits stand now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the entries from {from} on are needed: load them, or send the edits, which needs none")]
+#[error("the entries after {after} are needed: load them, or send the edits, which needs none")]
 pub struct EntriesNeeded {
-    /// The first that is needed.
-    pub from: Position,
+    /// The position behind which they are needed.
+    pub after: Position,
+}
+
+/// What a client knows of the log.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// All entries behind this position are known.
+    pub after: Position,
+    /// They, without a gap, up to the canonical position; those up to `after` may be among them.
+    pub entries: &'a [EntryView],
 }
 
 /// Pending edits of one client on the canonical state, one behind the other.
@@ -136,22 +145,22 @@ pub struct Rebase {
 }
 
 impl Rebase {
-    /// Begins behind `entries`, which follow each other without a gap up to the canonical position,
-    /// and of which `own` are the client's. Gives what becomes of each pending edit, which are in the
-    /// order of their ids; the client knows none of them to be in the log.
+    /// Begins behind the entries that are known, of which `own` are the client's. Gives what becomes
+    /// of each pending edit, which are in the order of their ids; the client knows none of them to be
+    /// in the log.
     ///
     /// # Errors
-    /// [`EntriesNeeded`] if the first of the entries stands behind what a base needs.
+    /// [`EntriesNeeded`] if a base needs more entries.
     pub fn begin(
-        entries: &[EntryView],
+        known: Known<'_>,
         own: &OwnEntries,
         pending: &[PendingMutation],
     ) -> Result<(Self, Vec<Outlook>), EntriesNeeded> {
         let moved = pending.iter().filter(|mutation| !is_undo(&mutation.operation));
-        let tail = entries.last().map_or(Position::FIRST, |last| last.position);
+        let tail = known.entries.last().map_or(known.after, |last| last.position);
         let lowest = moved.map(|mutation| mutation.base).min().unwrap_or(tail);
-        let (author, start) = learned(entries, own, lowest)?;
-        let next = entries.last().and_then(EntryView::next_position).unwrap_or(tail);
+        let (author, start) = learned(known, own, lowest)?;
+        let next = known.entries.last().and_then(EntryView::next_position).unwrap_or(tail);
         let mut rebase = Self { committer: Committer::new(author, start, next, 0) };
         let outlooks = pending.iter().map(|mutation| rebase.place(mutation)).collect();
         Ok((rebase, outlooks))
@@ -203,19 +212,17 @@ impl Rebase {
 /// What an author has to go past for mutations on bases from `lowest` on, and where that begins: as
 /// the append machine reads it, no entry more.
 fn learned(
-    entries: &[EntryView],
+    known: Known<'_>,
     own: &OwnEntries,
     lowest: Position,
 ) -> Result<(Author, Position), EntriesNeeded> {
     let mut start = lowest;
     loop {
-        let first = entries.first().map(|first| first.position);
-        if first.is_some_and(|first| start < first) {
-            return Err(EntriesNeeded { from: start });
+        if start < known.after {
+            return Err(EntriesNeeded { after: start });
         }
         let mut author = Author::new(ClientKey([0; 8]));
-        let known = entries.iter().skip_while(|entry| entry.position < start);
-        for entry in known {
+        for entry in known.entries.iter().skip_while(|entry| entry.position < start) {
             let own = own.has(entry);
             for MutationView { base, op, committed, .. } in &entry.mutations {
                 author.learn_mutation(entry.position, own, *base, op, committed.as_deref());

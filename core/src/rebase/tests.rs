@@ -80,6 +80,11 @@ fn views(world: &World) -> Vec<EntryView> {
     world.entries.values().map(|entry| EntryView::from(entry.as_ref())).collect()
 }
 
+/// The entries behind one of them: it is not known itself.
+fn known(entries: &[EntryView], first: usize) -> Known<'_> {
+    Known { after: entries[first].position, entries: &entries[first + 1..] }
+}
+
 /// What a client's mutations from `first_id` on were committed as.
 fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     let edits = world.entries.values().filter_map(|entry| entry.edits());
@@ -106,15 +111,16 @@ fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
         let (entries, own) = (views(world), OwnEntries::new(Some(client(who as u8))));
         let lowest = pending.iter().map(|mutation| mutation.base).min().unwrap();
         for first in 0..entries.len() {
-            match Rebase::begin(&entries[first..], &own, pending) {
+            match Rebase::begin(known(&entries, first), &own, pending) {
                 Ok((_, shown)) => prop_assert_eq!(&shown, &expected, "{} from {}", who, first),
-                Err(EntriesNeeded { from }) => {
-                    prop_assert!(first > 0 && from <= lowest && from < entries[first].position);
+                Err(EntriesNeeded { after }) => {
+                    prop_assert!(after <= lowest && after < entries[first].position);
                 }
             }
         }
         // One by one is all together.
-        let (mut rebase, mut shown) = Rebase::begin(&entries, &own, &pending[..1]).unwrap();
+        let (mut rebase, mut shown) =
+            Rebase::begin(known(&entries, 0), &own, &pending[..1]).unwrap();
         let rising = pending.iter().skip(1).take_while(|mutation| mutation.base >= lowest);
         shown.extend(rising.map(|mutation| rebase.place(mutation)));
         prop_assert_eq!(shown, expected);
@@ -176,11 +182,10 @@ fn entries_before_a_base_are_asked_for_from_where_they_are_needed() {
     let world = others();
     let (entries, own) = (views(&world), OwnEntries::new(Some(client(1))));
     let mine = [pending(1, 1, set_text(4, "x".into()))];
-    let shown =
-        |first: usize| Rebase::begin(&entries[first..], &own, &mine).map(|(_, shown)| shown);
+    let shown = |first| Rebase::begin(known(&entries, first), &own, &mine).map(|(_, shown)| shown);
     let moved = vec![Outlook::Committed(vec![set_text(6, "x".into())])];
     assert_eq!((shown(0), shown(1)), (Ok(moved.clone()), Ok(moved)));
-    assert_eq!(shown(2), Err(EntriesNeeded { from: at(0, 1) }));
+    assert_eq!(shown(2), Err(EntriesNeeded { after: at(0, 1) }));
 }
 
 #[test]
@@ -188,7 +193,7 @@ fn an_undo_is_left_to_the_server_and_stops_nothing() {
     let entries = views(&others());
     let undo = Operation::Undo(Undo { position: at(0, 1) });
     let mine = [pending(1, 3, undo), pending(2, 3, set_text(0, "x".into()))];
-    let (_, shown) = Rebase::begin(&entries, &OwnEntries::default(), &mine).unwrap();
+    let (_, shown) = Rebase::begin(known(&entries, 0), &OwnEntries::default(), &mine).unwrap();
     let set = Outlook::Committed(vec![set_text(0, "x".into())]);
     assert_eq!(shown, [Outlook::Unknown, set]);
     assert_eq!(Outlook::Unknown.operations(), []);
@@ -207,10 +212,11 @@ fn what_never_fits_an_entry_is_shown_as_rejected_and_as_an_object_it_fits() {
     let inline = pending(1, 0, Operation::SetCells(set));
     let object = PendingMutation { object_bytes: Some(9), ..inline.clone() };
     let own = OwnEntries::default();
-    let (_, shown) = Rebase::begin(&entries, &own, std::slice::from_ref(&inline)).unwrap();
+    let (_, shown) =
+        Rebase::begin(known(&entries, 0), &own, std::slice::from_ref(&inline)).unwrap();
     let Outlook::Rejected(rejection) = &shown[0] else { panic!("{shown:?}") };
     assert_eq!(rejection.reason, RejectionReason::TooLarge);
-    let (_, shown) = Rebase::begin(&entries, &own, &[object]).unwrap();
+    let (_, shown) = Rebase::begin(known(&entries, 0), &own, &[object]).unwrap();
     let Operation::SetCells(moved) = &shown[0].operations()[0] else { panic!("{shown:?}") };
     assert_eq!(moved.cells[0].row, 3);
 }
