@@ -35,10 +35,13 @@ pub(crate) fn verdict(error: &ClientError, sent_before: bool) -> Verdict {
 }
 
 /// What becomes of edits that wait until they can be sent, where [`verdict`] is about an edit whose
-/// author is told at once that it was not made: they wait on, unless they are refused for good.
+/// author is told at once that it was not made. They wait on; if their base is gone, who starts over
+/// knows which of them are in doubt; and those that are refused for good are set aside.
 pub(crate) fn waiting_verdict(error: &ClientError, sent_before: bool) -> Verdict {
+    let for_good = error.problem_kind().is_some_and(is_for_good);
     match verdict(error, sent_before) {
-        Verdict::Withdraw if error.problem_kind().is_some_and(is_for_good) => Verdict::SetAside,
+        Verdict::Withdraw | Verdict::SetAside if for_good => Verdict::SetAside,
+        Verdict::SetAside => Verdict::StartOver,
         Verdict::Withdraw => Verdict::Keep,
         verdict => verdict,
     }
@@ -115,7 +118,7 @@ mod tests {
         }
         let restored = problem(ProblemKind::UnknownBase, false);
         assert_eq!(waiting_verdict(&restored, false), Verdict::StartOver);
-        assert_eq!(waiting_verdict(&restored, true), Verdict::SetAside);
+        assert_eq!(waiting_verdict(&restored, true), Verdict::StartOver);
     }
 
     #[test]
