@@ -161,6 +161,17 @@ impl ClientError {
         }
     }
 
+    /// Whether nobody answers, or only to say that it cannot be answered now: it may pass by itself.
+    #[must_use]
+    pub fn is_offline(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::ConnectionLost { .. } => true,
+            Self::Problem { problem, .. } => problem.is_temporary(),
+            Self::UnexpectedStatus { status, .. } => matches!(status, 429 | 500..),
+            _ => false,
+        }
+    }
+
     /// The kind of problem, if the server gave one.
     #[must_use]
     pub fn problem_kind(&self) -> Option<ProblemKind> {

@@ -4,6 +4,8 @@
 //!   reads (design `4-sync.md` §1).
 //! - [`profile`] is the file `.cellar/profile.json`: where the API is and how to get in.
 //! - [`editor`] makes edits that survive a crash and happen at most once (design `2-log.md` §2).
+//! - [`live`] is a spreadsheet that is shown and edited offline, too, and kept in step with the server
+//!   (design `4-sync.md` §5).
 //! - [`reader`] reads cells from snapshots itself, and keeps what it has loaded (design `4-sync.md`
 //!   §1).
 //! - [`import`] and [`export`] turn files of other programs into sheets and back, without a loss.
@@ -34,6 +36,8 @@ mod error;
 pub mod export;
 pub mod files;
 pub mod import;
+pub mod live;
+mod outbox;
 pub mod profile;
 pub mod reader;
 pub mod report;
@@ -42,6 +46,6 @@ pub mod table;
 
 pub use client::{
     BodyFault, CellsQuery, Client, MAX_REPLY_BODY_BYTES, Spent, author_of_token, read_body,
-    subject_of_token,
+    subject_key_of_token, subject_of_token,
 };
 pub use error::ClientError;

@@ -99,6 +99,7 @@ mod tests {
             kind: EntryKind::Edits,
             created: 0,
             author: None,
+            client: None,
             mutations: vec![MutationView { id: 1, base: at(0), op, committed: None }],
             external: None,
         }

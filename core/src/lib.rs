@@ -26,7 +26,9 @@ pub mod operation;
 #[cfg(test)]
 pub(crate) mod oracle;
 pub mod pending_snapshot;
+pub mod polling;
 pub mod position;
+pub mod rebase;
 pub mod records;
 pub mod relay;
 pub mod retention;

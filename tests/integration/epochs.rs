@@ -17,7 +17,7 @@ use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 
 /// Takes the log back to `last`, as the tables are that were restored to that moment.
-async fn restore(cloud: &TestCloud, log: LogId, last: Position) {
+pub(crate) async fn restore(cloud: &TestCloud, log: LogId, last: Position) {
     let (client, table) = (cloud.dynamodb_client(), &cloud.settings.entry_table);
     let partition = AttributeValue::B(records::entry::partition(log, last.segment()).into());
     let behind = client.query().table_name(table).key_condition_expression("S = :s AND N > :n");

@@ -1,4 +1,4 @@
-//! What tests across the crates share: a running cloud, tokens for it, a proxy that loses replies, an
+//! What tests across the crates share: a running cloud, tokens for it, proxies that lose replies and more, an
 //! emulator of AWS.
 //!
 //! Everything here fails by panicking, as tests do.
@@ -16,6 +16,7 @@ pub mod cloud;
 pub mod edits;
 pub mod emulator;
 pub mod fast_clock;
+pub mod faulty_proxy;
 pub mod old_logs;
 pub mod proxy;
 pub mod python;

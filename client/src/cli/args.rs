@@ -85,6 +85,8 @@ pub(super) enum Command {
     Undo(Undo),
     /// Show who changed what, newest first
     History(History),
+    /// Show changes as they are made, until Ctrl-C
+    Watch(Watch),
     /// Show what differs between two positions
     Diff(Diff),
     /// Write the cells to a csv or xlsx file
@@ -300,6 +302,38 @@ pub(super) struct History {
     /// The newest position to show; without it the newest there is
     #[arg(long, value_name = "POSITION")]
     pub(super) from: Option<Position>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A line for each change: where, when, who and what. Ctrl-C ends it, with exit code 0. If nobody answers, it \
+says so, goes on trying, and shows what it has missed. It asks every second while something happens, and \
+once a minute when nothing does: half a read unit each time.
+
+With --json each line is an object with an `event`: `entry`, `offline`, `online` or `skipped`.
+
+Examples:
+  cellar watch
+  cellar watch --range B2:D20
+  cellar watch --sheet Costs --range A:C
+  cellar watch --from 0.42 --until 0.50      # what was done there, then what is being done
+  cellar watch --json --for 60 | jq .what")]
+pub(super) struct Watch {
+    /// Only what changes or moves these cells; `Costs!A1:B5` of another sheet than the first
+    #[arg(long, value_name = "RANGE")]
+    pub(super) range: Option<Range>,
+    /// The sheet; without it all, with --range the first
+    #[arg(long, value_name = "NAME")]
+    pub(super) sheet: Option<String>,
+    /// Begin behind this position; without it behind the newest there is
+    #[arg(long, value_name = "POSITION")]
+    pub(super) from: Option<Position>,
+    /// End when this position was reached
+    #[arg(long, value_name = "POSITION")]
+    pub(super) until: Option<Position>,
+    /// End after so many seconds
+    #[arg(long = "for", value_name = "SECONDS")]
+    pub(super) for_s: Option<u64>,
 }
 
 #[derive(Debug, Args)]

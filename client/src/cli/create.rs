@@ -6,7 +6,7 @@ use super::args;
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use crate::editor::new_name;
+use crate::outbox::new_name;
 
 pub(super) async fn run(
     context: &mut Context,

@@ -18,7 +18,7 @@ use crate::describe::{self, SheetNames};
 use crate::table::escape;
 
 /// Characters between two columns.
-const GAP: &str = "   ";
+pub(super) const GAP: &str = "   ";
 
 pub(super) async fn run(
     context: &Context,
@@ -81,8 +81,6 @@ async fn fetch(
 impl Newest {
     /// Takes older entries; says whether there are more than wanted.
     fn is_full_after(&mut self, entries: Vec<EntryView>) -> bool {
-        let says_something =
-            |entry: &EntryView| entry.kind == EntryKind::Edits || entry.position == Position::FIRST;
         for entry in entries.into_iter().filter(says_something) {
             if self.entries.len() >= self.limit {
                 self.next = Some(entry.position);
@@ -92,6 +90,11 @@ impl Newest {
         }
         false
     }
+}
+
+/// Whether an entry says something to a person.
+pub(super) fn says_something(entry: &EntryView) -> bool {
+    entry.kind == EntryKind::Edits || entry.position == Position::FIRST
 }
 
 /// The names that the sheets had before the oldest of the entries, if any of them needs one.
@@ -128,7 +131,7 @@ fn lines(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
 }
 
 /// What an entry did; `names` are those before it, and become those behind it.
-fn what(entry: &EntryView, names: &mut SheetNames) -> String {
+pub(super) fn what(entry: &EntryView, names: &mut SheetNames) -> String {
     if let Some(external) = &entry.external {
         let edits = count(u64::from(external.count), "large edit", "large edits");
         return format!("{edits}, {} in an object", count(external.bytes, "byte", "bytes"));
@@ -168,6 +171,7 @@ mod tests {
             kind,
             created: 1_700_000_000,
             author: Some(author.into()),
+            client: None,
             mutations: if kind == EntryKind::Edits { vec![mutation] } else { Vec::new() },
             external: None,
         }

@@ -23,6 +23,7 @@ mod stats;
 mod time;
 mod undo;
 mod use_spreadsheet;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -123,6 +124,7 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             Command::Undo(args) => undo::run(context, &output, args).await,
             Command::Diff(args) => return diff::run(context, &output, args).await,
             Command::History(args) => history::run(context, &output, args).await,
+            Command::Watch(args) => watch::run(context, &output, args).await,
             Command::Export(args) => export::run(context, &output, args).await,
             Command::Head => head::run(context, &output).await,
             Command::Stats(args) => stats::run(context, &output, args).await,

@@ -209,6 +209,7 @@ mod tests {
             kind: EntryKind::Edits,
             created: 0,
             author: Some(author.into()),
+            client: None,
             mutations: vec![MutationView { id: 1, base: at(0), op, committed }],
             external: None,
         }

@@ -13,7 +13,7 @@ mod transport;
 
 pub use body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
 pub(crate) use objects::sha256;
-pub use subject::{author_of_token, subject_of_token};
+pub use subject::{author_of_token, subject_key_of_token, subject_of_token};
 pub use tally::Spent;
 
 use cellar_core::api::{
@@ -26,6 +26,9 @@ use reqwest::Method;
 
 use crate::ClientError;
 use transport::{Call, Transport};
+
+/// The status of an answer to a request with an ETag: nothing is new.
+const NOT_MODIFIED: u16 = 304;
 
 /// A connection to a Cellar API (design `4-sync.md` §1).
 ///
@@ -159,6 +162,22 @@ impl Client {
     pub async fn head(&self, id: LogId, seen: Option<Position>) -> Result<Head, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("head")).with_position("seen", seen);
         self.transport.send(call).await
+    }
+
+    /// As [`Client::head`], for who knows one already: `None` if that is still the newest. The cheap
+    /// poll.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn head_unless(&self, id: LogId, known: Head) -> Result<Option<Head>, ClientError> {
+        let call = spreadsheet(Method::GET, id, Some("head"))
+            .with_position("seen", Some(known.head))
+            .unless(known.etag());
+        match self.transport.send::<Head>(call).await {
+            Ok(head) => Ok(Some(head).filter(|head| *head != known)),
+            Err(ClientError::UnexpectedStatus { status: NOT_MODIFIED, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// `GET /v1/spreadsheets/{id}/history`: one page of entries, newest first, from a position

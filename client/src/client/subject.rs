@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use cellar_core::identity::SubjectKey;
 
 /// A short name for whoever the token belongs to: a hash of its issuer and subject, or of the
 /// whole token if it has none.
@@ -32,6 +33,14 @@ pub fn subject_of_token(token: Option<&str>) -> String {
 #[must_use]
 pub fn author_of_token(token: Option<&str>) -> Option<String> {
     token.and_then(issuer_and_subject).map(|(_, subject)| subject)
+}
+
+/// Whom the server takes the token's bearer for: what its clients' keys are derived from
+/// ([`cellar_core::identity::ClientKey::derive`]). `None` if the token does not say.
+#[must_use]
+pub fn subject_key_of_token(token: Option<&str>) -> Option<SubjectKey> {
+    let (issuer, subject) = token.and_then(issuer_and_subject)?;
+    Some(SubjectKey::new(&issuer, &subject))
 }
 
 fn issuer_and_subject(token: &str) -> Option<(String, String)> {
@@ -65,5 +74,10 @@ mod tests {
         assert_eq!(subject("a.b.c"), subject("a.b.c"));
         assert_eq!(author_of_token(Some(&bob)).as_deref(), Some("bob"));
         assert_eq!(author_of_token(Some("opaque")), None);
+        let key = |token: &str| subject_key_of_token(Some(token));
+        let server = Some(SubjectKey::new("i", "alice"));
+        assert_eq!((key(&alice), key(&renewed)), (server, server));
+        assert_ne!(key(&bob), server);
+        assert_eq!((key("opaque"), subject_key_of_token(None)), (None, None));
     }
 }

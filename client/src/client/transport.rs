@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use cellar_core::api::Problem;
 use cellar_core::cost::{Cost, HEADER};
 use cellar_core::limits::MAX_TOKEN_BYTES;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, IF_NONE_MATCH, RETRY_AFTER,
+};
 use reqwest::{Method, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -73,12 +75,13 @@ pub(super) struct Call {
     query: Vec<(&'static str, String)>,
     body: Option<Vec<u8>>,
     with_token: bool,
+    known: Option<String>,
 }
 
 impl Call {
     pub(super) fn new(method: Method, path: &[&str]) -> Self {
         let path = path.iter().map(|segment| (*segment).to_owned()).collect();
-        Self { method, path, query: Vec::new(), body: None, with_token: true }
+        Self { method, path, query: Vec::new(), body: None, with_token: true, known: None }
     }
 
     pub(super) fn with_segment(mut self, segment: &str) -> Self {
@@ -105,6 +108,12 @@ impl Call {
         let encoded = encoded.map_err(|error| ClientError::Setup { why: error.to_string() })?;
         self.body = Some(encoded);
         Ok(self)
+    }
+
+    /// Asks for an answer only if it is another than the one with this ETag.
+    pub(super) fn unless(mut self, etag: String) -> Self {
+        self.known = Some(etag);
+        self
     }
 
     pub(super) fn without_token(mut self) -> Self {
@@ -139,6 +148,9 @@ impl Transport {
         }
         if call.body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        if let Some(known) = call.known.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
+            headers.insert(IF_NONE_MATCH, known);
         }
         let outgoing = Outgoing {
             http: &self.http,

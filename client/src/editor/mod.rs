@@ -1,43 +1,32 @@
 //! Edits that survive a crash and happen at most once.
 //!
 //! An edit keeps its id and its base, however often it is sent, and both are on disk before it is
-//! sent (design `2-log.md` §2). What became of an attempt is decided in `decide`; what is on
-//! disk is `state`, with the objects of large edits in `bodies`; `send` sends; here is the order of
-//! steps between them, under a lock that keeps two commands at once apart.
+//! sent (design `2-log.md` §2). What is on disk, how it is sent and what a failure means is the
+//! `outbox`'s; here is the order of steps between them for one edit whose author waits for it, under a
+//! lock that keeps two commands at once apart.
 
-mod bodies;
-mod decide;
 mod error;
-mod pending;
-mod send;
 mod sheets;
-mod state;
 
 pub use error::EditorError;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use cellar_core::api::{AppendedMutation, MutationStatus, SentMutation};
-use cellar_core::entry::decode_external_body;
+use cellar_core::api::{AppendedMutation, MutationStatus};
 use cellar_core::identity::LogId;
 use cellar_core::operation::{Operation, Rejection, SheetId};
 use cellar_core::position::Position;
 
-use crate::files::{FileError, FileLock, STATE_FOLDER, read_json, write_json};
+use crate::files::{FileError, STATE_FOLDER};
+use crate::outbox::{Outbox, OutboxState, Settled, Unsent, Verdict, What, new_name, verdict};
 use crate::sheet_loss::is_gone;
 use crate::table::escape;
 use crate::{Client, ClientError};
-use decide::{Verdict, verdict};
-use pending::{Pending, What};
-use send::Unsent;
-use state::{EditorState, Settled};
 
 /// Makes edits in one spreadsheet, as one subject.
 #[derive(Debug)]
 pub struct Editor {
-    client: Client,
-    spreadsheet: LogId,
-    path: PathBuf,
+    outbox: Outbox,
 }
 
 /// What became of an edit.
@@ -60,10 +49,8 @@ impl Editor {
     /// belongs to [`Client::identity`].
     #[must_use]
     pub fn new(client: Client, spreadsheet: LogId, subject: &str, dir: &Path) -> Self {
-        let key = format!("{}\n{spreadsheet}\n{subject}", client.identity());
-        let name: String = blake3::hash(key.as_bytes()).to_hex().chars().take(32).collect();
-        let path = dir.join(STATE_FOLDER).join("clients").join(format!("{name}.json"));
-        Self { client, spreadsheet, path }
+        let folder = dir.join(STATE_FOLDER).join("clients");
+        Self { outbox: Outbox::new(client, spreadsheet, subject, &folder) }
     }
 
     /// The highest position that was seen of this spreadsheet, if any is known.
@@ -71,7 +58,7 @@ impl Editor {
     /// # Errors
     /// [`FileError`] if the state cannot be read.
     pub fn seen(&self) -> Result<Option<Position>, FileError> {
-        Ok(self.read()?.map(|state| state.seen))
+        Ok(self.outbox.read()?.map(|state| state.seen))
     }
 
     /// How many edits are kept that are not known to be in the spreadsheet.
@@ -79,7 +66,7 @@ impl Editor {
     /// # Errors
     /// [`FileError`] if the state cannot be read.
     pub fn unsent(&self) -> Result<usize, FileError> {
-        Ok(self.read()?.map_or(0, |state| state.pending.len()))
+        Ok(self.outbox.read()?.map_or(0, |state| state.pending.len()))
     }
 
     /// Remembers that the spreadsheet was seen at a position, and its first sheet there if that
@@ -94,14 +81,14 @@ impl Editor {
         epoch: u32,
         first_sheet: Option<SheetId>,
     ) -> Result<(), FileError> {
-        let _lock = FileLock::take(&self.path.with_extension("lock"))?;
-        let fresh = || EditorState::fresh(self.key(), new_name(), epoch, position);
-        let (mut state, is_new) = match self.read()? {
+        let _lock = self.outbox.try_lock()?;
+        let fresh = || OutboxState::fresh(self.outbox.key(), new_name(), epoch, position);
+        let (mut state, is_new) = match self.outbox.read()? {
             Some(state) => (state, false),
             None => (fresh(), true),
         };
         let changed = state.saw(position, epoch, first_sheet, new_name());
-        if changed || is_new { write_json(&self.path, &state) } else { Ok(()) }
+        if changed || is_new { self.outbox.write(&state) } else { Ok(()) }
     }
 
     /// Makes one edit. Edits of an interrupted run are sent first, unchanged.
@@ -112,21 +99,17 @@ impl Editor {
         let operation = operation.validated().map_err(|fault| EditorError::Invalid { fault })?;
         let (what, object) =
             What::choose(operation).map_err(|fault| EditorError::TooLarge { fault })?;
-        let _lock = self.lock().await?;
+        let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_begin().await?;
         // Its sheet was looked up here.
         let known = state.seen;
         let earlier = self.send_earlier(&mut state).await?;
-        if let (What::Body(body), Some(object)) = (&what, object) {
-            bodies::write(&self.path, body, &object)?;
-        }
-        state.author(what);
-        write_json(&self.path, &state)?;
+        self.outbox.author(&mut state, what, object)?;
         let mut settled = Vec::new();
-        if let Err(error) = self.send(&mut state, &mut settled).await {
+        if let Err(error) = self.outbox.send(&mut state, &mut settled).await {
             self.refused(&mut state, error, &mut settled).await?;
         }
-        let settled = settled.pop().ok_or_else(|| self.not_answered())?;
+        let settled = settled.pop().ok_or_else(|| self.outbox.not_answered())?;
         if let Some(rejection) = &settled.answer.rejection {
             let rejection = shown(rejection);
             return Err(EditorError::Rejected { edit: settled.description, rejection });
@@ -149,7 +132,9 @@ impl Editor {
         // What was committed between `known` and another base is in no answer.
         let at = settled.doubt.or((settled.base != known).then_some(settled.base));
         match (settled.sheet, at) {
-            (Some(sheet), Some(at)) => is_gone(&self.client, self.spreadsheet, sheet, at).await,
+            (Some(sheet), Some(at)) => {
+                is_gone(&self.outbox.client, self.outbox.spreadsheet, sheet, at).await
+            }
             _ => Ok(false),
         }
     }
@@ -160,56 +145,32 @@ impl Editor {
         if answer.status != MutationStatus::Duplicate {
             return answer.committed.clone();
         }
-        let history = self.client.history(self.spreadsheet, Some(answer.position?), Some(1)).await;
+        let history = self
+            .outbox
+            .client
+            .history(self.outbox.spreadsheet, Some(answer.position?), Some(1))
+            .await;
         let entry = history.ok()?.entries.into_iter().next()?;
         let own = entry.mutations.into_iter().find(|mutation| mutation.id == answer.id)?;
         own.committed
     }
 
-    fn key(&self) -> (String, LogId) {
-        (self.client.identity().to_owned(), self.spreadsheet)
-    }
-
-    fn read(&self) -> Result<Option<EditorState>, FileError> {
-        let advice = "it holds edits that may not have been sent: look into it, then move it away";
-        let Some(state) = read_json::<EditorState>(&self.path, advice)? else {
-            return Ok(None);
-        };
-        match state.fault(&self.key()) {
-            None => Ok(Some(state)),
-            Some(why) => Err(FileError::Malformed {
-                path: self.path.clone(),
-                why: why.to_owned(),
-                advice: advice.to_owned(),
-            }),
-        }
-    }
-
-    async fn lock(&self) -> Result<FileLock, FileError> {
-        let path = self.path.with_extension("lock");
-        let waiting = tokio::task::spawn_blocking(move || FileLock::wait(&path));
-        waiting.await.unwrap_or_else(|error| {
-            let source = std::io::Error::other(error);
-            Err(FileError::Unwritable { path: self.path.clone(), source })
-        })
-    }
-
-    async fn load_or_begin(&self) -> Result<EditorState, EditorError> {
-        if let Some(state) = self.read()? {
+    async fn load_or_begin(&self) -> Result<OutboxState, EditorError> {
+        if let Some(state) = self.outbox.read()? {
             return Ok(state);
         }
-        let head = self.client.head(self.spreadsheet, None).await?;
-        Ok(EditorState::fresh(self.key(), new_name(), head.epoch, head.head))
+        let head = self.outbox.client.head(self.outbox.spreadsheet, None).await?;
+        Ok(OutboxState::fresh(self.outbox.key(), new_name(), head.epoch, head.head))
     }
 
     /// Sends what an interrupted run left, unchanged.
-    async fn send_earlier(&self, state: &mut EditorState) -> Result<usize, EditorError> {
+    async fn send_earlier(&self, state: &mut OutboxState) -> Result<usize, EditorError> {
         let earlier = state.pending.len();
         if earlier == 0 {
             return Ok(0);
         }
         let mut settled = Vec::new();
-        let sent = self.send(state, &mut settled).await;
+        let sent = self.outbox.send(state, &mut settled).await;
         // It will not be sent again: nobody else can say so later.
         for Settled { description: edit, answer, .. } in settled {
             if let Some(rejection) = answer.rejection {
@@ -232,7 +193,7 @@ impl Editor {
     /// Decides what a failed first attempt of a new edit means.
     async fn refused(
         &self,
-        state: &mut EditorState,
+        state: &mut OutboxState,
         error: Unsent,
         settled: &mut Vec<Settled>,
     ) -> Result<(), EditorError> {
@@ -252,25 +213,26 @@ impl Editor {
     /// new client on a base that was read just now.
     async fn start_over(
         &self,
-        state: &mut EditorState,
+        state: &mut OutboxState,
         error: ClientError,
         settled: &mut Vec<Settled>,
     ) -> Result<(), EditorError> {
         // A new sheet needs a number that nobody has there.
         if state.adds_a_sheet() {
-            let Ok(sheets) = self.client.sheets(self.spreadsheet, None, None).await else {
+            let Ok(sheets) = self.outbox.client.sheets(self.outbox.spreadsheet, None, None).await
+            else {
                 return Err(self.withdraw(state, error));
             };
             state.start_over(new_name(), sheets.epoch, sheets.position);
             state.number_new_sheets(sheets.next_sheet);
         } else {
-            let Ok(head) = self.client.head(self.spreadsheet, None).await else {
+            let Ok(head) = self.outbox.client.head(self.outbox.spreadsheet, None).await else {
                 return Err(self.withdraw(state, error));
             };
             state.start_over(new_name(), head.epoch, head.head);
         }
-        write_json(&self.path, state)?;
-        match self.send(state, settled).await {
+        self.outbox.write(state)?;
+        match self.outbox.send(state, settled).await {
             Ok(()) => Ok(()),
             Err(Unsent::File(error)) => Err(error.into()),
             Err(Unsent::Client(error)) if error.certainly_not_done() && !state.is_uncertain() => {
@@ -281,58 +243,23 @@ impl Editor {
     }
 
     /// Takes the newest edit, which has certainly not got through, back.
-    fn withdraw(&self, state: &mut EditorState, error: ClientError) -> EditorError {
-        let before = state.clone();
-        state.withdraw_newest();
-        match write_json(&self.path, state) {
-            Ok(()) => {
-                bodies::sweep(&self.path, state.bodies());
-                EditorError::Client(Box::new(error))
-            }
-            Err(_) => kept(&before, error),
+    fn withdraw(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
+        match self.outbox.withdraw(state) {
+            Ok(()) => EditorError::Client(Box::new(error)),
+            Err(_) => kept(state, error),
         }
     }
 
     /// Moves what can never be sent again, but may have got through, out of the way.
     fn set_aside(
         &self,
-        state: &mut EditorState,
+        state: &mut OutboxState,
         error: ClientError,
     ) -> Result<EditorError, FileError> {
         let edits = state.describe_pending();
-        let aside = self.path.with_extension(format!("{}.aside.json", new_name()));
-        let whole = state.pending.iter().map(|edit| self.whole(edit));
-        write_json(&aside, &whole.collect::<Result<Vec<_>, _>>()?)?;
-        match std::fs::remove_file(&self.path) {
-            Ok(()) => {
-                bodies::sweep(&self.path, std::iter::empty());
-                Ok(EditorError::SetAside { edits, file: aside, source: Box::new(error) })
-            }
-            Err(source) => Err(FileError::Unwritable { path: self.path.clone(), source }),
-        }
-    }
-
-    /// An edit with what it does, also if that is in a file of its own.
-    fn whole(&self, edit: &Pending) -> Result<SentMutation, FileError> {
-        let Pending { id, base, what } = edit;
-        let body = match what {
-            What::Op(op) => return Ok(SentMutation { id: *id, base: *base, op: op.clone() }),
-            What::Body(body) => body,
-        };
-        let operations = decode_external_body(&bodies::read(&self.path, body)?);
-        match operations.map(|operations| operations.into_iter().next()) {
-            Ok(Some(op)) => Ok(SentMutation { id: *id, base: *base, op }),
-            other => Err(FileError::Malformed {
-                path: self.path.clone(),
-                why: format!("the large edit in it cannot be read: {other:?}"),
-                advice: "another version of cellar wrote it: use that one".to_owned(),
-            }),
-        }
-    }
-
-    fn not_answered(&self) -> ClientError {
-        let why = "it does not say what became of the edit".to_owned();
-        ClientError::NotUnderstood { url: self.client.url().to_owned(), why }
+        let file = self.outbox.set_aside(&state.pending)?;
+        self.outbox.forget()?;
+        Ok(EditorError::SetAside { edits, file, source: Box::new(error) })
     }
 }
 
@@ -341,11 +268,6 @@ fn shown(rejection: &Rejection) -> Rejection {
     Rejection { reason: rejection.reason, detail: escape(&rejection.detail) }
 }
 
-fn kept(state: &EditorState, error: ClientError) -> EditorError {
+fn kept(state: &OutboxState, error: ClientError) -> EditorError {
     EditorError::Kept { edits: state.describe_pending(), source: Box::new(error) }
-}
-
-/// A name that no other client has.
-pub(crate) fn new_name() -> String {
-    uuid::Uuid::new_v4().simple().to_string()
 }

@@ -3,8 +3,8 @@
 use cellar_core::api::{ProblemKind, SheetsReply};
 use cellar_core::operation::SheetId;
 
-use super::{Editor, EditorError, new_name};
-use crate::files::write_json;
+use super::{Editor, EditorError};
+use crate::outbox::new_name;
 use crate::sheet_loss::{find_sheet, listed_sheets};
 use crate::table::escape;
 
@@ -14,11 +14,11 @@ impl Editor {
     /// # Errors
     /// [`EditorError`].
     pub async fn sheets(&self) -> Result<SheetsReply, EditorError> {
-        let _lock = self.lock().await?;
+        let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_begin().await?;
-        match self.client.sheets(self.spreadsheet, Some(state.seen), None).await {
+        match self.outbox.client.sheets(self.outbox.spreadsheet, Some(state.seen), None).await {
             Ok(sheets) if state.saw(sheets.position, sheets.epoch, first(&sheets), new_name()) => {
-                write_json(&self.path, &state)?;
+                self.outbox.write(&state)?;
                 Ok(sheets)
             }
             Ok(sheets) => Ok(sheets),
@@ -33,11 +33,11 @@ impl Editor {
 
     /// The newest sheets; they are the base of the next edit from now on.
     async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
-        let _lock = self.lock().await?;
+        let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_begin().await?;
-        let sheets = self.client.sheets(self.spreadsheet, None, None).await?;
+        let sheets = self.outbox.client.sheets(self.outbox.spreadsheet, None, None).await?;
         state.saw(sheets.position, sheets.epoch, first(&sheets), new_name());
-        write_json(&self.path, &state)?;
+        self.outbox.write(&state)?;
         Ok(sheets)
     }
 
@@ -61,12 +61,12 @@ impl Editor {
 
     async fn first_sheet(&self) -> Result<SheetId, EditorError> {
         {
-            let _lock = self.lock().await?;
-            let is_new = self.read()?.is_none();
+            let _lock = self.outbox.lock().await?;
+            let is_new = self.outbox.read()?.is_none();
             let state = self.load_or_begin().await?;
             if is_new {
                 // What was asked for it is not asked for again.
-                write_json(&self.path, &state)?;
+                self.outbox.write(&state)?;
             }
             if let Some(first) = state.first_sheet {
                 return Ok(first);

@@ -69,7 +69,7 @@ impl ReaderError {
     }
 
     /// Which object it is about, if a newer snapshot or another URL may help.
-    pub(super) fn object(&self) -> Option<String> {
+    pub(crate) fn object(&self) -> Option<String> {
         match self {
             Self::Missing { key, .. } | Self::Damaged { key, .. } => Some(key.clone()),
             Self::LargeEntry { position, .. } => Some(position.to_string()),

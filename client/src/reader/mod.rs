@@ -28,8 +28,8 @@ use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
 
 use crate::Client;
-use objects::Source;
-use opened::Opened;
+pub(crate) use objects::Source;
+pub(crate) use opened::{Loaded, Opened, Tail};
 
 /// A spreadsheet at its newest position when it was opened.
 ///
@@ -105,7 +105,8 @@ impl Reader {
 }
 
 impl Opened {
-    async fn reply(
+    /// The cells of a rectangle of a sheet by its name, or of the first.
+    pub(crate) async fn reply(
         &mut self,
         source: &Source,
         sheet: Option<&str>,

@@ -25,26 +25,32 @@ use crate::{Client, ClientError};
 
 /// The objects of one spreadsheet.
 #[derive(Debug)]
-pub(super) struct Source {
-    pub(super) client: Client,
-    pub(super) log: LogId,
+pub(crate) struct Source {
+    pub(crate) client: Client,
+    pub(crate) log: LogId,
     names: CacheNames,
     cache: Option<Arc<ChunkCache>>,
 }
 
 impl Source {
-    pub(super) fn new(client: Client, log: LogId, cache: Option<Arc<ChunkCache>>) -> Self {
+    pub(crate) fn new(client: Client, log: LogId, cache: Option<Arc<ChunkCache>>) -> Self {
         let names = CacheNames::new(client.identity(), log);
         Self { client, log, names, cache }
     }
 
+    /// A root by its hash, if it is kept on disk.
+    pub(crate) fn kept_root(&self, hash: ChunkHash) -> Option<Root> {
+        let name = self.names.root(hash);
+        self.kept(&name, MAX_STORED_ROOT_BYTES, |stored| Root::unpack(hash, stored))
+    }
+
     /// A root by its hash; `url` is where it is fetched from.
     pub(super) async fn root(&self, hash: ChunkHash, url: &str) -> Result<Root, ReaderError> {
-        let (log, name, key) = (self.log, self.names.root(hash), root_key(self.log, hash));
-        let unpack = |stored: &[u8]| Root::unpack(hash, stored).map_err(|why| why.to_string());
-        if let Some(root) = self.kept(&name, MAX_STORED_ROOT_BYTES, unpack) {
+        if let Some(root) = self.kept_root(hash) {
             return Ok(root);
         }
+        let (log, name, key) = (self.log, self.names.root(hash), root_key(self.log, hash));
+        let unpack = |stored: &[u8]| Root::unpack(hash, stored).map_err(|why| why.to_string());
         let stored = match self.client.stored_object(url, MAX_STORED_ROOT_BYTES).await {
             Err(error) if is_refusal(&error) => return Err(ReaderError::Missing { log, key }),
             Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {

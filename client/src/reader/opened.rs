@@ -1,11 +1,12 @@
 //! Opening a spreadsheet at its newest position: the newest snapshot's root, and the entries behind it.
 
-use cellar_core::api::{EntryKind, EntryView, LoadReply, ProblemKind, UpdateReply};
+use cellar_core::api::{EntryView, LoadReply, ProblemKind, UpdateReply};
 use cellar_core::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
 use cellar_core::snapshot::fold::{Fold, FoldedLevel};
 use cellar_core::snapshot::keys::parse_root_key;
+use cellar_core::snapshot::level::ChunkHash;
 use cellar_core::snapshot::objects::Objects;
 use cellar_core::snapshot::outline::Outline;
 use cellar_core::snapshot::root::Root;
@@ -18,34 +19,59 @@ use crate::ClientError;
 
 /// The state of a spreadsheet at a position.
 #[derive(Debug)]
-pub(super) struct Opened {
-    pub(super) position: Position,
-    pub(super) epoch: u32,
+pub(crate) struct Opened {
+    pub(crate) position: Position,
+    pub(crate) epoch: u32,
     /// All of the state but cells.
-    pub(super) outline: Outline,
-    pub(super) root: Option<Root>,
+    pub(crate) outline: Outline,
+    pub(crate) root: Option<Root>,
     /// What the entries behind the root did.
-    pub(super) tail: FoldedLevel,
+    pub(crate) tail: FoldedLevel,
     /// What was loaded of the snapshot.
-    pub(super) objects: Objects,
+    pub(crate) objects: Objects,
 }
 
 /// The entries behind the root, as far as they were read.
-struct Tail {
-    fold: Fold,
+#[derive(Debug)]
+pub(crate) struct Tail {
+    pub(crate) fold: Fold,
     /// The last that was read, and where the one behind it stands.
-    last: Option<Position>,
+    pub(crate) last: Option<Position>,
     next: Option<Position>,
 }
 
+/// A spreadsheet that was loaded.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) epoch: u32,
+    pub(crate) root_key: Option<String>,
+    root: Option<Root>,
+    objects: Objects,
+    pub(crate) tail: Tail,
+    /// The entries behind the root, for who keeps them.
+    pub(crate) entries: Vec<EntryView>,
+}
+
 impl Opened {
-    /// The newest state, never older than `seen`. Begins again, a bounded number of times, if the
-    /// spreadsheet changes so that what was begun leads nowhere.
+    /// The newest state, never older than `seen`.
     pub(super) async fn open(source: &Source, seen: Option<Position>) -> Result<Self, ReaderError> {
+        Loaded::open(source, seen, false).await?.opened(source)
+    }
+}
+
+impl Loaded {
+    /// The newest state, never older than `seen`; with the entries behind the root if they are to be
+    /// kept. Begins again, a bounded number of times, if the spreadsheet changes so that what was begun
+    /// leads nowhere.
+    pub(crate) async fn open(
+        source: &Source,
+        seen: Option<Position>,
+        keeps: bool,
+    ) -> Result<Self, ReaderError> {
         let mut before = None;
         for _ in 1..MAX_READ_BEGINNINGS {
-            let error = match Self::begin(source, seen).await {
-                Ok(opened) => return Ok(opened),
+            let error = match Self::begin(source, seen, keeps).await {
+                Ok(loaded) => return Ok(loaded),
                 Err(error) => error,
             };
             let object = error.object();
@@ -56,29 +82,25 @@ impl Opened {
             }
             before = object;
         }
-        Self::begin(source, seen).await
+        Self::begin(source, seen, keeps).await
     }
 
-    async fn begin(source: &Source, seen: Option<Position>) -> Result<Self, ReaderError> {
-        let loaded = source.client.load(source.log, seen).await?;
-        let root = root(source, &loaded).await?;
-        let mut objects = Objects::default();
-        let outline = match &root {
-            None => Outline::default(),
-            Some(root) => {
-                source.ready(&mut objects, |objects| view::outline(root, objects)).await?
-            }
-        };
-        let next = Some(root.as_ref().map_or(Position::FIRST, |root| root.position));
-        let mut tail = Tail { fold: Fold::new(outline), last: None, next };
-        let LoadReply { head, epoch, entries, next, .. } = loaded;
+    async fn begin(
+        source: &Source,
+        seen: Option<Position>,
+        keeps: bool,
+    ) -> Result<Self, ReaderError> {
+        let reply = source.client.load(source.log, seen).await?;
+        let root = root(source, &reply).await?;
+        let mut loaded = Self::at_root(source, reply.root, root, reply.epoch).await?;
+        let LoadReply { head, epoch, entries, next, .. } = reply;
         let mut page = UpdateReply { head, epoch, entries, next };
         loop {
-            tail.take(source, &page).await?;
+            loaded.take(source, page.entries, keeps).await?;
             // As far as it went when this began: nobody runs after those who write faster.
-            let after = page.next.filter(|_| tail.last < Some(head));
+            let after = page.next.filter(|_| loaded.tail.last < Some(head));
             let Some(after) = after else { break };
-            if tail.last != Some(after) {
+            if loaded.tail.last != Some(after) {
                 return Err(not_understood(source, "it cuts its entries at another position"));
             }
             page = match source.client.update(source.log, after).await {
@@ -90,33 +112,107 @@ impl Opened {
                 Err(error) => return Err(error.into()),
             };
         }
-        let nothing = || not_understood(source, "it has no entries");
-        let position = tail.last.ok_or_else(nothing)?;
+        Ok(loaded)
+    }
+
+    /// What was kept of an earlier load, as far as nothing of it has to be fetched; `None` if its root
+    /// is not kept any more.
+    pub(crate) async fn kept(
+        source: &Source,
+        root_key: Option<String>,
+        epoch: u32,
+        entries: Vec<EntryView>,
+    ) -> Result<Option<Self>, ReaderError> {
+        let root = match &root_key {
+            None => None,
+            Some(key) => match source.kept_root(root_hash(source, key)?) {
+                None => return Ok(None),
+                root => root,
+            },
+        };
+        let mut loaded = Self::at_root(source, root_key, root, epoch).await?;
+        loaded.take(source, entries, true).await?;
+        Ok(Some(loaded))
+    }
+
+    async fn at_root(
+        source: &Source,
+        root_key: Option<String>,
+        root: Option<Root>,
+        epoch: u32,
+    ) -> Result<Self, ReaderError> {
+        let mut objects = Objects::default();
+        let outline = match &root {
+            None => Outline::default(),
+            Some(root) => {
+                source.ready(&mut objects, |objects| view::outline(root, objects)).await?
+            }
+        };
+        let next = Some(root.as_ref().map_or(Position::FIRST, |root| root.position));
+        let tail = Tail { fold: Fold::new(outline), last: None, next };
+        Ok(Self { epoch, root_key, root, objects, tail, entries: Vec::new() })
+    }
+
+    async fn take(
+        &mut self,
+        source: &Source,
+        entries: Vec<EntryView>,
+        keeps: bool,
+    ) -> Result<(), ReaderError> {
+        for entry in entries {
+            self.tail.take(source, &entry).await?;
+            if keeps {
+                self.entries.push(entry);
+            }
+        }
+        Ok(())
+    }
+
+    fn opened(self, source: &Source) -> Result<Opened, ReaderError> {
+        let Self { epoch, root, objects, tail, .. } = self;
+        let position = tail.position(source)?;
         let (outline, tail) = tail.fold.finish();
-        Ok(Self { position, epoch, outline, root, tail, objects })
+        Ok(Opened { position, epoch, outline, root, tail, objects })
+    }
+
+    /// The state to read from, and the tail to go on with.
+    pub(crate) fn split(
+        self,
+        source: &Source,
+    ) -> Result<(Opened, Tail, Vec<EntryView>), ReaderError> {
+        let Self { epoch, root, objects, tail, entries, .. } = self;
+        let position = tail.position(source)?;
+        let (outline, folded) = tail.fold.clone().finish();
+        Ok((Opened { position, epoch, outline, root, tail: folded, objects }, tail, entries))
     }
 }
 
 impl Tail {
-    /// Folds a page of entries.
-    async fn take(&mut self, source: &Source, page: &UpdateReply) -> Result<(), ReaderError> {
-        for entry in &page.entries {
-            if Some(entry.position) != self.next {
-                let why = format!("its entry {} stands where another should", entry.position);
-                return Err(not_understood(source, why));
+    fn position(&self, source: &Source) -> Result<Position, ReaderError> {
+        self.last.ok_or_else(|| not_understood(source, "it has no entries"))
+    }
+
+    /// Folds the next entry: all of it, or nothing if that fails.
+    pub(crate) async fn take(
+        &mut self,
+        source: &Source,
+        entry: &EntryView,
+    ) -> Result<(), ReaderError> {
+        if Some(entry.position) != self.next {
+            let why = format!("its entry {} stands where another should", entry.position);
+            return Err(not_understood(source, why));
+        }
+        match &entry.external {
+            None => self.apply(entry.mutations.iter().map(|mutation| mutation.effective())),
+            Some(external) => {
+                let mutations = source.large_entry(entry.position, external).await?;
+                self.apply(mutations.iter().map(|mutation| mutation.effective()));
             }
-            match &entry.external {
-                None => self.apply(entry.mutations.iter().map(|mutation| mutation.effective())),
-                Some(external) => {
-                    let mutations = source.large_entry(entry.position, external).await?;
-                    self.apply(mutations.iter().map(|mutation| mutation.effective()));
-                }
-            }
-            if self.fold.weight_bytes() > MAX_REPLAY_BYTES {
-                let why = WorkbookTooLarge.to_string();
-                return Err(ReaderError::refused(ProblemKind::RangeTooLarge, why));
-            }
-            (self.last, self.next) = (Some(entry.position), behind(entry));
+        }
+        (self.last, self.next) = (Some(entry.position), entry.next_position());
+        if self.fold.weight_bytes() > MAX_REPLAY_BYTES {
+            let why = WorkbookTooLarge.to_string();
+            return Err(ReaderError::refused(ProblemKind::RangeTooLarge, why));
         }
         Ok(())
     }
@@ -126,22 +222,19 @@ impl Tail {
     }
 }
 
-/// Where the entry behind an entry stands.
-fn behind(entry: &EntryView) -> Option<Position> {
-    match entry.kind {
-        EntryKind::EndSegment => entry.position.next_segment(),
-        EntryKind::Snapshot | EntryKind::Edits => entry.position.next_in_segment(),
-    }
-}
-
 /// The root that a load names.
 async fn root(source: &Source, loaded: &LoadReply) -> Result<Option<Root>, ReaderError> {
     let Some(key) = &loaded.root else { return Ok(None) };
-    let fault = |why: &str| not_understood(source, why);
+    let hash = root_hash(source, key)?;
+    let fault = || not_understood(source, "it gives no URL of the root");
+    let url = loaded.root_url.as_deref().ok_or_else(fault)?;
+    Ok(Some(source.root(hash, url).await?))
+}
+
+fn root_hash(source: &Source, key: &str) -> Result<ChunkHash, ReaderError> {
     let named = parse_root_key(key).ok().filter(|named| named.log == source.log);
-    let named = named.ok_or_else(|| fault("it names another thing than a root"))?;
-    let url = loaded.root_url.as_deref().ok_or_else(|| fault("it gives no URL of the root"))?;
-    Ok(Some(source.root(named.hash, url).await?))
+    let fault = || not_understood(source, "it names another thing than a root");
+    Ok(named.ok_or_else(fault)?.hash)
 }
 
 fn not_understood(source: &Source, why: impl Into<String>) -> ReaderError {

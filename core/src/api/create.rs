@@ -37,6 +37,14 @@ pub struct Head {
     pub epoch: u32,
 }
 
+impl Head {
+    /// Its `ETag`: with it in `If-None-Match`, the same head is not sent again.
+    #[must_use]
+    pub fn etag(&self) -> String {
+        format!("\"{}-{}\"", self.epoch, self.head.pack())
+    }
+}
+
 /// A spreadsheet has grown: all that a poke says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hexadecimal;
+use super::{client_key, hexadecimal};
 use crate::axis_map::AxisMap;
 use crate::entry::{Content, Entry, ExternalEdits, Mutation};
-use crate::operation::{Operation, SheetId};
+use crate::identity::ClientKey;
+use crate::operation::{Operation, Rejection, SheetId};
 use crate::position::Position;
 
 /// What a session starts from: the newest snapshot and the entries since.
@@ -59,12 +60,56 @@ pub struct EntryView {
     /// Who made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// Which client numbered the mutations, 16 hexadecimal digits: a client knows its own by it, even
+    /// if no answer ever came. Absent where there are none, and from servers before this.
+    #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub client: Option<ClientKey>,
     /// The client's mutations, for an entry of edits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
     /// Where its mutations are, if they are not here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<ExternalView>,
+}
+
+impl EntryView {
+    /// Where the next entry of the log stands; `None` where no log can go on.
+    #[must_use]
+    pub fn next_position(&self) -> Option<Position> {
+        match self.kind {
+            EntryKind::EndSegment => self.position.next_segment(),
+            EntryKind::Snapshot | EntryKind::Edits => self.position.next_in_segment(),
+        }
+    }
+
+    /// The ids of the first and the last of its mutations, if it has any.
+    #[must_use]
+    pub fn mutation_ids(&self) -> Option<(u64, u64)> {
+        if let Some(external) = &self.external {
+            let last = external.first_id.saturating_add(u64::from(external.count));
+            return Some((external.first_id, last.saturating_sub(1)));
+        }
+        Some((self.mutations.first()?.id, self.mutations.last()?.id))
+    }
+
+    /// About how many bytes it takes in memory: for bounds, not for bills.
+    #[must_use]
+    pub fn weight_bytes(&self) -> usize {
+        const FRAME_BYTES: usize = 256;
+        /// A presigned URL and what is around it.
+        const EXTERNAL_BYTES: usize = 4 * 1024;
+        const RUN_BYTES: usize = 12;
+        let operations = self.mutations.iter().flat_map(|mutation| {
+            std::iter::once(&mutation.op).chain(mutation.committed.iter().flatten())
+        });
+        let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
+        let external = self.external.iter().map(|external| {
+            let runs = external.moved.iter().map(|moved| moved.rows.len() + moved.columns.len());
+            EXTERNAL_BYTES.saturating_add(runs.sum::<usize>().saturating_mul(RUN_BYTES))
+        });
+        operations.map(weight).chain(external).fold(FRAME_BYTES, usize::saturating_add)
+    }
 }
 
 /// What kind of entry it is.
@@ -101,6 +146,15 @@ impl MutationView {
     #[must_use]
     pub fn effective(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.op))
+    }
+
+    /// Why it was refused, if it was.
+    #[must_use]
+    pub fn rejection(&self) -> Option<&Rejection> {
+        match self.effective() {
+            [Operation::Rejected(rejection)] => Some(rejection),
+            _ => None,
+        }
     }
 }
 
@@ -189,6 +243,7 @@ impl From<&Entry> for EntryView {
             kind,
             created: entry.created_s,
             author: entry.author.clone(),
+            client: entry.mutation_ids().map(|(client, ..)| client),
             mutations: mutations.unwrap_or_default(),
             external,
         }

@@ -5,6 +5,7 @@
 mod append;
 mod cells;
 mod chunks;
+mod client_key;
 mod create;
 mod entries;
 mod health;

@@ -17,9 +17,10 @@
 //!   and what it has learned may have been purged.
 
 mod batch;
+pub(crate) mod commit;
 mod known_run;
 mod machine;
-mod request;
+pub(crate) mod request;
 mod rules;
 mod scan;
 #[cfg(test)]

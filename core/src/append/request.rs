@@ -93,9 +93,9 @@ pub(super) enum Payload {
 
 /// One mutation of a request; rejected already if no state allows it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct RequestMutation {
-    pub(super) base: Position,
-    pub(super) authored: Operation,
+pub(crate) struct RequestMutation {
+    pub(crate) base: Position,
+    pub(crate) authored: Operation,
     pub(super) resolved: Option<Resolved>,
 }
 
@@ -353,7 +353,7 @@ impl Request {
 
 impl RequestMutation {
     /// What can never succeed becomes a rejection, which keeps the client's numbering.
-    fn new(mutation: NewMutation) -> Self {
+    pub(crate) fn new(mutation: NewMutation) -> Self {
         let NewMutation { base, operation, .. } = mutation;
         let rejected = |reason, detail: String| Operation::Rejected(Rejection::new(reason, detail));
         let authored = match operation.validated() {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::operation::transform;
 use super::space_map::SpaceMap;
-use crate::entry::Entry;
+use crate::entry::{Entry, Mutation};
 use crate::identity::ClientKey;
 use crate::limits::MAX_TRANSFORM_CHANGES;
 use crate::operation::Operation;
@@ -98,13 +98,26 @@ impl Author {
     /// Learns the next entry.
     pub fn learn(&mut self, entry: &Entry) {
         let Some(edits) = entry.edits() else { return };
-        for mutation in &edits.mutations {
-            let committed = mutation.effective();
-            if edits.client == self.client {
-                self.commit(entry.position, mutation.base, &mutation.authored, committed);
-            } else {
-                self.foreign(entry.position, committed);
-            }
+        let own = edits.client == self.client;
+        for Mutation { base, authored, committed } in &edits.mutations {
+            self.learn_mutation(entry.position, own, *base, authored, committed.as_deref());
+        }
+    }
+
+    /// Learns the next mutation of the entry at `position`: `own` if it is the author's, `committed`
+    /// if that is not what was authored. What sets cells only may be left out.
+    pub fn learn_mutation(
+        &mut self,
+        position: Position,
+        own: bool,
+        base: Position,
+        authored: &Operation,
+        committed: Option<&[Operation]>,
+    ) {
+        let committed = committed.unwrap_or(std::slice::from_ref(authored));
+        match own {
+            true => self.commit(position, base, authored, committed),
+            false => self.foreign(position, committed),
         }
     }
 

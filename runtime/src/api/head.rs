@@ -41,10 +41,11 @@ pub(super) async fn head(
 ) -> Result<Response, Failure> {
     let log = caller.log(&id, Need::Read)?;
     let headed = state.logs().head(log, parameters.seen).await?;
-    let etag = format!("\"{}-{}\"", headed.epoch, headed.head.pack());
+    let head = Head { head: headed.head, epoch: headed.epoch };
+    let etag = head.etag();
     let tag = [(ETAG, etag.clone())];
     if headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {
         return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
     }
-    Ok((tag, Json(Head { head: headed.head, epoch: headed.epoch })).into_response())
+    Ok((tag, Json(head)).into_response())
 }

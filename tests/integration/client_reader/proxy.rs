@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::http::{HeaderMap, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use cellar_core::api::{ChunksReply, ChunksRequest, LoadReply};
+use cellar_tests::faulty_proxy;
 
 /// What it has seen, and what it does.
 #[derive(Default)]
@@ -33,7 +34,7 @@ struct Shared {
 impl Proxy {
     pub(super) async fn start(target: &str) -> Self {
         let seen = Arc::<Mutex<Seen>>::default();
-        let target = target.trim_end_matches('/').to_owned();
+        let target = target.to_owned();
         let shared = Shared { target, http: reqwest::Client::new(), seen: Arc::clone(&seen) };
         let router = axum::Router::new().fallback(pass_on).with_state(shared);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -54,16 +55,9 @@ async fn pass_on(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let url = format!("{}{uri}", shared.target);
-    let mut request = shared.http.request(method.clone(), url).body(body.clone());
-    for name in ["authorization", "content-type"] {
-        if let Some(value) = headers.get(name) {
-            request = request.header(name, value);
-        }
-    }
-    let reply = request.send().await.unwrap();
-    let status = StatusCode::from_u16(reply.status().as_u16()).unwrap();
-    let passed = reply.bytes().await.unwrap();
+    let request = (method.clone(), uri.clone(), headers, body.clone());
+    let (status, _, passed) =
+        faulty_proxy::pass_on(&shared.http, &shared.target, request).await.unwrap();
     let path = uri.path();
     let mut seen = shared.seen.lock().unwrap();
     let is_load = method == Method::GET && path.split('/').count() == 4;

@@ -16,14 +16,14 @@ use cellar_engine::ports::Entries;
 use super::writer::Acknowledged;
 
 /// All entries of a log.
-pub(super) struct Log {
+pub(crate) struct Log {
     pub(super) id: LogId,
-    pub(super) entries: Vec<Arc<Entry>>,
+    pub(crate) entries: Vec<Arc<Entry>>,
 }
 
 impl Log {
     /// Reads them from the table.
-    pub(super) async fn read(tables: &dyn Entries, id: LogId) -> Self {
+    pub(crate) async fn read(tables: &dyn Entries, id: LogId) -> Self {
         let (mut entries, mut from) = (Vec::<Arc<Entry>>::new(), Position::FIRST);
         loop {
             let page = tables.page(id, from, true).await.unwrap();
@@ -38,7 +38,7 @@ impl Log {
     }
 
     /// Its newest entry.
-    pub(super) fn head(&self) -> Position {
+    pub(crate) fn head(&self) -> Position {
         self.entries.last().unwrap().position
     }
 

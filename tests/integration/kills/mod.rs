@@ -1,7 +1,7 @@
 //! The local cloud as a process, killed with SIGKILL again and again while several writers write and
 //! snapshots are made: nothing acknowledged is lost or doubled, and every snapshot is finished.
 
-mod log;
+pub(crate) mod log;
 mod writer;
 
 use std::fs;
@@ -53,16 +53,16 @@ struct Plan {
 }
 
 /// A cloud that is killed.
-struct Killed {
+pub(crate) struct Killed {
     project: Project,
     port: String,
-    random: Rng,
-    url: String,
-    token: String,
+    pub(crate) random: Rng,
+    pub(crate) url: String,
+    pub(crate) token: String,
 }
 
 impl Killed {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let seed = std::env::var("CELLAR_TEST_SEED").ok().map(|seed| seed.parse().unwrap());
         let seed = seed.unwrap_or_else(|| fastrand::u64(..));
         println!("CELLAR_TEST_SEED={seed}");
@@ -86,7 +86,7 @@ impl Killed {
     }
 
     /// Kills it after a while, and starts it again, at once or after some time.
-    async fn kill_soon(&mut self) {
+    pub(crate) async fn kill_soon(&mut self) {
         tokio::time::sleep(Duration::from_millis(self.random.u64(20..700))).await;
         block_in_place(|| self.project.kill());
         if self.random.bool() {
@@ -95,9 +95,14 @@ impl Killed {
         self.start();
     }
 
-    async fn create(&self, number: u32) -> CreateReply {
+    pub(crate) async fn create(&self, number: u32) -> CreateReply {
         let client = Client::new(&self.url, Some(&self.token)).unwrap();
         client.create(&CreateRequest { nonce: format!("killed {number}") }).await.unwrap()
+    }
+
+    /// The entries of a log, as they are in the table.
+    pub(crate) async fn log(&self, created: CreateReply) -> Log {
+        Log::read(World::of(&self.project).tables.as_ref(), created.id).await
     }
 
     fn folder(&self) -> StateFolder {

@@ -9,9 +9,9 @@ use cellar_core::position::Position;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
-use crate::editor::new_name;
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
 use crate::import::{ImportError, journal_name};
+use crate::outbox::new_name;
 
 /// The version of the file that is written and read.
 const JOURNAL_VERSION: u32 = 2;

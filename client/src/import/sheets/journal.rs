@@ -9,10 +9,10 @@ use cellar_core::identity::LogId;
 use cellar_core::operation::Operation;
 use serde::{Deserialize, Serialize};
 
-use crate::editor::new_name;
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
 use crate::import::file::unreadable;
 use crate::import::{ImportError, ReadOptions, journal_name};
+use crate::outbox::new_name;
 
 /// The version of the file that is written and read.
 const JOURNAL_VERSION: u32 = 1;

@@ -33,6 +33,12 @@ impl Fold {
         Self { outline, deltas: BTreeMap::new(), imported: BTreeMap::new() }
     }
 
+    /// The outline behind what was folded.
+    #[must_use]
+    pub fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
     /// About how many bytes it takes in memory.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {

@@ -6,7 +6,7 @@ use crate::ClientError;
 
 /// What is to become of the edits of a failed append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// The outcome is open: send them again, unchanged, next time.
     Keep,
     /// They were certainly not made: take them back.
@@ -19,7 +19,7 @@ pub(super) enum Verdict {
 
 /// Decides, from the error and whether the same edits had been sent in an earlier run, or may
 /// have been: then nobody knows what became of that.
-pub(super) fn verdict(error: &ClientError, sent_before: bool) -> Verdict {
+pub(crate) fn verdict(error: &ClientError, sent_before: bool) -> Verdict {
     let certain = error.certainly_not_done() && !sent_before;
     let kind = error.problem_kind();
     match kind {
@@ -27,18 +27,37 @@ pub(super) fn verdict(error: &ClientError, sent_before: bool) -> Verdict {
             // These refusals come before anything of the request is appended.
             if certain { Verdict::StartOver } else { Verdict::SetAside }
         }
-        Some(
-            ProblemKind::BadRequest
-            | ProblemKind::TooLarge
-            | ProblemKind::Unprocessable
-            | ProblemKind::UnsupportedMediaType
-            | ProblemKind::MutationOverlap
-            | ProblemKind::UploadRefused,
-        ) if !certain => Verdict::SetAside,
+        Some(kind) if !certain && is_for_good(kind) => Verdict::SetAside,
         // Another token, a started cloud, a moment later: the same edits may still get through.
         _ if certain => Verdict::Withdraw,
         _ => Verdict::Keep,
     }
+}
+
+/// What becomes of edits that wait until they can be sent, where [`verdict`] is about an edit whose
+/// author is told at once that it was not made. They wait on; if their base is gone, who starts over
+/// knows which of them are in doubt; and those that are refused for good are set aside.
+pub(crate) fn waiting_verdict(error: &ClientError, sent_before: bool) -> Verdict {
+    let for_good = error.problem_kind().is_some_and(is_for_good);
+    match verdict(error, sent_before) {
+        Verdict::Withdraw | Verdict::SetAside if for_good => Verdict::SetAside,
+        Verdict::SetAside => Verdict::StartOver,
+        Verdict::Withdraw => Verdict::Keep,
+        verdict => verdict,
+    }
+}
+
+/// Whether the same request is refused in the same way whenever it is repeated.
+fn is_for_good(kind: ProblemKind) -> bool {
+    matches!(
+        kind,
+        ProblemKind::BadRequest
+            | ProblemKind::TooLarge
+            | ProblemKind::Unprocessable
+            | ProblemKind::UnsupportedMediaType
+            | ProblemKind::MutationOverlap
+            | ProblemKind::UploadRefused
+    )
 }
 
 #[cfg(test)]
@@ -84,6 +103,22 @@ mod tests {
         for kind in [ProblemKind::Unavailable, ProblemKind::Internal] {
             assert_eq!(verdict(&problem(kind, false), false), Verdict::Keep);
         }
+    }
+
+    #[test]
+    fn edits_that_wait_are_not_taken_back_because_nobody_answers() {
+        let url = || "http://localhost".to_owned();
+        let offline = ClientError::Unreachable { url: url(), why: "no".into(), uncertain: false };
+        assert_eq!(waiting_verdict(&offline, false), Verdict::Keep);
+        for kind in [ProblemKind::Forbidden, ProblemKind::Unauthorized, ProblemKind::NotFound] {
+            assert_eq!(waiting_verdict(&problem(kind, false), false), Verdict::Keep);
+        }
+        for kind in [ProblemKind::Unprocessable, ProblemKind::TooLarge] {
+            assert_eq!(waiting_verdict(&problem(kind, false), false), Verdict::SetAside);
+        }
+        let restored = problem(ProblemKind::UnknownBase, false);
+        assert_eq!(waiting_verdict(&restored, false), Verdict::StartOver);
+        assert_eq!(waiting_verdict(&restored, true), Verdict::StartOver);
     }
 
     #[test]

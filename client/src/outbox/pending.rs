@@ -16,17 +16,17 @@ const MUTATION_FRAME_BYTES: usize = 1_024;
 
 /// An edit that was saved and perhaps sent. Its id and its base never change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Pending {
-    pub(super) id: u64,
-    pub(super) base: Position,
+pub(crate) struct Pending {
+    pub(crate) id: u64,
+    pub(crate) base: Position,
     #[serde(flatten)]
-    pub(super) what: What,
+    pub(crate) what: What,
 }
 
 /// What an edit does, and on which way it goes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum What {
+pub(crate) enum What {
     /// In a request.
     Op(Operation),
     /// As an object of its own.
@@ -36,24 +36,24 @@ pub(super) enum What {
 /// An object that is to become an entry. Its bytes are in a file of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Body {
+pub(crate) struct Body {
     /// SHA-256 of the object, hexadecimal.
-    pub(super) sha256: String,
-    pub(super) bytes: u64,
+    pub(crate) sha256: String,
+    pub(crate) bytes: u64,
     /// What it does, for people.
-    pub(super) description: String,
+    pub(crate) description: String,
     /// The sheet it is for; not known of an edit of an older cellar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) sheet: Option<SheetId>,
+    pub(crate) sheet: Option<SheetId>,
     /// How it may be uploaded, once that was granted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) grant: Option<UploadReply>,
+    pub(crate) grant: Option<UploadReply>,
     /// Whether the store has said that it has the object.
     #[serde(default)]
-    pub(super) uploaded: bool,
+    pub(crate) uploaded: bool,
     /// Whether an upload that was given up may have become the entry all the same.
     #[serde(default)]
-    pub(super) uncertain: bool,
+    pub(crate) uncertain: bool,
 }
 
 impl What {
@@ -61,7 +61,7 @@ impl What {
     ///
     /// # Errors
     /// [`BodyError`] if it is too large for any way.
-    pub(super) fn choose(operation: Operation) -> Result<(Self, Option<Vec<u8>>), BodyError> {
+    pub(crate) fn choose(operation: Operation) -> Result<(Self, Option<Vec<u8>>), BodyError> {
         if !matches!(operation, Operation::SetCells(_)) {
             return Ok((Self::Op(operation), None));
         }
@@ -88,14 +88,14 @@ impl What {
     }
 
     /// The sheet that it needs to have any effect.
-    pub(super) fn needed_sheet(&self) -> Option<SheetId> {
+    pub(crate) fn needed_sheet(&self) -> Option<SheetId> {
         match self {
             Self::Op(operation) => needed_sheet(operation),
             Self::Body(body) => body.sheet,
         }
     }
 
-    pub(super) fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             // It may have taken nothing back.
             Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
@@ -105,14 +105,14 @@ impl What {
     }
 
     /// Whether a request has it alone: what an undo takes back depends on what is before it.
-    pub(super) fn goes_alone(&self) -> bool {
+    pub(crate) fn goes_alone(&self) -> bool {
         matches!(self, Self::Body(_) | Self::Op(Operation::Undo(_)))
     }
 }
 
 impl Pending {
     /// The mutation, if it goes in a request.
-    pub(super) fn sent(&self) -> Option<SentMutation> {
+    pub(crate) fn sent(&self) -> Option<SentMutation> {
         let Self { id, base, what } = self;
         match what {
             What::Op(op) => Some(SentMutation { id: *id, base: *base, op: op.clone() }),
@@ -120,7 +120,7 @@ impl Pending {
         }
     }
 
-    pub(super) fn body(&self) -> Option<&Body> {
+    pub(crate) fn body(&self) -> Option<&Body> {
         match &self.what {
             What::Body(body) => Some(body),
             What::Op(_) => None,

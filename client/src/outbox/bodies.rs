@@ -20,12 +20,12 @@ fn path(state: &Path, sha256: &str) -> PathBuf {
 }
 
 /// Writes an object, durably: before the state that refers to it.
-pub(super) fn write(state: &Path, body: &Body, object: &[u8]) -> Result<(), FileError> {
+pub(crate) fn write(state: &Path, body: &Body, object: &[u8]) -> Result<(), FileError> {
     write_private(&path(state, &body.sha256), object)
 }
 
 /// Reads an object; one that is not what was written is an error.
-pub(super) fn read(state: &Path, body: &Body) -> Result<Vec<u8>, FileError> {
+pub(crate) fn read(state: &Path, body: &Body) -> Result<Vec<u8>, FileError> {
     let path = path(state, &body.sha256);
     let fault = |source| FileError::Unreadable { path: path.clone(), source };
     let length = std::fs::metadata(&path).map_err(fault)?.len();
@@ -43,7 +43,7 @@ pub(super) fn read(state: &Path, body: &Body) -> Result<Vec<u8>, FileError> {
 
 /// Removes the objects that the state does not refer to any more. It is only tidying up: what
 /// cannot be removed stays until the next time.
-pub(super) fn sweep<'a>(state: &Path, kept: impl Iterator<Item = &'a Body>) {
+pub(crate) fn sweep<'a>(state: &Path, kept: impl Iterator<Item = &'a Body>) {
     let kept: Vec<PathBuf> = kept.map(|body| path(state, &body.sha256)).collect();
     let stem = state.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let (Some(stem), Some(folder)) = (stem, state.parent()) else { return };

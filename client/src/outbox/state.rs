@@ -1,4 +1,4 @@
-//! What an editor keeps on disk, and its transitions.
+//! What an outbox keeps on disk, and its transitions.
 
 #[cfg(test)]
 mod tests;
@@ -24,32 +24,39 @@ const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 /// One client's numbering in one spreadsheet, and its edits on the way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EditorState {
+pub(crate) struct OutboxState {
     version: u32,
     /// Which cloud: [`crate::Client::identity`]. Older files call it `url`.
     #[serde(alias = "url")]
     cloud: String,
     spreadsheet: LogId,
     /// The client's name: random, so that no two installations share a numbering.
-    client: String,
+    pub(crate) client: String,
     /// The epoch that `seen` and the bases are of.
-    epoch: u32,
+    pub(crate) epoch: u32,
     /// The id of the next edit.
     next_id: u64,
-    /// The last id known to be in the log.
-    ack: u64,
+    /// The last id known to be in the log, of which nothing is kept any more.
+    pub(crate) ack: u64,
+    /// The last id that an answer says is in the log, if that is above `ack`: those edits are kept
+    /// until their entries were read. Not on disk: asked again, the server says it again.
+    #[serde(skip)]
+    answered: u64,
+    /// The last id that was in a request which may have got through, where that is kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) attempted: u64,
     /// The highest position seen: the base of the next edit.
-    pub(super) seen: Position,
+    pub(crate) seen: Position,
     /// The first sheet at `seen`, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) first_sheet: Option<SheetId>,
+    pub(crate) first_sheet: Option<SheetId>,
     /// Edits that were saved and perhaps sent, with consecutive ids from `ack + 1`.
-    pub(super) pending: Vec<Pending>,
+    pub(crate) pending: Vec<Pending>,
 }
 
 /// The next request that pending edits need.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     /// Edits that go together.
     Append(AppendRequest),
     /// A large edit.
@@ -58,19 +65,19 @@ pub(super) enum Next {
 
 /// An edit that has its answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Settled {
-    pub(super) description: String,
-    pub(super) base: Position,
+pub(crate) struct Settled {
+    pub(crate) description: String,
+    pub(crate) base: Position,
     /// The sheet that it needs to have any effect, if it needs one and that is known.
-    pub(super) sheet: Option<SheetId>,
+    pub(crate) sheet: Option<SheetId>,
     /// Where to look whether others had deleted that sheet, if there is reason to.
-    pub(super) doubt: Option<Position>,
-    pub(super) answer: AppendedMutation,
+    pub(crate) doubt: Option<Position>,
+    pub(crate) answer: AppendedMutation,
 }
 
-impl EditorState {
+impl OutboxState {
     /// A client that has not made an edit.
-    pub(super) fn fresh(
+    pub(crate) fn fresh(
         (cloud, spreadsheet): (String, LogId),
         client: String,
         epoch: u32,
@@ -84,6 +91,8 @@ impl EditorState {
             epoch,
             next_id: 1,
             ack: 0,
+            answered: 0,
+            attempted: 0,
             seen,
             // Nobody can have deleted it before the first entry.
             first_sheet: (seen == Position::FIRST).then_some(SheetId::FIRST),
@@ -92,7 +101,7 @@ impl EditorState {
     }
 
     /// What is wrong with a state that was read, if anything is.
-    pub(super) fn fault(&self, key: &(String, LogId)) -> Option<&'static str> {
+    pub(crate) fn fault(&self, key: &(String, LogId)) -> Option<&'static str> {
         if self.version != STATE_VERSION {
             return Some("another version of cellar wrote it");
         }
@@ -105,24 +114,28 @@ impl EditorState {
         if !numbered || self.next_id != self.ack.saturating_add(pending).saturating_add(1) {
             return Some("its edits are not numbered without gaps");
         }
+        if self.attempted >= self.next_id {
+            return Some("it knows of edits that it does not have");
+        }
         None
     }
 
     /// Adds an edit: its id and its base never change from here on.
-    pub(super) fn author(&mut self, what: What) {
+    pub(crate) fn author(&mut self, what: What) {
         self.pending.push(Pending { id: self.next_id, base: self.seen, what });
         self.next_id = self.next_id.saturating_add(1);
     }
 
     /// The next request, the same whenever it is sent; `None` if no edit is pending.
-    pub(super) fn next_request(&self) -> Option<Next> {
-        let first = self.pending.first()?;
+    pub(crate) fn next_request(&self) -> Option<Next> {
+        let unanswered = self.unanswered();
+        let first = unanswered.first()?;
         if let Some(body) = first.body() {
             return Some(Next::Upload(body.clone()));
         }
         let together = if first.what.goes_alone() { 1 } else { MAX_MUTATIONS_PER_REQUEST };
         let (mut mutations, mut bytes) = (Vec::<SentMutation>::new(), REQUEST_FRAME_BYTES);
-        for edit in self.pending.iter().take(together) {
+        for edit in unanswered.iter().take(together) {
             let Some(sent) = edit.sent() else { break };
             // Plain data always encodes.
             bytes = bytes.saturating_add(serde_json::to_vec(&sent).map_or(0, |json| json.len()));
@@ -132,18 +145,18 @@ impl EditorState {
             }
             mutations.push(sent);
         }
-        let (client, epoch, ack) = (self.client.clone(), self.epoch, self.ack);
+        let (client, epoch, ack) = (self.client.clone(), self.epoch, self.last_answered());
         Some(Next::Append(AppendRequest { client, epoch, ack, mutations }))
     }
 
     /// What makes an uploaded object the entry of the first pending edit.
-    pub(super) fn completion(&self) -> Option<CompleteRequest> {
-        let first = self.pending.first()?;
+    pub(crate) fn completion(&self) -> Option<CompleteRequest> {
+        let first = self.unanswered().first()?;
         let body = first.body()?;
         Some(CompleteRequest {
             client: self.client.clone(),
             epoch: self.epoch,
-            ack: self.ack,
+            ack: self.last_answered(),
             first: first.id,
             base: first.base,
             bytes: body.bytes,
@@ -152,17 +165,17 @@ impl EditorState {
     }
 
     /// Takes note of how the first pending edit may be uploaded.
-    pub(super) fn granted(&mut self, grant: UploadReply) {
+    pub(crate) fn granted(&mut self, grant: UploadReply) {
         self.change_upload(|body| body.grant = Some(grant));
     }
 
     /// Takes note that the store has the object of the first pending edit.
-    pub(super) fn uploaded(&mut self) {
+    pub(crate) fn uploaded(&mut self) {
         self.change_upload(|body| body.uploaded = true);
     }
 
     /// Gives up an upload: the object is not there, and its URL has been used or has ended.
-    pub(super) fn forget_upload(&mut self, uncertain: bool) {
+    pub(crate) fn forget_upload(&mut self, uncertain: bool) {
         self.change_upload(|body| {
             (body.grant, body.uploaded) = (None, false);
             body.uncertain |= uncertain;
@@ -170,30 +183,61 @@ impl EditorState {
     }
 
     fn change_upload(&mut self, change: impl FnOnce(&mut Body)) {
-        if let Some(Pending { what: What::Body(body), .. }) = self.pending.first_mut() {
+        let answered = self.last_answered();
+        let first = self.pending.iter_mut().find(|edit| edit.id > answered);
+        if let Some(Pending { what: What::Body(body), .. }) = first {
             change(body);
         }
     }
 
     /// Whether a pending edit may have got through by an upload that was given up.
-    pub(super) fn is_uncertain(&self) -> bool {
+    pub(crate) fn is_uncertain(&self) -> bool {
         self.bodies().any(|body| body.uncertain)
     }
 
     /// The objects of the pending edits.
-    pub(super) fn bodies(&self) -> impl Iterator<Item = &Body> {
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = &Body> {
         self.pending.iter().filter_map(Pending::body)
+    }
+
+    /// The edits that no answer is about yet.
+    pub(crate) fn unanswered(&self) -> &[Pending] {
+        let answered = self.last_answered();
+        let from = self.pending.partition_point(|edit| edit.id <= answered);
+        self.pending.get(from..).unwrap_or_default()
+    }
+
+    fn last_answered(&self) -> u64 {
+        self.ack.max(self.answered)
+    }
+
+    /// Takes the answer to the next request, and keeps the edits: everything that was sent is in the
+    /// log, perhaps as rejected. Gives the last id; `None` if the answer is not about these edits.
+    pub(crate) fn answer(&mut self, sent: usize, reply: &AppendReply) -> Option<u64> {
+        let ids = self.unanswered().iter().take(sent).map(|edit| edit.id);
+        if reply.results.len() != sent || !ids.eq(reply.results.iter().map(|result| result.id)) {
+            return None;
+        }
+        self.answered = reply.results.last()?.id;
+        Some(self.answered)
+    }
+
+    /// Drops the edits up to an id: what is known to be in the log, and was read there.
+    pub(crate) fn drop_up_to(&mut self, id: u64) -> Vec<Pending> {
+        let count = self.pending.partition_point(|edit| edit.id <= id);
+        let dropped: Vec<Pending> = self.pending.drain(..count).collect();
+        self.ack = dropped.last().map_or(self.ack, |last| last.id);
+        // What is not above it says nothing any more.
+        self.answered = Some(self.answered).filter(|answered| *answered > self.ack).unwrap_or(0);
+        self.attempted = Some(self.attempted).filter(|sent| *sent > self.ack).unwrap_or(0);
+        dropped
     }
 
     /// Takes the answer to the next request: everything that was sent is in the log, perhaps as
     /// rejected. `None` if the answer is not about these edits.
-    pub(super) fn acknowledge(&mut self, sent: usize, reply: &AppendReply) -> Option<Vec<Settled>> {
-        let ids = self.pending.iter().take(sent).map(|edit| edit.id);
-        if reply.results.len() != sent || !ids.eq(reply.results.iter().map(|result| result.id)) {
-            return None;
-        }
-        self.ack = reply.results.last()?.id;
-        let settled: Vec<Pending> = self.pending.drain(..sent).collect();
+    pub(crate) fn acknowledge(&mut self, sent: usize, reply: &AppendReply) -> Option<Vec<Settled>> {
+        let answered = self.answer(sent, reply)?;
+        let settled = self.drop_up_to(answered);
         let settled = settled.into_iter().zip(&reply.results);
         if settled.clone().any(|(edit, answer)| may_delete_a_sheet(&edit.what, answer))
             || reply.next.is_some()
@@ -213,7 +257,7 @@ impl EditorState {
     }
 
     /// Takes back the newest edit, which is certainly not in the log: its id is free again.
-    pub(super) fn withdraw_newest(&mut self) {
+    pub(crate) fn withdraw_newest(&mut self) {
         if let Some(edit) = self.pending.pop() {
             self.next_id = edit.id;
         }
@@ -221,7 +265,7 @@ impl EditorState {
 
     /// Becomes a new client that makes the pending edits again, on a new base. Only for edits
     /// that are certainly not in the log.
-    pub(super) fn start_over(&mut self, client: String, epoch: u32, seen: Position) {
+    pub(crate) fn start_over(&mut self, client: String, epoch: u32, seen: Position) {
         let edits = std::mem::take(&mut self.pending);
         let key = (std::mem::take(&mut self.cloud), self.spreadsheet);
         *self = Self::fresh(key, client, epoch, seen);
@@ -230,14 +274,20 @@ impl EditorState {
         }
     }
 
+    /// Takes the edits up to `id` out, to be kept elsewhere: nobody knows what became of them.
+    pub(crate) fn take_up_to(&mut self, id: u64) -> Vec<Pending> {
+        let count = self.pending.partition_point(|edit| edit.id <= id);
+        self.pending.drain(..count).collect()
+    }
+
     /// Whether a pending edit adds a sheet.
-    pub(super) fn adds_a_sheet(&self) -> bool {
+    pub(crate) fn adds_a_sheet(&self) -> bool {
         let adds = |edit: &Pending| matches!(edit.what, What::Op(Operation::AddSheet(_)));
         self.pending.iter().any(adds)
     }
 
     /// Gives the sheets that are added these numbers, from `next` on. They were not sent yet.
-    pub(super) fn number_new_sheets(&mut self, next: SheetId) {
+    pub(crate) fn number_new_sheets(&mut self, next: SheetId) {
         let added = self.pending.iter_mut().filter_map(|edit| match &mut edit.what {
             What::Op(Operation::AddSheet(add)) => Some(add),
             _ => None,
@@ -250,7 +300,7 @@ impl EditorState {
     /// Takes note of a position that was seen, and of its first sheet if that is known; says
     /// whether that changed anything. A new epoch begins a new client, unless edits of the old
     /// one are still on their way.
-    pub(super) fn saw(
+    pub(crate) fn saw(
         &mut self,
         position: Position,
         epoch: u32,
@@ -275,7 +325,7 @@ impl EditorState {
     }
 
     /// The pending edits, for a person: `B2 = "new", 3 cells A1:C1`.
-    pub(super) fn describe_pending(&self) -> String {
+    pub(crate) fn describe_pending(&self) -> String {
         let edits: Vec<String> = self.pending.iter().map(|edit| edit.what.describe()).collect();
         edits.join(", ")
     }
@@ -288,6 +338,10 @@ fn doubt_of(what: &What, answer: &AppendedMutation, reply: &AppendReply) -> Opti
     // Where an edit has deleted the sheet itself, it tells nothing that the sheet is gone.
     let deletes = matches!(what, What::Op(operation) if is_delete_sheet(operation));
     Some(doubt).filter(|at| !deletes || *at != until)
+}
+
+fn is_zero(id: &u64) -> bool {
+    *id == 0
 }
 
 fn deletes_a_sheet(entry: &EntryView) -> bool {

@@ -2,10 +2,10 @@
 
 use cellar_core::api::{AppendReply, ProblemKind, UploadRequest};
 
-use super::state::{EditorState, Next, Settled};
-use super::{Editor, bodies};
+use super::state::{Next, OutboxState, Settled};
+use super::{Outbox, bodies};
 use crate::ClientError;
-use crate::files::{FileError, write_json};
+use crate::files::FileError;
 
 /// Uploads that are asked for, for one edit in one run: of one whose URL has ended or whose object
 /// was lost, the next gets through unless something is wrong.
@@ -13,7 +13,7 @@ const MAX_GRANTS: u32 = 3;
 
 /// Why sending ended early.
 #[derive(Debug)]
-pub(super) enum Unsent {
+pub(crate) enum Unsent {
     /// A call failed.
     Client(ClientError),
     /// The local state cannot be used: what is pending stays there.
@@ -32,33 +32,39 @@ impl From<FileError> for Unsent {
     }
 }
 
-impl Editor {
+impl Outbox {
     /// Sends all pending edits and drops what is answered, which is added to `settled`.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
-        state: &mut EditorState,
+        state: &mut OutboxState,
         settled: &mut Vec<Settled>,
     ) -> Result<(), Unsent> {
         while let Some(next) = state.next_request() {
-            let (sent, reply) = match next {
-                Next::Append(request) => {
-                    let reply = self.client.append(self.spreadsheet, &request).await?;
-                    (request.mutations.len(), reply)
-                }
-                Next::Upload(_) => (1, self.upload(state).await?),
-            };
+            let (sent, reply) = self.exchange(state, next).await?;
             let had_bodies = state.bodies().next().is_some();
             let answered = state.acknowledge(sent, &reply);
-            settled.extend(answered.ok_or_else(|| ClientError::NotUnderstood {
-                url: self.client.url().to_owned(),
-                why: "it does not say what became of every edit".to_owned(),
-            })?);
+            settled.extend(answered.ok_or_else(|| self.not_answered())?);
             // What cannot be saved now is sent again next time, and recognised as a duplicate.
-            if write_json(&self.path, state).is_ok() && had_bodies {
+            if self.write(state).is_ok() && had_bodies {
                 bodies::sweep(&self.path, state.bodies());
             }
         }
         Ok(())
+    }
+
+    /// Sends the next request. Gives how many edits were in it, and the answer.
+    pub(crate) async fn exchange(
+        &self,
+        state: &mut OutboxState,
+        next: Next,
+    ) -> Result<(usize, AppendReply), Unsent> {
+        match next {
+            Next::Append(request) => {
+                let reply = self.client.append(self.spreadsheet, &request).await?;
+                Ok((request.mutations.len(), reply))
+            }
+            Next::Upload(_) => Ok((1, self.upload(state).await?)),
+        }
     }
 
     /// Makes the first pending edit an entry by way of an object. Every step is on disk before the
@@ -66,7 +72,7 @@ impl Editor {
     ///
     /// Whether the object is there, only completing it tells: an upload whose answer was lost is
     /// refused when it is repeated.
-    async fn upload(&self, state: &mut EditorState) -> Result<AppendReply, Unsent> {
+    async fn upload(&self, state: &mut OutboxState) -> Result<AppendReply, Unsent> {
         let mut refused = None;
         for _ in 0..MAX_GRANTS {
             let (Some(Next::Upload(body)), Some(completion)) =
@@ -81,7 +87,7 @@ impl Editor {
                     let request = UploadRequest { bytes: body.bytes, sha256: body.sha256 };
                     let grant = self.client.request_upload(self.spreadsheet, &request).await?;
                     state.granted(grant.clone());
-                    write_json(&self.path, state)?;
+                    self.write(state)?;
                     grant
                 }
             };
@@ -90,7 +96,7 @@ impl Editor {
                 match self.client.upload(&grant, object).await {
                     Ok(()) => {
                         state.uploaded();
-                        write_json(&self.path, state)?;
+                        self.write(state)?;
                     }
                     Err(error @ ClientError::Unreachable { uncertain: false, .. }) => {
                         return Err(error.into());
@@ -103,7 +109,7 @@ impl Editor {
                 Ok(reply) => return Ok(reply),
                 Err(error) if error.problem_kind() == Some(ProblemKind::UploadRefused) => {
                     state.forget_upload(!error.certainly_not_done());
-                    write_json(&self.path, state)?;
+                    self.write(state)?;
                     refused = Some(failed.unwrap_or(error));
                 }
                 Err(error) => return Err(error.into()),

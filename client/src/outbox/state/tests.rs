@@ -17,8 +17,8 @@ fn set(row: u32) -> What {
     What::Op(Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] }))
 }
 
-fn state() -> EditorState {
-    EditorState::fresh(key(), "one".into(), 7, at(3))
+fn state() -> OutboxState {
+    OutboxState::fresh(key(), "one".into(), 7, at(3))
 }
 
 fn reply(ids: &[u64], head: u32) -> AppendReply {
@@ -33,7 +33,7 @@ fn reply(ids: &[u64], head: u32) -> AppendReply {
     AppendReply { results, head: at(head), entries: Vec::new(), next: None }
 }
 
-fn request(state: &EditorState) -> AppendRequest {
+fn request(state: &OutboxState) -> AppendRequest {
     match state.next_request() {
         Some(Next::Append(request)) => request,
         other => panic!("{other:?}"),
@@ -68,7 +68,7 @@ fn an_edit_is_sent_the_same_whatever_is_seen_meanwhile() {
     assert!(!state.saw(at(9), 8, None, "two".into()), "a new epoch waits for pending edits");
     assert_eq!(request(&state), first);
     let json = serde_json::to_string(&state).unwrap();
-    let read: EditorState = serde_json::from_str(&json).unwrap();
+    let read: OutboxState = serde_json::from_str(&json).unwrap();
     assert_eq!(request(&read), first);
     assert_eq!(read.fault(&key()), None);
 }
@@ -157,7 +157,7 @@ fn an_upload_is_remembered_and_given_up() {
     state.granted(grant.clone());
     state.uploaded();
     let json = serde_json::to_string(&state).unwrap();
-    let mut state: EditorState = serde_json::from_str(&json).unwrap();
+    let mut state: OutboxState = serde_json::from_str(&json).unwrap();
     let Some(Next::Upload(body)) = state.next_request() else { panic!("no upload") };
     assert_eq!((body.grant, body.uploaded), (Some(grant), true));
     state.forget_upload(false);
@@ -171,7 +171,7 @@ fn an_upload_is_remembered_and_given_up() {
 
 #[test]
 fn the_first_sheet_is_known_until_somebody_may_have_deleted_it() {
-    let fresh = |seen| EditorState::fresh(key(), "one".into(), 7, seen);
+    let fresh = |seen| OutboxState::fresh(key(), "one".into(), 7, seen);
     assert_eq!(fresh(at(0)).first_sheet, Some(SheetId::FIRST));
     assert_eq!(fresh(at(1)).first_sheet, None);
     let first = Some(SheetId::FIRST);
@@ -236,7 +236,7 @@ fn a_new_epoch_begins_a_new_client_if_nothing_is_on_its_way() {
 #[test]
 fn a_state_that_calls_its_cloud_url_is_read() {
     let json = serde_json::to_string(&state()).unwrap().replace("\"cloud\"", "\"url\"");
-    assert_eq!(serde_json::from_str::<EditorState>(&json).unwrap(), state());
+    assert_eq!(serde_json::from_str::<OutboxState>(&json).unwrap(), state());
 }
 
 #[test]
@@ -247,8 +247,8 @@ fn a_state_that_does_not_fit_is_found() {
     assert!(gap.fault(&key()).is_some());
     let other = ("http://other".into(), key().1);
     assert!(state().fault(&other).is_some());
-    assert!(EditorState { version: 2, ..state() }.fault(&key()).is_some());
-    assert!(EditorState { next_id: 9, ..state() }.fault(&key()).is_some());
+    assert!(OutboxState { version: 2, ..state() }.fault(&key()).is_some());
+    assert!(OutboxState { next_id: 9, ..state() }.fault(&key()).is_some());
 }
 
 #[test]

@@ -1,0 +1,210 @@
+//! `cellar watch`
+
+mod touches;
+
+use std::time::Duration;
+
+use cellar_core::a1::Rectangle;
+use cellar_core::api::{EntryView, Head, ProblemKind, UpdateReply};
+use cellar_core::identity::LogId;
+use cellar_core::operation::SheetId;
+use cellar_core::polling::{PollEvent, Polling};
+use cellar_core::position::Position;
+use serde::Serialize;
+
+use super::args;
+use super::context::Context;
+use super::edit::one_sheet;
+use super::error::CliError;
+use super::history::{GAP, says_something, what};
+use super::output::Output;
+use super::time::utc;
+use crate::describe::SheetNames;
+use crate::sheet_loss::{find_sheet, listed_sheets};
+use crate::table::escape;
+use crate::{Client, ClientError};
+use touches::touches;
+
+/// One line for a program.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "camelCase")]
+enum Line<'a> {
+    /// Somebody has changed something.
+    Entry {
+        #[serde(flatten)]
+        entry: &'a EntryView,
+        /// What it did, in words.
+        what: String,
+    },
+    /// Nobody answers any more.
+    Offline { why: String },
+    /// Somebody answers again.
+    Online,
+    /// The entries up to here are not shown: there were too many at once, or the spreadsheet was
+    /// restored to an earlier time.
+    Skipped { to: Position, restored: bool },
+}
+
+pub(super) async fn run(
+    context: &Context,
+    output: &Output,
+    args: args::Watch,
+) -> Result<(), CliError> {
+    let spreadsheet = context.spreadsheet()?;
+    let client = context.client()?;
+    context.note_unsent(&client, spreadsheet, output);
+    let watching = async {
+        let mut watch = Watch::begin(client, spreadsheet, *output, &args).await?;
+        watch.follow().await
+    };
+    let end = async {
+        match args.for_s {
+            Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        watched = watching => watched,
+        () = end => Ok(()),
+        // That is how a watch ends.
+        interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
+    }
+}
+
+/// What is watched, and how far it was shown.
+struct Watch {
+    client: Client,
+    spreadsheet: LogId,
+    output: Output,
+    /// Only what touches these cells of this sheet.
+    filter: Option<(SheetId, Rectangle)>,
+    until: Option<Position>,
+    shown: Head,
+    names: SheetNames,
+    polling: Polling,
+}
+
+impl Watch {
+    async fn begin(
+        client: Client,
+        spreadsheet: LogId,
+        output: Output,
+        args: &args::Watch,
+    ) -> Result<Self, CliError> {
+        let sheets = client.sheets(spreadsheet, args.from, None).await?;
+        let named = one_sheet(args.sheet.clone(), args.range.as_ref())?;
+        let sheet = match &named {
+            Some(name) => find_sheet(&sheets, name).map(|sheet| sheet.sheet),
+            None => sheets.sheets.first().map(|sheet| sheet.sheet),
+        };
+        let asked = named.is_some() || args.range.is_some();
+        let rectangle = args.range.as_ref().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
+        let sheet = sheet.ok_or_else(|| {
+            let name = escape(named.as_deref().unwrap_or_default());
+            let there = listed_sheets(&sheets);
+            CliError::usage(
+                format!("there is no sheet `{name}`; there are {there}"),
+                "`cellar sheets` lists the sheets",
+            )
+        })?;
+        let shown = Head { head: sheets.position, epoch: sheets.epoch };
+        let names = SheetNames::from(&sheets);
+        let filter = asked.then_some((sheet, rectangle));
+        let (until, polling) = (args.until, Polling::default());
+        Ok(Self { client, spreadsheet, output, filter, until, shown, names, polling })
+    }
+
+    /// Shows what comes until the position is reached that was asked for.
+    async fn follow(&mut self) -> Result<(), CliError> {
+        while self.until.is_none_or(|until| self.shown.head < until) {
+            let event = match self.poll().await {
+                Ok(is_news) => {
+                    if self.polling.is_failing() {
+                        self.say("Online again.", &Line::Online)?;
+                    }
+                    if is_news { PollEvent::Active } else { PollEvent::Quiet }
+                }
+                Err(CliError::Client(error)) if error.is_offline() => {
+                    if !self.polling.is_failing() {
+                        let why = error.to_string();
+                        let text = format!("Offline: {why}. Trying again …");
+                        self.say(text, &Line::Offline { why })?;
+                    }
+                    PollEvent::Failed
+                }
+                Err(error) => return Err(error),
+            };
+            let delay_ms;
+            (self.polling, delay_ms) = self.polling.step(event, random());
+            if self.until.is_none_or(|until| self.shown.head < until) {
+                tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks once; whether there was anything new.
+    async fn poll(&mut self) -> Result<bool, CliError> {
+        let Some(newest) = self.client.head_unless(self.spreadsheet, self.shown).await? else {
+            return Ok(false);
+        };
+        if newest.epoch != self.shown.epoch {
+            self.skip(newest, true).await?;
+            return Ok(true);
+        }
+        while self.shown.head < newest.head {
+            let page = match self.client.update(self.spreadsheet, self.shown.head).await {
+                Err(error) if error.problem_kind() == Some(ProblemKind::Reload) => {
+                    self.skip(newest, false).await?;
+                    break;
+                }
+                page => page?,
+            };
+            let UpdateReply { epoch, entries, .. } = page;
+            if epoch != self.shown.epoch || entries.is_empty() {
+                break;
+            }
+            for entry in entries {
+                self.show(&entry)?;
+                self.shown.head = entry.position;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Goes on at the newest.
+    async fn skip(&mut self, newest: Head, restored: bool) -> Result<(), CliError> {
+        let sheets = self.client.sheets(self.spreadsheet, Some(newest.head), None).await?;
+        self.names = SheetNames::from(&sheets);
+        self.shown = newest;
+        let to = newest.head;
+        let text = match restored {
+            true => format!("The spreadsheet was restored to an earlier time; it is at {to} now."),
+            false => format!("Too much has happened to show it all; going on at {to}."),
+        };
+        self.say(text, &Line::Skipped { to, restored })
+    }
+
+    fn show(&mut self, entry: &EntryView) -> Result<(), CliError> {
+        // Also of what is not shown: the names of sheets.
+        let what = what(entry, &mut self.names);
+        let is_asked = self.filter.is_none_or(|(sheet, range)| touches(entry, sheet, range));
+        if !says_something(entry) || !is_asked {
+            return Ok(());
+        }
+        let author = escape(entry.author.as_deref().unwrap_or("-"));
+        let line = [entry.position.to_string(), utc(entry.created), author, what.clone()].join(GAP);
+        self.output.say(line)?;
+        Ok(self.output.result(&Line::Entry { entry, what })?)
+    }
+
+    /// Says something that is no change: to a person on the side.
+    fn say(&self, text: impl AsRef<str>, line: &Line<'_>) -> Result<(), CliError> {
+        self.output.note(text);
+        Ok(self.output.result(line)?)
+    }
+}
+
+fn random() -> u64 {
+    uuid::Uuid::new_v4().as_u64_pair().0
+}

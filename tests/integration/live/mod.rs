@@ -1,0 +1,309 @@
+//! A live sheet over HTTP from the local cloud: what it shows offline, what it keeps, and what becomes of
+//! its edits whatever is lost.
+
+mod bounds;
+mod restored;
+
+use std::path::Path;
+
+use cellar::live::{LiveError, LiveSheet, Outcome, Synced};
+use cellar::{CellsQuery, Client};
+use cellar_core::a1::Rectangle;
+use cellar_core::access::Role;
+use cellar_core::api::{CreateReply, CreateRequest};
+use cellar_core::cell::Value;
+use cellar_core::operation::{
+    AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
+    Spans, Undo,
+};
+use cellar_core::rebase::Outlook;
+use cellar_tests::cloud::TestCloud;
+use cellar_tests::edits::at;
+use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
+
+/// A cloud, a proxy before it, and one spreadsheet.
+pub(crate) struct World {
+    pub(crate) cloud: TestCloud,
+    pub(crate) proxy: FaultyProxy,
+    pub(crate) created: CreateReply,
+}
+
+impl World {
+    pub(crate) async fn start() -> Self {
+        Self::over(TestCloud::start().await).await
+    }
+
+    async fn over(cloud: TestCloud) -> Self {
+        let proxy = FaultyProxy::start(&cloud.url, 7).await;
+        let request = CreateRequest { nonce: "live".to_owned() };
+        let created = cloud.client("alice").create(&request).await.unwrap();
+        Self { cloud, proxy, created }
+    }
+
+    /// As somebody, through the proxy.
+    async fn open(&self, subject: &str, folder: &Path) -> Result<LiveSheet, LiveError> {
+        let token = self.cloud.token(subject, Role::Editor);
+        self.open_with(&token, folder).await
+    }
+
+    async fn open_with(&self, token: &str, folder: &Path) -> Result<LiveSheet, LiveError> {
+        let client = Client::new(&self.proxy.url, Some(token)).unwrap();
+        LiveSheet::open(client, Some(token), self.created.id, folder).await
+    }
+
+    /// What the server shows of the first sheet.
+    async fn cells(&self) -> Vec<String> {
+        let reply = self.cloud.client("alice").cells(self.created.id, &CellsQuery::default()).await;
+        texts(&reply.unwrap().cells)
+    }
+}
+
+fn texts(cells: &[cellar_core::api::PlacedCell]) -> Vec<String> {
+    cells.iter().map(|cell| format!("{},{} {}", cell.row, cell.column, cell.cell.text())).collect()
+}
+
+/// What a live sheet shows of the first sheet.
+async fn shown(live: &mut LiveSheet) -> Vec<String> {
+    texts(&live.view(None, Rectangle::EVERYTHING).await.unwrap().cells)
+}
+
+fn set(row: u32, text: &str) -> Operation {
+    let value = Some(Value::Text(text.to_owned()));
+    let edit = CellEdit { row, column: 0, value, formula: None, format: None };
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
+}
+
+fn insert(before: u32) -> Operation {
+    Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count: 1 })
+}
+
+fn delete(row: u32) -> Operation {
+    Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(row, 1) })
+}
+
+fn ids(synced: &Synced) -> Vec<u64> {
+    synced.settled.iter().map(|settled| settled.id).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edits_made_offline_are_shown_at_once_survive_a_restart_and_are_sent_together() {
+    let world = World::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut live = world.open("bob", folder.path()).await.unwrap();
+    live.edit(set(0, "online")).unwrap();
+    live.sync().await.unwrap();
+    world.proxy.set_offline(true);
+    for operation in [set(1, "a"), insert(0), set(0, "b")] {
+        live.edit(operation).unwrap();
+    }
+    let expected = ["0,0 b", "1,0 online", "2,0 a"];
+    assert_eq!(shown(&mut live).await, expected);
+    assert!(live.sync().await.unwrap_err().is_offline());
+    drop(live);
+
+    // Opened again from what is on disk: nobody answers.
+    let mut live = world.open("bob", folder.path()).await.unwrap();
+    assert_eq!(
+        (shown(&mut live).await, live.position()),
+        (expected.map(str::to_owned).into(), at(1))
+    );
+    assert_eq!(live.pending().count(), 3);
+    live.edit(set(3, "c")).unwrap();
+    assert_eq!(world.cells().await, ["0,0 online"], "nothing was sent");
+
+    world.proxy.set_offline(false);
+    let synced = live.sync().await.unwrap();
+    assert_eq!((ids(&synced), synced.position), (vec![2, 3, 4, 5], at(2)), "one entry");
+    assert!(synced.settled.iter().all(|settled| settled.outcome == Outcome::AsMade));
+    assert_eq!(world.cells().await, ["0,0 b", "1,0 online", "2,0 a", "3,0 c"]);
+    assert_eq!(shown(&mut live).await, world.cells().await);
+    assert!(!live.sync().await.unwrap().is_news());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_shown_moves_with_what_others_did_and_is_what_is_committed() {
+    let world = World::start().await;
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let mut bob = world.open("bob", folders[0].path()).await.unwrap();
+    let mut eve = world.open("eve", folders[1].path()).await.unwrap();
+    bob.edit(set(0, "zero")).unwrap();
+    bob.edit(set(1, "one")).unwrap();
+    bob.sync().await.unwrap();
+    assert_eq!(eve.sync().await.unwrap().news, 1);
+
+    // Eve deletes the one and inserts above; Bob, who may not be heard, edits the one and below it.
+    eve.edit(delete(0)).unwrap();
+    eve.edit(insert(0)).unwrap();
+    eve.sync().await.unwrap();
+    bob.edit(set(0, "gone")).unwrap();
+    bob.edit(insert(1)).unwrap();
+    bob.edit(set(1, "between")).unwrap();
+    assert_eq!(shown(&mut bob).await, ["0,0 gone", "1,0 between", "2,0 one"]);
+    // A round that is cut off behind its first half: what is new is learned, nothing is sent.
+    let viewer = world.cloud.token("bob", Role::Viewer);
+    drop(bob);
+    let mut bob = world.open_with(&viewer, folders[0].path()).await.unwrap();
+    assert!(!bob.sync().await.unwrap_err().is_offline(), "a viewer's edits are kept");
+    let foretold: Vec<Outlook> =
+        bob.pending().map(|(_, outlook)| outlook.unwrap().clone()).collect();
+    let committed = |operation| Outlook::Committed(vec![operation]);
+    let expected = [Outlook::Committed(vec![]), committed(insert(1)), committed(set(1, "between"))];
+    assert_eq!(foretold, expected);
+    assert_eq!(shown(&mut bob).await, ["1,0 between", "2,0 one"]);
+    drop(bob);
+    let mut bob = world.open("bob", folders[0].path()).await.unwrap();
+    let synced = bob.sync().await.unwrap();
+    let outcomes: Vec<&Outcome> = synced.settled.iter().map(|settled| &settled.outcome).collect();
+    assert_eq!(outcomes, [&Outcome::Moved(vec![]), &Outcome::AsMade, &Outcome::AsMade]);
+    assert_eq!(world.cells().await, ["1,0 between", "2,0 one"]);
+    eve.sync().await.unwrap();
+    assert_eq!(shown(&mut eve).await, world.cells().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lost_replies_and_doubled_requests_change_nothing() {
+    let world = World::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut live = world.open("bob", folder.path()).await.unwrap();
+    for number in 0..4_u32 {
+        live.edit(insert(0)).unwrap();
+        live.edit(set(0, &number.to_string())).unwrap();
+        // No reply of this round ever comes.
+        let lost = Faults { drop_reply: 100, twice: 50, ..Faults::default() };
+        world.proxy.set(lost);
+        assert!(live.sync().await.unwrap_err().is_offline());
+        if number % 2 == 1 {
+            drop(live);
+            live = world.open("bob", folder.path()).await.unwrap();
+        }
+        world.proxy.set(Faults::default());
+        assert_eq!(live.pending().count(), 2, "nobody has said that they got through");
+        let synced = live.sync().await.unwrap();
+        let first = u64::from(number) * 2 + 1;
+        assert_eq!(ids(&synced), [first, first + 1]);
+        assert_eq!(synced.news, 0, "one's own edits are no news");
+    }
+    assert!(world.proxy.counts().dropped_replies >= 4);
+    assert_eq!(world.cells().await, ["0,0 3", "1,0 2", "2,0 1", "3,0 0"]);
+    assert_eq!(shown(&mut live).await, world.cells().await);
+    assert_eq!(live.position(), at(4), "four entries, each of one round");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_rejected_is_reported_and_an_undo_is_left_to_the_server() {
+    let world = World::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut live = world.open("bob", folder.path()).await.unwrap();
+    live.edit(set(0, "a")).unwrap();
+    let first = live.sync().await.unwrap();
+    let made = first.settled[0].position.unwrap();
+    live.edit(Operation::Undo(Undo { position: made })).unwrap();
+    live.edit(set(1, "b")).unwrap();
+    assert_eq!(shown(&mut live).await, ["0,0 a", "1,0 b"], "an undo is not foretold");
+    let synced = live.sync().await.unwrap();
+    assert!(matches!(&synced.settled[0].outcome, Outcome::Moved(done) if done.len() == 1));
+    assert_eq!(shown(&mut live).await, ["1,0 b"]);
+    live.edit(Operation::Undo(Undo { position: made })).unwrap();
+    let again = live.sync().await.unwrap();
+    let Outcome::Rejected(rejection) = &again.settled[0].outcome else { panic!("{again:?}") };
+    assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
+    // What no state allows is not kept at all.
+    assert!(matches!(
+        live.edit(Operation::InsertRows(InsertBefore {
+            sheet: SheetId::FIRST,
+            before: 0,
+            count: 0
+        })),
+        Err(LiveError::Invalid { .. })
+    ));
+    assert_eq!(live.pending().count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_edits_and_new_sheets_are_shown_and_sent_like_any_other() {
+    let world = World::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut live = world.open("bob", folder.path()).await.unwrap();
+    world.proxy.set_offline(true);
+    let sheet = live.next_sheet();
+    live.edit(Operation::AddSheet(AddSheet { sheet, name: "Second".to_owned() })).unwrap();
+    let mut random = fastrand::Rng::with_seed(1);
+    let noise = |_| random.alphanumeric();
+    let text: String = (0..40_000).map(noise).collect();
+    let long = Operation::SetCells(SetCells {
+        sheet,
+        cells: vec![CellEdit {
+            row: 0,
+            column: 0,
+            value: Some(Value::Text(text.clone())),
+            formula: None,
+            format: None,
+        }],
+    });
+    live.edit(long).unwrap();
+    live.edit(set(0, "behind")).unwrap();
+    drop(live);
+    let mut live = world.open("bob", folder.path()).await.unwrap();
+    let cells = live.view(Some("second"), Rectangle::EVERYTHING).await.unwrap().cells;
+    assert_eq!(cells[0].cell.text(), text);
+    assert_eq!(live.sheets().len(), 2);
+    world.proxy.set_offline(false);
+    assert_eq!(ids(&live.sync().await.unwrap()), [1, 2, 3]);
+    let query = CellsQuery { sheet: Some("Second".to_owned()), ..CellsQuery::default() };
+    let reply = world.cloud.client("alice").cells(world.created.id, &query).await.unwrap();
+    assert_eq!(reply.cells[0].cell.text(), text);
+    assert_eq!(live.view(Some("Second"), Rectangle::EVERYTHING).await.unwrap().cells, reply.cells);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_process_at_a_time_has_it_and_what_was_kept_may_be_lost() {
+    let world = World::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut live = world.open("bob", folder.path()).await.unwrap();
+    let second = world.open("bob", folder.path()).await.unwrap_err();
+    assert!(matches!(second, LiveError::File(_)), "{second}");
+    live.edit(set(0, "a")).unwrap();
+    drop(live);
+    let files = std::fs::read_dir(folder.path().join(".cellar/live")).unwrap();
+    let kept = files.map(|file| file.unwrap().path());
+    let kept: Vec<_> = kept.filter(|file| file.to_string_lossy().contains("kept")).collect();
+    assert_eq!(kept.len(), 1);
+    for damaged in [Some("{"), None] {
+        match damaged {
+            Some(text) => std::fs::write(&kept[0], text).unwrap(),
+            None => std::fs::remove_file(&kept[0]).unwrap(),
+        }
+        world.proxy.set_offline(true);
+        assert!(world.open("bob", folder.path()).await.unwrap_err().is_offline());
+        world.proxy.set_offline(false);
+        let mut live = world.open("bob", folder.path()).await.unwrap();
+        assert_eq!((shown(&mut live).await, live.pending().count()), (vec!["0,0 a".to_owned()], 1));
+    }
+}
+
+/// Units that its tables have read and written since the last call.
+fn units(cloud: &TestCloud) -> (f64, u64) {
+    let cost = cloud.meter.take();
+    (cost.read_units(), cost.write_units)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_hour_costs_thirty_read_units() {
+    let world = World::over(TestCloud::start_without_snapshots().await).await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut live = world.open("bob", folder.path()).await.unwrap();
+    live.edit(set(0, "a")).unwrap();
+    live.sync().await.unwrap();
+    // `cellar_core::polling` polls sixty times in a settled hour.
+    units(&world.cloud);
+    for _ in 0..60 {
+        assert!(!live.sync().await.unwrap().is_news());
+    }
+    assert_eq!(units(&world.cloud), (30.0, 0));
+    // An edit is a write and the reading of its entry.
+    live.edit(set(1, "b")).unwrap();
+    live.sync().await.unwrap();
+    let (reads, writes) = units(&world.cloud);
+    assert_eq!(writes, 1);
+    assert!(reads <= 1.0, "{reads}");
+}

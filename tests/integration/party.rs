@@ -1,0 +1,310 @@
+//! A party: many clients edit one spreadsheet at once, offline half of the time, over connections that
+//! lose and double what they carry, and start again from their disks. In the end all have the same, each
+//! edit is there once, and each client's are in its order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cellar::Client;
+use cellar::live::{LiveSheet, Outcome};
+use cellar_core::a1::Rectangle;
+use cellar_core::access::Role;
+use cellar_core::api::{CreateReply, CreateRequest};
+use cellar_core::cell::Value;
+use cellar_core::entry::Entry;
+use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::invariants::{check_no_gap, check_once, check_order};
+use cellar_core::operation::{
+    CellEdit, ClearRange, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
+};
+use cellar_core::position::Position;
+use cellar_local::Ports;
+use cellar_tests::cloud::TestCloud;
+use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
+use fastrand::Rng;
+
+use crate::kills::Killed;
+use crate::kills::log::Log;
+
+/// Rows and columns in which they meet.
+const SIDE: u32 = 12;
+/// How long the last rounds may take when nothing is lost any more.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Somebody at the party.
+struct Guest {
+    token: String,
+    url: String,
+    spreadsheet: LogId,
+    folder: tempfile::TempDir,
+    random: Rng,
+    live: Option<LiveSheet>,
+    /// What it has made, in its order.
+    made: Vec<Operation>,
+    /// What it was told: each id once.
+    told: BTreeMap<u64, Option<Position>>,
+}
+
+impl Guest {
+    fn new(url: &str, token: &str, spreadsheet: LogId, seed: u64) -> Self {
+        Self {
+            token: token.to_owned(),
+            url: url.to_owned(),
+            spreadsheet,
+            folder: tempfile::tempdir().unwrap(),
+            random: Rng::with_seed(seed),
+            live: None,
+            made: Vec::new(),
+            told: BTreeMap::new(),
+        }
+    }
+
+    /// Its live sheet, opened again until that works.
+    async fn live(&mut self) -> &mut LiveSheet {
+        while self.live.is_none() {
+            let client = Client::new(&self.url, Some(&self.token)).unwrap();
+            let client = client.with_identity(Some("the party"));
+            let token = Some(self.token.as_str());
+            let open = LiveSheet::open(client, token, self.spreadsheet, self.folder.path()).await;
+            match open {
+                Ok(live) => self.live = Some(live),
+                Err(error) => {
+                    assert!(error.is_offline(), "{error:?}");
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            }
+        }
+        self.live.as_mut().unwrap()
+    }
+
+    /// One edit on what is shown, and perhaps a round, or a restart.
+    async fn step(&mut self) {
+        let operation = self.operation();
+        self.live().await.edit(operation.clone()).unwrap();
+        self.made.push(operation.validated().unwrap());
+        match self.random.u8(..20) {
+            0..9 => drop(self.round().await),
+            9 => self.live = None,
+            10 => {
+                // A view may miss what a newer snapshot has replaced, or what was never loaded.
+                let view = self.live().await.view(None, Rectangle::EVERYTHING).await;
+                assert!(view.is_ok() || view.is_err_and(|error| error.is_offline()));
+            }
+            _ => {}
+        }
+    }
+
+    /// One round; whether somebody answered.
+    async fn round(&mut self) -> bool {
+        match self.live().await.sync().await {
+            Ok(synced) => {
+                assert_eq!(synced.set_aside, [], "nothing was restored");
+                for settled in synced.settled {
+                    let rejected = matches!(settled.outcome, Outcome::Rejected(_));
+                    assert!(!rejected, "{settled:?}");
+                    let before = self.told.insert(settled.id, settled.position);
+                    assert_eq!(before, None, "told twice of {}", settled.id);
+                }
+                true
+            }
+            Err(error) => {
+                assert!(error.is_offline(), "{error:?}");
+                false
+            }
+        }
+    }
+
+    /// Something of everything, where the others are, too.
+    fn operation(&mut self) -> Operation {
+        let (sheet, random) = (SheetId::FIRST, &mut self.random);
+        let (row, column) = (random.u32(..SIDE), random.u32(..SIDE));
+        match random.u8(..12) {
+            0 => Operation::InsertRows(InsertBefore { sheet, before: row, count: 1 }),
+            1 => Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::one(row, 1) }),
+            2 => Operation::InsertColumns(InsertBefore { sheet, before: column, count: 1 }),
+            3 => Operation::DeleteColumns(DeleteSpans { sheet, spans: Spans::one(column, 1) }),
+            4 => Operation::ClearRange(ClearRange {
+                sheet,
+                rows: Spans::one(row, 2),
+                columns: Spans::one(column, 2),
+            }),
+            _ => {
+                let value = Some(Value::Number(f64::from(random.u32(..1_000))));
+                let edit = CellEdit { row, column, value, formula: None, format: None };
+                Operation::SetCells(SetCells { sheet, cells: vec![edit] })
+            }
+        }
+    }
+
+    /// Rounds until nothing waits and nothing is new.
+    async fn finish(&mut self) {
+        let began = Instant::now();
+        loop {
+            let answered = self.round().await;
+            if answered && self.live().await.pending().count() == 0 {
+                return;
+            }
+            assert!(began.elapsed() < PATIENCE, "edits still wait");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// A hash of all that it shows, as JSON and as it exports.
+    async fn hash(&mut self) -> String {
+        self.round().await;
+        let reply = self.live().await.view(None, Rectangle::EVERYTHING).await.unwrap();
+        let cells: Vec<_> =
+            reply.cells.iter().map(|cell| (cell.row, cell.column, cell.cell.text())).collect();
+        hash(&serde_json::to_vec(&(reply.position, cells)).unwrap())
+    }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+    cellar_core::api::hexadecimal(&sha2::Sha256::digest(bytes))
+}
+
+/// Whether the log has each edit of each guest once, in its order, as it was made.
+fn check(entries: &[Arc<Entry>], guests: &[Guest]) {
+    check_no_gap(entries).unwrap();
+    check_once(entries).unwrap();
+    check_order(entries).unwrap();
+    let mut found = BTreeMap::<ClientKey, Vec<Operation>>::new();
+    let mut placed = BTreeMap::<ClientKey, BTreeMap<u64, Option<Position>>>::new();
+    for entry in entries {
+        let Some(edits) = entry.edits() else { continue };
+        for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
+            found.entry(edits.client).or_default().push(mutation.authored.clone());
+            placed.entry(edits.client).or_default().insert(id, Some(entry.position));
+        }
+    }
+    let sorted = |lists: Vec<Vec<Operation>>| {
+        let mut lists: Vec<String> = lists.iter().map(|list| format!("{list:?}")).collect();
+        lists.sort();
+        lists
+    };
+    let made = guests.iter().map(|guest| guest.made.clone()).collect();
+    assert!(sorted(found.into_values().collect()) == sorted(made), "each edit once, in its order");
+    // Who started again may not have been told of what the disk had seen; the rest is true.
+    for guest in guests {
+        let is_true = |placed: &BTreeMap<u64, Option<Position>>| {
+            guest.told.iter().all(|(id, at)| placed.get(id) == Some(at))
+        };
+        assert!(placed.values().any(is_true), "a guest was told what is not so");
+    }
+}
+
+/// Whether all show the same, which is what the server shows and exports.
+async fn check_hashes(guests: &mut [Guest], server: &Client, created: CreateReply) {
+    let mut hashes = Vec::new();
+    for guest in guests.iter_mut() {
+        hashes.push(guest.hash().await);
+    }
+    let head = server.head(created.id, None).await.unwrap();
+    let query = cellar::CellsQuery { at: Some(head.head), ..cellar::CellsQuery::default() };
+    let reply = server.cells(created.id, &query).await.unwrap();
+    let cells: Vec<_> =
+        reply.cells.iter().map(|cell| (cell.row, cell.column, cell.cell.text())).collect();
+    assert!(!cells.is_empty() && reply.next.is_none());
+    let expected = hash(&serde_json::to_vec(&(reply.position, cells)).unwrap());
+    assert!(hashes.iter().all(|hash| *hash == expected), "{hashes:?} instead of {expected}");
+}
+
+async fn party(count: u64, edits: usize) {
+    let began = Instant::now();
+    let seed = std::env::var("CELLAR_TEST_SEED").ok().map(|seed| seed.parse().unwrap());
+    let seed: u64 = seed.unwrap_or_else(|| fastrand::u64(..));
+    println!("CELLAR_TEST_SEED={seed}");
+    let configured =
+        TestCloud::start_configured(Ports::default(), |config| config.snapshots.entries = 50);
+    let cloud = configured.await;
+    let owner = cloud.client("owner");
+    let created = owner.create(&CreateRequest { nonce: "party".to_owned() }).await.unwrap();
+    let mut parties = Vec::new();
+    for number in 0..count {
+        let proxy = FaultyProxy::start(&cloud.url, seed ^ number).await;
+        let token = cloud.token(&format!("guest {number}"), Role::Editor);
+        let guest = Guest::new(&proxy.url, &token, created.id, seed.wrapping_add(number));
+        parties.push(tokio::spawn(celebrate(guest, proxy, edits)));
+    }
+    let (mut guests, mut proxies) = (Vec::new(), Vec::new());
+    for party in parties {
+        let (guest, proxy) = party.await.unwrap();
+        guests.push(guest);
+        proxies.push(proxy);
+    }
+    let counts = proxies.iter().map(FaultyProxy::counts);
+    let lost: u32 = counts.clone().map(|counts| counts.dropped_replies).sum();
+    let (doubled, dropped): (u32, u32) =
+        (counts.clone().map(|c| c.doubled).sum(), counts.map(|c| c.dropped_requests).sum());
+    assert!(lost > 0 && doubled > 0 && dropped > 0, "nothing went wrong");
+    let (tables, _) = cloud.tables_at(&cloud.database_url);
+    let log = Log::read(tables.as_ref(), created.id).await;
+    check(&log.entries, &guests);
+    check_hashes(&mut guests, &owner, created).await;
+    println!(
+        "{count} guests, {} entries, {lost} replies and {dropped} requests lost, {doubled} doubled, \
+         {:?}",
+        log.entries.len(),
+        began.elapsed()
+    );
+}
+
+/// All edits of one guest, over a connection that is bad and gone at times; then until all is there.
+async fn celebrate(mut guest: Guest, proxy: FaultyProxy, edits: usize) -> (Guest, FaultyProxy) {
+    guest.live().await;
+    proxy.set(Faults { drop_request: 8, drop_reply: 8, twice: 8, delay: 20 });
+    for _ in 0..edits {
+        if guest.random.u8(..8) == 0 {
+            proxy.set_offline(guest.random.bool());
+        }
+        guest.step().await;
+    }
+    proxy.set_offline(false);
+    guest.finish().await;
+    proxy.set(Faults::default());
+    (guest, proxy)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn eight_guests_agree_whatever_is_lost() {
+    party(8, 40).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a minute: `.ci/run` runs it"]
+async fn twenty_guests_agree_whatever_is_lost() {
+    party(20, 200).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cloud_that_is_killed_again_and_again_spoils_no_party() {
+    let mut cloud = Killed::new();
+    let created = cloud.create(0).await;
+    let mut guests = Vec::new();
+    for _ in 0..6 {
+        let guest = Guest::new(&cloud.url, &cloud.token, created.id, cloud.random.u64(..));
+        guests.push(tokio::spawn(async move {
+            let mut guest = guest;
+            for _ in 0..30 {
+                guest.step().await;
+                tokio::time::sleep(Duration::from_millis(guest.random.u64(..40))).await;
+            }
+            guest
+        }));
+    }
+    for _ in 0..3 {
+        cloud.kill_soon().await;
+    }
+    let mut done = Vec::new();
+    for guest in guests {
+        done.push(guest.await.unwrap());
+    }
+    for guest in &mut done {
+        guest.finish().await;
+    }
+    check(&cloud.log(created).await.entries, &done);
+    let server = Client::new(&cloud.url, Some(&cloud.token)).unwrap();
+    check_hashes(&mut done, &server, created).await;
+}

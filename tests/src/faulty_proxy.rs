@@ -1,0 +1,170 @@
+//! A proxy before an API that knows requests from each other: it drops requests and replies, sends
+//! requests twice, lets them wait, and goes offline.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use fastrand::Rng;
+
+/// Headers that are passed on, with a request and with its reply.
+const PASSED: [&str; 5] = ["authorization", "content-type", "if-none-match", "etag", "cellar-cost"];
+
+/// A request as it came.
+pub type Request = (Method, Uri, HeaderMap, Bytes);
+
+/// Sends a request on to the server at `target`; gives its reply.
+pub async fn pass_on(
+    http: &reqwest::Client,
+    target: &str,
+    (method, uri, headers, body): Request,
+) -> reqwest::Result<(StatusCode, HeaderMap, Bytes)> {
+    let url = format!("{}{uri}", target.trim_end_matches('/'));
+    let request = http.request(method, url).headers(passed(&headers)).body(body);
+    let reply = request.send().await?;
+    let (status, headers) = (reply.status(), passed(reply.headers()));
+    Ok((status, headers, reply.bytes().await?))
+}
+
+fn passed(headers: &HeaderMap) -> HeaderMap {
+    let name = |name| Some((HeaderName::from_static(name), headers.get(name)?.clone()));
+    PASSED.into_iter().filter_map(name).collect()
+}
+
+/// In how many of a hundred requests something goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// The request never arrives.
+    pub drop_request: u8,
+    /// It is carried out, and its reply never arrives.
+    pub drop_reply: u8,
+    /// It arrives twice; the reply to the second is passed on.
+    pub twice: u8,
+    /// It waits for up to 30 milliseconds, while others overtake it.
+    pub delay: u8,
+}
+
+/// What has gone wrong so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Requests that never arrived, those while it was offline apart.
+    pub dropped_requests: u32,
+    /// Replies that never arrived.
+    pub dropped_replies: u32,
+    /// Requests that arrived twice.
+    pub doubled: u32,
+}
+
+/// A proxy before a server.
+pub struct FaultyProxy {
+    /// Where to connect.
+    pub url: String,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    target: String,
+    http: reqwest::Client,
+    is_offline: AtomicBool,
+    world: Mutex<World>,
+}
+
+struct World {
+    random: Rng,
+    faults: Faults,
+    counts: Counts,
+}
+
+impl FaultyProxy {
+    /// A proxy before the server at `target`, in which nothing goes wrong yet; the same faults for the
+    /// same seed and the same requests.
+    pub async fn start(target: &str, seed: u64) -> Self {
+        let (random, faults) = (Rng::with_seed(seed), Faults::default());
+        let world = World { random, faults, counts: Counts::default() };
+        let shared = Arc::new(Shared {
+            target: target.to_owned(),
+            http: reqwest::Client::builder().no_proxy().build().unwrap(),
+            is_offline: AtomicBool::new(false),
+            world: Mutex::new(world),
+        });
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url, shared }
+    }
+
+    /// From now on this goes wrong.
+    pub fn set(&self, faults: Faults) {
+        self.shared.world.lock().unwrap().faults = faults;
+    }
+
+    /// From now on nothing arrives, or it does again.
+    pub fn set_offline(&self, is_offline: bool) {
+        self.shared.is_offline.store(is_offline, Ordering::SeqCst);
+    }
+
+    /// What has gone wrong so far.
+    pub fn counts(&self) -> Counts {
+        self.shared.world.lock().unwrap().counts
+    }
+}
+
+/// What becomes of one request.
+#[derive(Clone, Copy)]
+struct Plan {
+    drop_request: bool,
+    drop_reply: bool,
+    twice: bool,
+    delay: Option<Duration>,
+}
+
+impl World {
+    fn plan(&mut self) -> Plan {
+        let Faults { drop_request, drop_reply, twice, delay } = self.faults;
+        let mut happens = |percent: u8| self.random.u8(..100) < percent;
+        let drop_request = happens(drop_request);
+        let (drop_reply, twice) = (!drop_request && happens(drop_reply), happens(twice));
+        let waits = happens(delay);
+        let delay = waits.then(|| Duration::from_millis(self.random.u64(1..30)));
+        self.counts.dropped_requests += u32::from(drop_request);
+        self.counts.dropped_replies += u32::from(drop_reply);
+        self.counts.doubled += u32::from(twice && !drop_request);
+        Plan { drop_request, drop_reply, twice, delay }
+    }
+}
+
+async fn answer(
+    State(shared): State<Arc<Shared>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let plan = shared.world.lock().unwrap().plan();
+    if let Some(delay) = plan.delay {
+        tokio::time::sleep(delay).await;
+    }
+    if plan.drop_request || shared.is_offline.load(Ordering::SeqCst) {
+        break_connection();
+    }
+    let request = (method, uri, headers, body);
+    if plan.twice {
+        let _ = pass_on(&shared.http, &shared.target, request.clone()).await;
+    }
+    match pass_on(&shared.http, &shared.target, request).await {
+        Ok(reply) if !plan.drop_reply => reply.into_response(),
+        _ => break_connection(),
+    }
+}
+
+/// Ends the task of the connection, and so the connection, without an answer. No panic is reported: it is
+/// none.
+fn break_connection() -> ! {
+    std::panic::resume_unwind(Box::new("the connection breaks"))
+}
