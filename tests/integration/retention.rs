@@ -315,7 +315,7 @@ impl FailingRetention {
 
 #[async_trait]
 impl Retention for FailingRetention {
-    async fn all_segments(&self, after: Option<(LogId, u32)>) -> Result<SegmentPage, PortError> {
+    async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
         self.call(self.inner.all_segments(after)).await
     }
     async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {

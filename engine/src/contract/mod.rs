@@ -64,7 +64,7 @@ fn edits(log: LogId, position: Position, text: &str) -> Entry {
 }
 
 fn segment(log: LogId, num: u32) -> Segment {
-    Segment { log, num, created_s: 1_795_246_133, last_snapshot: None, archive: None }
+    Segment { log, num, created_s: 1_795_246_133, last_snapshot: None, archive: None, lineage: None }
 }
 
 async fn nothing_is_there_at_first<T: Entries + Segments>(tables: &T) {

@@ -22,8 +22,8 @@ pub use jobs::{Jobs, Receipt, Received, check_body, check_max, check_visibility}
 pub use pending_snapshots::{PendingSnapshots, WriteOutcome};
 pub use pending_tags::PendingTags;
 pub use presigned::{PresignedRequest, UploadGrant, check_valid_s};
-pub use retention::{Retention, SegmentPage};
-pub use segments::{CreateOutcome, Segments};
+pub use retention::{Retention, ScanKey, SegmentPage};
+pub use segments::{CreateOutcome, ForkPage, ForkRecords, Segments};
 
 use cellar_core::records::RecordError;
 

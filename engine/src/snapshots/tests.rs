@@ -78,7 +78,7 @@ impl World {
         let tables = MemoryTables::default();
         let first = Entry::first(log(), None, 0);
         let segment =
-            Segment { log: log(), num: 0, created_s: 0, last_snapshot: None, archive: None };
+            Segment { log: log(), num: 0, created_s: 0, last_snapshot: None, archive: None, lineage: None };
         assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
         let second = Entry { position: job(1).position, ..first };
         assert_eq!(tables.put(&second).await, PutOutcome::Accepted);

@@ -129,7 +129,7 @@ async fn roll(tables: &LaggingTables, with_next: bool) {
     assert_eq!(tables.put(&end).await, PutOutcome::Accepted);
     if with_next {
         let segment =
-            Segment { log: log(), num: 1, created_s: 0, last_snapshot: None, archive: None };
+            Segment { log: log(), num: 1, created_s: 0, last_snapshot: None, archive: None, lineage: None };
         let next = Entry { position: at(1, 0), ..first };
         assert_eq!(tables.create(&segment, &next).await, CreateOutcome::Created);
     }
@@ -212,7 +212,7 @@ async fn the_root_of_a_snapshot_is_never_taken_from_what_is_known() {
         Entry { position: at(0, 1), content, ..first.clone() }
     };
     let segment =
-        Segment { log: log(), num: 0, created_s: 0, last_snapshot: Some(1), archive: None };
+        Segment { log: log(), num: 0, created_s: 0, last_snapshot: Some(1), archive: None, lineage: None };
     assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
     let finished = snapshot(Some("sheets/x/roots/y"));
     assert_eq!(tables.put(&finished).await, PutOutcome::Accepted);
