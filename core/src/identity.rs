@@ -50,11 +50,7 @@ impl LogId {
     ///
     /// # Errors
     /// [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
-    pub fn derive_fork(
-        subject: &SubjectKey,
-        source: Self,
-        nonce: &str,
-    ) -> Result<Self, BadLength> {
+    pub fn derive_fork(subject: &SubjectKey, source: Self, nonce: &str) -> Result<Self, BadLength> {
         check_length("nonce", nonce, MAX_NONCE_BYTES)?;
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 fork id");
         hasher.update(&subject.0);

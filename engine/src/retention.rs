@@ -185,9 +185,7 @@ impl Archivist {
     pub async fn carry_out(&self, planned: &Planned) -> Result<Done, RetentionError> {
         let segment = &planned.segment;
         let (archive, archived_bytes) = match planned.plan {
-            Plan::Keep(
-                Keep::Newest | Keep::TooYoung | Keep::PurgedAlready | Keep::Inherited,
-            ) => {
+            Plan::Keep(Keep::Newest | Keep::TooYoung | Keep::PurgedAlready | Keep::Inherited) => {
                 return Ok(Done { archive: None, archived_bytes: None, deleted: 0 });
             }
             Plan::Purge => match self.purge(segment, segment.archive.as_deref()).await {

@@ -6,9 +6,11 @@ mod changes;
 mod committed;
 mod create;
 mod error;
+mod fork;
 mod head;
 mod history;
 mod imports;
+mod inherited;
 mod known_runs;
 mod load;
 mod pages;
@@ -29,6 +31,7 @@ mod tests;
 pub use cells::{CellsQuery, CellsRead, SheetName};
 pub use create::Created;
 pub use error::LogError;
+pub use fork::{ForkFault, Forked, NewFork};
 pub use head::Headed;
 pub use history::History;
 pub use imports::{ChunkToUpload, ImportFault};
@@ -51,11 +54,12 @@ use cellar_core::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Blobs, Clock, Entries, PortError, Random, Segments};
 use crate::snapshots::ObjectStore;
+use inherited::KnownLineages;
 use known_runs::KnownRuns;
 use pages::LastArchive;
 use snapshot::KnownRoots;
 
-/// Logs: create, append, upload, import, roll, load, update, head, cells and history. One per process, shared by its requests.
+/// Logs: create, fork, append, upload, import, roll, load, update, head, cells and history. One per process, shared by its requests.
 pub struct Logs {
     entries: Arc<dyn Entries>,
     segments: Arc<dyn Segments>,
@@ -66,6 +70,7 @@ pub struct Logs {
     archives: LastArchive,
     objects: ObjectStore,
     roots: KnownRoots,
+    lineages: KnownLineages,
     epoch: u32,
 }
 
@@ -81,9 +86,21 @@ impl Logs {
     ) -> Self {
         let (known, archives) = (KnownRuns::default(), LastArchive::default());
         let objects = ObjectStore::with_memory(Arc::clone(&blobs));
-        let roots = KnownRoots::default();
+        let (roots, lineages) = (KnownRoots::default(), KnownLineages::default());
         let epoch = FIRST_EPOCH;
-        Self { entries, segments, blobs, clock, random, known, archives, objects, roots, epoch }
+        Self {
+            entries,
+            segments,
+            blobs,
+            clock,
+            random,
+            known,
+            archives,
+            objects,
+            roots,
+            lineages,
+            epoch,
+        }
     }
 
     /// The same over tables of this epoch: new logs begin with it, and whatever comes from an archive

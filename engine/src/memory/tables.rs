@@ -297,9 +297,8 @@ impl Segments for MemoryTables {
         limit: u32,
     ) -> Result<ForkPage, PortError> {
         let tables = self.lock();
-        let begin = after.map_or(Bound::Included((source, 0)), |after| {
-            Bound::Excluded((source, after))
-        });
+        let begin =
+            after.map_or(Bound::Included((source, 0)), |after| Bound::Excluded((source, after)));
         let end = Bound::Included((source, u64::MAX));
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut rest = tables.forks.range((begin, end)).map(|(_, item)| fork::decode(item));
