@@ -138,10 +138,11 @@ fn behind(entry: &EntryView) -> Option<Position> {
 async fn root(source: &Source, loaded: &LoadReply) -> Result<Option<Root>, ReaderError> {
     let Some(key) = &loaded.root else { return Ok(None) };
     let fault = |why: &str| not_understood(source, why);
-    let named = parse_root_key(key).ok().filter(|named| named.log == source.log);
+    // Of a fork, the objects are those of its family.
+    let named = parse_root_key(key).ok();
     let named = named.ok_or_else(|| fault("it names another thing than a root"))?;
     let url = loaded.root_url.as_deref().ok_or_else(|| fault("it gives no URL of the root"))?;
-    Ok(Some(source.root(named.hash, url).await?))
+    Ok(Some(source.root(named, url).await?))
 }
 
 fn not_understood(source: &Source, why: impl Into<String>) -> ReaderError {

@@ -7,6 +7,7 @@ mod cells;
 mod chunks;
 mod create;
 mod entries;
+mod forks;
 mod health;
 mod history;
 mod imports;
@@ -21,6 +22,7 @@ pub use create::{CreateReply, CreateRequest, Head};
 pub use entries::{
     EntryKind, EntryView, ExternalView, LoadReply, MovedSheet, MutationView, UpdateReply,
 };
+pub use forks::{ForkReply, ForkRequest, ForkSource, ForkView, ForksReply};
 pub use health::{Health, Reachable};
 pub use history::{DiffReply, HistoryReply, SheetView, SheetsReply};
 pub use imports::{

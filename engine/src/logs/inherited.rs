@@ -107,7 +107,7 @@ impl Logs {
                         return Ok(Page { entries, more });
                     }
                     Err(StalePage) => {
-                        tracing::debug!(%log, %begin, "a page of the source was stale")
+                        tracing::debug!(%log, %begin, "a page of the source was stale");
                     }
                 }
             }

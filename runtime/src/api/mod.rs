@@ -9,6 +9,7 @@ mod create;
 mod deadline;
 mod entries;
 mod extract;
+mod forks;
 mod head;
 mod health;
 mod history;
@@ -54,6 +55,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/uploads/{upload}/complete", post(uploads::complete))
         .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::grant))
         .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check))
+        .route("/v1/spreadsheets/{id}/forks", get(forks::forks).post(forks::fork))
         .route("/v1/spreadsheets/{id}/head", get(head::head))
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)
