@@ -28,6 +28,7 @@ mod diff_commands;
 mod edit_commands;
 mod emulator;
 mod epochs;
+mod forks;
 mod golden;
 mod import_commands;
 mod imports;

@@ -18,7 +18,8 @@ use cellar_core::retention::{Keep, Plan, Policy, PurgeRefusal};
 use cellar_core::workbook::Workbook;
 use cellar_engine::logs::{LogError, Logs};
 use cellar_engine::ports::{
-    BlobKey, Blobs as _, Clock as _, NewBlob, PortError, Retention, SegmentPage, Segments as _,
+    BlobKey, Blobs as _, Clock as _, NewBlob, PortError, Retention, ScanKey, SegmentPage,
+    Segments as _,
 };
 use cellar_engine::retention::{Planned, RetentionError};
 use cellar_tests::old_logs::{AS_LITTLE_AS_ALLOWED, DAY_MS, Growing, OldLogs, edit};

@@ -1,0 +1,92 @@
+//! A fork costs the same whatever is in the spreadsheet, and copies nothing of it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::journey::{Project, Run};
+
+const ROWS: u64 = 100_000;
+const COLUMNS: u64 = 10;
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn done(project: &Project, arguments: &[&str]) -> Run {
+    let run = project.cellar(arguments);
+    assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
+    run
+}
+
+/// What a command printed, and what it cost.
+fn costed(project: &Project, arguments: &[&str]) -> (Value, Value) {
+    let run = done(project, &[arguments, &["--json", "--cost"]].concat());
+    (serde_json::from_str(&run.stdout).unwrap(), serde_json::from_str(&run.stderr).unwrap())
+}
+
+/// All files below a folder that hold an object of a snapshot.
+fn objects(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(objects(&path));
+        } else {
+            found.insert(path.display().to_string());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_fork_of_a_million_cells_costs_eight_write_units_and_no_request_to_the_bucket() {
+    let project = Project::new();
+    project.deploy();
+    let row = |row: u64| {
+        let fields = (0..COLUMNS).map(|column| (row * 31 + column * 7).to_string());
+        fields.collect::<Vec<_>>().join(",") + "\n"
+    };
+    std::fs::write(project.path("large.csv"), (0..ROWS).map(row).collect::<String>()).unwrap();
+    let imported: Value =
+        serde_json::from_str(&done(&project, &["import", "large.csv", "--json"]).stdout).unwrap();
+    assert_eq!(imported["cells"], ROWS * COLUMNS);
+    let range = ["get", "--range", "B99001:D99003", "--json"];
+    let there = done(&project, &range).stdout;
+    let state = project.path(".cellar");
+    let before = objects(&state);
+
+    let (fork, cost) = costed(&project, &["fork"]);
+    assert_eq!(cost["cost"]["writeUnits"], 8, "{cost}");
+    for none in ["puts", "gets", "tags", "deletes"] {
+        assert!(cost["cost"][none].as_u64().unwrap_or(0) == 0, "{none}: {cost}");
+    }
+    let source = imported["spreadsheet"].as_str().unwrap();
+    assert_eq!(fork["source"], source);
+    // The fork is the current one: the same cells, of the same objects.
+    let values = |text: &str| serde_json::from_str::<Value>(text).unwrap()["cells"].clone();
+    let of_fork = done(&project, &range).stdout;
+    assert_eq!(values(&of_fork), values(&there));
+    done(&project, &["set", "A1", "fork"]);
+    assert!(done(&project, &["get", "--range", "A1"]).stdout.contains("fork"));
+    assert!(!done(&project, &["get", "--range", "A1", "-s", source]).stdout.contains("fork"));
+    let after = objects(&state);
+    // Its own snapshot, too, is made of the chunks that there are.
+    let begun = Instant::now();
+    while costed(&project, &["stats"]).0["snapshot"]["position"] == Value::Null {
+        assert!(begun.elapsed() < PATIENCE, "no snapshot of the fork");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let after = objects(&state);
+    let stored =
+        |all: &BTreeSet<String>| all.iter().filter(|key| key.contains("/objects/")).count();
+    let (before, after) = (stored(&before), stored(&after));
+    assert!(before > 5 && after <= before + 4, "{before} and {after}: a little, not a copy");
+
+    let listed = done(&project, &["forks", "-s", source]).stdout;
+    assert!(listed.contains(fork["id"].as_str().unwrap()), "{listed}");
+    let kept = done(&project, &["fork", "--at", "0.1", "--keep"]);
+    assert!(kept.stderr.contains("cellar get -s"), "{kept:?}");
+    assert!(done(&project, &["get", "--range", "A1"]).stdout.contains("fork"), "still current");
+    let missing = project.cellar(&["fork", "--at", "7.7"]);
+    assert!(missing.code == 1 && missing.stderr.contains("does not exist"), "{missing:?}");
+}
