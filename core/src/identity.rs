@@ -14,6 +14,9 @@ use crate::limits::{MAX_CLIENT_ID_BYTES, MAX_NONCE_BYTES};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LogId(Uuid);
 
+/// What a fork's id has between its hash: the version of a UUID that is a hash, and `f0c`.
+const FORK_MARK: [u8; 2] = [0x8f, 0x0c];
+
 /// A nonce or client id of the wrong length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a {what} is 1 to {max} bytes long, this one has {length}")]
@@ -40,6 +43,34 @@ impl LogId {
         let mut bytes = [0; 16];
         hasher.finalize_xof().fill(&mut bytes);
         Ok(Self(uuid::Builder::from_custom_bytes(bytes).into_uuid()))
+    }
+
+    /// The id of the fork of `source` that `subject` makes with `nonce`, as [`LogId::derive`]. It says
+    /// that it may be a fork: see [`LogId::may_be_fork`].
+    ///
+    /// # Errors
+    /// [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
+    pub fn derive_fork(subject: &SubjectKey, source: Self, nonce: &str) -> Result<Self, BadLength> {
+        check_length("nonce", nonce, MAX_NONCE_BYTES)?;
+        let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 fork id");
+        hasher.update(&subject.0);
+        hasher.update(source.as_bytes());
+        hasher.update(nonce.as_bytes());
+        let mut bytes = [0; 16];
+        hasher.finalize_xof().fill(&mut bytes);
+        let [a, b, c, d, e, f, _, _, rest @ ..] = bytes;
+        let [high, low] = FORK_MARK;
+        let [g, h, i, j, k, l, m, n] = rest;
+        let marked = [a, b, c, d, e, f, high, low, g, h, i, j, k, l, m, n];
+        Ok(Self(uuid::Builder::from_custom_bytes(marked).into_uuid()))
+    }
+
+    /// Whether this may be the id of a fork: the third group of its digits is `8f0c`. So nothing is
+    /// read for others to find out, and a log that has these digits by chance costs one read.
+    #[must_use]
+    pub fn may_be_fork(&self) -> bool {
+        let [_, _, _, _, _, _, high, low, ..] = *self.as_bytes();
+        [high, low] == FORK_MARK
     }
 
     /// The log with this UUID.
@@ -190,6 +221,27 @@ mod tests {
         assert_eq!(id, LogId::derive(&alice, "budget").unwrap());
         assert_eq!(id.to_string().parse::<LogId>().unwrap(), id);
         assert_eq!(id.0.get_version_num(), 8);
+    }
+
+    #[test]
+    fn a_forks_id_says_that_it_may_be_one() {
+        let (alice, bob) = (SubjectKey::new("cellar", "alice"), SubjectKey::new("cellar", "bob"));
+        let log = LogId::derive(&alice, "budget").unwrap();
+        let fork = LogId::derive_fork(&alice, log, "what if").unwrap();
+        assert!(fork.may_be_fork() && !log.may_be_fork());
+        assert_eq!(fork.to_string().split('-').nth(2), Some("8f0c"));
+        assert_eq!(fork.0.get_version_num(), 8);
+        assert_eq!(fork.to_string().parse::<LogId>().unwrap(), fork);
+        assert_eq!(LogId::derive_fork(&alice, log, "what if").unwrap(), fork);
+        let others = [
+            LogId::derive_fork(&bob, log, "what if"),
+            LogId::derive_fork(&alice, fork, "what if"),
+            LogId::derive_fork(&alice, log, "what then"),
+        ];
+        assert!(others.into_iter().all(|other| other.unwrap() != fork));
+        assert!(LogId::derive_fork(&alice, log, &"n".repeat(MAX_NONCE_BYTES)).is_ok());
+        assert!(LogId::derive_fork(&alice, log, &"n".repeat(MAX_NONCE_BYTES + 1)).is_err());
+        assert!(LogId::derive_fork(&alice, log, "").is_err());
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub mod forward_read;
 pub mod identity;
 pub mod invariants;
 pub mod limits;
+pub mod lineage;
 pub mod load;
 pub mod operation;
 #[cfg(test)]

@@ -105,6 +105,15 @@ pub const MAX_REPLAY_BYTES: usize = 64 * 1024 * 1024;
 pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
 /// Spreadsheets that one token may name.
 pub const MAX_TOKEN_SPREADSHEETS: usize = 16;
+/// Forks that may lie between a log and the origin of its family: each is one more log to look at for
+/// the oldest entries.
+pub const MAX_FORK_DEPTH: u32 = 16;
+/// Logs of which a process knows whether and where they were forked.
+pub const MAX_KNOWN_LINEAGES: usize = 1_000;
+/// Forks of one reply of their list.
+pub const MAX_LISTED_FORKS: u32 = 100;
+/// Tries of one fork, each under another number in the list of its source's forks.
+pub const MAX_FORK_ATTEMPTS: u32 = 8;
 /// The greatest number in a reply's `cellar-cost`: the digits of a decimal in a structured field.
 pub const MAX_COST_COUNT: u64 = 999_999_999_999;
 

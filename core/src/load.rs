@@ -36,13 +36,12 @@ pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     let Some(current) = newest.first() else {
         return LoadPlan::NoLog;
     };
-    let snapshot = newest.iter().find_map(|segment| {
-        let num = segment.last_snapshot?;
-        Position::new(segment.num, num).ok()
-    });
-    match snapshot {
+    // A log that has all of its segments in one, or inherits all but one, begins with its first entry.
+    let is_first = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
+    match newest.iter().find_map(Segment::newest_snapshot) {
         Some(position) => LoadPlan::From(position),
         None if current.num == 0 => LoadPlan::From(Position::FIRST),
+        None if newest.iter().any(is_first) => LoadPlan::From(Position::FIRST),
         None => LoadPlan::Corrupt { segment: current.num },
     }
 }
@@ -50,7 +49,12 @@ pub fn plan_load(newest: &[Segment]) -> LoadPlan {
 /// Plans an update of a client that has read up to `after`, from the two newest segments.
 #[must_use]
 pub fn plan_update(newest: &[Segment], after: Position) -> UpdatePlan {
-    let Some(oldest) = newest.iter().map(|segment| segment.num).min() else {
+    // Of a fork, the segment in which it was forked counts as the one before its own first.
+    let num = |segment: &Segment| match segment.lineage {
+        Some(lineage) => lineage.position.segment(),
+        None => segment.num,
+    };
+    let Some(oldest) = newest.iter().map(num).min() else {
         return UpdatePlan::NoLog;
     };
     if after.segment() >= oldest { UpdatePlan::ReadOn } else { UpdatePlan::Reload }
@@ -60,10 +64,37 @@ pub fn plan_update(newest: &[Segment], after: Position) -> UpdatePlan {
 mod tests {
     use super::*;
     use crate::identity::LogId;
+    use crate::lineage::Lineage;
 
     fn segment(num: u32, last_snapshot: Option<u32>) -> Segment {
         let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
-        Segment { log, num, created_s: 0, last_snapshot, archive: None }
+        Segment { log, num, created_s: 0, last_snapshot, archive: None, lineage: None }
+    }
+
+    /// The two records that a fork at 4.7 begins with.
+    fn fork(last_snapshot: Option<u32>, inherited: Option<Position>) -> [Segment; 2] {
+        let first = segment(0, None);
+        let lineage = Lineage {
+            source: first.log,
+            position: Position::new(4, 7).unwrap(),
+            ended: false,
+            family: first.log,
+            depth: 1,
+            snapshot: inherited,
+            forked_s: 0,
+        };
+        [segment(5, last_snapshot), Segment { lineage: Some(lineage), ..first }]
+    }
+
+    #[test]
+    fn forks_load_from_their_own_snapshot_or_the_newest_inherited_one() {
+        let inherited = Position::new(3, 9).ok();
+        assert_eq!(plan_load(&fork(Some(0), inherited)), from(5, 0));
+        assert_eq!(plan_load(&fork(None, inherited)), from(3, 9));
+        assert_eq!(plan_load(&fork(None, None)), from(0, 0));
+        let plan = |segment| plan_update(&fork(None, None), Position::new(segment, 5).unwrap());
+        assert_eq!(plan(4), UpdatePlan::ReadOn);
+        assert_eq!(plan(3), UpdatePlan::Reload);
     }
 
     fn from(segment: u32, num: u32) -> LoadPlan {

@@ -35,6 +35,11 @@ pub const LAST_SNAPSHOT: &str = "L";
 /// Segment: key of the archive object.
 pub const ARCHIVE: &str = "A";
 
+/// Segment: where a fork comes from, on its segment 0; in the list of a log's forks the fork's id.
+pub const LINEAGE: &str = "F";
+/// List of forks: the position that was forked, packed.
+pub const FORKED_AT: &str = "P";
+
 /// Pending snapshot: when it was last written, Unix seconds.
 pub const MODIFIED: &str = "M";
 /// Pending snapshot: 1 while a worker is on it, otherwise 0.

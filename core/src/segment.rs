@@ -1,6 +1,8 @@
 //! Log segments: the records that say which segments a log has.
 
 use crate::identity::LogId;
+use crate::lineage::Lineage;
+use crate::position::Position;
 
 /// One record of the Segment table (design `2-log.md` §1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -15,4 +17,17 @@ pub struct Segment {
     pub last_snapshot: Option<u32>,
     /// Key of the archive object (`A`), if the segment is archived.
     pub archive: Option<String>,
+    /// Only in the record of segment 0 of a fork, which has no entries of its own: where the entries of
+    /// its first segments are.
+    pub lineage: Option<Lineage>,
+}
+
+impl Segment {
+    /// The newest finished snapshot that the record knows of: of its segment, or among what is
+    /// inherited.
+    #[must_use]
+    pub fn newest_snapshot(&self) -> Option<Position> {
+        let own = self.last_snapshot.and_then(|num| Position::new(self.num, num).ok());
+        own.or(self.lineage.and_then(|lineage| lineage.snapshot))
+    }
 }

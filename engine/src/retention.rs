@@ -120,7 +120,7 @@ impl Archivist {
     ) -> Result<(), RetentionError> {
         let (mut after, mut log) = (None, Vec::<Segment>::new());
         loop {
-            let page = self.retried(|| self.retention.all_segments(after)).await?;
+            let page = self.retried(|| self.retention.all_segments(after.clone())).await?;
             for segment in page.segments {
                 if log.first().is_some_and(|first| first.log != segment.log) {
                     self.plan_log(&std::mem::take(&mut log), policy, &mut each).await?;
@@ -185,7 +185,7 @@ impl Archivist {
     pub async fn carry_out(&self, planned: &Planned) -> Result<Done, RetentionError> {
         let segment = &planned.segment;
         let (archive, archived_bytes) = match planned.plan {
-            Plan::Keep(Keep::Newest | Keep::TooYoung | Keep::PurgedAlready) => {
+            Plan::Keep(Keep::Newest | Keep::TooYoung | Keep::PurgedAlready | Keep::Inherited) => {
                 return Ok(Done { archive: None, archived_bytes: None, deleted: 0 });
             }
             Plan::Purge => match self.purge(segment, segment.archive.as_deref()).await {

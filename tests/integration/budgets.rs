@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use cellar_core::append::{NewMutation, Request};
 use cellar_core::entry::FIRST_EPOCH;
-use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::pending_snapshot::Outcome;
 use cellar_core::position::Position;
 use cellar_core::snapshot_job::SnapshotJob;
 use cellar_core::upkeep::UpkeepPolicy;
-use cellar_engine::logs::{Logs, Upkept};
+use cellar_engine::logs::{Logs, NewFork, Upkept};
 use cellar_engine::memory::{MemoryQueue, QueueRules};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::Receipt;
@@ -116,6 +116,35 @@ async fn a_head_costs_half_a_read_unit_if_the_segment_is_known() {
     assert_eq!(fixture.cost(), (0.5, 0.0, 1));
     fixture.cold().head(log, None).await.unwrap();
     assert_eq!(fixture.cost(), (1.0, 0.0, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_costs_eight_write_units_whatever_is_in_the_log() {
+    let fixture = Fixture::start().await;
+    let logs = fixture.cold();
+    for (edits, nonce) in [(0, "fork of nothing"), (60, "fork of more")] {
+        let (source, subject) = (log(nonce), SubjectKey::new("test", "test"));
+        append_many(&fixture, source, Some("alice"), edits).await;
+        let fork = |at| {
+            let log = LogId::derive_fork(&subject, source, &format!("{at:?}")).unwrap();
+            NewFork { log, source, at, author: Some("alice".into()) }
+        };
+        fixture.cost();
+        // The entry and whether it has a snapshot; for the newest, also where that is.
+        logs.fork(fork(Some(at(edits)))).await.unwrap();
+        assert_eq!(fixture.cost(), (1.5, 8.0, 3), "{nonce}");
+        let newest = fixture.cold().fork(fork(None)).await.unwrap();
+        assert_eq!((newest.position, fixture.cost()), (at(edits), (2.5, 8.0, 5)), "{nonce}");
+        // An edit of the fork by the process that made it, and by one that knows nothing.
+        let base = Position::new(1, 0).unwrap();
+        let edit = |id, base| request(fork(None).log, None, id, base, set_numbers(&[1.0]));
+        let cold = fixture.cold();
+        cold.append(edit(u64::from(edits) + 1, base)).await.unwrap();
+        assert_eq!(fixture.cost(), (1.5, 1.0, 3), "{nonce}: once, where it comes from");
+        let base = base.next_in_segment().unwrap();
+        cold.append(edit(u64::from(edits) + 2, base)).await.unwrap();
+        assert_eq!(fixture.cost(), (0.0, 1.0, 1), "{nonce}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -18,7 +18,8 @@ use cellar_core::retention::{Keep, Plan, Policy, PurgeRefusal};
 use cellar_core::workbook::Workbook;
 use cellar_engine::logs::{LogError, Logs};
 use cellar_engine::ports::{
-    BlobKey, Blobs as _, Clock as _, NewBlob, PortError, Retention, SegmentPage, Segments as _,
+    BlobKey, Blobs as _, Clock as _, NewBlob, PortError, Retention, ScanKey, SegmentPage,
+    Segments as _,
 };
 use cellar_engine::retention::{Planned, RetentionError};
 use cellar_tests::old_logs::{AS_LITTLE_AS_ALLOWED, DAY_MS, Growing, OldLogs, edit};
@@ -315,7 +316,7 @@ impl FailingRetention {
 
 #[async_trait]
 impl Retention for FailingRetention {
-    async fn all_segments(&self, after: Option<(LogId, u32)>) -> Result<SegmentPage, PortError> {
+    async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
         self.call(self.inner.all_segments(after)).await
     }
     async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The real time, and as much more as a test says: leases end at once.
 #[derive(Default)]
-struct FastClock {
+pub(crate) struct FastClock {
     ahead_ms: AtomicU64,
 }
 
@@ -42,17 +42,17 @@ impl Clock for FastClock {
 }
 
 /// One author, and what it has written.
-struct Author {
-    created: CreateReply,
-    base: Position,
-    id: u64,
+pub(crate) struct Author {
+    pub(crate) created: CreateReply,
+    pub(crate) base: Position,
+    pub(crate) id: u64,
 }
 
-fn ports(clock: &Arc<FastClock>) -> Ports {
+pub(crate) fn ports(clock: &Arc<FastClock>) -> Ports {
     Ports { clock: Arc::clone(clock) as _, ..Ports::default() }
 }
 
-async fn start(clock: &Arc<FastClock>) -> TestCloud {
+pub(crate) async fn start(clock: &Arc<FastClock>) -> TestCloud {
     TestCloud::start_configured(ports(clock), |config| {
         config.snapshots.entries = 10;
         config.snapshots.segment_entries = 100;
@@ -60,19 +60,23 @@ async fn start(clock: &Arc<FastClock>) -> TestCloud {
     .await
 }
 
-async fn get<T: DeserializeOwned>(cloud: &TestCloud, log: LogId, path: &str) -> T {
+pub(crate) async fn get<T: DeserializeOwned>(cloud: &TestCloud, log: LogId, path: &str) -> T {
     let url = format!("{}v1/spreadsheets/{log}{path}", cloud.url);
     let request = reqwest::Client::new().get(url).bearer_auth(cloud.token("alice", Role::Owner));
     let reply = request.send().await.unwrap().error_for_status().unwrap();
     serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap()
 }
 
-async fn cells(cloud: &TestCloud, log: LogId, at: Position) -> Vec<((u32, u32), Cell)> {
+pub(crate) async fn cells(cloud: &TestCloud, log: LogId, at: Position) -> Vec<((u32, u32), Cell)> {
     cellar_tests::cells::cells(&cloud.url, &cloud.token("alice", Role::Owner), log, at).await
 }
 
 /// All cells by replaying the log, past any snapshot.
-async fn replayed(cloud: &TestCloud, log: LogId, at: Position) -> Vec<((u32, u32), Cell)> {
+pub(crate) async fn replayed(
+    cloud: &TestCloud,
+    log: LogId,
+    at: Position,
+) -> Vec<((u32, u32), Cell)> {
     let (tables, _) = cloud.tables_at(&cloud.database_url);
     let logs = TestCloud::logs(&tables);
     let read = logs.workbook(log, Some(at), None).await.unwrap();
@@ -83,14 +87,14 @@ async fn replayed(cloud: &TestCloud, log: LogId, at: Position) -> Vec<((u32, u32
 }
 
 impl Author {
-    async fn new(cloud: &TestCloud, nonce: &str) -> Self {
+    pub(crate) async fn new(cloud: &TestCloud, nonce: &str) -> Self {
         let request = CreateRequest { nonce: nonce.to_owned() };
         let created = cloud.client("alice").create(&request).await.unwrap();
         Self { created, base: created.head, id: 0 }
     }
 
     /// One edit; repeated until the cloud answers.
-    async fn edit(&mut self, cloud: &TestCloud, operation: Operation) -> Position {
+    pub(crate) async fn edit(&mut self, cloud: &TestCloud, operation: Operation) -> Position {
         self.id += 1;
         let edit = append_one(self.created, "client", self.id, self.base, operation);
         let url = format!("{}v1/spreadsheets/{}/entries", cloud.url, self.created.id);
@@ -104,7 +108,7 @@ impl Author {
 }
 
 /// Something of everything, all over.
-fn operation(number: u32) -> Operation {
+pub(crate) fn operation(number: u32) -> Operation {
     let sheet = SheetId::FIRST;
     let mixed = number.wrapping_mul(0x9E37_79B9) >> 8;
     if number % 7 == 6 {
@@ -127,7 +131,12 @@ fn operation(number: u32) -> Operation {
 }
 
 /// Waits until the newest finished snapshot is at least there.
-async fn wait_for_snapshot(cloud: &TestCloud, log: LogId, at: Position, clock: &FastClock) {
+pub(crate) async fn wait_for_snapshot(
+    cloud: &TestCloud,
+    log: LogId,
+    at: Position,
+    clock: &FastClock,
+) {
     let (tables, _) = cloud.tables_at(&cloud.database_url);
     let wait = async {
         loop {

@@ -94,6 +94,15 @@ pub(super) enum Command {
     /// Print the newest position
     #[command(after_help = "Examples:\n  cellar head\n  cellar head --json")]
     Head,
+    /// Make a fork: a spreadsheet that goes its own way from a position of this one
+    Fork(Fork),
+    /// List the forks of a spreadsheet
+    #[command(after_help = "\
+Examples:
+  cellar forks
+  cellar forks --json
+  cellar forks -s 4b74c877-c40f-8d75-966e-04fce373d865")]
+    Forks,
     /// Show how a spreadsheet is stored, and what opening it costs
     Stats(Stats),
     /// Make a spreadsheet the current one
@@ -115,6 +124,29 @@ Examples:
 pub(super) struct Stats {
     /// The spreadsheet; otherwise that of -s, or the current one
     pub(super) id: Option<cellar_core::identity::LogId>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A fork has everything up to that position, history included, and nothing that comes later; edits of one \
+do not reach the other. It takes no time and next to no space, however large the spreadsheet is.
+
+Examples:
+  cellar fork                        # from the newest position; the fork is the current one then
+  cellar fork --at 0.42              # from an earlier one, see `cellar history`
+  cellar fork --at 0.42 --keep       # and go on with the spreadsheet that was forked
+  cellar fork --nonce what-if-2026   # run again, it finds the same fork")]
+pub(super) struct Fork {
+    /// The last position that both share, segment.num; without it the newest
+    #[arg(long, value_name = "POSITION")]
+    pub(super) at: Option<Position>,
+    /// Do not make the fork the current spreadsheet
+    #[arg(long)]
+    pub(super) keep: bool,
+    /// A name of your choice that makes it safe to run again: the same nonce, token and spreadsheet
+    /// give the same fork
+    #[arg(long, value_parser = nonce)]
+    pub(super) nonce: Option<String>,
 }
 
 #[derive(Debug, Args)]

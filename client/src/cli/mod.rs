@@ -10,6 +10,7 @@ mod edit;
 mod edit_args;
 mod error;
 mod export;
+mod fork;
 mod get;
 mod head;
 mod health;
@@ -127,6 +128,8 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             Command::Watch(args) => watch::run(context, &output, args).await,
             Command::Export(args) => export::run(context, &output, args).await,
             Command::Head => head::run(context, &output).await,
+            Command::Fork(args) => fork::run(context, &output, args).await,
+            Command::Forks => fork::list(context, &output).await,
             Command::Stats(args) => stats::run(context, &output, args).await,
             Command::Use(args) => use_spreadsheet::run(context, &output, args).await,
             Command::Health => health::run(context, &output).await,

@@ -17,8 +17,8 @@ pub use subject::{author_of_token, subject_key_of_token, subject_of_token};
 pub use tally::Spent;
 
 use cellar_core::api::{
-    AppendReply, AppendRequest, CellsReply, CreateReply, CreateRequest, Head, Health, HistoryReply,
-    LoadReply, SheetsReply, StatsReply, UpdateReply,
+    AppendReply, AppendRequest, CellsReply, CreateReply, CreateRequest, ForkReply, ForkRequest,
+    ForksReply, Head, Health, HistoryReply, LoadReply, SheetsReply, StatsReply, UpdateReply,
 };
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
@@ -104,6 +104,27 @@ impl Client {
     /// [`ClientError`].
     pub async fn create(&self, request: &CreateRequest) -> Result<CreateReply, ClientError> {
         let call = Call::new(Method::POST, &["v1", "spreadsheets"]).with_body(request)?;
+        self.transport.send(call).await
+    }
+
+    /// `POST /v1/spreadsheets/{id}/forks`: forks a spreadsheet, or finds the fork of an earlier call with
+    /// the same nonce.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn fork(&self, id: LogId, request: &ForkRequest) -> Result<ForkReply, ClientError> {
+        let call = spreadsheet(Method::POST, id, Some("forks")).with_body(request)?;
+        self.transport.send(call).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/forks`: one page of a spreadsheet's forks; go on after the reply's
+    /// `next`.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn forks(&self, id: LogId, after: Option<u64>) -> Result<ForksReply, ClientError> {
+        let call = spreadsheet(Method::GET, id, Some("forks"))
+            .with_text("after", after.map(|after| after.to_string()));
         self.transport.send(call).await
     }
 

@@ -2,7 +2,7 @@
 //! missing, side by side.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cellar_core::api::{ExternalView, MutationView};
 use cellar_core::identity::LogId;
@@ -12,7 +12,7 @@ use cellar_core::limits::{
 };
 use cellar_core::position::Position;
 use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::keys::{chunk_key, root_key};
+use cellar_core::snapshot::keys::{ObjectKey, chunk_key, root_key};
 use cellar_core::snapshot::level::ChunkHash;
 use cellar_core::snapshot::objects::{Fetch, Objects, Wanted};
 use cellar_core::snapshot::root::Root;
@@ -28,28 +28,40 @@ use crate::{Client, ClientError};
 pub(crate) struct Source {
     pub(crate) client: Client,
     pub(crate) log: LogId,
-    names: CacheNames,
+    /// Under which spreadsheet's prefix its objects are, once a root was named: that of the origin of
+    /// all forks.
+    family: OnceLock<LogId>,
     cache: Option<Arc<ChunkCache>>,
 }
 
 impl Source {
     pub(crate) fn new(client: Client, log: LogId, cache: Option<Arc<ChunkCache>>) -> Self {
-        let names = CacheNames::new(client.identity(), log);
-        Self { client, log, names, cache }
+        Self { client, log, family: OnceLock::new(), cache }
     }
 
-    /// A root by its hash, if it is kept on disk.
-    pub(crate) fn kept_root(&self, hash: ChunkHash) -> Option<Root> {
-        let name = self.names.root(hash);
-        self.kept(&name, MAX_STORED_ROOT_BYTES, |stored| Root::unpack(hash, stored))
+    fn family(&self) -> LogId {
+        self.family.get().copied().unwrap_or(self.log)
     }
 
-    /// A root by its hash; `url` is where it is fetched from.
-    pub(super) async fn root(&self, hash: ChunkHash, url: &str) -> Result<Root, ReaderError> {
-        if let Some(root) = self.kept_root(hash) {
+    /// Forks of one family share what is kept.
+    fn names(&self) -> CacheNames {
+        CacheNames::new(self.client.identity(), self.family())
+    }
+
+    /// A root by its key, if it is kept on disk.
+    pub(crate) fn kept_root(&self, named: ObjectKey) -> Option<Root> {
+        self.family.get_or_init(|| named.log);
+        let name = self.names().root(named.hash);
+        self.kept(&name, MAX_STORED_ROOT_BYTES, |stored| Root::unpack(named.hash, stored))
+    }
+
+    /// A root by its key; `url` is where it is fetched from.
+    pub(super) async fn root(&self, named: ObjectKey, url: &str) -> Result<Root, ReaderError> {
+        let hash = named.hash;
+        if let Some(root) = self.kept_root(named) {
             return Ok(root);
         }
-        let (log, name, key) = (self.log, self.names.root(hash), root_key(self.log, hash));
+        let (log, name, key) = (self.log, self.names().root(hash), root_key(named.log, hash));
         let unpack = |stored: &[u8]| Root::unpack(hash, stored).map_err(|why| why.to_string());
         let stored = match self.client.stored_object(url, MAX_STORED_ROOT_BYTES).await {
             Err(error) if is_refusal(&error) => return Err(ReaderError::Missing { log, key }),
@@ -99,9 +111,9 @@ impl Source {
         hash: impl Fn(&W) -> ChunkHash,
         mut take: impl FnMut(&W, &[u8]) -> Result<(), String>,
     ) -> Result<(), ReaderError> {
-        let mut missing = wanted.to_vec();
+        let (mut missing, names) = (wanted.to_vec(), self.names());
         missing.retain(|wanted| {
-            let name = self.names.chunk(hash(wanted));
+            let name = names.chunk(hash(wanted));
             self.kept(&name, MAX_STORED_CHUNK_BYTES, |stored| take(wanted, stored)).is_none()
         });
         for part in missing.chunks(MAX_CHUNK_URLS) {
@@ -111,7 +123,7 @@ impl Source {
             }
             // A URL may have ended meanwhile: once more with new ones.
             if let Some(gone) = self.fetch(&refused, &hash, &mut take).await?.first() {
-                let (log, key) = (self.log, chunk_key(self.log, hash(gone)));
+                let (log, key) = (self.log, chunk_key(self.family(), hash(gone)));
                 return Err(ReaderError::Missing { log, key });
             }
         }
@@ -138,13 +150,13 @@ impl Source {
                 ended.map_err(|error| ClientError::Setup { why: error.to_string() })?;
             let Some(wanted) = wanted.get(number) else { return Ok(()) };
             let damaged = |why| {
-                let (log, key) = (self.log, chunk_key(self.log, hash(wanted)));
+                let (log, key) = (self.log, chunk_key(self.family(), hash(wanted)));
                 ReaderError::Damaged { log, key, why }
             };
             match got {
                 Ok(stored) => {
                     take(wanted, &stored).map_err(damaged)?;
-                    self.keep(&self.names.chunk(hash(wanted)), &stored);
+                    self.keep(&self.names().chunk(hash(wanted)), &stored);
                 }
                 Err(error) if is_refusal(&error) => refused.push(*wanted),
                 Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
@@ -164,7 +176,7 @@ impl Source {
         position: Position,
         external: &ExternalView,
     ) -> Result<Vec<MutationView>, ReaderError> {
-        let name = self.names.body(&external.sha256);
+        let name = self.names().body(&external.sha256);
         let read = |stored: &[u8]| self.client.mutations_of(external, stored);
         if let Some(mutations) = self.kept(&name, MAX_UPLOAD_BYTES, read) {
             return Ok(mutations);

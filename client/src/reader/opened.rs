@@ -5,8 +5,7 @@ use cellar_core::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
 use cellar_core::snapshot::fold::{Fold, FoldedLevel};
-use cellar_core::snapshot::keys::parse_root_key;
-use cellar_core::snapshot::level::ChunkHash;
+use cellar_core::snapshot::keys::{ObjectKey, parse_root_key};
 use cellar_core::snapshot::objects::Objects;
 use cellar_core::snapshot::outline::Outline;
 use cellar_core::snapshot::root::Root;
@@ -125,7 +124,7 @@ impl Loaded {
     ) -> Result<Option<Self>, ReaderError> {
         let root = match &root_key {
             None => None,
-            Some(key) => match source.kept_root(root_hash(source, key)?) {
+            Some(key) => match source.kept_root(named_root(source, key)?) {
                 None => return Ok(None),
                 root => root,
             },
@@ -225,16 +224,16 @@ impl Tail {
 /// The root that a load names.
 async fn root(source: &Source, loaded: &LoadReply) -> Result<Option<Root>, ReaderError> {
     let Some(key) = &loaded.root else { return Ok(None) };
-    let hash = root_hash(source, key)?;
+    let named = named_root(source, key)?;
     let fault = || not_understood(source, "it gives no URL of the root");
     let url = loaded.root_url.as_deref().ok_or_else(fault)?;
-    Ok(Some(source.root(hash, url).await?))
+    Ok(Some(source.root(named, url).await?))
 }
 
-fn root_hash(source: &Source, key: &str) -> Result<ChunkHash, ReaderError> {
-    let named = parse_root_key(key).ok().filter(|named| named.log == source.log);
-    let fault = || not_understood(source, "it names another thing than a root");
-    Ok(named.ok_or_else(fault)?.hash)
+/// Of a fork, the objects are those of its family.
+fn named_root(source: &Source, key: &str) -> Result<ObjectKey, ReaderError> {
+    let fault = |_| not_understood(source, "it names another thing than a root");
+    parse_root_key(key).map_err(fault)
 }
 
 fn not_understood(source: &Source, why: impl Into<String>) -> ReaderError {

@@ -345,7 +345,15 @@ impl Inner {
                 let entries = vec![EntryView::from(&self.logs[&id][0])];
                 let next = Some(Position::FIRST);
                 self.loaded(id);
-                Ok(json(&LoadReply { head, epoch, root: None, root_url: None, entries, next }))
+                Ok(json(&LoadReply {
+                    head,
+                    epoch,
+                    source: None,
+                    root: None,
+                    root_url: None,
+                    entries,
+                    next,
+                }))
             }
             ("GET", Some("entries")) => {
                 let after = Position::unpack(query["after"].parse().unwrap()).unwrap();

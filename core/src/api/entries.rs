@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{client_key, hexadecimal};
+use super::{ForkSource, client_key, hexadecimal};
 use crate::axis_map::AxisMap;
 use crate::entry::{Content, Entry, ExternalEdits, Mutation};
 use crate::identity::ClientKey;
@@ -17,6 +17,9 @@ pub struct LoadReply {
     pub head: Position,
     /// The epoch, for appends.
     pub epoch: u32,
+    /// Where it was forked, if it is a fork and the token covers what it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<ForkSource>,
     /// The newest snapshot's root object, if there is a snapshot; without one the entries begin
     /// at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ mod chunks;
 mod client_key;
 mod create;
 mod entries;
+mod forks;
 mod health;
 mod history;
 mod imports;
@@ -23,6 +24,7 @@ pub use create::{CreateReply, CreateRequest, Head, Poke};
 pub use entries::{
     EntryKind, EntryView, ExternalView, LoadReply, MovedSheet, MutationView, UpdateReply,
 };
+pub use forks::{ForkReply, ForkRequest, ForkSource, ForkView, ForksReply};
 pub use health::{Health, Reachable};
 pub use history::{DiffReply, HistoryReply, SheetView, SheetsReply};
 pub use imports::{

@@ -22,7 +22,8 @@ fn whole() -> Vec<Arc<Entry>> {
 
 fn segments(nums: &[u32]) -> Vec<Segment> {
     let log = LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]));
-    let segment = |num| Segment { log, num, created_s: 0, last_snapshot: None, archive: None };
+    let segment =
+        |num| Segment { log, num, created_s: 0, last_snapshot: None, archive: None, lineage: None };
     nums.iter().copied().map(segment).collect()
 }
 

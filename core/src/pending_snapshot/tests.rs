@@ -34,7 +34,14 @@ fn record(num: u32, silent_s: u64) -> PendingSnapshot {
 
 fn segment(last_snapshot: Option<u32>) -> Event {
     let log = job(0).log;
-    Event::Segment(Some(Segment { log, num: 3, created_s: 0, last_snapshot, archive: None }))
+    Event::Segment(Some(Segment {
+        log,
+        num: 3,
+        created_s: 0,
+        last_snapshot,
+        archive: None,
+        lineage: None,
+    }))
 }
 
 /// Takes events one after the other; gives the last action.

@@ -2,6 +2,7 @@
 //! record, with `key`, `encode` and `decode` in each.
 
 pub mod entry;
+pub mod fork;
 pub mod pending_snapshot;
 pub mod segment;
 

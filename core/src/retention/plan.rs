@@ -32,6 +32,8 @@ pub enum Keep {
     TooYoung,
     /// It was purged before.
     PurgedAlready,
+    /// It has no entries of its own: they are those of the log that was forked.
+    Inherited,
 }
 
 /// Decides for one segment of a log whose newest segment is `newest`. `closed_s` is when it ended:
@@ -46,6 +48,9 @@ pub fn plan(
     policy: Policy,
 ) -> Plan {
     const DAY_S: u64 = 24 * 60 * 60;
+    if segment.lineage.is_some() {
+        return Plan::Keep(Keep::Inherited);
+    }
     let kept = policy.keep_segments.max(MIN_KEPT_SEGMENTS);
     if segment.num.saturating_add(kept) > newest {
         return Plan::Keep(Keep::Newest);

@@ -201,6 +201,7 @@ impl Roll {
                 created_s,
                 last_snapshot: None,
                 archive: None,
+                lineage: None,
             },
             first: entry(first, Header::first(self.tail.header.epoch), snapshot),
         };

@@ -14,7 +14,14 @@ fn end(num: u32) -> Arc<Entry> {
 
 fn segment(num: u32, last_snapshot: Option<u32>) -> Event {
     let log = tail(0).log;
-    Event::NewestSegment(Some(Segment { log, num, created_s: 0, last_snapshot, archive: None }))
+    Event::NewestSegment(Some(Segment {
+        log,
+        num,
+        created_s: 0,
+        last_snapshot,
+        archive: None,
+        lineage: None,
+    }))
 }
 
 fn page(entries: Vec<Arc<Entry>>, more: bool) -> Event {

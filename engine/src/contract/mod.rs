@@ -5,6 +5,7 @@
 //! panics at the first promise broken.
 
 mod blobs;
+mod forks;
 mod jobs;
 mod pending_snapshots;
 mod retention;
@@ -43,6 +44,8 @@ pub async fn tables<T: Entries + Segments>(tables: &T) {
     segments::the_last_snapshot_only_rises(tables).await;
     segments::a_root_is_set_once(tables).await;
     segments::a_root_is_replaced_where_the_old_one_stands(tables).await;
+    forks::a_fork_writes_all_four_records_or_none(tables).await;
+    forks::forks_are_listed_by_their_source_in_pages(tables).await;
 }
 
 fn log(nonce: &str) -> LogId {
@@ -64,7 +67,14 @@ fn edits(log: LogId, position: Position, text: &str) -> Entry {
 }
 
 fn segment(log: LogId, num: u32) -> Segment {
-    Segment { log, num, created_s: 1_795_246_133, last_snapshot: None, archive: None }
+    Segment {
+        log,
+        num,
+        created_s: 1_795_246_133,
+        last_snapshot: None,
+        archive: None,
+        lineage: None,
+    }
 }
 
 async fn nothing_is_there_at_first<T: Entries + Segments>(tables: &T) {

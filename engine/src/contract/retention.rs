@@ -7,7 +7,7 @@ use cellar_core::identity::LogId;
 use cellar_core::position::Position;
 use cellar_core::segment::Segment;
 
-use super::{at, edits, log, segment};
+use super::{at, edits, forks, log, segment};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, Segments};
 
 /// Checks archiving and purging against everything that the archivist relies on. The tables may
@@ -19,7 +19,7 @@ pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
     a_delete_may_be_repeated(tables).await;
 }
 
-async fn all_segments_are_listed_log_by_log<T: Segments + Retention>(tables: &T) {
+async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(tables: &T) {
     /// More than a page has in memory, and than 1 MB of a DynamoDB table if they are long.
     const LOGS: u32 = 40;
     const SEGMENTS: u32 = 4;
@@ -35,6 +35,10 @@ async fn all_segments_are_listed_log_by_log<T: Segments + Retention>(tables: &T)
             assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
             made.entry(log).or_default().insert(0, segment);
         }
+    }
+    // Their lists of forks, longer than a page, are no segments.
+    for (number, log) in made.keys().enumerate() {
+        forks::list(tables, *log, &format!("listed {number}"), 300).await;
     }
     let (mut after, mut pages) = (None, 0);
     let mut listed = Vec::<Segment>::new();

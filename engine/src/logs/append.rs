@@ -85,6 +85,10 @@ impl Logs {
     }
 
     async fn append_put(&self, entry: Arc<Entry>, store_error: &mut Option<PortError>) -> Event {
+        if let Err(error) = self.check_own(entry.log, entry.position).await {
+            *store_error = Some(error);
+            return Event::PutFailed;
+        }
         match self.entries.put(&entry).await {
             PutOutcome::Accepted => {
                 self.pokes.poke(entry.log, entry.position);
@@ -118,7 +122,7 @@ impl Logs {
         match (refusal, store_error) {
             (Refusal::Store, Some(error)) => LogError::Store(error),
             (refusal @ Refusal::UnknownBase { .. }, _) => {
-                match self.read(|| self.entries.get(log, Position::FIRST)).await {
+                match self.read(|| self.get(log, Position::FIRST)).await {
                     Ok(None) => LogError::NotFound,
                     Ok(Some(_)) => LogError::Refused(refusal),
                     Err(error) => error,

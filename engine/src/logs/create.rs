@@ -28,7 +28,8 @@ impl Logs {
     pub async fn create(&self, log: LogId, author: Option<String>) -> Result<Created, LogError> {
         let created_s = self.clock.now_ms() / 1_000;
         let entry = Entry::first(log, author, created_s).at_least(self.epoch);
-        let segment = Segment { log, num: 0, created_s, last_snapshot: None, archive: None };
+        let segment =
+            Segment { log, num: 0, created_s, last_snapshot: None, archive: None, lineage: None };
         let mut attempt = 1;
         loop {
             match self.segments.create(&segment, &entry).await {

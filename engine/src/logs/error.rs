@@ -40,6 +40,9 @@ pub enum LogError {
     /// An import whose chunks are not there, or not what they must be.
     #[error(transparent)]
     Import(#[from] super::ImportFault),
+    /// A fork that cannot be made.
+    #[error(transparent)]
+    Fork(#[from] super::ForkFault),
     /// The segment was not rolled.
     #[error(transparent)]
     Roll(#[from] cellar_core::roll::RollRefusal),

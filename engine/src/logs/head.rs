@@ -72,12 +72,12 @@ impl Logs {
         segment: u32,
         floor: Option<Position>,
     ) -> Result<Option<Arc<Entry>>, LogError> {
-        let last = self.read(|| self.entries.last(log, segment, false)).await?;
+        let last = self.read(|| self.last(log, segment, false)).await?;
         // A floor in a later segment: this one must have an End Segment that was not seen.
         if last.is_some() && last.as_ref().map(|entry| entry.position) >= floor {
             return Ok(last);
         }
-        self.read(|| self.entries.last(log, segment, true)).await
+        self.read(|| self.last(log, segment, true)).await
     }
 }
 

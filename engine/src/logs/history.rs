@@ -1,14 +1,20 @@
 //! History: entries, newest first, and what differs between two positions.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_REPLY_BYTES;
+use cellar_core::lineage::Lineage;
 use cellar_core::position::Position;
 use cellar_core::workbook::WorkbookDiff;
 
 use super::{LogError, Logs};
+
+/// Entries that are read backwards, of a log that may be a fork in turn.
+type Back<'a> = Pin<Box<dyn Future<Output = Result<Vec<Arc<Entry>>, LogError>> + Send + 'a>>;
 
 /// Entries, newest first, as many as fit one reply.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +74,9 @@ impl Logs {
     ) -> Result<Vec<Arc<Entry>>, LogError> {
         let limit = u32::try_from(wanted.max(1)).unwrap_or(u32::MAX);
         let limit = limit.min(cellar_core::limits::MAX_PAGE_ENTRIES);
+        if let Some(lineage) = self.read(|| self.inherits(log, from)).await? {
+            return self.inherited_back(log, lineage, from, limit).await;
+        }
         // What a stale read does not show yet, a consistent one does.
         for consistent in [false, true] {
             let page =
@@ -92,6 +101,28 @@ impl Logs {
         if older.is_empty() { Err(LogError::Corrupt { at: from }) } else { Ok(older) }
     }
 
+    /// The same of what a fork inherits.
+    fn inherited_back(&self, log: LogId, lineage: Lineage, from: Position, limit: u32) -> Back<'_> {
+        Box::pin(async move {
+            let end = lineage.end();
+            if from.segment() == end.segment() && from > end {
+                return Err(LogError::NoSuchPosition { at: from, newest: end });
+            }
+            let mut older = Vec::new();
+            if from > lineage.position {
+                older.extend(self.read(|| self.get(log, end)).await?);
+            }
+            let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+            if older.len() < wanted {
+                let shared = from.min(lineage.position);
+                let page = self.page_back(lineage.source, shared, wanted - older.len()).await?;
+                let own = |entry: &Arc<Entry>| Arc::new(Entry { log, ..entry.as_ref().clone() });
+                older.extend(page.iter().map(own));
+            }
+            Ok(older)
+        })
+    }
+
     /// The position before `position`: the End Segment of the segment before its first.
     pub(super) async fn before(
         &self,
@@ -102,7 +133,7 @@ impl Logs {
             return Ok(Position::new(position.segment(), num).ok());
         }
         let Some(segment) = position.segment().checked_sub(1) else { return Ok(None) };
-        let last = self.read(|| self.entries.last(log, segment, true)).await?;
+        let last = self.read(|| self.last(log, segment, true)).await?;
         match last {
             Some(last) => Ok(Some(last.position)),
             None => Err(LogError::Corrupt { at: position }),

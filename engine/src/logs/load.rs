@@ -55,7 +55,7 @@ impl Logs {
             loaded => loaded?,
         };
         // The state of a log's first entry is nothing: its root is not worth a read.
-        let has_snapshot = newest.iter().any(|segment| segment.last_snapshot.is_some());
+        let has_snapshot = newest.iter().any(|segment| segment.newest_snapshot().is_some());
         let has_root = has_snapshot && from != Position::FIRST;
         let root = if has_root { Some(self.root(log, from).await?) } else { None };
         Ok(Loaded { root, ..loaded })
@@ -64,7 +64,7 @@ impl Logs {
     /// The root of a finished snapshot. It is written to an entry that was there before, so it is
     /// the one thing that neither what is known nor a stale read may answer.
     pub(super) async fn root(&self, log: LogId, at: Position) -> Result<String, LogError> {
-        let entry = self.read(|| self.entries.get(log, at)).await?;
+        let entry = self.read(|| self.get(log, at)).await?;
         match entry.as_ref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root: Some(root), .. }) => Ok(root.clone()),
             _ => Err(LogError::Corrupt { at }),

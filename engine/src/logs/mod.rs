@@ -6,9 +6,11 @@ mod changes;
 mod committed;
 mod create;
 mod error;
+mod fork;
 mod head;
 mod history;
 mod imports;
+mod inherited;
 mod known_runs;
 mod load;
 mod numbering;
@@ -32,6 +34,7 @@ mod tests;
 pub use cells::{CellsQuery, CellsRead, SheetName};
 pub use create::Created;
 pub use error::LogError;
+pub use fork::{ForkFault, Forked, NewFork};
 pub use head::Headed;
 pub use history::History;
 pub use imports::{ChunkToUpload, ImportFault};
@@ -56,12 +59,13 @@ use cellar_core::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Blobs, Clock, Entries, NoPokes, Pokes, PortError, Random, Segments};
 use crate::snapshots::ObjectStore;
+use inherited::KnownLineages;
 use known_runs::KnownRuns;
 use numbering::KnownClients;
 use pages::LastArchive;
 use snapshot::KnownRoots;
 
-/// Logs: create, append, upload, import, roll, load, update, head, cells and history. One per process, shared by its requests.
+/// Logs: create, fork, append, upload, import, roll, load, update, head, cells and history. One per process, shared by its requests.
 pub struct Logs {
     entries: Arc<dyn Entries>,
     segments: Arc<dyn Segments>,
@@ -74,6 +78,7 @@ pub struct Logs {
     objects: ObjectStore,
     roots: KnownRoots,
     pokes: Arc<dyn Pokes>,
+    lineages: KnownLineages,
     epoch: u32,
 }
 
@@ -90,7 +95,7 @@ impl Logs {
         let (known, clients) = (KnownRuns::default(), KnownClients::default());
         let archives = LastArchive::default();
         let objects = ObjectStore::with_memory(Arc::clone(&blobs));
-        let roots = KnownRoots::default();
+        let (roots, lineages) = (KnownRoots::default(), KnownLineages::default());
         let epoch = FIRST_EPOCH;
         Self {
             entries,
@@ -104,6 +109,7 @@ impl Logs {
             objects,
             roots,
             pokes: Arc::new(NoPokes),
+            lineages,
             epoch,
         }
     }

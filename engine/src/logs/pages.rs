@@ -1,4 +1,5 @@
-//! Pages of the log, wherever they are: in the table, or in the archive of a purged segment.
+//! Pages of the log, wherever they are: in the table, in the archive of a purged segment, or in the log
+//! that was forked.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,13 +24,17 @@ pub(super) type Archived = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
     /// One page forward from `from`, inclusive, within its segment. Where the table has a hole and
-    /// the segment has an archive, the page comes from there (design `2-log.md` §6).
+    /// the segment has an archive, the page comes from there (design `2-log.md` §6); what a fork
+    /// inherits comes from its source.
     pub(super) async fn page(
         &self,
         log: LogId,
         from: Position,
         consistent: bool,
     ) -> Result<Page, PortError> {
+        if let Some(lineage) = self.inherits(log, from).await? {
+            return self.inherited_page(log, lineage, from, consistent).await;
+        }
         let page = self.entries.page(log, from, consistent).await?;
         let begins = page.entries.first().is_none_or(|first| first.position == from);
         if begins && contiguous(&page.entries).len() == page.entries.len() {

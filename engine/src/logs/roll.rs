@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_core::entry::Entry;
-use cellar_core::roll::{Action, Event, Roll, RollRefusal, Rolled};
+use cellar_core::roll::{Action, Event, Roll, RollRefusal, Rolled, Transaction};
 
 use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError};
@@ -28,7 +28,7 @@ impl Logs {
                     Ok(page) => Event::Page { entries: page.entries, more: page.more },
                     Err(error) => read_failed(error, &mut store_error),
                 },
-                Action::Transact(transaction) => match self.segments.roll(&transaction).await {
+                Action::Transact(transaction) => match self.transact(&transaction).await {
                     CreateOutcome::Created => {
                         self.learn(&[transaction.end.into(), transaction.first.into()]);
                         Event::Accepted
@@ -57,6 +57,15 @@ impl Logs {
                 }
             };
             (roll, action) = roll.step(event, self.inputs());
+        }
+    }
+}
+
+impl Logs {
+    async fn transact(&self, transaction: &Transaction) -> CreateOutcome {
+        match self.check_own(transaction.end.log, transaction.end.position).await {
+            Ok(()) => self.segments.roll(transaction).await,
+            Err(error) => CreateOutcome::Failed(error),
         }
     }
 }

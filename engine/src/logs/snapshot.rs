@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::entry::{Content, Entry};
+use cellar_core::entry::Content;
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_KNOWN_ROOTS;
 use cellar_core::position::Position;
+use cellar_core::segment::Segment;
 use cellar_core::snapshot::root::Root;
 
 use super::{LogError, Logs};
@@ -58,10 +59,7 @@ impl Logs {
         let newest = self.newest_segments(log, seen).await?;
         // Whether there is such a log, its entries say.
         let Some(current) = newest.first() else { return Ok(None) };
-        let last = newest.iter().find_map(|segment| {
-            let num = segment.last_snapshot?;
-            Position::new(segment.num, num).ok()
-        });
+        let last = newest.iter().find_map(Segment::newest_snapshot);
         // The state of a log's first entry is nothing, with or without a root.
         let last = last.filter(|last| *last != Position::FIRST);
         let all_seen = newest.last().is_some_and(|oldest| oldest.num == 0);
@@ -95,8 +93,12 @@ impl Logs {
         log: LogId,
         at: Position,
     ) -> Result<Option<(Position, String)>, LogError> {
-        let mut at = at;
+        let (mut log, mut at) = (log, at);
         loop {
+            // What is inherited has its snapshots where it stands.
+            while let Some(lineage) = self.read(|| self.inherits(log, at)).await? {
+                (log, at) = (lineage.source, at.min(lineage.position));
+            }
             let found = self.snapshot_in_segment(log, at).await?;
             if found.is_some() {
                 return Ok(found);
@@ -123,7 +125,11 @@ impl Logs {
         };
         for _ in 0..MAX_UNFINISHED {
             let Some(position) = candidate else { return Ok(None) };
-            match self.entry_anywhere(log, position).await?.map(|entry| entry.content.clone()) {
+            match self
+                .read(|| self.get_anywhere(log, position))
+                .await?
+                .map(|entry| entry.content.clone())
+            {
                 Some(Content::Snapshot { root: Some(root), .. }) => {
                     return Ok(Some((position, root)));
                 }
@@ -149,7 +155,7 @@ impl Logs {
         log: LogId,
         at: Position,
     ) -> Result<Option<Position>, LogError> {
-        let entry = self.entry_anywhere(log, at).await?;
+        let entry = self.read(|| self.get_anywhere(log, at)).await?;
         let num = entry.map(|entry| entry.header.snapshot_num);
         Ok(num.and_then(|num| Position::new(at.segment(), num).ok()))
     }
@@ -160,23 +166,10 @@ impl Logs {
         log: LogId,
         at: Position,
     ) -> Result<Option<String>, LogError> {
-        let entry = self.entry_anywhere(log, at).await?;
+        let entry = self.read(|| self.get_anywhere(log, at)).await?;
         Ok(match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root, .. }) => root.clone(),
             _ => None,
         })
-    }
-
-    /// An entry, read consistently: from the table, or from the archive of a purged segment.
-    async fn entry_anywhere(
-        &self,
-        log: LogId,
-        at: Position,
-    ) -> Result<Option<Arc<Entry>>, LogError> {
-        if let Some(entry) = self.read(|| self.entries.get(log, at)).await? {
-            return Ok(Some(entry));
-        }
-        let page = self.read(|| self.page(log, at, true)).await?;
-        Ok(page.entries.into_iter().find(|entry| entry.position == at))
     }
 }

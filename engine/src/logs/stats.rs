@@ -38,10 +38,11 @@ impl Logs {
         let (head, _) = reading.newest.ok_or(LogError::NotFound)?;
         // Without what this process has in memory.
         let store = ObjectStore::new(Arc::clone(&self.blobs));
+        let family = self.family(log).await?;
         let (snapshot, open) = match &root {
             None => (None, OpenStats::default()),
             Some(root) => {
-                (Some(snapshot(&store, log, root).await?), open(&store, log, root).await?)
+                (Some(snapshot(&store, family, root).await?), open(&store, family, root).await?)
             }
         };
         Ok(StatsReply { head, snapshot, entries_since, open })

@@ -34,6 +34,10 @@ impl Logs {
     /// [`LogError::Store`] if the store fails, [`LogError::Roll`] as [`Logs::roll`].
     pub async fn upkeep(&self, log: LogId, policy: &UpkeepPolicy) -> Result<Upkept, LogError> {
         let Some(tail) = self.young_tail(log) else { return Ok(Upkept::Nothing) };
+        // What a fork inherits is kept up where it stands.
+        if self.read(|| self.inherits(log, tail.position)).await?.is_some() {
+            return Ok(Upkept::Nothing);
+        }
         if policy.rolls(&tail) {
             match self.roll(Arc::clone(&tail)).await? {
                 Rolled::Into { segment } => return Ok(Upkept::Rolled { segment }),

@@ -167,7 +167,7 @@ impl Logs {
         let known = self.known.entries_from(self.clock.now_ms(), log, position);
         let entry = match known.into_iter().next() {
             Some(entry) => Some(entry),
-            None => self.read(|| self.entries.get(log, position)).await?,
+            None => self.read(|| self.get(log, position)).await?,
         };
         Ok(entry.is_some_and(|entry| match &entry.content {
             Content::External(external) => external.object == key.as_str(),

@@ -41,10 +41,11 @@ impl Logs {
         log: LogId,
         hashes: &[ChunkHash],
     ) -> Result<(Vec<String>, u64), LogError> {
+        let family = self.family(log).await?;
         let mut urls = Vec::with_capacity(hashes.len());
         let mut expires_s = self.clock.now_ms() / 1_000 + MAX_PRESIGNED_S;
         for hash in hashes {
-            let (url, until_s) = self.object_url(&chunk_key(log, *hash)).await?;
+            let (url, until_s) = self.object_url(&chunk_key(family, *hash)).await?;
             expires_s = expires_s.min(until_s);
             urls.push(url);
         }

@@ -31,7 +31,8 @@ const MAX_VIEW_TILES: usize = 64;
 
 /// The state at a position.
 pub struct View {
-    log: LogId,
+    /// Where the objects of its snapshots are.
+    family: LogId,
     /// The position.
     pub position: Position,
     /// The epoch there.
@@ -58,12 +59,13 @@ impl Logs {
         seen: Option<Position>,
     ) -> Result<View, LogError> {
         let root = self.root_for(log, at, seen).await?;
+        let family = self.family(log).await?;
         let mut objects = Objects::default();
         let outline = match &root {
             None => Outline::default(),
             Some(root) => {
                 let ask = |objects: &Objects| view::outline(root, objects);
-                let outline = self.objects.ready(log, &mut objects, ask).await;
+                let outline = self.objects.ready(family, &mut objects, ask).await;
                 self.roots.heed(log, outline.map_err(LogError::from))?
             }
         };
@@ -87,7 +89,7 @@ impl Logs {
         }
         let (outline, tail) = fold.finish();
         let store = self.objects.clone();
-        Ok(View { log, position, epoch, outline, root, tail, objects, store })
+        Ok(View { family, position, epoch, outline, root, tail, objects, store })
     }
 }
 
@@ -137,7 +139,7 @@ impl View {
     /// A view of nothing but a level.
     pub(super) fn of_level(&self, level: FoldedLevel) -> Self {
         Self {
-            log: self.log,
+            family: self.family,
             position: self.position,
             epoch: self.epoch,
             outline: self.outline.clone(),
@@ -159,7 +161,7 @@ impl View {
         }
         let (root, tail) = (self.root.as_deref(), &self.tail);
         let ask = |objects: &Objects| view::window(root, tail, sheet, window, objects);
-        Ok(self.store.ready(self.log, &mut self.objects, ask).await?)
+        Ok(self.store.ready(self.family, &mut self.objects, ask).await?)
     }
 
     async fn with_long_texts(
@@ -179,7 +181,7 @@ impl View {
         let tail = self.tail.long_texts.iter().find(|text| text.hash == hash);
         match tail {
             Some(text) => Ok(text.text.clone()),
-            None => Ok(self.store.text(self.log, ChunkHash(hash)).await?),
+            None => Ok(self.store.text(self.family, ChunkHash(hash)).await?),
         }
     }
 }

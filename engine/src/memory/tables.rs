@@ -4,6 +4,7 @@
 //! would not hold.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -11,12 +12,14 @@ use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_PAGE_ENTRIES;
 use cellar_core::position::Position;
-use cellar_core::records::{Item, entry, segment};
+use cellar_core::records::fork::ListedFork;
+use cellar_core::records::{Item, entry, fork, segment};
 use cellar_core::roll::Transaction;
 use cellar_core::segment::Segment;
 
 use crate::ports::{
-    CreateOutcome, Entries, Page, PortError, PutOutcome, Retention, SegmentPage, Segments,
+    CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PutOutcome, Retention, ScanKey,
+    SegmentPage, Segments,
 };
 
 /// Both tables in memory; consistent reads and eventually consistent ones see the same.
@@ -29,6 +32,7 @@ pub struct MemoryTables {
 struct Tables {
     entries: BTreeMap<(LogId, Position), Item>,
     segments: BTreeMap<(LogId, u32), Item>,
+    forks: BTreeMap<(LogId, u64), Item>,
 }
 
 impl MemoryTables {
@@ -45,7 +49,12 @@ impl MemoryTables {
 
 impl MemoryTables {
     /// All of it, if every key is free.
-    fn transact(&self, new: &Segment, entries: &[&Entry]) -> CreateOutcome {
+    fn transact(
+        &self,
+        segments: &[&Segment],
+        entries: &[&Entry],
+        listed: Option<&ListedFork>,
+    ) -> CreateOutcome {
         let items = entries.iter().map(|new| entry::encode(new)).collect::<Result<Vec<_>, _>>();
         let items = match items {
             Ok(items) => items,
@@ -53,14 +62,19 @@ impl MemoryTables {
         };
         let mut tables = self.lock();
         let key = |entry: &Entry| (entry.log, entry.position);
-        let taken = tables.segments.contains_key(&(new.log, new.num))
-            || entries.iter().any(|entry| tables.entries.contains_key(&key(entry)));
+        let place = |listed: &ListedFork| (listed.source, listed.number);
+        let taken = segments.iter().any(|new| tables.segments.contains_key(&(new.log, new.num)))
+            || entries.iter().any(|entry| tables.entries.contains_key(&key(entry)))
+            || listed.is_some_and(|listed| tables.forks.contains_key(&place(listed)));
         if taken {
             return CreateOutcome::Exists;
         }
-        tables.segments.insert((new.log, new.num), segment::encode(new));
+        for new in segments {
+            tables.segments.insert((new.log, new.num), segment::encode(new));
+        }
         let items = entries.iter().map(|entry| key(entry)).zip(items);
         tables.entries.extend(items);
+        tables.forks.extend(listed.map(|listed| (place(listed), fork::encode(listed))));
         CreateOutcome::Created
     }
 
@@ -82,17 +96,21 @@ impl MemoryTables {
 
 #[async_trait]
 impl Retention for MemoryTables {
-    async fn all_segments(&self, after: Option<(LogId, u32)>) -> Result<SegmentPage, PortError> {
+    async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
         /// Few, so that callers have to follow the pages.
         const PAGE_SEGMENTS: usize = 3;
         let tables = self.lock();
-        let behind = tables.segments.iter().filter(|(key, _)| Some(**key) > after);
+        let key = |(log, num): &(LogId, u32)| ScanKey {
+            partition: log.as_bytes().to_vec(),
+            sort: u64::from(*num),
+        };
+        let behind = tables.segments.iter().filter(|(own, _)| Some(key(own)) > after);
         let page: Vec<_> = behind.take(PAGE_SEGMENTS + 1).collect();
         let more = page.len() > PAGE_SEGMENTS;
         let shown = page.into_iter().take(PAGE_SEGMENTS);
         let segments = shown.map(|(_, item)| segment::decode(item));
         let segments = segments.collect::<Result<Vec<_>, _>>()?;
-        let next = segments.last().filter(|_| more).map(|last| (last.log, last.num));
+        let next = segments.last().filter(|_| more).map(|last| key(&(last.log, last.num)));
         Ok(SegmentPage { segments, next })
     }
 
@@ -259,11 +277,34 @@ impl Segments for MemoryTables {
     }
 
     async fn create(&self, new: &Segment, first: &Entry) -> CreateOutcome {
-        self.transact(new, &[first])
+        self.transact(&[new], &[first], None)
     }
 
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
-        self.transact(&transaction.segment, &[&transaction.end, &transaction.first])
+        let Transaction { end, segment, first } = transaction;
+        self.transact(&[segment], &[end, first], None)
+    }
+
+    async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
+        let ForkRecords { origin, segment, first, listed } = records;
+        self.transact(&[origin, segment], &[first], Some(listed))
+    }
+
+    async fn forks(
+        &self,
+        source: LogId,
+        after: Option<u64>,
+        limit: u32,
+    ) -> Result<ForkPage, PortError> {
+        let tables = self.lock();
+        let begin =
+            after.map_or(Bound::Included((source, 0)), |after| Bound::Excluded((source, after)));
+        let end = Bound::Included((source, u64::MAX));
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut rest = tables.forks.range((begin, end)).map(|(_, item)| fork::decode(item));
+        let forks = rest.by_ref().take(limit).collect::<Result<Vec<_>, _>>()?;
+        let next = rest.next().and(forks.last()).map(|last| last.number);
+        Ok(ForkPage { forks, next })
     }
 
     async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {

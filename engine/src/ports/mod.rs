@@ -24,8 +24,8 @@ pub use pending_snapshots::{PendingSnapshots, WriteOutcome};
 pub use pending_tags::PendingTags;
 pub use pokes::{Followed, NoPokes, NotFollowed, Pokes};
 pub use presigned::{PresignedRequest, UploadGrant, check_valid_s};
-pub use retention::{Retention, SegmentPage};
-pub use segments::{CreateOutcome, Segments};
+pub use retention::{Retention, ScanKey, SegmentPage};
+pub use segments::{CreateOutcome, ForkPage, ForkRecords, Segments};
 
 use cellar_core::records::RecordError;
 

@@ -7,23 +7,32 @@ use cellar_core::segment::Segment;
 
 use super::PortError;
 
+/// Where a scan of the Segment table goes on: the key of the record that it came to last.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ScanKey {
+    /// Its partition key.
+    pub partition: Vec<u8>,
+    /// Its sort key.
+    pub sort: u64,
+}
+
 /// Records of segments, of all logs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SegmentPage {
     /// In no particular order of logs; the segments of one log ascend.
     pub segments: Vec<Segment>,
-    /// If there are more: the last of these, to go on behind.
-    pub next: Option<(LogId, u32)>,
+    /// If there are more: where to go on. It need not be one of these.
+    pub next: Option<ScanKey>,
 }
 
 /// Archiving and purging (design `2-log.md` §6).
 #[async_trait]
 pub trait Retention: Send + Sync {
-    /// One page of all logs' segments, behind `after`.
+    /// One page of all logs' segments, behind `after`; it may have none though there are more.
     ///
     /// # Errors
     /// [`PortError`] if the table does not answer or holds a record that cannot be read.
-    async fn all_segments(&self, after: Option<(LogId, u32)>) -> Result<SegmentPage, PortError>;
+    async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError>;
 
     /// Records where a segment's archive is. Repeating it changes nothing.
     ///

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
+use cellar_core::records::fork::ListedFork;
 use cellar_core::roll::Transaction;
 use cellar_core::segment::Segment;
 
@@ -20,6 +21,28 @@ pub enum CreateOutcome {
     Unknown(PortError),
     /// It did not happen and trying again does not help.
     Failed(PortError),
+}
+
+/// The records that make a fork (design `4-sync.md` §5).
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForkRecords {
+    /// Segment 0 of the fork, with its lineage.
+    pub origin: Segment,
+    /// The fork's first own segment.
+    pub segment: Segment,
+    /// Its first entry.
+    pub first: Entry,
+    /// By which its source lists it.
+    pub listed: ListedFork,
+}
+
+/// One page of a list of forks.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ForkPage {
+    /// The forks, the oldest first.
+    pub forks: Vec<ListedFork>,
+    /// If there may be more: the number to go on behind.
+    pub next: Option<u64>,
 }
 
 /// The Segment table (design `2-log.md` §1).
@@ -59,6 +82,21 @@ pub trait Segments: Send + Sync {
 
     /// Writes a log's first segment and first entry in one transaction, each if its key is free.
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome;
+
+    /// Writes the records of a fork in one transaction, each if its key is free.
+    async fn fork(&self, records: &ForkRecords) -> CreateOutcome;
+
+    /// The forks of a log whose numbers are above `after`, the oldest first, at most `limit`: one page,
+    /// eventually consistent.
+    ///
+    /// # Errors
+    /// As [`Segments::newest`].
+    async fn forks(
+        &self,
+        source: LogId,
+        after: Option<u64>,
+        limit: u32,
+    ) -> Result<ForkPage, PortError>;
 
     /// Whether the table answers.
     async fn reachable(&self) -> bool;

@@ -49,7 +49,7 @@ impl Reprocess {
         }
         let (mut after, mut log) = (None, Vec::<Segment>::new());
         loop {
-            let page = self.retried(|| self.ports.retention.all_segments(after)).await?;
+            let page = self.retried(|| self.ports.retention.all_segments(after.clone())).await?;
             for segment in page.segments {
                 if log.first().is_some_and(|first| first.log != segment.log) {
                     let whole = std::mem::take(&mut log);
@@ -85,6 +85,10 @@ impl Reprocess {
             each(Finding { log, at: *at, found });
         }
         for (index, segment) in segments.iter().enumerate() {
+            // What a fork inherits is looked at where it stands.
+            if segment.lineage.is_some() {
+                continue;
+            }
             let next = segments.get(index.saturating_add(1));
             // It ended when the next one began.
             if next.is_none_or(|next| next.created_s >= scope.since_s) {

@@ -18,8 +18,8 @@ use crate::memory::{
     ManualClock, MemoryBlobs, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules,
 };
 use crate::ports::{
-    BlobHead, BlobKey, BlobPage, Blobs, CreateOutcome, Got, Kept, NewBlob, Page, PresignedRequest,
-    PutOutcome, Received, UploadGrant,
+    BlobHead, BlobKey, BlobPage, Blobs, CreateOutcome, ForkPage, ForkRecords, Got, Kept, NewBlob,
+    Page, PresignedRequest, PutOutcome, Received, UploadGrant,
 };
 
 /// What goes wrong with a request.
@@ -325,6 +325,17 @@ impl Segments for FaultyPorts {
     }
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
         self.trouble.around(self.tables.create(segment, entry), CreateOutcome::Unknown).await
+    }
+    async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
+        self.trouble.around(self.tables.fork(records), CreateOutcome::Unknown).await
+    }
+    async fn forks(
+        &self,
+        source: LogId,
+        after: Option<u64>,
+        limit: u32,
+    ) -> Result<ForkPage, PortError> {
+        self.trouble.read(self.tables.forks(source, after, limit)).await
     }
     async fn reachable(&self) -> bool {
         true

@@ -29,7 +29,7 @@ pub enum ObjectFault {
     /// It is gone.
     #[error(
         "the object {key} of the snapshot is missing: the log still has everything, and `{}` makes \
-         its snapshots anew",
+         its snapshots anew (of a fork: with the fork's id)",
         mending(key)
     )]
     Missing {
@@ -39,7 +39,7 @@ pub enum ObjectFault {
     /// It is not what it should be.
     #[error(
         "the object {key} of the snapshot is damaged ({why}): the log still has everything, and `{}` \
-         makes its snapshots anew",
+         makes its snapshots anew (of a fork: with the fork's id)",
         mending(key)
     )]
     Damaged {

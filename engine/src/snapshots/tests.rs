@@ -77,8 +77,14 @@ impl World {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let tables = MemoryTables::default();
         let first = Entry::first(log(), None, 0);
-        let segment =
-            Segment { log: log(), num: 0, created_s: 0, last_snapshot: None, archive: None };
+        let segment = Segment {
+            log: log(),
+            num: 0,
+            created_s: 0,
+            last_snapshot: None,
+            archive: None,
+            lineage: None,
+        };
         assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
         let second = Entry { position: job(1).position, ..first };
         assert_eq!(tables.put(&second).await, PutOutcome::Accepted);

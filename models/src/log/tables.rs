@@ -62,6 +62,7 @@ impl Tables {
             created_s: 0,
             last_snapshot: None,
             archive: None,
+            lineage: None,
         });
         tables
     }

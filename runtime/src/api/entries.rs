@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::{EntryView, LoadReply, Problem, UpdateReply};
+use cellar_core::access::{Access, Need};
+use cellar_core::api::{EntryView, ForkSource, LoadReply, Problem, UpdateReply};
 use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
@@ -56,9 +56,13 @@ pub(super) async fn load(
         None => None,
         Some(root) => Some(state.logs().object_url(root).await?.0),
     };
+    let source = state.logs().forked_from(log).await?;
+    let shown = |log| caller.0.access(log, Need::Read) == Access::Allowed;
+    let source = source.filter(|(source, _)| shown(*source));
     Ok(Json(LoadReply {
         head: loaded.head,
         epoch: loaded.epoch,
+        source: source.map(|(spreadsheet, position)| ForkSource { spreadsheet, position }),
         root: loaded.root,
         root_url,
         entries: views(&state, &loaded.entries).await?,

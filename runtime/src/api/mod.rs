@@ -9,6 +9,7 @@ mod create;
 mod deadline;
 mod entries;
 mod extract;
+mod forks;
 mod head;
 mod health;
 mod history;
@@ -58,6 +59,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/uploads/{upload}/complete", post(uploads::complete))
         .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::grant))
         .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check))
+        .route("/v1/spreadsheets/{id}/forks", get(forks::forks).post(forks::fork))
         .route("/v1/spreadsheets/{id}/head", get(head::head))
         .route("/v1/spreadsheets/{id}/pokes", get(pokes::pokes))
         .route("/v1/spreadsheets/{id}/push", post(push::push))

@@ -38,6 +38,8 @@ const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dic
         super::uploads::complete,
         super::imports::grant,
         super::imports::check,
+        super::forks::fork,
+        super::forks::forks,
         super::head::head,
         super::pokes::pokes,
         super::push::push,

@@ -68,6 +68,7 @@ impl From<LogError> for Failure {
             LogError::NoSuchPosition { .. } => Self::new(ProblemKind::Unprocessable, text),
             LogError::TooLarge(_) => Self::new(ProblemKind::RangeTooLarge, text),
             LogError::UnknownSheet { .. } => Self::new(ProblemKind::UnknownSheet, text),
+            LogError::Fork(_) => Self::new(ProblemKind::Unprocessable, text),
             LogError::Upload(UploadFault::TooLong { .. }) => Self::new(ProblemKind::TooLarge, text),
             LogError::Upload(_) => Self::new(ProblemKind::UploadRefused, text),
             LogError::Import(fault) => Self::new(import_kind(&fault), text),
@@ -139,6 +140,7 @@ impl From<InvalidRequest> for Failure {
 mod tests {
     use cellar_core::position::Position;
     use cellar_core::snapshot::level::ChunkHash;
+    use cellar_engine::logs::ForkFault;
     use cellar_engine::ports::PortError;
 
     use super::*;
@@ -161,6 +163,7 @@ mod tests {
             (LogError::Refused(Refusal::Full), 500),
             (LogError::Refused(Refusal::Overlap { last_id: 3 }), 409),
             (LogError::UnknownSheet { sheet: "x".into() }, 404),
+            (LogError::Fork(ForkFault::TooDeep), 422),
             (LogError::Upload(UploadFault::TooLong { bytes: 9 }), 413),
             (LogError::Upload(UploadFault::Other), 422),
             (LogError::Import(ImportFault::Nothing), 422),

@@ -1,15 +1,16 @@
 //! Archiving and purging: run by an operator, never by a function of the API.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::{
     AttributeValue, DeleteRequest, ReturnConsumedCapacity, WriteRequest,
 };
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
-use cellar_core::records::{self, Attribute};
-use cellar_core::schema::{ARCHIVE, PARTITION_KEY, PURGED};
-use cellar_core::segment::Segment;
-use cellar_engine::ports::{PortError, Retention, SegmentPage};
+use cellar_core::records::{self, Attribute, Item};
+use cellar_core::schema::{ARCHIVE, PARTITION_KEY, PURGED, SORT_KEY};
+use cellar_engine::ports::{PortError, Retention, ScanKey, SegmentPage};
 
 use super::DynamoTables;
 use super::items::{from_attributes, to_attributes, to_value};
@@ -22,8 +23,13 @@ const MAX_BATCH_ATTEMPTS: u32 = 10;
 
 #[async_trait]
 impl Retention for DynamoTables {
-    async fn all_segments(&self, after: Option<(LogId, u32)>) -> Result<SegmentPage, PortError> {
-        let after = after.map(|(log, segment)| to_attributes(records::segment::key(log, segment)));
+    async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
+        let after = after.map(|ScanKey { partition, sort }| {
+            to_attributes(Item::from([
+                (PARTITION_KEY.to_owned(), Attribute::Bytes(partition)),
+                (SORT_KEY.to_owned(), Attribute::Number(sort)),
+            ]))
+        });
         let reply = self
             .client
             .scan()
@@ -34,11 +40,14 @@ impl Retention for DynamoTables {
             .await
             .map_err(|error| port_error(&error))?;
         self.count_read(reply.consumed_capacity());
-        let read = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
-        let segments = reply.items().iter().map(read);
-        let segments = segments.collect::<Result<Vec<Segment>, PortError>>()?;
-        let key = |key| Ok::<_, PortError>(records::segment::decode_key(&from_attributes(key)?)?);
-        let next = reply.last_evaluated_key().map(key).transpose()?;
+        let mut segments = Vec::new();
+        for item in reply.items() {
+            let item = from_attributes(item)?;
+            if !records::fork::is_listed(&item) {
+                segments.push(records::segment::decode(&item)?);
+            }
+        }
+        let next = reply.last_evaluated_key().map(scan_key).transpose()?;
         Ok(SegmentPage { segments, next })
     }
 
@@ -88,6 +97,17 @@ impl Retention for DynamoTables {
             self.delete_batch(requests.collect::<Result<_, _>>()?).await?;
         }
         Ok(())
+    }
+}
+
+/// Where a scan goes on.
+fn scan_key(key: &HashMap<String, AttributeValue>) -> Result<ScanKey, PortError> {
+    let mut key = from_attributes(key)?;
+    match (key.remove(PARTITION_KEY), key.remove(SORT_KEY)) {
+        (Some(Attribute::Bytes(partition)), Some(Attribute::Number(sort))) => {
+            Ok(ScanKey { partition, sort })
+        }
+        _ => Err(PortError::permanent("a scan of the Segment table ends at what is no key of it")),
     }
 }
 

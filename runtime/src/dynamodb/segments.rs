@@ -1,4 +1,4 @@
-//! The Segment table, and the transaction that opens a log.
+//! The Segment table, and the transactions that open a log, a segment or a fork.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -10,7 +10,7 @@ use cellar_core::records::{self, Attribute, Item, item_bytes};
 use cellar_core::roll::Transaction;
 use cellar_core::schema::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
 use cellar_core::segment::Segment;
-use cellar_engine::ports::{CreateOutcome, PortError, Segments};
+use cellar_engine::ports::{CreateOutcome, ForkPage, ForkRecords, PortError, Segments};
 
 use super::items::{from_attributes, to_attributes, to_value};
 use super::{DynamoTables, update_refused, write_units};
@@ -33,17 +33,19 @@ fn put_if_absent(table: &str, item: Item) -> Result<TransactWriteItem, PortError
 }
 
 impl DynamoTables {
-    /// The puts that open a segment, and the write units that they take.
-    fn opening_items(
+    /// The puts of a transaction, and the write units that they take.
+    fn puts(
         &self,
-        segment: &Segment,
+        segments: Vec<Item>,
         entries: &[&Entry],
     ) -> Result<(Vec<TransactWriteItem>, usize), PortError> {
-        let segment = records::segment::encode(segment);
         // A transaction prepares and commits each item: twice its units.
         let units = |item: &Item| write_units(item_bytes(item)) * 2;
-        let mut all_units = units(&segment);
-        let mut puts = vec![put_if_absent(&self.segment_table, segment)?];
+        let (mut all_units, mut puts) = (0, Vec::new());
+        for item in segments {
+            all_units += units(&item);
+            puts.push(put_if_absent(&self.segment_table, item)?);
+        }
         for entry in entries {
             let item = records::entry::encode(entry)?;
             all_units += units(&item);
@@ -52,8 +54,8 @@ impl DynamoTables {
         Ok((puts, all_units))
     }
 
-    async fn open(&self, segment: &Segment, entries: &[&Entry]) -> CreateOutcome {
-        let (items, units) = match self.opening_items(segment, entries) {
+    async fn open(&self, segments: Vec<Item>, entries: &[&Entry]) -> CreateOutcome {
+        let (items, units) = match self.puts(segments, entries) {
             Ok(items) => items,
             Err(error) => return CreateOutcome::Failed(error),
         };
@@ -144,11 +146,49 @@ impl Segments for DynamoTables {
     }
 
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        self.open(segment, &[entry]).await
+        self.open(vec![records::segment::encode(segment)], &[entry]).await
     }
 
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
-        self.open(&transaction.segment, &[&transaction.end, &transaction.first]).await
+        let segment = records::segment::encode(&transaction.segment);
+        self.open(vec![segment], &[&transaction.end, &transaction.first]).await
+    }
+
+    async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
+        let [origin, segment] = [&records.origin, &records.segment].map(records::segment::encode);
+        let listed = records::fork::encode(&records.listed);
+        self.open(vec![origin, segment, listed], &[&records.first]).await
+    }
+
+    async fn forks(
+        &self,
+        source: LogId,
+        after: Option<u64>,
+        limit: u32,
+    ) -> Result<ForkPage, PortError> {
+        let partition = Attribute::Bytes(records::fork::partition(source));
+        // Numbers begin at 0.
+        let from = after.map_or(0, |after| after.saturating_add(1));
+        let reply = self
+            .client
+            .query()
+            .table_name(&self.segment_table)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .key_condition_expression("#s = :s AND #n >= :n")
+            .expression_attribute_names("#s", PARTITION_KEY)
+            .expression_attribute_names("#n", SORT_KEY)
+            .expression_attribute_values(":s", to_value(partition))
+            .expression_attribute_values(":n", to_value(Attribute::Number(from)))
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_read(reply.consumed_capacity());
+        let read = |item| Ok(records::fork::decode(&from_attributes(item)?)?);
+        let forks = reply.items().iter().map(read).collect::<Result<Vec<_>, PortError>>()?;
+        let more = reply.last_evaluated_key().is_some();
+        let next = forks.last().filter(|_| more).map(|last| last.number);
+        Ok(ForkPage { forks, next })
     }
 
     async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {

@@ -146,6 +146,9 @@ fn planned_words(plan: Plan, policy: Policy) -> (&'static str, String) {
         Plan::Keep(Keep::Newest) => ("keep", format!("one of the newest {keep_segments}")),
         Plan::Keep(Keep::TooYoung) => ("keep", format!("ended less than {days} days ago")),
         Plan::Keep(Keep::PurgedAlready) => ("keep", "archived before".to_owned()),
+        Plan::Keep(Keep::Inherited) => {
+            ("keep", "a fork: its first entries are another's".to_owned())
+        }
         Plan::ArchiveAndPurge => ("archive", format!("ended at least {days} days ago")),
         Plan::Purge => ("finish", "an archiving was interrupted".to_owned()),
     }

@@ -16,7 +16,8 @@ fn log() -> LogId {
 
 fn planned(num: u32, policy: Policy, age_s: u64, archive: Option<&str>, purged: bool) -> Plan {
     let archive = archive.map(str::to_owned);
-    let segment = Segment { log: log(), num, created_s: 0, last_snapshot: Some(1), archive };
+    let (last_snapshot, lineage) = (Some(1), None);
+    let segment = Segment { log: log(), num, created_s: 0, last_snapshot, archive, lineage };
     plan(&segment, 5, 1_000, purged, 1_000 + age_s, policy)
 }
 

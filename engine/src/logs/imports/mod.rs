@@ -59,11 +59,12 @@ impl Logs {
         }
         chunks.iter().try_for_each(|upload| check_length(&upload.chunk))?;
         self.head(log, None).await?;
+        let family = self.family(log).await?;
         let now_s = self.clock.now_ms() / 1_000;
         let mut granted = Vec::with_capacity(chunks.len());
         for ChunkToUpload { chunk, sha256 } in chunks {
             let grant = UploadGrant {
-                key: key(log, chunk.hash)?,
+                key: key(family, chunk.hash)?,
                 length: u64::from(chunk.bytes),
                 sha256: *sha256,
                 content_type: Some(CONTENT_TYPE.to_owned()),
@@ -91,7 +92,7 @@ impl Logs {
         }
         texts.iter().chain(index).try_for_each(check_length)?;
         self.head(log, None).await?;
-        let checker = self.checker(log);
+        let checker = self.checker(self.family(log).await?);
         check_bounds(texts, &[])?;
         let index = match index {
             Some(chunk) => Some(checker.index(*chunk).await?),
@@ -120,7 +121,10 @@ impl Logs {
         }
         let children: Vec<&Children> = children.iter().collect();
         let checked = match check_bounds(&[], &children) {
-            Ok(()) => self.checker(log).children(&[], &children).await.map(drop),
+            Ok(()) => {
+                let checker = self.checker(self.family(log).await?);
+                checker.children(&[], &children).await.map(drop)
+            }
             Err(fault) => Err(fault),
         };
         match checked {
@@ -155,9 +159,10 @@ impl Logs {
         }
     }
 
-    fn checker(&self, log: LogId) -> Checker {
+    /// A checker of the chunks of a family of forks.
+    fn checker(&self, family: LogId) -> Checker {
         let (blobs, clock, random) = (self.blobs.clone(), self.clock.clone(), self.random.clone());
-        Checker::new(log, blobs, clock, random)
+        Checker::new(family, blobs, clock, random)
     }
 }
 

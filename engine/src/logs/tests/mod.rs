@@ -1,6 +1,7 @@
 //! The drivers over in-memory tables, with replies that get lost.
 
 mod changes;
+mod forks;
 mod formats;
 mod imports;
 mod positions;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::memory::{MemoryBlobs, MemoryTables};
-use crate::ports::{CreateOutcome, Page, PutOutcome};
+use crate::ports::{CreateOutcome, ForkPage, ForkRecords, Page, PutOutcome};
 use async_trait::async_trait;
 use cellar_core::a1::Rectangle;
 use cellar_core::append::{Appended, NewMutation, Refusal, Request};
@@ -144,6 +145,21 @@ impl Entries for FaultyTables {
     }
 }
 
+impl FaultyTables {
+    /// A transaction, with a fault if it is time for one.
+    async fn faulty(&self, transaction: impl Future<Output = CreateOutcome>) -> CreateOutcome {
+        let lost = || CreateOutcome::Unknown(PortError::temporary("lost"));
+        match self.fault() {
+            Some(Fault::Before) => lost(),
+            Some(Fault::ReplyLost) => {
+                transaction.await;
+                lost()
+            }
+            None => transaction.await,
+        }
+    }
+}
+
 #[async_trait]
 impl Segments for FaultyTables {
     async fn newest(
@@ -165,15 +181,7 @@ impl Segments for FaultyTables {
     }
 
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
-        let lost = || CreateOutcome::Unknown(PortError::temporary("lost"));
-        match self.fault() {
-            Some(Fault::Before) => lost(),
-            Some(Fault::ReplyLost) => {
-                let _ = self.tables.roll(transaction).await;
-                lost()
-            }
-            None => self.tables.roll(transaction).await,
-        }
+        self.faulty(self.tables.roll(transaction)).await
     }
 
     async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
@@ -181,15 +189,20 @@ impl Segments for FaultyTables {
     }
 
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        let lost = || CreateOutcome::Unknown(PortError::temporary("lost"));
-        match self.fault() {
-            Some(Fault::Before) => lost(),
-            Some(Fault::ReplyLost) => {
-                let _ = self.tables.create(segment, entry).await;
-                lost()
-            }
-            None => self.tables.create(segment, entry).await,
-        }
+        self.faulty(self.tables.create(segment, entry)).await
+    }
+
+    async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
+        self.faulty(self.tables.fork(records)).await
+    }
+
+    async fn forks(
+        &self,
+        source: LogId,
+        after: Option<u64>,
+        limit: u32,
+    ) -> Result<ForkPage, PortError> {
+        self.tables.forks(source, after, limit).await
     }
 
     async fn reachable(&self) -> bool {
@@ -337,7 +350,14 @@ async fn a_log_of_two_segments_is_one_log() {
     let first = Entry::first(log(), None, 0);
     let end = Entry { position: at(0, 2), content: Content::EndSegment, ..first.clone() };
     assert_eq!(tables.put(&end).await, PutOutcome::Accepted);
-    let segment = Segment { log: log(), num: 1, created_s: 0, last_snapshot: None, archive: None };
+    let segment = Segment {
+        log: log(),
+        num: 1,
+        created_s: 0,
+        last_snapshot: None,
+        archive: None,
+        lineage: None,
+    };
     let header = Header::first(FIRST_EPOCH);
     let next = Entry { position: at(1, 0), header, ..first };
     assert_eq!(tables.create(&segment, &next).await, CreateOutcome::Created);

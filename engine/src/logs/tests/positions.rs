@@ -14,7 +14,14 @@ async fn rolled() -> (Arc<MemoryTables>, Logs) {
     let first = Entry::first(log(), None, 0);
     let end = Entry { position: at(0, 2), content: Content::EndSegment, ..first.clone() };
     assert_eq!(tables.put(&end).await, PutOutcome::Accepted);
-    let segment = Segment { log: log(), num: 1, created_s: 0, last_snapshot: None, archive: None };
+    let segment = Segment {
+        log: log(),
+        num: 1,
+        created_s: 0,
+        last_snapshot: None,
+        archive: None,
+        lineage: None,
+    };
     let header = Header::first(FIRST_EPOCH);
     let next = Entry { position: at(1, 0), header, ..first };
     assert_eq!(tables.create(&segment, &next).await, CreateOutcome::Created);

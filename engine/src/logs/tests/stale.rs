@@ -6,14 +6,14 @@ use super::*;
 
 /// Tables that show only entries before `hidden_from` to reads that need not be consistent.
 #[derive(Default)]
-struct LaggingTables {
+pub(super) struct LaggingTables {
     tables: MemoryTables,
     hidden_from: Mutex<Option<Position>>,
     reads: AtomicU64,
 }
 
 impl LaggingTables {
-    fn hide_from(&self, position: Position) {
+    pub(super) fn hide_from(&self, position: Position) {
         *self.hidden_from.lock().unwrap() = Some(position);
     }
 
@@ -117,6 +117,19 @@ impl Segments for LaggingTables {
         self.tables.create(segment, entry).await
     }
 
+    async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
+        self.tables.fork(records).await
+    }
+
+    async fn forks(
+        &self,
+        source: LogId,
+        after: Option<u64>,
+        limit: u32,
+    ) -> Result<ForkPage, PortError> {
+        self.tables.forks(source, after, limit).await
+    }
+
     async fn reachable(&self) -> bool {
         true
     }
@@ -128,8 +141,14 @@ async fn roll(tables: &LaggingTables, with_next: bool) {
     let end = Entry { position: at(0, 2), content: Content::EndSegment, ..first.clone() };
     assert_eq!(tables.put(&end).await, PutOutcome::Accepted);
     if with_next {
-        let segment =
-            Segment { log: log(), num: 1, created_s: 0, last_snapshot: None, archive: None };
+        let segment = Segment {
+            log: log(),
+            num: 1,
+            created_s: 0,
+            last_snapshot: None,
+            archive: None,
+            lineage: None,
+        };
         let next = Entry { position: at(1, 0), ..first };
         assert_eq!(tables.create(&segment, &next).await, CreateOutcome::Created);
     }
@@ -211,8 +230,14 @@ async fn the_root_of_a_snapshot_is_never_taken_from_what_is_known() {
         let content = Content::Snapshot { root: root.map(str::to_owned), purged_s: None };
         Entry { position: at(0, 1), content, ..first.clone() }
     };
-    let segment =
-        Segment { log: log(), num: 0, created_s: 0, last_snapshot: Some(1), archive: None };
+    let segment = Segment {
+        log: log(),
+        num: 0,
+        created_s: 0,
+        last_snapshot: Some(1),
+        archive: None,
+        lineage: None,
+    };
     assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
     let finished = snapshot(Some("sheets/x/roots/y"));
     assert_eq!(tables.put(&finished).await, PutOutcome::Accepted);

@@ -93,7 +93,8 @@ impl LevelsBuilder {
     }
 
     async fn open(&self, job: &SnapshotJob, checkpoint: Checkpoint) -> Result<Begun, BuildError> {
-        Ok(Begun::Work(Box::new(Work::open(&self.store, *job, checkpoint).await?)))
+        let family = self.logs.family(job.log).await?;
+        Ok(Begun::Work(Box::new(Work::open(&self.store, *job, family, checkpoint).await?)))
     }
 
     async fn begin_anew(
@@ -106,7 +107,8 @@ impl LevelsBuilder {
             Some(behind) => self.logs.root_at(job.log, behind).await?,
         };
         let checkpoint = Checkpoint { root, anew: true, ..Checkpoint::default() };
-        match Work::open(&self.store, *job, checkpoint.clone()).await {
+        let family = self.logs.family(job.log).await?;
+        match Work::open(&self.store, *job, family, checkpoint.clone()).await {
             Ok(work) => Ok(Begun::Work(Box::new(work))),
             // It was purged before it was its turn: the log itself is always there.
             Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })

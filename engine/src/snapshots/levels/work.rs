@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use cellar_core::entry::{Content, Edits};
+use cellar_core::identity::LogId;
 use cellar_core::position::Position;
 use cellar_core::snapshot::SnapshotError;
 use cellar_core::snapshot::chunk::chunk_of;
@@ -25,6 +26,8 @@ const MAX_REUSED_TILES: usize = 200;
 /// The work on one snapshot.
 pub(super) struct Work {
     job: SnapshotJob,
+    /// Where its objects are.
+    family: LogId,
     /// Key of the root that the round begins from.
     root: Option<String>,
     base: Base,
@@ -64,11 +67,12 @@ impl Work {
     pub(super) async fn open(
         store: &ObjectStore,
         job: SnapshotJob,
+        family: LogId,
         checkpoint: Checkpoint,
     ) -> Result<Self, ObjectFault> {
         let Checkpoint { root, merge, anew, narrow } = checkpoint;
-        let base = base(store, job, root.as_deref()).await?;
-        Ok(Self { job, root, base, round: None, progress: merge, anew, narrow })
+        let base = base(store, family, root.as_deref()).await?;
+        Ok(Self { job, family, root, base, round: None, progress: merge, anew, narrow })
     }
 
     /// Does one piece.
@@ -107,6 +111,7 @@ impl Work {
     /// Reads and folds the entries of the next round.
     async fn read(&self, logs: &Logs) -> Result<Read, BuildError> {
         let (job, begin, anew) = (self.job, self.base.position, self.anew);
+        let first_own = logs.first_own(job.log).await?;
         let mut fold = RoundFold::new(&self.base);
         let (mut some, mut earlier) = (false, None);
         let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
@@ -119,8 +124,9 @@ impl Work {
                 }
                 let undone =
                     matches!(entry.content, Content::Snapshot { root: None, purged_s: None });
-                // What is made anew begins where it was told to.
-                if undone && !anew && at != job.position && at != Position::FIRST {
+                // What is made anew begins where it was told to; what is inherited is for others to make.
+                let is_own = at >= first_own && at != Position::FIRST;
+                if undone && !anew && at != job.position && is_own {
                     earlier = Some(at);
                     return Ok(ControlFlow::Break(()));
                 }
@@ -150,7 +156,7 @@ impl Work {
         for text in folded.long_texts() {
             let packed = pack(text.text.as_bytes(), Bounds::CHUNK);
             let packed = packed.map_err(|error| self.shape(&error))?;
-            store.put_chunk(self.job.log, packed.chunk.hash, packed.stored).await?;
+            store.put_chunk(self.family, packed.chunk.hash, packed.stored).await?;
         }
         Ok(())
     }
@@ -162,10 +168,10 @@ impl Work {
         folded: FoldedRound,
         mut plan: MergePlan,
     ) -> Result<(), BuildError> {
-        let (log, base) = (self.job.log, &self.base);
+        let (family, base) = (self.family, &self.base);
         let mut objects = Objects::default();
         let ask = |objects: &Objects| plan.inputs(base, &folded, objects);
-        let inputs: Vec<SheetInput> = store.ready(log, &mut objects, ask).await?;
+        let inputs: Vec<SheetInput> = store.ready(family, &mut objects, ask).await?;
         let progress = self.progress.take().unwrap_or_default();
         let merge = match progress == MergeProgress::default() {
             true => Merge::new(inputs),
@@ -187,7 +193,7 @@ impl Work {
         let mut parts = vec![progress.recent.clone()];
         let mut before = progress.chain;
         while let Some(part) = before {
-            let stored = store.chunk(self.job.log, part.hash).await?;
+            let stored = store.chunk(self.family, part.hash).await?;
             let bytes = unpack(part.hash, &stored, Bounds::CHUNK).map_err(|e| self.shape(&e))?;
             let chain = TileChain::decode(&bytes).map_err(|error| BuildError {
                 temporary: false,
@@ -201,7 +207,7 @@ impl Work {
 
     /// Goes on with the merge until a chunk is stored, or all is merged.
     async fn merge(&mut self, store: &ObjectStore) -> Result<Piece, BuildError> {
-        let log = self.job.log;
+        let family = self.family;
         let Some(round) = self.round.as_mut() else { return self.nothing() };
         let mut reused = 0_usize;
         loop {
@@ -215,7 +221,7 @@ impl Work {
             };
             match step {
                 MergeStep::Load(chunks) => {
-                    load_tiles(store, log, &chunks, &mut round.merge).await?;
+                    load_tiles(store, family, &chunks, &mut round.merge).await?;
                 }
                 MergeStep::Tile { tile, chunk, cursor } => {
                     round.progress.recent.push(tile);
@@ -223,10 +229,10 @@ impl Work {
                     reused = reused.saturating_add(1);
                     let stored = chunk.is_some();
                     if let Some(PackedObject { chunk, stored }) = chunk {
-                        store.put_chunk(log, chunk.hash, stored).await?;
+                        store.put_chunk(family, chunk.hash, stored).await?;
                     }
                     if stored || reused >= MAX_REUSED_TILES {
-                        shorten(store, self.job, &mut round.progress).await?;
+                        shorten(store, self.family, &mut round.progress).await?;
                         let merge = Some(round.progress.clone());
                         return Ok(Piece::Checkpoint(self.checkpoint(merge)));
                     }
@@ -242,15 +248,15 @@ impl Work {
 
     /// Stores the root that a round ends with; the next begins from there.
     async fn next(&mut self, store: &ObjectStore, next: NextRoot) -> Result<Piece, BuildError> {
-        let log = self.job.log;
+        let family = self.family;
         for object in next.objects {
-            store.put_chunk(log, object.chunk.hash, object.stored).await?;
+            store.put_chunk(family, object.chunk.hash, object.stored).await?;
         }
-        let root = store.put_root(log, next.stored.chunk.hash, next.stored.stored).await?;
+        let root = store.put_root(family, next.stored.chunk.hash, next.stored.stored).await?;
         if next.root.position >= self.job.position {
             return Ok(Piece::Finished { root });
         }
-        self.base = base(store, self.job, Some(&root)).await?;
+        self.base = base(store, self.family, Some(&root)).await?;
         self.round = None;
         self.root = Some(root);
         self.narrow = false;
@@ -268,31 +274,27 @@ impl Work {
     }
 
     fn shape(&self, error: &SnapshotError) -> BuildError {
-        shape(self.job.log, error).into()
+        shape(self.family, error).into()
     }
 }
 
-async fn base(
-    store: &ObjectStore,
-    job: SnapshotJob,
-    root: Option<&str>,
-) -> Result<Base, ObjectFault> {
+async fn base(store: &ObjectStore, family: LogId, root: Option<&str>) -> Result<Base, ObjectFault> {
     let Some(root) = root else { return Ok(Base::default()) };
     let root = store.root(root).await?;
     let mut objects = Objects::default();
-    store.ready(job.log, &mut objects, |objects| Base::open(&root, objects)).await
+    store.ready(family, &mut objects, |objects| Base::open(&root, objects)).await
 }
 
 async fn load_tiles(
     store: &ObjectStore,
-    log: cellar_core::identity::LogId,
+    family: LogId,
     chunks: &[ChunkRef],
     merge: &mut Merge,
 ) -> Result<(), BuildError> {
     let wanted: Vec<Wanted> =
         chunks.iter().map(|chunk| Wanted::new(ObjectKind::Tile, *chunk)).collect();
     let mut objects = Objects::default();
-    store.load(log, &wanted, &mut objects).await?;
+    store.load(family, &wanted, &mut objects).await?;
     for chunk in chunks {
         if let Some(tile) = objects.tile(&chunk.hash) {
             merge.provide(chunk.hash, Arc::clone(tile));
@@ -304,7 +306,7 @@ async fn load_tiles(
 /// Moves tiles into the chain when there are too many for a checkpoint.
 async fn shorten(
     store: &ObjectStore,
-    job: SnapshotJob,
+    family: LogId,
     progress: &mut MergeProgress,
 ) -> Result<(), BuildError> {
     if progress.recent.len() <= MAX_RECENT_TILES {
@@ -312,8 +314,8 @@ async fn shorten(
     }
     let tiles = std::mem::take(&mut progress.recent);
     let chain = TileChain { before: progress.chain, tiles };
-    let packed = pack(&chain.encode(), Bounds::CHUNK).map_err(|e| shape(job.log, &e))?;
-    store.put_chunk(job.log, packed.chunk.hash, packed.stored).await?;
+    let packed = pack(&chain.encode(), Bounds::CHUNK).map_err(|e| shape(family, &e))?;
+    store.put_chunk(family, packed.chunk.hash, packed.stored).await?;
     progress.chain = Some(packed.chunk);
     Ok(())
 }

@@ -1,0 +1,320 @@
+//! Forks: what they share with their source, what they do not, and what goes wrong while they are made.
+
+use cellar_core::limits::{MAX_FORK_DEPTH, MAX_KNOWN_LINEAGES};
+use cellar_core::lineage::Lineage;
+use cellar_core::records::fork::{ListedFork, number};
+use cellar_core::upkeep::UpkeepPolicy;
+
+use super::super::inherited::KnownLineages;
+use super::*;
+use crate::logs::{ForkFault, Forked, NewFork, Upkept};
+
+fn alice() -> SubjectKey {
+    SubjectKey::new("cellar", "alice")
+}
+
+fn fork_of(source: LogId, nonce: &str, at: Option<Position>) -> NewFork {
+    let log = LogId::derive_fork(&alice(), source, nonce).unwrap();
+    NewFork { log, source, at, author: Some("alice".into()) }
+}
+
+async fn forked(logs: &Logs, source: LogId, nonce: &str, at: Option<Position>) -> LogId {
+    let new = fork_of(source, nonce, at);
+    logs.fork(new.clone()).await.unwrap();
+    new.log
+}
+
+fn edit(log: LogId, client: u8, id: u64, base: Position, row: u32, text: &str) -> Request {
+    let mutations = vec![NewMutation { id, base, operation: set(row, text) }];
+    Request::new(log, ClientKey([client; 8]), None, FIRST_EPOCH, id - 1, mutations).unwrap()
+}
+
+/// The texts of column A at a position.
+async fn column(logs: &Logs, log: LogId, at: Option<Position>) -> Vec<String> {
+    let read = logs.cells(log, &everything(at)).await.unwrap();
+    read.cells.iter().map(|placed| placed.cell.text()).collect()
+}
+
+/// A log with the rows "1", "2", …, each by an edit, whose segments have so many entries.
+async fn source(tables: &Arc<MemoryTables>, edits: u64, segment_entries: u32) -> LogId {
+    let service = logs(tables);
+    service.create(log(), Some("bob".into())).await.unwrap();
+    for id in 1..=edits {
+        let mut tail = service.head(log(), None).await.unwrap().head;
+        if tail.num() + 2 >= segment_entries {
+            let (first, end) = (tail.next_segment().unwrap(), tail.next_in_segment().unwrap());
+            let entry = Entry::first(log(), None, 0);
+            let segment = Segment { num: first.segment(), ..opened() };
+            let end = Entry { position: end, content: Content::EndSegment, ..entry.clone() };
+            let first = Entry { position: first, ..entry };
+            tail = first.position;
+            let rolled = tables.roll(&Transaction { end, segment, first }).await;
+            assert_eq!(rolled, CreateOutcome::Created);
+        }
+        let row = u32::try_from(id).unwrap();
+        service.append(edit(log(), 1, id, tail, row, &id.to_string())).await.unwrap();
+    }
+    log()
+}
+
+fn opened() -> Segment {
+    let (last_snapshot, archive, lineage) = (None, None, None);
+    Segment { log: log(), num: 0, created_s: 0, last_snapshot, archive, lineage }
+}
+
+#[tokio::test]
+async fn a_fork_begins_as_its_source_was_and_goes_its_own_way() {
+    let tables = Arc::new(MemoryTables::default());
+    let (service, source) = (logs(&tables), source_of_one(&tables).await);
+    let fork = forked(&service, source, "what if", Some(at(0, 2))).await;
+    for service in [&service, &logs(&tables)] {
+        assert_eq!(column(service, fork, None).await, ["1", "2"]);
+        assert_eq!(column(service, fork, Some(at(0, 1))).await, ["1"]);
+        let positions: Vec<Position> =
+            all(service, fork).await.iter().map(|e| e.position).collect();
+        assert_eq!(positions, [at(0, 0), at(0, 1), at(0, 2), at(0, 3), at(1, 0)]);
+    }
+    assert_eq!(service.head(fork, None).await.unwrap().head, at(1, 0));
+    service.append(edit(fork, 2, 1, at(0, 1), 9, "fork")).await.unwrap();
+    service.append(edit(source, 2, 1, at(0, 1), 9, "source")).await.unwrap();
+    assert_eq!(column(&logs(&tables), fork, None).await, ["1", "2", "fork"]);
+    assert_eq!(column(&logs(&tables), source, None).await, ["1", "2", "3", "source"]);
+}
+
+async fn source_of_one(tables: &Arc<MemoryTables>) -> LogId {
+    source(tables, 3, 1_000).await
+}
+
+async fn all(logs: &Logs, log: LogId) -> Vec<Arc<Entry>> {
+    let loaded = logs.load(log, None).await.unwrap();
+    assert_eq!(loaded.next, None);
+    loaded.entries
+}
+
+#[tokio::test]
+async fn every_fork_reads_as_its_source_up_to_where_it_was_forked() {
+    let tables = Arc::new(MemoryTables::default());
+    let source = source(&tables, 12, 3).await;
+    let service = logs(&tables);
+    let history = service.history(source, None, 1_000).await.unwrap().entries;
+    assert!(history[0].position.segment() >= 3, "several segments");
+    for (number, shared) in history.iter().enumerate() {
+        let at = shared.position;
+        let fork = forked(&service, source, &number.to_string(), Some(at)).await;
+        let fresh = logs(&tables);
+        // Forwards, backwards and by cells.
+        let own = fresh.history(fork, None, 1_000).await.unwrap().entries;
+        let inherited: Vec<_> = own.iter().filter(|entry| entry.position <= at).collect();
+        assert_eq!(inherited.len(), history.len() - number);
+        for (own, theirs) in inherited.iter().zip(&history[number..]) {
+            assert_eq!(***own, Entry { log: fork, ..theirs.as_ref().clone() });
+        }
+        let first = at.next_segment().unwrap();
+        assert_eq!(fresh.head(fork, None).await.unwrap().head, first);
+        let ended = shared.content == Content::EndSegment;
+        assert_eq!(own.len(), inherited.len() + if ended { 1 } else { 2 });
+        for position in [Some(at), None] {
+            let there = column(&fresh, fork, position).await;
+            assert_eq!(there, column(&service, source, Some(at)).await, "{at} {position:?}");
+        }
+        let id = u64::try_from(there_edits(&history[number..])).unwrap() + 1;
+        let appended = fresh.append(edit(fork, 1, id, at, 50, "own")).await.unwrap();
+        assert_eq!(appended.tail, first.next_in_segment().unwrap());
+        assert_eq!(column(&logs(&tables), fork, None).await.last().unwrap(), "own");
+    }
+    // All of that left the source as it was.
+    assert_eq!(service.history(source, None, 1_000).await.unwrap().entries, history);
+}
+
+fn there_edits(history: &[Arc<Entry>]) -> usize {
+    history.iter().filter(|entry| entry.edits().is_some()).count()
+}
+
+#[tokio::test]
+async fn a_mutation_is_known_in_a_fork_if_it_is_inherited_and_new_if_not() {
+    let tables = Arc::new(MemoryTables::default());
+    let source = source_of_one(&tables).await;
+    let service = logs(&tables);
+    let fork = forked(&service, source, "f", Some(at(0, 2))).await;
+    let fresh = logs(&tables);
+    let repeated = edit(fork, 1, 2, at(0, 1), 2, "2");
+    let repeated = fresh.append(repeated).await.unwrap();
+    assert!(repeated.results[0].duplicate && repeated.results[0].position == Some(at(0, 2)));
+    // The third came to the source behind the fork: here it is new.
+    let third = fresh.append(edit(fork, 1, 3, at(0, 2), 3, "3")).await.unwrap();
+    assert!(!third.results[0].duplicate && third.results[0].position == Some(at(1, 1)));
+    let gap = fresh.append(edit(fork, 1, 9, at(0, 2), 3, "9")).await;
+    assert!(matches!(gap, Ok(_) | Err(LogError::Refused(Refusal::Gap { .. }))), "{gap:?}");
+}
+
+#[tokio::test]
+async fn forks_of_forks_read_through_one_another_up_to_the_limit() {
+    let tables = Arc::new(MemoryTables::default());
+    let (mut log, service) = (source_of_one(&tables).await, logs(&tables));
+    for depth in 1..=MAX_FORK_DEPTH {
+        let fork = forked(&service, log, "deeper", None).await;
+        let tail = service.head(fork, None).await.unwrap().head;
+        let text = format!("at {depth}");
+        service.append(edit(fork, 2, u64::from(depth), tail, 10 + depth, &text)).await.unwrap();
+        log = fork;
+    }
+    let fresh = logs(&tables);
+    let there = column(&fresh, log, None).await;
+    assert_eq!((there.len(), there[0].as_str()), (3 + 16, "1"));
+    assert_eq!(fresh.family(log).await.unwrap(), super::log());
+    let deeper = fresh.fork(fork_of(log, "deeper", None)).await;
+    assert_eq!(deeper, Err(LogError::Fork(ForkFault::TooDeep)));
+    // What is inherited is forked where it stands, and is no deeper for it.
+    let forked = fresh.fork(fork_of(log, "early", Some(at(0, 1)))).await.unwrap();
+    assert_eq!((forked.source, forked.position), (super::log(), at(0, 1)));
+    // So is the End Segment that is only made: behind it, there is nothing.
+    let first = LogId::derive_fork(&alice(), super::log(), "deeper").unwrap();
+    let forked = fresh.fork(fork_of(first, "end", Some(at(0, 4)))).await.unwrap();
+    assert_eq!((forked.source, forked.position, forked.head), (super::log(), at(0, 3), at(1, 0)));
+    let beyond = fresh.fork(fork_of(first, "beyond", Some(at(0, 5)))).await;
+    assert_eq!(beyond, Err(LogError::NoSuchPosition { at: at(0, 5), newest: at(1, 1) }));
+}
+
+/// Every call of the life of a fork goes wrong once, before and after it takes effect.
+#[tokio::test]
+async fn any_lost_reply_leaves_one_fork() {
+    for fault in [Fault::Before, Fault::ReplyLost] {
+        for faulty_call in 0..16 {
+            let tables = FaultyTables::new(faulty_call, fault);
+            logs(&tables).create(log(), None).await.unwrap();
+            logs(&tables).append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+            let new = fork_of(log(), "f", None);
+            let first = logs(&tables).fork(new.clone()).await.unwrap();
+            let again = logs(&tables).fork(new.clone()).await.unwrap();
+            assert_eq!(again, Forked { existed: true, ..first });
+            assert_eq!((first.position, first.head), (at(0, 1), at(1, 0)));
+            let edit = edit(new.log, 2, 1, at(0, 1), 5, "two");
+            assert_eq!(logs(&tables).append(edit).await.unwrap().tail, at(1, 1));
+            assert_eq!(column(&logs(&tables), new.log, None).await, ["one", "two"]);
+            let listed = logs(&tables).forks(log(), None).await.unwrap();
+            assert_eq!(listed.forks.len(), 1);
+            assert_eq!(listed.forks[0].fork, new.log);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_fork_repeated_is_the_first_and_no_other() {
+    let tables = Arc::new(MemoryTables::default());
+    let (source, service) = (source_of_one(&tables).await, logs(&tables));
+    let newest = service.fork(fork_of(source, "newest", None)).await.unwrap();
+    service.append(edit(source, 1, 4, at(0, 3), 4, "4")).await.unwrap();
+    // The newest is another now; the fork is not.
+    let again = logs(&tables).fork(fork_of(source, "newest", None)).await.unwrap();
+    assert_eq!(again, Forked { existed: true, ..newest });
+    assert_eq!(again.position, at(0, 3));
+    let other = logs(&tables).fork(fork_of(source, "newest", Some(at(0, 1)))).await;
+    let position = at(0, 3);
+    assert_eq!(other, Err(LogError::Fork(ForkFault::OtherPosition { position })));
+    let none = service.fork(fork_of(source, "x", Some(at(0, 9)))).await;
+    assert_eq!(none, Err(LogError::NoSuchPosition { at: at(0, 9), newest: at(0, 4) }));
+    let nowhere = LogId::derive(&alice(), "nowhere").unwrap();
+    for at in [None, Some(at(0, 0))] {
+        let none = service.fork(fork_of(nowhere, "x", at)).await;
+        assert_eq!(none, Err(LogError::NotFound));
+    }
+    assert_eq!(service.forks(nowhere, None).await, Err(LogError::NotFound));
+}
+
+#[tokio::test]
+async fn many_forks_of_one_moment_are_all_listed_and_the_same_one_once() {
+    let tables = Arc::new(MemoryTables::default());
+    let source = source_of_one(&tables).await;
+    // The clock stands still: all of them want a place in the same millisecond, the same one twice.
+    let service = Arc::new(logs(&tables));
+    let made: Vec<_> = (0..40)
+        .map(|number| {
+            let service = Arc::clone(&service);
+            let new = fork_of(source, &(number / 2).to_string(), None);
+            tokio::spawn(async move { service.fork(new).await.unwrap().existed })
+        })
+        .collect();
+    let mut existed = 0;
+    for made in made {
+        existed += usize::from(made.await.unwrap());
+    }
+    assert_eq!(existed, 20);
+    assert_eq!(service.forks(source, None).await.unwrap().forks.len(), 20);
+}
+
+#[tokio::test]
+async fn nothing_is_written_where_a_fork_inherits() {
+    let tables = Arc::new(MemoryTables::default());
+    let (source, service) = (source_of_one(&tables).await, logs(&tables));
+    let fork = forked(&service, source, "f", Some(at(0, 2))).await;
+    // Whatever the process has read last, upkeep puts nothing into the source's segments.
+    let fresh = logs(&tables);
+    fresh.history(fork, Some(at(0, 1)), 10).await.unwrap();
+    fresh.update(fork, at(0, 1)).await.unwrap();
+    let eager = UpkeepPolicy { snapshot_entries: 1, ..UpkeepPolicy::default() };
+    let upkept = fresh.upkeep(fork, &eager).await.unwrap();
+    assert!(matches!(upkept, Upkept::Nothing), "{upkept:?}");
+    // And a machine that were wrong would be refused.
+    let refused = fresh.check_own(fork, at(0, 9)).await;
+    assert!(refused.is_err_and(|error| !error.temporary));
+    assert_eq!(fresh.check_own(fork, at(1, 1)).await, Ok(()));
+    assert_eq!(fresh.check_own(source, at(0, 9)).await, Ok(()));
+    assert_eq!(tables.page(fork, at(0, 0), true).await.unwrap().entries, []);
+}
+
+#[tokio::test]
+async fn a_place_in_the_list_that_is_taken_leads_to_the_next() {
+    let tables = Arc::new(MemoryTables::default());
+    let (source, service) = (source_of_one(&tables).await, logs(&tables));
+    let (one, two) = (fork_of(source, "one", None), fork_of(source, "two", None));
+    service.fork(one.clone()).await.unwrap();
+    let listed = service.forks(source, None).await.unwrap().forks.remove(0);
+    // The second wants the very place that some other has.
+    let number = number(two.log, StoppedClock.now_ms());
+    let (fork, first) = (LogId::derive_fork(&alice(), source, "x").unwrap(), at(1, 0));
+    let other = ForkRecords {
+        origin: Segment { log: fork, ..opened() },
+        segment: Segment { log: fork, num: 1, ..opened() },
+        first: Entry { position: first, ..Entry::first(fork, None, 0) },
+        listed: ListedFork { number, fork, ..listed },
+    };
+    assert_eq!(tables.fork(&other).await, CreateOutcome::Created);
+    assert!(!service.fork(two.clone()).await.unwrap().existed);
+    let listed = service.forks(source, None).await.unwrap().forks;
+    assert!(listed.iter().any(|listed| listed.fork == two.log && listed.number > number));
+}
+
+#[tokio::test]
+async fn a_source_that_lags_behind_is_read_again_and_never_taken_for_ended() {
+    let tables = Arc::new(stale::LaggingTables::default());
+    let service = logs(&tables);
+    service.create(log(), None).await.unwrap();
+    for id in 1..=3 {
+        let base = at(0, u32::try_from(id).unwrap() - 1);
+        service.append(edit(log(), 1, id, base, u32::try_from(id).unwrap(), "x")).await.unwrap();
+    }
+    let fork = forked(&service, log(), "f", None).await;
+    tables.hide_from(at(0, 2));
+    for base in 0..=3 {
+        let fresh = logs(&tables);
+        assert_eq!(column(&fresh, fork, None).await.len(), 3 + usize::from(base > 0));
+        let fresh = logs(&tables);
+        let edit = edit(fork, 10 + base, 1, at(0, u32::from(base)), 9, "own");
+        assert_eq!(fresh.append(edit).await.unwrap().tail, at(1, u32::from(base) + 1));
+    }
+    assert_eq!(tables.page(fork, at(0, 0), true).await.unwrap().entries, []);
+}
+
+#[test]
+fn as_many_lineages_are_known_as_may_be() {
+    let known = KnownLineages::default();
+    let id = |number: usize| LogId::from_uuid(uuid::Uuid::from_u128(number as u128));
+    for number in 0..MAX_KNOWN_LINEAGES {
+        known.keep(id(number), None);
+    }
+    known.keep(id(0), None);
+    assert_eq!(known.get(id(MAX_KNOWN_LINEAGES - 1)), Some(None::<Lineage>));
+    known.keep(id(MAX_KNOWN_LINEAGES), None);
+    assert_eq!(known.get(id(0)), None);
+    assert_eq!(known.get(id(MAX_KNOWN_LINEAGES)), Some(None));
+}

@@ -1,0 +1,100 @@
+//! `POST /v1/spreadsheets/{id}/forks` and `GET …/forks`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use cellar_core::access::{Access, Need};
+use cellar_core::api::{ForkReply, ForkRequest, ForkView, ForksReply, Problem, ProblemKind};
+use cellar_core::identity::LogId;
+use cellar_engine::logs::NewFork;
+use serde::Deserialize;
+
+use super::auth::Caller;
+use super::extract::{JsonBody, Parameters, PathId};
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// Parameters of a list of forks.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AfterNumber {
+    after: Option<u64>,
+}
+
+/// Forks a spreadsheet at any position, or finds the fork that the same request made before. What it
+/// costs does not depend on the spreadsheet's size. A token for the fork alone reads what the fork
+/// inherits, and nothing else of the spreadsheet that it comes from.
+#[utoipa::path(
+    post,
+    path = "/v1/spreadsheets/{id}/forks",
+    params(("id" = LogId, Path, description = "The spreadsheet to fork")),
+    request_body = ForkRequest,
+    responses(
+        (status = 201, description = "Forked", body = ForkReply),
+        (status = 200, description = "Forked before by the same request", body = ForkReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+        (status = 503, description = "Repeat the request unchanged", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn fork(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    body: JsonBody,
+) -> Result<(StatusCode, Json<ForkReply>), Failure> {
+    let source = caller.log(&id, Need::Read)?;
+    let request: ForkRequest = body.read()?;
+    if !caller.0.may_create() {
+        let detail = "forking needs a token for all spreadsheets (`*`) with the role editor";
+        return Err(Failure::new(ProblemKind::Forbidden, detail));
+    }
+    let id = LogId::derive_fork(&caller.0.subject, source, &request.nonce)
+        .map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))?;
+    let new = NewFork { log: id, source, at: request.at, author: Some(caller.0.author) };
+    let forked = state.logs().fork(new).await?;
+    let status = if forked.existed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((
+        status,
+        Json(ForkReply {
+            id,
+            source: forked.source,
+            position: forked.position,
+            head: forked.head,
+            epoch: forked.epoch,
+        }),
+    ))
+}
+
+/// Forks of a spreadsheet that the token covers, the oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/spreadsheets/{id}/forks",
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet that was forked"),
+        ("after" = Option<u64>, Query, description = "The `next` of the page before"),
+    ),
+    responses(
+        (status = 200, description = "One page of its forks", body = ForksReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+)]
+pub(super) async fn forks(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    Parameters(parameters): Parameters<AfterNumber>,
+) -> Result<Json<ForksReply>, Failure> {
+    let log = caller.log(&id, Need::Read)?;
+    let page = state.logs().forks(log, parameters.after).await?;
+    let covered = |log| caller.0.access(log, Need::Read) == Access::Allowed;
+    let forks = page.forks.into_iter().filter(|listed| covered(listed.fork));
+    let view = |listed: cellar_core::records::fork::ListedFork| ForkView {
+        id: listed.fork,
+        position: listed.position,
+        created: listed.created_s,
+        author: listed.author,
+    };
+    Ok(Json(ForksReply { forks: forks.map(view).collect(), next: page.next }))
+}

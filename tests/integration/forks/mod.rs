@@ -1,0 +1,36 @@
+//! Forks over real HTTP, with the tables, the stream, the queue and the worker of the local cloud.
+
+mod access;
+mod archived;
+mod sizes;
+mod snapshots;
+
+use cellar_core::access::Role;
+use cellar_core::api::{ForkReply, ForkRequest};
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_tests::cloud::TestCloud;
+
+/// Alice's fork of a spreadsheet.
+async fn fork(cloud: &TestCloud, log: LogId, nonce: &str, at: Option<Position>) -> ForkReply {
+    let request = ForkRequest { nonce: nonce.to_owned(), at };
+    cloud.client("alice").fork(log, &request).await.unwrap()
+}
+
+/// What a request of the API is answered with: the status and the body.
+async fn answer(cloud: &TestCloud, token: &str, path: &str, body: Option<&str>) -> (u16, String) {
+    let url = format!("{}v1/spreadsheets/{path}", cloud.url);
+    let http = reqwest::Client::new();
+    let request = match body {
+        None => http.get(url),
+        Some(body) => {
+            http.post(url).header("content-type", "application/json").body(body.to_owned())
+        }
+    };
+    let reply = request.bearer_auth(token).send().await.unwrap();
+    (reply.status().as_u16(), reply.text().await.unwrap())
+}
+
+fn token(cloud: &TestCloud, role: Role, logs: Vec<LogId>) -> String {
+    cloud.token_for("bob", role, logs)
+}

@@ -1,0 +1,144 @@
+//! Forks of a spreadsheet whose snapshots a worker makes: behind one, before any, at the end of a
+//! segment, while others write; and snapshots of forks.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cellar::reader::Reader;
+use cellar_engine::ports::Blobs as _;
+
+use super::*;
+use crate::snapshot_reads::{
+    Author, FastClock, cells, operation, replayed, start, wait_for_snapshot,
+};
+
+/// The author of a fork: the same client goes on with its numbers, as in the source.
+fn author_of(fork: &ForkReply, source: &Author, edits: u64) -> Author {
+    let created = cellar_core::api::CreateReply { id: fork.id, ..source.created };
+    Author { created, base: fork.head, id: edits }
+}
+
+/// The keys of all objects of snapshots.
+async fn objects(cloud: &TestCloud) -> BTreeSet<String> {
+    let (blobs, _) = cloud.blobs();
+    let (mut keys, mut after) = (BTreeSet::new(), None);
+    loop {
+        let page = blobs.list("sheets/", after.as_deref(), 1_000).await.unwrap();
+        keys.extend(page.blobs.into_iter().map(|blob| blob.key));
+        after = page.next;
+        if after.is_none() {
+            return keys;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_position_of_a_fork_reads_as_its_source_and_snapshots_go_on() {
+    let clock = Arc::new(FastClock::default());
+    let cloud = start(&clock).await;
+    let mut author = Author::new(&cloud, "forked").await;
+    let source = author.created.id;
+    let mut positions = vec![author.base];
+    for number in 0..130 {
+        positions.push(author.edit(&cloud, operation(number)).await);
+    }
+    assert_eq!(author.base.segment(), 1);
+    wait_for_snapshot(&cloud, source, positions[118], &clock).await;
+    let written = |at: Position| positions.iter().filter(|own| **own <= at).count() as u64 - 1;
+
+    // At the beginning; before any snapshot; at a Snapshot entry, behind it; the End Segment; later.
+    let end = Position::new(1, 0).unwrap();
+    let last = positions.iter().rfind(|own| own.segment() == 0).unwrap();
+    let ended = cloud.client("alice").history(source, Some(*last), Some(1)).await.unwrap();
+    assert_eq!(ended.entries[0].position, *last);
+    let end_segment = last.next_in_segment().unwrap();
+    let at = |num| Position::new(0, num).unwrap();
+    let places = [at(0), at(5), at(11), at(40), *last, end_segment, end, author.base];
+    for place in places {
+        let made = fork(&cloud, source, &place.to_string(), Some(place)).await;
+        assert_eq!((made.source, made.position), (source, place));
+        for own in positions.iter().filter(|own| **own <= place).step_by(17) {
+            let there = cells(&cloud, made.id, *own).await;
+            assert_eq!(there, cells(&cloud, source, *own).await, "{place} at {own}");
+        }
+        assert_eq!(
+            cells(&cloud, made.id, made.head).await,
+            cells(&cloud, source, place).await,
+            "{place}"
+        );
+        let mut own = author_of(&made, &author, written(place));
+        for number in 500..512 {
+            own.edit(&cloud, operation(number)).await;
+        }
+        assert_eq!(
+            cells(&cloud, made.id, own.base).await,
+            replayed(&cloud, made.id, own.base).await,
+            "{place}, and edited"
+        );
+        // Its first own entry, and the one behind ten edits.
+        let marked = Position::new(own.base.segment(), 11).unwrap();
+        wait_for_snapshot(&cloud, made.id, marked, &clock).await;
+        let reader = Reader::open(cloud.client("alice"), made.id, None, None).await.unwrap();
+        assert_eq!(reader.position(), own.base);
+        let stats = cloud.client("alice").stats(made.id, None).await.unwrap();
+        assert_eq!(stats.snapshot.unwrap().position, marked);
+        assert_eq!(
+            cells(&cloud, made.id, own.base).await,
+            replayed(&cloud, made.id, own.base).await,
+            "{place}, by its own snapshot"
+        );
+        // A fork of it where it is its own, and where it is not.
+        let deeper = fork(&cloud, made.id, "deeper", Some(own.base)).await;
+        assert_eq!(deeper.source, made.id);
+        assert_eq!(
+            cells(&cloud, deeper.id, deeper.head).await,
+            cells(&cloud, made.id, own.base).await
+        );
+        let early = fork(&cloud, made.id, "early", Some(Position::FIRST)).await;
+        assert_eq!(early.source, source, "of the log that has the position");
+    }
+    // All of them are in the family's folder.
+    let prefix = format!("sheets/{source}/");
+    assert!(objects(&cloud).await.iter().all(|key| key.starts_with(&prefix)));
+    // And the source is as it was.
+    assert_eq!(cloud.client("alice").head(source, None).await.unwrap().head, author.base);
+    assert!(cloud.queue("SnapshotDeadLetters").is_empty().await.unwrap());
+    let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
+    let shared: Vec<Position> = listed.iter().map(|fork| fork.position).collect();
+    assert_eq!(shared.iter().filter(|at| **at == Position::FIRST).count(), 1 + places.len());
+    assert_eq!(listed.len(), 2 * places.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forks_made_while_others_write_share_what_was_there_and_nothing_else() {
+    let clock = Arc::new(FastClock::default());
+    let cloud = start(&clock).await;
+    let mut author = Author::new(&cloud, "busy").await;
+    let source = author.created.id;
+    let writing = async {
+        for number in 0..60 {
+            author.edit(&cloud, operation(number)).await;
+        }
+    };
+    let forking = async {
+        let mut forks = Vec::new();
+        for number in 0..12 {
+            // The same twice, at once: one fork.
+            let nonce = number.to_string();
+            let (one, two) = tokio::join!(
+                fork(&cloud, source, &nonce, None),
+                fork(&cloud, source, &nonce, None)
+            );
+            assert_eq!(one, two);
+            forks.push(one);
+        }
+        forks
+    };
+    let ((), forks) = tokio::join!(writing, forking);
+    for fork in &forks {
+        let there = cells(&cloud, fork.id, fork.head).await;
+        assert_eq!(there, replayed(&cloud, source, fork.position).await, "{}", fork.position);
+    }
+    let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
+    assert_eq!(listed.len(), forks.len());
+}
