@@ -1,7 +1,7 @@
 // Operations of Cellar, as JSON, as the commands of o-spreadsheet that mean the same.
 
 export const SHEET = "sheet";
-const SHEET_NAME = "Sheet1";
+export const SHEET_NAME = "Sheet1";
 const GENERAL = "General";
 
 /** The commands of an operation, one behind the other. */

@@ -4,7 +4,7 @@
 
 import { createInterface } from "node:readline";
 import { JSDOM } from "jsdom";
-import { SHEET, commandsOf } from "./commands.mjs";
+import { SHEET, SHEET_NAME, commandsOf } from "./commands.mjs";
 
 const FIRST_REVISION = "START_REVISION";
 
@@ -129,7 +129,13 @@ function pair(sheet, { committed, mine }) {
 /** The sheet of the first line: how many rows and columns it has, and its texts. */
 function sheetOf({ rows, columns, cells }) {
     const texts = cells.map(([row, column, text]) => [helpers.toXC(column, row), text]);
-    return { id: SHEET, rowNumber: rows, colNumber: columns, cells: Object.fromEntries(texts) };
+    return {
+        id: SHEET,
+        name: SHEET_NAME,
+        rowNumber: rows,
+        colNumber: columns,
+        cells: Object.fromEntries(texts),
+    };
 }
 
 let sheet;

@@ -11,7 +11,7 @@ use crate::cells::SHEET;
 /// What an operation of these is for on the other axis.
 const ACROSS: (u32, u32) = (2, 3);
 /// Where cells are set on the other axis.
-pub const ACROSS_SET: u32 = 3;
+const ACROSS_SET: u32 = 3;
 
 /// An insert of so many lines in front of one.
 #[must_use]

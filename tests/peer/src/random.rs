@@ -44,8 +44,7 @@ fn any(random: &mut Rng, text: &str) -> Operation {
         }
         5 => {
             let (rows, columns) = (spans(random), spans(random));
-            let formats = [FORMATS[0], FORMATS[1], GENERAL];
-            let format = formats[random.usize(0..formats.len())].to_owned();
+            let format = one_of(random, &[FORMATS[0], FORMATS[1], GENERAL]);
             Operation::SetFormat(SetFormat { sheet: SHEET, rows, columns, format })
         }
         _ => {
@@ -57,6 +56,10 @@ fn any(random: &mut Rng, text: &str) -> Operation {
 
 fn axis(random: &mut Rng) -> Axis {
     if random.bool() { Axis::Rows } else { Axis::Columns }
+}
+
+fn one_of(random: &mut Rng, texts: &[&str]) -> String {
+    random.choice(texts).copied().unwrap_or_default().to_owned()
 }
 
 /// One or two spans of the lines that are filled.
@@ -75,7 +78,7 @@ fn spans(random: &mut Rng) -> Spans {
 fn edit(random: &mut Rng, text: &str) -> CellEdit {
     let (row, column) = (random.u32(0..FILLED), random.u32(0..FILLED));
     let text = Some(Value::Text(format!("{text} {}", random.u8(..))));
-    let format = Some(FORMATS[random.usize(0..FORMATS.len())].to_owned());
+    let format = Some(one_of(random, &FORMATS));
     let (value, format) = match random.u8(0..4) {
         0 => (Some(Value::Empty), None),
         1 => (None, format),
