@@ -70,9 +70,9 @@ impl Logs {
         log: LogId,
         root: &Root,
     ) -> Result<ClientMap, LogError> {
-        let mut objects = Objects::default();
+        let (mut objects, family) = (Objects::default(), self.family(log).await?);
         let clients =
-            self.objects.ready(log, &mut objects, |objects| Ok(view::clients(root, objects))).await;
+            self.objects.ready(family, &mut objects, |objects| Ok(view::clients(root, objects))).await;
         self.roots.heed(log, clients.map_err(LogError::from))
     }
 }
