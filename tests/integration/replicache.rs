@@ -9,6 +9,7 @@ use cellar::CellsQuery;
 use cellar_core::access::Role;
 use cellar_core::api::CreateRequest;
 use cellar_peer::node::{Files, install};
+use cellar_stacks::cellar::REQUEST_HEADERS;
 use cellar_tests::cloud::TestCloud;
 use serde_json::json;
 
@@ -28,6 +29,7 @@ async fn play(folder: &PathBuf, scenario: &str) -> Vec<String> {
     let config = json!({
         "url": cloud.url,
         "restored": cloud.api_at_epoch(1).await,
+        "headers": REQUEST_HEADERS,
         "token": cloud.token("alice", Role::Editor),
         "spreadsheet": created.id,
     });

@@ -11,7 +11,11 @@ export const network = { down: false, loseAnswers: 0, answers: 0, pushes: [] };
 
 globalThis.fetch = async (request, options) => {
   if (network.down) throw new TypeError('the network is down');
-  const url = new URL(request.url ?? request);
+  const url = new URL(request.url);
+  for (const name of request.headers.keys()) {
+    // A browser would not send it to another origin.
+    if (!config.headers.includes(name)) throw new Error(`the header ${name} is not allowed`);
+  }
   if (url.pathname.endsWith('/push')) network.pushes.push(await request.clone().json());
   const response = await realFetch(request, options);
   network.answers += 1;

@@ -112,6 +112,11 @@ fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     key::allow(role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
 
+/// The headers that scripts of other origins may send: ours, and what Replicache's client adds to each
+/// push and pull.
+pub const REQUEST_HEADERS: [&str; 5] =
+    ["authorization", "content-type", "if-match", "if-none-match", "x-replicache-requestid"];
+
 fn url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
     let url = FunctionUrl::new(function);
     if config.cors_origins.is_empty() {
@@ -121,7 +126,7 @@ fn url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
     url.cors(FunctionUrlCors {
         origins: config.cors_origins.clone(),
         methods: owned(&["DELETE", "GET", "PATCH", "POST", "PUT"]),
-        request_headers: owned(&["authorization", "content-type", "if-match", "if-none-match"]),
+        request_headers: owned(&REQUEST_HEADERS),
         exposed_headers: owned(&["cellar-cost", "etag", "retry-after"]),
         max_age_s: CORS_MAX_AGE_S,
     })

@@ -12,6 +12,7 @@ mod storage;
 mod suppressions;
 
 pub use alarms::SEE_RUNBOOK;
+pub use api::REQUEST_HEADERS;
 pub use storage::tables;
 
 use serde_json::Value;
