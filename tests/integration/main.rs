@@ -48,4 +48,5 @@ mod snapshot_reads;
 mod snapshots;
 mod tables_access;
 mod template_linters;
+mod watch_command;
 mod writers;

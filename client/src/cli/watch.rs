@@ -19,10 +19,11 @@ use super::error::CliError;
 use super::history::{GAP, says_something, what};
 use super::output::Output;
 use super::time::utc;
+use crate::Client;
+use crate::client::random;
 use crate::describe::SheetNames;
 use crate::sheet_loss::{find_sheet, listed_sheets};
 use crate::table::escape;
-use crate::{Client, ClientError};
 use touches::touches;
 
 /// One line for a program.
@@ -203,8 +204,4 @@ impl Watch {
         self.output.note(text);
         Ok(self.output.result(line)?)
     }
-}
-
-fn random() -> u64 {
-    uuid::Uuid::new_v4().as_u64_pair().0
 }
