@@ -119,12 +119,8 @@ impl Watch {
     async fn follow(&mut self) -> Result<(), CliError> {
         while self.until.is_none_or(|until| self.shown.head < until) {
             let event = match self.poll().await {
-                Ok(is_news) => {
-                    if self.polling.is_failing() {
-                        self.say("Online again.", &Line::Online)?;
-                    }
-                    if is_news { PollEvent::Active } else { PollEvent::Quiet }
-                }
+                Ok(true) => PollEvent::Active,
+                Ok(false) => PollEvent::Quiet,
                 Err(CliError::Client(error)) if error.is_offline() => {
                     if !self.polling.is_failing() {
                         let why = error.to_string();
@@ -146,9 +142,13 @@ impl Watch {
 
     /// Asks once; whether there was anything new.
     async fn poll(&mut self) -> Result<bool, CliError> {
-        let Some(newest) = self.client.head_unless(self.spreadsheet, self.shown).await? else {
-            return Ok(false);
-        };
+        let newest = self.client.head_unless(self.spreadsheet, self.shown).await?;
+        if self.polling.is_failing() {
+            // Before what was missed.
+            self.say("Online again.", &Line::Online)?;
+            self.polling = self.polling.step(PollEvent::Quiet, random()).0;
+        }
+        let Some(newest) = newest else { return Ok(false) };
         if newest.epoch != self.shown.epoch {
             self.skip(newest, true).await?;
             return Ok(true);
