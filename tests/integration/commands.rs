@@ -21,6 +21,7 @@ fn help_and_usage() {
         project.synth(&["token", "--help"]),
         project.cellar(&["import", "--help"]),
         project.cellar(&["get", "--help"]),
+        project.cellar(&["watch", "--help"]),
     ] {
         assert_eq!(run.code, 0);
         assert!(run.stdout.contains("Examples:") && run.stderr.is_empty(), "{run:?}");

@@ -52,4 +52,5 @@ mod snapshots;
 mod sync;
 mod tables_access;
 mod template_linters;
+mod watch_command;
 mod writers;

@@ -19,10 +19,11 @@ use super::error::CliError;
 use super::history::{GAP, says_something, what};
 use super::output::Output;
 use super::time::utc;
+use crate::Client;
+use crate::client::random;
 use crate::describe::SheetNames;
 use crate::sheet_loss::{find_sheet, listed_sheets};
 use crate::table::escape;
-use crate::{Client, ClientError};
 use touches::touches;
 
 /// One line for a program.
@@ -118,12 +119,8 @@ impl Watch {
     async fn follow(&mut self) -> Result<(), CliError> {
         while self.until.is_none_or(|until| self.shown.head < until) {
             let event = match self.poll().await {
-                Ok(is_news) => {
-                    if self.polling.is_failing() {
-                        self.say("Online again.", &Line::Online)?;
-                    }
-                    if is_news { PollEvent::Active } else { PollEvent::Quiet }
-                }
+                Ok(true) => PollEvent::Active,
+                Ok(false) => PollEvent::Quiet,
                 Err(CliError::Client(error)) if error.is_offline() => {
                     if !self.polling.is_failing() {
                         let why = error.to_string();
@@ -145,9 +142,13 @@ impl Watch {
 
     /// Asks once; whether there was anything new.
     async fn poll(&mut self) -> Result<bool, CliError> {
-        let Some(newest) = self.client.head_unless(self.spreadsheet, self.shown).await? else {
-            return Ok(false);
-        };
+        let newest = self.client.head_unless(self.spreadsheet, self.shown).await?;
+        if self.polling.is_failing() {
+            // Before what was missed.
+            self.say("Online again.", &Line::Online)?;
+            self.polling = self.polling.step(PollEvent::Quiet, random()).0;
+        }
+        let Some(newest) = newest else { return Ok(false) };
         if newest.epoch != self.shown.epoch {
             self.skip(newest, true).await?;
             return Ok(true);
@@ -203,8 +204,4 @@ impl Watch {
         self.output.note(text);
         Ok(self.output.result(line)?)
     }
-}
-
-fn random() -> u64 {
-    uuid::Uuid::new_v4().as_u64_pair().0
 }

@@ -25,6 +25,7 @@ use cellar_core::position::Position;
 use reqwest::Method;
 
 use crate::ClientError;
+pub(crate) use transport::random;
 use transport::{Call, Transport};
 
 /// The status of an answer to a request with an ETag: nothing is new.

@@ -344,7 +344,7 @@ fn error(failure: Failure, outgoing: &Outgoing<'_>, shown: &str, uncertain: bool
 }
 
 /// A random number for the jitter; the low half of a random UUID is random in its low bits.
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().1
 }
 

@@ -98,8 +98,7 @@ impl Canonical {
             }
             first = first.saturating_sub(1);
         }
-        let dropped = self.entries.drain(..first);
-        if let Some(last) = dropped.last() {
+        if let Some(last) = self.entries.drain(..first).next_back() {
             (self.known_after, self.is_whole) = (last.position, false);
         }
     }

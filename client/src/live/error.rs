@@ -67,7 +67,7 @@ pub enum LiveError {
     /// An import, whose chunks have to be uploaded first.
     #[error("a sheet is not imported by an edit")]
     #[diagnostic(code(cellar::not_an_edit), help("use the module `import`: nothing was kept"))]
-    NotHere,
+    Import,
 }
 
 impl LiveError {

@@ -142,7 +142,7 @@ impl LiveSheet {
     /// [`LiveError`]: nothing was kept, and nothing is shown.
     pub fn edit(&mut self, operation: Operation) -> Result<u64, LiveError> {
         if matches!(operation, Operation::ImportSheet(_)) {
-            return Err(LiveError::NotHere);
+            return Err(LiveError::Import);
         }
         let operation = operation.validated().map_err(|fault| LiveError::Invalid { fault })?;
         // Where the author's earlier edits stand is not known: neither would be what this means.
@@ -151,12 +151,8 @@ impl LiveSheet {
             What::choose(operation.clone()).map_err(|fault| LiveError::TooLarge { fault })?;
         self.check_room(&what)?;
         let object_bytes = object_bytes(&what);
-        self.outbox.author(&mut self.state, what, object)?;
-        let Some(Pending { id, base, .. }) = self.state.pending.last() else {
-            return Err(LiveError::NotHere);
-        };
-        let pending = PendingMutation { id: *id, base: *base, operation, object_bytes };
-        let id = pending.id;
+        let (id, base) = self.outbox.author(&mut self.state, what, object)?;
+        let pending = PendingMutation { id, base, operation, object_bytes };
         self.shown.add(&pending);
         self.pending.push(pending);
         Ok(id)

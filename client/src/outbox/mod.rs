@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use cellar_core::api::SentMutation;
 use cellar_core::entry::decode_external_body;
 use cellar_core::identity::LogId;
+use cellar_core::position::Position;
 
 use crate::files::{FileError, FileLock, read_json, write_json};
 use crate::{Client, ClientError};
@@ -88,15 +89,17 @@ impl Outbox {
         FileLock::take(&self.path.with_extension("lock"))
     }
 
-    /// Adds an edit, durably: its object first, if it has one. If it cannot be kept, there is no edit.
+    /// Adds an edit, durably: its object first, if it has one. Gives its id and its base. If it cannot be
+    /// kept, there is no edit.
     pub(crate) fn author(
         &self,
         state: &mut OutboxState,
         what: What,
         object: Option<Vec<u8>>,
-    ) -> Result<(), FileError> {
-        self.author_unsaved(state, what, object)?;
-        self.write(state).inspect_err(|_| state.withdraw_newest())
+    ) -> Result<(u64, Position), FileError> {
+        let authored = self.author_unsaved(state, what, object)?;
+        self.write(state).inspect_err(|_| state.withdraw_newest())?;
+        Ok(authored)
     }
 
     /// As [`Outbox::author`], for a state that is written later: only the object is on disk then.
@@ -105,12 +108,11 @@ impl Outbox {
         state: &mut OutboxState,
         what: What,
         object: Option<Vec<u8>>,
-    ) -> Result<(), FileError> {
+    ) -> Result<(u64, Position), FileError> {
         if let (What::Body(body), Some(object)) = (&what, object) {
             bodies::write(&self.path, body, &object)?;
         }
-        state.author(what);
-        Ok(())
+        Ok(state.author(what))
     }
 
     /// Takes the newest edit, which has certainly not got through, back. If that cannot be kept, the

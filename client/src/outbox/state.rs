@@ -120,10 +120,12 @@ impl OutboxState {
         None
     }
 
-    /// Adds an edit: its id and its base never change from here on.
-    pub(crate) fn author(&mut self, what: What) {
-        self.pending.push(Pending { id: self.next_id, base: self.seen, what });
+    /// Adds an edit, and gives its id and its base, which never change from here on.
+    pub(crate) fn author(&mut self, what: What) -> (u64, Position) {
+        let (id, base) = (self.next_id, self.seen);
+        self.pending.push(Pending { id, base, what });
         self.next_id = self.next_id.saturating_add(1);
+        (id, base)
     }
 
     /// The next request, the same whenever it is sent; `None` if no edit is pending.

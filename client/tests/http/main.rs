@@ -15,6 +15,7 @@ mod edits;
 mod export;
 mod fake;
 mod large_edits;
+mod live;
 mod reader;
 mod sheet_imports;
 mod workbook_imports;

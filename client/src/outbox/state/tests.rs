@@ -117,7 +117,9 @@ fn an_undo_and_a_large_edit_go_alone_and_the_numbering_goes_on() {
 fn requests_end_at_their_limits() {
     let sizes = |what: What, count: usize| {
         let mut state = state();
-        (0..count).for_each(|_| state.author(what.clone()));
+        (0..count).for_each(|_| {
+            state.author(what.clone());
+        });
         request(&state).mutations.len()
     };
     let most = MAX_MUTATIONS_PER_REQUEST;
