@@ -6,6 +6,7 @@
 //! - [`editor`] makes edits that survive a crash and happen at most once (design `2-log.md` §2).
 //! - [`reader`] reads cells from snapshots itself, and keeps what it has loaded (design `4-sync.md`
 //!   §1).
+//! - [`rebase`] does what a fork did again, on another position of what it comes from.
 //! - [`import`] and [`export`] turn files of other programs into sheets and back, without a loss.
 //! - [`table`] shows cells on a terminal, whatever is in them.
 //! - [`report`] says what went wrong, alike in every command.
@@ -36,6 +37,7 @@ pub mod files;
 pub mod import;
 pub mod profile;
 pub mod reader;
+pub mod rebase;
 pub mod report;
 mod sheet_loss;
 pub mod table;

@@ -68,6 +68,12 @@ fn a_fork_of_a_million_cells_costs_eight_write_units_and_no_request_to_the_bucke
     done(&project, &["set", "A1", "fork"]);
     assert!(done(&project, &["get", "--range", "A1"]).stdout.contains("fork"));
     assert!(!done(&project, &["get", "--range", "A1", "-s", source]).stdout.contains("fork"));
+    // Its own snapshot, too, is made of the chunks that there are.
+    let begun = Instant::now();
+    while costed(&project, &["stats"]).0["snapshot"]["position"] == Value::Null {
+        assert!(begun.elapsed() < PATIENCE, "no snapshot of the fork");
+        std::thread::sleep(Duration::from_millis(100));
+    }
     let more = stored_bytes(&bucket) - before;
     assert!(before > 500_000 && more < before / 10, "{before} and {more} more: no copy");
 
