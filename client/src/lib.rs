@@ -8,6 +8,7 @@
 //!   (design `4-sync.md` §5).
 //! - [`reader`] reads cells from snapshots itself, and keeps what it has loaded (design `4-sync.md`
 //!   §1).
+//! - [`rebase`] does what a fork did again, on another position of what it comes from.
 //! - [`import`] and [`export`] turn files of other programs into sheets and back, without a loss.
 //! - [`table`] shows cells on a terminal, whatever is in them.
 //! - [`report`] says what went wrong, alike in every command.
@@ -40,6 +41,7 @@ pub mod live;
 mod outbox;
 pub mod profile;
 pub mod reader;
+pub mod rebase;
 pub mod report;
 mod sheet_loss;
 pub mod table;

@@ -96,6 +96,8 @@ pub(super) enum Command {
     Head,
     /// Make a fork: a spreadsheet that goes its own way from a position of this one
     Fork(Fork),
+    /// Do what a fork did again, on another position of what it comes from
+    Rebase(Rebase),
     /// List the forks of a spreadsheet
     #[command(after_help = "\
 Examples:
@@ -147,6 +149,45 @@ pub(super) struct Fork {
     /// give the same fork
     #[arg(long, value_parser = nonce)]
     pub(super) nonce: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The result is a new fork, at the new position, with the edits of the old one, which stays as it is. What \
+others have moved since, the edits follow; each that became something else is listed: transformed, \
+dropped (nothing is left of what it was about) or rejected. Whoever rebases is the author.
+
+The exit code is 2 if something was dropped or rejected, 0 if not. Interrupted, run it again with the \
+position that it printed: it goes on, and nothing happens twice.
+
+Examples:
+  cellar rebase --onto latest --dry-run   # only show what would become of each edit
+  cellar rebase --onto latest             # the new fork is the current spreadsheet then
+  cellar rebase --onto 0.57 --keep -s ID
+  cellar rebase --onto latest --json")]
+pub(super) struct Rebase {
+    /// The position of the spreadsheet that was forked, segment.num, or `latest`
+    #[arg(long, value_name = "POSITION", value_parser = onto)]
+    pub(super) onto: Onto,
+    /// Only show what would become of each edit
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Do not make the new fork the current spreadsheet
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(super) keep: bool,
+}
+
+/// Where a fork is to go; none is the newest position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Onto(pub(super) Option<Position>);
+
+fn onto(text: &str) -> Result<Onto, String> {
+    match text {
+        "latest" => Ok(Onto(None)),
+        text => text.parse().map(|at| Onto(Some(at))).map_err(|_| {
+            format!("`{text}` is no position: write segment.num, for example 0.42, or latest")
+        }),
+    }
 }
 
 #[derive(Debug, Args)]

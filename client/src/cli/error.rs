@@ -14,6 +14,7 @@ use crate::export::ExportError;
 use crate::files::FileError;
 use crate::import::ImportError;
 use crate::reader::ReaderError;
+use crate::rebase::RebaseError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -36,6 +37,9 @@ pub(super) enum CliError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Reader(#[from] ReaderError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Rebase(#[from] RebaseError),
     #[error("no Cellar is known here: there is no .cellar/profile.json, and no --url")]
     #[diagnostic(
         code(cellar::no_url),

@@ -18,6 +18,7 @@ mod history;
 mod import;
 mod output;
 mod ranges;
+mod rebase;
 mod set;
 mod sheets;
 mod stats;
@@ -129,6 +130,7 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             Command::Export(args) => export::run(context, &output, args).await,
             Command::Head => head::run(context, &output).await,
             Command::Fork(args) => fork::run(context, &output, args).await,
+            Command::Rebase(args) => return rebase::run(context, &output, args).await,
             Command::Forks => fork::list(context, &output).await,
             Command::Stats(args) => stats::run(context, &output, args).await,
             Command::Use(args) => use_spreadsheet::run(context, &output, args).await,

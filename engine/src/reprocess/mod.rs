@@ -170,13 +170,19 @@ impl Reprocess {
         retried(self.ports.clock.as_ref(), call).await
     }
 
-    /// All segments of one log, in ascending order.
+    /// All segments of one log that have entries of its own, in ascending order: what a fork inherits
+    /// is looked at where it stands.
     async fn segments_of(&self, log: LogId) -> Result<Vec<Segment>, PortError> {
         let ports = &self.ports;
         let newest = self.retried(|| ports.segments.newest(log, 1, true)).await?;
         let Some(newest) = newest.into_iter().next() else { return Ok(Vec::new()) };
-        let mut segments = Vec::new();
-        for num in 0..newest.num {
+        let (mut segments, mut first) = (Vec::new(), 0);
+        if log.may_be_fork() {
+            let origin = self.retried(|| ports.segments.segment(log, 0, true)).await?;
+            let lineage = origin.and_then(|origin| origin.lineage);
+            first = lineage.map_or(0, |lineage| lineage.position.segment().saturating_add(1));
+        }
+        for num in first..newest.num {
             let segment = self.retried(|| ports.segments.segment(log, num, true)).await?;
             let gone = || PortError::permanent(format!("segment {num} of {log} has no record"));
             segments.push(segment.ok_or_else(gone)?);

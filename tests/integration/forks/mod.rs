@@ -2,6 +2,7 @@
 
 mod access;
 mod archived;
+mod rebase;
 mod sizes;
 mod snapshots;
 

@@ -247,10 +247,10 @@ async fn nothing_is_written_where_a_fork_inherits() {
     let tables = Arc::new(MemoryTables::default());
     let (source, service) = (source_of_one(&tables).await, logs(&tables));
     let fork = forked(&service, source, "f", Some(at(0, 2))).await;
-    // Whatever the process has read last, upkeep puts nothing into the source's segments.
+    // A process that has read no further than a page of it: upkeep puts nothing there.
     let fresh = logs(&tables);
-    fresh.history(fork, Some(at(0, 1)), 10).await.unwrap();
-    fresh.update(fork, at(0, 1)).await.unwrap();
+    let inherited = fresh.get(fork, at(0, 1)).await.unwrap().unwrap();
+    fresh.learn(&[inherited]);
     let eager = UpkeepPolicy { snapshot_entries: 1, ..UpkeepPolicy::default() };
     let upkept = fresh.upkeep(fork, &eager).await.unwrap();
     assert!(matches!(upkept, Upkept::Nothing), "{upkept:?}");

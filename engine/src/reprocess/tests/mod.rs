@@ -1,5 +1,6 @@
 //! Lost messages, tags and objects over the ports in memory, with the real workers.
 
+mod forks;
 mod rebuild;
 mod survey;
 

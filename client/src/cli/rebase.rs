@@ -1,0 +1,118 @@
+//! `cellar rebase`
+
+use cellar_core::count::count;
+use serde_json::json;
+
+use super::args;
+use super::context::Context;
+use super::error::CliError;
+use super::output::Output;
+use super::{EXIT_DIFFERENCES, EXIT_FINE};
+use crate::describe::{self, SheetNames};
+use crate::rebase::{Outcome, Rebase, Replayed};
+use crate::table::escape;
+
+/// Between two columns.
+const GAP: &str = "   ";
+
+pub(super) async fn run(
+    context: &mut Context,
+    output: &Output,
+    args: args::Rebase,
+) -> Result<u8, CliError> {
+    let (fork, client) = (context.spreadsheet()?, context.client()?);
+    let rebase = Rebase::plan(&client, fork, args.onto.0).await?;
+    let edits = count(u64::try_from(rebase.count()).unwrap_or(u64::MAX), "edit", "edits");
+    let (from, onto, source) = (rebase.from, rebase.onto, rebase.source);
+    output.note(format!("{edits} of the fork, from {from} onto {onto} of {source}"));
+    let (id, mutations) = match args.dry_run {
+        true => (None, rebase.preview().await?),
+        false => {
+            let rebased = rebase.carry_out().await?;
+            (Some(rebased.id), rebased.mutations)
+        }
+    };
+    if let Some(id) = id.filter(|_| !args.keep) {
+        context.remember(id, output)?;
+    }
+    let told =
+        json!({ "id": id, "source": source, "from": from, "onto": onto, "mutations": mutations });
+    output.result(&told)?;
+    for line in lines(&mutations) {
+        output.say(line)?;
+    }
+    match id {
+        None => output.note("Nothing was sent."),
+        Some(id) => {
+            output.say(id.to_string())?;
+            output.note(format!("{fork} is as it was. Back to it: cellar use {fork}"));
+        }
+    }
+    let is_lost = |own: &Replayed| matches!(own.outcome, Outcome::Dropped | Outcome::Rejected);
+    Ok(if mutations.iter().any(is_lost) { EXIT_DIFFERENCES } else { EXIT_FINE })
+}
+
+/// A line for each mutation, the oldest first.
+fn lines(mutations: &[Replayed]) -> Vec<String> {
+    let width = mutations.iter().map(|own| own.position.to_string().len()).max().unwrap_or(0);
+    let names = SheetNames::default();
+    let line = |own: &Replayed| {
+        let position = format!("{:>width$}", own.position.to_string());
+        let author = escape(own.author.as_deref().unwrap_or("-"));
+        let outcome = match own.outcome {
+            Outcome::Unchanged => "unchanged  ",
+            Outcome::Transformed => "transformed",
+            Outcome::Dropped => "dropped    ",
+            Outcome::Rejected => "rejected   ",
+        };
+        let mut what = describe::operations(own.operations.iter(), &names);
+        if own.outcome == Outcome::Transformed {
+            let committed = own.committed.iter().flatten();
+            what = format!("{what} (as: {})", describe::operations(committed, &names));
+        }
+        if let Some(rejection) = &own.rejection {
+            what = format!("{what}: {}", escape(&rejection.detail));
+        }
+        [position, outcome.to_owned(), author, what].join(GAP)
+    };
+    mutations.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::operation::{InsertBefore, Operation, Rejection, RejectionReason, SheetId};
+    use cellar_core::position::Position;
+
+    use super::*;
+
+    #[test]
+    fn a_line_says_what_became_of_an_edit() {
+        let sheet = SheetId::FIRST;
+        let insert = |before| Operation::InsertRows(InsertBefore { sheet, before, count: 1 });
+        let own = |num, outcome, committed, rejection| Replayed {
+            position: Position::new(1, num).unwrap(),
+            author: Some("bob\u{1b}".into()),
+            created: 0,
+            outcome,
+            operations: vec![insert(3)],
+            committed,
+            rejection,
+        };
+        let why = Rejection::new(RejectionReason::TooFarBehind, "too far\u{1b}");
+        let shown = lines(&[
+            own(9, Outcome::Unchanged, None, None),
+            own(10, Outcome::Transformed, Some(vec![insert(5)]), None),
+            own(11, Outcome::Dropped, Some(vec![]), None),
+            own(12, Outcome::Rejected, None, Some(why)),
+        ]);
+        let one = describe::operation(&insert(3));
+        let moved = describe::operation(&insert(5));
+        let expected = [
+            format!(" 1.9   unchanged     bob\\u{{1b}}   {one}"),
+            format!("1.10   transformed   bob\\u{{1b}}   {one} (as: {moved})"),
+            format!("1.11   dropped       bob\\u{{1b}}   {one}"),
+            format!("1.12   rejected      bob\\u{{1b}}   {one}: too far\\u{{1b}}"),
+        ];
+        assert_eq!(shown, expected);
+    }
+}

@@ -1,0 +1,89 @@
+//! What a rebase would come to, by core's own transform, as the server does it.
+
+use cellar_core::api::{EntryView, MutationView};
+use cellar_core::entry::{Content, Edits, Entry, FIRST_EPOCH, Header, Mutation};
+use cellar_core::identity::ClientKey;
+use cellar_core::limits::MAX_REPLAY_BYTES;
+use cellar_core::operation::{Operation, Rejection, RejectionReason};
+use cellar_core::position::Position;
+use cellar_core::transform::{Author, transform};
+
+use super::read::backwards;
+use super::replay::{Piece, Settled};
+use super::{Rebase, RebaseError};
+
+/// Others, as seen by whoever replays.
+const OTHERS: ClientKey = ClientKey([0; 8]);
+const OWN: ClientKey = ClientKey([1; 8]);
+
+/// What each operation would be committed as behind what the source did.
+pub(super) async fn settle(rebase: &Rebase, pieces: &[Piece]) -> Result<Vec<Settled>, RebaseError> {
+    let mut author = Author::new(OWN);
+    for entry in since(rebase).await? {
+        author.learn(&entry);
+    }
+    let base = rebase.from;
+    let mut map = author.map(base).ok().filter(|map| !map.is_too_long());
+    let mut settled = Vec::with_capacity(pieces.len());
+    for Piece { of, operation, .. } in pieces {
+        let committed = match &mut map {
+            None => Some(vec![Operation::Rejected(too_far())]),
+            Some(moved) => {
+                let committed = transform(operation, moved);
+                let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
+                moved.follow_own(operation, effective);
+                map = map.filter(|map| !map.is_too_long());
+                committed
+            }
+        };
+        settled.push(Settled { of: *of, sent: operation.clone(), committed });
+    }
+    Ok(settled)
+}
+
+fn too_far() -> Rejection {
+    let detail = "too many rows, columns or sheets have moved since it was forked";
+    Rejection::new(RejectionReason::TooFarBehind, detail)
+}
+
+/// The entries of the source behind the fork up to where it is to go, the oldest first, with what moves
+/// anything: large entries only set cells.
+async fn since(rebase: &Rebase) -> Result<Vec<Entry>, RebaseError> {
+    let (mut entries, mut bytes) = (Vec::new(), 0_usize);
+    backwards(&rebase.client, rebase.source, rebase.onto, async |entry| {
+        if entry.position <= rebase.from {
+            return Ok(false);
+        }
+        let EntryView { position, mutations, .. } = entry;
+        let moving: Vec<Mutation> = mutations.iter().filter_map(moving).collect();
+        let weight = moving.iter().flat_map(Mutation::effective).map(Operation::weight_bytes);
+        bytes = weight.fold(bytes, usize::saturating_add);
+        if bytes > MAX_REPLAY_BYTES {
+            return Err(RebaseError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
+        }
+        if !moving.is_empty() {
+            entries.push(of_others(rebase, position, moving));
+        }
+        Ok(true)
+    })
+    .await?;
+    entries.reverse();
+    Ok(entries)
+}
+
+fn moving(view: &MutationView) -> Option<Mutation> {
+    let MutationView { base, op, committed, .. } = view.clone();
+    let moves = view.effective().iter().any(Operation::moves_cells);
+    moves.then_some(Mutation { base, authored: op, committed })
+}
+
+fn of_others(rebase: &Rebase, position: Position, mutations: Vec<Mutation>) -> Entry {
+    Entry {
+        log: rebase.source,
+        position,
+        created_s: 0,
+        author: None,
+        header: Header::first(FIRST_EPOCH),
+        content: Content::Edits(Edits { client: OTHERS, first_id: 1, mutations }),
+    }
+}
