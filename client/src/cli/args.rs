@@ -69,6 +69,8 @@ pub(super) enum Command {
     Import(Import),
     /// Show cells
     Get(Get),
+    /// Move and type in a grid, and see what others do; works offline, too
+    Edit(Edit),
     /// Set or clear cells
     Set(Set),
     /// Clear the values of a range; its formats stay
@@ -115,6 +117,33 @@ Examples:
   cellar health
   cellar health --url https://example.com")]
     Health,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cellar edit
+  cellar edit --sheet Costs --at C300
+  cellar edit --column-width 20
+
+What you type is kept on disk before it is shown, sent as soon as somebody answers, and lands in the
+rows that you saw, whatever others insert or delete meanwhile. Nothing is lost if the line breaks or
+the machine goes down: the next `cellar edit` goes on.
+
+Keys: arrows, Tab, Enter, PageUp, PageDown, Home, Ctrl-Home; type to replace, Enter or F2 to change,
+Delete to clear, Escape to give up; Ctrl-G goes to a cell, Ctrl-O inserts a row, Ctrl-K deletes one,
+Ctrl-Z takes your last edit back, Ctrl-PageDown and Ctrl-PageUp turn to other sheets, Ctrl-Q ends.")]
+pub(super) struct Edit {
+    /// The sheet to begin with; otherwise the first
+    #[arg(long, value_name = "NAME")]
+    pub(super) sheet: Option<String>,
+    /// The cell to begin at
+    #[arg(long, value_name = "CELL")]
+    pub(super) at: Option<Range>,
+    /// Characters of a column
+    #[arg(long, value_name = "CHARACTERS", default_value_t = 12,
+        value_parser = clap::value_parser!(u16).range(4..=200))]
+    pub(super) column_width: u16,
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ use super::error::CliError;
 use super::output::{Output, count};
 use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
+use crate::live::LiveSheet;
 use crate::profile::Profile;
 use crate::{Client, Spent, author_of_token, subject_of_token};
 
@@ -110,6 +111,12 @@ impl Context {
     /// What the command cost so far: nothing if it has not come to call the API.
     pub(super) fn cost(&self) -> Spent {
         self.client.get().map(Client::cost).unwrap_or_default()
+    }
+
+    /// The spreadsheet to be seen and edited whether or not anybody answers.
+    pub(super) async fn live(&self, spreadsheet: LogId) -> Result<LiveSheet, CliError> {
+        let (client, token) = (self.client()?, self.token());
+        Ok(LiveSheet::open(client, token, spreadsheet, &self.directory).await?)
     }
 
     /// Who the token belongs to, for state that must not be mixed up.

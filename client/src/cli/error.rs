@@ -13,6 +13,7 @@ use crate::editor::EditorError;
 use crate::export::ExportError;
 use crate::files::FileError;
 use crate::import::ImportError;
+use crate::live::LiveError;
 use crate::reader::ReaderError;
 use crate::rebase::RebaseError;
 
@@ -37,6 +38,9 @@ pub(super) enum CliError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Reader(#[from] ReaderError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Live(#[from] LiveError),
     #[error(transparent)]
     #[diagnostic(transparent)]
     Rebase(#[from] RebaseError),

@@ -12,6 +12,7 @@ mod error;
 mod export;
 mod fork;
 mod get;
+mod grid;
 mod head;
 mod health;
 mod history;
@@ -115,6 +116,7 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             Command::Create(args) => create::run(context, &output, args).await,
             Command::Import(args) => import::run(context, &output, args).await,
             Command::Get(args) => get::run(context, &output, args).await,
+            Command::Edit(args) => grid::run(context, &output, args).await,
             Command::Set(args) => set::run(context, &output, args).await,
             Command::Clear(args) => ranges::clear(context, &output, args).await,
             Command::Format(args) => ranges::format(context, &output, args).await,

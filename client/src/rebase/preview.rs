@@ -84,6 +84,6 @@ fn of_others(rebase: &Rebase, position: Position, mutations: Vec<Mutation>) -> E
         created_s: 0,
         author: None,
         header: Header::first(FIRST_EPOCH),
-        content: Content::Edits(Edits { client: OTHERS, first_id: 1, mutations }),
+        content: Content::Edits(Edits { client: OTHERS, name: None, first_id: 1, mutations }),
     }
 }

@@ -1,0 +1,217 @@
+//! The spreadsheet behind the grid.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cellar_core::a1::{CellName, Rectangle};
+use cellar_core::api::{CellsReply, SheetView};
+use cellar_core::cell::Value;
+use cellar_core::operation::{Operation, Undo};
+use cellar_core::polling::Polling;
+use cellar_core::position::Position;
+
+use super::super::args;
+use super::super::error::CliError;
+use super::super::output::count;
+use super::frame::{Contents, Layout};
+use super::state::{Asked, Grid, Key};
+use crate::live::{LiveError, LiveSheet, Outcome, Settlement, Synced, poll_event};
+
+/// Own edits that can be taken back.
+const MAX_UNDO: usize = 1_000;
+
+pub(super) struct Session {
+    live: LiveSheet,
+    pub(super) grid: Grid,
+    pub(super) contents: Contents,
+    polling: Polling,
+    /// Why nobody answers.
+    offline: Option<String>,
+    /// The own edits of this session that are in the spreadsheet, oldest first.
+    done: Vec<Position>,
+    /// What has to be said when the terminal is as it was.
+    complaints: Vec<String>,
+    /// What was shown last, and whether it is news what differs.
+    seen: Option<(Rectangle, Position)>,
+}
+
+impl Session {
+    pub(super) fn begin(live: LiveSheet, args: &args::Edit) -> Result<Self, CliError> {
+        let sheets = live.sheets();
+        let named = args.sheet.clone().or_else(|| args.at.as_ref()?.sheet.clone());
+        let sheet = match &named {
+            None => sheets.first(),
+            Some(name) => {
+                sheets.iter().find(|sheet| sheet.name.to_lowercase() == name.to_lowercase())
+            }
+        };
+        let sheet = sheet.ok_or_else(|| {
+            let name = named.unwrap_or_default();
+            CliError::usage(format!("there is no sheet `{name}`"), "`cellar sheets` lists them")
+        })?;
+        let mut grid = Grid::new(sheet.sheet);
+        if let Some(at) = &args.at {
+            grid.place = at.rectangle.first;
+        }
+        Ok(Self {
+            live,
+            grid,
+            contents: Contents::default(),
+            polling: Polling::default(),
+            offline: None,
+            done: Vec::new(),
+            complaints: Vec::new(),
+            seen: None,
+        })
+    }
+
+    /// How many edits wait to be sent.
+    pub(super) fn waiting(&self) -> usize {
+        self.live.pending().count()
+    }
+
+    pub(super) fn complaints(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.complaints)
+    }
+
+    /// What a key does. An edit is on disk when this returns.
+    pub(super) fn press(&mut self, key: Key, layout: &Layout) -> Asked {
+        self.contents.new.clear();
+        let held = self.contents.held(self.grid.place).to_owned();
+        let room = layout.room(self.grid.corner.row);
+        let asked;
+        (self.grid, asked) = self.grid.clone().press(key, room, &held);
+        let refused = match &asked {
+            Asked::Edit(operation) => self.edit(operation.clone()),
+            Asked::Undo => match self.done.pop() {
+                Some(position) => self.edit(Operation::Undo(Undo { position })),
+                None => Err("nothing of this session is there to be taken back".to_owned()),
+            },
+            Asked::Sheet { forward } => {
+                self.turn(*forward);
+                Ok(())
+            }
+            Asked::Nothing | Asked::Quit => Ok(()),
+        };
+        self.grid.notice = refused.err().or(self.grid.notice.take());
+        asked
+    }
+
+    fn edit(&mut self, operation: Operation) -> Result<(), String> {
+        self.live.edit(operation).map(drop).map_err(|error| error.to_string())
+    }
+
+    fn turn(&mut self, forward: bool) {
+        let sheets = self.live.sheets();
+        let here = sheets.iter().position(|sheet| sheet.sheet == self.grid.sheet).unwrap_or(0);
+        let last = sheets.len().saturating_sub(1);
+        let next = if forward { here.saturating_add(1).min(last) } else { here.saturating_sub(1) };
+        if let Some(sheet) = sheets.get(next).filter(|_| next != here) {
+            self.grid.turn_to(sheet.sheet);
+        }
+    }
+
+    /// Sends what waits and fetches what is new; for how long to wait then, milliseconds.
+    pub(super) async fn round(&mut self) -> u64 {
+        let round = self.live.sync().await;
+        let (polling, delay_ms) =
+            self.polling.step(poll_event(&round), uuid::Uuid::new_v4().as_u64_pair().0);
+        self.polling = polling;
+        match round {
+            Ok(synced) => {
+                self.offline = None;
+                self.report(&synced);
+            }
+            Err(error) if error.is_offline() => self.offline = Some("offline".to_owned()),
+            Err(error) => self.offline = Some(error.to_string()),
+        }
+        delay_ms
+    }
+
+    fn report(&mut self, synced: &Synced) {
+        for Settlement { position, outcome, .. } in &synced.settled {
+            match outcome {
+                Outcome::Rejected(rejection) => {
+                    self.grid.notice = Some(format!("an edit was rejected: {}", rejection.detail));
+                }
+                Outcome::AsMade | Outcome::Moved(_) => self.done.extend(position),
+            }
+        }
+        self.done.drain(..self.done.len().saturating_sub(MAX_UNDO));
+        for aside in &synced.set_aside {
+            let (edits, file) = (edits(aside.edits), aside.file.display());
+            let complaint = format!(
+                "{edits} may or may not have got through before the spreadsheet was restored: {file}"
+            );
+            self.grid.notice = Some(complaint.clone());
+            self.complaints.push(complaint);
+        }
+        if synced.made_again > 0 {
+            let edits = edits(synced.made_again);
+            self.grid.notice = Some(format!("the spreadsheet was restored; {edits} made again"));
+        }
+    }
+
+    /// Looks at what is to be shown.
+    pub(super) async fn look(&mut self, layout: &Layout) {
+        let Some(name) = self.name_of_sheet() else { return };
+        self.grid.follow(layout.room(self.grid.corner.row));
+        let rectangle = self.grid.rectangle(layout.room(self.grid.corner.row));
+        match self.live.view(Some(&name), rectangle).await {
+            Ok(reply) => self.take(&reply, rectangle),
+            // What was made offline is placed by the next round.
+            Err(LiveError::Behind { .. }) => {}
+            Err(error) => self.grid.notice = Some(error.to_string()),
+        }
+        self.contents.sheet_name = name;
+        self.contents.status = self.status();
+    }
+
+    /// The name of the sheet that one is in; of the first, if others have deleted it.
+    fn name_of_sheet(&mut self) -> Option<String> {
+        let sheets = self.live.sheets();
+        let here = |sheet: &&SheetView| sheet.sheet == self.grid.sheet;
+        if let Some(sheet) = sheets.iter().find(here) {
+            return Some(sheet.name.clone());
+        }
+        let first = sheets.first()?;
+        self.grid.turn_to(first.sheet);
+        self.grid.notice = Some("others have deleted the sheet".to_owned());
+        Some(first.name.clone())
+    }
+
+    fn take(&mut self, reply: &CellsReply, rectangle: Rectangle) {
+        let cells: BTreeMap<_, _> = reply
+            .cells
+            .iter()
+            .map(|placed| {
+                let place = CellName { row: placed.row, column: placed.column };
+                let right = matches!(placed.cell.value, Value::Number(_));
+                (place, (placed.cell.text(), right))
+            })
+            .collect();
+        // Only what came while one looked at these very cells.
+        let came = |(seen, at): (Rectangle, Position)| {
+            seen == rectangle && at < self.live.position() && self.live.pending().next().is_none()
+        };
+        if self.seen.is_some_and(came) {
+            let before = &self.contents.cells;
+            let places: BTreeSet<_> = before.keys().chain(cells.keys()).copied().collect();
+            let differ = places.into_iter().filter(|place| before.get(place) != cells.get(place));
+            self.contents.new.extend(differ);
+        }
+        self.contents.cells = cells;
+        self.seen = Some((rectangle, self.live.position()));
+    }
+
+    fn status(&self) -> String {
+        let waiting = Some(self.waiting()).filter(|waiting| *waiting > 0);
+        let waiting = waiting.map(|waiting| format!("{waiting} not sent"));
+        let parts = [waiting, self.offline.clone(), Some(self.live.position().to_string())];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+}
+
+/// `1 edit`, `2 edits`.
+pub(super) fn edits(number: usize) -> String {
+    count(u64::try_from(number).unwrap_or(u64::MAX), "edit", "edits")
+}

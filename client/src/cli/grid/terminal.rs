@@ -1,0 +1,195 @@
+//! The terminal: what comes from it, and what is shown on it.
+
+use std::io::{self, Write as _};
+use std::thread;
+use std::time::Duration;
+
+use crossterm::event::{
+    DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEvent, KeyEventKind,
+    KeyModifiers, poll, read,
+};
+use crossterm::style::{Attribute, Print, SetAttribute};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
+};
+use crossterm::{cursor, execute, queue};
+use tokio::sync::mpsc;
+
+use super::frame::{Frame, Look, Size};
+use super::state::Key;
+
+/// How long a key is waited for before it is looked whether anybody still waits for keys.
+const KEY_WAIT: Duration = Duration::from_millis(200);
+
+/// What comes from a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Input {
+    Key(Key),
+    /// It has another size.
+    Resized,
+}
+
+/// A terminal that shows the grid; dropped, it is as it was.
+pub(super) struct Terminal(());
+
+impl Terminal {
+    pub(super) fn begin() -> io::Result<Self> {
+        enable_raw_mode()?;
+        let terminal = Self(());
+        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        Ok(terminal)
+    }
+
+    pub(super) fn size() -> io::Result<Size> {
+        let (columns, lines) = size()?;
+        Ok(Size { columns, lines })
+    }
+
+    pub(super) fn show(&self, frame: &Frame) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        queue!(out, BeginSynchronizedUpdate, cursor::Hide)?;
+        for (number, line) in (0_u16..).zip(&frame.lines) {
+            queue!(out, cursor::MoveTo(0, number))?;
+            for (text, look) in line {
+                queue!(out, SetAttribute(attribute(*look)), Print(text))?;
+                queue!(out, SetAttribute(Attribute::Reset))?;
+            }
+            queue!(out, Clear(ClearType::UntilNewLine))?;
+        }
+        if let Some((column, line)) = frame.cursor {
+            queue!(out, cursor::MoveTo(column, line), cursor::Show)?;
+        }
+        queue!(out, EndSynchronizedUpdate)?;
+        out.flush()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // There is nobody left to tell.
+        let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+        let _ = disable_raw_mode();
+    }
+}
+
+fn attribute(look: Look) -> Attribute {
+    match look {
+        Look::Plain => Attribute::Reset,
+        Look::Dim => Attribute::Dim,
+        Look::Selected => Attribute::Reverse,
+        Look::New => Attribute::Bold,
+    }
+}
+
+/// What comes from the terminal, from now on; it ends if the terminal does.
+pub(super) fn inputs() -> mpsc::UnboundedReceiver<Input> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    // Reading blocks: not on a thread that others need.
+    thread::spawn(move || {
+        while !sender.is_closed() {
+            let event = match poll(KEY_WAIT) {
+                Ok(true) => read(),
+                Ok(false) => continue,
+                Err(error) => Err(error),
+            };
+            let Ok(event) = event else { break };
+            if inputs_of(&event).into_iter().any(|input| sender.send(input).is_err()) {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+fn inputs_of(event: &Event) -> Vec<Input> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => {
+            key_of(*key).map(Input::Key).into_iter().collect()
+        }
+        // What is pasted is typed: a line for each row.
+        Event::Paste(text) => text.chars().filter_map(pasted).map(Input::Key).collect(),
+        Event::Resize(..) => vec![Input::Resized],
+        _ => Vec::new(),
+    }
+}
+
+fn pasted(character: char) -> Option<Key> {
+    match character {
+        '\n' | '\r' => Some(Key::NextRow),
+        '\t' => Some(Key::Tab),
+        character if character.is_control() => None,
+        character => Some(Key::Character(character)),
+    }
+}
+
+fn key_of(event: KeyEvent) -> Option<Key> {
+    let control = event.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match event.code {
+        KeyCode::Char(letter) if control => match letter.to_ascii_lowercase() {
+            'c' | 'q' => Key::Quit,
+            'g' => Key::GoTo,
+            'o' => Key::InsertRow,
+            'k' => Key::DeleteRow,
+            'z' => Key::Undo,
+            _ => return None,
+        },
+        KeyCode::Char(character) => Key::Character(character),
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::Home if control => Key::Beginning,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::PageUp if control => Key::PreviousSheet,
+        KeyCode::PageDown if control => Key::NextSheet,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => Key::BackTab,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Delete => Key::Delete,
+        KeyCode::F(2) => Key::Change,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(code: KeyCode, modifiers: KeyModifiers) -> Vec<Input> {
+        inputs_of(&Event::Key(KeyEvent::new(code, modifiers)))
+    }
+
+    #[test]
+    fn keys_are_what_they_are_called() {
+        let (plain, control) = (KeyModifiers::NONE, KeyModifiers::CONTROL);
+        for (code, modifiers, expected) in [
+            (KeyCode::Char('q'), plain, Some(Key::Character('q'))),
+            (KeyCode::Char('Q'), KeyModifiers::SHIFT, Some(Key::Character('Q'))),
+            (KeyCode::Char('q'), control, Some(Key::Quit)),
+            (KeyCode::Char('c'), control, Some(Key::Quit)),
+            (KeyCode::Char('x'), control, None),
+            (KeyCode::PageDown, control, Some(Key::NextSheet)),
+            (KeyCode::PageDown, plain, Some(Key::PageDown)),
+            (KeyCode::F(2), plain, Some(Key::Change)),
+            (KeyCode::F(3), plain, None),
+        ] {
+            let expected: Vec<Input> = expected.map(Input::Key).into_iter().collect();
+            assert_eq!(key(code, modifiers), expected, "{code:?}");
+        }
+        assert_eq!(inputs_of(&Event::Resize(1, 2)), [Input::Resized]);
+    }
+
+    #[test]
+    fn what_is_pasted_cannot_press_keys() {
+        let pasted = inputs_of(&Event::Paste("a\t1\n\u{3}\u{1b}b".to_owned()));
+        let keys =
+            [Key::Character('a'), Key::Tab, Key::Character('1'), Key::NextRow, Key::Character('b')];
+        assert_eq!(pasted, keys.map(Input::Key));
+    }
+}
