@@ -26,6 +26,7 @@ mod convergence;
 mod cost;
 mod diff_commands;
 mod edit_commands;
+mod edit_grid;
 mod emulator;
 mod epochs;
 mod forks;

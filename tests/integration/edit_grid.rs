@@ -1,0 +1,162 @@
+//! `cellar edit` in a real terminal: what is typed is seen at once, by others soon, and offline, too.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use serde_json::Value;
+
+use crate::journey::{Project, free_port};
+
+const PATIENCE: Duration = Duration::from_secs(90);
+const LINES: u16 = 12;
+const COLUMNS: u16 = 70;
+
+const DOWN: &str = "\u{1b}[B";
+const CONTROL_O: &str = "\u{f}";
+const CONTROL_Q: &str = "\u{11}";
+const CONTROL_Z: &str = "\u{1a}";
+const F2: &str = "\u{1b}OQ";
+
+/// A terminal with the grid in it.
+struct Terminal {
+    master: File,
+    screen: Arc<Mutex<vt100::Parser>>,
+    child: Child,
+}
+
+impl Terminal {
+    fn start(project: &Project, arguments: &[&str]) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let slave = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let size = Winsize { ws_row: LINES, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&slave, size).unwrap();
+        let mut command = project.command(env!("CARGO_BIN_EXE_test-cellar"));
+        command.arg("edit").args(arguments).env("TERM", "xterm-256color");
+        command.stdin(Stdio::from(slave.try_clone().unwrap()));
+        command.stdout(Stdio::from(slave.try_clone().unwrap())).stderr(Stdio::from(slave));
+        let child = command.spawn().unwrap();
+        let master = File::from(master);
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(LINES.try_into().unwrap(), COLUMNS.try_into().unwrap(), 0)));
+        let (mut output, shown) = (master.try_clone().unwrap(), Arc::clone(&screen));
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4_096];
+            // The terminal ends with its last process.
+            while let Ok(count @ 1..) = output.read(&mut buffer) {
+                shown.lock().unwrap().process(&buffer[..count]);
+            }
+        });
+        Self { master, screen, child }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn text(&self) -> String {
+        self.screen.lock().unwrap().screen().contents()
+    }
+
+    /// Waits until a line of the screen has all these texts, in this order.
+    fn shows(&self, texts: &[&str]) {
+        let has = |line: &str| {
+            let mut rest = line;
+            texts.iter().all(|text| {
+                let found = rest.find(text).map(|at| at + text.len());
+                found.map(|end| rest = &rest[end..]).is_some()
+            })
+        };
+        let begun = Instant::now();
+        while !self.text().lines().any(has) {
+            assert!(begun.elapsed() < PATIENCE, "{texts:?} is not shown:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Ends it; the screen is as it was, but for what is said then.
+    fn quit(mut self) -> String {
+        self.press(CONTROL_Q);
+        assert!(self.child.wait().unwrap().success());
+        let begun = Instant::now();
+        while self.screen.lock().unwrap().screen().alternate_screen() {
+            assert!(begun.elapsed() < PATIENCE, "the terminal is not as it was");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.text()
+    }
+}
+
+struct Two {
+    alice: Project,
+    bob: Project,
+    port: String,
+}
+
+impl Two {
+    /// Two folders, and a spreadsheet that both edit.
+    fn start() -> Self {
+        let (alice, port) = (Project::new(), free_port());
+        let deploy = ["--json", "deploy", "--local", "--detach", "--no-smoke", "--port", &port];
+        let deployed = alice.synth(&deploy);
+        assert_eq!(deployed.code, 0, "{deployed:?}");
+        let created: Value =
+            serde_json::from_str(&alice.cellar(&["--json", "create"]).stdout).unwrap();
+        let profile = std::fs::read_to_string(alice.path(".cellar/profile.json")).unwrap();
+        let profile: Value = serde_json::from_str(&profile).unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let bob = Project::new()
+            .with_variable("CELLAR_URL", text(&profile["url"]))
+            .with_variable("CELLAR_TOKEN", text(&profile["token"]))
+            .with_variable("CELLAR_SPREADSHEET", text(&created["id"]));
+        Self { alice, bob, port }
+    }
+}
+
+#[test]
+fn what_one_types_the_other_sees_and_nothing_is_lost_offline() {
+    let Two { alice, bob, port } = Two::start();
+    let mut hers = Terminal::start(&alice, &[]);
+    let mut his = Terminal::start(&bob, &["--at", "A2"]);
+    hers.shows(&["A", "B", "C"]);
+    hers.press("rent\t1250.5\rfood\t300\r");
+    hers.shows(&["1", "rent", "1250.5"]);
+    his.shows(&["2", "food", "300"]);
+    // A row above, by one; the other's next edit lands in the row that he sees.
+    his.press("heating\r");
+    hers.shows(&["2", "heating", "300"]);
+    hers.press(&format!("{}{CONTROL_O}", "\u{1b}[1;5H"));
+    his.shows(&["3", "heating"]);
+    his.press(CONTROL_Z);
+    hers.shows(&["3", "food"]);
+
+    // Nobody answers: what is typed is shown, kept, and said to wait.
+    alice.kill();
+    hers.press(&format!("{DOWN}{F2}, 2026\r"));
+    hers.shows(&["2", "rent, 2026", "1250.5"]);
+    hers.shows(&["1 not sent", "offline"]);
+    assert!(hers.quit().contains("An edit waits"), "it says so");
+    let again = ["deploy", "--local", "--detach", "--no-smoke", "--port", &port];
+    assert_eq!(alice.synth(&again).code, 0);
+    let hers = Terminal::start(&alice, &[]);
+    hers.shows(&["2", "rent, 2026", "1250.5"]);
+    his.shows(&["2", "rent, 2026", "1250.5"]);
+    assert!(!hers.quit().contains("wait"));
+    his.quit();
+    let cells = alice.cellar(&["get", "--range", "A1:B3"]).stdout;
+    assert!(cells.contains("rent, 2026") && cells.contains("food"), "{cells}");
+}
+
+#[test]
+fn without_a_terminal_it_says_what_else_there_is() {
+    let project = Project::new();
+    let run = project.cellar(&["edit"]);
+    assert!(run.code == 64 && run.stderr.contains("needs a terminal"), "{run:?}");
+    assert!(run.stderr.contains("cellar set"), "{run:?}");
+}
