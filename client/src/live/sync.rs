@@ -249,7 +249,7 @@ impl LiveSheet {
             // An answer tells of a large edit what its entry does not.
             let answered = self.answers.get(&done.id).and_then(|answer| answer.rejection.clone());
             let outcome = outcome(done.rejection.or(answered), done.committed);
-            self.settled(done.id, Some(done.position), outcome);
+            self.settled(done.id, Some(done.position), &outcome);
         }
     }
 
@@ -261,14 +261,14 @@ impl LiveSheet {
         let ready: Vec<AppendedMutation> = ready.cloned().collect();
         let mut is_changed = self.canonical.is_changed();
         for answer in ready {
-            self.settled(answer.id, answer.position, outcome_of(&answer));
+            self.settled(answer.id, answer.position, &outcome_of(&answer));
             is_changed = true;
         }
         if is_changed { Ok(self.settle().await?) } else { Ok(()) }
     }
 
     /// Drops the edits up to an id, and reports them.
-    fn settled(&mut self, id: u64, position: Option<Position>, outcome: Outcome) {
+    fn settled(&mut self, id: u64, position: Option<Position>, outcome: &Outcome) {
         for dropped in self.state.drop_up_to(id) {
             let answer = self.answers.remove(&dropped.id);
             let (position, outcome) = match answer {
