@@ -198,8 +198,8 @@ pub const MAX_LIVE_ENTRY_BYTES: usize = 16 * 1024 * 1024;
 pub const MAX_LIVE_PENDING: usize = MAX_MUTATIONS_PER_REQUEST;
 /// Bytes of JSON of them, those apart that are objects: the file that keeps them is written whole.
 pub const MAX_LIVE_PENDING_BYTES: usize = 2 * 1024 * 1024;
-/// Bytes of the objects among them, which are in memory while they are shown.
-pub const MAX_LIVE_OBJECT_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes in memory of those that are objects: as much as one read may hold.
+pub const MAX_LIVE_OBJECT_BYTES: usize = MAX_REPLAY_BYTES;
 /// The shortest interval between two polls, milliseconds: after something has happened.
 pub const POLL_MIN_MS: u64 = 1_000;
 /// The longest interval between two polls, milliseconds: half a read unit a minute.

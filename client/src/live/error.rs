@@ -1,7 +1,7 @@
 //! Why a live sheet cannot do something: one variant for each cause, each with what to do.
 
 use cellar_core::entry::BodyError;
-use cellar_core::limits::{MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
+use cellar_core::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
 use cellar_core::operation::InvalidOperation;
 use cellar_core::rebase::EntriesNeeded;
 
@@ -41,7 +41,8 @@ pub enum LiveError {
     /// Too many edits wait to be sent: this one was not made.
     #[error(
         "too many edits wait to be sent: {edits} of at most {MAX_LIVE_PENDING}, with this one {bytes} \
-         bytes of at most {MAX_LIVE_PENDING_BYTES}"
+         bytes of at most {MAX_LIVE_PENDING_BYTES}, and {object_bytes} of at most \
+         {MAX_LIVE_OBJECT_BYTES} of large ones"
     )]
     #[diagnostic(
         code(cellar::too_many_edits_wait),
@@ -50,8 +51,10 @@ pub enum LiveError {
     TooMany {
         /// How many wait.
         edits: usize,
-        /// Bytes of them and of this one.
+        /// Bytes of them and of this one, large ones apart.
         bytes: usize,
+        /// Bytes of the large ones.
+        object_bytes: usize,
     },
     /// Where the edits that wait stand now cannot be told before they are sent.
     #[error("edits that wait were made on an older state than is known here: {needed}")]

@@ -149,7 +149,7 @@ impl LiveSheet {
         self.shown.placed()?;
         let (what, object) =
             What::choose(operation.clone()).map_err(|fault| LiveError::TooLarge { fault })?;
-        self.check_room(&what)?;
+        self.check_room(&what, &operation)?;
         let object_bytes = object_bytes(&what);
         let (id, base) = self.outbox.author(&mut self.state, what, object)?;
         let pending = PendingMutation { id, base, operation, object_bytes };
@@ -159,15 +159,17 @@ impl LiveSheet {
     }
 
     /// Whether one more edit may wait.
-    fn check_room(&self, what: &What) -> Result<(), LiveError> {
-        let pending = &self.state.pending;
-        let bytes = json_bytes(pending).saturating_add(json_bytes(what));
-        let objects = pending.iter().map(|edit| &edit.what).chain([what]).filter_map(object_bytes);
-        let object_bytes = objects.fold(0, u64::saturating_add);
-        let full = pending.len() >= MAX_LIVE_PENDING
-            || bytes > MAX_LIVE_PENDING_BYTES
-            || object_bytes > MAX_LIVE_OBJECT_BYTES;
-        if full { Err(LiveError::TooMany { edits: pending.len(), bytes }) } else { Ok(()) }
+    fn check_room(&self, what: &What, operation: &Operation) -> Result<(), LiveError> {
+        let edits = self.state.pending.len();
+        let bytes = json_bytes(&self.state.pending).saturating_add(json_bytes(what));
+        let objects = self.pending.iter().filter(|pending| pending.object_bytes.is_some());
+        let objects = objects.map(|pending| pending.operation.weight_bytes());
+        let new = if object_bytes(what).is_some() { operation.weight_bytes() } else { 0 };
+        let object_bytes = objects.fold(new, usize::saturating_add);
+        match is_too_much(edits.saturating_add(1), bytes, object_bytes) {
+            true => Err(LiveError::TooMany { edits, bytes, object_bytes }),
+            false => Ok(()),
+        }
     }
 
     /// The cells of a rectangle, of a sheet by its name or of the first: the canonical state with the
@@ -227,6 +229,13 @@ impl LiveSheet {
     }
 }
 
+/// Whether so many edits, with so many bytes, are more than may wait.
+fn is_too_much(edits: usize, bytes: usize, object_bytes: usize) -> bool {
+    edits > MAX_LIVE_PENDING
+        || bytes > MAX_LIVE_PENDING_BYTES
+        || object_bytes > MAX_LIVE_OBJECT_BYTES
+}
+
 /// Plain data always encodes.
 fn json_bytes(edits: &impl serde::Serialize) -> usize {
     serde_json::to_vec(edits).map_or(usize::MAX, |json| json.len())
@@ -252,4 +261,19 @@ fn pending_of(outbox: &Outbox, state: &OutboxState) -> Result<Vec<PendingMutatio
         Ok(PendingMutation { id: sent.id, base: sent.base, operation: sent.op, object_bytes })
     };
     state.pending.iter().map(whole).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_much_waits_as_may_and_not_one_more() {
+        let (edits, bytes, objects) =
+            (MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES, MAX_LIVE_OBJECT_BYTES);
+        assert!(!is_too_much(edits, bytes, objects));
+        assert!(is_too_much(edits + 1, bytes, objects));
+        assert!(is_too_much(edits, bytes + 1, objects));
+        assert!(is_too_much(edits, bytes, objects + 1));
+    }
 }

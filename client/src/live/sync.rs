@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cellar_core::api::{AppendedMutation, EntryKind, EntryView, ProblemKind};
+use cellar_core::api::{AppendedMutation, EntryKind, EntryView, MutationStatus, ProblemKind};
 use cellar_core::operation::{Operation, Rejection};
 use cellar_core::polling::PollEvent;
 use cellar_core::position::Position;
@@ -49,6 +49,8 @@ pub enum Outcome {
     Moved(Vec<Operation>),
     /// Nothing, for this reason.
     Rejected(Rejection),
+    /// It is in the log; what it did there was not read, because a snapshot has it by now.
+    Unseen,
 }
 
 /// Edits that were set aside.
@@ -245,9 +247,9 @@ impl LiveSheet {
         let done: Vec<_> = acknowledged(entry, self.state.ack).collect();
         for done in done {
             // An answer tells of a large edit what its entry does not.
-            let answer = self.answers.remove(&done.id);
-            let rejection = done.rejection.or(answer.and_then(|answer| answer.rejection));
-            self.settled(done.id, Some(done.position), rejection, done.committed);
+            let answered = self.answers.get(&done.id).and_then(|answer| answer.rejection.clone());
+            let outcome = outcome(done.rejection.or(answered), done.committed);
+            self.settled(done.id, Some(done.position), &outcome);
         }
     }
 
@@ -258,30 +260,42 @@ impl LiveSheet {
         let ready = self.answers.values().take_while(|answer| answer.position <= here);
         let ready: Vec<AppendedMutation> = ready.cloned().collect();
         let mut is_changed = self.canonical.is_changed();
-        for AppendedMutation { id, position, rejection, committed, .. } in ready {
-            self.answers.remove(&id);
-            self.settled(id, position, rejection, committed);
+        for answer in ready {
+            self.settled(answer.id, answer.position, &outcome_of(&answer));
             is_changed = true;
         }
         if is_changed { Ok(self.settle().await?) } else { Ok(()) }
     }
 
-    fn settled(
-        &mut self,
-        id: u64,
-        position: Option<Position>,
-        rejection: Option<Rejection>,
-        committed: Option<Vec<Operation>>,
-    ) {
-        if self.state.drop_up_to(id).is_empty() {
-            return;
+    /// Drops the edits up to an id, and reports them.
+    fn settled(&mut self, id: u64, position: Option<Position>, outcome: &Outcome) {
+        for dropped in self.state.drop_up_to(id) {
+            let answer = self.answers.remove(&dropped.id);
+            let (position, outcome) = match answer {
+                _ if dropped.id == id => (position, outcome.clone()),
+                Some(answer) => (answer.position, outcome_of(&answer)),
+                None => (None, Outcome::Unseen),
+            };
+            self.report.settled.push(Settlement { id: dropped.id, position, outcome });
         }
+        self.answers.remove(&id);
         self.pending.retain(|pending| pending.id > id);
-        let outcome = match (rejection, committed) {
-            (Some(rejection), _) => Outcome::Rejected(rejection),
-            (None, Some(committed)) => Outcome::Moved(committed),
-            (None, None) => Outcome::AsMade,
-        };
-        self.report.settled.push(Settlement { id, position, outcome });
+    }
+}
+
+fn outcome(rejection: Option<Rejection>, committed: Option<Vec<Operation>>) -> Outcome {
+    match (rejection, committed) {
+        (Some(rejection), _) => Outcome::Rejected(rejection),
+        (None, Some(committed)) => Outcome::Moved(committed),
+        (None, None) => Outcome::AsMade,
+    }
+}
+
+/// What an answer says of an edit: of one that had got through before, only that it did.
+fn outcome_of(answer: &AppendedMutation) -> Outcome {
+    let AppendedMutation { status, rejection, committed, .. } = answer;
+    match outcome(rejection.clone(), committed.clone()) {
+        Outcome::AsMade if *status == MutationStatus::Duplicate => Outcome::Unseen,
+        outcome => outcome,
     }
 }

@@ -9,14 +9,15 @@ use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use super::block_on;
 use super::fake::{Fake, Fault};
 
-struct Case {
-    fake: Fake,
-    id: LogId,
-    folder: tempfile::TempDir,
+/// A spreadsheet of a fake, and a folder for a client's state.
+pub(super) struct Case {
+    pub(super) fake: Fake,
+    pub(super) id: LogId,
+    pub(super) folder: tempfile::TempDir,
 }
 
 impl Case {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let fake = Fake::start();
         let id = fake.spreadsheet();
         Self { fake, id, folder: tempfile::tempdir().unwrap() }
@@ -31,7 +32,7 @@ impl Case {
         block_on(self.editor().apply(set(row, text)))
     }
 
-    fn texts(&self) -> Vec<String> {
+    pub(super) fn texts(&self) -> Vec<String> {
         self.fake.texts(self.id).into_iter().map(|(_, text)| text).collect()
     }
 
@@ -40,7 +41,7 @@ impl Case {
     }
 }
 
-fn set(row: u32, text: &str) -> Operation {
+pub(super) fn set(row: u32, text: &str) -> Operation {
     let value = Some(Value::Text(text.into()));
     let edit = CellEdit { row, column: 0, value, formula: None, format: None };
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })

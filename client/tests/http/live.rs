@@ -4,29 +4,14 @@
 use cellar::live::{LiveSheet, Outcome, Synced};
 use cellar_core::a1::Rectangle;
 use cellar_core::api::ProblemKind;
-use cellar_core::cell::Value;
-use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_LIVE_ENTRIES;
-use cellar_core::operation::{
-    CellEdit, InsertBefore, Operation, Rejection, RejectionReason, SetCells, SheetId,
-};
+use cellar_core::operation::{InsertBefore, Operation, Rejection, RejectionReason, SheetId};
 
 use super::block_on;
-use super::fake::{Fake, Fault};
-
-struct Case {
-    fake: Fake,
-    id: LogId,
-    folder: tempfile::TempDir,
-}
+use super::edits::{Case, set};
+use super::fake::Fault;
 
 impl Case {
-    fn new() -> Self {
-        let fake = Fake::start();
-        let id = fake.spreadsheet();
-        Self { fake, id, folder: tempfile::tempdir().unwrap() }
-    }
-
     fn open(&self) -> LiveSheet {
         let token = Some("the-token");
         block_on(LiveSheet::open(self.fake.client(), token, self.id, self.folder.path())).unwrap()
@@ -37,10 +22,6 @@ impl Case {
         let load = format!("GET {}", self.id);
         self.fake.requests().iter().filter(|request| **request == load).count()
     }
-
-    fn texts(&self) -> Vec<String> {
-        self.fake.texts(self.id).into_iter().map(|(_, text)| text).collect()
-    }
 }
 
 fn sync(live: &mut LiveSheet) -> Synced {
@@ -50,12 +31,6 @@ fn sync(live: &mut LiveSheet) -> Synced {
 fn shown(live: &mut LiveSheet) -> Vec<String> {
     let reply = block_on(live.view(None, Rectangle::EVERYTHING)).unwrap();
     reply.cells.iter().map(|cell| cell.cell.text()).collect()
-}
-
-fn set(row: u32, text: &str) -> Operation {
-    let value = Some(Value::Text(text.into()));
-    let edit = CellEdit { row, column: 0, value, formula: None, format: None };
-    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
 #[test]

@@ -17,6 +17,7 @@ use cellar_core::operation::{
     Spans, Undo,
 };
 use cellar_core::rebase::Outlook;
+use cellar_local::Ports;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::at;
 use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
@@ -279,6 +280,47 @@ async fn one_process_at_a_time_has_it_and_what_was_kept_may_be_lost() {
         let mut live = world.open("bob", folder.path()).await.unwrap();
         assert_eq!((shown(&mut live).await, live.pending().count()), (vec!["0,0 a".to_owned()], 1));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edits_older_than_the_root_are_shown_where_they_belong_and_what_a_snapshot_has_is_not_doubled()
+ {
+    let configured =
+        TestCloud::start_configured(Ports::default(), |config| config.snapshots.entries = 10);
+    let world = World::over(configured.await).await;
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let mut bob = world.open("bob", folders[0].path()).await.unwrap();
+    // One gets through and nobody says so, one does not.
+    bob.edit(insert(0)).unwrap();
+    world.proxy.set(Faults { drop_reply: 100, ..Faults::default() });
+    bob.sync().await.unwrap_err();
+    world.proxy.set(Faults::default());
+    bob.edit(set(0, "mine")).unwrap();
+    drop(bob);
+    let mut eve = world.open("eve", folders[1].path()).await.unwrap();
+    for _ in 0..12 {
+        eve.edit(insert(0)).unwrap();
+        eve.sync().await.unwrap();
+    }
+    let client = world.cloud.client("alice");
+    while client.load(world.created.id, None).await.unwrap().root.is_none() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let files = std::fs::read_dir(folders[0].path().join(".cellar/live")).unwrap();
+    let kept = files.map(|file| file.unwrap().path());
+    kept.filter(|file| file.to_string_lossy().contains("kept"))
+        .for_each(|file| std::fs::remove_file(file).unwrap());
+    // Who may not write cannot ask: the entries before the root tell.
+    let viewer = world.cloud.token("bob", Role::Viewer);
+    let mut bob = world.open_with(&viewer, folders[0].path()).await.unwrap();
+    assert!(!bob.sync().await.unwrap_err().is_offline());
+    assert_eq!(shown(&mut bob).await, ["12,0 mine"]);
+    drop(bob);
+    let mut bob = world.open("bob", folders[0].path()).await.unwrap();
+    let synced = bob.sync().await.unwrap();
+    assert_eq!(ids(&synced).last(), Some(&2));
+    assert_eq!((shown(&mut bob).await, bob.pending().count()), (vec!["12,0 mine".to_owned()], 0));
+    assert_eq!(world.cells().await, ["12,0 mine"]);
 }
 
 /// Units that its tables have read and written since the last call.

@@ -17,8 +17,8 @@ async fn open(world: &World, proxy: &FaultyProxy, folder: &std::path::Path) -> L
     LiveSheet::open(client, Some(&token), world.created.id, folder).await.unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
+/// A world, and a live sheet that has made three edits, each an entry.
+async fn with_three_edits() -> (World, tempfile::TempDir, LiveSheet) {
     let world = World::start().await;
     let folder = tempfile::tempdir().unwrap();
     let mut live = open(&world, &world.proxy, folder.path()).await;
@@ -26,6 +26,12 @@ async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
         live.edit(set(number, &number.to_string())).unwrap();
         live.sync().await.unwrap();
     }
+    (world, folder, live)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
+    let (world, folder, mut live) = with_three_edits().await;
     // Nobody ever answers to this one.
     live.edit(set(4, "perhaps")).unwrap();
     world.proxy.set(Faults { drop_reply: 100, ..Faults::default() });
@@ -74,13 +80,7 @@ async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restore_with_nothing_waiting_is_only_news() {
-    let world = World::start().await;
-    let folder = tempfile::tempdir().unwrap();
-    let mut live = open(&world, &world.proxy, folder.path()).await;
-    for number in 1..=3 {
-        live.edit(set(number, &number.to_string())).unwrap();
-        live.sync().await.unwrap();
-    }
+    let (world, folder, live) = with_three_edits().await;
     drop(live);
     restore(&world.cloud, world.created.id, at(1)).await;
     let proxy = FaultyProxy::start(&world.cloud.api_at_epoch(1).await, 1).await;
