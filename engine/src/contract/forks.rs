@@ -69,7 +69,7 @@ async fn assert_written<T: Entries + Segments>(tables: &T, written: &ForkRecords
     assert_eq!(tables.newest(listed.source, 9, true).await, Ok(Vec::new()));
 }
 
-/// Makes forks of a log with an author whose name is as long as names are.
+/// Makes forks of a log whose records in its list fill pages: their author's name is long.
 pub(super) async fn list<T: Entries + Segments>(
     tables: &T,
     source: LogId,
@@ -78,7 +78,7 @@ pub(super) async fn list<T: Entries + Segments>(
 ) {
     for number in (0..count).rev() {
         let mut made = records(source, log(&format!("{nonce} {number}")), number * 10);
-        made.listed.author = Some("x".repeat(64));
+        made.listed.author = Some("x".repeat(8_000));
         assert_eq!(tables.fork(&made).await, CreateOutcome::Created);
     }
 }

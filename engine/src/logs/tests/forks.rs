@@ -318,3 +318,113 @@ fn as_many_lineages_are_known_as_may_be() {
     assert_eq!(known.get(id(0)), None);
     assert_eq!(known.get(id(MAX_KNOWN_LINEAGES)), Some(None));
 }
+
+/// The same numbers for the same seed.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+}
+
+/// All entries of a log as they must be, and the ids of its clients.
+#[derive(Clone)]
+struct Expected {
+    log: LogId,
+    entries: Vec<Entry>,
+    next_id: u64,
+}
+
+impl Expected {
+    fn tail(&self) -> &Entry {
+        self.entries.last().unwrap()
+    }
+}
+
+async fn roll_now(tables: &Arc<MemoryTables>, expected: &mut Expected) {
+    let Expected { log, entries, .. } = expected;
+    let tail = entries.last().unwrap().clone();
+    let first = tail.position.next_segment().unwrap();
+    let entry = |position, content| Entry { log: *log, position, content, ..tail.clone() };
+    let end = entry(tail.position.next_in_segment().unwrap(), Content::EndSegment);
+    let end = Entry { author: None, ..end };
+    let header = Header::first(FIRST_EPOCH);
+    let content = Content::Snapshot { root: None, purged_s: None };
+    let first = Entry { header, author: None, ..entry(first, content) };
+    let segment = Segment { log: *log, num: first.position.segment(), ..opened() };
+    let transaction = Transaction { end: end.clone(), segment, first: first.clone() };
+    assert_eq!(tables.roll(&transaction).await, CreateOutcome::Created);
+    entries.extend([end, first]);
+}
+
+/// A fork, and what it must be made of.
+async fn fork_now(tables: &Arc<MemoryTables>, of: &Expected, place: usize, nonce: u64) -> Expected {
+    let shared = &of.entries[place];
+    let new = fork_of(of.log, &nonce.to_string(), Some(shared.position));
+    let forked = logs(tables).fork(new.clone()).await.unwrap();
+    let mut entries: Vec<Entry> = of.entries[..=place].to_vec();
+    if shared.content != Content::EndSegment {
+        let position = shared.position.next_in_segment().unwrap();
+        let content = Content::EndSegment;
+        let created_s = StoppedClock.now_ms() / 1_000;
+        entries.push(Entry { position, content, author: None, created_s, ..shared.clone() });
+    }
+    let first = Entry::first(new.log, Some("alice".into()), StoppedClock.now_ms() / 1_000);
+    entries.push(Entry { position: forked.head, ..first });
+    entries.iter_mut().for_each(|entry| entry.log = new.log);
+    Expected { log: new.log, entries, next_id: of.next_id }
+}
+
+/// Random families: logs that are edited, rolled and forked anywhere, again and again.
+#[tokio::test]
+async fn whatever_happens_each_log_is_what_it_inherits_and_its_own() {
+    for seed in 0..30 {
+        let (mut numbers, tables) = (Numbers(seed), Arc::new(MemoryTables::default()));
+        logs(&tables).create(log(), None).await.unwrap();
+        let first = Entry::first(log(), None, StoppedClock.now_ms() / 1_000);
+        let mut all = vec![Expected { log: log(), entries: vec![first], next_id: 1 }];
+        for step in 0..60 {
+            let which = numbers.below(all.len());
+            match numbers.below(6) {
+                0 => roll_now(&tables, &mut all[which]).await,
+                1 => {
+                    let place = numbers.below(all[which].entries.len());
+                    let fork = fork_now(&tables, &all[which].clone(), place, step).await;
+                    all.push(fork);
+                }
+                _ => {
+                    let expected = &mut all[which];
+                    // A base anywhere, also where it is inherited. Each edit has a client of its own.
+                    let base = expected.entries[numbers.below(expected.entries.len())].position;
+                    let client = u8::try_from(expected.next_id).unwrap();
+                    let request = edit(expected.log, client, 1, base, client.into(), "x");
+                    let tail = logs(&tables).append(request).await.unwrap().tail;
+                    assert_eq!(Some(tail), expected.tail().next_position(), "seed {seed}");
+                    let put = tables.get(expected.log, tail).await.unwrap().unwrap();
+                    expected.entries.push(put.as_ref().clone());
+                    expected.next_id += 1;
+                }
+            }
+        }
+        for expected in &all {
+            let service = logs(&tables);
+            let mut read = Vec::new();
+            let mut from = None;
+            loop {
+                let page = service.history(expected.log, from, 7).await.unwrap();
+                read.extend(page.entries.iter().map(|entry| entry.as_ref().clone()));
+                from = page.next;
+                if from.is_none() {
+                    break;
+                }
+            }
+            read.reverse();
+            assert_eq!(read, expected.entries, "seed {seed}");
+            let rows = expected.entries.iter().filter(|entry| entry.edits().is_some()).count();
+            assert_eq!(column(&logs(&tables), expected.log, None).await.len(), rows, "seed {seed}");
+        }
+    }
+}
