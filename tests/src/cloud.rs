@@ -116,7 +116,7 @@ impl TestCloud {
         let (end, ended) = oneshot::channel::<()>();
         let asked = async move {
             if ended.await.is_err() {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         };
         let serve = async move { cloud.serve(asked).await.unwrap() };

@@ -99,10 +99,11 @@ mod tests {
             |order: &str| Cookie::read(&CookieView { order: order.to_owned(), ..view.clone() });
         assert_eq!(with(&view.order), Some(cookie(1, 2, 0xabc)));
         let upper = view.order.to_uppercase();
-        let plus = format!("+{}", &view.order[1..]);
-        let wide = format!("é{}", &view.order[2..]);
+        let behind = |skipped| view.order.chars().skip(skipped).collect::<String>();
+        let (short, plus, wide) =
+            (behind(1), format!("+{}", behind(1)), format!("é{}", behind(2)));
         let beyond = format!("00000001{:016x}", u64::MAX);
-        for bad in ["", "7", &view.order[1..], &upper, &plus, &wide, &beyond] {
+        for bad in ["", "7", &short, &upper, &plus, &wide, &beyond] {
             assert_eq!(with(bad), None, "{bad}");
         }
         let later = Position::new(2, 0xabd).unwrap();

@@ -133,7 +133,7 @@ impl Session {
                 Outcome::Rejected(rejection) => {
                     self.grid.notice = Some(format!("an edit was rejected: {}", rejection.detail));
                 }
-                Outcome::AsMade | Outcome::Moved(_) => self.done.extend(position),
+                Outcome::AsMade | Outcome::Moved(_) | Outcome::Unseen => self.done.extend(position),
             }
         }
         self.done.drain(..self.done.len().saturating_sub(MAX_UNDO));
