@@ -44,7 +44,11 @@ impl Terminal {
         command.stdout(Stdio::from(slave.try_clone().unwrap())).stderr(Stdio::from(slave));
         let child = command.spawn().unwrap();
         let master = File::from(master);
-        let screen = Arc::new(Mutex::new(vt100::Parser::new(LINES.try_into().unwrap(), COLUMNS.try_into().unwrap(), 0)));
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(
+            LINES.try_into().unwrap(),
+            COLUMNS.try_into().unwrap(),
+            0,
+        )));
         let (mut output, shown) = (master.try_clone().unwrap(), Arc::clone(&screen));
         std::thread::spawn(move || {
             let mut buffer = [0; 4_096];
@@ -69,8 +73,9 @@ impl Terminal {
         let has = |line: &str| {
             let mut rest = line;
             texts.iter().all(|text| {
-                let found = rest.find(text).map(|at| at + text.len());
-                found.map(|end| rest = &rest[end..]).is_some()
+                let found = rest.split_once(text);
+                rest = found.map_or("", |(_, behind)| behind);
+                found.is_some()
             })
         };
         let begun = Instant::now();

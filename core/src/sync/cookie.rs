@@ -100,8 +100,7 @@ mod tests {
         assert_eq!(with(&view.order), Some(cookie(1, 2, 0xabc)));
         let upper = view.order.to_uppercase();
         let behind = |skipped| view.order.chars().skip(skipped).collect::<String>();
-        let (short, plus, wide) =
-            (behind(1), format!("+{}", behind(1)), format!("é{}", behind(2)));
+        let (short, plus, wide) = (behind(1), format!("+{}", behind(1)), format!("é{}", behind(2)));
         let beyond = format!("00000001{:016x}", u64::MAX);
         for bad in ["", "7", &short, &upper, &plus, &wide, &beyond] {
             assert_eq!(with(bad), None, "{bad}");

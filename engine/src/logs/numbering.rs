@@ -71,8 +71,10 @@ impl Logs {
         root: &Root,
     ) -> Result<ClientMap, LogError> {
         let (mut objects, family) = (Objects::default(), self.family(log).await?);
-        let clients =
-            self.objects.ready(family, &mut objects, |objects| Ok(view::clients(root, objects))).await;
+        let clients = self
+            .objects
+            .ready(family, &mut objects, |objects| Ok(view::clients(root, objects)))
+            .await;
         self.roots.heed(log, clients.map_err(LogError::from))
     }
 }
