@@ -19,11 +19,11 @@ use super::error::CliError;
 use super::history::{GAP, says_something, what};
 use super::output::Output;
 use super::time::utc;
-use crate::Client;
 use crate::client::random;
 use crate::describe::SheetNames;
 use crate::sheet_loss::{find_sheet, listed_sheets};
 use crate::table::escape;
+use crate::{Client, Pokes};
 use touches::touches;
 
 /// One line for a program.
@@ -83,6 +83,7 @@ struct Watch {
     shown: Head,
     names: SheetNames,
     polling: Polling,
+    pokes: Pokes,
 }
 
 impl Watch {
@@ -112,7 +113,8 @@ impl Watch {
         let names = SheetNames::from(&sheets);
         let filter = asked.then_some((sheet, rectangle));
         let (until, polling) = (args.until, Polling::default());
-        Ok(Self { client, spreadsheet, output, filter, until, shown, names, polling })
+        let pokes = client.pokes(spreadsheet);
+        Ok(Self { client, spreadsheet, output, filter, until, shown, names, polling, pokes })
     }
 
     /// Shows what comes until the position is reached that was asked for.
@@ -134,7 +136,10 @@ impl Watch {
             let delay_ms;
             (self.polling, delay_ms) = self.polling.step(event, random());
             if self.until.is_none_or(|until| self.shown.head < until) {
-                tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+                tokio::select! {
+                    () = tokio::time::sleep(Duration::from_millis(delay_ms)) => {}
+                    _ = self.pokes.beyond(self.shown.head) => {}
+                }
             }
         }
         Ok(())

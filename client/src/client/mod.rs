@@ -6,6 +6,7 @@ mod chunks;
 mod diff;
 mod imports;
 mod objects;
+mod pokes;
 mod retry;
 mod subject;
 mod tally;
@@ -13,6 +14,7 @@ mod transport;
 
 pub use body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
 pub(crate) use objects::sha256;
+pub use pokes::Pokes;
 pub use subject::{author_of_token, subject_key_of_token, subject_of_token};
 pub use tally::Spent;
 

@@ -68,6 +68,16 @@ struct Outgoing<'a> {
     timeout_ms: u64,
 }
 
+/// What a call was answered whose answer goes on.
+pub(super) enum Opened {
+    /// The head of its answer.
+    Answered(reqwest::Response),
+    /// It will not be answered otherwise.
+    Refused,
+    /// Nobody answers, for now.
+    Failed,
+}
+
 /// One call of the API.
 pub(super) struct Call {
     method: Method,
@@ -142,6 +152,37 @@ impl Transport {
 
     /// Sends a call until it is answered for good, and reads the answer.
     pub(super) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
+        let outgoing = self.outgoing(call);
+        let body = self.repeat(&outgoing, &self.base_text).await?;
+        serde_json::from_slice(&body).map_err(|error| {
+            let why = error.to_string();
+            ClientError::NotUnderstood { url: self.base_text.clone(), why }
+        })
+    }
+
+    /// Sends a call once, for an answer that goes on.
+    pub(super) async fn open(&self, call: Call) -> Opened {
+        let Outgoing { http, method, url, headers, .. } = self.outgoing(call);
+        let tally = self.tally.attempt();
+        match http.request(method, url).headers(headers).send().await {
+            Ok(response) => {
+                tally.told(response.headers().get(HEADER));
+                match response.status() {
+                    status if status.is_success() => Opened::Answered(response),
+                    status if status.is_client_error() => Opened::Refused,
+                    _ => Opened::Failed,
+                }
+            }
+            Err(error) => {
+                if !network_failure(error).may_have_been_done() {
+                    tally.not_sent();
+                }
+                Opened::Failed
+            }
+        }
+    }
+
+    fn outgoing(&self, call: Call) -> Outgoing<'_> {
         let mut headers = HeaderMap::new();
         if let Some(authorization) = self.authorization.as_ref().filter(|_| call.with_token) {
             headers.insert(AUTHORIZATION, authorization.clone());
@@ -152,7 +193,7 @@ impl Transport {
         if let Some(known) = call.known.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
             headers.insert(IF_NONE_MATCH, known);
         }
-        let outgoing = Outgoing {
+        Outgoing {
             http: &self.http,
             method: call.method,
             url: address::join(&self.base, &call.path, &call.query),
@@ -161,12 +202,7 @@ impl Transport {
             max_bytes: MAX_REPLY_BODY_BYTES,
             cost: None,
             timeout_ms: READ_TIMEOUT_MS,
-        };
-        let body = self.repeat(&outgoing, &self.base_text).await?;
-        serde_json::from_slice(&body).map_err(|error| {
-            let why = error.to_string();
-            ClientError::NotUnderstood { url: self.base_text.clone(), why }
-        })
+        }
     }
 
     /// Sends or fetches an object, without the token: the URL is for this one request.

@@ -36,8 +36,9 @@ pub(super) async fn run(
             "in scripts, `cellar set` edits, `cellar get` shows and `cellar watch` follows";
         return Err(CliError::usage("`cellar edit` needs a terminal", advice));
     }
-    let live = context.live(context.spreadsheet()?).await?;
-    let mut session = Session::begin(live, &args)?;
+    let spreadsheet = context.spreadsheet()?;
+    let (live, pokes) = (context.live(spreadsheet).await?, context.client()?.pokes(spreadsheet));
+    let mut session = Session::begin(live, pokes, &args)?;
     let terminal = Terminal::begin()?;
     let ended = edit(&mut session, &terminal, args.column_width).await;
     drop(terminal);
@@ -93,8 +94,11 @@ async fn edit(
     }
 }
 
-/// A round when it is due; for how long to wait then.
+/// A round when it is due, or somebody else has done something; for how long to wait then.
 async fn at(due: Instant, session: &mut Session) -> u64 {
-    sleep_until(due).await;
+    tokio::select! {
+        () = sleep_until(due) => {}
+        () = session.poked() => {}
+    }
     session.round().await
 }

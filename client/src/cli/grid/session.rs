@@ -14,6 +14,7 @@ use super::super::error::CliError;
 use super::super::output::count;
 use super::frame::{Contents, Layout};
 use super::state::{Asked, Grid, Key};
+use crate::Pokes;
 use crate::live::{LiveError, LiveSheet, Outcome, Settlement, Synced, poll_event};
 
 /// Own edits that can be taken back.
@@ -21,6 +22,7 @@ const MAX_UNDO: usize = 1_000;
 
 pub(super) struct Session {
     live: LiveSheet,
+    pokes: Pokes,
     pub(super) grid: Grid,
     pub(super) contents: Contents,
     polling: Polling,
@@ -35,7 +37,11 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn begin(live: LiveSheet, args: &args::Edit) -> Result<Self, CliError> {
+    pub(super) fn begin(
+        live: LiveSheet,
+        pokes: Pokes,
+        args: &args::Edit,
+    ) -> Result<Self, CliError> {
         let sheets = live.sheets();
         let named = args.sheet.clone().or_else(|| args.at.as_ref()?.sheet.clone());
         let sheet = match &named {
@@ -54,6 +60,7 @@ impl Session {
         }
         Ok(Self {
             live,
+            pokes,
             grid,
             contents: Contents::default(),
             polling: Polling::default(),
@@ -108,6 +115,11 @@ impl Session {
         if let Some(sheet) = sheets.get(next).filter(|_| next != here) {
             self.grid.turn_to(sheet.sheet);
         }
+    }
+
+    /// Waits until the spreadsheet has grown, if somebody says so.
+    pub(super) async fn poked(&mut self) {
+        self.pokes.beyond(self.live.position()).await;
     }
 
     /// Sends what waits and fetches what is new; for how long to wait then, milliseconds.
