@@ -75,11 +75,12 @@ impl PushModel {
                 if state.budget.given_up > 0 {
                     actions.push(Action::GiveUp { client });
                 }
-            }
-            actions.push(Action::Pull { client });
-            if its.process.is_some() || its.is_done(says) {
                 continue;
             }
+            if its.is_done(says) {
+                continue;
+            }
+            actions.push(Action::Pull { client });
             let acknowledged = usize::try_from(its.acknowledged).unwrap_or(usize::MAX);
             for count in its.made.len().max(acknowledged + 1)..=says.len() {
                 let warm = if its.known > 0 { &[true, false][..] } else { &[false] };

@@ -4,9 +4,9 @@
 //! - *Clients* with a few mutations each, which push as a Replicache client does: all that is not
 //!   acknowledged, in order, as one push, one at a time. The base of a mutation is what its client had
 //!   pulled when it was first pushed. Nothing in the answer to a push acknowledges anything: that a
-//!   pull does, at any moment, with the client's last id in the log. Only that the log knows nothing of
-//!   the client, an answer tells; and a pull, that what the client has read is of before a restore.
-//!   Both end the client.
+//!   pull does, with the client's last id in the log; one while a push is on its way is a pull after the
+//!   push was given up. Only that the log knows nothing of the client, an answer tells; and a pull, that
+//!   what the client has read is of before a restore. Both end the client.
 //! - *Processes*: a push is cut by core's `runs`, and each run is a `RunPush` whose requests are run by
 //!   `Append`, each read, put and look-up a step of its own. A process knows nothing of the client, or
 //!   the last id that an earlier push came to. A client may give a push up and repeat it; the first goes

@@ -8,7 +8,7 @@ use std::time::Instant;
 use stateright::{Checker, HasDiscoveries, Model};
 
 /// What the checker asks of a model.
-pub trait Checked:
+pub(crate) trait Checked:
     Model<
         State: Clone + Debug + Hash + PartialEq + Send + Sync + 'static,
         Action: Clone + Debug + PartialEq,
@@ -30,7 +30,7 @@ impl<M> Checked for M where
 
 /// Visits every state, prints the bounds and the speed, and fails with the shortest way to a
 /// state in which a property does not hold, or if something did not happen in any state.
-pub fn check(name: &str, bounds: &str, model: impl Checked) {
+pub(crate) fn check(name: &str, bounds: &str, model: impl Checked) {
     let began = Instant::now();
     let checker = model.checker().threads(2).spawn_bfs().join();
     let (states, seconds) = (checker.unique_state_count(), began.elapsed().as_secs_f64());
@@ -43,7 +43,7 @@ pub fn check(name: &str, bounds: &str, model: impl Checked) {
 }
 
 /// Looks for states in which the properties do not hold; fails if there are none.
-pub fn finds(name: &str, model: impl Checked, properties: &[&'static str]) {
+pub(crate) fn finds(name: &str, model: impl Checked, properties: &[&'static str]) {
     let began = Instant::now();
     let all: BTreeSet<_> = properties.iter().copied().collect();
     let checker = model.checker().finish_when(HasDiscoveries::AllOf(all)).spawn_bfs().join();
