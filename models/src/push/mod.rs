@@ -125,7 +125,7 @@ impl Model for PushModel {
     }
 
     fn next_state(&self, state: &State, action: Action) -> Option<State> {
-        self.after(state, action)
+        self.after(state, &action)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
