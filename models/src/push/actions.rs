@@ -99,36 +99,36 @@ impl PushModel {
     /// The state after an action; `None` if it changes nothing.
     pub(super) fn after(&self, state: &State, action: &Action) -> Option<State> {
         let mut next = state.clone();
-        match action {
-            &Action::Push { client, count, warm } => {
+        match *action {
+            Action::Push { client, count, warm } => {
                 let its = next.clients.get_mut(client)?;
                 let runs = its.push(self.mutations.get(client)?, count);
                 let known = if warm { its.known } else { 0 };
                 let begun = Process::begin(client, self.rules, known, runs);
                 next.settle_awaited(client, begun);
             }
-            &Action::Pull { client } => {
+            Action::Pull { client } => {
                 let table = Arc::clone(&next.table);
                 next.clients.get_mut(client)?.pull(&table).then_some(())?;
             }
-            &Action::Step { client, outcome } => {
+            Action::Step { client, outcome } => {
                 let process = next.clients.get_mut(client)?.process.take()?;
                 let stepped = next.step(&process, outcome);
                 next.settle_awaited(client, stepped);
             }
-            &Action::StepGivenUp { index, outcome } => {
+            Action::StepGivenUp { index, outcome } => {
                 let process = next.given_up.get(index)?.clone();
                 next.given_up.remove(index);
                 let stepped = next.step(&process, outcome);
                 let process = next.settle(process.client, stepped);
                 next.give_up(process);
             }
-            &Action::GiveUp { client } => {
+            Action::GiveUp { client } => {
                 next.budget.given_up -= 1;
                 let process = next.clients.get_mut(client)?.process.take();
                 next.give_up(process);
             }
-            &Action::Restore { count } => {
+            Action::Restore { count } => {
                 next.budget.restores -= 1;
                 Arc::make_mut(&mut next.table).restore(count);
                 next.given_up.clear();
