@@ -8,10 +8,13 @@
 //!   reads, crashes and a clock that jumps.
 //! - [`reader`]: a forward read over a log that grows and rolls.
 //! - [`snapshots`]: workers that claim, checkpoint, hand over and finish snapshots of one log.
+//! - [`push`]: clients of a sync group that push and pull, with pushes given up and repeated, look-ups
+//!   that forget, restores, and mutations that cannot succeed.
 //! - [`attempts`]: one append against a store that may answer anything, for ever.
 
 pub mod attempts;
 pub mod fingerprint;
 pub mod log;
+pub mod push;
 pub mod reader;
 pub mod snapshots;

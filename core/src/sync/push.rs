@@ -38,14 +38,31 @@ pub enum Action {
 pub enum Event {
     /// The request was appended.
     Appended(Appended),
-    /// The request was refused. Only for [`Refusal::Gap`], [`Refusal::UnknownBase`],
-    /// [`Refusal::BaseGone`] and [`Refusal::EpochChanged`]: any other ends the push, and its client
-    /// repeats it.
+    /// The request was refused, for what [`Event::of`] takes.
     Refused(Refusal),
     /// The request can never succeed.
     Unfit(Rejection),
     /// The client was looked up.
     LookedUp(LookedUp),
+}
+
+impl Event {
+    /// What a request came to, if its push has to know.
+    ///
+    /// # Errors
+    /// The refusal, if it passes: the push ends, and its client repeats it.
+    pub fn of(result: Result<Appended, Refusal>) -> Result<Self, Refusal> {
+        match result {
+            Ok(appended) => Ok(Self::Appended(appended)),
+            Err(
+                refusal @ (Refusal::Gap { .. }
+                | Refusal::UnknownBase { .. }
+                | Refusal::BaseGone { .. }
+                | Refusal::EpochChanged),
+            ) => Ok(Self::Refused(refusal)),
+            Err(refusal) => Err(refusal),
+        }
+    }
 }
 
 /// What a look-up found.

@@ -61,13 +61,8 @@ impl Logs {
 /// What an append came to, if the machine has to know.
 fn event_of(appended: Result<cellar_core::append::Appended, LogError>) -> Result<Event, LogError> {
     match appended {
-        Ok(appended) => Ok(Event::Appended(appended)),
-        Err(LogError::Refused(
-            refusal @ (Refusal::Gap { .. }
-            | Refusal::UnknownBase { .. }
-            | Refusal::BaseGone { .. }
-            | Refusal::EpochChanged),
-        )) => Ok(Event::Refused(refusal)),
+        Ok(appended) => Event::of(Ok(appended)).map_err(LogError::Refused),
+        Err(LogError::Refused(refusal)) => Event::of(Err(refusal)).map_err(LogError::Refused),
         // An error would be repeated for ever, and nothing behind the import would get through.
         Err(LogError::Import(fault)) => {
             Ok(Event::Unfit(Rejection::new(RejectionReason::Invalid, fault.to_string())))

@@ -25,8 +25,8 @@
 mod actions;
 mod keeper;
 pub mod properties;
-mod tables;
-mod writer;
+pub(crate) mod tables;
+pub(crate) mod writer;
 
 pub use actions::{Action, Outcome};
 pub use keeper::{Purging, Rolling};

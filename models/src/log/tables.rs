@@ -249,7 +249,7 @@ impl Tables {
 
 /// The only log.
 #[must_use]
-pub(super) fn log() -> LogId {
+pub(crate) fn log() -> LogId {
     LogId::from_uuid(uuid::Uuid::nil())
 }
 

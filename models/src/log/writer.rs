@@ -169,7 +169,7 @@ impl Client {
 }
 
 /// What a mutation says is of no matter here: it moves nothing.
-fn mutation(id: u64) -> Operation {
+pub(crate) fn mutation(id: u64) -> Operation {
     let value = Some(Value::Bool(true));
     let row = u32::try_from(id).unwrap_or_default();
     let cell = CellEdit { row, column: 0, value, formula: None, format: None };

@@ -1,23 +1,12 @@
 //! Every property in every state within the bounds.
 
-use std::time::Instant;
-
 use cellar_models::log::{Budget, LogModel};
-use stateright::{Checker, Model};
 
-/// Visits every state, prints the bounds and the speed, and fails with the shortest way to a
-/// state in which a property does not hold, or if something did not happen in any state.
+use crate::checking;
+
 fn check(name: &str, model: LogModel) {
     let bounds = format!("mutations {:?}, {:?}", model.mutations, model.budget);
-    let began = Instant::now();
-    let checker = model.checker().threads(2).spawn_bfs().join();
-    let (states, seconds) = (checker.unique_state_count(), began.elapsed().as_secs_f64());
-    println!(
-        "{name}: {states} states, depth {}, {seconds:.1} s, {:.0} states/s; {bounds}",
-        checker.max_depth(),
-        states as f64 / seconds,
-    );
-    checker.assert_properties();
+    checking::check(name, &bounds, model);
 }
 
 fn bounded(mutations: &[u64], budget: Budget) -> LogModel {

@@ -5,6 +5,8 @@
 //! `cargo test --release -p cellar-models --test models long -- --ignored --nocapture --test-threads 1`.
 
 mod attempts;
+mod checking;
 mod log;
+mod push;
 mod rules;
 mod snapshots;

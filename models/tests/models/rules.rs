@@ -1,37 +1,13 @@
 //! Without any one of the rules the model finds what the rule prevents: the checks can fail.
 
-use std::collections::BTreeSet;
-use std::time::Instant;
-
 use cellar_core::append::{Rules, SafetyRule};
 use cellar_core::retention::Fences;
 use cellar_models::log::properties::{
     ACKNOWLEDGED, LINKS, NO_GAP, ONCE, PREFIX, REFUSALS, REJECTIONS,
 };
 use cellar_models::log::{Budget, LogModel};
-use stateright::{Checker, HasDiscoveries, Model};
 
-/// Looks for states in which the properties do not hold; fails if there are none.
-fn finds(name: &str, model: LogModel, properties: &[&'static str]) {
-    let began = Instant::now();
-    let all: BTreeSet<_> = properties.iter().copied().collect();
-    let checker = model.checker().finish_when(HasDiscoveries::AllOf(all)).spawn_bfs().join();
-    for property in properties {
-        let path = checker.discovery(property);
-        assert!(path.is_some(), "{name}: \"{property}\" holds without the rule");
-        let Some(path) = path else { continue };
-        println!(
-            "{name}: \"{property}\" breaks in {} steps: {:?}",
-            path.clone().into_actions().len(),
-            path.into_actions()
-        );
-    }
-    println!(
-        "{name}: {} states, {:.1} s",
-        checker.unique_state_count(),
-        began.elapsed().as_secs_f64()
-    );
-}
+use crate::checking::finds;
 
 fn without(rule: SafetyRule, model: LogModel, properties: &[&'static str]) {
     finds(

@@ -1,27 +1,18 @@
 //! Workers on snapshots: every property in every state within the bounds, and what the model finds
 //! without any one of the rules.
 
-use std::time::Instant;
-
 use cellar_core::pending_snapshot::{Rules, SafetyRule};
 use cellar_models::snapshots::properties::{
     COMPLETES, LAST, NOT_AGAIN, ONE_EFFECT, RANK, ROOT_BEFORE_LAST,
 };
 use cellar_models::snapshots::{Budget, Promises, SnapshotsModel};
-use stateright::{Checker, HasDiscoveries, Model};
+
+use crate::checking;
 
 fn check(name: &str, model: SnapshotsModel) {
     let bounds =
         format!("{} snapshots, {} workers, {:?}", model.snapshots, model.workers, model.budget);
-    let began = Instant::now();
-    let checker = model.checker().threads(2).spawn_bfs().join();
-    let (states, seconds) = (checker.unique_state_count(), began.elapsed().as_secs_f64());
-    println!(
-        "{name}: {states} states, depth {}, {seconds:.1} s, {:.0} states/s; {bounds}",
-        checker.max_depth(),
-        states as f64 / seconds,
-    );
-    checker.assert_properties();
+    checking::check(name, &bounds, model);
 }
 
 const NONE: Budget = Budget {
@@ -121,12 +112,7 @@ fn long_two_snapshots() {
 /// Looks for a state in which a property does not hold; fails if there is none.
 fn finds(name: &str, model: SnapshotsModel, property: &'static str) {
     let model = SnapshotsModel { finishing: property == COMPLETES, ..model };
-    let wanted = HasDiscoveries::AllOf([property].into());
-    let checker = model.checker().finish_when(wanted).spawn_bfs().join();
-    let path = checker.discovery(property);
-    assert!(path.is_some(), "{name}: \"{property}\" holds without the rule");
-    let actions = path.map(stateright::Path::into_actions).unwrap_or_default();
-    println!("{name}: \"{property}\" breaks in {} steps: {actions:?}", actions.len());
+    checking::finds(name, model, &[property]);
 }
 
 fn without(rule: SafetyRule, model: SnapshotsModel, property: &'static str) {
