@@ -1,5 +1,11 @@
 //! The command line, as it is parsed and as `--help` shows it.
 
+mod live;
+mod versions;
+
+pub(super) use live::{Edit, Watch};
+pub(super) use versions::{Fork, Rebase};
+
 use std::path::PathBuf;
 
 use cellar_core::a1::{CellName, Range};
@@ -122,101 +128,12 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cellar edit
-  cellar edit --sheet Costs --at C300
-  cellar edit --column-width 20
-
-What you type is kept on disk before it is shown, sent as soon as somebody answers, and lands in the
-rows that you saw, whatever others insert or delete meanwhile. Nothing is lost if the line breaks or
-the machine goes down: the next `cellar edit` goes on.
-
-Keys: arrows, Tab, Enter, PageUp, PageDown, Home, Ctrl-Home; type to replace, Enter or F2 to change,
-Delete to clear, Escape to give up; Ctrl-G goes to a cell, Ctrl-O inserts a row, Ctrl-K deletes one,
-Ctrl-Z takes your last edit back, Ctrl-PageDown and Ctrl-PageUp turn to other sheets, Ctrl-Q ends.")]
-pub(super) struct Edit {
-    /// The sheet to begin with; otherwise the first
-    #[arg(long, value_name = "NAME")]
-    pub(super) sheet: Option<String>,
-    /// The cell to begin at
-    #[arg(long, value_name = "CELL")]
-    pub(super) at: Option<Range>,
-    /// Characters of a column
-    #[arg(long, value_name = "CHARACTERS", default_value_t = 12,
-        value_parser = clap::value_parser!(u16).range(4..=200))]
-    pub(super) column_width: u16,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
   cellar stats
   cellar stats 4b74c877-c40f-8d75-966e-04fce373d865
   cellar --json stats")]
 pub(super) struct Stats {
     /// The spreadsheet; otherwise that of -s, or the current one
     pub(super) id: Option<cellar_core::identity::LogId>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-A fork has everything up to that position, history included, and nothing that comes later; edits of one \
-do not reach the other. It takes no time and next to no space, however large the spreadsheet is.
-
-Examples:
-  cellar fork                        # from the newest position; the fork is the current one then
-  cellar fork --at 0.42              # from an earlier one, see `cellar history`
-  cellar fork --at 0.42 --keep       # and go on with the spreadsheet that was forked
-  cellar fork --nonce what-if-2026   # run again, it finds the same fork")]
-pub(super) struct Fork {
-    /// The last position that both share, segment.num; without it the newest
-    #[arg(long, value_name = "POSITION")]
-    pub(super) at: Option<Position>,
-    /// Do not make the fork the current spreadsheet
-    #[arg(long)]
-    pub(super) keep: bool,
-    /// A name of your choice that makes it safe to run again: the same nonce, token and spreadsheet
-    /// give the same fork
-    #[arg(long, value_parser = nonce)]
-    pub(super) nonce: Option<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-The result is a new fork, at the new position, with the edits of the old one, which stays as it is. What \
-others have moved since, the edits follow; each that became something else is listed: transformed, \
-dropped (nothing is left of what it was about) or rejected. Whoever rebases is the author.
-
-The exit code is 2 if something was dropped or rejected, 0 if not. Interrupted, run it again with the \
-position that it printed: it goes on, and nothing happens twice.
-
-Examples:
-  cellar rebase --onto latest --dry-run   # only show what would become of each edit
-  cellar rebase --onto latest             # the new fork is the current spreadsheet then
-  cellar rebase --onto 0.57 --keep -s ID
-  cellar rebase --onto latest --json")]
-pub(super) struct Rebase {
-    /// The position of the spreadsheet that was forked, segment.num, or `latest`
-    #[arg(long, value_name = "POSITION", value_parser = onto)]
-    pub(super) onto: Onto,
-    /// Only show what would become of each edit
-    #[arg(long)]
-    pub(super) dry_run: bool,
-    /// Do not make the new fork the current spreadsheet
-    #[arg(long, conflicts_with = "dry_run")]
-    pub(super) keep: bool,
-}
-
-/// Where a fork is to go; none is the newest position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Onto(pub(super) Option<Position>);
-
-fn onto(text: &str) -> Result<Onto, String> {
-    match text {
-        "latest" => Ok(Onto(None)),
-        text => text.parse().map(|at| Onto(Some(at))).map_err(|_| {
-            format!("`{text}` is no position: write segment.num, for example 0.42, or latest")
-        }),
-    }
 }
 
 #[derive(Debug, Args)]
@@ -404,38 +321,6 @@ pub(super) struct History {
     /// The newest position to show; without it the newest there is
     #[arg(long, value_name = "POSITION")]
     pub(super) from: Option<Position>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-A line for each change: where, when, who and what. Ctrl-C ends it, with exit code 0. If nobody answers, it \
-says so, goes on trying, and shows what it has missed. It asks every second while something happens, and \
-once a minute when nothing does: half a read unit each time.
-
-With --json each line is an object with an `event`: `entry`, `offline`, `online` or `skipped`.
-
-Examples:
-  cellar watch
-  cellar watch --range B2:D20
-  cellar watch --sheet Costs --range A:C
-  cellar watch --from 0.42 --until 0.50      # what was done there, then what is being done
-  cellar watch --json --for 60 | jq .what")]
-pub(super) struct Watch {
-    /// Only what changes or moves these cells; `Costs!A1:B5` of another sheet than the first
-    #[arg(long, value_name = "RANGE")]
-    pub(super) range: Option<Range>,
-    /// The sheet; without it all, with --range the first
-    #[arg(long, value_name = "NAME")]
-    pub(super) sheet: Option<String>,
-    /// Begin behind this position; without it behind the newest there is
-    #[arg(long, value_name = "POSITION")]
-    pub(super) from: Option<Position>,
-    /// End when this position was reached
-    #[arg(long, value_name = "POSITION")]
-    pub(super) until: Option<Position>,
-    /// End after so many seconds
-    #[arg(long = "for", value_name = "SECONDS")]
-    pub(super) for_s: Option<u64>,
 }
 
 #[derive(Debug, Args)]

@@ -199,10 +199,8 @@ impl Inner {
     pub(crate) fn author(&mut self, id: LogId, authored: Operation) {
         let base = self.head(id).head;
         let mutations = vec![Mutation { base, authored, committed: None }];
-        self.push(
-            id,
-            Content::Edits(Edits { client: ClientKey([9; 8]), name: None, first_id: 1, mutations }),
-        );
+        let client = ClientKey([9; 8]);
+        self.push(id, Content::Edits(Edits { client, name: None, first_id: 1, mutations }));
     }
 
     fn create(&mut self, nonce: &str) -> CreateReply {
@@ -246,8 +244,8 @@ impl Inner {
         if let Some((first_id, _)) = new.first() {
             let first_id = *first_id;
             let mutations = new.iter().map(|(_, mutation)| mutation.clone()).collect();
-            let position =
-                self.push(id, Content::Edits(Edits { client, name: None, first_id, mutations }));
+            let edits = Edits { client, name: None, first_id, mutations };
+            let position = self.push(id, Content::Edits(edits));
             results.extend(new.iter().map(|(mutation_id, mutation)| {
                 answer_to(*mutation_id, position, MutationStatus::Appended, mutation)
             }));
@@ -345,15 +343,8 @@ impl Inner {
                 let entries = vec![EntryView::from(&self.logs[&id][0])];
                 let next = Some(Position::FIRST);
                 self.loaded(id);
-                Ok(json(&LoadReply {
-                    head,
-                    epoch,
-                    source: None,
-                    root: None,
-                    root_url: None,
-                    entries,
-                    next,
-                }))
+                let (source, root, root_url) = (None, None, None);
+                Ok(json(&LoadReply { head, epoch, source, root, root_url, entries, next }))
             }
             ("GET", Some("entries")) => {
                 let after = Position::unpack(query["after"].parse().unwrap()).unwrap();

@@ -174,16 +174,18 @@ impl Request {
         if checked.len() > 1 && checked.iter().any(is_undo) {
             return Err(InvalidRequest::UndoNotAlone);
         }
+        let (name, numbering_known) = (None, true);
+        let payload = Payload::Mutations(checked);
         Ok(Self {
             log,
             client,
-            name: None,
-            numbering_known: true,
+            name,
+            numbering_known,
             author,
             epoch,
             acknowledged,
             first_id,
-            payload: Payload::Mutations(checked),
+            payload,
         })
     }
 
@@ -243,11 +245,12 @@ impl Request {
         check_id(acknowledged)?;
         check_id(first_id.saturating_add(u64::from(upload.count)).saturating_sub(1))?;
         let payload = Payload::Upload(upload);
+        let (name, numbering_known) = (None, true);
         Ok(Self {
             log,
             client,
-            name: None,
-            numbering_known: true,
+            name,
+            numbering_known,
             author,
             epoch,
             acknowledged,

@@ -49,8 +49,7 @@ pub(super) async fn fork(
         let detail = "forking needs a token for all spreadsheets (`*`) with the role editor";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
-    let id = LogId::derive_fork(&caller.0.subject, source, &request.nonce)
-        .map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))?;
+    let id = LogId::derive_fork(&caller.0.subject, source, &request.nonce)?;
     let new = NewFork { log: id, source, at: request.at, author: Some(caller.0.author) };
     let forked = state.logs().fork(new).await?;
     let status = if forked.existed { StatusCode::OK } else { StatusCode::CREATED };

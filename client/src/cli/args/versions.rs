@@ -1,0 +1,68 @@
+//! Arguments of the commands for forks.
+
+use cellar_core::position::Position;
+use clap::Args;
+
+use super::nonce;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A fork has everything up to that position, history included, and nothing that comes later; edits of one \
+do not reach the other. It takes no time and next to no space, however large the spreadsheet is.
+
+Examples:
+  cellar fork                        # from the newest position; the fork is the current one then
+  cellar fork --at 0.42              # from an earlier one, see `cellar history`
+  cellar fork --at 0.42 --keep       # and go on with the spreadsheet that was forked
+  cellar fork --nonce what-if-2026   # run again, it finds the same fork")]
+pub(in crate::cli) struct Fork {
+    /// The last position that both share, segment.num; without it the newest
+    #[arg(long, value_name = "POSITION")]
+    pub(in crate::cli) at: Option<Position>,
+    /// Do not make the fork the current spreadsheet
+    #[arg(long)]
+    pub(in crate::cli) keep: bool,
+    /// A name of your choice that makes it safe to run again: the same nonce, token and spreadsheet
+    /// give the same fork
+    #[arg(long, value_parser = nonce)]
+    pub(in crate::cli) nonce: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The result is a new fork, at the new position, with the edits of the old one, which stays as it is. What \
+others have moved since, the edits follow; each that became something else is listed: transformed, \
+dropped (nothing is left of what it was about) or rejected. Whoever rebases is the author.
+
+The exit code is 2 if something was dropped or rejected, 0 if not. Interrupted, run it again with the \
+position that it printed: it goes on, and nothing happens twice.
+
+Examples:
+  cellar rebase --onto latest --dry-run   # only show what would become of each edit
+  cellar rebase --onto latest             # the new fork is the current spreadsheet then
+  cellar rebase --onto 0.57 --keep -s ID
+  cellar rebase --onto latest --json")]
+pub(in crate::cli) struct Rebase {
+    /// The position of the spreadsheet that was forked, segment.num, or `latest`
+    #[arg(long, value_name = "POSITION", value_parser = onto)]
+    pub(in crate::cli) onto: Onto,
+    /// Only show what would become of each edit
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+    /// Do not make the new fork the current spreadsheet
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(in crate::cli) keep: bool,
+}
+
+/// Where a fork is to go; none is the newest position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) struct Onto(pub(in crate::cli) Option<Position>);
+
+fn onto(text: &str) -> Result<Onto, String> {
+    match text {
+        "latest" => Ok(Onto(None)),
+        text => text.parse().map(|at| Onto(Some(at))).map_err(|_| {
+            format!("`{text}` is no position: write segment.num, for example 0.42, or latest")
+        }),
+    }
+}
