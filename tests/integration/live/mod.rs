@@ -2,6 +2,8 @@
 //! its edits whatever is lost.
 
 mod bounds;
+mod figures;
+mod given_up;
 mod restored;
 
 use std::path::Path;

@@ -1,0 +1,65 @@
+//! How long until an edit is seen, and how many bytes that takes: figures, not a test.
+
+use std::time::Instant;
+
+use cellar_core::access::Role;
+use cellar_tests::edits::append_one;
+
+use super::{World, set, shown};
+
+const EDITS: u32 = 50;
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// From one's edit until the other, who is poked, shows it.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it only prints figures: --nocapture"]
+async fn of_one_edit() {
+    let world = World::start().await;
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let mut bob = world.open("bob", folders[0].path()).await.unwrap();
+    let mut eve = world.open("eve", folders[1].path()).await.unwrap();
+    let token = world.cloud.token("eve", Role::Viewer);
+    let mut pokes =
+        cellar::Client::new(&world.cloud.url, Some(&token)).unwrap().pokes(world.created.id);
+    let (mut kept, mut sent, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..EDITS {
+        let begun = Instant::now();
+        let milliseconds = |begun: Instant| begun.elapsed().as_secs_f64() * 1_000.0;
+        bob.edit(set(number, "figure")).unwrap();
+        kept.push(milliseconds(begun));
+        let eves = async {
+            pokes.beyond(eve.position()).await;
+            eve.sync().await.unwrap();
+            let cells = shown(&mut eve).await;
+            assert_eq!(cells.len(), number as usize + 1);
+            milliseconds(begun)
+        };
+        let bobs = async {
+            bob.sync().await.unwrap();
+            milliseconds(begun)
+        };
+        let (of_bob, of_eve) = tokio::join!(bobs, eves);
+        sent.push(of_bob);
+        seen.push(of_eve);
+    }
+    let client = world.cloud.client("alice");
+    let head = client.head(world.created.id, None).await.unwrap();
+    let request = append_one(world.created, "alice", 1, head.head, set(0, "figure"));
+    let reply = client.append(world.created.id, &request).await.unwrap();
+    let update = client.update(world.created.id, head.head).await.unwrap();
+    let bytes = |json: serde_json::Result<Vec<u8>>| json.unwrap().len();
+    eprintln!(
+        "medians of {EDITS}: on disk and shown {:.1} ms, in the log {:.1} ms, seen by another {:.1} ms; \
+         bytes of JSON: append {} and {}, update {}",
+        median(kept),
+        median(sent),
+        median(seen),
+        bytes(serde_json::to_vec(&request)),
+        bytes(serde_json::to_vec(&reply)),
+        bytes(serde_json::to_vec(&update)),
+    );
+}
