@@ -59,12 +59,12 @@ impl Pokes {
                         Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_EVENT_BYTES => {
                             bytes.extend_from_slice(&chunk);
                         }
-                        // It ends now and then; who does not keep to what was agreed is not asked again.
-                        Ok(None) => self.state = State::Idle,
+                        // Who does not keep to what was agreed is not asked again.
                         Ok(Some(_)) => self.state = State::Never,
-                        Err(_) => {
+                        // It ends now and then. Once for each poll is often enough to begin anew,
+                        // whoever cuts it.
+                        Ok(None) | Err(_) => {
                             self.state = State::Idle;
-                            // Until the next poll has found somebody.
                             pending::<()>().await;
                         }
                     }
