@@ -13,6 +13,7 @@ mod error;
 mod git;
 mod local_cloud;
 mod log_lines;
+mod moment;
 mod project;
 mod raise_epoch;
 mod smoke;

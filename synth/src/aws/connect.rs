@@ -23,6 +23,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long one attempt of a call may take, an upload of some MB over a slow line included: nobody waits
 /// for ever for a server that takes a request and never answers.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
+/// How often an emulator is asked, which is faster than AWS.
+const EMULATOR_POLL: Duration = Duration::from_millis(200);
 /// The credentials for an emulator, if nobody names others: what emulators take for granted.
 const EMULATOR_KEY: &str = "test";
 
@@ -130,6 +132,11 @@ impl Aws {
     /// Whether it is not AWS itself.
     pub(crate) fn is_emulator(&self) -> bool {
         self.endpoint_url.is_some()
+    }
+
+    /// How often to ask for something that AWS is asked for at this interval.
+    pub(crate) fn poll_interval(&self, of_aws: Duration) -> Duration {
+        if self.is_emulator() { EMULATOR_POLL } else { of_aws }
     }
 
     /// The URL of a function as it is reached from here: an emulator has no domain of its own, and

@@ -14,8 +14,6 @@ use crate::error::SynthError;
 
 /// How often AWS is asked.
 const POLL: Duration = Duration::from_secs(2);
-/// The same for an emulator, which is faster.
-const EMULATOR_POLL: Duration = Duration::from_millis(200);
 /// How often in a row AWS may not answer: the deployment goes on without us.
 const MAX_SILENCES: u32 = 30;
 
@@ -94,7 +92,7 @@ impl Follower<'_> {
         progress: &mut Progress,
         until: Until,
     ) -> Result<(End, StackState), SynthError> {
-        let poll = if self.aws.is_emulator() { EMULATOR_POLL } else { POLL };
+        let poll = self.aws.poll_interval(POLL);
         let (mut list, mut silences) = (self.output.resources(), 0);
         loop {
             match look(self.aws, stack_id, progress, &mut list).await {

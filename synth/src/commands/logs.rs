@@ -14,8 +14,6 @@ use crate::project::Named;
 
 /// How often a log that is followed is read: the service allows few requests a second.
 const POLL: Duration = Duration::from_secs(3);
-/// The same for an emulator, which is faster.
-const EMULATOR_POLL: Duration = Duration::from_millis(300);
 /// How late a line may come to be told by who follows.
 const OVERLAP_MS: u64 = 60_000;
 /// Lines of one read of a log that is followed.
@@ -174,7 +172,7 @@ impl Reader<'_> {
 
     /// Shows what comes, until somebody ends it.
     async fn follow(&self, from_ms: u64, seen: &mut Seen) -> Result<(), SynthError> {
-        let poll = if self.watched.aws.is_emulator() { EMULATOR_POLL } else { POLL };
+        let poll = self.watched.aws.poll_interval(POLL);
         let (mut from_ms, mut silences) = (from_ms, 0);
         loop {
             sleep(poll).await;

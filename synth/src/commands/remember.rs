@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
 
 use cellar::files::FileError;
 use cellar::profile::Profile;
@@ -11,6 +10,7 @@ use serde::Serialize;
 
 use crate::cli::Output;
 use crate::error::SynthError;
+use crate::moment::utc;
 use crate::project::Project;
 
 const SUMMARY: &str = include_str!("../../../templates/local-summary.txt.hbs");
@@ -111,7 +111,7 @@ pub(crate) fn remember(
         stack: &project.config.stack,
         url: deployed.url,
         token: deployed.token,
-        token_expires: date(deployed.expires_s),
+        token_expires: utc(deployed.expires_s),
         profile: Profile::path(&project.folder).display().to_string(),
         state: project.local_state().path().display().to_string(),
         example: example(),
@@ -146,15 +146,11 @@ pub(crate) fn remember_aws(
         region: deployed.region,
         url: deployed.url,
         token: deployed.token.map(|(token, _)| token),
-        token_expires: deployed.token.map(|(_, expires_s)| date(expires_s)),
+        token_expires: deployed.token.map(|(_, expires_s)| utc(expires_s)),
         profile: Profile::path(&project.folder).display().to_string(),
         example: example(),
     };
     tell(AWS_SUMMARY, &summary, output)
-}
-
-fn date(unix_s: u64) -> String {
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(unix_s)).to_string()
 }
 
 fn example() -> &'static str {

@@ -20,13 +20,12 @@ use crate::aws::{Aws, Import, Recoverable, StackState};
 use crate::cli::{Moment, Output, RestoreArguments, Step};
 use crate::deployment::{Ground, RestoreError, Restoring, ground, restored_name};
 use crate::error::SynthError;
+use crate::moment::utc;
 use crate::project::{Named, Project};
 use crate::raise_epoch::raise_epoch;
 
 /// How often it is asked whether a table is there.
 const POLL: Duration = Duration::from_secs(5);
-/// The same for an emulator, which is faster.
-const EMULATOR_POLL: Duration = Duration::from_millis(200);
 /// How long that may take; large tables take hours.
 const PATIENCE: Duration = Duration::from_secs(12 * 3_600);
 
@@ -67,14 +66,11 @@ async fn restore(
         let question = format!(
             "Restore the 3 tables of {stack} in {place} as they were at {}? They are made beside the \
              old ones, which stay in use until `synth deploy`.",
-            moment_text(at_s)
+            utc(at_s)
         );
         confirm("the restore", &question).await?;
     }
-    output.note(&format!(
-        "If this is interrupted, `synth restore --to {}` goes on.",
-        moment_text(at_s)
-    ));
+    output.note(&format!("If this is interrupted, `synth restore --to {}` goes on.", utc(at_s)));
     stage.set(Stage::Restoring);
     restore.make_tables(&names, at_s).await?;
     if !decided.is_imported {
@@ -117,16 +113,15 @@ impl<'a> Restore<'a> {
         }
         let step = self.output.step("Look how far back the tables can be restored");
         let window = self.window().await;
-        let window = step.ended(window, |window| {
-            format!("{} to {}", moment_text(window.from_s), moment_text(window.to_s))
-        })?;
+        let window =
+            step.ended(window, |window| format!("{} to {}", utc(window.from_s), utc(window.to_s)))?;
         match to {
             Moment::Latest => Ok(window.to_s),
             Moment::At(at_s) if (window.from_s..=window.to_s).contains(&at_s) => Ok(at_s),
             Moment::At(at_s) => Err(SynthError::from(RestoreError::Moment {
-                at: moment_text(at_s),
-                from: moment_text(window.from_s),
-                to: moment_text(window.to_s),
+                at: utc(at_s),
+                from: utc(window.from_s),
+                to: utc(window.to_s),
             })),
         }
     }
@@ -180,7 +175,7 @@ impl<'a> Restore<'a> {
         at_s: u64,
         step: &Step,
     ) -> Result<(), SynthError> {
-        let poll = if self.aws.is_emulator() { EMULATOR_POLL } else { POLL };
+        let poll = self.aws.poll_interval(POLL);
         let (begun, mut said) = (Instant::now(), 0);
         while begun.elapsed() < PATIENCE {
             let table = self.aws.restored_table(name).await?;
@@ -257,13 +252,13 @@ impl<'a> Restore<'a> {
              that have to be made again.",
             names.join("\n  "),
             self.sources.join(", "),
-            at = moment_text(at_s),
+            at = utc(at_s),
             stack = project.config.stack,
             file = project.config_file.display(),
         );
         let result = json!({
             "stack": project.config.stack,
-            "at": moment_text(at_s),
+            "at": utc(at_s),
             "epoch": epoch,
             "tables": names,
             "old_tables": self.sources,
@@ -272,9 +267,4 @@ impl<'a> Restore<'a> {
         self.output.result(&result, &text);
         Ok(())
     }
-}
-
-fn moment_text(at_s: u64) -> String {
-    let at = std::time::UNIX_EPOCH + Duration::from_secs(at_s);
-    humantime::format_rfc3339_seconds(at).to_string()
 }

@@ -9,6 +9,8 @@
 use cellar_stacks::cellar::tables;
 use serde_json::{Map, Value, json};
 
+use crate::moment::utc;
+
 /// Properties that a restored table does not have until the stack is deployed.
 const NOT_RESTORED: [&str; 3] = ["StreamSpecification", "PointInTimeRecoverySpecification", "Tags"];
 
@@ -153,11 +155,7 @@ fn epoch_of(logical_id: &str) -> Option<u32> {
 
 /// The name of a table of a stack as it was at a moment (Unix seconds): the same for whoever asks again.
 pub(crate) fn restored_name(stack: &str, logical_id: &str, at_s: u64) -> String {
-    let digits = |text: String| text.replace([':', '-'], "");
-    let at = humantime::format_rfc3339_seconds(
-        std::time::UNIX_EPOCH + std::time::Duration::from_secs(at_s),
-    );
-    format!("{stack}-{logical_id}-{}", digits(at.to_string()))
+    format!("{stack}-{logical_id}-{}", utc(at_s).replace([':', '-'], ""))
 }
 
 #[cfg(test)]
