@@ -23,6 +23,8 @@ use session::Session;
 use state::Asked;
 use terminal::{Input, Terminal, inputs};
 
+/// How long cells may take to be loaded before keys are read again.
+const LOOK: Duration = Duration::from_secs(1);
 /// How long the last edits may take to be sent when the grid is left.
 const LAST_ROUND: Duration = Duration::from_secs(3);
 
@@ -67,7 +69,10 @@ async fn edit(
     let mut due = Instant::now();
     let mut layout = Layout::new(Terminal::size()?, column_width);
     loop {
-        session.look(&layout).await;
+        if timeout(LOOK, session.look(&layout)).await.is_err() {
+            session.grid.notice = Some("these cells take long to load …".to_owned());
+            due = due.min(Instant::now() + LOOK);
+        }
         terminal.show(&layout.frame(&session.grid, &session.contents))?;
         tokio::select! {
             biased;
