@@ -1,5 +1,7 @@
 //! `POST /v1/spreadsheets/{id}/push`.
 
+use std::collections::{BTreeSet, HashMap};
+
 use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
@@ -84,22 +86,20 @@ struct Clients {
 impl Clients {
     fn of(subject: &SubjectKey, request: &PushRequest<Mutation<'_>>) -> Result<Self, Failure> {
         let (mut known, mut of) = (Vec::<PushClient>::new(), Vec::new());
+        // As many as there are mutations, if somebody wants to make trouble.
+        let mut numbers = HashMap::<&str, usize>::new();
         for mutation in &request.mutations {
             if mutation.id == 0 || mutation.id > MAX_MUTATION_ID {
                 let id = mutation.id;
                 let detail = format!("a mutation's id is 1 to {MAX_MUTATION_ID}, this one is {id}");
                 return Err(Failure::new(ProblemKind::Unprocessable, detail));
             }
-            let its = |client: &PushClient| client.name.client() == mutation.client_id;
-            let number = match known.iter().rposition(its) {
-                Some(number) => number,
-                None => {
-                    let name = ClientName::new(&request.client_group_id, &mutation.client_id)?;
-                    known.push(PushClient { key: name.key(subject), name });
-                    known.len() - 1
-                }
-            };
-            of.push(number);
+            let number = numbers.entry(&mutation.client_id).or_insert(known.len());
+            if *number == known.len() {
+                let name = ClientName::new(&request.client_group_id, &mutation.client_id)?;
+                known.push(PushClient { key: name.key(subject), name });
+            }
+            of.push(*number);
         }
         Ok(Self { known, of })
     }
@@ -122,7 +122,7 @@ struct Answer {
     missing: Vec<std::sync::Arc<cellar_core::entry::Entry>>,
     missing_bytes: usize,
     /// Clients whose mutations have a gap.
-    stopped: Vec<usize>,
+    stopped: BTreeSet<usize>,
     has_appended: bool,
 }
 
@@ -153,7 +153,7 @@ impl Answer {
         };
         self.results.extend(outcome.results.into_iter().map(result));
         if outcome.gap.is_some() {
-            self.stopped.push(run.client());
+            self.stopped.insert(run.client());
             self.gaps(client, answered.max(run.first_id().saturating_sub(1)), run.last_id());
         }
     }
