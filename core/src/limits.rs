@@ -24,7 +24,8 @@ pub const MAX_SHEETS: usize = 1_000;
 pub const MAX_SHEET_NUMBER_STEP: u32 = 1 << 16;
 /// Bytes of the detail of a rejected mutation.
 pub const MAX_REJECTION_BYTES: usize = 512;
-/// Operations that one mutation is committed as (a split delete is one; an undo may be several).
+/// Operations that one mutation is committed as (a split delete is one; an undo or a restore may be
+/// several).
 pub const MAX_COMMITTED_OPERATIONS: usize = 10_000;
 /// Runs of one axis map.
 pub const MAX_AXIS_RUNS: usize = 20_000;
@@ -117,9 +118,9 @@ pub const MAX_FORK_ATTEMPTS: u32 = 8;
 /// The greatest number in a reply's `cellar-cost`: the digits of a decimal in a structured field.
 pub const MAX_COST_COUNT: u64 = 999_999_999_999;
 
-/// How often an undo is resolved again, because others wrote meanwhile, before it gives up with
-/// `Contention`.
-pub const MAX_UNDO_ATTEMPTS: u32 = 10;
+/// How often an undo or a restore is resolved again, because others wrote meanwhile, before it gives up
+/// with `Contention`.
+pub const MAX_RESOLVE_ATTEMPTS: u32 = 10;
 /// Conditional puts of one entry before its append gives up with `Contention` or `OutcomeUnknown` (I6).
 pub const MAX_PUT_ATTEMPTS: u32 = 48;
 /// Failed reads of one append before it gives up (I6).

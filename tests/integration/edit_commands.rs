@@ -84,6 +84,49 @@ fn rows_columns_sheets_ranges_undo_history_and_diff() {
 }
 
 #[test]
+fn a_restore_takes_back_all_behind_a_position() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    done(&project, &["set", "A1", "one", "A2", "two"]);
+    done(&project, &["rows", "delete", "1"]);
+    done(&project, &["set", "A1", "three"]);
+    done(&project, &["sheets", "add", "Costs"]);
+    let restored = done(&project, &["restore", "--to", "0.1"]);
+    assert!(restored.stdout.starts_with("it is again what it was at 0.1: "), "{restored:?}");
+    assert!(restored.stdout.ends_with("   at 0.5\n"), "{restored:?}");
+    assert_eq!(done(&project, &["export", "-"]).stdout, "one\ntwo\n");
+    assert_eq!(project.cellar(&["diff", "0.1", "0.4"]).code, 2);
+    let again = done(&project, &["restore", "--to", "0.1"]);
+    assert!(again.stdout.starts_with("nothing differs from 0.1"), "{again:?}");
+    assert_eq!(json(&project, &["restore", "--to", "0.1"])["restored"], Value::Null);
+    let beyond = project.cellar(&["restore", "--to", "0.99"]);
+    assert!(beyond.code == 1 && beyond.stderr.contains("0.99 cannot be restored"), "{beyond:?}");
+
+    done(&project, &["undo"]);
+    assert_eq!(done(&project, &["export", "-"]).stdout, "three\n");
+    let restored = json(&project, &["restore", "--to", "0.1"]);
+    assert_eq!(restored["restored"], 1);
+}
+
+#[test]
+fn a_restore_that_one_entry_cannot_hold_names_the_fork() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    for row in 1..9 {
+        let text = noise(row, 50_000);
+        done(&project, &["set", "--text", &format!("A{row}"), &text]);
+    }
+    done(&project, &["clear", "A:A"]);
+    let refused = project.cellar(&["restore", "--to", "0.8"]);
+    assert!(refused.code == 1 && refused.stderr.contains("cellar fork --at 0.8"), "{refused:?}");
+    assert_eq!(done(&project, &["export", "-"]).stdout, "");
+    done(&project, &["fork", "--at", "0.8"]);
+    assert_eq!(done(&project, &["export", "-"]).stdout.lines().count(), 8);
+}
+
+#[test]
 fn an_edit_on_what_another_has_moved_lands_where_it_was_meant() {
     let project = Project::new();
     project.deploy();

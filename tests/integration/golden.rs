@@ -14,7 +14,8 @@ use cellar_core::entry::{
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::operation::{
     AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
-    Rejection, RejectionReason, RenameSheet, SetCells, SetFormat, SheetId, Span, Spans, Undo,
+    Rejection, RejectionReason, RenameSheet, Restore, SetCells, SetFormat, SheetId, Span, Spans,
+    Undo,
 };
 use cellar_core::position::Position;
 use cellar_core::retention::{archive_key, decode_archive, encode_archive};
@@ -185,6 +186,19 @@ fn imported_sheets() {
     assert_eq!(version, 1);
     let body = released("entry-import-v1.hex", &body);
     let read = decode_edits(1, position(), ClientKey([1; 8]), 1, &body).unwrap();
+    assert_eq!(read.mutations, mutations);
+}
+
+#[test]
+fn restores() {
+    let position_of = |num| Position::new(3, num).unwrap();
+    let authored = Operation::Restore(Restore { position: position_of(7) });
+    let committed = Some(vec![mutations().remove(1).authored]);
+    let mutations = [Mutation { base: position_of(300), authored, committed }];
+    let (version, body) = encode_edits(position(), &mutations).unwrap();
+    assert_eq!(version, 2);
+    let body = released("entry-restore-v2.hex", &body);
+    let read = decode_edits(2, position(), ClientKey([1; 8]), 1, &body).unwrap();
     assert_eq!(read.mutations, mutations);
 }
 

@@ -4,7 +4,7 @@ mod live;
 mod versions;
 
 pub(super) use live::{Edit, Watch};
-pub(super) use versions::{Fork, Rebase};
+pub(super) use versions::{Fork, Rebase, Restore};
 
 use std::path::PathBuf;
 
@@ -91,6 +91,8 @@ pub(super) enum Command {
     Sheets(Sheets),
     /// Take back what an edit did
     Undo(Undo),
+    /// Take back all edits behind a position
+    Restore(Restore),
     /// Show who changed what, newest first
     History(History),
     /// Show changes as they are made, until Ctrl-C
@@ -430,6 +432,7 @@ mod tests {
             "cellar format A:C 0.00",
             "cellar undo",
             "cellar undo 0.3 --json",
+            "cellar restore --to 0.3",
             "cellar diff 0.3",
             "cellar diff 0.3 1.0",
             "cellar create --nonce x -s 00000000-0000-0000-0000-000000000000",
@@ -457,6 +460,8 @@ mod tests {
             "cellar clear",
             "cellar format A1",
             "cellar undo x",
+            "cellar restore",
+            "cellar restore 0.3",
             "cellar diff",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");

@@ -92,6 +92,21 @@ pub(super) enum CliError {
         help("nothing was sent; `cellar history` lists the edits and their positions")
     )]
     NoEdit { position: Position, why: String },
+    #[error("{position} cannot be restored: {why}")]
+    #[diagnostic(
+        code(cellar::no_position),
+        help("nothing was sent; `cellar history` lists the positions")
+    )]
+    NoPosition { position: Position, why: String },
+    #[error("what has changed since {position} is more than one entry can take back")]
+    #[diagnostic(
+        code(cellar::too_much_to_restore),
+        help(
+            "nothing was changed; this makes a spreadsheet of its own that is what it was: \
+             cellar fork --at {position}"
+        )
+    )]
+    TooMuchToRestore { position: Position },
     #[error("{why}")]
     #[diagnostic(code(cellar::usage))]
     Usage {

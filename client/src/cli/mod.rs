@@ -20,6 +20,7 @@ mod import;
 mod output;
 mod ranges;
 mod rebase;
+mod restore;
 mod set;
 mod sheets;
 mod stats;
@@ -126,6 +127,7 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             }
             Command::Sheets(args) => sheets::run(context, &output, args).await,
             Command::Undo(args) => undo::run(context, &output, args).await,
+            Command::Restore(args) => restore::run(context, &output, args).await,
             Command::Diff(args) => return diff::run(context, &output, args).await,
             Command::History(args) => history::run(context, &output, args).await,
             Command::Watch(args) => watch::run(context, &output, args).await,

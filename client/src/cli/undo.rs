@@ -20,7 +20,7 @@ use crate::{Client, ClientError};
 /// look at the whole spreadsheet, and an entry.
 const MAX_SKIPPED: usize = 10;
 
-const SHEET_IS_BACK: &str = "A sheet that comes back is the last one, and a new one: edits that were \
+pub(super) const SHEET_IS_BACK: &str = "A sheet that comes back is the last one, and a new one: edits that were \
                              made of the old one do not reach it.";
 
 pub(super) async fn run(
@@ -52,8 +52,7 @@ pub(super) async fn run(
         None => String::new(),
     };
     output.say(format!("took back {position}{what}   at {}", applied.position))?;
-    let adds = |operation: &Operation| matches!(operation, Operation::AddSheet(_));
-    if applied.committed.iter().flatten().any(adds) {
+    if brings_a_sheet_back(&applied) {
         output.note(SHEET_IS_BACK);
     }
     if !skipped.is_empty() {
@@ -61,6 +60,12 @@ pub(super) async fn run(
         output.note(format!("Skipped, as nothing of it is still there: {skipped}"));
     }
     Ok(())
+}
+
+/// Whether a deleted sheet came back.
+pub(super) fn brings_a_sheet_back(applied: &Applied) -> bool {
+    let adds = |operation: &Operation| matches!(operation, Operation::AddSheet(_));
+    applied.committed.iter().flatten().any(adds)
 }
 
 /// What was taken back.
@@ -77,17 +82,27 @@ async fn refuse_no_edit(
     spreadsheet: LogId,
     position: Position,
 ) -> Result<(), CliError> {
-    let refused = |why: String| Err(CliError::NoEdit { position, why });
+    let why = match entry_at(client, spreadsheet, position).await? {
+        Ok(entry) => no_edit(&entry).map(str::to_owned),
+        Err(why) => Some(why),
+    };
+    why.map_or(Ok(()), |why| Err(CliError::NoEdit { position, why }))
+}
+
+/// The entry at a position; why there is none, if there is none.
+pub(super) async fn entry_at(
+    client: &Client,
+    spreadsheet: LogId,
+    position: Position,
+) -> Result<Result<EntryView, String>, CliError> {
     let page = match client.history(spreadsheet, Some(position), Some(1)).await {
         Err(ClientError::Problem { problem, .. }) if problem.kind == ProblemKind::Unprocessable => {
-            return refused(escape(&problem.detail));
+            return Ok(Err(escape(&problem.detail)));
         }
         page => page?,
     };
-    match page.entries.first().filter(|entry| entry.position == position) {
-        None => refused("there is no such position".to_owned()),
-        Some(entry) => no_edit(entry).map_or(Ok(()), |why| refused(why.to_owned())),
-    }
+    let entry = page.entries.into_iter().next().filter(|entry| entry.position == position);
+    Ok(entry.ok_or_else(|| "there is no such position".to_owned()))
 }
 
 /// Why an entry is nothing to take back, if it is.
@@ -151,6 +166,9 @@ struct Search {
     author: String,
     /// What was taken back by an undo that was not taken back itself.
     undone: BTreeSet<Position>,
+    /// Where the oldest restore so far went back to, which was not taken back itself: all that stands
+    /// between there and it, it took back.
+    restored: Option<Position>,
     /// What an undo has found nothing of, unless something was taken back since: it could be there
     /// again.
     gone: BTreeSet<Position>,
@@ -160,16 +178,21 @@ impl Search {
     /// The position of an entry, if it is the one.
     fn take(&mut self, entry: &EntryView) -> Option<Position> {
         let position = entry.position;
-        let in_force = !self.undone.contains(&position);
+        let behind = self.restored.is_some_and(|restored| position > restored);
+        let in_force = !behind && !self.undone.contains(&position);
+        let nothing_came_back = self.undone.is_empty() && self.restored.is_none();
         if let Some((target, mutation)) = undo_of(entry) {
             match mutation.effective() {
                 [Operation::Rejected(rejection)] => {
                     let gone = rejection.reason == RejectionReason::NothingToUndo;
-                    self.gone.extend(Some(target).filter(|_| gone && self.undone.is_empty()));
+                    self.gone.extend(Some(target).filter(|_| gone && nothing_came_back));
                 }
                 _ => self.undone.extend(Some(target).filter(|_| in_force)),
             }
             return None;
+        }
+        if in_force && let Some(restored) = restore_of(entry) {
+            self.restored = Some(restored);
         }
         let did = |operation: &Operation| !matches!(operation, Operation::Rejected(_));
         let did_something = entry.external.is_some()
@@ -187,10 +210,19 @@ fn undo_of(entry: &EntryView) -> Option<(Position, &MutationView)> {
     })
 }
 
+/// The position that an entry went back to, if it is a restore that took effect.
+fn restore_of(entry: &EntryView) -> Option<Position> {
+    entry.mutations.iter().find_map(|mutation| match (&mutation.op, mutation.effective()) {
+        (_, [Operation::Rejected(_)]) => None,
+        (Operation::Restore(restore), _) => Some(restore.position),
+        _ => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use cellar_core::api::{EntryKind, MutationView};
-    use cellar_core::operation::{InsertBefore, Rejection, SheetId};
+    use cellar_core::operation::{InsertBefore, Rejection, Restore, SheetId};
 
     use super::*;
 
@@ -225,6 +257,15 @@ mod tests {
         entry(num, "bob", Operation::Undo(Undo { position: at(target) }), Some(did))
     }
 
+    fn restored(to: u32) -> Operation {
+        Operation::Restore(Restore { position: at(to) })
+    }
+
+    fn restore(num: u32, author: &str, to: u32) -> EntryView {
+        let did = vec![edit(num, "").mutations[0].op.clone()];
+        entry(num, author, restored(to), Some(did))
+    }
+
     fn refused(num: u32, target: u32, reason: RejectionReason) -> EntryView {
         let rejected = vec![Operation::Rejected(Rejection::new(reason, "x"))];
         entry(num, "alice", Operation::Undo(Undo { position: at(target) }), Some(rejected))
@@ -246,6 +287,24 @@ mod tests {
         assert_eq!(found(&log), Some(2), "an undo that was taken back is none");
         log.extend([undo(6, 2), undo(7, 1)]);
         assert_eq!(found(&log), None);
+    }
+
+    #[test]
+    fn what_a_restore_took_back_is_not_taken_back_again() {
+        let mut log = vec![edit(1, "alice"), edit(2, "alice"), edit(3, "alice"), undo(4, 1)];
+        assert_eq!(found(&log), Some(3));
+        log.push(restore(5, "bob", 2));
+        assert_eq!(found(&log), Some(2), "3 is gone, and so is the undo of 1");
+        log.push(restore(6, "alice", 1));
+        assert_eq!(found(&log), Some(6), "a restore of hers is an edit of hers");
+        log.push(undo(7, 6));
+        assert_eq!(found(&log), Some(2));
+        log.push(undo(8, 5));
+        assert_eq!(found(&log), Some(3), "as before both");
+        let gone = RejectionReason::NothingToRestore;
+        let refused = Operation::Rejected(Rejection::new(gone, "x"));
+        log.push(entry(9, "bob", restored(0), Some(vec![refused])));
+        assert_eq!(found(&log), Some(3), "one that was refused took nothing back");
     }
 
     #[test]

@@ -99,14 +99,18 @@ impl What {
         match self {
             // It may have taken nothing back.
             Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
+            Self::Op(Operation::Restore(restore)) => format!("restore of {}", restore.position),
             Self::Op(operation) => describe::operation(operation),
             Self::Body(body) => body.description.clone(),
         }
     }
 
-    /// Whether a request has it alone: what an undo takes back depends on what is before it.
+    /// Whether a request has it alone: what an undo or a restore takes back depends on what is before it.
     pub(crate) fn goes_alone(&self) -> bool {
-        matches!(self, Self::Body(_) | Self::Op(Operation::Undo(_)))
+        match self {
+            Self::Body(_) => true,
+            Self::Op(operation) => operation.is_resolved_on_append(),
+        }
     }
 }
 

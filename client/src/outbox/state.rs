@@ -359,8 +359,10 @@ fn may_delete_a_sheet(what: &What, answer: &AppendedMutation) -> bool {
     match (what, &answer.committed, answer.status) {
         (_, Some(committed), _) => committed.iter().any(is_delete_sheet),
         // What it was committed as was in the answer that was lost.
-        (What::Op(Operation::Undo(_)), None, MutationStatus::Duplicate) => true,
-        (What::Op(operation), None, _) => is_delete_sheet(operation),
+        (What::Op(operation), None, status) => {
+            let unknown = operation.is_resolved_on_append() && status == MutationStatus::Duplicate;
+            unknown || is_delete_sheet(operation)
+        }
         (What::Body(_), None, _) => false,
     }
 }

@@ -49,6 +49,9 @@ impl Committer {
         let committed = match (authored, resolved) {
             (Operation::Rejected(_), _) => Ok(None),
             (Operation::Undo(undo), resolved) => undone(undo.position, resolved.as_ref()).map(Some),
+            (Operation::Restore(restore), resolved) => {
+                restored(restore.position, resolved.as_ref()).map(Some)
+            }
             (authored, _) => self.moved(*base, authored),
         };
         let rejected = |rejection| Mutation::rejected(*base, authored, rejection);
@@ -57,8 +60,8 @@ impl Committer {
             Ok(committed) => {
                 let whole = Mutation { base: *base, authored: authored.clone(), committed };
                 let too_much = too_many_parts(&whole)
-                    .or_else(|| too_large_undo(&whole))
                     .or_else(|| too_large(&whole))
+                    .map(|rejection| cannot_be_split(authored).unwrap_or(rejection))
                     .or_else(|| self.too_large_together(&whole));
                 match too_much {
                     Some(rejection) => rejected(rejection),
@@ -98,10 +101,10 @@ impl Committer {
     /// Goes on behind a mutation that was committed.
     pub(crate) fn follow(&mut self, mutation: &Mutation) {
         if let Some((_, map)) = &mut self.map {
-            match mutation.authored {
-                // What an undo does is not known to whoever asks for it.
-                Operation::Undo(_) => mutation.effective().iter().for_each(|o| map.follow(o)),
-                _ => map.follow_own(&mutation.authored, mutation.effective()),
+            match mutation.authored.is_resolved_on_append() {
+                // What it does is not known to whoever asks for it.
+                true => mutation.effective().iter().for_each(|o| map.follow(o)),
+                false => map.follow_own(&mutation.authored, mutation.effective()),
             }
         }
         let (authored, committed) = (&mutation.authored, mutation.effective());
@@ -162,14 +165,35 @@ fn undone(target: Position, resolved: Option<&Resolved>) -> Result<Vec<Operation
     Ok(operations.to_vec())
 }
 
-/// Why an undo does not fit an entry: it cannot be split.
-fn too_large_undo(mutation: &Mutation) -> Option<Rejection> {
-    let undo = matches!(mutation.authored, Operation::Undo(_));
-    too_large(mutation).filter(|_| undo).map(|_| {
-        let detail = "what it takes back is too large for one entry: read it at an earlier \
-                      position and set it again";
-        Rejection::new(RejectionReason::TooLarge, detail)
-    })
+/// What a restore was resolved to: on the very state behind which it is put.
+fn restored(target: Position, resolved: Option<&Resolved>) -> Result<Vec<Operation>, Rejection> {
+    let Some(resolved) = resolved else { return Err(too_large_restore(target)) };
+    if resolved.operations.is_empty() {
+        let detail = format!("nothing differs from {target}, or there is no such position");
+        return Err(Rejection::new(RejectionReason::NothingToRestore, detail));
+    }
+    Ok(resolved.operations.clone())
+}
+
+/// What to say of an undo or a restore that does not fit an entry: nobody can split it.
+fn cannot_be_split(authored: &Operation) -> Option<Rejection> {
+    match authored {
+        Operation::Undo(_) => {
+            let detail = "what it takes back is too large for one entry: read it at an earlier \
+                          position and set it again";
+            Some(Rejection::new(RejectionReason::TooLarge, detail))
+        }
+        Operation::Restore(restore) => Some(too_large_restore(restore.position)),
+        _ => None,
+    }
+}
+
+fn too_large_restore(target: Position) -> Rejection {
+    let detail = format!(
+        "what has changed since {target} is more than one entry can take back: a fork at {target} \
+         has it as it was"
+    );
+    Rejection::new(RejectionReason::TooLarge, detail)
 }
 
 /// Why what a mutation was split into is more than any entry holds.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::batch::{needed_from, next_content, stale_undo};
+use super::batch::{needed_from, next_content, stale_resolution};
 use super::request::{Payload, Request};
 use super::rules::{Rules, SafetyRule};
 use super::scan::{Scan, Tail};
@@ -287,8 +287,8 @@ impl Append {
             self.scan.restart(&self.request, from);
             return self.read(from, false);
         }
-        if let Some(newest) = stale_undo(&self.request, &self.scan) {
-            return finish(Err(Refusal::StaleUndo { newest }));
+        if let Some(newest) = stale_resolution(&self.request, &self.scan) {
+            return finish(Err(Refusal::StaleResolution { newest }));
         }
         let Some(next) = self.scan.next else {
             return finish(Err(Refusal::Full));

@@ -12,7 +12,7 @@
 //!   this client, so a retry finds what got through.
 //! - *End Segment check*: nothing is put behind an End Segment.
 //! - *Consistent refusal*: nothing is refused on the evidence of a read that may be stale.
-//! - *Fresh undo*: an undo is only put behind the very state on which it was resolved.
+//! - *Fresh undo*: an undo or a restore is only put behind the very state on which it was resolved.
 //! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no more: its process was frozen,
 //!   and what it has learned may have been purged.
 
@@ -28,7 +28,9 @@ pub(crate) mod tests;
 
 pub use known_run::KnownRun;
 pub use machine::Append;
-pub use request::{AskedImport, AskedUndo, InvalidRequest, NewMutation, Request, Resolved, Upload};
+pub use request::{
+    AskedImport, AskedResolution, InvalidRequest, NewMutation, Request, Resolved, Target, Upload,
+};
 pub use rules::{Rules, SafetyRule};
 
 use std::sync::Arc;
@@ -168,9 +170,9 @@ pub enum Refusal {
         /// The last that is there.
         last_id: u64,
     },
-    /// Others have edited what an undo was resolved on: resolve it again.
-    #[error("the undo was resolved before {newest} was there: repeat the request unchanged")]
-    StaleUndo {
+    /// Others have edited what an undo or a restore was resolved on: resolve it again.
+    #[error("it was resolved before {newest} was there: repeat the request unchanged")]
+    StaleResolution {
         /// The newest edit that is known.
         newest: Position,
     },

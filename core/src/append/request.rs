@@ -20,7 +20,7 @@ pub struct NewMutation {
     pub operation: Operation,
 }
 
-/// What an undo was resolved to.
+/// What an undo or a restore was resolved to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     /// The state that was looked at: nothing is put behind an edit that came later.
@@ -29,17 +29,26 @@ pub struct Resolved {
     pub operations: Vec<Operation>,
 }
 
-/// An undo, which is sent alone.
+/// An undo or a restore, which is sent alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AskedUndo {
+pub struct AskedResolution {
     /// Who asks.
     pub client: ClientKey,
     /// Its id.
     pub id: u64,
     /// The position its author had seen.
     pub base: Position,
-    /// The entry that it takes back.
-    pub target: Position,
+    /// What is to be resolved.
+    pub target: Target,
+}
+
+/// What is to be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// What the entry at this position did.
+    Entry(Position),
+    /// What was done behind this position.
+    Behind(Position),
 }
 
 /// An import of a request.
@@ -119,9 +128,10 @@ pub enum InvalidRequest {
         /// The id that came.
         id: u64,
     },
-    /// An undo among others: it is resolved on the state as it is, and they would change that.
-    #[error("send an undo in a request of its own")]
-    UndoNotAlone,
+    /// An undo or a restore among others: it is resolved on the state as it is, and they would change
+    /// that.
+    #[error("send an undo or a restore in a request of its own")]
+    NotAlone,
     /// An id that is not exact as a JSON number.
     #[error("mutation id {id} is too large: ids are at most {MAX_MUTATION_ID}")]
     IdTooLarge {
@@ -170,9 +180,9 @@ impl Request {
             before = id;
             checked.push(mutation);
         }
-        let is_undo = |mutation: &RequestMutation| matches!(mutation.authored, Operation::Undo(_));
-        if checked.len() > 1 && checked.iter().any(is_undo) {
-            return Err(InvalidRequest::UndoNotAlone);
+        let resolved = |mutation: &RequestMutation| mutation.authored.is_resolved_on_append();
+        if checked.len() > 1 && checked.iter().any(resolved) {
+            return Err(InvalidRequest::NotAlone);
         }
         let (name, numbering_known) = (None, true);
         let payload = Payload::Mutations(checked);
@@ -290,29 +300,29 @@ impl Request {
         self.after(0).map(|(_, mutation)| mutation.base).chain(upload)
     }
 
-    /// The bases of the mutations with ids above `last_id` that are to be moved: an undo is put as
-    /// it was resolved, or not at all.
+    /// The bases of the mutations with ids above `last_id` that are to be moved: an undo or a
+    /// restore is put as it was resolved, or not at all.
     pub(super) fn moved_bases_after(&self, last_id: u64) -> impl Iterator<Item = Position> + '_ {
         let upload = match &self.payload {
             Payload::Upload(upload) => Some(upload.base),
             Payload::Mutations(_) => None,
         };
         let moved = self.after(last_id).map(|(_, mutation)| mutation);
-        let moved = moved.filter(|mutation| !matches!(mutation.authored, Operation::Undo(_)));
+        let moved = moved.filter(|mutation| !mutation.authored.is_resolved_on_append());
         moved.map(|mutation| mutation.base).chain(upload)
     }
 
-    /// The undo that it is, if it is one.
+    /// The undo or the restore that it is, if it is one.
     #[must_use]
-    pub fn undo(&self) -> Option<AskedUndo> {
+    pub fn to_resolve(&self) -> Option<AskedResolution> {
         let (client, id) = (self.client, self.first_id);
         let (_, mutation) = self.after(0).next()?;
-        match &mutation.authored {
-            Operation::Undo(undo) => {
-                Some(AskedUndo { client, id, base: mutation.base, target: undo.position })
-            }
-            _ => None,
-        }
+        let target = match &mutation.authored {
+            Operation::Undo(undo) => Target::Entry(undo.position),
+            Operation::Restore(restore) => Target::Behind(restore.position),
+            _ => return None,
+        };
+        Some(AskedResolution { client, id, base: mutation.base, target })
     }
 
     /// Its imports that the client does not know to be in the log. Their chunks are to be checked
@@ -324,7 +334,7 @@ impl Request {
         })
     }
 
-    /// Says what its undo was resolved to. An undo that was not resolved is rejected.
+    /// Says what its undo or restore was resolved to. What was not resolved is rejected.
     #[must_use]
     pub fn resolved(mut self, resolved: Resolved) -> Self {
         if let Payload::Mutations(mutations) = &mut self.payload

@@ -111,20 +111,20 @@ pub struct Mutation {
     /// What the author meant, in the coordinates of `base`.
     pub authored: Operation,
     /// What was committed, one operation after the other, in the coordinates of what stands
-    /// before, if that differs: nothing if nothing of it was left, several for an undo, a
-    /// rejection if it was refused although it would have moved cells.
+    /// before, if that differs: nothing if nothing of it was left, several for an undo or a
+    /// restore, a rejection if it was refused although it would have moved cells.
     pub committed: Option<Vec<Operation>>,
 }
 
 impl Mutation {
     /// A mutation that is refused. What moves cells is kept beside the reason: the author's later
-    /// mutations may stand on it, until it learns of the rejection. So is an undo: whoever looks for
-    /// what can be taken back sees that this cannot.
+    /// mutations may stand on it, until it learns of the rejection. So is an undo or a restore:
+    /// whoever looks for what can be taken back sees that this cannot.
     #[must_use]
     pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
         let rejection = Operation::Rejected(rejection);
         match authored {
-            authored if authored.moves_cells() || matches!(authored, Operation::Undo(_)) => {
+            authored if authored.moves_cells() || authored.is_resolved_on_append() => {
                 let authored = authored.clone();
                 Self { base, authored, committed: Some(vec![rejection]) }
             }

@@ -82,6 +82,8 @@ pub enum Operation {
     Rejected(Rejection),
     /// Adds a sheet whose cells are in chunks already.
     ImportSheet(ImportSheet),
+    /// Takes back all that was done behind a position. Resolved as [`Self::Undo`] is.
+    Restore(Restore),
 }
 
 /// Takes back what one entry did.
@@ -90,6 +92,16 @@ pub enum Operation {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Undo {
     /// The position of the entry.
+    pub position: Position,
+}
+
+/// Takes back all that was done behind a position, so that sheets are what they were there (design
+/// `4-sync.md` §5): a later entry like any other, which can be taken back itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Restore {
+    /// The position whose state comes back.
     pub position: Position,
 }
 
@@ -120,6 +132,7 @@ impl Operation {
             Self::DeleteSheet(delete) => Self::DeleteSheet(delete),
             Self::SetFormat(set) => Self::SetFormat(set.validated()?),
             Self::Undo(undo) => Self::Undo(undo),
+            Self::Restore(restore) => Self::Restore(restore),
             Self::ImportSheet(import) => Self::ImportSheet(import.validated()?),
             // Only the server rejects.
             Self::Rejected(_) => return Err(InvalidOperation::NotForClients),
@@ -143,10 +156,19 @@ impl Operation {
             }
             Self::Rejected(rejection) => json_text_bytes(&rejection.detail),
             Self::ImportSheet(import) => import.weight_bytes(),
-            Self::InsertRows(_) | Self::InsertColumns(_) | Self::DeleteSheet(_) | Self::Undo(_) => {
-                0
-            }
+            Self::InsertRows(_)
+            | Self::InsertColumns(_)
+            | Self::DeleteSheet(_)
+            | Self::Undo(_)
+            | Self::Restore(_) => 0,
         }
+    }
+
+    /// Whether what it does is only found when it is appended, on the very state behind which it is
+    /// put: its author does not know it, and it is never moved.
+    #[must_use]
+    pub fn is_resolved_on_append(&self) -> bool {
+        matches!(self, Self::Undo(_) | Self::Restore(_))
     }
 
     /// How much it adds to what it costs to go past it: its spans, at least one.
@@ -169,7 +191,8 @@ impl Operation {
             | Self::AddSheet(_)
             | Self::ImportSheet(_)
             // What it does is not known before it is resolved.
-            | Self::Undo(_) => true,
+            | Self::Undo(_)
+            | Self::Restore(_) => true,
             Self::SetCells(_)
             | Self::ClearRange(_)
             | Self::RenameSheet(_)

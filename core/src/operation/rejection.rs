@@ -31,12 +31,20 @@ pub enum RejectionReason {
     TooFarBehind,
     /// The entry to take back does not exist, or changed nothing that is still there.
     NothingToUndo,
+    /// The position to restore does not exist, or nothing has changed since.
+    NothingToRestore,
 }
 
 impl RejectionReason {
     /// All of them, by the number they are stored as.
-    const ALL: [Self; 5] =
-        [Self::Invalid, Self::TooLarge, Self::BaseGone, Self::TooFarBehind, Self::NothingToUndo];
+    const ALL: [Self; 6] = [
+        Self::Invalid,
+        Self::TooLarge,
+        Self::BaseGone,
+        Self::TooFarBehind,
+        Self::NothingToUndo,
+        Self::NothingToRestore,
+    ];
 
     /// The number it is stored as.
     pub(super) fn number(self) -> u8 {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::stored_cells::StoredSetCells;
 use super::{
     AddSheet, ClearRange, DeleteSheet, DeleteSpans, ImportIndex, ImportSheet, InsertBefore,
-    Operation, Rejection, RejectionReason, RenameSheet, SetFormat, SheetId, Span, Spans, Undo,
+    Operation, Rejection, RejectionReason, RenameSheet, Restore, SetFormat, SheetId, Span, Spans,
+    Undo,
 };
 use crate::axis_map::Axis;
 use crate::limits::{
@@ -48,6 +49,8 @@ pub enum StoredOperation {
     Rejected(u8, String),
     /// See [`Operation::ImportSheet`].
     ImportSheet(StoredImport),
+    /// See [`Operation::Restore`]: the position, packed.
+    Restore(u64),
 }
 
 /// An imported sheet: number, name, the replaced sheet, rows, columns, cells, index.
@@ -135,6 +138,7 @@ impl From<&Operation> for StoredOperation {
                 Self::Rejected(rejection.reason.number(), rejection.detail.clone())
             }
             Operation::ImportSheet(import) => Self::ImportSheet(StoredImport::from(import)),
+            Operation::Restore(restore) => Self::Restore(restore.position.pack()),
         }
     }
 }
@@ -173,6 +177,11 @@ impl TryFrom<StoredOperation> for Operation {
                 let position = Position::unpack(packed);
                 let position = position.map_err(|_| UnreadableOperation::OutOfRange)?;
                 Self::Undo(Undo { position })
+            }
+            StoredOperation::Restore(packed) => {
+                let position = Position::unpack(packed);
+                let position = position.map_err(|_| UnreadableOperation::OutOfRange)?;
+                Self::Restore(Restore { position })
             }
             StoredOperation::Rejected(reason, detail) => {
                 let detail = bounded(detail, MAX_REJECTION_BYTES)?;
@@ -332,5 +341,6 @@ mod tests {
             assert!(Operation::try_from(stored).is_err());
         }
         assert!(Operation::try_from(StoredOperation::Undo(u64::MAX)).is_err());
+        assert!(Operation::try_from(StoredOperation::Restore(u64::MAX)).is_err());
     }
 }

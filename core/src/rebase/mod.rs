@@ -6,8 +6,8 @@
 //! what is committed, as long as nothing else comes first; and what comes first, is learned and the
 //! edits are shown anew.
 //!
-//! An undo is resolved by the server on the state as it is: until it is committed, nothing is shown of
-//! it ([`Outlook::Unknown`]).
+//! An undo or a restore is resolved by the server on the state as it is: until it is committed, nothing
+//! is shown of it ([`Outlook::Unknown`]).
 
 #[cfg(test)]
 mod tests;
@@ -44,7 +44,7 @@ pub enum Outlook {
     Committed(Vec<Operation>),
     /// It will change nothing, for this reason.
     Rejected(Rejection),
-    /// Only the server can tell: it is an undo.
+    /// Only the server can tell: it is an undo or a restore.
     Unknown,
 }
 
@@ -156,7 +156,7 @@ impl Rebase {
         own: &OwnEntries,
         pending: &[PendingMutation],
     ) -> Result<(Self, Vec<Outlook>), EntriesNeeded> {
-        let moved = pending.iter().filter(|mutation| !is_undo(&mutation.operation));
+        let moved = pending.iter().filter(|mutation| !mutation.operation.is_resolved_on_append());
         let tail = known.entries.last().map_or(known.after, |last| last.position);
         let lowest = moved.map(|mutation| mutation.base).min().unwrap_or(tail);
         let (author, start) = learned(known, own, lowest)?;
@@ -170,7 +170,7 @@ impl Rebase {
     /// or one that an edit before it has.
     pub fn place(&mut self, pending: &PendingMutation) -> Outlook {
         let PendingMutation { id, base, operation, object_bytes } = pending;
-        if is_undo(operation) {
+        if operation.is_resolved_on_append() {
             return Outlook::Unknown;
         }
         if let Some(bytes) = *object_bytes {
@@ -234,8 +234,4 @@ fn learned(
         }
         start = needed;
     }
-}
-
-fn is_undo(operation: &Operation) -> bool {
-    matches!(operation, Operation::Undo(_))
 }

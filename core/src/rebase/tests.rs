@@ -14,7 +14,7 @@ use crate::append::tests::world::World;
 use crate::entry::{Content, Entry, Mutation};
 use crate::limits::MAX_ENTRY_BODY_BYTES;
 use crate::operation::tests::any_operation;
-use crate::operation::{InsertBefore, RejectionReason, SheetId, Undo};
+use crate::operation::{InsertBefore, RejectionReason, Restore, SheetId, Undo};
 
 /// What happens next.
 #[derive(Debug, Clone)]
@@ -31,8 +31,8 @@ enum Step {
 
 fn any_step() -> impl Strategy<Value = Step> {
     let client = 0..3_usize;
-    let known = |operation: &Operation| !matches!(operation, Operation::Undo(_));
-    let write = any_operation().prop_filter("an undo is resolved by the server", known);
+    let known = |operation: &Operation| !operation.is_resolved_on_append();
+    let write = any_operation().prop_filter("it is resolved by the server", known);
     prop_oneof![
         8 => (client.clone(), write).prop_map(|(who, what)| Step::Write(who, what)),
         1 => client.clone().prop_map(Step::WriteInvalid),
@@ -189,13 +189,16 @@ fn entries_before_a_base_are_asked_for_from_where_they_are_needed() {
 }
 
 #[test]
-fn an_undo_is_left_to_the_server_and_stops_nothing() {
+fn what_the_server_resolves_is_left_to_it_and_stops_nothing() {
     let entries = views(&others());
     let undo = Operation::Undo(Undo { position: at(0, 1) });
-    let mine = [pending(1, 3, undo), pending(2, 3, set_text(0, "x".into()))];
-    let (_, shown) = Rebase::begin(known(&entries, 0), &OwnEntries::default(), &mine).unwrap();
-    let set = Outlook::Committed(vec![set_text(0, "x".into())]);
-    assert_eq!(shown, [Outlook::Unknown, set]);
+    let restore = Operation::Restore(Restore { position: at(0, 1) });
+    for resolved in [undo, restore] {
+        let mine = [pending(1, 3, resolved), pending(2, 3, set_text(0, "x".into()))];
+        let (_, shown) = Rebase::begin(known(&entries, 0), &OwnEntries::default(), &mine).unwrap();
+        let set = Outlook::Committed(vec![set_text(0, "x".into())]);
+        assert_eq!(shown, [Outlook::Unknown, set]);
+    }
     assert_eq!(Outlook::Unknown.operations(), []);
 }
 

@@ -73,10 +73,10 @@ impl Run {
     }
 }
 
-/// An undo is resolved on the state as it is; and an import whose chunks are not there must not take
-/// others with it.
+/// An undo or a restore is resolved on the state as it is; and an import whose chunks are not there must
+/// not take others with it.
 fn goes_alone(operation: &Operation) -> bool {
-    matches!(operation, Operation::Undo(_) | Operation::ImportSheet(_))
+    operation.is_resolved_on_append() || matches!(operation, Operation::ImportSheet(_))
 }
 
 /// The mutations of a push, in its order, as requests.
@@ -108,7 +108,7 @@ pub fn runs(pushed: Vec<Pushed>) -> Vec<Run> {
 mod tests {
     use super::*;
     use crate::append::tests::support::set_text;
-    use crate::operation::{RejectionReason, Undo};
+    use crate::operation::{RejectionReason, Restore, Undo};
 
     fn edit(client: usize, id: u64, epoch: u32) -> Pushed {
         let asked =
@@ -132,23 +132,26 @@ mod tests {
 
     #[test]
     fn what_goes_alone_is_alone() {
-        let undo = |id| {
-            let operation = Operation::Undo(Undo { position: Position::FIRST });
-            Pushed {
-                client: 0,
-                id,
-                asked: Asked::Edit { base: Position::FIRST, epoch: 0, operation },
-            }
+        let alone = |id, operation| Pushed {
+            client: 0,
+            id,
+            asked: Asked::Edit { base: Position::FIRST, epoch: 0, operation },
         };
         let nothing = Asked::Nothing(Rejection::new(RejectionReason::Invalid, "x"));
         let pushed = vec![
             edit(0, 1, 0),
-            undo(2),
+            alone(2, Operation::Undo(Undo { position: Position::FIRST })),
             edit(0, 3, 0),
             Pushed { client: 0, id: 4, asked: nothing },
             edit(0, 5, 0),
+            alone(6, Operation::Restore(Restore { position: Position::FIRST })),
+            edit(0, 7, 0),
         ];
-        assert_eq!(shape(pushed), [(0, 1, 1), (0, 2, 2), (0, 3, 3), (0, 4, 4), (0, 5, 5)]);
+        assert_eq!(
+            shape(pushed),
+            [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7)]
+                .map(|(first, last)| (0, first, last))
+        );
     }
 
     #[test]

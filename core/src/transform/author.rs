@@ -14,7 +14,8 @@ use crate::position::Position;
 /// Something committed that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Not known to the author at its base: others' operations, and what an undo was resolved to.
+    /// Not known to the author at its base: others' operations, and what an undo or a restore was
+    /// resolved to.
     Foreign {
         /// The entry it is in.
         position: Position,
@@ -129,8 +130,8 @@ impl Author {
         authored: &Operation,
         committed: &[Operation],
     ) {
-        // What an undo is resolved to is not known to whoever asks for it.
-        if matches!(authored, Operation::Undo(_)) {
+        // What it is resolved to is not known to whoever asks for it.
+        if authored.is_resolved_on_append() {
             self.foreign(position, committed);
         } else if authored.moves_cells() {
             let base = self.last_own().map_or(base, |last| last.base.max(base));

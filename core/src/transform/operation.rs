@@ -77,7 +77,9 @@ fn moved(operation: &Operation, map: &SpaceMap) -> Option<Operation> {
             replaces: import.replaces.and_then(|sheet| map.sheet(sheet).sheet),
             ..import.clone()
         })),
-        Operation::Undo(_) | Operation::Rejected(_) => Some(operation.clone()),
+        Operation::Undo(_) | Operation::Restore(_) | Operation::Rejected(_) => {
+            Some(operation.clone())
+        }
     }
 }
 

@@ -142,6 +142,7 @@ impl SpaceMap {
             | Operation::SetFormat(_)
             | Operation::RenameSheet(_)
             | Operation::Undo(_)
+            | Operation::Restore(_)
             | Operation::Rejected(_) => {}
         }
     }

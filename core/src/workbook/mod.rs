@@ -3,6 +3,7 @@
 //! The reference semantics (design `2-log.md` §5, `4-sync.md` §3): whatever is faster must give the
 //! same. Total: every stored operation applies or is a defined no-op.
 
+mod alike;
 mod apply;
 pub(crate) mod axis_order;
 mod diff;
@@ -22,7 +23,7 @@ pub use format_layer::{FormatLayer, RangeFormat};
 pub use sheet::Sheet;
 pub use sheet_numbers::SheetNumbers;
 pub use tabs::Tabs;
-pub use undo::{UndoFault, undo};
+pub use undo::{UndoFault, restore, undo};
 
 use std::collections::BTreeMap;
 

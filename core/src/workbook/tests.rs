@@ -79,6 +79,23 @@ proptest! {
         }
     }
 
+    /// Whoever repeats a restore finds that there is nothing to do.
+    #[test]
+    fn a_restore_leads_back_once(
+        before in vec(any_operation(), 0..8),
+        behind in vec(any_operation(), 1..8),
+    ) {
+        let count = before.len();
+        let states = states(before.into_iter().chain(behind).collect());
+        let (before, now) = (&states[count].0, &states[states.len() - 1].0);
+        let differs = crate::oracle::looks_different_by_name(before, now);
+        prop_assert!(!before.looks_like(now) || differs.is_none(), "{:?}", differs);
+        prop_assert!(now.looks_like(now) && before.looks_like(before));
+        let back = undone(before, now, now);
+        prop_assert_eq!(crate::oracle::looks_different_by_name(before, &back), None);
+        prop_assert_eq!(restore(before, &back), Err(UndoFault::Nothing));
+    }
+
     /// What others wrote since stays, wherever its row and column are.
     #[test]
     fn an_undo_takes_nothing_from_others(

@@ -19,8 +19,8 @@ impl Logs {
     /// there, [`LogError::NotFound`] if there is no such log, [`LogError::Store`] if the store fails
     /// for good.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
-        match request.undo() {
-            Some(undo) => self.append_undo(request, undo).await,
+        match request.to_resolve() {
+            Some(asked) => self.append_resolved(request, asked).await,
             None => {
                 self.check_imports(&request).await?;
                 self.append_as_it_is(request).await

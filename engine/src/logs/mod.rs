@@ -17,6 +17,8 @@ mod numbering;
 mod pages;
 mod pull;
 mod push;
+mod resolve;
+mod restore;
 mod roll;
 mod snapshot;
 mod stats;

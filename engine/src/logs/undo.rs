@@ -1,13 +1,10 @@
-//! Undo: resolves what takes back an entry, and puts it behind the very state on which it was
-//! resolved (design `2-log.md` §5).
+//! Undo: resolves what takes back an entry (design `2-log.md` §5).
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
-use cellar_core::append::{Appended, AskedUndo, Refusal, Request, Resolved};
+use cellar_core::append::Resolved;
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_UNDO_ATTEMPTS;
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
 use cellar_core::workbook::{Workbook, undo};
@@ -15,20 +12,37 @@ use cellar_core::workbook::{Workbook, undo};
 use super::workbook::Replay;
 use super::{LogError, Logs};
 
+/// An entry that takes back others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TakesBack {
+    /// Where it stands.
+    at: Position,
+    what: Taken,
+}
+
+/// What an entry takes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// What one entry did.
+    Entry(Position),
+    /// All that was done behind a position.
+    Behind(Position),
+}
+
 /// What an undo looks at: the states around the entry that it takes back, and the newest.
-struct States {
+pub(super) struct States {
     target: Position,
     before: Option<Workbook>,
     after: Option<Workbook>,
-    /// Undos that took effect, and what they took back; oldest first.
-    undos: Vec<(Position, Position)>,
+    /// Undos and restores that took effect; oldest first.
+    taking_back: Vec<TakesBack>,
     now: Replay,
 }
 
 impl States {
     /// Before the target: with all that it touches.
     fn of(target: Position, now: Replay) -> Self {
-        Self { target, before: None, after: None, undos: Vec::new(), now }
+        Self { target, before: None, after: None, taking_back: Vec::new(), now }
     }
 
     /// What takes the entry back; no operations if nothing of it is left, it was taken back before,
@@ -36,7 +50,7 @@ impl States {
     fn resolve(&self) -> Option<Resolved> {
         let (at, _) = self.now.reading.newest?;
         let (now, before) = (&self.now.workbook, self.before.as_ref());
-        let before = before.filter(|_| !is_undone(&self.undos, self.target));
+        let before = before.filter(|_| !is_taken_back(&self.taking_back, self.target));
         let operations =
             before.and_then(|before| undo(before, self.after.as_ref().unwrap_or(now), now).ok());
         Some(Resolved { at, operations: operations.unwrap_or_default() })
@@ -44,129 +58,126 @@ impl States {
 }
 
 impl Logs {
-    /// Appends an undo. What others do meanwhile is read too, and the undo resolved again, until it
-    /// stands behind all of it: nobody's edit is taken back but that of its target.
-    pub(super) async fn append_undo(
+    /// What is known before anything behind the target is read. Of a target that does not exist, nothing,
+    /// at `base`.
+    ///
+    /// # Errors
+    /// As [`Logs::changes`].
+    pub(super) async fn states_before(
         &self,
-        request: Request,
-        asked: AskedUndo,
-    ) -> Result<Appended, LogError> {
-        let log = request.log();
-        // A repeat is found in the log, whatever the state has become.
-        if self.has_mutation(log, asked).await? {
-            return self.append_as_it_is(request).await;
-        }
-        let mut states = match self.state_before(log, asked).await {
-            Ok(now) => States::of(asked.target, now),
-            Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
-            Err(error) => return Err(error),
-        };
-        let mut must_reach = asked.base;
-        for _ in 0..MAX_UNDO_ATTEMPTS {
-            match self.read_states(log, &mut states, must_reach).await {
-                Ok(()) => {}
-                Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
-                Err(error) => return Err(error),
-            }
-            let resolved = states.resolve().ok_or(LogError::NotFound)?;
-            match self.append_as_it_is(request.clone().resolved(resolved)).await {
-                Err(LogError::Refused(Refusal::StaleUndo { newest })) => must_reach = newest,
-                done => return done,
-            }
-        }
-        Err(LogError::Refused(Refusal::Contention))
-    }
-
-    /// The state before the target, as far as that touches it; of a target that does not exist, nothing.
-    async fn state_before(&self, log: LogId, asked: AskedUndo) -> Result<Replay, LogError> {
-        let nothing = || Ok(Replay::on(Workbook::default(), asked.base));
-        let before = match self.before(log, asked.target).await {
+        log: LogId,
+        target: Position,
+        base: Position,
+    ) -> Result<States, LogError> {
+        let nothing = || Ok(States::of(target, Replay::on(Workbook::default(), base)));
+        let before = match self.before(log, target).await {
             Ok(Some(before)) => before,
             Ok(None) | Err(LogError::Corrupt { .. }) => return nothing(),
             Err(error) => return Err(error),
         };
-        match self.changes(log, before, asked.target).await {
-            Ok(changes) => Ok(Replay::on(changes.before, asked.target)),
+        match self.changes(log, before, target).await {
+            Ok(changes) => Ok(States::of(target, Replay::on(changes.before, target))),
             Err(LogError::NoSuchPosition { .. }) => nothing(),
             Err(error) => Err(error),
         }
     }
 
-    async fn read_states(
+    /// Reads on to the newest entry, which is at least `must_reach`: nobody's edit is taken back but that
+    /// of the target.
+    ///
+    /// # Errors
+    /// [`LogError::TooLarge`], [`LogError::NotFound`]; otherwise as reading entries.
+    pub(super) async fn resolve_undo(
         &self,
         log: LogId,
         states: &mut States,
         must_reach: Position,
-    ) -> Result<(), LogError> {
-        let States { target, before, after, undos, now } = states;
+    ) -> Result<Resolved, LogError> {
+        let States { target, before, after, taking_back, now } = states;
         self.replay_on(log, now, None, Some(must_reach), |workbook, entry| {
             if entry.position == *target {
                 *before = Some(workbook.clone());
             } else if before.is_some() && after.is_none() {
                 *after = Some(workbook.clone());
             }
-            undos.extend(undone_by(entry).map(|target| (entry.position, target)));
+            taking_back.extend(taken_back_by(entry));
         })
-        .await
-    }
-
-    /// Whether an undo is in the log behind its base, as far as an eventually consistent read
-    /// shows: enough to spare resolving it again if it got through before.
-    async fn has_mutation(&self, log: LogId, asked: AskedUndo) -> Result<bool, LogError> {
-        let mut found = false;
-        let walked = self.walk(log, asked.base, None, |entry| {
-            let ids = entry.mutation_ids();
-            found |= ids.is_some_and(|(client, first, last)| {
-                client == asked.client && (first..=last).contains(&asked.id)
-            });
-            Ok(if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        });
-        match walked.await {
-            // The append looks for itself.
-            Ok(_) | Err(LogError::Corrupt { .. }) => Ok(found),
-            Err(error) => Err(error),
-        }
+        .await?;
+        states.resolve().ok_or(LogError::NotFound)
     }
 }
 
-/// What cannot be read now cannot be read later: an undo of it is rejected, or its author would repeat it
-/// for ever, and nothing behind it would get through.
-fn is_unreadable(error: &LogError) -> bool {
-    matches!(error, LogError::TooLarge(_) | LogError::Corrupt { .. } | LogError::Snapshot(_))
-}
-
-/// What the undos of an entry took back.
-fn undone_by(entry: &Entry) -> impl Iterator<Item = Position> + '_ {
+/// What an entry takes back.
+fn taken_back_by(entry: &Entry) -> impl Iterator<Item = TakesBack> + '_ {
     let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
-    mutations.iter().filter_map(|mutation| match &mutation.authored {
-        Operation::Undo(undo) if mutation.rejection().is_none() => Some(undo.position),
-        _ => None,
+    let effective = mutations.iter().filter(|mutation| mutation.rejection().is_none());
+    effective.filter_map(|mutation| {
+        let what = match &mutation.authored {
+            Operation::Undo(undo) => Taken::Entry(undo.position),
+            Operation::Restore(restore) => Taken::Behind(restore.position),
+            _ => return None,
+        };
+        Some(TakesBack { at: entry.position, what })
     })
 }
 
-/// Whether an entry was taken back by an undo that was not taken back itself; `undos` are pairs of
-/// an undo and what it took back, oldest first.
-fn is_undone(undos: &[(Position, Position)], target: Position) -> bool {
+/// Whether an entry was taken back by something that was not taken back itself; oldest first.
+fn is_taken_back(taking_back: &[TakesBack], target: Position) -> bool {
     let mut undone = BTreeSet::new();
-    for (undo, target) in undos.iter().rev() {
-        if !undone.contains(undo) {
-            undone.insert(*target);
+    let mut restored: Vec<(Position, Position)> = Vec::new();
+    let is_gone = |undone: &BTreeSet<_>, restored: &[(Position, Position)], at: Position| {
+        undone.contains(&at) || restored.iter().any(|(to, by)| *to < at && at < *by)
+    };
+    for TakesBack { at, what } in taking_back.iter().rev() {
+        if is_gone(&undone, &restored, *at) {
+            continue;
+        }
+        match what {
+            Taken::Entry(entry) => {
+                undone.insert(*entry);
+            }
+            Taken::Behind(position) => restored.push((*position, *at)),
         }
     }
-    undone.contains(&target)
+    is_gone(&undone, &restored, target)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn at(num: u32) -> Position {
+        Position::new(0, num).unwrap()
+    }
+
+    fn undo(num: u32, target: u32) -> TakesBack {
+        TakesBack { at: at(num), what: Taken::Entry(at(target)) }
+    }
+
+    fn restore(num: u32, target: u32) -> TakesBack {
+        TakesBack { at: at(num), what: Taken::Behind(at(target)) }
+    }
+
     #[test]
     fn an_undo_of_an_undo_is_a_redo() {
-        let at = |num| Position::new(0, num).unwrap();
-        let undos = [(at(5), at(1)), (at(6), at(5)), (at(7), at(2))];
-        assert!(!is_undone(&undos, at(1)), "done again");
-        assert!(is_undone(&undos, at(5)) && is_undone(&undos, at(2)));
-        assert!(!is_undone(&undos, at(3)) && !is_undone(&undos, at(7)));
-        assert!(is_undone(&undos[..1], at(1)));
+        let log = [undo(5, 1), undo(6, 5), undo(7, 2)];
+        assert!(!is_taken_back(&log, at(1)), "done again");
+        assert!(is_taken_back(&log, at(5)) && is_taken_back(&log, at(2)));
+        assert!(!is_taken_back(&log, at(3)) && !is_taken_back(&log, at(7)));
+        assert!(is_taken_back(&log[..1], at(1)));
+    }
+
+    #[test]
+    fn a_restore_takes_back_all_between_its_position_and_itself() {
+        let log = [undo(3, 1), undo(4, 2), restore(6, 3)];
+        let gone = |log: &[TakesBack]| (1..7).filter(|num| is_taken_back(log, at(*num))).collect();
+        let (of_both, of_first): (Vec<_>, Vec<_>) = (gone(&log), gone(&log[..2]));
+        assert_eq!(of_first, [1, 2]);
+        assert_eq!(of_both, [1, 4, 5], "the undo of 2 as well: 2 is there again");
+        let mut undone = log.to_vec();
+        undone.push(undo(7, 6));
+        assert_eq!(gone(&undone), [1, 2, 6], "as before the restore");
+        undone.push(restore(8, 6));
+        assert_eq!(gone(&undone), [1, 4, 5], "as behind the restore");
     }
 }

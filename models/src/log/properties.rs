@@ -62,7 +62,7 @@ impl State {
             | Refusal::BaseGone { .. }
             | Refusal::Overlap { .. }
             | Refusal::Corrupt { .. }
-            | Refusal::StaleUndo { .. }
+            | Refusal::StaleResolution { .. }
             | Refusal::Full => false,
         };
         if !is_true {

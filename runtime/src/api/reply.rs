@@ -100,7 +100,7 @@ fn refused(refusal: &Refusal, text: String) -> Failure {
         Refusal::EpochChanged => Failure::new(ProblemKind::Reload, text),
         Refusal::Gap { .. } => Failure::new(ProblemKind::MutationGap, text),
         Refusal::Overlap { .. } => Failure::new(ProblemKind::MutationOverlap, text),
-        Refusal::Contention | Refusal::OutcomeUnknown | Refusal::StaleUndo { .. } => {
+        Refusal::Contention | Refusal::OutcomeUnknown | Refusal::StaleResolution { .. } => {
             Failure::new(ProblemKind::Unavailable, text)
         }
         Refusal::Store => unavailable(&text),

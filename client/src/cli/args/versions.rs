@@ -1,9 +1,28 @@
-//! Arguments of the commands for forks.
+//! Arguments of the commands for versions: restore, and forks.
 
 use cellar_core::position::Position;
 use clap::Args;
 
 use super::nonce;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+All sheets become what they were at that position, by a new entry: nothing is lost, and `cellar undo` takes \
+it back like any edit. Edits that others are making on what they see meanwhile go on from there.
+
+A sheet that comes back is the last one, and has a new number. What takes more than one entry is refused: \
+a fork has it then, whatever the size.
+
+Examples:
+  cellar history                     # which positions there are
+  cellar diff 0.42                   # what has changed since then, and would be taken back
+  cellar restore --to 0.42
+  cellar fork --at 0.42              # instead: a spreadsheet of its own, as it was then")]
+pub(in crate::cli) struct Restore {
+    /// The position whose state comes back, segment.num
+    #[arg(long, value_name = "POSITION")]
+    pub(in crate::cli) to: Position,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

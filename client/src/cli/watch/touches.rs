@@ -39,7 +39,10 @@ fn changes(operation: &Operation, sheet: SheetId, rectangle: Rectangle) -> bool 
         Operation::RenameSheet(rename) => rename.sheet == sheet,
         Operation::DeleteSheet(delete) => delete.sheet == sheet,
         Operation::ImportSheet(import) => import.replaces == Some(sheet),
-        Operation::AddSheet(_) | Operation::Undo(_) | Operation::Rejected(_) => false,
+        Operation::AddSheet(_)
+        | Operation::Undo(_)
+        | Operation::Restore(_)
+        | Operation::Rejected(_) => false,
     }
 }
 

@@ -123,7 +123,7 @@ impl Model {
         let seen = |meant: &&Meant| meant.position.is_some_and(|at| at.num() <= client.base);
         for meant in client.mutations.iter().filter(|meant| !seen(meant)) {
             // What an undo does is not known to whoever asks for it.
-            if !matches!(meant.mutation.operation, Operation::Undo(_)) {
+            if !meant.mutation.operation.is_resolved_on_append() {
                 meant.intents.iter().for_each(|intent| intent.apply(&mut view));
             }
         }
@@ -173,7 +173,9 @@ impl Model {
         match step {
             Step::Write(who, operation) => {
                 let operation = sensible(&self.view(who), operation);
-                if !matches!(operation, Operation::Undo(_) | Operation::Rejected(_)) {
+                if !(operation.is_resolved_on_append()
+                    || matches!(operation, Operation::Rejected(_)))
+                {
                     self.add(who, operation, None);
                 }
             }
@@ -212,7 +214,7 @@ impl Model {
             return Ok(());
         }
         match self.append(who, count, warm) {
-            Err(Refusal::StaleUndo { .. }) => {
+            Err(Refusal::StaleResolution { .. }) => {
                 self.resolve_again(who);
                 self.append(who, count, warm)
             }

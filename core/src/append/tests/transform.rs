@@ -6,11 +6,12 @@ use super::world::{Fault, World};
 use crate::axis_map::Axis;
 use crate::entry::{Content, Edits, ExternalEdits, Header, Mutation};
 use crate::limits::{
-    MAX_BASES_PER_ENTRY, MAX_MOVED_SHEETS, MAX_MUTATIONS_PER_REQUEST, MAX_REPLY_BYTES, MAX_SPANS,
-    MAX_TRANSFORM_CHANGES,
+    MAX_BASES_PER_ENTRY, MAX_COMMITTED_OPERATIONS, MAX_MOVED_SHEETS, MAX_MUTATIONS_PER_REQUEST,
+    MAX_REPLY_BYTES, MAX_SPANS, MAX_TRANSFORM_CHANGES,
 };
 use crate::operation::{
-    ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, SheetId, Span, Spans, Undo,
+    ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, Restore, SheetId, Span,
+    Spans, Undo,
 };
 
 fn insert(before: u32) -> Operation {
@@ -328,11 +329,11 @@ fn an_undo_is_put_behind_the_very_state_it_was_resolved_on_or_not_at_all() {
         let known = if warm { world.known() } else { vec![] };
         let newest = at(0, 1);
         let stale = world.run(resolved(Position::FIRST), &known);
-        assert_eq!(stale, Err(Refusal::StaleUndo { newest }));
+        assert_eq!(stale, Err(Refusal::StaleResolution { newest }));
         // Another wins the race for the key.
         world.faults.push_back(Fault::LosesTo(edited(at(0, 2), 3, 1, vec![insert(0)])));
         let stale = world.run(resolved(newest), &known);
-        assert_eq!(stale, Err(Refusal::StaleUndo { newest: at(0, 2) }));
+        assert_eq!(stale, Err(Refusal::StaleResolution { newest: at(0, 2) }));
         let appended = world.run(resolved(at(0, 2)), &known).unwrap();
         assert_eq!(appended.results[0].committed, Some(operations.clone()));
         // It is found again, whatever it would be resolved to now.
@@ -357,13 +358,45 @@ fn an_undo_that_takes_back_nothing_is_rejected_and_says_what_it_was() {
 }
 
 #[test]
-fn an_undo_is_sent_alone() {
+fn a_restore_says_why_it_was_rejected() {
+    let restore = Operation::Restore(Restore { position: Position::FIRST });
+    let asked = || asked(vec![mutation(1, Position::FIRST, restore.clone())]);
+    let nothing = Resolved { at: Position::FIRST, operations: vec![] };
+    let parts = vec![set_text(0, "a".into()); MAX_COMMITTED_OPERATIONS + 1];
+    let many = Resolved { at: Position::FIRST, operations: parts.clone() };
+    for (request, reason, detail) in [
+        (asked(), RejectionReason::TooLarge, "a fork at 0.0 has it"),
+        (asked().resolved(nothing), RejectionReason::NothingToRestore, "nothing differs from 0.0"),
+        (asked().resolved(many), RejectionReason::TooLarge, "a fork at 0.0 has it"),
+    ] {
+        let mut world = World::new(1);
+        let appended = world.run(request, &[]).unwrap();
+        let rejection = appended.results[0].rejection.clone().unwrap();
+        assert_eq!(rejection.reason, reason);
+        assert!(rejection.detail.contains(detail), "{}", rejection.detail);
+        assert_eq!(mutations_of(&world, 1)[0].authored, restore);
+    }
+    let operations = parts[1..].to_vec();
+    let most = asked().resolved(Resolved { at: Position::FIRST, operations: operations.clone() });
+    let appended = World::new(1).run(most, &[]).unwrap();
+    assert_eq!(appended.results[0].committed, Some(operations));
+}
+
+#[test]
+fn an_undo_or_a_restore_is_sent_alone() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
+    let restore = Operation::Restore(Restore { position: Position::FIRST });
     let set = set_text(0, "a".into());
-    for operations in [[undo.clone(), set.clone()], [set, undo]] {
+    let pairs = [
+        [undo.clone(), set.clone()],
+        [set.clone(), undo],
+        [restore.clone(), set.clone()],
+        [set, restore],
+    ];
+    for operations in pairs {
         let mutations = (1..).zip(operations).map(|(id, o)| mutation(id, Position::FIRST, o));
         let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.collect());
-        assert_eq!(request, Err(InvalidRequest::UndoNotAlone));
+        assert_eq!(request, Err(InvalidRequest::NotAlone));
     }
 }
 

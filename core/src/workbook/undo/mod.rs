@@ -50,6 +50,17 @@ pub fn undo(
     if work.operations.is_empty() { Err(UndoFault::Nothing) } else { Ok(work.operations) }
 }
 
+/// The operations that lead from `now` back to what `before` shows, whoever changed what between them.
+///
+/// # Errors
+/// [`UndoFault::Nothing`] if it shows the same already: a restore that is repeated does nothing.
+pub fn restore(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoFault> {
+    if before.looks_like(now) {
+        return Err(UndoFault::Nothing);
+    }
+    undo(before, now, now)
+}
+
 /// The name to give back to a sheet that the entry renamed, and nobody since.
 fn old_name(
     sheet: SheetId,

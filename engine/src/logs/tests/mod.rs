@@ -5,6 +5,7 @@ mod forks;
 mod formats;
 mod imports;
 mod positions;
+mod restore;
 mod stale;
 mod undo;
 mod upkeep;

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use cellar_core::append::Refusal;
 use cellar_core::entry::{Edits, ExternalEdits, Mutation};
-use cellar_core::limits::MAX_UNDO_ATTEMPTS;
+use cellar_core::limits::MAX_RESOLVE_ATTEMPTS;
 use cellar_core::operation::{DeleteSpans, RejectionReason, SetFormat, Spans, Undo};
 use cellar_core::transform::SpaceMap;
 
@@ -23,13 +23,13 @@ fn undo(id: u64, target: Position, base: Position) -> Request {
 }
 
 /// Tables where others win the race for the next keys.
-struct RacedTables {
+pub(super) struct RacedTables {
     tables: MemoryTables,
     others: Mutex<VecDeque<(Operation, Option<Vec<Operation>>)>>,
 }
 
 impl RacedTables {
-    async fn with_one() -> (Arc<Self>, Logs) {
+    pub(super) async fn with_one() -> (Arc<Self>, Logs) {
         let (tables, others) = (MemoryTables::default(), Mutex::default());
         let tables = Arc::new(Self { tables, others });
         let logs = Logs::new(
@@ -45,7 +45,7 @@ impl RacedTables {
         (tables, logs)
     }
 
-    fn race(&self, others: impl IntoIterator<Item = Operation>) {
+    pub(super) fn race(&self, others: impl IntoIterator<Item = Operation>) {
         let plain = others.into_iter().map(|authored| (authored, None));
         self.others.lock().unwrap().extend(plain);
     }
@@ -151,7 +151,7 @@ async fn a_format_that_lands_while_an_undo_of_one_is_resolved_stays() {
 
 #[tokio::test]
 async fn an_undo_gives_up_for_now_if_others_never_stop() {
-    for (others, is_done) in [(MAX_UNDO_ATTEMPTS - 1, true), (MAX_UNDO_ATTEMPTS, false)] {
+    for (others, is_done) in [(MAX_RESOLVE_ATTEMPTS - 1, true), (MAX_RESOLVE_ATTEMPTS, false)] {
         let (tables, logs) = RacedTables::with_one().await;
         tables.race((0..others).map(|row| set(row + 1, "theirs")));
         let asked = undo(1, at(0, 1), at(0, 1));

@@ -78,8 +78,8 @@ pub(crate) enum Moment {
 #[command(after_help = "Examples:\n  synth restore --to 2026-11-01T08:00:00Z\n  \
                         synth restore --to latest --yes\n\n\
                         For what Cellar itself never does: items that somebody deleted or damaged. Wrong \
-                        edits need no backup: the log keeps every state, and `cellar undo` takes an edit \
-                        back. The restored tables come into the stack beside the old ones, which stay in \
+                        edits need no backup: the log keeps every state; `cellar undo` takes an edit \
+                        back, `cellar restore` all behind a position. The restored tables come into the stack beside the old ones, which stay in \
                         use until `synth deploy`; it may be interrupted and repeated at any time.")]
 pub(crate) struct RestoreArguments {
     /// A moment such as 2026-11-01T08:00:00Z within the last 35 days, or `latest`

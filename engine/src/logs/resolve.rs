@@ -1,0 +1,90 @@
+//! Undo and restore: found on the very state behind which they are put (design `2-log.md` §5).
+
+use std::ops::ControlFlow;
+
+use cellar_core::append::{Appended, AskedResolution, Refusal, Request, Resolved, Target};
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_RESOLVE_ATTEMPTS;
+use cellar_core::position::Position;
+
+use super::undo::States;
+use super::{LogError, Logs};
+
+/// What is looked at anew for each attempt.
+enum Resolving {
+    Undo(Box<States>),
+    Restore(Position),
+}
+
+impl Logs {
+    /// Appends an undo or a restore. What others do meanwhile is read too, and it is resolved again, until
+    /// it stands behind all of it.
+    pub(super) async fn append_resolved(
+        &self,
+        request: Request,
+        asked: AskedResolution,
+    ) -> Result<Appended, LogError> {
+        let log = request.log();
+        // A repeat is found in the log, whatever the state has become.
+        if self.has_mutation(log, asked).await? {
+            return self.append_as_it_is(request).await;
+        }
+        let mut resolving = match asked.target {
+            Target::Entry(target) => match self.states_before(log, target, asked.base).await {
+                Ok(states) => Resolving::Undo(Box::new(states)),
+                Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
+                Err(error) => return Err(error),
+            },
+            Target::Behind(target) => Resolving::Restore(target),
+        };
+        let mut must_reach = asked.base;
+        for _ in 0..MAX_RESOLVE_ATTEMPTS {
+            let resolved = match self.resolve(log, &mut resolving, must_reach).await {
+                Ok(resolved) => resolved,
+                Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
+                Err(error) => return Err(error),
+            };
+            match self.append_as_it_is(request.clone().resolved(resolved)).await {
+                Err(LogError::Refused(Refusal::StaleResolution { newest })) => must_reach = newest,
+                done => return done,
+            }
+        }
+        Err(LogError::Refused(Refusal::Contention))
+    }
+
+    async fn resolve(
+        &self,
+        log: LogId,
+        resolving: &mut Resolving,
+        must_reach: Position,
+    ) -> Result<Resolved, LogError> {
+        match resolving {
+            Resolving::Undo(states) => self.resolve_undo(log, states, must_reach).await,
+            Resolving::Restore(target) => self.resolve_restore(log, *target, must_reach).await,
+        }
+    }
+
+    /// Whether it is in the log behind its base, as far as an eventually consistent read shows: enough
+    /// to spare resolving it again if it got through before.
+    async fn has_mutation(&self, log: LogId, asked: AskedResolution) -> Result<bool, LogError> {
+        let mut found = false;
+        let walked = self.walk(log, asked.base, None, |entry| {
+            let ids = entry.mutation_ids();
+            found |= ids.is_some_and(|(client, first, last)| {
+                client == asked.client && (first..=last).contains(&asked.id)
+            });
+            Ok(if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        });
+        match walked.await {
+            // The append looks for itself.
+            Ok(_) | Err(LogError::Corrupt { .. }) => Ok(found),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What cannot be read now cannot be read later: an undo or a restore of it is rejected, or its author would
+/// repeat it for ever, and nothing behind it would get through.
+fn is_unreadable(error: &LogError) -> bool {
+    matches!(error, LogError::TooLarge(_) | LogError::Corrupt { .. } | LogError::Snapshot(_))
+}

@@ -1,0 +1,209 @@
+//! Restore: everything is what it was at a position, whoever writes meanwhile.
+
+use cellar_core::limits::{MAX_ENTRY_BODY_BYTES, MAX_RESOLVE_ATTEMPTS};
+use cellar_core::operation::{
+    AddSheet, ClearRange, DeleteSheet, DeleteSpans, RejectionReason, RenameSheet, Restore, Spans,
+    Undo,
+};
+use cellar_core::roll::Rolled;
+
+use super::changes::{insert, mutation, row, rows};
+use super::undo::RacedTables;
+use super::*;
+
+const WHO: u8 = 9;
+
+fn restore(id: u64, to: Position, base: Position) -> Request {
+    mutation(WHO, id, base, Operation::Restore(Restore { position: to }))
+}
+
+fn undo(id: u64, target: Position, base: Position) -> Request {
+    mutation(WHO, id, base, Operation::Undo(Undo { position: target }))
+}
+
+fn reason(appended: &Appended) -> Option<RejectionReason> {
+    appended.results[0].rejection.as_ref().map(|rejection| rejection.reason)
+}
+
+/// What is shown of all sheets, by their names.
+async fn shown(logs: &Logs, at: Option<Position>) -> Vec<(String, Vec<(u32, u32, String)>)> {
+    let workbook = logs.workbook(log(), at, None).await.unwrap().workbook;
+    let mut sheets: Vec<_> = workbook
+        .sheets()
+        .map(|(id, sheet)| {
+            let cells = sheet.cells_in(Rectangle::EVERYTHING);
+            let texts = cells.map(|((row, column), cell)| (row, column, cell.text()));
+            (workbook.tabs().name(id).unwrap().to_owned(), texts.collect())
+        })
+        .collect();
+    sheets.sort();
+    sheets
+}
+
+/// A log in which an edit of every kind follows (0, 2).
+async fn busy(logs: &Logs) -> Position {
+    logs.create(log(), None).await.unwrap();
+    let add = |number, name: &str| {
+        Operation::AddSheet(AddSheet { sheet: SheetId(number), name: name.to_owned() })
+    };
+    let on = |number, text: &str| match set(4, text) {
+        Operation::SetCells(cells) => {
+            Operation::SetCells(SetCells { sheet: SheetId(number), ..cells })
+        }
+        other => panic!("{other:?}"),
+    };
+    let sheet = SheetId(1);
+    let steps = [
+        add(1, "Costs"),
+        on(1, "seven"),
+        set(0, "one"),
+        insert(0, 2),
+        Operation::DeleteRows(DeleteSpans { sheet: SheetId(0), spans: Spans::one(1, 1) }),
+        Operation::RenameSheet(RenameSheet { sheet: SheetId(0), name: "Prices".to_owned() }),
+        add(2, "New"),
+        on(2, "nine"),
+        Operation::DeleteSheet(DeleteSheet { sheet }),
+        format("0.00", 1),
+    ];
+    let mut tail = Position::FIRST;
+    for (id, step) in (1..).zip(steps) {
+        tail = logs.append(mutation(1, id, tail, step)).await.unwrap().tail;
+    }
+    tail
+}
+
+fn format(format: &str, column: u32) -> Operation {
+    let (rows, columns) = (Spans::one(0, 9), Spans::one(column, 1));
+    let (sheet, format) = (SheetId::FIRST, format.to_owned());
+    Operation::SetFormat(cellar_core::operation::SetFormat { sheet, rows, columns, format })
+}
+
+#[tokio::test]
+async fn every_position_comes_back_and_so_does_what_a_restore_took_back() {
+    for num in 0..=9 {
+        let logs = logs(&Arc::new(MemoryTables::default()));
+        let tail = busy(&logs).await;
+        let (then, before) = (shown(&logs, Some(at(0, num))).await, shown(&logs, None).await);
+        let restored = logs.append(restore(1, at(0, num), tail)).await.unwrap();
+        assert_eq!(reason(&restored), None, "{num}");
+        assert_eq!(shown(&logs, None).await, then, "{num}");
+        assert_eq!(shown(&logs, Some(tail)).await, before, "{num}: nothing is lost");
+        let undone = logs.append(undo(2, restored.tail, restored.tail)).await.unwrap();
+        assert_eq!(reason(&undone), None, "{num}");
+        assert_eq!(shown(&logs, None).await, before, "{num}");
+        let again = logs.append(restore(3, restored.tail, undone.tail)).await.unwrap();
+        assert_eq!(reason(&again), None, "{num}");
+        assert_eq!(shown(&logs, None).await, then, "{num}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_restore_took_back_is_not_taken_back_twice() {
+    let logs = logs(&Arc::new(MemoryTables::default()));
+    logs.create(log(), None).await.unwrap();
+    logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+    logs.append(request(1, 0, 2, at(0, 1), "two")).await.unwrap();
+    logs.append(restore(1, at(0, 1), at(0, 2))).await.unwrap();
+    // The same once more, by somebody else.
+    logs.append(request(2, 0, 1, at(0, 3), "two")).await.unwrap();
+    let undone = logs.append(undo(2, at(0, 2), at(0, 3))).await.unwrap();
+    assert_eq!(reason(&undone), Some(RejectionReason::NothingToUndo));
+    assert_eq!(rows(&logs, None).await, row(0, "two"));
+}
+
+#[tokio::test]
+async fn an_edit_that_lands_first_is_taken_back_as_well() {
+    let (tables, logs) = RacedTables::with_one().await;
+    tables.race([set(0, "theirs"), insert(0, 1), set(5, "more")]);
+    let restored = logs.append(restore(1, at(0, 0), at(0, 1))).await.unwrap();
+    assert_eq!((restored.results[0].position, reason(&restored)), (Some(at(0, 5)), None));
+    assert_eq!(rows(&logs, None).await, []);
+}
+
+#[tokio::test]
+async fn it_gives_up_for_now_if_others_never_stop() {
+    for (others, is_done) in [(MAX_RESOLVE_ATTEMPTS - 1, true), (MAX_RESOLVE_ATTEMPTS, false)] {
+        let (tables, logs) = RacedTables::with_one().await;
+        tables.race((0..others).map(|row| set(row + 1, "theirs")));
+        let asked = restore(1, at(0, 0), at(0, 1));
+        let restored = logs.append(asked.clone()).await;
+        if is_done {
+            assert_eq!(reason(&restored.unwrap()), None);
+        } else {
+            assert_eq!(restored, Err(LogError::Refused(Refusal::Contention)));
+            assert_eq!(reason(&logs.append(asked).await.unwrap()), None, "repeated as it is");
+        }
+        assert_eq!(rows(&logs, None).await, []);
+    }
+}
+
+#[tokio::test]
+async fn it_gets_through_once_whatever_one_call_does() {
+    for fault in [Fault::Before, Fault::ReplyLost] {
+        for faulty_call in 2..16 {
+            let tables = FaultyTables::new(faulty_call, fault);
+            let (one, two) = (logs(&tables), logs(&tables));
+            one.create(log(), None).await.unwrap();
+            one.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+            let asked = restore(1, at(0, 0), at(0, 1));
+            two.append(asked.clone()).await.unwrap();
+            assert_eq!(rows(&one, None).await, [], "{faulty_call}");
+            one.append(request(1, 1, 2, at(0, 2), "again")).await.unwrap();
+            assert!(two.append(asked).await.unwrap().results[0].duplicate, "{faulty_call}");
+            assert_eq!(rows(&two, None).await, row(0, "again"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_nothing_differs_or_nothing_is_it_is_rejected_and_stops_nothing() {
+    let tables = Arc::new(MemoryTables::default());
+    let logs = logs(&tables);
+    logs.create(log(), None).await.unwrap();
+    logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+    tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
+    let tail = logs.history(log(), None, 1).await.unwrap().entries.remove(0);
+    assert_eq!(logs.roll(tail).await, Ok(Rolled::Into { segment: 1 }));
+    let mut base = at(1, 0);
+    // The newest, one beyond it, one beyond the end of a segment that is over, one of no segment.
+    for (id, to) in (1..).zip([base, at(1, 7), at(0, 99), at(9, 0)]) {
+        let restored = logs.append(restore(id, to, base)).await.unwrap();
+        assert_eq!(reason(&restored), Some(RejectionReason::NothingToRestore), "{to}");
+        base = restored.tail;
+    }
+    let restored = logs.append(restore(5, at(0, 0), base)).await.unwrap();
+    assert_eq!(reason(&restored), None);
+    assert_eq!(rows(&logs, None).await, []);
+}
+
+#[tokio::test]
+async fn what_takes_more_than_one_entry_is_refused_and_a_fork_is_named() {
+    let largest = MAX_ENTRY_BODY_BYTES / 2;
+    for (bytes, fits) in [(largest - 200, true), (largest + 200, false)] {
+        let logs = logs(&Arc::new(MemoryTables::default()));
+        logs.create(log(), None).await.unwrap();
+        let mut tail = Position::FIRST;
+        for half in 0..2_u32 {
+            let texts = vec!["x".repeat(30_000); bytes / 30_000];
+            let rest = "x".repeat(bytes % 30_000);
+            let cells = (0..).zip(texts.into_iter().chain([rest])).map(|(column, text)| CellEdit {
+                row: half,
+                column,
+                value: Some(Value::Text(text)),
+                formula: None,
+                format: None,
+            });
+            let cells = SetCells { sheet: SheetId::FIRST, cells: cells.collect() };
+            let request = mutation(1, u64::from(half) + 1, tail, Operation::SetCells(cells));
+            tail = logs.append(request).await.unwrap().tail;
+        }
+        let (sheet, rows, columns) = (SheetId::FIRST, Spans::one(0, 2), Spans::one(0, 99));
+        let clear = Operation::ClearRange(ClearRange { sheet, rows, columns });
+        let cleared = logs.append(mutation(2, 1, tail, clear)).await.unwrap().tail;
+        let restored = logs.append(restore(1, tail, cleared)).await.unwrap();
+        assert_eq!(reason(&restored), (!fits).then_some(RejectionReason::TooLarge), "{bytes}");
+        if let Some(rejection) = &restored.results[0].rejection {
+            assert!(rejection.detail.contains("a fork at 0.2 has it"), "{}", rejection.detail);
+        }
+    }
+}
