@@ -176,7 +176,7 @@ impl Context {
         let unsent = self.editor(client, spreadsheet).unsent().unwrap_or(0);
         if unsent > 0 {
             let (are, them) = if unsent == 1 { ("is", "it") } else { ("are", "them") };
-            let edits = count(u64::try_from(unsent).unwrap_or(u64::MAX), "edit", "edits");
+            let edits = count(unsent, "edit", "edits");
             output.note(format!("{edits} {are} not sent yet: the next edit sends {them}"));
         }
     }
