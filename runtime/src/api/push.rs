@@ -7,16 +7,22 @@ use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
 use cellar_core::api::{
-    MutationArguments, Problem, ProblemKind, PushReply, PushRequest, PushStatus, PushedMutation,
-    PushedResult, SyncAnswer, SyncError,
+    ProblemKind, PushReply, PushRequest, PushStatus, PushedMutation, PushedResult, SyncAnswer,
+    SyncError,
 };
 use cellar_core::append::MutationResult;
-use cellar_core::identity::{ClientName, LogId, SubjectKey};
+use cellar_core::identity::{ClientName, SubjectKey};
 use cellar_core::limits::{MAX_MUTATION_ID, MAX_REPLY_BYTES};
 use cellar_core::position::Position;
 use cellar_core::sync::{Outcome, Pushed, read_mutation, runs};
 use cellar_engine::logs::{PushClient, Pushing};
 use serde_json::value::RawValue;
+
+#[cfg(test)]
+use cellar_core::{
+    api::{MutationArguments, Problem},
+    identity::LogId,
+};
 
 use super::append::status_of;
 use super::auth::Caller;
@@ -30,7 +36,7 @@ type Mutation<'a> = PushedMutation<&'a RawValue>;
 
 /// Appends what the clients of a group did, as Replicache sends it: each mutation exactly once, however
 /// often the push is repeated.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/push",
     params(("id" = LogId, Path, description = "The spreadsheet")),
@@ -42,7 +48,7 @@ type Mutation<'a> = PushedMutation<&'a RawValue>;
         (status = 503, description = "Repeat the request unchanged", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn push(
     State(state): State<ApiState>,
     caller: Caller,
