@@ -4,7 +4,7 @@
 //! because the last one stays. So an edit of a deleted sheet is acknowledged like any other. The
 //! entries that come with its answer show that there is a doubt, and only then is it asked about.
 
-use cellar_core::api::{AppendReply, EntryView, MutationView, SheetView, SheetsReply};
+use cellar_core::api::{AppendReply, EntryView, MutationView, SheetView};
 use cellar_core::identity::LogId;
 use cellar_core::operation::{Operation, SheetId};
 use cellar_core::position::Position;
@@ -67,16 +67,16 @@ pub(crate) async fn is_gone(
 }
 
 /// The sheet with a name, whatever the case of its letters, as the server compares them.
-pub(crate) fn find_sheet<'a>(sheets: &'a SheetsReply, name: &str) -> Option<&'a SheetView> {
+pub(crate) fn find_sheet<'a>(sheets: &'a [SheetView], name: &str) -> Option<&'a SheetView> {
     let folded = name.to_lowercase();
-    sheets.sheets.iter().find(|sheet| sheet.name.to_lowercase() == folded)
+    sheets.iter().find(|sheet| sheet.name.to_lowercase() == folded)
 }
 
 /// The names of the sheets, for an error.
-pub(crate) fn listed_sheets(sheets: &SheetsReply) -> String {
+pub(crate) fn listed_sheets(sheets: &[SheetView]) -> String {
     let mut names: Vec<String> =
-        sheets.sheets.iter().take(LISTED_SHEETS).map(|sheet| escape(&sheet.name)).collect();
-    if sheets.sheets.len() > LISTED_SHEETS {
+        sheets.iter().take(LISTED_SHEETS).map(|sheet| escape(&sheet.name)).collect();
+    if sheets.len() > LISTED_SHEETS {
         names.push("…".to_owned());
     }
     names.join(", ")

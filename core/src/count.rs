@@ -13,9 +13,9 @@ pub fn grouped(number: impl TryInto<u64>) -> String {
     text
 }
 
-/// `1 cell`, `2 cells`, `23,632 cells`.
-pub fn count(number: impl Into<u64>, one: &str, many: &str) -> String {
-    let number: u64 = number.into();
+/// `1 cell`, `2 cells`, `23,632 cells`, of a number that is not negative.
+pub fn count(number: impl TryInto<u64>, one: &str, many: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
@@ -26,7 +26,7 @@ mod tests {
     #[test]
     fn counts_for_people() {
         assert_eq!(count(1_u32, "cell", "cells"), "1 cell");
-        assert_eq!(count(0_u32, "cell", "cells"), "0 cells");
+        assert_eq!(count(0_usize, "cell", "cells"), "0 cells");
         for (number, text) in [(999, "999"), (1_000, "1,000"), (23_632, "23,632"), (0, "0")] {
             assert_eq!(grouped(number), text);
         }

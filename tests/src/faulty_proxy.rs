@@ -8,33 +8,11 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
+use axum::http::{HeaderMap, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use fastrand::Rng;
 
-/// Headers that are passed on, with a request and with its reply.
-const PASSED: [&str; 5] = ["authorization", "content-type", "if-none-match", "etag", "cellar-cost"];
-
-/// A request as it came.
-pub type Request = (Method, Uri, HeaderMap, Bytes);
-
-/// Sends a request on to the server at `target`; gives its reply.
-pub async fn pass_on(
-    http: &reqwest::Client,
-    target: &str,
-    (method, uri, headers, body): Request,
-) -> reqwest::Result<(StatusCode, HeaderMap, Bytes)> {
-    let url = format!("{}{uri}", target.trim_end_matches('/'));
-    let request = http.request(method, url).headers(passed(&headers)).body(body);
-    let reply = request.send().await?;
-    let (status, headers) = (reply.status(), passed(reply.headers()));
-    Ok((status, headers, reply.bytes().await?))
-}
-
-fn passed(headers: &HeaderMap) -> HeaderMap {
-    let name = |name| Some((HeaderName::from_static(name), headers.get(name)?.clone()));
-    PASSED.into_iter().filter_map(name).collect()
-}
+use crate::forwarding::{Target, break_connection, serve};
 
 /// In how many of a hundred requests something goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,8 +46,7 @@ pub struct FaultyProxy {
 }
 
 struct Shared {
-    target: String,
-    http: reqwest::Client,
+    target: Target,
     is_offline: AtomicBool,
     world: Mutex<World>,
 }
@@ -87,16 +64,12 @@ impl FaultyProxy {
         let (random, faults) = (Rng::with_seed(seed), Faults::default());
         let world = World { random, faults, counts: Counts::default() };
         let shared = Arc::new(Shared {
-            target: target.to_owned(),
-            http: reqwest::Client::builder().no_proxy().build().unwrap(),
+            target: Target::new(target),
             is_offline: AtomicBool::new(false),
             world: Mutex::new(world),
         });
         let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url, shared }
+        Self { url: serve(router).await, shared }
     }
 
     /// From now on this goes wrong.
@@ -155,16 +128,10 @@ async fn answer(
     }
     let request = (method, uri, headers, body);
     if plan.twice {
-        let _ = pass_on(&shared.http, &shared.target, request.clone()).await;
+        let _ = shared.target.pass_on(request.clone()).await;
     }
-    match pass_on(&shared.http, &shared.target, request).await {
+    match shared.target.pass_on(request).await {
         Ok(reply) if !plan.drop_reply => reply.into_response(),
         _ => break_connection(),
     }
-}
-
-/// Ends the task of the connection, and so the connection, without an answer. No panic is reported: it is
-/// none.
-fn break_connection() -> ! {
-    std::panic::resume_unwind(Box::new("the connection breaks"))
 }

@@ -1,104 +1,76 @@
-//! A TCP proxy that lets requests through and loses chosen replies.
+//! A proxy that lets requests through and loses chosen replies.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{TcpListener, TcpStream};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, Uri};
+use axum::response::{IntoResponse, Response};
+
+use crate::forwarding::{Target, break_connection, serve};
 
 /// A proxy before a server.
 pub struct LossyProxy {
     /// Where to connect.
     pub url: String,
-    state: Arc<State>,
+    shared: Arc<Shared>,
 }
 
-struct State {
-    target: SocketAddr,
-    /// Requests that hold this text lose their reply.
+struct Shared {
+    target: Target,
+    /// Requests whose heads hold this text lose their reply.
     needle: &'static str,
     to_lose: AtomicUsize,
     lost: AtomicUsize,
 }
 
 impl LossyProxy {
-    /// A proxy before the server at `target_url`; see [`LossyProxy::lose`].
+    /// A proxy before the server at `target_url`; see [`LossyProxy::lose`]. A request's head is its
+    /// method, its path and the values of its headers.
     pub async fn start(target_url: &str, needle: &'static str) -> Self {
-        let target = target_url.trim_start_matches("http://").trim_end_matches('/');
-        let target = target.parse().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let (to_lose, lost) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let state = Arc::new(State { target, needle, to_lose, lost });
-        let shared = Arc::clone(&state);
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(connection(stream, Arc::clone(&shared)));
-            }
-        });
-        Self { url, state }
+        let shared = Arc::new(Shared { target: Target::new(target_url), needle, to_lose, lost });
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
+        Self { url: serve(router).await, shared }
     }
 
     /// Loses the replies of the next `count` requests that hold the text.
     pub fn lose(&self, count: usize) {
-        self.state.to_lose.store(count, Ordering::SeqCst);
+        self.shared.to_lose.store(count, Ordering::SeqCst);
     }
 
     /// How many replies were lost so far.
     pub fn lost(&self) -> usize {
-        self.state.lost.load(Ordering::SeqCst)
+        self.shared.lost.load(Ordering::SeqCst)
     }
 }
 
-async fn connection(client: TcpStream, state: Arc<State>) {
-    let Ok(server) = TcpStream::connect(state.target).await else { return };
-    let (from_client, to_client) = client.into_split();
-    let (from_server, to_server) = server.into_split();
-    let lose_next = Arc::new(AtomicBool::new(false));
-    let (requests, replies) = (Arc::clone(&lose_next), lose_next);
-    let state_of_requests = Arc::clone(&state);
-    tokio::spawn(forward_requests(from_client, to_server, state_of_requests, requests));
-    forward_replies(from_server, to_client, &state, &replies).await;
-}
-
-async fn forward_requests(
-    mut from: OwnedReadHalf,
-    mut to: OwnedWriteHalf,
-    state: Arc<State>,
-    lose_next: Arc<AtomicBool>,
-) {
-    let mut buffer = vec![0; 64 * 1024];
-    while let Ok(count) = from.read(&mut buffer).await {
-        let sent = &buffer[..count];
-        // A request's head comes in one piece: it is far smaller than the buffer.
-        if String::from_utf8_lossy(sent).contains(state.needle) {
-            let take = |left: usize| left.checked_sub(1);
-            let taken = state.to_lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take);
-            lose_next.store(taken.is_ok(), Ordering::SeqCst);
-        }
-        if count == 0 || to.write_all(sent).await.is_err() {
-            return;
-        }
+impl Shared {
+    /// Whether a request loses its reply.
+    fn loses(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
+        let take = |left: usize| left.checked_sub(1);
+        format!("{method} {uri} {headers:?}").contains(self.needle)
+            && self.to_lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok()
     }
 }
 
-async fn forward_replies(
-    mut from: OwnedReadHalf,
-    mut to: OwnedWriteHalf,
-    state: &State,
-    lose_next: &AtomicBool,
-) {
-    let mut buffer = vec![0; 64 * 1024];
-    while let Ok(count) = from.read(&mut buffer).await {
-        if count > 0 && lose_next.swap(false, Ordering::SeqCst) {
+async fn answer(
+    State(shared): State<Arc<Shared>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let loses = shared.loses(&method, &uri, &headers);
+    match shared.target.pass_on((method, uri, headers, body)).await {
+        Ok(reply) if !loses => reply.into_response(),
+        Ok(_) => {
             // The server has done it and answered; the connection breaks before the answer came.
-            state.lost.fetch_add(1, Ordering::SeqCst);
-            return;
+            shared.lost.fetch_add(1, Ordering::SeqCst);
+            break_connection()
         }
-        if count == 0 || to.write_all(&buffer[..count]).await.is_err() {
-            return;
-        }
+        Err(_) => break_connection(),
     }
 }

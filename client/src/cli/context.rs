@@ -170,14 +170,20 @@ impl Context {
         }
     }
 
-    /// Says that edits are kept which a reader may miss in what is shown. Reading goes on where
-    /// that cannot be found out.
+    /// Says that edits are kept which a reader may miss in what is shown: of single commands, and of
+    /// `cellar edit`. Reading goes on where that cannot be found out.
     pub(super) fn note_unsent(&self, client: &Client, spreadsheet: LogId, output: &Output) {
-        let unsent = self.editor(client, spreadsheet).unsent().unwrap_or(0);
-        if unsent > 0 {
-            let (are, them) = if unsent == 1 { ("is", "it") } else { ("are", "them") };
-            let edits = count(u64::try_from(unsent).unwrap_or(u64::MAX), "edit", "edits");
-            output.note(format!("{edits} {are} not sent yet: the next edit sends {them}"));
+        let single = self.editor(client, spreadsheet).unsent().unwrap_or(0);
+        let live = LiveSheet::unsent(client.clone(), self.token(), spreadsheet, &self.directory);
+        for (unsent, of, sends) in [
+            (single, "", "the next edit"),
+            (live.unwrap_or(0), " of `cellar edit`", "the next `cellar edit`"),
+        ] {
+            if unsent > 0 {
+                let (are, them) = if unsent == 1 { ("is", "it") } else { ("are", "them") };
+                let edits = count(unsent, "edit", "edits");
+                output.note(format!("{edits}{of} {are} not sent yet: {sends} sends {them}"));
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the commands that edit have in common.
 
 use cellar_core::a1::{Range, Rectangle};
+use cellar_core::api::SheetView;
 use cellar_core::identity::LogId;
 use cellar_core::operation::{Operation, SheetId, Spans};
 use cellar_core::position::Position;
@@ -11,6 +12,8 @@ use super::output::{Output, count};
 use crate::Client;
 use crate::describe::{self, SheetNames};
 use crate::editor::{Applied, Editor};
+use crate::sheet_loss::{find_sheet, listed_sheets};
+use crate::table::escape;
 
 const IN_DOUBT: &str = "Others have deleted sheets since you read them, and it could not be found \
                         out whether this one is still there: look with `cellar sheets`.";
@@ -88,8 +91,7 @@ impl Edit {
     ) -> Result<Applied, CliError> {
         let applied = self.editor.apply(operation).await?;
         if applied.earlier > 0 {
-            let edits = u64::try_from(applied.earlier).unwrap_or(u64::MAX);
-            let edits = count(edits, "edit", "edits");
+            let edits = count(applied.earlier, "edit", "edits");
             output.note(format!("{edits} of an interrupted run went first."));
         }
         Ok(applied)
@@ -150,6 +152,22 @@ pub(super) fn one_sheet(
         )),
         (one, two) => Ok(one.or(two)),
     }
+}
+
+/// The number of the sheet with a name among these; of the first without one.
+pub(super) fn find(sheets: &[SheetView], name: Option<&str>) -> Result<SheetId, CliError> {
+    let found = match name {
+        Some(name) => find_sheet(sheets, name),
+        None => sheets.first(),
+    };
+    found.map(|sheet| sheet.sheet).ok_or_else(|| {
+        let name = escape(name.unwrap_or_default());
+        let there = listed_sheets(sheets);
+        CliError::usage(
+            format!("there is no sheet `{name}`; there are {there}"),
+            "`cellar sheets` lists the sheets",
+        )
+    })
 }
 
 /// The rows and the columns of a rectangle; of whole columns or rows, all of the axis.

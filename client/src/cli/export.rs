@@ -119,10 +119,9 @@ async fn export(
 }
 
 /// How many sheets one of csv leaves out, if that can be found out.
-async fn left_out(client: &Client, spreadsheet: LogId, at: Position) -> u64 {
+async fn left_out(client: &Client, spreadsheet: LogId, at: Position) -> usize {
     let sheets = client.sheets(spreadsheet, Some(at), None).await;
-    let count = sheets.map_or(1, |reply| reply.sheets.len());
-    u64::try_from(count).unwrap_or(u64::MAX).saturating_sub(1)
+    sheets.map_or(0, |reply| reply.sheets.len().saturating_sub(1))
 }
 
 /// The format that is asked for, or that the file's name says.
@@ -164,7 +163,7 @@ fn summary(file: &Path, exported: &Exported) -> String {
             format!("{file}: {rows} of {columns}, {cells}, sheet {name} at {position}")
         }
         sheets => {
-            let sheets = count(u64::try_from(sheets.len()).unwrap_or(u64::MAX), "sheet", "sheets");
+            let sheets = count(sheets.len(), "sheet", "sheets");
             format!("{file}: {sheets}, {cells}, at {position}")
         }
     }

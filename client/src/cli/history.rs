@@ -133,7 +133,7 @@ fn lines(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
 /// What an entry did; `names` are those before it, and become those behind it.
 pub(super) fn what(entry: &EntryView, names: &mut SheetNames) -> String {
     if let Some(external) = &entry.external {
-        let edits = count(u64::from(external.count), "large edit", "large edits");
+        let edits = count(external.count, "large edit", "large edits");
         return format!("{edits}, {} in an object", count(external.bytes, "byte", "bytes"));
     }
     if entry.kind != EntryKind::Edits {

@@ -22,7 +22,7 @@ pub(super) async fn run(
 ) -> Result<u8, CliError> {
     let (fork, client) = (context.spreadsheet()?, context.client()?);
     let rebase = Rebase::plan(&client, fork, args.onto.0).await?;
-    let edits = count(u64::try_from(rebase.count()).unwrap_or(u64::MAX), "edit", "edits");
+    let edits = count(rebase.count(), "edit", "edits");
     let (from, onto, source) = (rebase.from, rebase.onto, rebase.source);
     output.note(format!("{edits} of the fork, from {from} onto {onto} of {source}"));
     let (id, mutations) = match args.dry_run {

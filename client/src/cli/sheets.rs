@@ -86,7 +86,7 @@ async fn delete(context: &Context, output: &Output, name: &str) -> Result<(), Cl
 
 /// The server would put a number behind a name that is taken: better asked than surprised.
 fn refuse_taken(sheets: &SheetsReply, name: &str) -> Result<(), CliError> {
-    match find_sheet(sheets, name) {
+    match find_sheet(&sheets.sheets, name) {
         Some(taken) => Err(CliError::SheetExists { name: escape(&taken.name) }),
         None => Ok(()),
     }

@@ -14,14 +14,13 @@ use serde::Serialize;
 
 use super::args;
 use super::context::Context;
-use super::edit::one_sheet;
+use super::edit::{find, one_sheet};
 use super::error::CliError;
 use super::history::{GAP, says_something, what};
 use super::output::Output;
 use super::time::utc;
 use crate::client::random;
 use crate::describe::SheetNames;
-use crate::sheet_loss::{find_sheet, listed_sheets};
 use crate::table::escape;
 use crate::{Client, Pokes};
 use touches::touches;
@@ -95,20 +94,9 @@ impl Watch {
     ) -> Result<Self, CliError> {
         let sheets = client.sheets(spreadsheet, args.from, None).await?;
         let named = one_sheet(args.sheet.clone(), args.range.as_ref())?;
-        let sheet = match &named {
-            Some(name) => find_sheet(&sheets, name).map(|sheet| sheet.sheet),
-            None => sheets.sheets.first().map(|sheet| sheet.sheet),
-        };
+        let sheet = find(&sheets.sheets, named.as_deref())?;
         let asked = named.is_some() || args.range.is_some();
         let rectangle = args.range.as_ref().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
-        let sheet = sheet.ok_or_else(|| {
-            let name = escape(named.as_deref().unwrap_or_default());
-            let there = listed_sheets(&sheets);
-            CliError::usage(
-                format!("there is no sheet `{name}`; there are {there}"),
-                "`cellar sheets` lists the sheets",
-            )
-        })?;
         let shown = Head { head: sheets.position, epoch: sheets.epoch };
         let names = SheetNames::from(&sheets);
         let filter = asked.then_some((sheet, rectangle));

@@ -1,6 +1,6 @@
 //! Which sheet an edit is about: by its number, which stays when it is renamed or moved.
 
-use cellar_core::api::{ProblemKind, SheetsReply};
+use cellar_core::api::{ProblemKind, SheetView, SheetsReply};
 use cellar_core::operation::SheetId;
 
 use super::{Editor, EditorError};
@@ -51,12 +51,13 @@ impl Editor {
             return self.first_sheet().await;
         };
         let sheets = self.sheets().await?;
-        if let Some(found) = find_sheet(&sheets, name) {
+        if let Some(found) = find_sheet(&sheets.sheets, name) {
             return Ok(found.sheet);
         }
         // It may be newer than what was seen.
         let sheets = self.newest_sheets().await?;
-        find_sheet(&sheets, name).map(|found| found.sheet).ok_or_else(|| unknown(&sheets, name))
+        let sheets = &sheets.sheets;
+        find_sheet(sheets, name).map(|found| found.sheet).ok_or_else(|| unknown(sheets, name))
     }
 
     async fn first_sheet(&self) -> Result<SheetId, EditorError> {
@@ -73,7 +74,7 @@ impl Editor {
             }
         }
         let sheets = self.sheets().await?;
-        first(&sheets).ok_or_else(|| unknown(&sheets, "the first"))
+        first(&sheets).ok_or_else(|| unknown(&sheets.sheets, "the first"))
     }
 }
 
@@ -85,6 +86,6 @@ fn first(sheets: &SheetsReply) -> Option<SheetId> {
     sheets.sheets.first().map(|first| first.sheet)
 }
 
-fn unknown(sheets: &SheetsReply, name: &str) -> EditorError {
+fn unknown(sheets: &[SheetView], name: &str) -> EditorError {
     EditorError::UnknownSheet { name: escape(name), sheets: listed_sheets(sheets) }
 }

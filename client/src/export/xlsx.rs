@@ -52,7 +52,7 @@ fn chosen(all: &SheetsReply, name: Option<&str>) -> Vec<SheetView> {
     let Some(name) = name else { return all.sheets.clone() };
     let absent =
         || SheetView { sheet: SheetId::FIRST, name: name.to_owned(), extent: Extent::default() };
-    vec![find_sheet(all, name).cloned().unwrap_or_else(absent)]
+    vec![find_sheet(&all.sheets, name).cloned().unwrap_or_else(absent)]
 }
 
 impl XlsxExport {

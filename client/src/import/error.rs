@@ -131,7 +131,7 @@ pub enum ImportError {
     /// Others have deleted the sheet meanwhile: nothing of the import is left.
     #[error(
         "the sheet was deleted while {} were on their way into {spreadsheet}: nothing of the \
-         import is there", count(u64::try_from(*cells).unwrap_or(u64::MAX), "cell", "cells")
+         import is there", count(*cells, "cell", "cells")
     )]
     #[diagnostic(
         code(cellar::import::sheet_deleted),

@@ -80,8 +80,7 @@ impl LiveSheet {
         spreadsheet: LogId,
         dir: &Path,
     ) -> Result<Self, LiveError> {
-        let folder = dir.join(STATE_FOLDER).join(FOLDER);
-        let outbox = Outbox::new(client.clone(), spreadsheet, &subject_of_token(token), &folder);
+        let outbox = outbox(client.clone(), token, spreadsheet, dir);
         let lock = outbox.try_lock()?;
         let source = Source::new(client, spreadsheet, Some(Arc::new(ChunkCache::new(dir))));
         let kept = outbox.read()?;
@@ -119,6 +118,21 @@ impl LiveSheet {
             live.begin_again(0).await?;
         }
         Ok(live)
+    }
+
+    /// How many edits wait in the files of `dir/.cellar/`, whether or not a process has them open: they
+    /// are not known to be in the spreadsheet.
+    ///
+    /// # Errors
+    /// [`FileError`] if the files cannot be read.
+    pub fn unsent(
+        client: Client,
+        token: Option<&str>,
+        spreadsheet: LogId,
+        dir: &Path,
+    ) -> Result<usize, FileError> {
+        let kept = outbox(client, token, spreadsheet, dir).read()?;
+        Ok(kept.map_or(0, |state| state.pending.len()))
     }
 
     /// The canonical position: what is shown has everything up to here.
@@ -251,6 +265,12 @@ fn object_bytes(what: &What) -> Option<u64> {
         What::Body(body) => Some(body.bytes),
         What::Op(_) => None,
     }
+}
+
+/// Where the edits of a token's subject are kept: never those of another cloud or subject.
+fn outbox(client: Client, token: Option<&str>, spreadsheet: LogId, dir: &Path) -> Outbox {
+    let folder = dir.join(STATE_FOLDER).join(FOLDER);
+    Outbox::new(client, spreadsheet, &subject_of_token(token), &folder)
 }
 
 /// The edits of a state with what they do.

@@ -3,8 +3,11 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use cellar::live::LiveSheet;
 use cellar::profile::Profile;
 
+use super::block_on;
+use super::edits::set;
 use super::fake::{Fake, Fault};
 use super::workbook_imports::{every_kind, write_workbook};
 
@@ -222,6 +225,48 @@ fn an_edit_that_is_kept_is_mentioned_and_sent_after_a_restart_on_another_port() 
     assert_eq!(texts, ["before", "kept", "after"]);
     let output = case.run(&["get"]);
     assert!(!String::from_utf8(output.stderr).unwrap().contains("not sent yet"));
+}
+
+#[test]
+fn edits_that_wait_in_either_place_are_counted_apart() {
+    let case = Case::new();
+    case.text(&["create"]);
+    case.text(&["set", "A1", "before"]);
+    let (_, profile) = Profile::find(case.folder.path()).unwrap().unwrap();
+    let (client, token) = (case.fake.client(), profile.token.as_deref());
+    let open =
+        || LiveSheet::open(client.clone(), token, profile.spreadsheet.unwrap(), case.folder.path());
+    let notes = |command: &str| String::from_utf8(case.run(&[command]).stderr).unwrap();
+    let (single, live) = (
+        "1 edit is not sent yet: the next edit sends it",
+        "2 edits of `cellar edit` are not sent yet: the next `cellar edit` sends them",
+    );
+    // As `cellar edit` keeps them, open or not.
+    let mut sheet = block_on(open()).unwrap();
+    sheet.edit(set(1, "live")).unwrap();
+    assert!(notes("get").contains("1 edit of `cellar edit` is not sent yet"));
+    sheet.edit(set(2, "live, too")).unwrap();
+    drop(sheet);
+    for command in ["get", "history"] {
+        let notes = notes(command);
+        assert!(notes.contains(live) && !notes.contains("1 edit"), "{notes}");
+    }
+    case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(0), 5));
+    case.error(&["set", "A4", "kept"]);
+    for command in ["get", "history"] {
+        let notes = notes(command);
+        assert!(notes.contains(single) && notes.contains(live), "{notes}");
+    }
+    // Another's are another's.
+    let others = Profile { token: Some("the-token-of-another".into()), ..profile.clone() };
+    others.save(case.folder.path()).unwrap();
+    assert!(!notes("get").contains("not sent yet"));
+    profile.save(case.folder.path()).unwrap();
+    block_on(block_on(open()).unwrap().sync()).unwrap();
+    let after = notes("get");
+    assert!(after.contains(single) && !after.contains("`cellar edit`"), "{after}");
+    case.text(&["set", "A5", "after"]);
+    assert!(!notes("get").contains("not sent yet"));
 }
 
 #[test]

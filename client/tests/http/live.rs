@@ -3,9 +3,11 @@
 
 use cellar::live::{LiveSheet, Outcome, Synced};
 use cellar_core::a1::Rectangle;
-use cellar_core::api::ProblemKind;
-use cellar_core::limits::MAX_LIVE_ENTRIES;
-use cellar_core::operation::{InsertBefore, Operation, Rejection, RejectionReason, SheetId};
+use cellar_core::api::{EntryView, ProblemKind};
+use cellar_core::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
+use cellar_core::operation::{
+    CellEdit, InsertBefore, Operation, Rejection, RejectionReason, SetCells, SheetId,
+};
 
 use super::block_on;
 use super::edits::{Case, set};
@@ -96,6 +98,70 @@ fn a_newer_root_is_looked_for_beyond_so_many_entries_and_not_before() {
     drop(live);
     let mut live = case.open();
     assert_eq!((shown(&mut live), case.loads()), (vec!["x".to_owned(), "mine".to_owned()], 3));
+}
+
+/// What an entry with one edit of so many blank cells and a text weighs.
+fn weight(blanks: usize, text: &str) -> usize {
+    let case = Case::new();
+    case.fake.lock().author(case.id, blanks_and(blanks, text));
+    case.newest_weighs()
+}
+
+/// Blank cells in column B, which weigh more than they have bytes on their way; and a text in `A1`.
+fn blanks_and(blanks: usize, text: &str) -> Operation {
+    let Operation::SetCells(SetCells { sheet, mut cells }) = set(0, text) else { panic!() };
+    let blank = |row| CellEdit { row, column: 1, value: None, formula: None, format: None };
+    cells.extend((0..).take(blanks).map(blank));
+    Operation::SetCells(SetCells { sheet, cells })
+}
+
+impl Case {
+    fn newest_weighs(&self) -> usize {
+        EntryView::from(self.fake.lock().logs[&self.id].last().unwrap()).weight_bytes()
+    }
+
+    /// Others write entries of so many bytes in all; the live sheet, if there is one, takes each.
+    fn others_write(&self, bytes: usize, mut live: Option<&mut LiveSheet>) {
+        const BLANKS: usize = 9_000;
+        let (empty, whole) = (weight(0, ""), weight(BLANKS, ""));
+        let blank = weight(1, "") - empty;
+        let mut left = bytes;
+        while left > 0 {
+            let (blanks, rest) = match left >= whole + empty {
+                true => (BLANKS, 0),
+                false => ((left - empty) / blank, (left - empty) % blank),
+            };
+            self.fake.lock().author(self.id, blanks_and(blanks, &"x".repeat(rest)));
+            left -= self.newest_weighs();
+            live.as_mut().map(|live| sync(live));
+        }
+    }
+}
+
+#[test]
+fn a_newer_root_is_looked_for_beyond_so_many_bytes_and_not_before() {
+    for (bytes, loads) in [(MAX_LIVE_ENTRY_BYTES, 1), (MAX_LIVE_ENTRY_BYTES + 1, 2)] {
+        let case = Case::new();
+        let mut live = case.open();
+        case.others_write(bytes, Some(&mut live));
+        sync(&mut live);
+        assert_eq!(case.loads(), loads, "{bytes}");
+        sync(&mut live);
+        assert_eq!(case.loads(), loads, "{bytes}, and once only");
+    }
+}
+
+#[test]
+fn as_many_bytes_of_entries_as_may_are_kept_of_a_load_and_not_one_more() {
+    let first = Case::new().newest_weighs();
+    for (bytes, loads) in [(MAX_LIVE_ENTRY_BYTES, 1), (MAX_LIVE_ENTRY_BYTES + 1, 2)] {
+        let case = Case::new();
+        case.others_write(bytes - first, None);
+        sync(&mut case.open());
+        // What is not whole is not kept: it is loaded again.
+        drop(case.open());
+        assert_eq!(case.loads(), loads, "{bytes}");
+    }
 }
 
 #[test]

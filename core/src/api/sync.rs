@@ -54,8 +54,9 @@ pub struct PushReply {
     /// The newest entry that was seen, if any was looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Position>,
-    /// Entries behind the bases that this push did not write, oldest first: what its author was
-    /// missing.
+    /// Entries behind the bases, oldest first: what the authors may not have seen. One that holds earlier
+    /// mutations of this push may be among them. They need not be all, as where they were cut is not told:
+    /// a pull has every entry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryView>,
 }

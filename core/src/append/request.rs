@@ -184,19 +184,29 @@ impl Request {
         if checked.len() > 1 && checked.iter().any(resolved) {
             return Err(InvalidRequest::NotAlone);
         }
-        let (name, numbering_known) = (None, true);
-        let payload = Payload::Mutations(checked);
-        Ok(Self {
+        Ok(Self::taken_on_trust(
             log,
             client,
-            name,
-            numbering_known,
             author,
             epoch,
             acknowledged,
             first_id,
-            payload,
-        })
+            Payload::Mutations(checked),
+        ))
+    }
+
+    /// A request of a client that stands for itself, checked: see [`Request::of_group`] for the others.
+    fn taken_on_trust(
+        log: LogId,
+        client: ClientKey,
+        author: Option<String>,
+        epoch: u32,
+        acknowledged: u64,
+        first_id: u64,
+        payload: Payload,
+    ) -> Self {
+        let (name, numbering_known) = (None, true);
+        Self { log, client, name, numbering_known, author, epoch, acknowledged, first_id, payload }
     }
 
     /// Mutations that are all rejected: only the server asks for that. Their base says from where on
@@ -254,19 +264,15 @@ impl Request {
         }
         check_id(acknowledged)?;
         check_id(first_id.saturating_add(u64::from(upload.count)).saturating_sub(1))?;
-        let payload = Payload::Upload(upload);
-        let (name, numbering_known) = (None, true);
-        Ok(Self {
+        Ok(Self::taken_on_trust(
             log,
             client,
-            name,
-            numbering_known,
             author,
             epoch,
             acknowledged,
             first_id,
-            payload,
-        })
+            Payload::Upload(upload),
+        ))
     }
 
     /// How many mutations it has.

@@ -24,7 +24,7 @@ use crate::ports::{
 
 /// What goes wrong with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// It is not done, and an error says so.
     Refused,
     /// It is done, and its answer is an error.
@@ -45,7 +45,7 @@ pub(super) enum Fault {
 
 impl Fault {
     /// Whether the request is done before it fails.
-    pub(super) fn is_after(self) -> bool {
+    pub(crate) fn is_after(self) -> bool {
         matches!(self, Self::ReplyLost | Self::DiesAfter | Self::FreezesAfter)
     }
 }
@@ -55,18 +55,20 @@ const OUTAGE_REQUESTS: usize = MAX_READ_ATTEMPTS as usize + 2;
 
 /// Counts the requests and lets some of them fail.
 #[derive(Default)]
-pub(super) struct Trouble {
+pub(crate) struct Trouble {
     requests: AtomicUsize,
     /// The numbers of those that read.
     reads: Mutex<HashSet<usize>>,
     over: AtomicBool,
+    running: AtomicUsize,
+    most_running: AtomicUsize,
     planned: Vec<(usize, Fault)>,
     /// The worker of the request is dead.
-    pub(super) died: Notify,
+    pub(crate) died: Notify,
     /// The worker of the request stands still.
-    pub(super) froze: Notify,
+    pub(crate) froze: Notify,
     /// Whoever stands still is to go on.
-    pub(super) wakes: Notify,
+    pub(crate) wakes: Notify,
 }
 
 impl Trouble {
@@ -79,19 +81,24 @@ impl Trouble {
     }
 
     /// From now on nothing fails.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
         self.wakes.notify_waiters();
     }
 
     /// How many requests there were.
-    pub(super) fn requests(&self) -> usize {
+    pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
+    }
+
+    /// How many requests there were since the last call; they are numbered anew.
+    pub(crate) fn take_requests(&self) -> usize {
+        self.requests.swap(0, Ordering::SeqCst)
     }
 
     /// Whether the request with this number reads: whether it was done before it failed or not is the
     /// same, then.
-    pub(super) fn reads(&self, number: usize) -> bool {
+    pub(crate) fn reads(&self, number: usize) -> bool {
         self.reads.lock().unwrap().contains(&number)
     }
 
@@ -103,7 +110,24 @@ impl Trouble {
         self.around(request, Err).await
     }
 
-    pub(super) async fn around<T>(
+    /// The most requests that were under way at the same time.
+    pub(crate) fn most_running(&self) -> usize {
+        self.most_running.load(Ordering::SeqCst)
+    }
+
+    pub(crate) async fn around<T>(
+        &self,
+        request: impl Future<Output = T> + Send,
+        failed: impl FnOnce(PortError) -> T + Send,
+    ) -> T {
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_running.fetch_max(running, Ordering::SeqCst);
+        let answer = self.answer(request, failed).await;
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        answer
+    }
+
+    async fn answer<T>(
         &self,
         request: impl Future<Output = T> + Send,
         failed: impl FnOnce(PortError) -> T + Send,
@@ -154,22 +178,22 @@ impl Trouble {
 }
 
 /// Ports in trouble.
-pub(super) struct FaultyPorts {
-    pub(super) trouble: Trouble,
-    pub(super) tables: MemoryTables,
-    pub(super) blobs: MemoryBlobs,
-    pub(super) pending: MemoryPendingSnapshots,
-    pub(super) queue: MemoryQueue,
-    pub(super) clock: Arc<ManualClock>,
+pub(crate) struct FaultyPorts {
+    pub(crate) trouble: Trouble,
+    pub(crate) tables: MemoryTables,
+    pub(crate) blobs: MemoryBlobs,
+    pub(crate) pending: MemoryPendingSnapshots,
+    pub(crate) queue: MemoryQueue,
+    pub(crate) clock: Arc<ManualClock>,
     /// What was to become the root of which entry, and what stands there.
-    pub(super) roots: Mutex<Vec<(Position, String, String)>>,
+    pub(crate) roots: Mutex<Vec<(Position, String, String)>>,
     /// The increments of records as they were written, one after the other.
-    pub(super) increments: Mutex<Vec<(Position, u64)>>,
+    pub(crate) increments: Mutex<Vec<(Position, u64)>>,
 }
 
 impl FaultyPorts {
     /// Over these tables and these objects, with an empty queue.
-    pub(super) fn new(
+    pub(crate) fn new(
         planned: Vec<(usize, Fault)>,
         tables: MemoryTables,
         blobs: MemoryBlobs,
@@ -202,7 +226,7 @@ impl FaultyPorts {
 
     /// Asserts that no root and no record was ever written over by another's: each increment follows
     /// the last, and no two workers made different roots.
-    pub(super) fn assert_nothing_was_lost(&self, what: &str) {
+    pub(crate) fn assert_nothing_was_lost(&self, what: &str) {
         for (at, wanted, stands) in self.roots.lock().unwrap().iter() {
             assert_eq!(wanted, stands, "{what}: two roots of {at}");
         }
@@ -215,7 +239,7 @@ impl FaultyPorts {
     }
 
     /// Workers over them.
-    pub(super) fn snapshots(self: &Arc<Self>, builder: Arc<dyn SnapshotBuilder>) -> Snapshots {
+    pub(crate) fn snapshots(self: &Arc<Self>, builder: Arc<dyn SnapshotBuilder>) -> Snapshots {
         let ports = SnapshotPorts {
             entries: self.clone(),
             segments: self.clone(),

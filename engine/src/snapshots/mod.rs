@@ -3,7 +3,7 @@
 
 mod builder;
 #[cfg(test)]
-mod faulty;
+pub(crate) mod faulty;
 mod known_objects;
 mod levels;
 mod store;

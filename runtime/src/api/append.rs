@@ -4,14 +4,16 @@ use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
 use cellar_core::api::{
-    AppendReply, AppendRequest, AppendedMutation, MutationStatus, Problem, ProblemKind,
-    SentMutation,
+    AppendReply, AppendRequest, AppendedMutation, MutationStatus, ProblemKind, SentMutation,
 };
 use cellar_core::append::{Appended, MutationResult, NewMutation, Request};
-use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::identity::ClientKey;
 use cellar_core::limits::MAX_MUTATION_BYTES;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId};
 
 use super::auth::Caller;
 use super::entries::views;
@@ -20,7 +22,7 @@ use super::reply::Failure;
 use super::state::ApiState;
 
 /// Appends mutations: each exactly once, however often the request is repeated.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/entries",
     params(("id" = LogId, Path, description = "The spreadsheet")),
@@ -31,7 +33,7 @@ use super::state::ApiState;
         (status = 503, description = "Repeat the request unchanged", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn append(
     State(state): State<ApiState>,
     caller: Caller,

@@ -4,11 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use cellar_core::a1::{CellName, Range, RangeTooLarge, Rectangle};
 use cellar_core::access::Need;
-use cellar_core::api::{CellsReply, Problem, ProblemKind};
-use cellar_core::identity::LogId;
+use cellar_core::api::{CellsReply, ProblemKind};
 use cellar_core::position::Position;
 use cellar_engine::logs::{CellsQuery, SheetName};
 use serde::Deserialize;
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId};
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
@@ -27,7 +29,7 @@ pub(super) struct CellsParameters {
 }
 
 /// The cells of a range that are not blank, at any position in history.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/cells",
     params(
@@ -43,7 +45,7 @@ pub(super) struct CellsParameters {
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn cells(
     State(state): State<ApiState>,
     caller: Caller,

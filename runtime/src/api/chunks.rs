@@ -3,10 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
-use cellar_core::api::{ChunksReply, ChunksRequest, Problem, ProblemKind};
-use cellar_core::identity::LogId;
+use cellar_core::api::{ChunksReply, ChunksRequest, ProblemKind};
 use cellar_core::limits::MAX_CHUNK_URLS;
 use cellar_core::snapshot::level::ChunkHash;
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId};
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
@@ -15,7 +17,7 @@ use super::state::ApiState;
 
 /// Where chunks of the spreadsheet's snapshots are read: zstd, as the bucket says in
 /// `Content-Encoding`. A chunk never changes under its hash.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/chunks",
     params(("id" = LogId, Path, description = "The spreadsheet")),
@@ -25,7 +27,7 @@ use super::state::ApiState;
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn chunks(
     State(state): State<ApiState>,
     caller: Caller,

@@ -3,8 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use cellar_core::api::{CreateReply, CreateRequest, Problem, ProblemKind};
+use cellar_core::api::{CreateReply, CreateRequest, ProblemKind};
 use cellar_core::identity::LogId;
+
+#[cfg(test)]
+use cellar_core::api::Problem;
 
 use super::auth::Caller;
 use super::extract::JsonBody;
@@ -12,7 +15,7 @@ use super::reply::Failure;
 use super::state::ApiState;
 
 /// Creates a spreadsheet, or finds the one that the same request created before.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets",
     request_body = CreateRequest,
@@ -22,7 +25,7 @@ use super::state::ApiState;
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn create(
     State(state): State<ApiState>,
     caller: Caller,

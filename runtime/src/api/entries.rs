@@ -5,11 +5,13 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use cellar_core::access::{Access, Need};
-use cellar_core::api::{EntryView, ForkSource, LoadReply, Problem, UpdateReply};
+use cellar_core::api::{EntryView, ForkSource, LoadReply, UpdateReply};
 use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
 use cellar_core::position::Position;
 use serde::Deserialize;
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId};
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
@@ -31,7 +33,7 @@ pub(super) struct After {
 }
 
 /// Loads a spreadsheet: its newest snapshot's root, and the entries since.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}",
     params(
@@ -43,7 +45,7 @@ pub(super) struct After {
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn load(
     State(state): State<ApiState>,
     caller: Caller,
@@ -71,7 +73,7 @@ pub(super) async fn load(
 }
 
 /// Updates a loaded spreadsheet: the entries after a position.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/entries",
     params(
@@ -84,7 +86,7 @@ pub(super) async fn load(
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn update(
     State(state): State<ApiState>,
     caller: Caller,

@@ -4,10 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use cellar_core::access::{Access, Need};
-use cellar_core::api::{ForkReply, ForkRequest, ForkView, ForksReply, Problem, ProblemKind};
+use cellar_core::api::{ForkReply, ForkRequest, ForkView, ForksReply, ProblemKind};
 use cellar_core::identity::LogId;
 use cellar_engine::logs::NewFork;
 use serde::Deserialize;
+
+#[cfg(test)]
+use cellar_core::api::Problem;
 
 use super::auth::Caller;
 use super::extract::{JsonBody, Parameters, PathId};
@@ -24,7 +27,7 @@ pub(super) struct AfterNumber {
 /// Forks a spreadsheet at any position, or finds the fork that the same request made before. What it
 /// costs does not depend on the spreadsheet's size. A token for the fork alone reads what the fork
 /// inherits, and nothing else of the spreadsheet that it comes from.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/forks",
     params(("id" = LogId, Path, description = "The spreadsheet to fork")),
@@ -36,7 +39,7 @@ pub(super) struct AfterNumber {
         (status = 503, description = "Repeat the request unchanged", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn fork(
     State(state): State<ApiState>,
     caller: Caller,
@@ -66,7 +69,7 @@ pub(super) async fn fork(
 }
 
 /// Forks of a spreadsheet that the token covers, the oldest first.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/forks",
     params(
@@ -78,7 +81,7 @@ pub(super) async fn fork(
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn forks(
     State(state): State<ApiState>,
     caller: Caller,

@@ -6,9 +6,10 @@ use axum::http::header::{ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cellar_core::access::Need;
-use cellar_core::api::{Head, Problem};
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_core::api::Head;
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId, position::Position};
 
 use super::auth::Caller;
 use super::entries::Seen;
@@ -18,7 +19,7 @@ use super::state::ApiState;
 
 /// The newest position: the cheap poll. With the ETag of the last answer in `If-None-Match`, an
 /// unchanged spreadsheet answers 304.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/head",
     params(
@@ -31,7 +32,7 @@ use super::state::ApiState;
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn head(
     State(state): State<ApiState>,
     caller: Caller,

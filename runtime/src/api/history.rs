@@ -3,9 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
-use cellar_core::api::{DiffReply, HistoryReply, PlacedCell, Problem};
+use cellar_core::api::{DiffReply, HistoryReply, PlacedCell};
 use cellar_core::cell::{Cell, json_text_bytes};
-use cellar_core::identity::LogId;
 use cellar_core::limits::{
     MAX_PAGE_ENTRIES, MAX_REPLY_BYTES, MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES,
 };
@@ -13,6 +12,9 @@ use cellar_core::operation::Spans;
 use cellar_core::position::Position;
 use cellar_core::workbook::{CellDiff, SheetDiff};
 use serde::Deserialize;
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId};
 
 use super::auth::Caller;
 use super::entries::views;
@@ -36,7 +38,7 @@ pub(super) struct HistoryParameters {
 }
 
 /// Entries with author and time, newest first.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/history",
     params(
@@ -49,7 +51,7 @@ pub(super) struct HistoryParameters {
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn history(
     State(state): State<ApiState>,
     caller: Caller,
@@ -74,7 +76,7 @@ pub(super) struct DiffParameters {
 }
 
 /// What differs between the states at two positions.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/diff",
     params(
@@ -88,7 +90,7 @@ pub(super) struct DiffParameters {
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn diff(
     State(state): State<ApiState>,
     caller: Caller,

@@ -5,11 +5,13 @@ use axum::extract::State;
 use cellar_core::access::Need;
 use cellar_core::api::{
     ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
-    NewChunk, Problem, ProblemKind, UploadedChunk, parse_sha256,
+    NewChunk, ProblemKind, UploadedChunk, parse_sha256,
 };
-use cellar_core::identity::LogId;
 use cellar_core::snapshot::level::ChunkRef;
 use cellar_engine::logs::ChunkToUpload;
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId};
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
@@ -18,7 +20,7 @@ use super::state::ApiState;
 
 /// Grants the uploads of chunks of an import, one request for each. What is not checked within a day
 /// disappears.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/imports/uploads",
     params(("id" = LogId, Path, description = "The spreadsheet")),
@@ -28,7 +30,7 @@ use super::state::ApiState;
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn grant(
     State(state): State<ApiState>,
     caller: Caller,
@@ -50,7 +52,7 @@ pub(super) async fn grant(
 
 /// Checks uploaded chunks and keeps them: texts, and a chunk of an index with all chunks that it
 /// names. May be repeated.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/imports/checks",
     params(("id" = LogId, Path, description = "The spreadsheet")),
@@ -61,7 +63,7 @@ pub(super) async fn grant(
         (status = 503, description = "Repeat the request unchanged", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn check(
     State(state): State<ApiState>,
     caller: Caller,

@@ -7,6 +7,8 @@ mod chunks;
 mod cost;
 mod create;
 mod deadline;
+#[cfg(test)]
+mod document;
 mod entries;
 mod extract;
 mod forks;
@@ -26,7 +28,6 @@ mod sync;
 mod uploads;
 mod whole_body;
 
-pub use openapi::document;
 pub use state::ApiState;
 
 use axum::Router;

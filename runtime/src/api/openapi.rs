@@ -1,106 +1,38 @@
-//! `GET /v1/openapi.json`.
+//! `GET /v1/openapi.json`: the description of the API, as a text that stands beside this file.
+//!
+//! A test generates it from the handlers and the wire types (`document`), and not the program: what is
+//! always the same needs no code in the bundle. The test fails if the text is not up to date, and writes it
+//! anew if it is told to: `UPDATE_SNAPSHOTS=1 cargo test -p cellar-runtime openapi`.
 
-use axum::Json;
-use cellar_core::cost::HEADER;
-use utoipa::openapi::RefOr;
-use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::path::{Operation, PathItem};
-use utoipa::openapi::schema::{Object, Type};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::{Modify, OpenApi};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
 
-const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dictionary of numbers \
-    (RFC 9651), such as `rr=0.5, wr=1, tables=2`. rr: read request units; wr: write request units; \
-    tables: requests to tables; puts, gets, tags, deletes: requests to the object store; sent, \
-    received: bytes of objects; queues: requests to queues. What is not there is zero; there may \
-    be more keys one day. A 404 has no such header: it is the same for what is hidden and for what \
-    does not exist.";
-
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Cellar",
-        description = "Spreadsheets as append-only logs: edit, read and follow them.",
-        license(name = "MIT OR Apache-2.0")
-    ),
-    paths(
-        super::create::create,
-        super::entries::load,
-        super::entries::update,
-        super::append::append,
-        super::cells::cells,
-        super::chunks::chunks,
-        super::stats::stats,
-        super::sheets::sheets,
-        super::history::history,
-        super::history::diff,
-        super::uploads::grant,
-        super::uploads::complete,
-        super::imports::grant,
-        super::imports::check,
-        super::forks::fork,
-        super::forks::forks,
-        super::head::head,
-        super::pokes::pokes,
-        super::push::push,
-        super::pull::pull,
-        super::health::health,
-        openapi
-    ),
-    modifiers(&BearerToken, &CostHeader)
-)]
-struct Document;
-
-struct BearerToken;
-
-impl Modify for BearerToken {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
-        let components = document.components.get_or_insert_default();
-        components.add_security_scheme("token", SecurityScheme::Http(bearer));
-    }
-}
-
-struct CostHeader;
-
-impl Modify for CostHeader {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let header = HeaderBuilder::new()
-            .schema(Object::with_type(Type::String))
-            .description(Some(COST_DESCRIPTION))
-            .build();
-        for item in document.paths.paths.values_mut() {
-            for operation in operations(item) {
-                for response in operation.responses.responses.values_mut() {
-                    if let RefOr::T(response) = response {
-                        response.headers.insert(HEADER.to_owned(), header.clone());
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete]
-        .into_iter()
-        .flatten()
-}
-
-/// The description of the API.
-#[must_use]
-pub fn document() -> utoipa::openapi::OpenApi {
-    Document::openapi()
-}
+/// The description, on lines for whoever reads it or a change of it.
+pub(super) const TEXT: &str = include_str!("openapi.json");
 
 /// This description.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/openapi.json",
     responses((status = 200, description = "The description of this API"))
-)]
-pub(super) async fn openapi() -> Json<utoipa::openapi::OpenApi> {
-    Json(document())
+))]
+pub(super) async fn openapi() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], compact(TEXT))
+}
+
+/// JSON without the white space between its parts.
+pub(super) fn compact(json: &str) -> String {
+    let (mut is_text, mut is_escaped) = (false, false);
+    let is_part = |&character: &char| {
+        if is_text {
+            is_text = is_escaped || character != '"';
+            is_escaped = !is_escaped && character == '\\';
+            return true;
+        }
+        is_text = character == '"';
+        !character.is_ascii_whitespace()
+    };
+    json.chars().filter(is_part).collect()
 }
 
 #[cfg(test)]
@@ -108,41 +40,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reference_is_defined() {
-        let json = serde_json::to_value(document()).unwrap();
-        let mut references = vec![];
-        collect(&json, &mut references);
-        assert!(references.len() > 10, "{references:?}");
-        for reference in references {
-            let pointer = reference.strip_prefix('#').unwrap();
-            assert!(json.pointer(pointer).is_some(), "{reference} is not defined");
-        }
-    }
-
-    #[test]
-    fn every_answer_is_described_with_its_cost() {
-        let json = serde_json::to_value(document()).unwrap();
-        let operations = json["paths"].as_object().unwrap().values().flat_map(|item| {
-            item.as_object().unwrap().values().filter_map(|part| part["responses"].as_object())
-        });
-        let responses: Vec<_> = operations.flat_map(serde_json::Map::values).collect();
-        assert!(responses.len() > 10, "{responses:?}");
-        for response in responses {
-            let header = &response["headers"]["cellar-cost"];
-            assert!(header["description"].as_str().unwrap().contains("RFC 9651"), "{response}");
-        }
-    }
-
-    fn collect(json: &serde_json::Value, references: &mut Vec<String>) {
-        match json {
-            serde_json::Value::Object(map) => {
-                references.extend(map.get("$ref").and_then(|r| r.as_str()).map(str::to_owned));
-                map.values().for_each(|value| collect(value, references));
-            }
-            serde_json::Value::Array(items) => {
-                items.iter().for_each(|item| collect(item, references));
-            }
-            _ => {}
+    fn only_white_space_outside_of_texts_goes() {
+        let compacted = |value: &serde_json::Value| {
+            let pretty = serde_json::to_string_pretty(value).unwrap();
+            assert!(pretty.contains(":\u{20}"), "{pretty}");
+            compact(&pretty)
+        };
+        for text in ["a b", " \" b", "\\", "\\\" \n", "\t ü \u{1f600}", ""] {
+            let value = serde_json::json!({ text: [text, { " ": [1, true, {}] }], "x": text });
+            assert_eq!(compacted(&value), value.to_string());
         }
     }
 }

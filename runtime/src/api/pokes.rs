@@ -8,12 +8,15 @@ use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use cellar_core::access::Need;
-use cellar_core::api::{Poke, Problem, ProblemKind};
+use cellar_core::api::{Poke, ProblemKind};
 use cellar_core::identity::LogId;
 use cellar_core::limits::{MAX_FOLLOWED_S, POKE_KEEP_ALIVE_S};
 use cellar_core::position::Position;
 use cellar_engine::ports::{Followed, NotFollowed};
 use futures_util::stream::{self, Stream, StreamExt as _};
+
+#[cfg(test)]
+use cellar_core::api::Problem;
 
 use super::auth::Caller;
 use super::extract::PathId;
@@ -22,7 +25,7 @@ use super::state::ApiState;
 
 /// Follows a spreadsheet: an event says that it has grown, and where its end is; what is there, an
 /// update tells. It ends now and then, so that a token that has ended opens nothing.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/pokes",
     params(("id" = LogId, Path, description = "The spreadsheet")),
@@ -34,7 +37,7 @@ use super::state::ApiState;
         (status = 503, description = "Too many follow", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn pokes(
     State(state): State<ApiState>,
     caller: Caller,

@@ -6,11 +6,14 @@ use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
 use cellar_core::api::{
-    EntryView, PatchOperation, PatchValue, Problem, PullReply, PullRequest, SyncAnswer, SyncError,
+    EntryView, PatchOperation, PatchValue, PullReply, PullRequest, SyncAnswer, SyncError,
 };
-use cellar_core::identity::{ClientName, LogId};
+use cellar_core::identity::ClientName;
 use cellar_core::sync::{Cookie, CookieView, entry_key};
 use cellar_engine::logs::{News, Pulled};
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId};
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
@@ -19,7 +22,7 @@ use super::state::ApiState;
 use super::sync::{self, unsupported};
 
 /// What is new for the clients of a group, as Replicache asks for it.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/pull",
     params(("id" = LogId, Path, description = "The spreadsheet")),
@@ -30,7 +33,7 @@ use super::sync::{self, unsupported};
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn pull(
     State(state): State<ApiState>,
     caller: Caller,

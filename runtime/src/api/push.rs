@@ -1,21 +1,28 @@
 //! `POST /v1/spreadsheets/{id}/push`.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
 use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
 use cellar_core::api::{
-    MutationArguments, Problem, ProblemKind, PushReply, PushRequest, PushStatus, PushedMutation,
-    PushedResult, SyncAnswer, SyncError,
+    ProblemKind, PushReply, PushRequest, PushStatus, PushedMutation, PushedResult, SyncAnswer,
+    SyncError,
 };
 use cellar_core::append::MutationResult;
-use cellar_core::identity::{ClientName, LogId, SubjectKey};
+use cellar_core::identity::{ClientName, SubjectKey};
 use cellar_core::limits::{MAX_MUTATION_ID, MAX_REPLY_BYTES};
 use cellar_core::position::Position;
-use cellar_core::sync::{Outcome, Pushed, Run, read_mutation, runs};
+use cellar_core::sync::{Outcome, Pushed, read_mutation, runs};
 use cellar_engine::logs::{PushClient, Pushing};
 use serde_json::value::RawValue;
+
+#[cfg(test)]
+use cellar_core::{
+    api::{MutationArguments, Problem},
+    identity::LogId,
+};
 
 use super::append::status_of;
 use super::auth::Caller;
@@ -29,7 +36,7 @@ type Mutation<'a> = PushedMutation<&'a RawValue>;
 
 /// Appends what the clients of a group did, as Replicache sends it: each mutation exactly once, however
 /// often the push is repeated.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/push",
     params(("id" = LogId, Path, description = "The spreadsheet")),
@@ -41,7 +48,7 @@ type Mutation<'a> = PushedMutation<&'a RawValue>;
         (status = 503, description = "Repeat the request unchanged", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn push(
     State(state): State<ApiState>,
     caller: Caller,
@@ -59,16 +66,17 @@ pub(super) async fn push(
     let mut answer = Answer::default();
     for run in runs(pushed) {
         let Some(client) = clients.known.get(run.client()) else { continue };
+        let asked = Asked { client, number: run.client(), ids: run.first_id()..=run.last_id() };
         if answer.is_stopped(run.client()) {
-            answer.skip(client, &run);
+            answer.skip(&asked);
             continue;
         }
-        let outcome = state.logs().push(&pushing, client, run.clone()).await?;
+        let outcome = state.logs().push(&pushing, client, run).await?;
         if outcome.unknown_client {
             let refusal = sync::refusal(SyncError::ClientStateNotFound);
             return Ok(Json(SyncAnswer::Refused(refusal)));
         }
-        answer.add(client, &run, outcome);
+        answer.add(&asked, outcome);
     }
     if answer.has_appended {
         state.upkeep(log).await;
@@ -114,6 +122,14 @@ impl Clients {
     }
 }
 
+/// What the reply has to know of a run that is sent on.
+struct Asked<'a> {
+    client: &'a PushClient,
+    /// The client as a number into the clients of the push.
+    number: usize,
+    ids: RangeInclusive<u64>,
+}
+
 /// The reply, on its way.
 #[derive(Default)]
 struct Answer {
@@ -131,7 +147,7 @@ impl Answer {
         self.stopped.contains(&client)
     }
 
-    fn add(&mut self, client: &PushClient, run: &Run, outcome: Outcome) {
+    fn add(&mut self, asked: &Asked<'_>, outcome: Outcome) {
         self.has_appended |= outcome.results.iter().any(|result| !result.duplicate);
         self.head = self.head.max(outcome.head);
         let newest = self.missing.last().map(|entry| entry.position);
@@ -144,7 +160,7 @@ impl Answer {
         }
         let answered = outcome.results.last().map_or(0, |last| last.id);
         let result = |result: MutationResult| PushedResult {
-            client_id: client.name.client().to_owned(),
+            client_id: asked.client.name.client().to_owned(),
             id: result.id,
             status: status_of(&result).into(),
             position: result.position,
@@ -153,18 +169,20 @@ impl Answer {
         };
         self.results.extend(outcome.results.into_iter().map(result));
         if outcome.gap.is_some() {
-            self.stopped.insert(run.client());
-            self.gaps(client, answered.max(run.first_id().saturating_sub(1)), run.last_id());
+            self.stopped.insert(asked.number);
+            self.gaps(asked, answered.saturating_add(1));
         }
     }
 
-    fn skip(&mut self, client: &PushClient, run: &Run) {
-        self.gaps(client, run.first_id().saturating_sub(1), run.last_id());
+    fn skip(&mut self, asked: &Asked<'_>) {
+        self.gaps(asked, 0);
     }
 
-    fn gaps(&mut self, client: &PushClient, after: u64, last: u64) {
-        self.results.extend((after.saturating_add(1)..=last).map(|id| PushedResult {
-            client_id: client.name.client().to_owned(),
+    /// Those of its mutations with ids from `least` on are behind a gap.
+    fn gaps(&mut self, asked: &Asked<'_>, least: u64) {
+        let ids = least.max(*asked.ids.start())..=*asked.ids.end();
+        self.results.extend(ids.map(|id| PushedResult {
+            client_id: asked.client.name.client().to_owned(),
             id,
             status: PushStatus::Gap,
             position: None,

@@ -3,10 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
-use cellar_core::api::{Problem, SheetView, SheetsReply};
-use cellar_core::identity::LogId;
+use cellar_core::api::{SheetView, SheetsReply};
 use cellar_core::position::Position;
 use serde::Deserialize;
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId};
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
@@ -22,7 +24,7 @@ pub(super) struct SheetsParameters {
 }
 
 /// The sheets in the order of their tabs, at any position in history.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/sheets",
     params(
@@ -35,7 +37,7 @@ pub(super) struct SheetsParameters {
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn sheets(
     State(state): State<ApiState>,
     caller: Caller,

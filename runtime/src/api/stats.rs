@@ -3,9 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
-use cellar_core::api::{Problem, StatsReply};
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_core::api::StatsReply;
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId, position::Position};
 
 use super::auth::Caller;
 use super::entries::Seen;
@@ -14,7 +15,7 @@ use super::reply::Failure;
 use super::state::ApiState;
 
 /// What a spreadsheet amounts to: its snapshot, levels and chunks, and what opening it costs.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/stats",
     params(
@@ -26,7 +27,7 @@ use super::state::ApiState;
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn stats(
     State(state): State<ApiState>,
     caller: Caller,

@@ -4,11 +4,14 @@ use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Need;
 use cellar_core::api::{
-    AppendReply, CompleteRequest, Problem, ProblemKind, UploadReply, UploadRequest, parse_sha256,
+    AppendReply, CompleteRequest, ProblemKind, UploadReply, UploadRequest, parse_sha256,
 };
-use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::identity::ClientKey;
 use cellar_engine::logs::Completion;
 use uuid::Uuid;
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId};
 
 use super::append::reply;
 use super::auth::Caller;
@@ -17,7 +20,7 @@ use super::reply::Failure;
 use super::state::ApiState;
 
 /// Grants one upload of one object: the operations of an entry that is too large for a request.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/uploads",
     params(("id" = LogId, Path, description = "The spreadsheet")),
@@ -27,7 +30,7 @@ use super::state::ApiState;
         (status = "4XX", description = "What was wrong", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn grant(
     State(state): State<ApiState>,
     caller: Caller,
@@ -50,7 +53,7 @@ pub(super) async fn grant(
 }
 
 /// Makes an uploaded object an entry: once, however often the request is repeated.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/uploads/{upload}/complete",
     params(
@@ -64,7 +67,7 @@ pub(super) async fn grant(
         (status = 503, description = "Repeat the request unchanged", body = Problem),
     ),
     security(("token" = []))
-)]
+))]
 pub(super) async fn complete(
     State(state): State<ApiState>,
     caller: Caller,

@@ -8,7 +8,6 @@ mod proxy;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use cellar::editor::Editor;
 use cellar::reader::{ChunkCache, Reader};
@@ -21,8 +20,7 @@ use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 use cellar_local::Ports;
 use cellar_tests::cloud::TestCloud;
-
-const PATIENCE: Duration = Duration::from_secs(120);
+use cellar_tests::snapshots::wait_for_root;
 
 /// A cloud with one spreadsheet, somebody who edits it, and a folder for a reader's state.
 struct World {
@@ -109,21 +107,7 @@ impl World {
         let loaded = self.client.load(self.log, None).await.unwrap();
         let is_snapshot = |entry: &&EntryView| entry.kind == EntryKind::Snapshot;
         let newest = loaded.entries.iter().rev().find(is_snapshot).unwrap();
-        self.wait_for_snapshot(newest.position).await;
-    }
-
-    /// Waits until a snapshot at this position, or a later one, is what a load begins with.
-    async fn wait_for_snapshot(&self, at: Position) {
-        let wait = async {
-            loop {
-                let loaded = self.client.load(self.log, None).await.unwrap();
-                if loaded.root.is_some() && loaded.entries[0].position >= at {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(30)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, wait).await.expect("a snapshot is made");
+        wait_for_root(&self.client, self.log, newest.position).await;
     }
 }
 

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use cellar_core::api::{ChunksReply, ChunksRequest, LoadReply};
-use cellar_tests::faulty_proxy;
+use cellar_tests::forwarding::{Target, serve};
 
 /// What it has seen, and what it does.
 #[derive(Default)]
@@ -26,21 +26,16 @@ pub(super) struct Proxy {
 
 #[derive(Clone)]
 struct Shared {
-    target: String,
-    http: reqwest::Client,
+    target: Target,
     seen: Arc<Mutex<Seen>>,
 }
 
 impl Proxy {
     pub(super) async fn start(target: &str) -> Self {
         let seen = Arc::<Mutex<Seen>>::default();
-        let target = target.to_owned();
-        let shared = Shared { target, http: reqwest::Client::new(), seen: Arc::clone(&seen) };
+        let shared = Shared { target: Target::new(target), seen: Arc::clone(&seen) };
         let router = axum::Router::new().fallback(pass_on).with_state(shared);
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url, seen }
+        Self { url: serve(router).await, seen }
     }
 
     pub(super) fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
@@ -56,8 +51,7 @@ async fn pass_on(
     body: Bytes,
 ) -> Response {
     let request = (method.clone(), uri.clone(), headers, body.clone());
-    let (status, _, passed) =
-        faulty_proxy::pass_on(&shared.http, &shared.target, request).await.unwrap();
+    let (status, _, passed) = shared.target.pass_on(request).await.unwrap();
     let path = uri.path();
     let mut seen = shared.seen.lock().unwrap();
     let is_load = method == Method::GET && path.split('/').count() == 4;

@@ -2,7 +2,10 @@
 
 mod access;
 mod archived;
+mod lost;
 mod rebase;
+mod replayed;
+mod restored;
 mod sizes;
 mod snapshots;
 

@@ -13,32 +13,37 @@ use cellar_tests::edits::append_one;
 use super::*;
 use crate::snapshot_reads::{Author, cells};
 
-fn text_in(sheet: SheetId, row: u32, text: &str) -> Operation {
+pub(super) fn text_in(sheet: SheetId, row: u32, text: &str) -> Operation {
     let value = Some(Value::Text(text.to_owned()));
     let cells = vec![CellEdit { row, column: 0, value, formula: None, format: None }];
     Operation::SetCells(SetCells { sheet, cells })
 }
 
-fn text(row: u32, text: &str) -> Operation {
+pub(super) fn text(row: u32, text: &str) -> Operation {
     text_in(SheetId::FIRST, row, text)
 }
 
-fn insert(before: u32, count: u32) -> Operation {
+pub(super) fn insert(before: u32, count: u32) -> Operation {
     Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count })
 }
 
-fn delete(first: u32, count: u32) -> Operation {
+pub(super) fn delete(first: u32, count: u32) -> Operation {
     let spans = Spans::one(first, count);
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
 /// An author of edits in a fork.
-fn author_of(fork: &ForkReply) -> Author {
+pub(super) fn author_of(fork: &ForkReply) -> Author {
     let created = CreateReply { id: fork.id, head: fork.head, epoch: fork.epoch };
     Author { created, base: fork.head, id: 1_000 }
 }
 
-async fn edit(cloud: &TestCloud, author: &mut Author, id: u64, operation: Operation) -> Position {
+pub(super) async fn edit(
+    cloud: &TestCloud,
+    author: &mut Author,
+    id: u64,
+    operation: Operation,
+) -> Position {
     let edit = append_one(author.created, "of the fork", id, author.base, operation);
     let reply = cloud.client("bob").append(author.created.id, &edit).await.unwrap();
     assert_eq!(reply.results[0].rejection, None);
@@ -46,7 +51,7 @@ async fn edit(cloud: &TestCloud, author: &mut Author, id: u64, operation: Operat
     author.base
 }
 
-async fn edit_all(cloud: &TestCloud, fork: &ForkReply, operations: Vec<Operation>) {
+pub(super) async fn edit_all(cloud: &TestCloud, fork: &ForkReply, operations: Vec<Operation>) {
     let mut author = author_of(fork);
     for (id, operation) in (1..).zip(operations) {
         edit(cloud, &mut author, id, operation).await;
@@ -54,12 +59,12 @@ async fn edit_all(cloud: &TestCloud, fork: &ForkReply, operations: Vec<Operation
 }
 
 /// The texts of column A, by row.
-async fn column(cloud: &TestCloud, log: LogId, at: Position) -> Vec<(u32, String)> {
+pub(super) async fn column(cloud: &TestCloud, log: LogId, at: Position) -> Vec<(u32, String)> {
     let cells = cells(cloud, log, at).await;
     cells.into_iter().map(|((row, _), cell)| (row, cell.text())).collect()
 }
 
-fn shown(expected: &[(u32, &str)]) -> Vec<(u32, String)> {
+pub(super) fn shown(expected: &[(u32, &str)]) -> Vec<(u32, String)> {
     expected.iter().map(|(row, text)| (*row, (*text).to_owned())).collect()
 }
 
@@ -68,7 +73,7 @@ async fn planned(cloud: &TestCloud, fork: LogId, onto: Option<Position>) -> Reba
 }
 
 /// Rebases, and checks that a preview says the same, and a repetition does nothing.
-async fn rebased(cloud: &TestCloud, fork: LogId, onto: Option<Position>) -> Rebased {
+pub(super) async fn rebased(cloud: &TestCloud, fork: LogId, onto: Option<Position>) -> Rebased {
     let rebase = planned(cloud, fork, onto).await;
     let preview = rebase.preview().await.unwrap();
     let (one, two) = tokio::join!(rebase.carry_out(), rebase.carry_out());
@@ -78,7 +83,7 @@ async fn rebased(cloud: &TestCloud, fork: LogId, onto: Option<Position>) -> Reba
     done
 }
 
-fn outcomes(rebased: &Rebased) -> Vec<Outcome> {
+pub(super) fn outcomes(rebased: &Rebased) -> Vec<Outcome> {
     rebased.mutations.iter().map(|own| own.outcome).collect()
 }
 

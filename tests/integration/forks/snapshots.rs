@@ -32,78 +32,114 @@ async fn objects(cloud: &TestCloud) -> BTreeSet<String> {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn every_position_of_a_fork_reads_as_its_source_and_snapshots_go_on() {
-    let clock = Arc::new(FastClock::default());
-    let cloud = start(&clock).await;
-    let mut author = Author::new(&cloud, "forked").await;
-    let source = author.created.id;
-    let mut positions = vec![author.base];
-    for number in 0..130 {
-        positions.push(author.edit(&cloud, operation(number)).await);
-    }
-    assert_eq!(author.base.segment(), 1);
-    wait_for_snapshot(&cloud, source, positions[118], &clock).await;
-    let written = |at: Position| positions.iter().filter(|own| **own <= at).count() as u64 - 1;
+/// A source with some segments, and its positions that have edits, the first entry's in front.
+struct Source {
+    cloud: TestCloud,
+    clock: Arc<FastClock>,
+    author: Author,
+    positions: Vec<Position>,
+}
 
-    // At the beginning; before any snapshot; at a Snapshot entry, behind it; the End Segment; later.
-    let end = Position::new(1, 0).unwrap();
-    let last = positions.iter().rfind(|own| own.segment() == 0).unwrap();
-    let ended = cloud.client("alice").history(source, Some(*last), Some(1)).await.unwrap();
-    assert_eq!(ended.entries[0].position, *last);
-    let end_segment = last.next_in_segment().unwrap();
-    let at = |num| Position::new(0, num).unwrap();
-    let places = [at(0), at(5), at(11), at(40), *last, end_segment, end, author.base];
-    for place in places {
-        let made = fork(&cloud, source, &place.to_string(), Some(place)).await;
+impl Source {
+    /// A hundred and thirty edits, over the end of a segment.
+    async fn start() -> Self {
+        let clock = Arc::new(FastClock::default());
+        let cloud = start(&clock).await;
+        let mut author = Author::new(&cloud, "forked").await;
+        let mut positions = vec![author.base];
+        for number in 0..130 {
+            positions.push(author.edit(&cloud, operation(number)).await);
+        }
+        assert_eq!(author.base.segment(), 1);
+        wait_for_snapshot(&cloud, author.created.id, positions[118], &clock).await;
+        Self { cloud, clock, author, positions }
+    }
+
+    fn id(&self) -> LogId {
+        self.author.created.id
+    }
+
+    /// Places of every kind: at the beginning; before any snapshot; at a Snapshot entry, behind it; the
+    /// last edit of a segment, its End Segment, the next segment; the end.
+    async fn places(&self) -> [Position; 8] {
+        let last = *self.positions.iter().rfind(|own| own.segment() == 0).unwrap();
+        let client = self.cloud.client("alice");
+        let ended = client.history(self.id(), Some(last), Some(1)).await.unwrap();
+        assert_eq!(ended.entries[0].position, last);
+        let end_segment = last.next_in_segment().unwrap();
+        let at = |num| Position::new(0, num).unwrap();
+        let next = Position::new(1, 0).unwrap();
+        [at(0), at(5), at(11), at(40), last, end_segment, next, self.author.base]
+    }
+
+    /// A fork at a place, which shows at every position what the source shows there.
+    async fn forked_at(&self, place: Position) -> ForkReply {
+        let (cloud, source) = (&self.cloud, self.id());
+        let made = fork(cloud, source, &place.to_string(), Some(place)).await;
         assert_eq!((made.source, made.position), (source, place));
-        for own in positions.iter().filter(|own| **own <= place).step_by(17) {
-            let there = cells(&cloud, made.id, *own).await;
-            assert_eq!(there, cells(&cloud, source, *own).await, "{place} at {own}");
+        for own in self.positions.iter().filter(|own| **own <= place).step_by(17) {
+            let there = cells(cloud, made.id, *own).await;
+            assert_eq!(there, cells(cloud, source, *own).await, "{place} at {own}");
         }
-        assert_eq!(
-            cells(&cloud, made.id, made.head).await,
-            cells(&cloud, source, place).await,
-            "{place}"
-        );
-        let mut own = author_of(&made, &author, written(place));
+        let newest = cells(cloud, made.id, made.head).await;
+        assert_eq!(newest, cells(cloud, source, place).await, "{place}");
+        made
+    }
+
+    /// Edits a fork until it has a snapshot of its own; its newest position.
+    async fn go_on(&self, made: &ForkReply) -> Position {
+        let (cloud, place) = (&self.cloud, made.position);
+        let written = self.positions.iter().filter(|own| **own <= place).count() as u64 - 1;
+        let mut own = author_of(made, &self.author, written);
         for number in 500..512 {
-            own.edit(&cloud, operation(number)).await;
+            own.edit(cloud, operation(number)).await;
         }
-        assert_eq!(
-            cells(&cloud, made.id, own.base).await,
-            replayed(&cloud, made.id, own.base).await,
-            "{place}, and edited"
-        );
+        let is_replayed = async |how: &str| {
+            let there = cells(cloud, made.id, own.base).await;
+            assert_eq!(there, replayed(cloud, made.id, own.base).await, "{place}, {how}");
+        };
+        is_replayed("and edited").await;
         // Its first own entry, and the one behind ten edits.
         let marked = Position::new(own.base.segment(), 11).unwrap();
-        wait_for_snapshot(&cloud, made.id, marked, &clock).await;
+        wait_for_snapshot(cloud, made.id, marked, &self.clock).await;
         let reader = Reader::open(cloud.client("alice"), made.id, None, None).await.unwrap();
         assert_eq!(reader.position(), own.base);
         let stats = cloud.client("alice").stats(made.id, None).await.unwrap();
         assert_eq!(stats.snapshot.unwrap().position, marked);
-        assert_eq!(
-            cells(&cloud, made.id, own.base).await,
-            replayed(&cloud, made.id, own.base).await,
-            "{place}, by its own snapshot"
-        );
-        // A fork of it where it is its own, and where it is not.
-        let deeper = fork(&cloud, made.id, "deeper", Some(own.base)).await;
+        is_replayed("by its own snapshot").await;
+        own.base
+    }
+
+    /// Forks a fork where it is its own, and where it is not.
+    async fn fork_deeper(&self, made: &ForkReply, head: Position) {
+        let cloud = &self.cloud;
+        let deeper = fork(cloud, made.id, "deeper", Some(head)).await;
         assert_eq!(deeper.source, made.id);
-        assert_eq!(
-            cells(&cloud, deeper.id, deeper.head).await,
-            cells(&cloud, made.id, own.base).await
-        );
-        let early = fork(&cloud, made.id, "early", Some(Position::FIRST)).await;
-        assert_eq!(early.source, source, "of the log that has the position");
+        let there = cells(cloud, deeper.id, deeper.head).await;
+        assert_eq!(there, cells(cloud, made.id, head).await);
+        let early = fork(cloud, made.id, "early", Some(Position::FIRST)).await;
+        assert_eq!(early.source, self.id(), "of the log that has the position");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_position_of_a_fork_reads_as_its_source_and_snapshots_go_on() {
+    let source = Source::start().await;
+    let places = source.places().await;
+    for place in places {
+        let made = source.forked_at(place).await;
+        let head = source.go_on(&made).await;
+        source.fork_deeper(&made, head).await;
     }
     // All of them are in the family's folder.
-    let prefix = format!("sheets/{source}/");
-    assert!(objects(&cloud).await.iter().all(|key| key.starts_with(&prefix)));
+    let (cloud, id) = (&source.cloud, source.id());
+    let prefix = format!("sheets/{id}/");
+    assert!(objects(cloud).await.iter().all(|key| key.starts_with(&prefix)));
     // And the source is as it was.
-    assert_eq!(cloud.client("alice").head(source, None).await.unwrap().head, author.base);
+    let client = cloud.client("alice");
+    assert_eq!(client.head(id, None).await.unwrap().head, source.author.base);
     assert!(cloud.queue("SnapshotDeadLetters").is_empty().await.unwrap());
-    let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
+    let listed = client.forks(id, None).await.unwrap().forks;
     let shared: Vec<Position> = listed.iter().map(|fork| fork.position).collect();
     assert_eq!(shared.iter().filter(|at| **at == Position::FIRST).count(), 1 + places.len());
     assert_eq!(listed.len(), 2 * places.len());

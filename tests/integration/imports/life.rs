@@ -1,31 +1,18 @@
 //! A sheet from its upload to a snapshot.
 
-use std::time::Duration;
-
 use cellar_core::api::{MutationStatus, SheetsReply};
 use cellar_core::operation::{CellEdit, InsertBefore, SetCells, SheetId};
 use cellar_local::Ports;
+use cellar_tests::snapshots::wait_for_root;
 
 use super::*;
 
-const PATIENCE: Duration = Duration::from_secs(120);
 const NAME: &str = "Imported";
 
 fn number(sheet: u32, row: u32, column: u32, number: f64) -> Operation {
     let value = Some(Value::Number(number));
     let cells = vec![CellEdit { row, column, value, formula: None, format: None }];
     Operation::SetCells(SetCells { sheet: SheetId(sheet), cells })
-}
-
-/// Waits until there is a snapshot with the import in it.
-async fn wait_for_snapshot(importer: &Importer) {
-    let client = importer.cloud.client("alice");
-    let wait = async {
-        while client.load(importer.created.id, None).await.unwrap().root.is_none() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, wait).await.expect("a snapshot is made");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -72,7 +59,7 @@ async fn a_sheet_of_many_tiles_is_imported_edited_and_read_with_and_without_a_sn
         base = importer.append(&importer.request(id, base, vec![edit])).await.head;
         expected.insert((450, u32::try_from(id).unwrap()), Value::Number(1.0));
     }
-    wait_for_snapshot(&importer).await;
+    wait_for_root(&importer.cloud.client("alice"), importer.created.id, imported).await;
     let newest = importer.head().await;
     assert_eq!(importer.cells(NAME, all, newest).await, expected);
     assert_eq!(importer.cells(NAME, all, imported).await, sheet.cells);

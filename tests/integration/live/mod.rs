@@ -18,11 +18,13 @@ use cellar_core::operation::{
     AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
     Spans, Undo,
 };
+use cellar_core::position::Position;
 use cellar_core::rebase::Outlook;
 use cellar_local::Ports;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::at;
 use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
+use cellar_tests::snapshots::wait_for_root;
 
 /// A cloud, a proxy before it, and one spreadsheet.
 pub(crate) struct World {
@@ -304,10 +306,7 @@ async fn edits_older_than_the_root_are_shown_where_they_belong_and_what_a_snapsh
         eve.edit(insert(0)).unwrap();
         eve.sync().await.unwrap();
     }
-    let client = world.cloud.client("alice");
-    while client.load(world.created.id, None).await.unwrap().root.is_none() {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    wait_for_root(&world.cloud.client("alice"), world.created.id, Position::FIRST).await;
     let files = std::fs::read_dir(folders[0].path().join(".cellar/live")).unwrap();
     let kept = files.map(|file| file.unwrap().path());
     kept.filter(|file| file.to_string_lossy().contains("kept"))

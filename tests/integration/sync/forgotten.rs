@@ -1,28 +1,11 @@
 //! Clients whose entries are behind a snapshot, or gone with a restore.
 
-use std::time::{Duration, Instant};
-
-use cellar_core::identity::LogId;
+use cellar_core::position::Position;
 use cellar_tests::cloud::TestCloud;
+use cellar_tests::snapshots::wait_for_root;
 use serde_json::{Value, json};
 
 use super::group::{Group, edit, keys, statuses};
-
-const PATIENCE: Duration = Duration::from_secs(240);
-
-/// Waits until the root of a snapshot at or behind a position is there.
-async fn snapshot_behind(cloud: &TestCloud, log: LogId, least: u64) {
-    let client = cloud.client("alice");
-    let begun = Instant::now();
-    loop {
-        let load = client.load(log, None).await.unwrap();
-        if load.root.is_some() && load.entries[0].position.pack() >= least {
-            return;
-        }
-        assert!(begun.elapsed() < PATIENCE, "no snapshot was made");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_snapshot_has_swallowed_is_still_known_and_pulled_anew() {
@@ -37,7 +20,8 @@ async fn what_a_snapshot_has_swallowed_is_still_known_and_pulled_anew() {
         let pushed = group.push(&[edit(client, id.div_ceil(2), 0, "x")]).await;
         assert_eq!(statuses(&pushed), ["appended"]);
     }
-    snapshot_behind(&cloud, group.spreadsheet.id, 20).await;
+    let least = Position::new(0, 20).unwrap();
+    wait_for_root(&cloud.client("alice"), group.spreadsheet.id, least).await;
     let last = json!({"even": 12, "odd": 13});
     for cookie in [&Value::Null, &begin] {
         let pulled = group.pull(cookie).await;

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::args;
 use super::context::Context;
 use super::error::CliError;
-use super::output::Output;
+use super::output::{Output, count};
 use frame::Layout;
 use session::Session;
 use state::Asked;
@@ -52,7 +52,7 @@ pub(super) async fn run(
         0 => {}
         1 => output.note("An edit waits: the next `cellar edit` sends it."),
         many => {
-            let edits = session::edits(many);
+            let edits = count(many, "edit", "edits");
             output.note(format!("{edits} wait: the next `cellar edit` sends them."));
         }
     }

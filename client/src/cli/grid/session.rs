@@ -10,11 +10,13 @@ use cellar_core::polling::Polling;
 use cellar_core::position::Position;
 
 use super::super::args;
+use super::super::edit::find;
 use super::super::error::CliError;
 use super::super::output::count;
 use super::frame::{Contents, Layout};
 use super::state::{Asked, Grid, Key};
 use crate::Pokes;
+use crate::client::random;
 use crate::live::{LiveError, LiveSheet, Outcome, Settlement, Synced, poll_event};
 
 /// Own edits that can be taken back.
@@ -42,19 +44,8 @@ impl Session {
         pokes: Pokes,
         args: &args::Edit,
     ) -> Result<Self, CliError> {
-        let sheets = live.sheets();
         let named = args.sheet.clone().or_else(|| args.at.as_ref()?.sheet.clone());
-        let sheet = match &named {
-            None => sheets.first(),
-            Some(name) => {
-                sheets.iter().find(|sheet| sheet.name.to_lowercase() == name.to_lowercase())
-            }
-        };
-        let sheet = sheet.ok_or_else(|| {
-            let name = named.unwrap_or_default();
-            CliError::usage(format!("there is no sheet `{name}`"), "`cellar sheets` lists them")
-        })?;
-        let mut grid = Grid::new(sheet.sheet);
+        let mut grid = Grid::new(find(&live.sheets(), named.as_deref())?);
         if let Some(at) = &args.at {
             grid.place = at.rectangle.first;
         }
@@ -125,8 +116,7 @@ impl Session {
     /// Sends what waits and fetches what is new; for how long to wait then, milliseconds.
     pub(super) async fn round(&mut self) -> u64 {
         let round = self.live.sync().await;
-        let (polling, delay_ms) =
-            self.polling.step(poll_event(&round), uuid::Uuid::new_v4().as_u64_pair().0);
+        let (polling, delay_ms) = self.polling.step(poll_event(&round), random());
         self.polling = polling;
         match round {
             Ok(synced) => {
@@ -150,7 +140,7 @@ impl Session {
         }
         self.done.drain(..self.done.len().saturating_sub(MAX_UNDO));
         for aside in &synced.set_aside {
-            let (edits, file) = (edits(aside.edits), aside.file.display());
+            let (edits, file) = (count(aside.edits, "edit", "edits"), aside.file.display());
             let complaint = format!(
                 "{edits} may or may not have got through before the spreadsheet was restored: {file}"
             );
@@ -158,7 +148,7 @@ impl Session {
             self.complaints.push(complaint);
         }
         if synced.made_again > 0 {
-            let edits = edits(synced.made_again);
+            let edits = count(synced.made_again, "edit", "edits");
             self.grid.notice = Some(format!("the spreadsheet was restored; {edits} made again"));
         }
     }
@@ -221,9 +211,4 @@ impl Session {
         let parts = [waiting, self.offline.clone(), Some(self.live.position().to_string())];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
-}
-
-/// `1 edit`, `2 edits`.
-pub(super) fn edits(number: usize) -> String {
-    count(u64::try_from(number).unwrap_or(u64::MAX), "edit", "edits")
 }

@@ -77,13 +77,12 @@ pub(super) async fn run(
 }
 
 fn summary(file: &Path, plan: &Plan, target: &Target) -> String {
-    let cells = u64::try_from(plan.cells).unwrap_or(u64::MAX);
     format!(
         "{}: {}, {}, {} in sheet {} of {}",
         file.display(),
         count(plan.rows, "row", "rows"),
         count(plan.columns, "column", "columns"),
-        count(cells, "cell", "cells"),
+        count(plan.cells, "cell", "cells"),
         crate::table::escape(&target.sheet),
         target.into,
     )
@@ -123,8 +122,7 @@ impl Reporter {
         if let Some(bar) = &self.bar {
             bar.set_position(position);
         } else if self.is_line_due(progress) {
-            let cells = u64::try_from(progress.cells).unwrap_or(u64::MAX);
-            let cells = count(cells, "cell", "cells");
+            let cells = count(progress.cells, "cell", "cells");
             self.output.note(format!("{} of {cells}", grouped(position)));
         }
     }

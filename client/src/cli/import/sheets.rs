@@ -165,7 +165,7 @@ fn contents(file: &Path, sheets: &[ImportedSheet]) -> String {
             format!("{file}: {rows}, {columns}, {cells}")
         }
         sheets => {
-            let sheets = count(u64::try_from(sheets.len()).unwrap_or(u64::MAX), "sheet", "sheets");
+            let sheets = count(sheets.len(), "sheet", "sheets");
             format!("{file}: {sheets}, {cells}")
         }
     }
@@ -215,8 +215,7 @@ fn notes(output: &Output, looked: &Looked, hint: Option<&str>) {
         output.note(types);
     }
     if looked.hidden > 0 {
-        let hidden = u64::try_from(looked.hidden).unwrap_or(u64::MAX);
-        let sheets = count(hidden, "sheet of the file is", "sheets of the file are");
+        let sheets = count(looked.hidden, "sheet of the file is", "sheets of the file are");
         output.note(format!("{sheets} hidden there, and shown here."));
     }
     if let Some(hint) = hint {

@@ -176,8 +176,8 @@ async fn step(
 /// The number of the sheet with a name.
 fn sheet(sheets: &SheetsReply, name: &str) -> Result<SheetId, ImportError> {
     let unknown =
-        || ImportError::UnknownSheet { name: escape(name), sheets: listed_sheets(sheets) };
-    find_sheet(sheets, name).map(|found| found.sheet).ok_or_else(unknown)
+        || ImportError::UnknownSheet { name: escape(name), sheets: listed_sheets(&sheets.sheets) };
+    find_sheet(&sheets.sheets, name).map(|found| found.sheet).ok_or_else(unknown)
 }
 
 /// Whether a later run of the same import loses nothing if it begins anew, after `step` failed.

@@ -100,9 +100,9 @@ impl<'a> Place<'a> {
 
     fn replaced<'s>(&self, sheets: &'s SheetsReply) -> Result<Option<&'s SheetView>, ImportError> {
         let Some(name) = &self.target.replace else { return Ok(None) };
-        let found = find_sheet(sheets, name).ok_or_else(|| ImportError::UnknownSheet {
+        let found = find_sheet(&sheets.sheets, name).ok_or_else(|| ImportError::UnknownSheet {
             name: escape(name),
-            sheets: listed_sheets(sheets),
+            sheets: listed_sheets(&sheets.sheets),
         });
         found.map(Some)
     }

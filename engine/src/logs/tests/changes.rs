@@ -25,9 +25,9 @@ pub(super) fn row(row: u32, text: &str) -> Vec<(u32, String)> {
 
 #[tokio::test]
 async fn a_cell_lands_in_the_row_its_author_saw_whatever_one_call_does() {
-    for fault in [Fault::Before, Fault::ReplyLost] {
+    for fault in [Fault::Refused, Fault::ReplyLost] {
         for faulty_call in 0..12 {
-            let tables = FaultyTables::new(faulty_call, fault);
+            let tables = faulty(faulty_call, fault);
             let (one, two) = (logs(&tables), logs(&tables));
             one.create(log(), None).await.unwrap();
             one.append(mutation(1, 1, Position::FIRST, insert(0, 3))).await.unwrap();
@@ -80,12 +80,12 @@ async fn history_goes_back_over_segments_and_pages() {
 
 #[tokio::test]
 async fn a_roll_happens_once_whatever_one_call_does() {
-    for fault in [Fault::Before, Fault::ReplyLost] {
+    for fault in [Fault::Refused, Fault::ReplyLost] {
         for faulty_call in 0..10 {
-            let tables = FaultyTables::new(faulty_call, fault);
+            let tables = faulty(faulty_call, fault);
             let service = logs(&tables);
             service.create(log(), None).await.unwrap();
-            tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
+            tables.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
             service.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
             let tail = service.known.last(0, log()).unwrap();
             assert_eq!(service.roll(tail).await, Ok(Rolled::Into { segment: 1 }));

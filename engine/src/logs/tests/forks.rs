@@ -178,9 +178,9 @@ async fn forks_of_forks_read_through_one_another_up_to_the_limit() {
 /// Every call of the life of a fork goes wrong once, before and after it takes effect.
 #[tokio::test]
 async fn any_lost_reply_leaves_one_fork() {
-    for fault in [Fault::Before, Fault::ReplyLost] {
+    for fault in [Fault::Refused, Fault::ReplyLost] {
         for faulty_call in 0..16 {
-            let tables = FaultyTables::new(faulty_call, fault);
+            let tables = faulty(faulty_call, fault);
             logs(&tables).create(log(), None).await.unwrap();
             logs(&tables).append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
             let new = fork_of(log(), "f", None);

@@ -13,8 +13,9 @@ mod upkeep;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
-use crate::memory::{MemoryBlobs, MemoryTables};
+use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 use crate::ports::{CreateOutcome, ForkPage, ForkRecords, Page, PutOutcome};
+use crate::snapshots::faulty::{Fault, FaultyPorts};
 use async_trait::async_trait;
 use cellar_core::a1::Rectangle;
 use cellar_core::append::{Appended, NewMutation, Refusal, Request};
@@ -49,166 +50,15 @@ impl Random for Counter {
     }
 }
 
-/// What happens to the call with this number.
-#[derive(Clone, Copy, PartialEq)]
-enum Fault {
-    /// It never happens.
-    Before,
-    /// It happens and its reply is lost.
-    ReplyLost,
+/// Tables of which one request, by its number, goes wrong.
+fn faulty(request: usize, fault: Fault) -> Arc<FaultyPorts> {
+    over(vec![(request, fault)], Arc::new(ManualClock::at(StoppedClock.now_ms())))
 }
 
-/// Tables of which one call, by its number, goes wrong.
-struct FaultyTables {
-    tables: MemoryTables,
-    calls: AtomicU64,
-    faulty_call: u64,
-    fault: Fault,
-}
-
-impl FaultyTables {
-    fn new(faulty_call: u64, fault: Fault) -> Arc<Self> {
-        let tables = MemoryTables::default();
-        Arc::new(Self { tables, calls: AtomicU64::new(0), faulty_call, fault })
-    }
-
-    fn fault(&self) -> Option<Fault> {
-        let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        (call == self.faulty_call).then_some(self.fault)
-    }
-
-    async fn read<T>(
-        &self,
-        read: impl Future<Output = Result<T, PortError>>,
-    ) -> Result<T, PortError> {
-        match self.fault() {
-            Some(_) => Err(PortError::temporary("lost")),
-            None => read.await,
-        }
-    }
-}
-
-#[async_trait]
-impl Entries for FaultyTables {
-    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
-        self.read(self.tables.page(log, from, consistent)).await
-    }
-
-    async fn page_back(
-        &self,
-        log: LogId,
-        from: Position,
-        limit: u32,
-        consistent: bool,
-    ) -> Result<Page, PortError> {
-        self.read(self.tables.page_back(log, from, limit, consistent)).await
-    }
-
-    async fn last(
-        &self,
-        log: LogId,
-        segment: u32,
-        consistent: bool,
-    ) -> Result<Option<Arc<Entry>>, PortError> {
-        self.read(self.tables.last(log, segment, consistent)).await
-    }
-
-    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
-        self.read(self.tables.get(log, position)).await
-    }
-
-    async fn put(&self, entry: &Entry) -> PutOutcome {
-        let lost = || PutOutcome::Unknown(PortError::temporary("lost"));
-        match self.fault() {
-            Some(Fault::Before) => lost(),
-            Some(Fault::ReplyLost) => {
-                let _ = self.tables.put(entry).await;
-                lost()
-            }
-            None => self.tables.put(entry).await,
-        }
-    }
-
-    async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
-        self.tables.set_root(log, at, root).await
-    }
-    async fn replace_root(
-        &self,
-        log: LogId,
-        at: Position,
-        replaces: Option<&str>,
-        root: &str,
-    ) -> Result<Option<String>, PortError> {
-        self.tables.replace_root(log, at, replaces, root).await
-    }
-    async fn reachable(&self) -> bool {
-        true
-    }
-}
-
-impl FaultyTables {
-    /// A transaction, with a fault if it is time for one.
-    async fn faulty(&self, transaction: impl Future<Output = CreateOutcome>) -> CreateOutcome {
-        let lost = || CreateOutcome::Unknown(PortError::temporary("lost"));
-        match self.fault() {
-            Some(Fault::Before) => lost(),
-            Some(Fault::ReplyLost) => {
-                transaction.await;
-                lost()
-            }
-            None => transaction.await,
-        }
-    }
-}
-
-#[async_trait]
-impl Segments for FaultyTables {
-    async fn newest(
-        &self,
-        log: LogId,
-        limit: u8,
-        consistent: bool,
-    ) -> Result<Vec<Segment>, PortError> {
-        self.read(self.tables.newest(log, limit, consistent)).await
-    }
-
-    async fn segment(
-        &self,
-        log: LogId,
-        segment: u32,
-        consistent: bool,
-    ) -> Result<Option<Segment>, PortError> {
-        self.read(self.tables.segment(log, segment, consistent)).await
-    }
-
-    async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
-        self.faulty(self.tables.roll(transaction)).await
-    }
-
-    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
-        self.tables.raise_last_snapshot(log, at).await
-    }
-
-    async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        self.faulty(self.tables.create(segment, entry)).await
-    }
-
-    async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
-        self.faulty(self.tables.fork(records)).await
-    }
-
-    async fn forks(
-        &self,
-        source: LogId,
-        after: Option<u64>,
-        limit: u32,
-    ) -> Result<ForkPage, PortError> {
-        self.tables.forks(source, after, limit).await
-    }
-
-    async fn reachable(&self) -> bool {
-        true
-    }
+/// Empty ports with these faults.
+fn over(planned: Vec<(usize, Fault)>, clock: Arc<ManualClock>) -> Arc<FaultyPorts> {
+    let blobs = MemoryBlobs::new(clock.clone());
+    FaultyPorts::new(planned, MemoryTables::default(), blobs, clock)
 }
 
 fn logs<T: Entries + Segments + 'static>(tables: &Arc<T>) -> Logs {
@@ -265,9 +115,9 @@ async fn an_edit_is_read_back_at_every_position() {
 #[tokio::test]
 async fn any_lost_reply_leaves_one_log_and_one_edit() {
     let mut most_calls = 0;
-    for fault in [Fault::Before, Fault::ReplyLost] {
+    for fault in [Fault::Refused, Fault::ReplyLost] {
         for faulty_call in 0..13 {
-            let tables = FaultyTables::new(faulty_call, fault);
+            let tables = faulty(faulty_call, fault);
             let created = logs(&tables).create(log(), None).await.unwrap();
             assert_eq!(created.head, Position::FIRST);
             // Each with a service of its own, as if by another process.
@@ -279,7 +129,7 @@ async fn any_lost_reply_leaves_one_log_and_one_edit() {
             assert_eq!(logs(&tables).load(log(), None).await.unwrap().entries.len(), 2);
             assert_eq!(logs(&tables).head(log(), None).await.unwrap().head, at(0, 1));
             assert_eq!(texts(&logs(&tables), None).await, ["one"]);
-            most_calls = most_calls.max(tables.calls.load(Ordering::Relaxed));
+            most_calls = most_calls.max(tables.trouble.requests());
         }
     }
     assert!(most_calls <= 13, "{most_calls} calls, but only the first 13 went wrong");

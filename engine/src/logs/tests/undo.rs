@@ -168,9 +168,9 @@ async fn an_undo_gives_up_for_now_if_others_never_stop() {
 
 #[tokio::test]
 async fn an_undo_gets_through_once_whatever_one_call_does() {
-    for fault in [Fault::Before, Fault::ReplyLost] {
+    for fault in [Fault::Refused, Fault::ReplyLost] {
         for faulty_call in 2..14 {
-            let tables = FaultyTables::new(faulty_call, fault);
+            let tables = faulty(faulty_call, fault);
             let (one, two) = (logs(&tables), logs(&tables));
             let created = one.create(log(), None).await.is_ok();
             let set = one.append(request(1, 0, 1, Position::FIRST, "one")).await.is_ok();

@@ -13,12 +13,12 @@ const POLICY: UpkeepPolicy = UpkeepPolicy {
 };
 
 /// No call goes wrong; they are counted.
-fn counted() -> Arc<FaultyTables> {
-    FaultyTables::new(u64::MAX, Fault::Before)
+fn counted() -> Arc<FaultyPorts> {
+    faulty(usize::MAX, Fault::Refused)
 }
 
-fn calls(tables: &FaultyTables) -> u64 {
-    tables.calls.swap(0, Ordering::Relaxed)
+fn calls(tables: &FaultyPorts) -> usize {
+    tables.trouble.take_requests()
 }
 
 /// Appends one edit behind the newest entry; gives its position.
@@ -38,7 +38,7 @@ async fn every_so_many_entries_one_put_and_no_read_make_a_snapshot_entry() {
         calls(&tables);
         let upkept = logs.upkeep(log(), &POLICY).await.unwrap();
         let put = upkept != Upkept::Nothing;
-        assert_eq!(calls(&tables), u64::from(put), "{id}: {upkept:?}");
+        assert_eq!(calls(&tables), usize::from(put), "{id}: {upkept:?}");
         if let Upkept::Snapshot(position) = upkept {
             snapshots.push(position);
             assert_eq!(logs.upkeep(log(), &POLICY).await, Ok(Upkept::Nothing), "it is done");
@@ -119,20 +119,20 @@ async fn a_long_segment_is_rolled_once_it_has_a_snapshot() {
 
 #[tokio::test]
 async fn an_upkeep_whose_reply_is_lost_costs_the_next_append_nothing() {
-    for fault in [Fault::Before, Fault::ReplyLost] {
-        let tables = FaultyTables::new(11, fault);
+    for fault in [Fault::Refused, Fault::ReplyLost] {
+        let tables = faulty(11, fault);
         let logs = logs(&tables);
         logs.create(log(), None).await.unwrap();
         for id in 1..=10 {
             append(&logs, id).await;
         }
-        assert_eq!(tables.calls.load(Ordering::Relaxed), 11);
+        assert_eq!(tables.trouble.requests(), 11);
         assert!(matches!(logs.upkeep(log(), &POLICY).await, Err(LogError::Store(_))));
         let tail = append(&logs, 11).await;
-        let expected = if fault == Fault::Before { at(0, 11) } else { at(0, 12) };
+        let expected = if fault == Fault::Refused { at(0, 11) } else { at(0, 12) };
         assert_eq!(tail, expected);
         let upkept = logs.upkeep(log(), &POLICY).await.unwrap();
         let again = Upkept::Snapshot(at(0, 12));
-        assert_eq!(upkept, if fault == Fault::Before { again } else { Upkept::Nothing });
+        assert_eq!(upkept, if fault == Fault::Refused { again } else { Upkept::Nothing });
     }
 }

@@ -45,7 +45,7 @@ async fn any_request_to_the_store_may_be_lost_or_sent_twice() {
     let sheet = Sheet::new(3, 3, DEEP);
     let (mut call, mut last) = (0, 1);
     while call < last {
-        for fault in [Fault::Before, Fault::ReplyLost] {
+        for fault in [Fault::Refused, Fault::ReplyLost] {
             let world = World::with_fault(call, fault).await;
             world.upload_all(&sheet).await;
             // Everything twice, too.
@@ -56,7 +56,7 @@ async fn any_request_to_the_store_may_be_lost_or_sent_twice() {
             let again = world.append(vec![sheet.operation()]).await.unwrap();
             assert_eq!(again.results[0].position, first.results[0].position);
             assert!(again.results[0].duplicate && !first.results[0].duplicate);
-            last = world.blobs.calls();
+            last = world.blobs.trouble.requests();
             // A read is not what fails here.
             if call < last {
                 assert_eq!(world.shown().await, sheet.numbers());
@@ -76,13 +76,13 @@ async fn a_repeat_is_found_in_the_log_though_its_chunks_are_gone() {
     for object in sheet.objects() {
         world.delete(object.chunk.hash).await;
     }
-    let calls = world.blobs.calls();
+    let calls = world.blobs.trouble.requests();
     for logs in [&world.logs, &world.another()] {
         let again = logs.append(import_request(two(), Position::FIRST)).await.unwrap();
         assert!(again.results.iter().all(|result| result.duplicate), "{again:?}");
         assert_eq!(again.results[1].position, first.results[1].position);
     }
-    assert_eq!(world.blobs.calls(), calls, "nothing was looked at");
+    assert_eq!(world.blobs.trouble.requests(), calls, "nothing was looked at");
     // What comes behind it in the same request is new.
     let three = [two(), vec![sheet.operation_for(SheetId(3))]].concat();
     for logs in [&world.logs, &world.another()] {
@@ -144,7 +144,7 @@ async fn an_old_object_is_written_again_before_it_is_named() {
     assert_eq!(world.shown().await, sheet.numbers());
     // As it would be stored by a worker.
     let Got::Found { head, bytes } =
-        world.blobs.memory.get(&super::key(tile), u64::MAX).await.unwrap()
+        world.blobs.blobs.get(&super::key(tile), u64::MAX).await.unwrap()
     else {
         panic!("it is gone")
     };
@@ -172,7 +172,7 @@ async fn no_more_objects_than_allowed_are_read_at_the_same_time() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 40, FLAT));
     world.upload_all(&sheet).await;
     world.append(vec![sheet.operation()]).await.unwrap();
-    assert_eq!(world.blobs.most_running(), IMPORT_CHECKS_AT_ONCE);
+    assert_eq!(world.blobs.trouble.most_running(), IMPORT_CHECKS_AT_ONCE);
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn a_tile_in_many_places_is_read_once() {
     let tiles = (0..20).map(|at| place(at * ROWS, same.chunk)).collect();
     let sheet = Sheet::of(vec![Stripe { columns: columns(0), tiles }], FLAT);
     world.upload(&same).await;
-    let before = world.blobs.calls();
+    let before = world.blobs.trouble.requests();
     world.append(vec![sheet.operation()]).await.unwrap();
-    assert_eq!(world.blobs.calls() - before, 2, "read and kept");
+    assert_eq!(world.blobs.trouble.requests() - before, 2, "read and kept");
 }

@@ -2,7 +2,6 @@
 
 mod appends;
 mod changes;
-mod faulty_blobs;
 mod refusals;
 
 use bytes::Bytes;
@@ -24,7 +23,6 @@ use crate::contract::UrlRequest;
 use crate::memory::ManualClock;
 use crate::ports::{BlobKey, Got, NewBlob};
 use crate::sha256::sha256;
-use faulty_blobs::FaultyBlobs;
 
 /// Rows of a tile.
 const ROWS: u32 = 10;
@@ -130,19 +128,19 @@ impl Sheet {
 /// A spreadsheet that somebody imports into.
 struct World {
     tables: Arc<MemoryTables>,
-    blobs: Arc<FaultyBlobs>,
+    blobs: Arc<FaultyPorts>,
     clock: Arc<ManualClock>,
     logs: Logs,
 }
 
 impl World {
     async fn new() -> Self {
-        Self::with_fault(u64::MAX, Fault::Before).await
+        Self::with_fault(usize::MAX, Fault::Refused).await
     }
 
-    async fn with_fault(faulty_call: u64, fault: Fault) -> Self {
+    async fn with_fault(request: usize, fault: Fault) -> Self {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
-        let blobs = Arc::new(FaultyBlobs::new(clock.clone(), faulty_call, fault));
+        let blobs = over(vec![(request, fault)], clock.clone());
         let tables = Arc::new(MemoryTables::default());
         let logs = process(&tables, &blobs, &clock);
         logs.create(log(), None).await.unwrap();
@@ -163,7 +161,7 @@ impl World {
         headers.retain(|(name, _)| name != "content-length");
         let (method, url) = (granted.method, granted.url);
         let body = Bytes::copy_from_slice(bytes);
-        self.blobs.memory.send(&UrlRequest { method, url, headers, body }).status
+        self.blobs.blobs.send(&UrlRequest { method, url, headers, body }).status
     }
 
     async fn upload(&self, object: &PackedObject) {
@@ -194,20 +192,20 @@ impl World {
 
     /// Whether an object would disappear by itself.
     async fn pending(&self, hash: ChunkHash) -> Option<bool> {
-        self.blobs.memory.pending(&key(hash)).await.unwrap()
+        self.blobs.blobs.pending(&key(hash)).await.unwrap()
     }
 
     async fn modified_s(&self, hash: ChunkHash) -> u64 {
-        self.blobs.memory.head(&key(hash)).await.unwrap().unwrap().modified_s
+        self.blobs.blobs.head(&key(hash)).await.unwrap().unwrap().modified_s
     }
 
     /// What a worker on snapshots does.
     async fn put(&self, object: &PackedObject) {
-        self.blobs.memory.put(stored_by_worker(object)).await.unwrap();
+        self.blobs.blobs.put(stored_by_worker(object)).await.unwrap();
     }
 
     async fn delete(&self, hash: ChunkHash) {
-        self.blobs.memory.delete(&key(hash)).await.unwrap();
+        self.blobs.blobs.delete(&key(hash)).await.unwrap();
     }
 
     /// Moves the clock so that what was just uploaded is so old.
@@ -226,7 +224,7 @@ impl World {
     }
 }
 
-fn process(tables: &Arc<MemoryTables>, blobs: &Arc<FaultyBlobs>, clock: &Arc<ManualClock>) -> Logs {
+fn process(tables: &Arc<MemoryTables>, blobs: &Arc<FaultyPorts>, clock: &Arc<ManualClock>) -> Logs {
     let random = Arc::new(Counter::default());
     Logs::new(tables.clone(), tables.clone(), blobs.clone(), clock.clone(), random)
 }

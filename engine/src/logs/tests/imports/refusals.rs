@@ -415,7 +415,7 @@ async fn an_uploaded_body_imports_nothing() {
     let mut headers = granted.headers;
     headers.retain(|(name, _)| name != "content-length");
     let (method, url, body) = (granted.method, granted.url, Bytes::from(bytes));
-    assert_eq!(world.blobs.memory.send(&UrlRequest { method, url, headers, body }).status, 200);
+    assert_eq!(world.blobs.blobs.send(&UrlRequest { method, url, headers, body }).status, 200);
     let completion = Completion {
         upload,
         bytes: length,

@@ -1,0 +1,152 @@
+//! The description as it is generated, and whether the text is up to date.
+
+use std::path::Path;
+use std::{env, fs};
+
+use cellar_core::cost::HEADER;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::schema::{Object, Type};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
+
+use super::openapi::{__path_openapi, TEXT, compact};
+
+const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dictionary of numbers \
+    (RFC 9651), such as `rr=0.5, wr=1, tables=2`. rr: read request units; wr: write request units; \
+    tables: requests to tables; puts, gets, tags, deletes: requests to the object store; sent, \
+    received: bytes of objects; queues: requests to queues. What is not there is zero; there may \
+    be more keys one day. A 404 has no such header: it is the same for what is hidden and for what \
+    does not exist.";
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Cellar",
+        description = "Spreadsheets as append-only logs: edit, read and follow them.",
+        license(name = "MIT OR Apache-2.0")
+    ),
+    paths(
+        super::create::create,
+        super::entries::load,
+        super::entries::update,
+        super::append::append,
+        super::cells::cells,
+        super::chunks::chunks,
+        super::stats::stats,
+        super::sheets::sheets,
+        super::history::history,
+        super::history::diff,
+        super::uploads::grant,
+        super::uploads::complete,
+        super::imports::grant,
+        super::imports::check,
+        super::forks::fork,
+        super::forks::forks,
+        super::head::head,
+        super::pokes::pokes,
+        super::push::push,
+        super::pull::pull,
+        super::health::health,
+        openapi
+    ),
+    modifiers(&BearerToken, &CostHeader)
+)]
+struct Document;
+
+struct BearerToken;
+
+impl Modify for BearerToken {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(bearer));
+    }
+}
+
+struct CostHeader;
+
+impl Modify for CostHeader {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let header = HeaderBuilder::new()
+            .schema(Object::with_type(Type::String))
+            .description(Some(COST_DESCRIPTION))
+            .build();
+        for item in document.paths.paths.values_mut() {
+            for operation in operations(item) {
+                for response in operation.responses.responses.values_mut() {
+                    if let RefOr::T(response) = response {
+                        response.headers.insert(HEADER.to_owned(), header.clone());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete]
+        .into_iter()
+        .flatten()
+}
+
+/// Set to write the text anew.
+const UPDATE: &str = "UPDATE_SNAPSHOTS";
+
+#[test]
+fn the_text_is_up_to_date() {
+    let document = Document::openapi();
+    let lines = serde_json::to_string_pretty(&document).unwrap() + "\n";
+    if env::var_os(UPDATE).is_some() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api");
+        fs::write(folder.join("openapi.json"), lines).unwrap();
+        return;
+    }
+    let differs = TEXT.lines().zip(lines.lines()).find(|(old, new)| old != new);
+    assert!(
+        TEXT == lines,
+        "openapi.json is not what the API is (committed, now): {differs:?}\n\
+         If that is intended: {UPDATE}=1 cargo test -p cellar-runtime openapi"
+    );
+    assert_eq!(compact(TEXT), serde_json::to_string(&document).unwrap(), "as it is served");
+}
+
+#[test]
+fn every_reference_is_defined() {
+    let json = serde_json::to_value(Document::openapi()).unwrap();
+    let mut references = vec![];
+    collect(&json, &mut references);
+    assert!(references.len() > 10, "{references:?}");
+    for reference in references {
+        let pointer = reference.strip_prefix('#').unwrap();
+        assert!(json.pointer(pointer).is_some(), "{reference} is not defined");
+    }
+}
+
+#[test]
+fn every_answer_is_described_with_its_cost() {
+    let json = serde_json::to_value(Document::openapi()).unwrap();
+    let operations = json["paths"].as_object().unwrap().values().flat_map(|item| {
+        item.as_object().unwrap().values().filter_map(|part| part["responses"].as_object())
+    });
+    let responses: Vec<_> = operations.flat_map(serde_json::Map::values).collect();
+    assert!(responses.len() > 10, "{responses:?}");
+    for response in responses {
+        let header = &response["headers"]["cellar-cost"];
+        assert!(header["description"].as_str().unwrap().contains("RFC 9651"), "{response}");
+    }
+}
+
+fn collect(json: &serde_json::Value, references: &mut Vec<String>) {
+    match json {
+        serde_json::Value::Object(map) => {
+            references.extend(map.get("$ref").and_then(|r| r.as_str()).map(str::to_owned));
+            map.values().for_each(|value| collect(value, references));
+        }
+        serde_json::Value::Array(items) => {
+            items.iter().for_each(|item| collect(item, references));
+        }
+        _ => {}
+    }
+}

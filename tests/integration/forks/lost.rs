@@ -1,0 +1,60 @@
+//! A fork whose answer is lost on its way.
+
+use cellar_core::operation::Operation;
+use cellar_tests::edits::set_numbers;
+use cellar_tests::proxy::LossyProxy;
+
+use super::*;
+use crate::snapshot_reads::Author;
+
+fn one() -> Operation {
+    set_numbers(&[1.0])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_whose_answer_is_lost_is_the_one_that_a_repetition_finds() {
+    let cloud = TestCloud::start_without_snapshots().await;
+    let mut author = Author::new(&cloud, "lost").await;
+    let source = author.created.id;
+    let forked_at = author.edit(&cloud, one()).await;
+    let proxy = LossyProxy::start(&cloud.url, "/forks").await;
+    let token = cloud.token("alice", Role::Owner);
+    let client = cellar::Client::new(&proxy.url, Some(&token)).unwrap();
+    let request = ForkRequest { nonce: "lost".to_owned(), at: None };
+    proxy.lose(1);
+    // The client asks again by itself.
+    let made = client.fork(source, &request).await.unwrap();
+    assert_eq!((proxy.lost(), made.source, made.position), (1, source, forked_at));
+    // Who asks again later, when the source has grown and the fork was edited, finds the same.
+    author.edit(&cloud, one()).await;
+    let created = cellar_core::api::CreateReply { id: made.id, ..author.created };
+    Author { created, base: made.head, id: 1_000 }.edit(&cloud, one()).await;
+    proxy.lose(2);
+    assert_eq!(client.fork(source, &request).await.unwrap(), made);
+    assert_eq!(proxy.lost(), 3);
+    let body = serde_json::to_string(&request).unwrap();
+    let (status, _) = answer(&cloud, &token, &format!("{source}/forks"), Some(&body)).await;
+    assert_eq!(status, 200, "it was there");
+    let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
+    assert_eq!(listed.iter().map(|fork| fork.id).collect::<Vec<_>>(), [made.id]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_whose_answer_is_lost_makes_one_fork() {
+    let cloud = TestCloud::start_without_snapshots().await;
+    let mut author = Author::new(&cloud, "lost below").await;
+    let source = author.created.id;
+    author.edit(&cloud, one()).await;
+    let needle = "DynamoDB_20120810.TransactWriteItems";
+    let proxy = LossyProxy::start(&cloud.database_url, needle).await;
+    let token = cloud.token("alice", Role::Owner);
+    let url = cloud.another_api(&proxy.url).await;
+    let client = cellar::Client::new(&url, Some(&token)).unwrap();
+    let request = ForkRequest { nonce: "lost below".to_owned(), at: None };
+    proxy.lose(1);
+    let made = client.fork(source, &request).await.unwrap();
+    assert_eq!(proxy.lost(), 1);
+    assert_eq!(made, fork(&cloud, source, "lost below", None).await);
+    let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
+    assert_eq!(listed.len(), 1, "once in the list");
+}
