@@ -139,9 +139,9 @@ async fn it_gives_up_for_now_if_others_never_stop() {
 
 #[tokio::test]
 async fn it_gets_through_once_whatever_one_call_does() {
-    for fault in [Fault::Before, Fault::ReplyLost] {
+    for fault in [Fault::Refused, Fault::ReplyLost] {
         for faulty_call in 2..16 {
-            let tables = FaultyTables::new(faulty_call, fault);
+            let tables = faulty(faulty_call, fault);
             let (one, two) = (logs(&tables), logs(&tables));
             one.create(log(), None).await.unwrap();
             one.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
