@@ -107,7 +107,7 @@ fn the_text_is_up_to_date() {
     assert!(
         TEXT == lines,
         "openapi.json is not what the API is (committed, now): {differs:?}\n\
-         If that is intended: {UPDATE}=1 cargo test -p cellar-runtime openapi"
+         If that is intended: {UPDATE}=1 cargo test -p cellar-runtime document"
     );
     assert_eq!(compact(TEXT), serde_json::to_string(&document).unwrap(), "as it is served");
 }

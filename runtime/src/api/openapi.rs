@@ -2,7 +2,7 @@
 //!
 //! A test generates it from the handlers and the wire types (`document`), and not the program: what is
 //! always the same needs no code in the bundle. The test fails if the text is not up to date, and writes it
-//! anew if it is told to: `UPDATE_SNAPSHOTS=1 cargo test -p cellar-runtime openapi`.
+//! anew if it is told to: `UPDATE_SNAPSHOTS=1 cargo test -p cellar-runtime document`.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
