@@ -45,19 +45,16 @@ pub(super) fn pieces(own: &[OwnMutation]) -> Result<Vec<Piece>, RebaseError> {
     let mut pieces = Vec::new();
     for (of, mutation) in own.iter().enumerate() {
         let mut left: Vec<Operation> = mutation.operations.iter().rev().cloned().collect();
-        while let Some(operation) = left.pop() {
+        while let Some(mut operation) = left.pop() {
             let bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
             let bytes = bytes.saturating_add(MUTATION_FRAME_BYTES);
-            if bytes <= MAX_REPLAYED_BYTES {
-                pieces.push(Piece { of, operation, bytes });
-                continue;
-            }
-            match halves(operation) {
-                Ok((first, second)) => left.extend([second, first]),
-                Err(operation) if bytes <= MAX_MUTATION_BYTES => {
+            let is_long = bytes > MAX_REPLAYED_BYTES;
+            match is_long.then(|| split_off(&mut operation)).flatten() {
+                Some(rest) => left.extend([rest, operation]),
+                None if bytes <= MAX_MUTATION_BYTES => {
                     pieces.push(Piece { of, operation, bytes });
                 }
-                Err(_) => {
+                None => {
                     let position = mutation.position;
                     return Err(RebaseError::OperationTooLarge { position, bytes });
                 }
@@ -67,16 +64,14 @@ pub(super) fn pieces(own: &[OwnMutation]) -> Result<Vec<Piece>, RebaseError> {
     Ok(pieces)
 }
 
-/// Two operations that do the same: no cell is in both. If there are none, the operation itself.
-fn halves(operation: Operation) -> Result<(Operation, Operation), Operation> {
-    match operation {
-        Operation::SetCells(SetCells { sheet, mut cells }) if cells.len() > 1 => {
-            let rest = cells.split_off(cells.len() / 2);
-            let set = |cells| Operation::SetCells(SetCells { sheet, cells });
-            Ok((set(cells), set(rest)))
-        }
-        whole => Err(whole),
-    }
+/// Takes half of the cells out of an operation that has several: the two do what it did.
+fn split_off(operation: &mut Operation) -> Option<Operation> {
+    let Operation::SetCells(SetCells { sheet, cells }) = operation else { return None };
+    let half = cells.len() / 2;
+    (half > 0).then(|| {
+        let cells = cells.split_off(half);
+        Operation::SetCells(SetCells { sheet: *sheet, cells })
+    })
 }
 
 /// Appends all of them, in order: what is there from an earlier run is found, and not appended again.
