@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn cells_that_fit_an_entry_twice_stay_together() {
         let two = |bytes: usize| {
-            let Operation::SetCells(mut two) = set(0..2, "") else { unreachable!() };
+            let Operation::SetCells(mut two) = set(0..2, "") else { panic!("cells") };
             let frame = pieces(&[own(vec![Operation::SetCells(two.clone())])]).unwrap()[0].bytes;
             two.cells[0].value = Some(Value::Text("x".repeat(bytes - frame)));
             pieces(&[own(vec![Operation::SetCells(two)])]).unwrap().len()
