@@ -102,6 +102,9 @@ pub const MAX_SPAN_JSON_BYTES: usize = 40;
 pub const MAX_RANGE_CELLS: u64 = 1 << 24;
 /// Bytes of cells that one read may hold in memory while it replays the log.
 pub const MAX_REPLAY_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of JSON of an operation that a rebase replays, if it can be split: it stands in its entry twice,
+/// as it was sent and as it was moved.
+pub const MAX_REPLAYED_BYTES: usize = MAX_ENTRY_BODY_BYTES / 2;
 /// Bytes of a bearer token.
 pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
 /// Spreadsheets that one token may name.

@@ -2,7 +2,9 @@
 //! them.
 
 use cellar_core::api::{AppendRequest, ForkReply, SentMutation};
-use cellar_core::limits::{MAX_MUTATION_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REQUEST_BYTES};
+use cellar_core::limits::{
+    MAX_MUTATION_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLAYED_BYTES, MAX_REQUEST_BYTES,
+};
 use cellar_core::operation::{Operation, SetCells};
 use cellar_core::position::Position;
 
@@ -43,30 +45,33 @@ pub(super) fn pieces(own: &[OwnMutation]) -> Result<Vec<Piece>, RebaseError> {
     let mut pieces = Vec::new();
     for (of, mutation) in own.iter().enumerate() {
         let mut left: Vec<Operation> = mutation.operations.iter().rev().cloned().collect();
-        while let Some(operation) = left.pop() {
+        while let Some(mut operation) = left.pop() {
             let bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
             let bytes = bytes.saturating_add(MUTATION_FRAME_BYTES);
-            if bytes <= MAX_MUTATION_BYTES {
-                pieces.push(Piece { of, operation, bytes });
-                continue;
+            let is_long = bytes > MAX_REPLAYED_BYTES;
+            match is_long.then(|| split_off(&mut operation)).flatten() {
+                Some(rest) => left.extend([rest, operation]),
+                None if bytes <= MAX_MUTATION_BYTES => {
+                    pieces.push(Piece { of, operation, bytes });
+                }
+                None => {
+                    let position = mutation.position;
+                    return Err(RebaseError::OperationTooLarge { position, bytes });
+                }
             }
-            let (first, second) = halves(operation)
-                .ok_or(RebaseError::OperationTooLarge { position: mutation.position, bytes })?;
-            left.extend([second, first]);
         }
     }
     Ok(pieces)
 }
 
-/// Two operations that do the same: no cell is in both.
-fn halves(operation: Operation) -> Option<(Operation, Operation)> {
-    let Operation::SetCells(SetCells { sheet, mut cells }) = operation else { return None };
-    if cells.len() < 2 {
-        return None;
-    }
-    let rest = cells.split_off(cells.len() / 2);
-    let set = |cells| Operation::SetCells(SetCells { sheet, cells });
-    Some((set(cells), set(rest)))
+/// Takes half of the cells out of an operation that has several: the two do what it did.
+fn split_off(operation: &mut Operation) -> Option<Operation> {
+    let Operation::SetCells(SetCells { sheet, cells }) = operation else { return None };
+    let half = cells.len() / 2;
+    (half > 0).then(|| {
+        let cells = cells.split_off(half);
+        Operation::SetCells(SetCells { sheet: *sheet, cells })
+    })
 }
 
 /// Appends all of them, in order: what is there from an earlier run is found, and not appended again.
@@ -166,13 +171,27 @@ mod tests {
         let all =
             pieces(&[own(vec![set(0..9, &text), set(9..10, "y")]), own(vec![set(10..11, "z")])]);
         let all = all.unwrap();
-        assert!(all.iter().all(|piece| piece.bytes <= MAX_MUTATION_BYTES));
+        assert!(all.iter().all(|piece| piece.bytes <= MAX_REPLAYED_BYTES));
         let rows = all.iter().flat_map(|piece| match &piece.operation {
             Operation::SetCells(set) => set.cells.iter().map(|cell| cell.row).collect::<Vec<_>>(),
             _ => Vec::new(),
         });
         assert_eq!(rows.collect::<Vec<_>>(), (0..11).collect::<Vec<_>>());
         assert!(all.len() > 3 && all.last().unwrap().of == 1);
+    }
+
+    #[test]
+    fn cells_that_fit_an_entry_twice_stay_together() {
+        let two = |bytes: usize| {
+            let Operation::SetCells(mut two) = set(0..2, "") else { panic!("cells") };
+            let frame = pieces(&[own(vec![Operation::SetCells(two.clone())])]).unwrap()[0].bytes;
+            two.cells[0].value = Some(Value::Text("x".repeat(bytes - frame)));
+            pieces(&[own(vec![Operation::SetCells(two)])]).unwrap().len()
+        };
+        assert_eq!((two(MAX_REPLAYED_BYTES), two(MAX_REPLAYED_BYTES + 1)), (1, 2));
+        // One cell is sent as it is, as long as a request takes it.
+        let one = pieces(&[own(vec![set(0..1, &"x".repeat(MAX_REPLAYED_BYTES))])]);
+        assert_eq!(one.unwrap().len(), 1);
     }
 
     #[test]

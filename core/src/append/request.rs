@@ -184,19 +184,12 @@ impl Request {
         if checked.len() > 1 && checked.iter().any(resolved) {
             return Err(InvalidRequest::NotAlone);
         }
-        Ok(Self::taken_on_trust(
-            log,
-            client,
-            author,
-            epoch,
-            acknowledged,
-            first_id,
-            Payload::Mutations(checked),
-        ))
+        let payload = Payload::Mutations(checked);
+        Ok(Self::trusted(log, client, author, epoch, acknowledged, first_id, payload))
     }
 
-    /// A request of a client that stands for itself, checked: see [`Request::of_group`] for the others.
-    fn taken_on_trust(
+    /// What was checked, from a client whose numbering is taken on trust.
+    fn trusted(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
@@ -264,15 +257,8 @@ impl Request {
         }
         check_id(acknowledged)?;
         check_id(first_id.saturating_add(u64::from(upload.count)).saturating_sub(1))?;
-        Ok(Self::taken_on_trust(
-            log,
-            client,
-            author,
-            epoch,
-            acknowledged,
-            first_id,
-            Payload::Upload(upload),
-        ))
+        let payload = Payload::Upload(upload);
+        Ok(Self::trusted(log, client, author, epoch, acknowledged, first_id, payload))
     }
 
     /// How many mutations it has.

@@ -53,7 +53,8 @@ async fn a_transaction_whose_answer_is_lost_makes_one_fork() {
     let request = ForkRequest { nonce: "lost below".to_owned(), at: None };
     proxy.lose(1);
     let made = client.fork(source, &request).await.unwrap();
-    assert_eq!(proxy.lost(), 1);
+    assert_eq!((proxy.lost(), made.position), (1, author.base));
+    assert_eq!(made.head, author.base.next_segment().unwrap());
     assert_eq!(made, fork(&cloud, source, "lost below", None).await);
     let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
     assert_eq!(listed.len(), 1, "once in the list");
