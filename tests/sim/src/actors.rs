@@ -39,7 +39,8 @@ async fn archive(simulation: &Simulation) {
             operator.event(format_args!("no survey: {error}"));
             continue;
         }
-        for planned in planned.into_iter().filter(|planned| !matches!(planned.plan, Plan::Keep(_))) {
+        for planned in planned.into_iter().filter(|planned| !matches!(planned.plan, Plan::Keep(_)))
+        {
             let num = planned.segment.num;
             match archivist.carry_out(&planned).await {
                 Ok(done) => {

@@ -92,7 +92,8 @@ mod tests {
         summary.add(Scenario::AppendContention, 4, Outcome { violations: vec![], ..outcome });
         assert_eq!((summary.seeds, summary.events, summary.elapsed_ms), (2, 10, 14));
         assert_eq!(summary.rare, BTreeMap::from([(Rare::PutLost, 4)]));
-        let failed: Vec<_> = summary.failed.iter().map(|failed| (failed.seed, &failed.why)).collect();
+        let failed: Vec<_> =
+            summary.failed.iter().map(|failed| (failed.seed, &failed.why)).collect();
         assert_eq!(failed, [(3, &"I1".to_owned())]);
         let never = summary.never_happened(Scenario::AppendContention);
         assert!(never.contains(&Rare::Throttled) && !never.contains(&Rare::PutLost));

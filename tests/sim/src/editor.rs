@@ -177,12 +177,13 @@ impl Editor {
         }
     }
 
-    /// I14: repeating a request changes nothing and gives the same positions.
+    /// I14: repeating a request changes nothing and gives the same positions. Whether it is called a
+    /// duplicate says only who saw it first: a copy that is on its way may be.
     async fn repeat(&self, request: &Request, first: &Appended) {
         let Some(again) = self.until_answered(request).await else { return };
         let same = again.results.iter().zip(&first.results).all(|(again, first)| {
             let known = again.position.is_none() || again.position == first.position;
-            again.id == first.id && again.duplicate && known
+            again.id == first.id && known
         });
         if !same || again.results.len() != first.results.len() {
             let (first, again) = (&first.results, &again.results);
@@ -199,7 +200,10 @@ pub fn passes(error: &LogError) -> bool {
         LogError::Store(error) => error.temporary,
         LogError::Refused(refusal) => matches!(
             refusal,
-            Refusal::Contention | Refusal::OutcomeUnknown | Refusal::Store | Refusal::StaleUndo { .. }
+            Refusal::Contention
+                | Refusal::OutcomeUnknown
+                | Refusal::Store
+                | Refusal::StaleUndo { .. }
         ),
         _ => false,
     }

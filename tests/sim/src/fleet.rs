@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cellar_core::append::{Appended, Request};
-use cellar_core::limits::MAX_UPKEEP_MS;
+use cellar_core::limits::{MAX_APPEND_AGE_S, MAX_UPKEEP_MS};
 use cellar_core::upkeep::UpkeepPolicy;
 use cellar_engine::logs::{LogError, Logs};
 
@@ -83,7 +83,12 @@ impl Fleet {
         let mut state = self.lock();
         let count = u32::try_from(state.servers.len()).unwrap_or(u32::MAX);
         let index = usize::try_from(self.random.below(count)).unwrap_or(0);
-        let alive = state.servers.get(index).filter(|server| !server.process.is_dead()).cloned();
+        // Where one stands still another is started sooner or later; it may wake up beside that.
+        let answers = |server: &&Server| {
+            let process = &server.process;
+            !process.is_dead() && (!process.is_frozen() || self.random.below(3) > 0)
+        };
+        let alive = state.servers.get(index).filter(answers).cloned();
         alive.unwrap_or_else(|| {
             let server = self.started(&mut state);
             if let Some(place) = state.servers.get_mut(index) {
@@ -136,9 +141,13 @@ impl Fleet {
 
 /// Appends as the API does: the request, then what the log needs.
 pub async fn append(server: Server, request: Request) -> Result<Appended, LogError> {
-    let log = request.log();
+    let (log, world) = (request.log(), server.process.world());
+    let began_ms = world.time.elapsed_ms();
     let (appended, attempts) = counting_attempts(server.logs.append(request)).await;
-    let world = server.process.world();
+    let took_ms = world.time.elapsed_ms() - began_ms;
+    if appended.is_err() && took_ms > MAX_APPEND_AGE_S * 1_000 {
+        world.count(Rare::AppendTooOld);
+    }
     if let Err(violation) = attempts.check() {
         world.violated(format_args!("I6: {violation}"));
     }

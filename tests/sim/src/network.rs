@@ -23,7 +23,14 @@ enum Fate {
 
 impl Process {
     fn fate(&self) -> Fate {
-        let (plan, random) = (self.world().plan(), self.random());
+        let (world, random) = (self.world(), self.random());
+        let plan = world.plan();
+        if random.happens(plan.outage) {
+            world.begin_outage(random.mostly_short(plan.outage_max_ms));
+        }
+        if world.is_out() {
+            return if random.below(2) == 0 { Fate::Throttled } else { Fate::NeverArrives };
+        }
         let fates = [
             (plan.throttled, Fate::Throttled),
             (plan.never, Fate::NeverArrives),

@@ -45,8 +45,8 @@ fn value(random: &SimRandom, text_bytes: u64) -> Value {
     match random.below(8) {
         0 => Value::Empty,
         1 => Value::Bool(random.below(2) == 0),
+        2..6 if text_bytes > 0 => Value::Text(noise(random, text_bytes)),
         2..5 => Value::Number(f64::from(random.below(1_000)) / 4.0),
-        5 if text_bytes > 0 => Value::Text(noise(random, text_bytes)),
         _ => Value::Text(format!("text {}", random.below(100))),
     }
 }

@@ -18,6 +18,10 @@ pub struct FaultPlan {
     pub late: Rate,
     /// How late, milliseconds at most.
     pub late_max_ms: u64,
+    /// A call finds that no service answers anybody.
+    pub outage: Rate,
+    /// For how long, milliseconds at most.
+    pub outage_max_ms: u64,
     /// How long a call takes each way, milliseconds at most.
     pub latency_max_ms: u64,
     /// An eventually consistent read is answered by the replica.
@@ -68,6 +72,8 @@ impl FaultPlan {
             reply_lost: Rate(800),
             late: Rate(400),
             late_max_ms: 2 * MINUTE_MS,
+            outage: Rate(20),
+            outage_max_ms: 2 * MINUTE_MS,
             latency_max_ms: 200,
             stale: Rate(9_000),
             lag_max_ms: 5_000,
@@ -90,15 +96,18 @@ impl FaultPlan {
     pub fn draw(&self, random: &SimRandom) -> Self {
         let rate = |worst: Rate| match random.below(3) {
             0 => Rate(0),
-            _ => Rate(u16::try_from(random.mostly_short(u64::from(worst.0))).unwrap_or(worst.0)),
+            _ => Rate(u16::try_from(random.within(0..=u64::from(worst.0))).unwrap_or(worst.0)),
         };
-        let longest = |worst: u64| if worst < 2 { worst } else { random.within(worst / 64..=worst) };
+        let longest =
+            |worst: u64| if worst < 2 { worst } else { random.within(worst / 64..=worst) };
         Self {
             throttled: rate(self.throttled),
             never: rate(self.never),
             reply_lost: rate(self.reply_lost),
             late: rate(self.late),
             late_max_ms: longest(self.late_max_ms),
+            outage: rate(self.outage),
+            outage_max_ms: longest(self.outage_max_ms),
             latency_max_ms: longest(self.latency_max_ms).max(1),
             stale: rate(self.stale),
             lag_max_ms: longest(self.lag_max_ms),

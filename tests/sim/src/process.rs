@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::limits::LEASE_S;
+use cellar_core::limits::{LEASE_S, PURGE_FENCE_S};
 use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
 
@@ -165,13 +165,26 @@ impl Process {
         if self.is_dead() {
             std::future::pending::<()>().await;
         }
-        loop {
-            let frozen = *self.inner.frozen_until.lock().unwrap_or_else(PoisonError::into_inner);
-            match frozen.filter(|until| *until > Instant::now()) {
-                Some(until) => tokio::time::sleep_until(until).await,
-                None => return,
-            }
+        let began = Instant::now();
+        while let Some(until) = self.frozen_until() {
+            tokio::time::sleep_until(until).await;
         }
+        let fence = Duration::from_secs(PURGE_FENCE_S);
+        if began.elapsed() > fence && self.inner.world.rare.has(Rare::Purged) {
+            self.inner.world.count(Rare::ZombieWoke);
+            self.event(format_args!("wakes up after {} s", began.elapsed().as_secs()));
+        }
+    }
+
+    fn frozen_until(&self) -> Option<Instant> {
+        let until = *self.inner.frozen_until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.filter(|until| *until > Instant::now())
+    }
+
+    /// Whether it stands still.
+    #[must_use]
+    pub fn is_frozen(&self) -> bool {
+        self.frozen_until().is_some()
     }
 
     /// A point at which it may die or freeze, as the plan says; goes on if it does.

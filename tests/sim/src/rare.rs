@@ -27,6 +27,7 @@ macro_rules! rare_events {
 }
 
 rare_events! {
+    Outage = "no service answered anybody for a while",
     Throttled = "a call was throttled",
     NeverArrived = "a call never arrived",
     ReplyLost = "a call was done and its reply was lost",
@@ -68,7 +69,7 @@ rare_events! {
     Archived = "a segment was archived",
     Purged = "a segment was purged",
     ReadFromArchive = "an archive was read",
-    ZombieWoke = "a process woke up after a segment that it knew had been purged",
+    ZombieWoke = "a process woke up a day later, and a segment had been purged",
     AppendTooOld = "an append gave up as it was too old",
     Reprocessed = "a lost snapshot was found and its job sent again",
     Offline = "a client was offline",
@@ -93,6 +94,12 @@ impl RareCounts {
     pub fn count(&self, rare: Rare) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.entry(rare).or_default() += 1;
+    }
+
+    /// Whether it ever happened.
+    #[must_use]
+    pub fn has(&self, rare: Rare) -> bool {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&rare)
     }
 
     /// What happened, and how often.

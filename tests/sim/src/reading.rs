@@ -32,7 +32,9 @@ pub async fn cells(
         let (sheet, rectangle) = (SheetName::Number(sheet), all());
         let query = CellsQuery { sheet, rectangle, at: Some(at), from, seen: None };
         let read = logs.cells(log, &query).await?;
-        cells.extend(read.cells.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)));
+        cells.extend(
+            read.cells.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)),
+        );
         from = read.next;
         if from.is_none() {
             return Ok(cells);

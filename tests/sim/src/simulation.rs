@@ -118,11 +118,8 @@ impl Simulation {
         for number in 1..=self.shape.editors {
             let simulation = Arc::clone(self);
             clients.spawn(async move {
-                let creator = Process::new(
-                    &simulation.world,
-                    format!("creator-{number}"),
-                    Mortality::Spared,
-                );
+                let creator =
+                    Process::new(&simulation.world, format!("creator-{number}"), Mortality::Spared);
                 simulation.create(&creator).await;
                 let seen = (&simulation.fleet, &simulation.witness);
                 let habits = simulation.shape.habits;

@@ -48,7 +48,8 @@ impl Stream {
     pub fn changed(&self, now_ms: u64, entry: &Arc<Entry>, is_new: bool) {
         let Ok(image) = entry::encode(entry) else { return };
         let key = entry::partition(entry.log, entry.position.segment());
-        let hash = key.iter().fold(0_usize, |hash, byte| hash.wrapping_mul(31) + usize::from(*byte));
+        let hash =
+            key.iter().fold(0_usize, |hash, byte| hash.wrapping_mul(31) + usize::from(*byte));
         let Some(mut shard) = self.shard(hash % SHARDS) else { return };
         shard.last += 1;
         let name = if is_new { INSERT } else { MODIFY };

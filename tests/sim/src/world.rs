@@ -1,6 +1,7 @@
 //! What all processes of a run share: the services' state, the time, the faults, and what was seen.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -78,6 +79,7 @@ pub struct World {
     pub(crate) segments_shown: Versions<(LogId, u32), Segment>,
     pub(crate) forks_shown: Versions<(LogId, u64), ListedFork>,
     plan: Mutex<FaultPlan>,
+    out_until_ms: AtomicU64,
     violations: Mutex<Vec<String>>,
 }
 
@@ -130,6 +132,7 @@ impl World {
             segments_shown: Versions::default(),
             forks_shown: Versions::default(),
             plan: Mutex::new(plan),
+            out_until_ms: AtomicU64::new(0),
             violations: Mutex::default(),
         })
     }
@@ -140,9 +143,23 @@ impl World {
         *self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on these are the faults.
+    /// From now on these are the faults. An outage is over.
     pub fn set_plan(&self, plan: FaultPlan) {
+        self.out_until_ms.store(0, Ordering::SeqCst);
         *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = plan;
+    }
+
+    /// Whether no service answers anybody now.
+    pub(crate) fn is_out(&self) -> bool {
+        self.time.elapsed_ms() < self.out_until_ms.load(Ordering::SeqCst)
+    }
+
+    /// No service answers anybody for so many milliseconds.
+    pub(crate) fn begin_outage(&self, out_ms: u64) {
+        self.count(Rare::Outage);
+        self.event("world", format_args!("nothing answers for {out_ms} ms"));
+        let until_ms = self.time.elapsed_ms().saturating_add(out_ms);
+        self.out_until_ms.fetch_max(until_ms, Ordering::SeqCst);
     }
 
     /// Adds an event to the trace.

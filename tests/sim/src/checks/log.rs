@@ -5,8 +5,8 @@ use std::sync::Arc;
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
 use cellar_core::invariants::{
-    Violation, check_acknowledged, check_links, check_no_gap, check_once, check_order, check_prefix,
-    history, readable,
+    Violation, check_acknowledged, check_links, check_no_gap, check_once, check_order,
+    check_prefix, history, readable,
 };
 use cellar_core::position::Position;
 use cellar_core::retention::decode_archive;

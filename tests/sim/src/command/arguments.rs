@@ -72,7 +72,8 @@ impl Arguments {
     /// Which seeds, in ascending order.
     pub(super) fn seeds(&self) -> impl Iterator<Item = u64> {
         let Shard { number, of } = self.shard.unwrap_or(Shard { number: 1, of: 1 });
-        (self.from..self.from.saturating_add(self.seeds)).filter(move |seed| seed % of == number - 1)
+        (self.from..self.from.saturating_add(self.seeds))
+            .filter(move |seed| seed % of == number - 1)
     }
 
     /// Runs at once.

@@ -31,12 +31,7 @@ pub(super) fn progress(scenario: Scenario, summary: &Summary, total: u64, json: 
 }
 
 /// Reports one run.
-pub(super) fn one(
-    scenario: Scenario,
-    seed: u64,
-    outcome: &Outcome,
-    json: bool,
-) -> io::Result<()> {
+pub(super) fn one(scenario: Scenario, seed: u64, outcome: &Outcome, json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let Outcome { violations, trace_hash, events, elapsed_ms, rare, lines } = outcome;
     let hash = format!("{trace_hash:016x}");
@@ -69,7 +64,11 @@ pub(super) fn many(reports: &[(Scenario, Summary)], json: bool) -> io::Result<()
         let all: Vec<_> = reports.iter().map(report).collect();
         return writeln!(out, "{}", json!({ "scenarios": all }));
     }
-    writeln!(out, "{:<22} {:>7} {:>7} {:>12} {:>9}", "scenario", "seeds", "failed", "events", "days")?;
+    writeln!(
+        out,
+        "{:<22} {:>7} {:>7} {:>12} {:>9}",
+        "scenario", "seeds", "failed", "events", "days"
+    )?;
     for (scenario, Summary { seeds, failed, events, elapsed_ms, .. }) in reports {
         let (failed, days) = (failed.len(), elapsed_ms / DAY_MS);
         writeln!(out, "{scenario:<22} {seeds:>7} {failed:>7} {events:>12} {days:>9}")?;

@@ -18,8 +18,30 @@ use crate::rare::Rare;
 use crate::stream::SHARDS;
 use crate::world::World;
 
-/// Milliseconds between two looks at what has nothing new.
-const IDLE_MS: u64 = 2_000;
+/// Milliseconds between two looks at what has nothing new: doubled up to the longest.
+const IDLE_MS: u64 = 500;
+const IDLE_MAX_MS: u64 = 60_000;
+
+/// How long a source that finds nothing new waits before it looks again.
+struct Idle {
+    wait_ms: u64,
+}
+
+impl Idle {
+    fn new() -> Self {
+        Self { wait_ms: IDLE_MS }
+    }
+
+    /// There was something.
+    fn busy(&mut self) {
+        self.wait_ms = IDLE_MS;
+    }
+
+    async fn wait(&mut self, world: &World) {
+        world.sleep_ms(self.wait_ms).await;
+        self.wait_ms = (2 * self.wait_ms).min(IDLE_MAX_MS);
+    }
+}
 
 /// The event sources and their functions.
 pub struct Pipeline {
@@ -123,7 +145,7 @@ impl Pipeline {
             if self.shared.world.time.elapsed_ms() - began_ms > patience_ms {
                 return false;
             }
-            self.shared.world.sleep_ms(IDLE_MS).await;
+            self.shared.world.sleep_ms(IDLE_MAX_MS).await;
         }
         true
     }

@@ -9,7 +9,7 @@ use cellar_core::snapshot_job::SnapshotJob;
 use cellar_engine::ports::{Clock as _, Jobs as _, Received};
 use cellar_engine::snapshots::{LevelsBuilder, SnapshotPorts, Snapshots};
 
-use super::{IDLE_MS, Shared};
+use super::{Idle, Shared};
 use crate::fleet::logs_of;
 use crate::process::Process;
 use crate::random::Rate;
@@ -46,11 +46,13 @@ impl Worker {
 /// Takes messages for ever.
 pub(super) async fn run(shared: Arc<Shared>) {
     let idle: Arc<Mutex<Vec<Worker>>> = Arc::default();
+    let mut looks = Idle::new();
     loop {
         shared.available().await;
         while shared.in_flight.load(Ordering::SeqCst) < shared.workers {
             let received = shared.world.queue.receive(1, VISIBILITY_S).await;
             let Some(message) = received.unwrap_or_default().pop() else { break };
+            looks.busy();
             shared.in_flight.fetch_add(1, Ordering::SeqCst);
             let (shared, idle) = (Arc::clone(&shared), Arc::clone(&idle));
             drop(tokio::spawn(async move {
@@ -63,7 +65,7 @@ pub(super) async fn run(shared: Arc<Shared>) {
                 shared.in_flight.fetch_sub(1, Ordering::SeqCst);
             }));
         }
-        shared.world.sleep_ms(IDLE_MS / 4).await;
+        looks.wait(&shared.world).await;
     }
 }
 

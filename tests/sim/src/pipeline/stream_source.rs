@@ -13,7 +13,7 @@ use cellar_core::schema::{EXTERNAL, TYPE};
 use cellar_engine::ports::Clock as _;
 use cellar_engine::relay::{Change, Relay};
 
-use super::{IDLE_MS, Shared};
+use super::{Idle, Shared};
 use crate::process::Process;
 use crate::rare::Rare;
 use crate::stream::Record;
@@ -31,7 +31,7 @@ const RETRY_MAX_MS: u64 = 30_000;
 
 /// Reads one shard for ever.
 pub(super) async fn run(shared: Arc<Shared>, shard: usize) {
-    let mut relay = shared.process("relay");
+    let (mut relay, mut idle) = (shared.process("relay"), Idle::new());
     loop {
         shared.available().await;
         let Some(read_to) = shared.read_to.get(shard) else { return };
@@ -39,9 +39,10 @@ pub(super) async fn run(shared: Arc<Shared>, shard: usize) {
         let (records, forgotten) = shared.world.stream.read(shard, after, BATCH, now_ms);
         (0..forgotten).for_each(|_| shared.lost(Rare::RecordExpired));
         let Some(last) = records.last().map(|last| last.number) else {
-            shared.world.sleep_ms(IDLE_MS).await;
+            idle.wait(&shared.world).await;
             continue;
         };
+        idle.busy();
         let wanted: Vec<Record> = records.into_iter().filter(passes).collect();
         if !wanted.is_empty() {
             all(&shared, &mut relay, wanted.clone()).await;

@@ -196,7 +196,8 @@ impl Entries for Process {
                 }
                 if stands != root {
                     // Who makes a snapshot again makes the same objects (I7, I12).
-                    let why = format_args!("I12: {position} has root {stands}, another made {root}");
+                    let why =
+                        format_args!("I12: {position} has root {stands}, another made {root}");
                     world.violated(why);
                 }
                 world.entry_changed(log, position, false).await;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cellar_core::pending_snapshot::PendingSnapshot;
+use cellar_core::position::Position;
 use cellar_core::snapshot_job::SnapshotJob;
 use cellar_engine::ports::{PendingSnapshots, PortError, WriteOutcome};
 
@@ -11,17 +12,27 @@ use crate::process::Process;
 use crate::rare::Rare;
 use crate::world::World;
 
-/// Looks at a record before it is written over by this one (I8).
-async fn check_replaced(world: &World, new: &PendingSnapshot) {
-    let job = new.job;
-    let Ok(Some(old)) = world.pending.first_up_to(job).await else { return };
-    if old.job != job {
-        return;
-    }
-    let (old_increment, increment) = (old.increment, new.increment);
-    if increment <= old_increment {
-        let at = job.position;
-        world.violated(format_args!("I8: the record of {at} went {old_increment} to {increment}"));
+/// The record of a job, if there is one.
+async fn there(world: &World, job: SnapshotJob) -> Option<PendingSnapshot> {
+    let (segment, num) = (job.position.segment(), job.position.num());
+    let before = match num.checked_sub(1) {
+        Some(num) => Position::new(segment, num),
+        None => Position::new(segment.saturating_sub(1), u32::MAX),
+    };
+    let position = before.unwrap_or(Position::FIRST);
+    let first = world.pending.first_after(SnapshotJob { position, ..job }).await;
+    first.ok().flatten().filter(|record| record.job == job)
+}
+
+/// Looks at a record that was written over by another one (I8).
+fn check_replaced(world: &World, old: Option<PendingSnapshot>, new: &PendingSnapshot) {
+    let at = new.job.position;
+    let Some(old) = old else {
+        return world.violated(format_args!("I8: a record of {at} was written over that was gone"));
+    };
+    if new.increment <= old.increment {
+        let (old, new) = (old.increment, new.increment);
+        world.violated(format_args!("I8: the record of {at} went from {old} to {new}"));
     }
     if new.checkpoint != old.checkpoint {
         world.count(Rare::CheckpointWritten);
@@ -63,19 +74,12 @@ impl PendingSnapshots for Process {
         let (process, new) = (self.clone(), record.clone());
         let effect = async move {
             let world = process.world();
-            let before = world.pending.first_up_to(new.job).await;
-            let holds = before.is_ok_and(|before| {
-                before.is_some_and(|old| old.job == new.job && old.increment == increment)
-            });
-            if holds {
-                check_replaced(world, &new).await;
-            }
+            let old = there(world, new.job).await;
             let outcome = world.pending.replace(&new, increment).await;
-            if outcome == WriteOutcome::Refused {
-                world.count(Rare::ClaimLost);
-            } else if !holds {
-                let at = new.job.position;
-                world.violated(format_args!("I8: a record of {at} was written over unseen"));
+            match outcome {
+                WriteOutcome::Written => check_replaced(world, old, &new),
+                WriteOutcome::Refused => world.count(Rare::ClaimLost),
+                WriteOutcome::Unknown(_) | WriteOutcome::Failed(_) => {}
             }
             outcome
         };

@@ -97,11 +97,11 @@ fn roll_race() -> Shape {
 fn snapshot_crashes() -> Shape {
     let worst = FaultPlan::worst();
     Shape {
-        worst: FaultPlan { crash: Rate(400), freeze: Rate(200), ..worst },
+        worst: FaultPlan { crash: Rate(400), freeze: Rate(200), latency_max_ms: 2_000, ..worst },
         habits: Habits { text_bytes: 6_000, think_ms: 5_000, ..HABITS },
         policy: UpkeepPolicy { snapshot_entries: 6, ..NO_UPKEEP },
         workers: 2,
-        function_ms: 60_000,
+        function_ms: 40_000,
         promised: &[
             Rare::SnapshotMade,
             Rare::CheckpointWritten,
@@ -147,7 +147,7 @@ fn slow_predecessor() -> Shape {
         habits: Habits { text_bytes: 8_000, think_ms: 2_000, ..HABITS },
         policy: UpkeepPolicy { snapshot_entries: 3, ..NO_UPKEEP },
         workers: 3,
-        function_ms: 90_000,
+        function_ms: 40_000,
         promised: &[
             Rare::MessageWaited,
             Rare::MessageHandedOver,
@@ -160,13 +160,9 @@ fn slow_predecessor() -> Shape {
 
 fn zombie_after_purge() -> Shape {
     Shape {
-        habits: Habits { requests: 16, think_ms: 3 * HOUR_MS, ..HABITS },
+        habits: Habits { requests: 30, think_ms: 24 * HOUR_MS, ..HABITS },
         policy: UpkeepPolicy { snapshot_entries: 5, segment_entries: 16, ..NO_UPKEEP },
-        worst: FaultPlan {
-            freeze: Rate(150),
-            freeze_max_ms: 60 * HOUR_MS,
-            ..FaultPlan::worst()
-        },
+        worst: FaultPlan { freeze: Rate(150), freeze_max_ms: 60 * HOUR_MS, ..FaultPlan::worst() },
         workers: 2,
         promised: &[
             Rare::RollWon,
