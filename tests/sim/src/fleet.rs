@@ -158,7 +158,7 @@ pub async fn append(server: Server, request: Request) -> Result<Appended, LogErr
 }
 
 /// What follows an append, within its time; losing it costs nothing.
-async fn upkeep(server: &Server, log: cellar_core::identity::LogId) {
+pub async fn upkeep(server: &Server, log: cellar_core::identity::LogId) {
     let upkeep = server.logs.upkeep(log, &server.policy);
     let upkept = tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await;
     let world = server.process.world();

@@ -2,7 +2,7 @@
 //! must be finished, and everything is checked.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cellar_core::identity::{LogId, SubjectKey};
@@ -45,6 +45,8 @@ pub struct Simulation {
     pub pipeline: Option<Pipeline>,
     /// The log that clients edit.
     pub log: LogId,
+    /// Forks of it.
+    forks: Mutex<Vec<LogId>>,
 }
 
 /// Figures of one run: policies at most as long as the scenario's.
@@ -86,16 +88,33 @@ impl Simulation {
         let log = LogId::derive(&subject, "sheet")
             .unwrap_or_else(|_| LogId::from_uuid(uuid::Uuid::from_u128(1)));
         let witness = Arc::default();
-        Arc::new(Self { scenario, shape, world, fleet, witness, pipeline, log })
+        let forks = Mutex::default();
+        Arc::new(Self { scenario, shape, world, fleet, witness, pipeline, log, forks })
+    }
+
+    /// Another log is to be checked in the end: a fork.
+    pub fn add_log(&self, log: LogId) {
+        let mut forks = self.forks.lock().unwrap_or_else(PoisonError::into_inner);
+        if !forks.contains(&log) {
+            forks.push(log);
+        }
+    }
+
+    /// Every log that is checked in the end.
+    fn logs(&self) -> Vec<LogId> {
+        let forks = self.forks.lock().unwrap_or_else(PoisonError::into_inner);
+        std::iter::once(self.log).chain(forks.iter().copied()).collect()
     }
 
     /// Runs it to its end.
     pub async fn run(self: &Arc<Self>) {
         let actors = tokio::spawn(actors::act(self.scenario, Arc::clone(self)));
         let mut clients = self.clients();
-        let edited = self.within(CHAOS_MAX_MS, finished(&mut clients)).await;
+        let edited = self.within(CHAOS_MAX_MS, finished(&self.world, &mut clients)).await;
         self.heal();
-        if edited.is_none() && self.within(PATIENCE_MS, finished(&mut clients)).await.is_none() {
+        if edited.is_none()
+            && self.within(PATIENCE_MS, finished(&self.world, &mut clients)).await.is_none()
+        {
             self.world.violated("I10: clients are not done though nothing fails any more");
         }
         actors.abort();
@@ -105,7 +124,7 @@ impl Simulation {
         self.calm_down().await;
         self.finish_snapshots().await;
         let with_snapshots = self.pipeline.is_some();
-        checks::all(&self.world, &self.witness, &[self.log], with_snapshots).await;
+        checks::all(&self.world, &self.witness, &self.logs(), with_snapshots).await;
     }
 
     async fn within<T>(&self, patience_ms: u64, work: impl Future<Output = T>) -> Option<T> {
@@ -115,6 +134,7 @@ impl Simulation {
     /// The clients of the log, the first of which makes it.
     fn clients(self: &Arc<Self>) -> JoinSet<()> {
         let mut clients = JoinSet::new();
+        clients.spawn(actors::work(self.scenario, Arc::clone(self)));
         for number in 1..=self.shape.editors {
             let simulation = Arc::clone(self);
             clients.spawn(async move {
@@ -185,6 +205,10 @@ impl Simulation {
 }
 
 /// Waits until all tasks have ended.
-async fn finished(tasks: &mut JoinSet<()>) {
-    while tasks.join_next().await.is_some() {}
+async fn finished(world: &World, tasks: &mut JoinSet<()>) {
+    while let Some(ended) = tasks.join_next().await {
+        if let Err(error) = ended {
+            world.violated(format_args!("a client panicked: {error}"));
+        }
+    }
 }

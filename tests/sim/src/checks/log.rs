@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::Entry;
+use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
 use cellar_core::invariants::{
     Violation, check_acknowledged, check_links, check_no_gap, check_once, check_order,
     check_prefix, history, readable,
 };
+use cellar_core::lineage::Lineage;
 use cellar_core::position::Position;
 use cellar_core::retention::decode_archive;
 use cellar_core::segment::Segment;
@@ -27,15 +28,47 @@ pub struct Stored {
     pub table: Vec<Arc<Entry>>,
     /// The entries in its archives.
     pub archived: Vec<Arc<Entry>>,
+    /// Where it was forked, if it is a fork: what it inherits is among its entries, as its own.
+    pub lineage: Option<Lineage>,
 }
 
 /// Reads everything that is stored of a log; none, and a violation, if it cannot be read.
 pub async fn stored(world: &World, log: LogId) -> Option<Stored> {
-    let read = read(world, log).await;
+    let read = with_inherited(world, log).await;
     if let Err(error) = &read {
         world.violated(format_args!("{log} cannot be read: {error}"));
     }
     read.ok()
+}
+
+/// A log, and if it is a fork what it inherits of its source as well.
+async fn with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> {
+    let mut chain = vec![read(world, log).await?];
+    while let Some(lineage) = chain.last().and_then(|last| last.lineage) {
+        chain.push(read(world, lineage.source).await?);
+    }
+    let whole = chain.into_iter().rev().reduce(|source, fork| inheriting(&source, fork));
+    whole.ok_or_else(|| PortError::permanent("there is no such log"))
+}
+
+/// A fork with what it inherits, as if that were its own (design `4-sync.md` §5).
+fn inheriting(source: &Stored, mut fork: Stored) -> Stored {
+    let Some(lineage) = fork.lineage else { return fork };
+    let as_own = |entry: &Arc<Entry>| Arc::new(Entry { log: fork.log, ..Entry::clone(entry) });
+    let history = source.history();
+    let shared = history.iter().filter(|entry| entry.position <= lineage.position);
+    let mut table: Vec<_> = shared.map(as_own).collect();
+    if let Some(last) = table.last().filter(|_| !lineage.ended) {
+        let end =
+            Entry { position: lineage.end(), content: Content::EndSegment, ..Entry::clone(last) };
+        table.push(Arc::new(end));
+    }
+    fork.table.splice(..0, table);
+    let inherited =
+        source.segments.iter().filter(|segment| segment.num <= lineage.position.segment());
+    let own = fork.segments.iter().filter(|segment| segment.lineage.is_none());
+    fork.segments = inherited.chain(own).cloned().collect();
+    fork
 }
 
 async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
@@ -54,7 +87,14 @@ async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
             archived.extend(archive(world, key).await?.into_iter().map(Arc::new));
         }
     }
-    Ok(Stored { log, segments, table, archived })
+    let lineage = segments.first().and_then(|first| first.lineage);
+    if let Some(entry) = table
+        .first()
+        .filter(|entry| lineage.is_some_and(|lineage| lineage.inherits(entry.position)))
+    {
+        world.violated(format_args!("a fork has an entry of its own at {}", entry.position));
+    }
+    Ok(Stored { log, segments, table, archived, lineage })
 }
 
 async fn archive(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
@@ -84,10 +124,6 @@ pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
         }
     };
     let (history, readable) = (stored.history(), readable(&stored.table, &stored.archived));
-    if stored.segments.iter().any(|segment| segment.lineage.is_some()) {
-        // What a fork inherits is not under its id: `forks` checks it.
-        return;
-    }
     told("I1", check_no_gap(&stored.table));
     told("I5", check_links(&history, &stored.segments));
     told("I3", check_once(&history));

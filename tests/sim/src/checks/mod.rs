@@ -20,7 +20,7 @@ pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_sna
         log::check(world, witness, &stored);
         cells::check(world, witness, &stored).await;
         if with_snapshots {
-            snapshots::check(world, &stored).await;
+            snapshots::check(world, &stored, logs.len() == 1).await;
         }
     }
 }

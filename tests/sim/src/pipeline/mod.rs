@@ -128,7 +128,8 @@ impl Pipeline {
     /// Whether something was lost that only an operator finds.
     #[must_use]
     pub fn has_lost(&self) -> bool {
-        self.shared.has_lost.load(Ordering::SeqCst) || self.is_abandoned()
+        let lost = self.shared.has_lost.load(Ordering::SeqCst);
+        lost || self.shared.world.rare.has(Rare::MessageLost) || self.is_abandoned()
     }
 
     /// A pending record, and no message for it.

@@ -26,6 +26,16 @@ pub enum Scenario {
     SlowPredecessor,
     /// Processes wake up after what they knew was purged.
     ZombieAfterPurge,
+    /// Functions cannot be called for longer than the stream remembers.
+    OutageAndReprocess,
+    /// Machines of a sync group are offline and restart.
+    OfflineClients,
+    /// Logs are forked, and forks of them, while others write.
+    ForkUnderLoad,
+    /// A tenant asks for what is not his and stores garbage.
+    HostileTenant,
+    /// Processes of another version, with other limits, take over.
+    NewVersion,
 }
 
 /// A name that no scenario has.
@@ -63,13 +73,18 @@ pub struct Shape {
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 11] = [
         Self::AppendContention,
         Self::RollRace,
         Self::SnapshotCrashes,
         Self::DuplicateStorm,
         Self::SlowPredecessor,
         Self::ZombieAfterPurge,
+        Self::OutageAndReprocess,
+        Self::OfflineClients,
+        Self::ForkUnderLoad,
+        Self::HostileTenant,
+        Self::NewVersion,
     ];
 
     /// Its name.
@@ -82,6 +97,11 @@ impl Scenario {
             Self::DuplicateStorm => "duplicate-storm",
             Self::SlowPredecessor => "slow-predecessor",
             Self::ZombieAfterPurge => "zombie-after-purge",
+            Self::OutageAndReprocess => "outage-and-reprocess",
+            Self::OfflineClients => "offline-clients",
+            Self::ForkUnderLoad => "fork-under-load",
+            Self::HostileTenant => "hostile-tenant",
+            Self::NewVersion => "new-version",
         }
     }
 

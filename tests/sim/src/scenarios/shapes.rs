@@ -45,6 +45,11 @@ pub(super) fn of(scenario: Scenario) -> Shape {
         Scenario::DuplicateStorm => duplicate_storm(),
         Scenario::SlowPredecessor => slow_predecessor(),
         Scenario::ZombieAfterPurge => zombie_after_purge(),
+        Scenario::OutageAndReprocess => outage_and_reprocess(),
+        Scenario::OfflineClients => offline_clients(),
+        Scenario::ForkUnderLoad => fork_under_load(),
+        Scenario::HostileTenant => hostile_tenant(),
+        Scenario::NewVersion => new_version(),
     }
 }
 
@@ -172,6 +177,66 @@ fn zombie_after_purge() -> Shape {
             Rare::ZombieWoke,
             Rare::AppendTooOld,
         ],
+        ..calm()
+    }
+}
+
+fn outage_and_reprocess() -> Shape {
+    Shape {
+        habits: Habits { requests: 12, think_ms: 8 * HOUR_MS, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
+        worst: FaultPlan { lost: Rate(2_000), ..FaultPlan::worst() },
+        workers: 2,
+        promised: &[Rare::RecordExpired, Rare::MessageLost, Rare::Reprocessed, Rare::SnapshotMade],
+        ..calm()
+    }
+}
+
+fn offline_clients() -> Shape {
+    Shape {
+        editors: 1,
+        habits: Habits { requests: 14, think_ms: 60_000, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 10, segment_entries: 16, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[
+            Rare::Offline,
+            Rare::ClientRestarted,
+            Rare::GapRefused,
+            Rare::PulledAnew,
+            Rare::SnapshotMade,
+            Rare::RollWon,
+        ],
+        ..calm()
+    }
+}
+
+fn fork_under_load() -> Shape {
+    Shape {
+        editors: 3,
+        habits: Habits { requests: 10, think_ms: 2_000, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 16, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[Rare::Forked, Rare::ForkRepeated, Rare::SnapshotMade, Rare::RollWon],
+        ..calm()
+    }
+}
+
+fn hostile_tenant() -> Shape {
+    Shape {
+        editors: 2,
+        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[Rare::Foreign, Rare::GarbageRefused, Rare::SnapshotMade],
+        ..calm()
+    }
+}
+
+fn new_version() -> Shape {
+    Shape {
+        habits: Habits { requests: 14, think_ms: 1_000, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[Rare::Redeployed, Rare::SnapshotMade, Rare::RollWon, Rare::RollLost],
         ..calm()
     }
 }

@@ -39,6 +39,11 @@ scenarios! {
     duplicate_storm: DuplicateStorm,
     slow_predecessor: SlowPredecessor,
     zombie_after_purge: ZombieAfterPurge,
+    outage_and_reprocess: OutageAndReprocess,
+    offline_clients: OfflineClients,
+    fork_under_load: ForkUnderLoad,
+    hostile_tenant: HostileTenant,
+    new_version: NewVersion,
 }
 
 #[test]
