@@ -39,7 +39,7 @@ pub struct Habits {
 }
 
 /// A client of one log.
-pub struct Editor {
+pub(crate) struct Editor {
     /// The client as a process: only its calls fail.
     pub process: Process,
     pub(crate) fleet: Arc<Fleet>,
@@ -55,7 +55,7 @@ pub struct Editor {
 impl Editor {
     /// A client that has seen the log's first entry.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         world: &Arc<World>,
         (fleet, witness): (&Arc<Fleet>, &Arc<Witness>),
         log: LogId,
@@ -77,13 +77,13 @@ impl Editor {
 
     /// The same, that has seen the log up to a position.
     #[must_use]
-    pub fn from(self, base: Position) -> Self {
+    pub(crate) fn from(self, base: Position) -> Self {
         Self { base, ..self }
     }
 
     /// The position up to which it has seen the log.
     #[must_use]
-    pub fn base(&self) -> Position {
+    pub(crate) fn base(&self) -> Position {
         self.base
     }
 
@@ -92,7 +92,7 @@ impl Editor {
     }
 
     /// Edits until it has sent all that it is to send.
-    pub async fn edit(mut self) {
+    pub(crate) async fn edit(mut self) {
         for _ in 0..self.habits.requests {
             let think_ms = self.random().mostly_short(self.habits.think_ms);
             self.process.world().sleep_ms(think_ms).await;
@@ -195,7 +195,7 @@ impl Editor {
 
 /// Whether an error is one that a client repeats its request after.
 #[must_use]
-pub fn passes(error: &LogError) -> bool {
+pub(crate) fn passes(error: &LogError) -> bool {
     match error {
         LogError::Store(error) => error.temporary,
         LogError::Refused(refusal) => matches!(

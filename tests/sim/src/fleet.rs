@@ -132,7 +132,7 @@ impl Fleet {
         let server = self.pick();
         let process = server.process.clone();
         let what = format!("asks {}: {what}", process.name());
-        let work = work(server);
+        let work = Box::pin(work(server));
         let answer = client.call(what, async move { process.run(work).await });
         let timeout = Duration::from_millis(REQUEST_TIMEOUT_MS);
         tokio::time::timeout(timeout, answer).await.ok()?.ok()?.ok()

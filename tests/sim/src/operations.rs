@@ -14,7 +14,7 @@ const COLUMNS: u32 = 8;
 const CELLS: u32 = 4;
 
 /// An operation that some client might send.
-pub fn operation(random: &SimRandom, text_bytes: u64) -> Operation {
+pub(crate) fn operation(random: &SimRandom, text_bytes: u64) -> Operation {
     let sheet = SheetId(if random.below(8) == 0 { 1 } else { 0 });
     let before = random.below(ROWS);
     match random.below(20) {

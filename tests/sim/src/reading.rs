@@ -12,7 +12,7 @@ use crate::editor::{Editor, passes};
 use crate::witness::CellsSeen;
 
 /// Everything there can be.
-pub fn all() -> Rectangle {
+pub(crate) fn all() -> Rectangle {
     let first = CellName { row: 0, column: 0 };
     Rectangle { first, last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 } }
 }
@@ -21,7 +21,7 @@ pub fn all() -> Rectangle {
 ///
 /// # Errors
 /// As [`Logs::cells`].
-pub async fn cells(
+pub(crate) async fn cells(
     logs: &Logs,
     log: LogId,
     at: Position,
@@ -43,7 +43,7 @@ pub async fn cells(
 }
 
 /// Loads the log, or reads its cells, once; what fails for a while is left alone.
-pub async fn read(editor: &Editor) {
+pub(crate) async fn read(editor: &Editor) {
     let at = editor.base();
     if editor.process.random().below(2) == 0 || !editor.witness.wants_cells() {
         load(editor).await;

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// What an item was, and from when on.
+type Shown<V> = Vec<(u64, Option<V>)>;
+
 /// Items, each with what it was, and from when on that shows, milliseconds since the run began.
 #[derive(Debug)]
-pub struct Versions<K, V> {
-    items: Mutex<BTreeMap<K, Vec<(u64, Option<V>)>>>,
+pub(crate) struct Versions<K, V> {
+    items: Mutex<BTreeMap<K, Shown<V>>>,
 }
 
 impl<K, V> Default for Versions<K, V> {
@@ -18,13 +21,13 @@ impl<K, V> Default for Versions<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> Versions<K, V> {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<K, Vec<(u64, Option<V>)>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<K, Shown<V>>> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An item is this from now on (none: it is gone), and shows from then on. An item never goes back:
     /// what was written later never shows sooner.
-    pub fn write(&self, key: K, now_ms: u64, shows_ms: u64, value: Option<V>) {
+    pub(crate) fn write(&self, key: K, now_ms: u64, shows_ms: u64, value: Option<V>) {
         let mut items = self.lock();
         let versions = items.entry(key).or_default();
         let shown = versions.iter().rposition(|(shows_ms, _)| *shows_ms <= now_ms);
@@ -35,7 +38,7 @@ impl<K: Ord + Clone, V: Clone> Versions<K, V> {
     }
 
     /// What shows of these items now, in ascending order.
-    pub fn range(&self, keys: impl RangeBounds<K>, now_ms: u64) -> Vec<(K, V)> {
+    pub(crate) fn range(&self, keys: impl RangeBounds<K>, now_ms: u64) -> Vec<(K, V)> {
         let items = self.lock();
         let shown = items.range(keys).filter_map(|(key, versions)| {
             let shown = versions.iter().rev().find(|(shows_ms, _)| *shows_ms <= now_ms);

@@ -30,7 +30,7 @@ const PATIENCE_MS: u64 = 2 * 24 * 60 * 60 * 1_000;
 const REPROCESS_ROUNDS: u32 = 3;
 
 /// What a run has.
-pub struct Simulation {
+pub(crate) struct Simulation {
     /// Which scenario it is.
     pub scenario: Scenario,
     /// Its figures, as they were drawn.
@@ -75,7 +75,7 @@ fn drawn(shape: Shape, random: &SimRandom) -> Shape {
 impl Simulation {
     /// Everything there is at the beginning.
     #[must_use]
-    pub fn new(scenario: Scenario, seed: u64, keep_text: bool) -> Arc<Self> {
+    pub(crate) fn new(scenario: Scenario, seed: u64, keep_text: bool) -> Arc<Self> {
         let random = SimRandom::of_seed(seed);
         let shape = drawn(scenario.shape(), &random);
         let plan = shape.worst.draw(&random);
@@ -93,7 +93,7 @@ impl Simulation {
     }
 
     /// Another log is to be checked in the end: a fork.
-    pub fn add_log(&self, log: LogId) {
+    pub(crate) fn add_log(&self, log: LogId) {
         let mut forks = self.forks.lock().unwrap_or_else(PoisonError::into_inner);
         if !forks.contains(&log) {
             forks.push(log);
@@ -107,7 +107,7 @@ impl Simulation {
     }
 
     /// Runs it to its end.
-    pub async fn run(self: &Arc<Self>) {
+    pub(crate) async fn run(self: &Arc<Self>) {
         let actors = tokio::spawn(actors::act(self.scenario, Arc::clone(self)));
         let mut clients = self.clients();
         let edited = self.within(CHAOS_MAX_MS, finished(&self.world, &mut clients)).await;
@@ -170,7 +170,7 @@ impl Simulation {
     }
 
     /// From now on nothing fails; what is on its way still arrives, who is frozen still wakes up.
-    pub fn heal(&self) {
+    pub(crate) fn heal(&self) {
         self.world.set_plan(self.world.plan().healed());
         self.world.event("world", format_args!("the faults stop"));
         if let Some(pipeline) = &self.pipeline {

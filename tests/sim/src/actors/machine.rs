@@ -125,7 +125,7 @@ impl Machine {
         if self.random().happens(RESTARTS) {
             self.world().count(Rare::ClientRestarted);
             self.process.event(format_args!("restarts"));
-            let (cookie, view) = (self.older.cookie.clone(), self.older.view.clone());
+            let (cookie, view) = (self.older.cookie, self.older.view.clone());
             self.now = Kept { cookie, view, ..self.now.clone() };
         } else if self.random().below(3) == 0 {
             self.older = self.now.clone();
@@ -142,7 +142,7 @@ impl Machine {
 
     /// Pushes what is pending, but for the first few.
     async fn push(&self, skipped: usize) {
-        let Some(cookie) = self.now.cookie.clone() else { return };
+        let Some(cookie) = self.now.cookie else { return };
         let pending = self.now.pending.iter().skip(skipped);
         let pushed = pending.map(|(id, base, operation)| {
             let (base, epoch, operation) = (*base, cookie.epoch, operation.clone());
@@ -177,7 +177,7 @@ impl Machine {
     }
 
     async fn pull(&mut self) {
-        let (log, subject, cookie) = (self.log, self.subject.clone(), self.now.cookie.clone());
+        let (log, subject, cookie) = (self.log, self.subject, self.now.cookie);
         let work = move |server: Server| async move {
             server.logs.pull(log, subject, GROUP, cookie).await
         };
@@ -196,14 +196,14 @@ impl Machine {
             Pulled::Nothing(_) => {}
             Pulled::Since(news) => {
                 self.now.view.extend(news.entries.iter().cloned());
-                self.learn(news);
+                self.learn(&news);
             }
             Pulled::Anew { root, news } => {
                 if root.is_some() {
                     self.world().count(Rare::PulledAnew);
                 }
                 self.now.view.clone_from(&news.entries);
-                self.learn(news);
+                self.learn(&news);
             }
             Pulled::Lost => {
                 let name = self.process.name();
@@ -213,7 +213,7 @@ impl Machine {
     }
 
     /// Whatever is acknowledged is not pending any more.
-    fn learn(&mut self, news: News) {
+    fn learn(&mut self, news: &News) {
         let last_id = news.last_ids.get(self.name.client()).copied().unwrap_or(0);
         self.now.acknowledged = self.now.acknowledged.max(last_id);
         let acknowledged = self.now.acknowledged;

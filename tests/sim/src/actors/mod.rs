@@ -28,6 +28,7 @@ pub(crate) async fn work(scenario: Scenario, simulation: Arc<Simulation>) {
         Scenario::OfflineClients => machines(&simulation).await,
         Scenario::ForkUnderLoad => forks::fork(&simulation).await,
         Scenario::HostileTenant => hostile::trouble(&simulation).await,
+        Scenario::OutageAndReprocess => outage(&simulation).await,
         _ => {}
     }
 }
@@ -36,7 +37,6 @@ pub(crate) async fn work(scenario: Scenario, simulation: Arc<Simulation>) {
 pub(crate) async fn act(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
         Scenario::ZombieAfterPurge => archivist::archive(&simulation).await,
-        Scenario::OutageAndReprocess => outage(&simulation).await,
         Scenario::NewVersion => deploy(&simulation).await,
         _ => {}
     }

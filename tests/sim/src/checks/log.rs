@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Entry};
+use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
 use cellar_core::invariants::{
     Violation, check_acknowledged, check_links, check_no_gap, check_once, check_order,
@@ -54,14 +54,13 @@ async fn with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> 
 /// A fork with what it inherits, as if that were its own (design `4-sync.md` §5).
 fn inheriting(source: &Stored, mut fork: Stored) -> Stored {
     let Some(lineage) = fork.lineage else { return fork };
-    let as_own = |entry: &Arc<Entry>| Arc::new(Entry { log: fork.log, ..Entry::clone(entry) });
     let history = source.history();
-    let shared = history.iter().filter(|entry| entry.position <= lineage.position);
-    let mut table: Vec<_> = shared.map(as_own).collect();
-    if let Some(last) = table.last().filter(|_| !lineage.ended) {
-        let end =
-            Entry { position: lineage.end(), content: Content::EndSegment, ..Entry::clone(last) };
-        table.push(Arc::new(end));
+    let mut table = Vec::new();
+    for num in 0..=lineage.position.segment() {
+        let of = |entry: &&Arc<Entry>| entry.position.segment() == num;
+        let page: Vec<_> = history.iter().filter(of).cloned().collect();
+        let from = page.first().map_or(lineage.position, |first| first.position);
+        table.extend(lineage.cut(fork.log, from, &page, false).map_or(page, |cut| cut.entries));
     }
     fork.table.splice(..0, table);
     let inherited =

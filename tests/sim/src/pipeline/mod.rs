@@ -44,7 +44,7 @@ impl Idle {
 }
 
 /// The event sources and their functions.
-pub struct Pipeline {
+pub(crate) struct Pipeline {
     shared: Arc<Shared>,
     sources: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -87,7 +87,7 @@ impl Shared {
 impl Pipeline {
     /// Begins, with so many workers at once, each of which may run for so long.
     #[must_use]
-    pub fn begin(world: &Arc<World>, workers: usize, function_ms: u64) -> Self {
+    pub(crate) fn begin(world: &Arc<World>, workers: usize, function_ms: u64) -> Self {
         let shared = Arc::new(Shared {
             world: Arc::clone(world),
             random: world.random.fork(),
@@ -107,14 +107,14 @@ impl Pipeline {
     }
 
     /// From now on no function can be called, or they can again.
-    pub fn set_outage(&self, is_out: bool) {
+    pub(crate) fn set_outage(&self, is_out: bool) {
         self.shared.is_out.store(is_out, Ordering::SeqCst);
         self.shared.world.event("pipeline", format_args!("outage: {is_out}"));
     }
 
     /// Whether nothing is left to be done.
     #[must_use]
-    pub fn is_drained(&self) -> bool {
+    pub(crate) fn is_drained(&self) -> bool {
         let Shared { world, read_to, in_flight, .. } = self.shared.as_ref();
         let read_to = std::array::from_fn(|shard| {
             read_to.get(shard).map_or(0, |read| read.load(Ordering::SeqCst))
@@ -127,7 +127,7 @@ impl Pipeline {
 
     /// Whether something was lost that only an operator finds.
     #[must_use]
-    pub fn has_lost(&self) -> bool {
+    pub(crate) fn has_lost(&self) -> bool {
         let lost = self.shared.has_lost.load(Ordering::SeqCst);
         lost || self.shared.world.rare.has(Rare::MessageLost) || self.is_abandoned()
     }
@@ -140,7 +140,7 @@ impl Pipeline {
     }
 
     /// Waits until nothing is left to be done, by true time at most so long. False if something is.
-    pub async fn drain(&self, patience_ms: u64) -> bool {
+    pub(crate) async fn drain(&self, patience_ms: u64) -> bool {
         let began_ms = self.shared.world.time.elapsed_ms();
         while !self.is_drained() {
             if self.shared.world.time.elapsed_ms() - began_ms > patience_ms {
@@ -152,7 +152,7 @@ impl Pipeline {
     }
 
     /// What an operator does about lost messages: `synth reprocess`.
-    pub async fn reprocess(&self) {
+    pub(crate) async fn reprocess(&self) {
         let world = &self.shared.world;
         let operator = Process::new(world, "operator", Mortality::Spared);
         let port = Arc::new(operator.clone());
@@ -188,7 +188,7 @@ impl Pipeline {
     }
 
     /// What is left to be done, in words.
-    pub async fn leftovers(&self) -> String {
+    pub(crate) async fn leftovers(&self) -> String {
         let world = &self.shared.world;
         let messages = world.queue.receive(10, 0).await.unwrap_or_default();
         let mut what: Vec<_> = messages.into_iter().map(|message| message.body).collect();
@@ -201,7 +201,7 @@ impl Pipeline {
     }
 
     /// Ends it.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         sources.drain(..).for_each(|source| source.abort());
     }

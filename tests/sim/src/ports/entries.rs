@@ -22,7 +22,7 @@ tokio::task_local! {
 }
 
 /// Does one append, and says how often it tried (I6).
-pub async fn counting_attempts<T>(append: impl Future<Output = T>) -> (T, Attempts) {
+pub(crate) async fn counting_attempts<T>(append: impl Future<Output = T>) -> (T, Attempts) {
     ATTEMPTS
         .scope(RefCell::default(), async {
             let done = append.await;

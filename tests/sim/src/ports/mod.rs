@@ -10,7 +10,7 @@ mod segments;
 #[cfg(test)]
 mod tests;
 
-pub use entries::counting_attempts;
+pub(crate) use entries::counting_attempts;
 
 use crate::process::Process;
 use crate::rare::Rare;

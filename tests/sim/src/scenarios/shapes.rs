@@ -185,7 +185,7 @@ fn outage_and_reprocess() -> Shape {
     Shape {
         habits: Habits { requests: 12, think_ms: 8 * HOUR_MS, ..HABITS },
         policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
-        worst: FaultPlan { lost: Rate(2_000), ..FaultPlan::worst() },
+        worst: FaultPlan { lost: Rate(6_000), ..FaultPlan::worst() },
         workers: 2,
         promised: &[Rare::RecordExpired, Rare::MessageLost, Rare::Reprocessed, Rare::SnapshotMade],
         ..calm()
