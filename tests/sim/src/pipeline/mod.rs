@@ -129,14 +129,7 @@ impl Pipeline {
     #[must_use]
     pub(crate) fn has_lost(&self) -> bool {
         let lost = self.shared.has_lost.load(Ordering::SeqCst);
-        lost || self.shared.world.rare.has(Rare::MessageLost) || self.is_abandoned()
-    }
-
-    /// A pending record, and no message for it.
-    fn is_abandoned(&self) -> bool {
-        let Shared { world, in_flight, .. } = self.shared.as_ref();
-        let idle = in_flight.load(Ordering::SeqCst) == 0;
-        idle && world.queue.is_empty() && !world.pending.is_empty()
+        lost || self.shared.world.rare.has(Rare::MessageLost)
     }
 
     /// Waits until nothing is left to be done, by true time at most so long. False if something is.
