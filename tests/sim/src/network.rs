@@ -5,9 +5,14 @@ use std::future::Future;
 
 use cellar_engine::ports::PortError;
 
+use tokio::time::{Duration, Instant};
+
 use crate::process::Process;
 use crate::rare::Rare;
 
+/// Age of a signature from which on services refuse a request: AWS does so after 5 to 15 minutes. So a
+/// process that stands still with a request in its hands never sends it a day later.
+const SIGNATURE_MAX: Duration = Duration::from_secs(15 * 60);
 /// Milliseconds after which a caller gives up.
 const CALL_TIMEOUT_MS: u64 = 3_000;
 
@@ -54,8 +59,15 @@ impl Process {
         what: String,
         effect: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, PortError> {
+        let signed = Instant::now();
         self.step().await;
         let (fate, world) = (self.fate(), self.world());
+        if signed.elapsed() > SIGNATURE_MAX {
+            world.count(Rare::SignatureExpired);
+            self.event(format_args!("{what}: its signature has expired"));
+            world.sleep_ms(self.way_ms()).await;
+            return Err(PortError::temporary("the signature has expired"));
+        }
         self.event(format_args!("{what} {fate:?}"));
         let result = match fate {
             Fate::Done => {

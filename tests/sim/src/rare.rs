@@ -30,6 +30,7 @@ rare_events! {
     Outage = "no service answered anybody for a while",
     Throttled = "a call was throttled",
     NeverArrived = "a call never arrived",
+    SignatureExpired = "a request was sent so late that its signature had expired",
     ReplyLost = "a call was done and its reply was lost",
     LateEffect = "a call was done after its caller had given up",
     EffectAfterCrash = "a call was done after its process had died",

@@ -81,7 +81,7 @@ fn append_contention() -> Shape {
 fn roll_race() -> Shape {
     Shape {
         editors: 5,
-        habits: Habits { requests: 14, think_ms: 1_500, ..HABITS },
+        habits: Habits { requests: 10, think_ms: 1_500, ..HABITS },
         policy: UpkeepPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
         promised: &[
@@ -149,7 +149,7 @@ fn duplicate_storm() -> Shape {
 fn slow_predecessor() -> Shape {
     Shape {
         worst: FaultPlan { latency_max_ms: 4_000, freeze: Rate(300), ..FaultPlan::worst() },
-        habits: Habits { text_bytes: 8_000, think_ms: 2_000, ..HABITS },
+        habits: Habits { requests: 6, text_bytes: 8_000, think_ms: 2_000, ..HABITS },
         policy: UpkeepPolicy { snapshot_entries: 3, ..NO_UPKEEP },
         workers: 3,
         function_ms: 40_000,
@@ -165,7 +165,8 @@ fn slow_predecessor() -> Shape {
 
 fn zombie_after_purge() -> Shape {
     Shape {
-        habits: Habits { requests: 30, think_ms: 24 * HOUR_MS, ..HABITS },
+        habits: Habits { requests: 20, think_ms: 30 * HOUR_MS, ..HABITS },
+        editors: 3,
         policy: UpkeepPolicy { snapshot_entries: 5, segment_entries: 16, ..NO_UPKEEP },
         worst: FaultPlan { freeze: Rate(150), freeze_max_ms: 60 * HOUR_MS, ..FaultPlan::worst() },
         workers: 2,
@@ -233,7 +234,7 @@ fn hostile_tenant() -> Shape {
 
 fn new_version() -> Shape {
     Shape {
-        habits: Habits { requests: 14, think_ms: 1_000, ..HABITS },
+        habits: Habits { requests: 10, think_ms: 1_000, ..HABITS },
         policy: UpkeepPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
         promised: &[Rare::Redeployed, Rare::SnapshotMade, Rare::RollWon, Rare::RollLost],
