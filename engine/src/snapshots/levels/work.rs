@@ -59,6 +59,8 @@ pub(super) enum Piece {
 enum Read {
     Folded(Box<FoldedRound>),
     EarlierSnapshot(Position),
+    /// A snapshot behind the base is made, and this is its root: the base is older than it need be.
+    LaterBase { root: String },
     /// There is nothing behind the base up to the job's position.
     Nothing,
 }
@@ -82,10 +84,10 @@ impl Work {
         store: &ObjectStore,
     ) -> Result<Piece, BuildError> {
         if self.round.is_none() {
-            let folded = match self.read(logs).await? {
+            let folded = match self.read_from_newest(logs, store).await? {
                 Read::Folded(folded) => *folded,
                 Read::EarlierSnapshot(position) => return Ok(Piece::EarlierSnapshot(position)),
-                Read::Nothing => return self.nothing(),
+                Read::LaterBase { .. } | Read::Nothing => return self.nothing(),
             };
             self.put_long_texts(store, &folded).await?;
             match plan(&self.base, &folded).map_err(|error| self.shape(&error))? {
@@ -108,12 +110,33 @@ impl Work {
         Ok(Piece::Finished { root })
     }
 
+    /// Reads the entries of the next round, from the newest snapshot before it on. The base may be older:
+    /// a replica did not show the newest yet, or this worker stood still while others made it. A round
+    /// over both would make objects that nobody else makes (I11, I12).
+    async fn read_from_newest(
+        &mut self,
+        logs: &Logs,
+        store: &ObjectStore,
+    ) -> Result<Read, BuildError> {
+        loop {
+            match self.read(logs).await? {
+                Read::LaterBase { root } => {
+                    self.base = base(store, self.family, Some(&root)).await?;
+                    self.root = Some(root);
+                }
+                read => return Ok(read),
+            }
+        }
+    }
+
     /// Reads and folds the entries of the next round.
     async fn read(&self, logs: &Logs) -> Result<Read, BuildError> {
         let (job, begin, anew) = (self.job, self.base.position, self.anew);
         let first_own = logs.first_own(job.log).await?;
         let mut fold = RoundFold::new(&self.base);
-        let (mut some, mut earlier) = (false, None);
+        let (mut some, mut earlier, mut later) = (false, None, None);
+        // What a merge has done so far belongs to its base.
+        let may_begin_later = !anew && self.progress.is_none();
         let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
         let read =
             logs.committed(job.log, &mut reading, Some(job.position), None, |entry, done| {
@@ -130,6 +153,14 @@ impl Work {
                     earlier = Some(at);
                     return Ok(ControlFlow::Break(()));
                 }
+                if let Content::Snapshot { root: Some(root), .. } = &entry.content
+                    && may_begin_later
+                    && at != job.position
+                    && is_own
+                {
+                    later = Some(root.clone());
+                    return Ok(ControlFlow::Break(()));
+                }
                 let client = entry.mutation_ids().map(|(client, _, last)| (client, last));
                 fold.entry(at, entry.created_s, client, done);
                 if let Some(Edits { client, name: Some(name), .. }) = entry.edits() {
@@ -141,6 +172,9 @@ impl Work {
         read.await?;
         if let Some(position) = earlier {
             return Ok(Read::EarlierSnapshot(position));
+        }
+        if let Some(root) = later {
+            return Ok(Read::LaterBase { root });
         }
         match fold.finish() {
             Some(folded) if some => Ok(Read::Folded(Box::new(folded))),

@@ -1,0 +1,89 @@
+//! Who forks a log while others write to it, and writes to the forks.
+
+use std::sync::Arc;
+
+use cellar_core::identity::{LogId, SubjectKey};
+use cellar_core::position::Position;
+use cellar_engine::logs::{Forked, LogError, NewFork};
+use tokio::task::JoinSet;
+
+use crate::editor::{Editor, passes};
+use crate::fleet::Server;
+use crate::process::{Mortality, Process};
+use crate::rare::Rare;
+use crate::simulation::Simulation;
+
+/// Forks of one run.
+const FORKS: u8 = 3;
+/// Clients of each.
+const EDITORS: u8 = 2;
+/// Numbers of their clients begin here.
+const FIRST_NUMBER: u8 = 100;
+
+/// Forks the log, and forks of it, at places that somebody has seen.
+pub(super) async fn fork(simulation: &Arc<Simulation>) {
+    let forker = Process::new(&simulation.world, "forker", Mortality::Spared);
+    let mut clients = JoinSet::new();
+    for number in 0..FORKS {
+        let think_ms = simulation.shape.habits.think_ms * 4;
+        simulation.world.sleep_ms(forker.random().within(0..=think_ms)).await;
+        let Some((source, at)) = place(simulation, &forker) else { continue };
+        let Some(forked) = until_forked(simulation, &forker, source, at, number).await else {
+            return;
+        };
+        let (log, seen) = (forked.0, (&simulation.fleet, &simulation.witness));
+        for client in 0..EDITORS {
+            let number = FIRST_NUMBER + number * EDITORS + client;
+            let habits = simulation.shape.habits;
+            let editor = Editor::new(&simulation.world, seen, log, number, habits);
+            clients.spawn(editor.from(forked.1.head).edit());
+        }
+    }
+    while clients.join_next().await.is_some() {}
+}
+
+/// A log, and a position of it that a client was told; the newest if none.
+fn place(simulation: &Simulation, forker: &Process) -> Option<(LogId, Option<Position>)> {
+    let seen = simulation.witness.seen();
+    let (log, _, at) = *forker.random().pick(&seen.acknowledged)?;
+    Some((log, (forker.random().below(3) > 0).then_some(at)))
+}
+
+/// Forks, again and again until it is known that the fork is there.
+async fn until_forked(
+    simulation: &Simulation,
+    forker: &Process,
+    source: LogId,
+    at: Option<Position>,
+    number: u8,
+) -> Option<(LogId, Forked)> {
+    let subject = SubjectKey::new("sim", "forker");
+    let log = LogId::derive_fork(&subject, source, &format!("fork {number}")).ok()?;
+    let new = NewFork { log, source, at, author: None };
+    loop {
+        let asked = new.clone();
+        let work = move |server: Server| async move { server.logs.fork(asked).await };
+        match simulation.fleet.ask(forker, format!("fork {source} at {at:?}"), work).await {
+            Some(Ok(forked)) => {
+                if forked.existed {
+                    simulation.world.count(Rare::ForkRepeated);
+                }
+                check(simulation, at, &forked);
+                simulation.add_log(log);
+                return Some((log, forked));
+            }
+            Some(Err(error)) if !passes(&error) => {
+                simulation.world.violated(format_args!("not forked at {at:?}: {error}"));
+                return None;
+            }
+            Some(Err(LogError::Store(_) | _)) | None => simulation.world.sleep_ms(700).await,
+        }
+    }
+}
+
+fn check(simulation: &Simulation, at: Option<Position>, forked: &Forked) {
+    if at.is_some_and(|at| at != forked.position) {
+        let why = format_args!("asked to fork at {at:?}, forked at {}", forked.position);
+        simulation.world.violated(why);
+    }
+}

@@ -1,0 +1,136 @@
+//! A tenant who asks for what is not his, and stores what nobody can read: others never notice.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use cellar_core::append::{NewMutation, Request};
+use cellar_core::entry::{Content, Entry, ExternalEdits};
+use cellar_core::identity::{ClientKey, LogId, SubjectKey};
+use cellar_core::operation::SheetId;
+use cellar_core::position::Position;
+use cellar_core::transform::SpaceMap;
+use cellar_engine::logs::LogError;
+use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, NewBlob};
+use cellar_engine::sha256::sha256;
+
+use crate::editor::passes;
+use crate::fleet::Server;
+use crate::operations::operation;
+use crate::process::{Mortality, Process};
+use crate::rare::Rare;
+use crate::reading::cells;
+use crate::simulation::Simulation;
+
+/// Requests of a run.
+const REQUESTS: u32 = 60;
+/// Bytes of an object of his at most.
+const OBJECT_BYTES: u64 = 400;
+
+/// Makes trouble.
+pub(super) async fn trouble(simulation: &Arc<Simulation>) {
+    let process = Process::new(&simulation.world, "hostile", Mortality::Spared);
+    let Some(own) = own_log(simulation, &process).await else { return };
+    for round in 0..REQUESTS {
+        simulation.world.sleep_ms(process.random().within(0..=500)).await;
+        if round % 4 == 0 {
+            store_garbage(simulation, &process, own).await;
+        }
+        let unknown = LogId::from_uuid(uuid::Uuid::from_u128(u128::from(round) + 77));
+        match process.random().below(3) {
+            0 => ask(simulation, &process, unknown, true).await,
+            1 => append_to(simulation, &process, unknown).await,
+            _ => ask(simulation, &process, own, false).await,
+        }
+    }
+}
+
+async fn own_log(simulation: &Simulation, process: &Process) -> Option<LogId> {
+    let log = LogId::derive(&SubjectKey::new("sim", "hostile"), "own").ok()?;
+    loop {
+        let create = move |server: Server| async move { server.logs.create(log, None).await };
+        match simulation.fleet.ask(process, "create".to_owned(), create).await {
+            Some(Ok(_)) => return Some(log),
+            Some(Err(error)) if !passes(&error) => {
+                simulation.world.violated(format_args!("the hostile tenant has no log: {error}"));
+                return None;
+            }
+            Some(Err(_)) | None => simulation.world.sleep_ms(300).await,
+        }
+    }
+}
+
+/// Bytes that are no object where one is expected, and an entry of his own log that names them: he could
+/// upload that much.
+async fn store_garbage(simulation: &Simulation, process: &Process, own: LogId) {
+    let (world, random) = (&simulation.world, process.random());
+    let byte = |_| u8::try_from(random.below(256)).unwrap_or(0);
+    let bytes: Vec<u8> = (0..random.within(0..=OBJECT_BYTES)).map(byte).collect();
+    let Ok(key) = BlobKey::new(format!("uploads/{own}/{}", random.below(1_000))) else { return };
+    let (object, sha256) = (key.as_str().to_owned(), sha256(&bytes));
+    let count = u64::try_from(bytes.len()).unwrap_or(0);
+    let blob = NewBlob {
+        key,
+        bytes: Bytes::from(bytes),
+        sha256,
+        content_type: None,
+        content_encoding: None,
+        pending: false,
+    };
+    let stored = world.blobs.put(blob).await;
+    let last = world.tables.last(own, 0, true).await;
+    let (Ok(()), Ok(Some(last))) = (stored, last) else { return };
+    let Some(position) = last.next_position() else { return };
+    let content = Content::External(ExternalEdits {
+        client: ClientKey([200; 8]),
+        first_id: u64::from(position.num()),
+        count: 1,
+        base: Position::FIRST,
+        object,
+        bytes: count,
+        sha256,
+        map: SpaceMap::default(),
+    });
+    let entry = Entry { position, content, ..Entry::clone(&last) };
+    drop(world.tables.put(&entry).await);
+}
+
+/// Reads a log: an unknown one is not there, and garbage is an error of his own.
+async fn ask(simulation: &Simulation, process: &Process, log: LogId, is_unknown: bool) {
+    let way = process.random().below(4);
+    let work = move |server: Server| async move {
+        let logs = &server.logs;
+        match way {
+            0 => logs.load(log, None).await.map(drop),
+            1 => logs.head(log, None).await.map(drop),
+            2 => logs.workbook(log, None, None).await.map(drop),
+            _ => cells(logs, log, Position::FIRST, SheetId::FIRST).await.map(drop),
+        }
+    };
+    match simulation.fleet.ask(process, format!("way {way} into {log}"), work).await {
+        Some(Err(error)) if passes(&error) => {}
+        Some(Err(LogError::NotFound)) if is_unknown => simulation.world.count(Rare::Foreign),
+        Some(Err(_)) if !is_unknown => simulation.world.count(Rare::GarbageRefused),
+        Some(answer) if is_unknown => {
+            simulation.world.violated(format_args!("I17: a log that is not there: {answer:?}"));
+        }
+        Some(_) | None => {}
+    }
+}
+
+/// Appends to a log that is not there.
+async fn append_to(simulation: &Simulation, process: &Process, log: LogId) {
+    let operation = operation(process.random(), 0);
+    let mutation = NewMutation { id: 1, base: Position::FIRST, operation };
+    let Ok(request) = Request::new(log, ClientKey([201; 8]), None, 0, 0, vec![mutation]) else {
+        return;
+    };
+    let work = move |server: Server| async move { server.logs.append(request).await.map(drop) };
+    match simulation.fleet.ask(process, format!("append to {log}"), work).await {
+        Some(Err(LogError::NotFound)) => simulation.world.count(Rare::Foreign),
+        Some(Err(error)) if passes(&error) => {}
+        Some(answer) => {
+            simulation.world.violated(format_args!("I17: appended to no log: {answer:?}"));
+        }
+        None => {}
+    }
+}

@@ -1,0 +1,260 @@
+//! A machine of a sync group that is often offline: it pushes what it has, pulls what is new, and restarts
+//! with what it had kept.
+
+use std::sync::Arc;
+
+use cellar_core::entry::Entry;
+use cellar_core::identity::{ClientKey, ClientName, LogId, SubjectKey};
+use cellar_core::operation::Operation;
+use cellar_core::position::Position;
+use cellar_core::sync::{Asked, Cookie, Outcome, Pushed, runs};
+use cellar_engine::logs::{LogError, News, Pulled, PushClient, Pushing};
+
+use crate::editor::{Habits, passes};
+use crate::fleet::{Fleet, Server, upkeep};
+use crate::operations::operation;
+use crate::process::{Mortality, Process};
+use crate::random::{Rate, SimRandom};
+use crate::rare::Rare;
+use crate::simulation::Simulation;
+use crate::world::World;
+
+/// How often a machine goes offline between two syncs.
+const OFFLINE: Rate = Rate(3_000);
+/// For how long, milliseconds at most.
+const OFFLINE_MAX_MS: u64 = 12 * 60 * 60 * 1_000;
+/// How often it restarts with what it had kept.
+const RESTARTS: Rate = Rate(1_500);
+/// How often it sends its mutations without the first.
+const SKIPS: Rate = Rate(1_000);
+/// Syncs within which everything is through once nothing fails.
+const MAX_SYNCS: u32 = 2_000;
+/// The group of all machines.
+const GROUP: &str = "group";
+
+/// What a machine keeps.
+#[derive(Debug, Clone, Default)]
+struct Kept {
+    cookie: Option<Cookie>,
+    /// The entries of its view, from a root or the log's beginning on.
+    view: Vec<Arc<Entry>>,
+    pending: Vec<(u64, Position, Operation)>,
+    acknowledged: u64,
+    next_id: u64,
+}
+
+/// A machine.
+pub(super) struct Machine {
+    process: Process,
+    fleet: Arc<Fleet>,
+    log: LogId,
+    subject: SubjectKey,
+    name: ClientName,
+    now: Kept,
+    /// An older state of its disk: what it restarts with has the same mutations, but an older view.
+    older: Kept,
+}
+
+impl Machine {
+    /// A machine that has seen nothing.
+    pub(super) fn new(simulation: &Simulation, number: u8) -> Option<Self> {
+        let process =
+            Process::new(&simulation.world, format!("machine-{number}"), Mortality::Spared);
+        let name = ClientName::new(GROUP, &format!("machine {number}")).ok()?;
+        Some(Self {
+            process,
+            fleet: Arc::clone(&simulation.fleet),
+            log: simulation.log,
+            subject: SubjectKey::new("sim", "machines"),
+            name,
+            now: Kept { next_id: 1, ..Kept::default() },
+            older: Kept::default(),
+        })
+    }
+
+    fn key(&self) -> ClientKey {
+        self.name.key(&self.subject)
+    }
+
+    fn world(&self) -> &Arc<World> {
+        self.process.world()
+    }
+
+    fn random(&self) -> &SimRandom {
+        self.process.random()
+    }
+
+    /// Edits, now and then offline, until everything it made is acknowledged.
+    pub(super) async fn live(mut self, habits: Habits) {
+        for _ in 0..habits.requests {
+            self.world().sleep_ms(self.random().mostly_short(habits.think_ms)).await;
+            if self.random().happens(OFFLINE) {
+                self.world().count(Rare::Offline);
+                let offline_ms = self.random().mostly_short(OFFLINE_MAX_MS);
+                self.process.event(format_args!("is offline for {offline_ms} ms"));
+                self.world().sleep_ms(offline_ms).await;
+            }
+            self.edit(habits);
+            self.restart();
+            self.sync().await;
+        }
+        for _ in 0..MAX_SYNCS {
+            if self.now.pending.is_empty() {
+                return self.check_view();
+            }
+            self.world().sleep_ms(self.random().within(100..=60_000)).await;
+            self.sync().await;
+        }
+        let left = self.now.pending.len();
+        let name = self.process.name();
+        self.world().violated(format_args!("I10: {name} still has {left} mutations"));
+    }
+
+    fn edit(&mut self, habits: Habits) {
+        let Some(cookie) = &self.now.cookie else { return };
+        let base = cookie.position;
+        for _ in 0..self.random().within(1..=habits.batch.max(1)) {
+            let operation = operation(self.random(), habits.text_bytes);
+            self.now.pending.push((self.now.next_id, base, operation));
+            self.now.next_id += 1;
+        }
+    }
+
+    /// Its mutations are always on its disk; its view may be older there.
+    fn restart(&mut self) {
+        if self.random().happens(RESTARTS) {
+            self.world().count(Rare::ClientRestarted);
+            self.process.event(format_args!("restarts"));
+            let (cookie, view) = (self.older.cookie, self.older.view.clone());
+            self.now = Kept { cookie, view, ..self.now.clone() };
+        } else if self.random().below(3) == 0 {
+            self.older = self.now.clone();
+        }
+    }
+
+    async fn sync(&mut self) {
+        if self.random().happens(SKIPS) && self.now.pending.len() > 1 {
+            self.push(1).await;
+        }
+        self.push(0).await;
+        self.pull().await;
+    }
+
+    /// Pushes what is pending, but for the first few.
+    async fn push(&self, skipped: usize) {
+        let Some(cookie) = self.now.cookie else { return };
+        let pending = self.now.pending.iter().skip(skipped);
+        let pushed = pending.map(|(id, base, operation)| {
+            let (base, epoch, operation) = (*base, cookie.epoch, operation.clone());
+            Pushed { client: 0, id: *id, asked: Asked::Edit { base, epoch, operation } }
+        });
+        let pushed: Vec<_> = pushed.collect();
+        let Some(first) = pushed.first().map(|first| first.id) else { return };
+        let client = PushClient { key: self.key(), name: self.name.clone() };
+        let log = self.log;
+        let work = move |server| push(server, log, client, pushed);
+        match self.fleet.ask(&self.process, format!("push from {first}"), work).await {
+            Some(Ok(outcome)) => self.pushed(first, skipped, &outcome),
+            Some(Err(error)) if !passes(&error) => {
+                let name = self.process.name();
+                self.world().violated(format_args!("{name}: a push was told: {error}"));
+            }
+            Some(Err(_)) | None => {}
+        }
+    }
+
+    /// I15: what skips a mutation is refused, unless the skipped one got through before.
+    fn pushed(&self, first: u64, skipped: usize, outcome: &Outcome) {
+        let is_refused = outcome.gap.is_some() || outcome.unknown_client;
+        self.process.event(format_args!("pushed from {first}, refused={is_refused}"));
+        if is_refused && skipped > 0 {
+            self.world().count(Rare::GapRefused);
+        } else if is_refused {
+            let name = self.process.name();
+            let why = format_args!("I15: {name} is told of a gap at {first}: {:?}", outcome.gap);
+            self.world().violated(why);
+        }
+    }
+
+    async fn pull(&mut self) {
+        let (log, subject, cookie) = (self.log, self.subject, self.now.cookie);
+        let work = move |server: Server| async move {
+            server.logs.pull(log, subject, GROUP, cookie).await
+        };
+        match self.fleet.ask(&self.process, "pull".to_owned(), work).await {
+            Some(Ok(pulled)) => self.pulled(pulled),
+            Some(Err(error)) if !passes(&error) && error != LogError::NotFound => {
+                let name = self.process.name();
+                self.world().violated(format_args!("{name}: a pull was told: {error}"));
+            }
+            Some(Err(_)) | None => {}
+        }
+    }
+
+    fn pulled(&mut self, pulled: Pulled) {
+        match pulled {
+            Pulled::Nothing(_) => {}
+            Pulled::Since(news) => {
+                self.now.view.extend(news.entries.iter().cloned());
+                self.learn(&news);
+            }
+            Pulled::Anew { root, news } => {
+                if root.is_some() {
+                    self.world().count(Rare::PulledAnew);
+                }
+                self.now.view.clone_from(&news.entries);
+                self.learn(&news);
+            }
+            Pulled::Lost => {
+                let name = self.process.name();
+                self.world().violated(format_args!("{name}'s cookie is not of this log any more"));
+            }
+        }
+    }
+
+    /// Whatever is acknowledged is not pending any more.
+    fn learn(&mut self, news: &News) {
+        let last_id = news.last_ids.get(self.name.client()).copied().unwrap_or(0);
+        self.now.acknowledged = self.now.acknowledged.max(last_id);
+        let acknowledged = self.now.acknowledged;
+        if acknowledged >= self.now.next_id {
+            let name = self.process.name();
+            self.world().violated(format_args!("I13: {name} is acknowledged what it never made"));
+        }
+        self.now.pending.retain(|(id, ..)| *id > acknowledged);
+        self.now.cookie = Some(news.cookie);
+        self.process.event(format_args!("has {acknowledged} acknowledged"));
+    }
+
+    /// I16: what it shows has no hole, and ends where its cookie says.
+    fn check_view(&self) {
+        let next = |pair: &[Arc<Entry>]| match pair {
+            [one, other] => one.next_position() == Some(other.position),
+            _ => true,
+        };
+        let end = self.now.view.last().map(|last| last.position);
+        let position = self.now.cookie.as_ref().map(|cookie| cookie.position);
+        if !self.now.view.windows(2).all(next) || end != position {
+            let name = self.process.name();
+            self.world().violated(format_args!("I16: {name}'s view to {position:?} has a hole"));
+        }
+    }
+}
+
+/// A push as the API does it: run by run, until one of them stops.
+async fn push(
+    server: Server,
+    log: LogId,
+    client: PushClient,
+    pushed: Vec<Pushed>,
+) -> Result<Outcome, LogError> {
+    let (pushing, mut last) = (Pushing { log, author: None }, Outcome::default());
+    for run in runs(pushed) {
+        last = server.logs.push(&pushing, &client, run).await?;
+        if last.unknown_client || last.gap.is_some() {
+            break;
+        }
+    }
+    upkeep(&server, log).await;
+    Ok(last)
+}

@@ -1,0 +1,75 @@
+//! Who else acts in a scenario, besides its clients.
+
+mod archivist;
+mod forks;
+mod hostile;
+mod machine;
+
+use std::sync::Arc;
+
+use cellar_core::upkeep::UpkeepPolicy;
+use tokio::task::JoinSet;
+
+use self::machine::Machine;
+use crate::scenarios::Scenario;
+use crate::simulation::Simulation;
+
+/// Machines of the scenario with clients that are offline.
+const MACHINES: u8 = 4;
+/// How often another version is deployed.
+const DEPLOYMENTS: u32 = 3;
+/// How long nothing may be called, milliseconds: from less than a record's age to more than the stream's
+/// retention.
+const OUTAGE_MS: std::ops::RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=40 * 60 * 60 * 1_000;
+
+/// Those whose work ends by itself and is waited for, as that of clients.
+pub(crate) async fn work(scenario: Scenario, simulation: Arc<Simulation>) {
+    match scenario {
+        Scenario::OfflineClients => machines(&simulation).await,
+        Scenario::ForkUnderLoad => forks::fork(&simulation).await,
+        Scenario::HostileTenant => hostile::trouble(&simulation).await,
+        Scenario::OutageAndReprocess => outage(&simulation).await,
+        _ => {}
+    }
+}
+
+/// Those who act until the faults stop.
+pub(crate) async fn act(scenario: Scenario, simulation: Arc<Simulation>) {
+    match scenario {
+        Scenario::ZombieAfterPurge => archivist::archive(&simulation).await,
+        Scenario::NewVersion => deploy(&simulation).await,
+        _ => {}
+    }
+}
+
+async fn machines(simulation: &Arc<Simulation>) {
+    let mut machines = JoinSet::new();
+    for number in 1..=MACHINES {
+        if let Some(machine) = Machine::new(simulation, number) {
+            machines.spawn(machine.live(simulation.shape.habits));
+        }
+    }
+    while machines.join_next().await.is_some() {}
+}
+
+/// Functions cannot be called for long, some time after the beginning.
+async fn outage(simulation: &Simulation) {
+    let (world, Some(pipeline)) = (&simulation.world, &simulation.pipeline) else { return };
+    let think_ms = simulation.shape.habits.think_ms;
+    world.sleep_ms(world.random.within(0..=think_ms)).await;
+    pipeline.set_outage(true);
+    world.sleep_ms(world.random.within(OUTAGE_MS)).await;
+    pipeline.set_outage(false);
+}
+
+/// Another version is deployed now and then: processes of both are there, with other limits.
+async fn deploy(simulation: &Simulation) {
+    let (world, policy) = (&simulation.world, simulation.shape.policy);
+    for _ in 0..DEPLOYMENTS {
+        let think_ms = simulation.shape.habits.think_ms;
+        world.sleep_ms(world.random.within(0..=4 * think_ms)).await;
+        let snapshot_entries = 2 + world.random.below(policy.snapshot_entries);
+        let segment_entries = 16 * (1 + world.random.below(3));
+        simulation.fleet.redeploy(UpkeepPolicy { snapshot_entries, segment_entries, ..policy });
+    }
+}

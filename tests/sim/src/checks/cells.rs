@@ -1,0 +1,53 @@
+//! I7, as clients see it: cells that were read are those that a replay of the log has there.
+
+use std::sync::Arc;
+
+use cellar_core::cell::Cell;
+use cellar_core::identity::LogId;
+use cellar_core::operation::SheetId;
+use cellar_core::position::Position;
+use cellar_engine::logs::{LogError, Logs};
+
+use super::log::Stored;
+use crate::fleet::logs_of;
+use crate::process::{Mortality, Process};
+use crate::reading::all;
+use crate::witness::Witness;
+use crate::world::World;
+
+/// The cells of a sheet by a replay of the log; empty if there is no such sheet.
+pub(super) async fn replayed(
+    logs: &Logs,
+    log: LogId,
+    at: Position,
+) -> Result<Vec<(SheetId, Vec<((u32, u32), Cell)>)>, LogError> {
+    let read = logs.workbook(log, Some(at), None).await?;
+    let sheets = read.workbook.sheets();
+    Ok(sheets.map(|(number, sheet)| (number, sheet.cells_in(all()).collect())).collect())
+}
+
+/// A service that knows nothing yet and to which nothing happens.
+pub(super) fn onlooker(world: &Arc<World>) -> Logs {
+    logs_of(&Process::new(world, "check", Mortality::Spared))
+}
+
+/// Checks the cells that clients read of a log.
+pub(super) async fn check(world: &Arc<World>, witness: &Witness, stored: &Stored) {
+    let logs = onlooker(world);
+    let seen: Vec<_> = {
+        let seen = witness.seen();
+        seen.cells.iter().filter(|seen| seen.log == stored.log).cloned().collect()
+    };
+    for seen in seen {
+        match replayed(&logs, seen.log, seen.at).await {
+            Ok(sheets) => {
+                let sheet = sheets.into_iter().find(|(sheet, _)| *sheet == seen.sheet);
+                if sheet.map(|(_, cells)| cells).unwrap_or_default() != seen.cells {
+                    let at = seen.at;
+                    world.violated(format_args!("I7: cells read at {at} are not the log's"));
+                }
+            }
+            Err(error) => world.violated(format_args!("no replay to {}: {error}", seen.at)),
+        }
+    }
+}

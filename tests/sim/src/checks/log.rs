@@ -1,0 +1,154 @@
+//! I1-I5 and I13 of a log.
+
+use std::sync::Arc;
+
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::invariants::{
+    Violation, check_acknowledged, check_links, check_no_gap, check_once, check_order,
+    check_prefix, history, readable,
+};
+use cellar_core::lineage::Lineage;
+use cellar_core::position::Position;
+use cellar_core::retention::decode_archive;
+use cellar_core::segment::Segment;
+use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, Got, PortError, Segments as _};
+
+use crate::witness::Witness;
+use crate::world::World;
+
+/// Everything that is stored of a log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// Which log.
+    pub log: LogId,
+    /// Its segments' records, in ascending order.
+    pub segments: Vec<Segment>,
+    /// Its entries in the table, in ascending order.
+    pub table: Vec<Arc<Entry>>,
+    /// The entries in its archives.
+    pub archived: Vec<Arc<Entry>>,
+    /// Where it was forked, if it is a fork: what it inherits is among its entries, as its own.
+    pub lineage: Option<Lineage>,
+}
+
+/// Reads everything that is stored of a log; none, and a violation, if it cannot be read.
+pub async fn stored(world: &World, log: LogId) -> Option<Stored> {
+    let read = with_inherited(world, log).await;
+    if let Err(error) = &read {
+        world.violated(format_args!("{log} cannot be read: {error}"));
+    }
+    read.ok()
+}
+
+/// A log, and if it is a fork what it inherits of its source as well.
+async fn with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> {
+    let mut chain = vec![read(world, log).await?];
+    while let Some(lineage) = chain.last().and_then(|last| last.lineage) {
+        chain.push(read(world, lineage.source).await?);
+    }
+    let whole = chain.into_iter().rev().reduce(|source, fork| inheriting(&source, fork));
+    whole.ok_or_else(|| PortError::permanent("there is no such log"))
+}
+
+/// A fork with what it inherits, as if that were its own (design `4-sync.md` §5).
+fn inheriting(source: &Stored, mut fork: Stored) -> Stored {
+    let Some(lineage) = fork.lineage else { return fork };
+    let history = source.history();
+    let mut table = Vec::new();
+    for num in 0..=lineage.position.segment() {
+        let of = |entry: &&Arc<Entry>| entry.position.segment() == num;
+        let page: Vec<_> = history.iter().filter(of).cloned().collect();
+        let from = page.first().map_or(lineage.position, |first| first.position);
+        table.extend(lineage.cut(fork.log, from, &page, false).map_or(page, |cut| cut.entries));
+    }
+    fork.table.splice(..0, table);
+    let inherited =
+        source.segments.iter().filter(|segment| segment.num <= lineage.position.segment());
+    let own = fork.segments.iter().filter(|segment| segment.lineage.is_none());
+    fork.segments = inherited.chain(own).cloned().collect();
+    fork
+}
+
+async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
+    let mut segments = world.tables.newest(log, u8::MAX, true).await?;
+    segments.reverse();
+    let (mut table, mut archived) = (Vec::new(), Vec::new());
+    for segment in &segments {
+        let mut next = Position::new(segment.num, 0).ok();
+        while let Some(from) = next {
+            let page = world.tables.page(log, from, true).await?;
+            let last = page.entries.last().filter(|_| page.more);
+            next = last.and_then(|last| last.position.next_in_segment());
+            table.extend(page.entries);
+        }
+        if let Some(key) = &segment.archive {
+            archived.extend(archive(world, key).await?.into_iter().map(Arc::new));
+        }
+    }
+    let lineage = segments.first().and_then(|first| first.lineage);
+    if let Some(entry) = table
+        .first()
+        .filter(|entry| lineage.is_some_and(|lineage| lineage.inherits(entry.position)))
+    {
+        world.violated(format_args!("a fork has an entry of its own at {}", entry.position));
+    }
+    Ok(Stored { log, segments, table, archived, lineage })
+}
+
+async fn archive(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
+    let fault = |why: String| PortError::permanent(format!("archive {key}: {why}"));
+    let blob_key = BlobKey::new(key).map_err(|error| fault(error.to_string()))?;
+    match world.blobs.get(&blob_key, u64::MAX).await? {
+        Got::Found { bytes, .. } => {
+            decode_archive(key, &bytes).map_err(|error| fault(error.to_string()))
+        }
+        gone => Err(fault(format!("{gone:?}"))),
+    }
+}
+
+impl Stored {
+    /// All that ever was in it.
+    #[must_use]
+    pub fn history(&self) -> Vec<Arc<Entry>> {
+        history(&self.table, &self.archived)
+    }
+}
+
+/// Checks a log's structure, and what its clients know of it.
+pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
+    let told = |name: &str, result: Result<(), Violation>| {
+        if let Err(violation) = result {
+            world.violated(format_args!("{name}: {violation} ({})", stored.log));
+        }
+    };
+    let (history, readable) = (stored.history(), readable(&stored.table, &stored.archived));
+    told("I1", check_no_gap(&stored.table));
+    told("I5", check_links(&history, &stored.segments));
+    told("I3", check_once(&history));
+    told("I13", check_order(&history));
+    let seen = witness.seen();
+    let acknowledged = seen.acknowledged.iter().filter(|(log, ..)| *log == stored.log);
+    told("I4", check_acknowledged(&readable, acknowledged.clone().map(|(_, id, _)| *id)));
+    for (_, id, at) in acknowledged {
+        if !stands(&readable, id.id, *at) {
+            world.violated(format_args!("I4: mutation {} is not at {at}, as was told", id.id));
+        }
+    }
+    for (_, run) in seen.runs.iter().filter(|(log, _)| *log == stored.log) {
+        told("I2", check_run(run, &history));
+    }
+}
+
+fn stands(entries: &[Arc<Entry>], id: u64, at: Position) -> bool {
+    entries.iter().filter(|entry| entry.position == at).any(|entry| {
+        entry.mutation_ids().is_some_and(|(_, first, last)| (first..=last).contains(&id))
+    })
+}
+
+/// I2 of a run that begins anywhere.
+fn check_run(run: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
+    let Some(first) = run.first() else { return Ok(()) };
+    let from = history.iter().position(|entry| entry.position >= first.position);
+    check_prefix(run, history.get(from.unwrap_or(history.len())..).unwrap_or(&[]))
+}

@@ -1,0 +1,26 @@
+//! All invariants of a run that is over, by core's predicates (design `5-quality.md` §1).
+
+mod cells;
+mod log;
+mod snapshots;
+
+use std::sync::Arc;
+
+use cellar_core::identity::LogId;
+
+use crate::witness::Witness;
+use crate::world::World;
+
+pub use log::{Stored, stored};
+
+/// Checks what is left of a run against what its clients were told and saw.
+pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_snapshots: bool) {
+    for log in logs {
+        let Some(stored) = log::stored(world, *log).await else { continue };
+        log::check(world, witness, &stored);
+        cells::check(world, witness, &stored).await;
+        if with_snapshots {
+            snapshots::check(world, &stored, logs.len() == 1).await;
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! I7, I10, I11 and I12: each snapshot is the replay of its log, whatever happened while it was made, and
+//! nothing else is left of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cellar_core::entry::{Content, Entry};
+use cellar_core::position::Position;
+use cellar_core::segment::Segment;
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_engine::ports::{Blobs as _, Entries as _, Segments as _};
+use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder as _, Step};
+
+use super::cells::{onlooker, replayed};
+use super::log::Stored;
+use crate::fleet::logs_of;
+use crate::plan::FaultPlan;
+use crate::process::{Mortality, Process};
+use crate::random::SimRandom;
+use crate::reading::cells;
+use crate::world::{Beginning, World};
+
+/// Pieces of work of one snapshot: far more than any takes.
+const MAX_PIECES: usize = 10_000;
+
+/// Snapshots of one log that are compared with a replay, which takes long: the newest, and others. All of
+/// them are compared with what an undisturbed worker makes.
+const MAX_REPLAYS: usize = 4;
+
+/// Checks the snapshots of a log. Forks have their objects among those of the log that they come from: which
+/// of these are left over is known only if there are none.
+pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: bool) {
+    let history = stored.history();
+    let mut made = Vec::new();
+    let is_own = |entry: &&Arc<Entry>| match &stored.lineage {
+        Some(lineage) => !lineage.inherits(entry.position),
+        None => entry.position != Position::FIRST,
+    };
+    for entry in history.iter().filter(is_own) {
+        let Content::Snapshot { root, .. } = &entry.content else { continue };
+        let is_passed = stored.segments.iter().any(|segment| {
+            segment.num == entry.position.segment()
+                && segment.last_snapshot >= Some(entry.position.num())
+        });
+        if !is_passed {
+            world.violated(format_args!("I10: no snapshot was made at {}", entry.position));
+        }
+        made.extend(root.is_some().then_some(entry));
+    }
+    for entry in made.iter().rev().step_by(made.len().div_ceil(MAX_REPLAYS).max(1)) {
+        reads_like_a_replay(world, entry).await;
+    }
+    if stored.lineage.is_none() {
+        let prefix = has_no_forks.then(|| format!("sheets/{}/", stored.log));
+        is_as_undisturbed(world, stored, &history, prefix.as_deref()).await;
+    }
+}
+
+/// I7: the cells at a snapshot, read through its root, are those of the log.
+async fn reads_like_a_replay(world: &Arc<World>, entry: &Entry) {
+    let (logs, log, at) = (onlooker(world), entry.log, entry.position);
+    let sheets = match replayed(&logs, log, at).await {
+        Ok(sheets) => sheets,
+        Err(error) => return world.violated(format_args!("I7: no replay to {at}: {error}")),
+    };
+    for (sheet, expected) in sheets {
+        match cells(&logs, log, at, sheet).await {
+            Ok(cells) if cells == expected => {}
+            Ok(_) => world.violated(format_args!("I7: the snapshot at {at} is not its log's")),
+            Err(error) => world.violated(format_args!("I7: no cells at {at}: {error}")),
+        }
+    }
+}
+
+/// I11 and I12: where nothing fails the same roots are made of the same objects.
+async fn is_as_undisturbed(
+    world: &Arc<World>,
+    stored: &Stored,
+    history: &[Arc<Entry>],
+    prefix: Option<&str>,
+) {
+    let quiet = World::new(SimRandom::of_seed(0), Beginning::with(FaultPlan::none()));
+    let mut made = Vec::new();
+    for segment in &stored.segments {
+        let record = Segment { last_snapshot: None, archive: None, ..segment.clone() };
+        let of = |entry: &&Arc<Entry>| entry.position.segment() == segment.num;
+        let mut entries = history.iter().filter(of);
+        let Some(first) = entries.next() else { continue };
+        quiet.tables.create(&record, &plain(first)).await;
+        made.extend(root_of(first));
+        for entry in entries {
+            quiet.tables.put(&plain(entry)).await;
+            made.extend(root_of(entry));
+        }
+    }
+    let process = Process::new(&quiet, "undisturbed", Mortality::Spared);
+    for (position, root) in made {
+        match build(&process, SnapshotJob { log: stored.log, position }).await {
+            Ok(expected) if expected == root => {}
+            Ok(expected) => world
+                .violated(format_args!("I12: the root at {position} is {root}, not {expected}")),
+            Err(error) => return world.violated(format_args!("undisturbed: {error}")),
+        }
+    }
+    let Some(prefix) = prefix else { return };
+    let (left, expected) = (objects(world, prefix).await, objects(&quiet, prefix).await);
+    for object in left.difference(&expected) {
+        world.violated(format_args!("I11: {object} is none of the snapshots' objects"));
+    }
+}
+
+fn root_of(entry: &Entry) -> Option<(Position, String)> {
+    match &entry.content {
+        Content::Snapshot { root: Some(root), .. } => Some((entry.position, root.clone())),
+        _ => None,
+    }
+}
+
+/// The entry as it was put.
+fn plain(entry: &Entry) -> Entry {
+    match entry.content {
+        Content::Snapshot { .. } => {
+            Entry { content: Content::Snapshot { root: None, purged_s: None }, ..entry.clone() }
+        }
+        _ => entry.clone(),
+    }
+}
+
+async fn build(process: &Process, job: SnapshotJob) -> Result<String, String> {
+    let builder = LevelsBuilder::new(Arc::new(logs_of(process)), Arc::new(process.clone()));
+    let mut checkpoint = Vec::new();
+    for _ in 0..MAX_PIECES {
+        match builder.step(&job, &checkpoint).await.map_err(|error| error.to_string())? {
+            Step::Checkpoint(next) => checkpoint = next,
+            Step::EarlierSnapshot(at) => return Err(format!("{at} comes before {}", job.position)),
+            Step::Finished { root } => {
+                let (log, at) = (job.log, job.position);
+                process.set_root(log, at, &root).await.map_err(|error| error.to_string())?;
+                process.raise_last_snapshot(log, at).await.map_err(|error| error.to_string())?;
+                return Ok(root);
+            }
+        }
+    }
+    Err("it does not come to an end".to_owned())
+}
+
+async fn objects(world: &World, prefix: &str) -> BTreeSet<String> {
+    let (mut objects, mut after) = (BTreeSet::new(), None);
+    loop {
+        let Ok(page) = world.blobs.list(prefix, after.as_deref(), u16::MAX).await else {
+            return objects;
+        };
+        objects.extend(page.blobs.into_iter().map(|blob| blob.key));
+        after = page.next;
+        if after.is_none() {
+            return objects;
+        }
+    }
+}

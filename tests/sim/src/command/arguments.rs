@@ -1,0 +1,123 @@
+//! What the command is asked.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Parser;
+
+use crate::scenarios::Scenario;
+
+/// Runs the real engine over simulated services that fail, each run a function of its seed.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "sim", version)]
+pub(super) struct Arguments {
+    /// Scenarios; all if none is named
+    #[arg(value_name = "SCENARIO")]
+    named: Vec<Scenario>,
+    /// How many seeds of each scenario
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    seeds: u64,
+    /// The first of them
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    from: u64,
+    /// Run this one seed
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["seeds", "from", "shard", "resume"])]
+    pub(super) seed: Option<u64>,
+    /// Print everything that happens in the run
+    #[arg(long, requires = "seed")]
+    pub(super) trace: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Run only this part of the seeds, for example 2/8
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
+    /// Note here how far it has come, and go on from there
+    #[arg(long, value_name = "FILE")]
+    pub(super) resume: Option<PathBuf>,
+    /// Runs at once; as many as there are processors if not given
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Do not add seeds that fail to failed-seeds.json
+    #[arg(long)]
+    pub(super) forget: bool,
+}
+
+/// A part of all seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shard {
+    number: u64,
+    of: u64,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/');
+        let numbers = parts.and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
+            _ => Err("write it as K/N, with K from 1 to N".to_owned()),
+        }
+    }
+}
+
+impl Arguments {
+    /// Which scenarios.
+    pub(super) fn scenarios(&self) -> Vec<Scenario> {
+        if self.named.is_empty() { Scenario::ALL.to_vec() } else { self.named.clone() }
+    }
+
+    /// Which seeds, in ascending order.
+    pub(super) fn seeds(&self) -> impl Iterator<Item = u64> {
+        let Shard { number, of } = self.shard.unwrap_or(Shard { number: 1, of: 1 });
+        (self.from..self.from.saturating_add(self.seeds))
+            .filter(move |seed| seed % of == number - 1)
+    }
+
+    /// Runs at once.
+    pub(super) fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.unwrap_or_else(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(arguments: &[&str]) -> Arguments {
+        Arguments::try_parse_from([&["sim"], arguments].concat()).unwrap()
+    }
+
+    #[test]
+    fn shards_share_the_seeds() {
+        let seeds = |shard| {
+            let arguments = parsed(&["--seeds", "10", "--from", "5", "--shard", shard]);
+            arguments.seeds().collect::<Vec<_>>()
+        };
+        assert_eq!(seeds("1/3"), [6, 9, 12]);
+        let mut all = [seeds("1/3"), seeds("2/3"), seeds("3/3")].concat();
+        all.sort_unstable();
+        assert_eq!(all, (5..15).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let wrong = [
+            vec!["nowhere"],
+            vec!["--shard", "0/3"],
+            vec!["--shard", "4/3"],
+            vec!["--shard", "x"],
+            vec!["--trace"],
+            vec!["--seed", "1", "--seeds", "2"],
+        ];
+        for arguments in wrong {
+            let refused = Arguments::try_parse_from([vec!["sim"], arguments.clone()].concat());
+            assert!(refused.is_err(), "{arguments:?}");
+        }
+        assert_eq!(parsed(&["roll-race"]).scenarios(), [Scenario::RollRace]);
+        assert_eq!(parsed(&[]).scenarios(), Scenario::ALL);
+    }
+}

@@ -1,0 +1,173 @@
+//! The API's processes: who asks for one gets any of them, and what dies is replaced.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cellar_core::append::{Appended, Request};
+use cellar_core::limits::{MAX_APPEND_AGE_S, MAX_UPKEEP_MS};
+use cellar_core::upkeep::UpkeepPolicy;
+use cellar_engine::logs::{LogError, Logs};
+
+use crate::ports::counting_attempts;
+use crate::process::{Mortality, Process};
+use crate::random::SimRandom;
+use crate::rare::Rare;
+use crate::world::World;
+
+/// Milliseconds after which a client gives a request up.
+const REQUEST_TIMEOUT_MS: u64 = 30_000;
+
+/// The log service of a process, as the API has it.
+#[must_use]
+pub fn logs_of(process: &Process) -> Logs {
+    let port = Arc::new(process.clone());
+    let (entries, segments) = (Arc::clone(&port) as _, Arc::clone(&port) as _);
+    let (blobs, clock) = (Arc::clone(&port) as _, Arc::clone(&port) as _);
+    Logs::new(entries, segments, blobs, clock, port as _)
+}
+
+/// A process of the API.
+#[derive(Clone)]
+pub struct Server {
+    /// The process.
+    pub process: Process,
+    /// What it knows of logs.
+    pub logs: Arc<Logs>,
+    /// When it puts Snapshot entries, and rolls.
+    pub policy: UpkeepPolicy,
+}
+
+/// The API's processes.
+pub struct Fleet {
+    world: Arc<World>,
+    random: SimRandom,
+    state: Mutex<State>,
+}
+
+struct State {
+    policy: UpkeepPolicy,
+    made: u32,
+    servers: Vec<Server>,
+}
+
+impl Fleet {
+    /// So many processes, which keep logs up like this.
+    #[must_use]
+    pub fn new(world: &Arc<World>, count: u32, policy: UpkeepPolicy) -> Self {
+        let state = Mutex::new(State { policy, made: 0, servers: Vec::new() });
+        let fleet = Self { world: Arc::clone(world), random: world.random.fork(), state };
+        let mut state = fleet.lock();
+        for _ in 0..count {
+            let server = fleet.started(&mut state);
+            state.servers.push(server);
+        }
+        drop(state);
+        fleet
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn started(&self, state: &mut State) -> Server {
+        state.made += 1;
+        let process = Process::new(&self.world, format!("api-{}", state.made), Mortality::Mortal);
+        let logs = Arc::new(logs_of(&process));
+        Server { process, logs, policy: state.policy }
+    }
+
+    /// The process that the next request comes to.
+    #[must_use]
+    pub fn pick(&self) -> Server {
+        let mut state = self.lock();
+        let count = u32::try_from(state.servers.len()).unwrap_or(u32::MAX);
+        let index = usize::try_from(self.random.below(count)).unwrap_or(0);
+        // Where one stands still another is started sooner or later; it may wake up beside that.
+        let answers = |server: &&Server| {
+            let process = &server.process;
+            !process.is_dead() && (!process.is_frozen() || self.random.below(3) > 0)
+        };
+        let alive = state.servers.get(index).filter(answers).cloned();
+        alive.unwrap_or_else(|| {
+            let server = self.started(&mut state);
+            if let Some(place) = state.servers.get_mut(index) {
+                *place = server.clone();
+            }
+            server
+        })
+    }
+
+    /// Every process there is now.
+    #[must_use]
+    pub fn all(&self) -> Vec<Server> {
+        self.lock().servers.clone()
+    }
+
+    /// A new version is deployed: new processes take over, old ones end what they do.
+    pub fn redeploy(&self, policy: UpkeepPolicy) {
+        let mut state = self.lock();
+        state.policy = policy;
+        for index in 0..state.servers.len() {
+            let server = self.started(&mut state);
+            if let Some(place) = state.servers.get_mut(index) {
+                *place = server;
+            }
+        }
+        self.world.count(Rare::Redeployed);
+        self.world.event("fleet", format_args!("another version is deployed"));
+    }
+
+    /// Sends a request of a client to one of them. None: no answer came, whatever was done.
+    pub async fn ask<T, F>(
+        &self,
+        client: &Process,
+        what: String,
+        work: impl FnOnce(Server) -> F,
+    ) -> Option<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        let server = self.pick();
+        let process = server.process.clone();
+        let what = format!("asks {}: {what}", process.name());
+        let work = Box::pin(work(server));
+        let answer = client.call(what, async move { process.run(work).await });
+        let timeout = Duration::from_millis(REQUEST_TIMEOUT_MS);
+        tokio::time::timeout(timeout, answer).await.ok()?.ok()?.ok()
+    }
+}
+
+/// Appends as the API does: the request, then what the log needs.
+pub async fn append(server: Server, request: Request) -> Result<Appended, LogError> {
+    let (log, world) = (request.log(), server.process.world());
+    let began_ms = world.time.elapsed_ms();
+    let (appended, attempts) = counting_attempts(server.logs.append(request)).await;
+    let took_ms = world.time.elapsed_ms() - began_ms;
+    if appended.is_err() && took_ms > MAX_APPEND_AGE_S * 1_000 {
+        world.count(Rare::AppendTooOld);
+    }
+    if let Err(violation) = attempts.check() {
+        world.violated(format_args!("I6: {violation}"));
+    }
+    if appended.is_ok() {
+        upkeep(&server, log).await;
+    }
+    appended
+}
+
+/// What follows an append, within its time; losing it costs nothing.
+pub async fn upkeep(server: &Server, log: cellar_core::identity::LogId) {
+    let upkeep = server.logs.upkeep(log, &server.policy);
+    let upkept = tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await;
+    let world = server.process.world();
+    match upkept {
+        Ok(Ok(cellar_engine::logs::Upkept::Snapshot(at))) => {
+            world.count(Rare::SnapshotEntryPut);
+            server.process.event(format_args!("Snapshot entry {at}"));
+        }
+        Ok(Ok(_)) | Err(_) => {}
+        Ok(Err(error)) => server.process.event(format_args!("no upkeep: {error}")),
+    }
+}

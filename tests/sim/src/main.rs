@@ -1,0 +1,7 @@
+//! The simulator's command, built without the rest of Cellar.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cellar_sim::command::main()
+}

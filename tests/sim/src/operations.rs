@@ -1,0 +1,58 @@
+//! What clients write.
+
+use cellar_core::cell::Value;
+use cellar_core::operation::{
+    AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
+};
+
+use crate::random::SimRandom;
+
+/// Rows and columns that are edited: few, so that edits meet.
+const ROWS: u32 = 40;
+const COLUMNS: u32 = 8;
+/// Cells of one operation at most.
+const CELLS: u32 = 4;
+
+/// An operation that some client might send.
+pub(crate) fn operation(random: &SimRandom, text_bytes: u64) -> Operation {
+    let sheet = SheetId(if random.below(8) == 0 { 1 } else { 0 });
+    let before = random.below(ROWS);
+    match random.below(20) {
+        0..2 => Operation::InsertRows(InsertBefore { sheet, before, count: 1 + random.below(3) }),
+        2 => Operation::InsertColumns(InsertBefore { sheet, before: before % COLUMNS, count: 1 }),
+        3..5 => {
+            let spans = Spans::one(before, 1 + random.below(2));
+            Operation::DeleteRows(DeleteSpans { sheet, spans })
+        }
+        5 => Operation::AddSheet(AddSheet { sheet: SheetId(1), name: "Second".to_owned() }),
+        _ => set(random, sheet, text_bytes),
+    }
+}
+
+fn set(random: &SimRandom, sheet: SheetId, text_bytes: u64) -> Operation {
+    let first = (random.below(ROWS), random.below(COLUMNS));
+    let cells = (0..1 + random.below(CELLS)).map(|offset| CellEdit {
+        row: first.0 + offset,
+        column: first.1,
+        value: Some(value(random, text_bytes)),
+        formula: None,
+        format: None,
+    });
+    Operation::SetCells(SetCells { sheet, cells: cells.collect() })
+}
+
+fn value(random: &SimRandom, text_bytes: u64) -> Value {
+    match random.below(8) {
+        0 => Value::Empty,
+        1 => Value::Bool(random.below(2) == 0),
+        2..6 if text_bytes > 0 => Value::Text(noise(random, text_bytes)),
+        2..5 => Value::Number(f64::from(random.below(1_000)) / 4.0),
+        _ => Value::Text(format!("text {}", random.below(100))),
+    }
+}
+
+/// A text that hardly gets shorter when it is compressed.
+fn noise(random: &SimRandom, bytes: u64) -> String {
+    let letter = |_| char::from(b'!' + u8::try_from(random.below(90)).unwrap_or(0));
+    (0..random.within(bytes / 2..=bytes)).map(letter).collect()
+}

@@ -1,0 +1,201 @@
+//! What follows an entry: the stream, the relay, the queue and the workers on snapshots, as Lambda runs
+//! them (`stacks/src/cellar/events.rs` has the numbers).
+
+mod queue_source;
+mod stream_source;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_engine::ports::{Jobs as _, PendingSnapshots as _};
+use cellar_engine::reprocess::{Reprocess, ReprocessPorts, Scope};
+use tokio::task::JoinHandle;
+
+use crate::process::{Mortality, Process};
+use crate::random::SimRandom;
+use crate::rare::Rare;
+use crate::stream::SHARDS;
+use crate::world::World;
+
+/// Milliseconds between two looks at what has nothing new: doubled up to the longest.
+const IDLE_MS: u64 = 500;
+const IDLE_MAX_MS: u64 = 60_000;
+
+/// How long a source that finds nothing new waits before it looks again.
+struct Idle {
+    wait_ms: u64,
+}
+
+impl Idle {
+    fn new() -> Self {
+        Self { wait_ms: IDLE_MS }
+    }
+
+    /// There was something.
+    fn busy(&mut self) {
+        self.wait_ms = IDLE_MS;
+    }
+
+    async fn wait(&mut self, world: &World) {
+        world.sleep_ms(self.wait_ms).await;
+        self.wait_ms = (2 * self.wait_ms).min(IDLE_MAX_MS);
+    }
+}
+
+/// The event sources and their functions.
+pub(crate) struct Pipeline {
+    shared: Arc<Shared>,
+    sources: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// What the sources share.
+struct Shared {
+    world: Arc<World>,
+    random: SimRandom,
+    /// Workers at once at most.
+    workers: usize,
+    /// How long a worker may run.
+    function_ms: u64,
+    made: AtomicU64,
+    read_to: [AtomicU64; SHARDS],
+    in_flight: AtomicUsize,
+    is_out: AtomicBool,
+    /// Something was lost that only an operator finds.
+    has_lost: AtomicBool,
+}
+
+impl Shared {
+    fn process(&self, what: &str) -> Process {
+        let number = self.made.fetch_add(1, Ordering::SeqCst);
+        Process::new(&self.world, format!("{what}-{number}"), Mortality::Mortal)
+    }
+
+    fn lost(&self, rare: Rare) {
+        self.world.count(rare);
+        self.has_lost.store(true, Ordering::SeqCst);
+    }
+
+    /// Waits while no function can be called.
+    async fn available(&self) {
+        while self.is_out.load(Ordering::SeqCst) {
+            self.world.sleep_ms(60_000).await;
+        }
+    }
+}
+
+impl Pipeline {
+    /// Begins, with so many workers at once, each of which may run for so long.
+    #[must_use]
+    pub(crate) fn begin(world: &Arc<World>, workers: usize, function_ms: u64) -> Self {
+        let shared = Arc::new(Shared {
+            world: Arc::clone(world),
+            random: world.random.fork(),
+            workers,
+            function_ms,
+            made: AtomicU64::new(1),
+            read_to: Default::default(),
+            in_flight: AtomicUsize::new(0),
+            is_out: AtomicBool::new(false),
+            has_lost: AtomicBool::new(false),
+        });
+        let mut sources: Vec<_> = (0..SHARDS)
+            .map(|shard| tokio::spawn(stream_source::run(Arc::clone(&shared), shard)))
+            .collect();
+        sources.push(tokio::spawn(queue_source::run(Arc::clone(&shared))));
+        Self { shared, sources: Mutex::new(sources) }
+    }
+
+    /// From now on no function can be called, or they can again.
+    pub(crate) fn set_outage(&self, is_out: bool) {
+        self.shared.is_out.store(is_out, Ordering::SeqCst);
+        self.shared.world.event("pipeline", format_args!("outage: {is_out}"));
+    }
+
+    /// Whether nothing is left to be done.
+    #[must_use]
+    pub(crate) fn is_drained(&self) -> bool {
+        let Shared { world, read_to, in_flight, .. } = self.shared.as_ref();
+        let read_to = std::array::from_fn(|shard| {
+            read_to.get(shard).map_or(0, |read| read.load(Ordering::SeqCst))
+        });
+        world.stream.is_read_to(read_to)
+            && in_flight.load(Ordering::SeqCst) == 0
+            && world.queue.is_empty()
+            && world.pending.is_empty()
+    }
+
+    /// Whether something was lost that only an operator finds.
+    #[must_use]
+    pub(crate) fn has_lost(&self) -> bool {
+        let lost = self.shared.has_lost.load(Ordering::SeqCst);
+        lost || self.shared.world.rare.has(Rare::MessageLost)
+    }
+
+    /// Waits until nothing is left to be done, by true time at most so long. False if something is.
+    pub(crate) async fn drain(&self, patience_ms: u64) -> bool {
+        let began_ms = self.shared.world.time.elapsed_ms();
+        while !self.is_drained() {
+            if self.shared.world.time.elapsed_ms() - began_ms > patience_ms {
+                return false;
+            }
+            self.shared.world.sleep_ms(IDLE_MAX_MS).await;
+        }
+        true
+    }
+
+    /// What an operator does about lost messages: `synth reprocess`.
+    pub(crate) async fn reprocess(&self) {
+        let world = &self.shared.world;
+        let operator = Process::new(world, "operator", Mortality::Spared);
+        let port = Arc::new(operator.clone());
+        let ports = ReprocessPorts {
+            entries: Arc::clone(&port) as _,
+            segments: Arc::clone(&port) as _,
+            retention: Arc::clone(&port) as _,
+            pending: Arc::clone(&port) as _,
+            blobs: Arc::clone(&port) as _,
+            jobs: Arc::clone(&port) as _,
+            clock: port as _,
+        };
+        let reprocess = Reprocess::new(ports);
+        let mut findings = Vec::new();
+        let surveyed = reprocess.survey(Scope::default(), |finding| findings.push(finding)).await;
+        if let Err(error) = surveyed {
+            world.violated(format_args!("reprocess: no survey: {error}"));
+        }
+        for finding in findings {
+            operator.event(format_args!("finds {:?} at {}", finding.found, finding.at));
+            if finding.found.is_lost() {
+                world.violated(format_args!("reprocess: {:?} at {}", finding.found, finding.at));
+            }
+            match reprocess.mend(&finding).await {
+                Ok(mended) if finding.found.is_due() => {
+                    world.count(Rare::Reprocessed);
+                    operator.event(format_args!("{mended:?}"));
+                }
+                Ok(_) => {}
+                Err(error) => world.violated(format_args!("reprocess: not mended: {error}")),
+            }
+        }
+    }
+
+    /// What is left to be done, in words.
+    pub(crate) async fn leftovers(&self) -> String {
+        let world = &self.shared.world;
+        let messages = world.queue.receive(10, 0).await.unwrap_or_default();
+        let mut what: Vec<_> = messages.into_iter().map(|message| message.body).collect();
+        for body in what.clone() {
+            let Ok(job) = SnapshotJob::decode(&body) else { continue };
+            let pending = world.pending.first_up_to(job).await;
+            what.push(format!("{pending:?}"));
+        }
+        format!("{} messages, {} records: {what:?}", world.queue.len(), world.pending.len())
+    }
+
+    /// Ends it.
+    pub(crate) fn end(&self) {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.drain(..).for_each(|source| source.abort());
+    }
+}

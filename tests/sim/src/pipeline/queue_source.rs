@@ -1,0 +1,115 @@
+//! Lambda between the queue and the workers on snapshots: one message a call, several calls at once.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cellar_core::pending_snapshot::Outcome;
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_engine::ports::{Clock as _, Jobs as _, Received};
+use cellar_engine::snapshots::{LevelsBuilder, SnapshotPorts, Snapshots};
+
+use super::{Idle, Shared};
+use crate::fleet::logs_of;
+use crate::process::Process;
+use crate::random::Rate;
+use crate::rare::Rare;
+
+/// Seconds for which the queue hides what a function was called with.
+const VISIBILITY_S: u32 = 6 * 15 * 60;
+/// How often a message that is done is not deleted, while anything fails.
+const NOT_DELETED: Rate = Rate(500);
+
+/// A process of the worker function, and what it has built last.
+struct Worker {
+    process: Process,
+    snapshots: Snapshots,
+}
+
+impl Worker {
+    fn new(shared: &Shared) -> Self {
+        let process = shared.process("worker");
+        let port = Arc::new(process.clone());
+        let builder = LevelsBuilder::new(Arc::new(logs_of(&process)), Arc::clone(&port) as _);
+        let ports = SnapshotPorts {
+            entries: Arc::clone(&port) as _,
+            segments: Arc::clone(&port) as _,
+            pending: Arc::clone(&port) as _,
+            jobs: Arc::clone(&port) as _,
+            clock: Arc::clone(&port) as _,
+            random: port as _,
+        };
+        Self { snapshots: Snapshots::new(ports, Arc::new(builder)), process }
+    }
+}
+
+/// Takes messages for ever.
+pub(super) async fn run(shared: Arc<Shared>) {
+    let idle: Arc<Mutex<Vec<Worker>>> = Arc::default();
+    let mut looks = Idle::new();
+    loop {
+        shared.available().await;
+        while shared.in_flight.load(Ordering::SeqCst) < shared.workers {
+            let received = shared.world.queue.receive(1, VISIBILITY_S).await;
+            let Some(message) = received.unwrap_or_default().pop() else { break };
+            looks.busy();
+            shared.in_flight.fetch_add(1, Ordering::SeqCst);
+            let (shared, idle) = (Arc::clone(&shared), Arc::clone(&idle));
+            drop(tokio::spawn(async move {
+                let free = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let worker = free.filter(|worker| !worker.process.is_dead());
+                let worker = worker.unwrap_or_else(|| Worker::new(&shared));
+                if call(&shared, &worker, message).await {
+                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+                }
+                shared.in_flight.fetch_sub(1, Ordering::SeqCst);
+            }));
+        }
+        looks.wait(&shared.world).await;
+    }
+}
+
+/// Calls a worker; whether it can be called again.
+async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
+    let (world, process) = (&shared.world, &worker.process);
+    let Ok(job) = SnapshotJob::decode(&message.body) else {
+        world.violated(format_args!("no job: {}", message.body));
+        return true;
+    };
+    let receipt = message.receipt.clone();
+    let deadline_ms = process.shown_ms(world.time.now_ms() + shared.function_ms);
+    let snapshots = worker.snapshots.clone();
+    let handles = async move { snapshots.handle(job, &receipt, deadline_ms).await };
+    let called = process.run(handles);
+    let Ok(ended) = tokio::time::timeout(Duration::from_millis(shared.function_ms), called).await
+    else {
+        world.count(Rare::FunctionTimedOut);
+        // One that stands still may wake up though nobody waits for it any more.
+        if shared.random.below(2) == 0 {
+            process.die();
+        }
+        return false;
+    };
+    let Ok(outcome) = ended else { return false };
+    process.event(format_args!("{} {outcome:?}", job.position));
+    count(shared, outcome);
+    let is_done = matches!(outcome, Outcome::Done | Outcome::Drop);
+    let is_quiet = world.plan() == world.plan().healed();
+    if is_done && (is_quiet || !shared.random.happens(NOT_DELETED)) {
+        let deleted = world.queue.delete(&message.receipt).await;
+        if let Err(error) = deleted {
+            world.violated(format_args!("the queue does not know its receipt: {error}"));
+        }
+    }
+    true
+}
+
+fn count(shared: &Shared, outcome: Outcome) {
+    shared.world.count(match outcome {
+        Outcome::Done => Rare::SnapshotMade,
+        Outcome::Drop => Rare::MessageAfterDone,
+        Outcome::Wait { .. } => Rare::MessageWaited,
+        Outcome::HandOver => Rare::MessageHandedOver,
+        Outcome::Failed { .. } => Rare::MessageFailed,
+    });
+}

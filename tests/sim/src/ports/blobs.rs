@@ -1,0 +1,99 @@
+//! The bucket.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_engine::ports::{
+    BlobHead, BlobKey, BlobPage, Blobs, Got, Kept, NewBlob, PendingTags, PortError,
+    PresignedRequest, UploadGrant,
+};
+
+use crate::process::Process;
+use crate::rare::Rare;
+
+/// What keys of archives begin with.
+const ARCHIVES: &str = "archive";
+
+#[async_trait]
+impl Blobs for Process {
+    async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
+        let (process, key) = (self.clone(), blob.key.clone());
+        let effect = async move {
+            let stored = process.world().blobs.put(blob).await;
+            process.event(format_args!("an object is stored: {}", stored.is_ok()));
+            stored
+        };
+        self.call(format!("put object {key}"), effect).await.and_then(|stored| stored)
+    }
+
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
+        let (world, of) = (Arc::clone(self.world()), key.clone());
+        let effect = async move { world.blobs.get(&of, max_bytes).await };
+        let got = self.call(format!("get object {key}"), effect).await.and_then(|got| got);
+        if key.as_str().starts_with(ARCHIVES) && matches!(got, Ok(Got::Found { .. })) {
+            self.world().count(Rare::ReadFromArchive);
+        }
+        got
+    }
+
+    async fn head(&self, key: &BlobKey) -> Result<Option<BlobHead>, PortError> {
+        let (world, of) = (Arc::clone(self.world()), key.clone());
+        let effect = async move { world.blobs.head(&of).await };
+        self.call(format!("head object {key}"), effect).await.and_then(|head| head)
+    }
+
+    async fn pending(&self, key: &BlobKey) -> Result<Option<bool>, PortError> {
+        let (world, of) = (Arc::clone(self.world()), key.clone());
+        let effect = async move { world.blobs.pending(&of).await };
+        self.call(format!("tags of object {key}"), effect).await.and_then(|tags| tags)
+    }
+
+    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
+        let (world, of) = (Arc::clone(self.world()), key.clone());
+        let effect = async move { world.blobs.keep(&of).await };
+        self.call(format!("keep object {key}"), effect).await.and_then(|kept| kept)
+    }
+
+    async fn delete(&self, key: &BlobKey) -> Result<(), PortError> {
+        let (world, of) = (Arc::clone(self.world()), key.clone());
+        let effect = async move { world.blobs.delete(&of).await };
+        self.call(format!("delete object {key}"), effect).await.and_then(|deleted| deleted)
+    }
+
+    async fn list(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: u16,
+    ) -> Result<BlobPage, PortError> {
+        let world = Arc::clone(self.world());
+        let (of, behind) = (prefix.to_owned(), after.map(str::to_owned));
+        let effect = async move { world.blobs.list(&of, behind.as_deref(), limit).await };
+        self.call(format!("list objects {prefix}"), effect).await.and_then(|page| page)
+    }
+
+    async fn presign_put(
+        &self,
+        grant: &UploadGrant,
+        now_s: u64,
+    ) -> Result<PresignedRequest, PortError> {
+        self.world().blobs.presign_put(grant, now_s).await
+    }
+
+    async fn presign_get(
+        &self,
+        key: &BlobKey,
+        valid_s: u64,
+        now_s: u64,
+    ) -> Result<PresignedRequest, PortError> {
+        self.world().blobs.presign_get(key, valid_s, now_s).await
+    }
+}
+
+#[async_trait]
+impl PendingTags for Process {
+    async fn remove_pending_tag(&self, key: &str) -> Result<bool, PortError> {
+        let key = BlobKey::new(key).map_err(|error| PortError::permanent(error.to_string()))?;
+        Ok(self.keep(&key).await? == Kept::Kept)
+    }
+}

@@ -1,0 +1,232 @@
+//! The Entry table.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_core::append::Event;
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::invariants::Attempts;
+use cellar_core::limits::MAX_PAGE_ENTRIES;
+use cellar_core::position::Position;
+use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
+
+use crate::process::Process;
+use crate::rare::Rare;
+
+tokio::task_local! {
+    /// The attempts of the append that is under way in this task.
+    static ATTEMPTS: RefCell<Attempts>;
+}
+
+/// Does one append, and says how often it tried (I6).
+pub(crate) async fn counting_attempts<T>(append: impl Future<Output = T>) -> (T, Attempts) {
+    ATTEMPTS
+        .scope(RefCell::default(), async {
+            let done = append.await;
+            (done, ATTEMPTS.with(|attempts| *attempts.borrow()))
+        })
+        .await
+}
+
+fn tried(event: &Event) {
+    // Whoever does not append is not counted.
+    let _ = ATTEMPTS.try_with(|attempts| attempts.borrow_mut().record(event));
+}
+
+fn counted<T>(read: Result<T, PortError>) -> Result<T, PortError> {
+    if let Err(error) = &read {
+        tried(&Event::ReadFailed { temporary: error.temporary });
+    }
+    read
+}
+
+impl Process {
+    /// Cuts a page, as DynamoDB does at 1 MB.
+    fn cut(&self, mut page: Page) -> Page {
+        let limit = usize::try_from(self.world().plan().page_entries).unwrap_or(usize::MAX);
+        if limit > 0 && page.entries.len() > limit {
+            page.entries.truncate(limit);
+            page.more = true;
+        }
+        page
+    }
+
+    /// What the replica shows of a part of a segment, in ascending order.
+    fn shown_entries(&self, log: LogId, from: Position, to: Position) -> Vec<Arc<Entry>> {
+        let world = self.world();
+        let shown = world.entries_shown.range((log, from)..=(log, to), world.time.elapsed_ms());
+        shown.into_iter().map(|(_, entry)| entry).collect()
+    }
+
+    fn shown_page(&self, mut entries: Vec<Arc<Entry>>, limit: u32, leader: &Page) -> Page {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let more = entries.len() > limit;
+        entries.truncate(limit);
+        let broken = |pair: &[Arc<Entry>]| match pair {
+            [one, other] => one.position.num().abs_diff(other.position.num()) > 1,
+            _ => false,
+        };
+        let is_hole = |page: &[Arc<Entry>]| page.windows(2).any(broken);
+        let page = self.shown(Page { entries, more }, leader);
+        if is_hole(&page.entries) && !is_hole(&leader.entries) {
+            self.world().count(Rare::ReplicaHole);
+        }
+        page
+    }
+}
+
+fn last_of(at: Position) -> Position {
+    Position::new(at.segment(), u32::MAX).unwrap_or(at)
+}
+
+#[async_trait]
+impl Entries for Process {
+    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
+        let process = self.clone();
+        let effect = async move {
+            let leader = process.world().tables.page(log, from, true).await?;
+            if !process.is_stale(consistent) {
+                return Ok(process.cut(leader));
+            }
+            let shown = process.shown_entries(log, from, last_of(from));
+            Ok(process.cut(process.shown_page(shown, MAX_PAGE_ENTRIES, &leader)))
+        };
+        let what = format!("page from {from} consistent={consistent}");
+        counted(self.call(what, effect).await.and_then(|page| page))
+    }
+
+    async fn page_back(
+        &self,
+        log: LogId,
+        from: Position,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Page, PortError> {
+        let process = self.clone();
+        let effect = async move {
+            let leader = process.world().tables.page_back(log, from, limit, true).await?;
+            if !process.is_stale(consistent) {
+                return Ok(process.cut(leader));
+            }
+            let mut shown = process.shown_entries(log, from.segment_start(), from);
+            shown.reverse();
+            Ok(process.cut(process.shown_page(shown, limit, &leader)))
+        };
+        let what = format!("page back from {from} consistent={consistent}");
+        self.call(what, effect).await.and_then(|page| page)
+    }
+
+    async fn last(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Arc<Entry>>, PortError> {
+        let process = self.clone();
+        let effect = async move {
+            let leader = process.world().tables.last(log, segment, true).await?;
+            let start = Position::new(segment, 0);
+            match (process.is_stale(consistent), start) {
+                (true, Ok(start)) => {
+                    let shown = process.shown_entries(log, start, last_of(start)).pop();
+                    Ok(process.shown(shown, &leader))
+                }
+                _ => Ok(leader),
+            }
+        };
+        let what = format!("last of segment {segment} consistent={consistent}");
+        self.call(what, effect).await.and_then(|last| last)
+    }
+
+    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
+        let world = Arc::clone(self.world());
+        let effect = async move { world.tables.get(log, position).await };
+        self.call(format!("get {position}"), effect).await.and_then(|entry| entry)
+    }
+
+    async fn put(&self, entry: &Entry) -> PutOutcome {
+        let (process, new) = (self.clone(), entry.clone());
+        let effect = async move {
+            let world = process.world();
+            let outcome = world.tables.put(&new).await;
+            match &outcome {
+                PutOutcome::Accepted => {
+                    process.event(format_args!("{} stands", new.position));
+                    world.entry_changed(new.log, new.position, true).await;
+                }
+                PutOutcome::Refused { winner } => {
+                    let is_own = **winner == new;
+                    world.count(if is_own { Rare::OwnEntryWon } else { Rare::PutLost });
+                    process.event(format_args!("{} is taken, own={is_own}", new.position));
+                }
+                PutOutcome::Unknown(_) | PutOutcome::Failed(_) => {}
+            }
+            outcome
+        };
+        let what = format!("put {}", entry.position);
+        let outcome = self.call(what, effect).await.unwrap_or_else(PutOutcome::Unknown);
+        tried(&match &outcome {
+            PutOutcome::Accepted => Event::PutAccepted,
+            PutOutcome::Refused { winner } => Event::PutRefused { winner: Arc::clone(winner) },
+            PutOutcome::Unknown(_) => Event::PutUnknown,
+            PutOutcome::Failed(_) => Event::PutFailed,
+        });
+        outcome
+    }
+
+    async fn set_root(
+        &self,
+        log: LogId,
+        position: Position,
+        root: &str,
+    ) -> Result<String, PortError> {
+        let (process, root) = (self.clone(), root.to_owned());
+        let what = format!("set root of {position} to {root}");
+        let effect = {
+            let root = root.clone();
+            async move {
+                let world = process.world();
+                let before = world.tables.get(log, position).await?;
+                let stands = world.tables.set_root(log, position, &root).await?;
+                if world.tables.get(log, position).await? == before {
+                    world.count(Rare::RootStood);
+                }
+                if stands != root {
+                    // Who makes a snapshot again makes the same objects (I7, I12).
+                    let why =
+                        format_args!("I12: {position} has root {stands}, another made {root}");
+                    world.violated(why);
+                }
+                world.entry_changed(log, position, false).await;
+                Ok(stands)
+            }
+        };
+        self.call(what, effect).await.and_then(|stands| stands)
+    }
+
+    async fn replace_root(
+        &self,
+        log: LogId,
+        position: Position,
+        replaces: Option<&str>,
+        root: &str,
+    ) -> Result<Option<String>, PortError> {
+        let world = Arc::clone(self.world());
+        let what = format!("replace root of {position}");
+        let (replaces, root) = (replaces.map(str::to_owned), root.to_owned());
+        let effect = async move {
+            let replaces = replaces.as_deref();
+            let stands = world.tables.replace_root(log, position, replaces, &root).await?;
+            world.entry_changed(log, position, false).await;
+            Ok(stands)
+        };
+        self.call(what, effect).await.and_then(|stands| stands)
+    }
+
+    async fn reachable(&self) -> bool {
+        self.call("reachable".to_owned(), async {}).await.is_ok()
+    }
+}

@@ -1,0 +1,96 @@
+//! The PendingSnapshots table.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_core::pending_snapshot::PendingSnapshot;
+use cellar_core::position::Position;
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_engine::ports::{PendingSnapshots, PortError, WriteOutcome};
+
+use crate::process::Process;
+use crate::rare::Rare;
+use crate::world::World;
+
+/// The record of a job, if there is one.
+async fn there(world: &World, job: SnapshotJob) -> Option<PendingSnapshot> {
+    let (segment, num) = (job.position.segment(), job.position.num());
+    let before = match num.checked_sub(1) {
+        Some(num) => Position::new(segment, num),
+        None => Position::new(segment.saturating_sub(1), u32::MAX),
+    };
+    let position = before.unwrap_or(Position::FIRST);
+    let first = world.pending.first_after(SnapshotJob { position, ..job }).await;
+    first.ok().flatten().filter(|record| record.job == job)
+}
+
+/// Looks at a record that was written over by another one (I8).
+fn check_replaced(world: &World, old: Option<PendingSnapshot>, new: &PendingSnapshot) {
+    let at = new.job.position;
+    let Some(old) = old else {
+        return world.violated(format_args!("I8: a record of {at} was written over that was gone"));
+    };
+    if new.increment <= old.increment {
+        let (old, new) = (old.increment, new.increment);
+        world.violated(format_args!("I8: the record of {at} went from {old} to {new}"));
+    }
+    if new.checkpoint != old.checkpoint {
+        world.count(Rare::CheckpointWritten);
+    } else if old.active && !old.checkpoint.is_empty() {
+        world.count(Rare::TakenOver);
+    }
+}
+
+#[async_trait]
+impl PendingSnapshots for Process {
+    async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
+        let world = Arc::clone(self.world());
+        let effect = async move { world.pending.first_up_to(job).await };
+        let what = format!("first pending up to {}", job.position);
+        self.call(what, effect).await.and_then(|first| first)
+    }
+
+    async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
+        let world = Arc::clone(self.world());
+        let effect = async move { world.pending.first_after(job).await };
+        let what = format!("first pending after {}", job.position);
+        self.call(what, effect).await.and_then(|first| first)
+    }
+
+    async fn create(&self, record: &PendingSnapshot) -> WriteOutcome {
+        let (world, new) = (Arc::clone(self.world()), record.clone());
+        let effect = async move {
+            let outcome = world.pending.create(&new).await;
+            if outcome == WriteOutcome::Refused {
+                world.count(Rare::ClaimLost);
+            }
+            outcome
+        };
+        let what = format!("create pending {}", record.job.position);
+        self.call(what, effect).await.unwrap_or_else(WriteOutcome::Unknown)
+    }
+
+    async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome {
+        let (process, new) = (self.clone(), record.clone());
+        let effect = async move {
+            let world = process.world();
+            let old = there(world, new.job).await;
+            let outcome = world.pending.replace(&new, increment).await;
+            match outcome {
+                WriteOutcome::Written => check_replaced(world, old, &new),
+                WriteOutcome::Refused => world.count(Rare::ClaimLost),
+                WriteOutcome::Unknown(_) | WriteOutcome::Failed(_) => {}
+            }
+            outcome
+        };
+        let what = format!("replace pending {} {increment}", record.job.position);
+        self.call(what, effect).await.unwrap_or_else(WriteOutcome::Unknown)
+    }
+
+    async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError> {
+        let world = Arc::clone(self.world());
+        let effect = async move { world.pending.delete(job, run).await };
+        let what = format!("delete pending {}", job.position);
+        self.call(what, effect).await.and_then(|deleted| deleted)
+    }
+}

@@ -1,0 +1,54 @@
+//! What an operator's commands may do to the tables.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_engine::ports::{PortError, Retention, ScanKey, SegmentPage};
+
+use crate::process::Process;
+
+#[async_trait]
+impl Retention for Process {
+    async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
+        let world = Arc::clone(self.world());
+        let effect = async move { world.tables.all_segments(after).await };
+        self.call("scan segments".to_owned(), effect).await.and_then(|page| page)
+    }
+
+    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+        let (world, key) = (Arc::clone(self.world()), key.to_owned());
+        let effect = async move {
+            world.tables.set_archive(log, segment, &key).await?;
+            world.segment_changed(log, segment).await;
+            Ok(())
+        };
+        self.call(format!("set archive of {segment}"), effect).await.and_then(|set| set)
+    }
+
+    async fn mark_purged(&self, log: LogId, segment: u32, purged_s: u64) -> Result<(), PortError> {
+        let world = Arc::clone(self.world());
+        let effect = async move {
+            world.tables.mark_purged(log, segment, purged_s).await?;
+            let first = Position::new(segment, 0).unwrap_or(Position::FIRST);
+            world.entry_changed(log, first, false).await;
+            Ok(())
+        };
+        self.call(format!("mark {segment} purged"), effect).await.and_then(|marked| marked)
+    }
+
+    async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
+        let (world, gone) = (Arc::clone(self.world()), positions.to_vec());
+        let effect = async move {
+            // One request for each 25: some may be gone when another fails.
+            world.tables.delete(log, &gone).await?;
+            for position in gone {
+                world.entry_changed(log, position, false).await;
+            }
+            Ok(())
+        };
+        let what = format!("delete {} entries", positions.len());
+        self.call(what, effect).await.and_then(|deleted| deleted)
+    }
+}

@@ -1,0 +1,204 @@
+//! A process: its ports, its clock, its randomness; it may die, or stand still and wake up.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cellar_core::limits::{LEASE_S, PURGE_FENCE_S};
+use tokio::task::AbortHandle;
+use tokio::time::{Duration, Instant};
+
+use crate::random::SimRandom;
+use crate::rare::Rare;
+use crate::world::World;
+
+/// What becomes of a process when a fault strikes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mortality {
+    /// It dies and freezes as the plan says.
+    Mortal,
+    /// Only its calls fail: for those who watch, and operators.
+    Spared,
+}
+
+/// A process, or a handle to it. All ports are implemented for it, see [`crate::ports`].
+#[derive(Clone)]
+pub struct Process {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    name: String,
+    world: Arc<World>,
+    random: SimRandom,
+    mortality: Mortality,
+    /// How far its clock is behind (milliseconds; half of them are ahead).
+    skew_ms: u64,
+    is_ahead: bool,
+    is_dead: AtomicBool,
+    frozen_until: Mutex<Option<Instant>>,
+    tasks: Mutex<Vec<AbortHandle>>,
+}
+
+/// The process died before the work was done, or the work panicked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Died;
+
+impl Process {
+    /// A new one in a world.
+    #[must_use]
+    pub fn new(world: &Arc<World>, name: impl Into<String>, mortality: Mortality) -> Self {
+        let random = world.random.fork();
+        let skew_ms = random.within(0..=world.plan().skew_max_ms);
+        let (name, is_ahead) = (name.into(), random.below(2) == 0);
+        let (is_dead, frozen_until) = (AtomicBool::new(false), Mutex::default());
+        let (world, tasks) = (Arc::clone(world), Mutex::default());
+        let inner = Inner {
+            name,
+            world,
+            random,
+            mortality,
+            skew_ms,
+            is_ahead,
+            is_dead,
+            frozen_until,
+            tasks,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn world(&self) -> &Arc<World> {
+        &self.inner.world
+    }
+
+    /// Its own randomness.
+    #[must_use]
+    pub fn random(&self) -> &SimRandom {
+        &self.inner.random
+    }
+
+    /// Whether it has died.
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        self.inner.is_dead.load(Ordering::SeqCst)
+    }
+
+    /// What its clock shows at this true time, Unix milliseconds.
+    #[must_use]
+    pub fn shown_ms(&self, true_ms: u64) -> u64 {
+        match self.inner.is_ahead {
+            true => true_ms.saturating_add(self.inner.skew_ms),
+            false => true_ms.saturating_sub(self.inner.skew_ms),
+        }
+    }
+
+    /// Adds an event of this process to the trace.
+    pub fn event(&self, what: fmt::Arguments<'_>) {
+        self.inner.world.event(&self.inner.name, what);
+    }
+
+    /// Does work in it, unless it dies before the work is done.
+    ///
+    /// # Errors
+    /// [`Died`].
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Died> {
+        if self.is_dead() {
+            return Err(Died);
+        }
+        let task = tokio::spawn(work);
+        self.remember(task.abort_handle());
+        match task.await {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                if error.is_panic() {
+                    self.inner.world.violated(format_args!("{} panicked: {error}", self.name()));
+                }
+                Err(Died)
+            }
+        }
+    }
+
+    fn remember(&self, task: AbortHandle) {
+        let mut tasks = self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(task);
+    }
+
+    /// It dies: nothing of it goes on, but what it has sent is on its way.
+    pub fn die(&self) {
+        if self.inner.is_dead.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        self.inner.world.count(Rare::Crashed);
+        self.event(format_args!("dies"));
+        let tasks = self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.iter().for_each(AbortHandle::abort);
+    }
+
+    /// It stands still for so many milliseconds from now on.
+    pub fn freeze(&self, frozen_ms: u64) {
+        let world = &self.inner.world;
+        world.count(Rare::Froze);
+        if frozen_ms > LEASE_S * 1_000 {
+            world.count(Rare::FrozePastLease);
+        }
+        self.event(format_args!("stands still for {frozen_ms} ms"));
+        let until = Instant::now() + Duration::from_millis(frozen_ms);
+        let mut frozen = self.inner.frozen_until.lock().unwrap_or_else(PoisonError::into_inner);
+        *frozen = (*frozen).max(Some(until));
+    }
+
+    /// Goes on only while the process does: never if it has died, and not before it wakes up.
+    pub async fn awake(&self) {
+        if self.is_dead() {
+            std::future::pending::<()>().await;
+        }
+        let began = Instant::now();
+        while let Some(until) = self.frozen_until() {
+            tokio::time::sleep_until(until).await;
+        }
+        let fence = Duration::from_secs(PURGE_FENCE_S);
+        if began.elapsed() > fence && self.inner.world.rare.has(Rare::Purged) {
+            self.inner.world.count(Rare::ZombieWoke);
+            self.event(format_args!("wakes up after {} s", began.elapsed().as_secs()));
+        }
+    }
+
+    fn frozen_until(&self) -> Option<Instant> {
+        let until = *self.inner.frozen_until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.filter(|until| *until > Instant::now())
+    }
+
+    /// Whether it stands still.
+    #[must_use]
+    pub fn is_frozen(&self) -> bool {
+        self.frozen_until().is_some()
+    }
+
+    /// A point at which it may die or freeze, as the plan says; goes on if it does.
+    pub(crate) async fn step(&self) {
+        let (world, random) = (&self.inner.world, &self.inner.random);
+        if self.inner.mortality == Mortality::Mortal {
+            let plan = world.plan();
+            if random.happens(plan.crash) {
+                self.die();
+            }
+            if random.happens(plan.freeze) {
+                self.freeze(random.mostly_short(plan.freeze_max_ms));
+            }
+        }
+        self.awake().await;
+    }
+}

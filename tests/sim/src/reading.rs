@@ -1,0 +1,83 @@
+//! What clients read while everything fails: it is compared with the log in the end.
+
+use cellar_core::a1::{CellName, Rectangle};
+use cellar_core::cell::Cell;
+use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_core::operation::SheetId;
+use cellar_core::position::Position;
+use cellar_engine::logs::{CellsQuery, LogError, Logs, SheetName};
+
+use crate::editor::{Editor, passes};
+use crate::witness::CellsSeen;
+
+/// Everything there can be.
+pub(crate) fn all() -> Rectangle {
+    let first = CellName { row: 0, column: 0 };
+    Rectangle { first, last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 } }
+}
+
+/// All cells of a sheet at a position, page by page.
+///
+/// # Errors
+/// As [`Logs::cells`].
+pub(crate) async fn cells(
+    logs: &Logs,
+    log: LogId,
+    at: Position,
+    sheet: SheetId,
+) -> Result<Vec<((u32, u32), Cell)>, LogError> {
+    let (mut cells, mut from) = (Vec::new(), None);
+    loop {
+        let (sheet, rectangle) = (SheetName::Number(sheet), all());
+        let query = CellsQuery { sheet, rectangle, at: Some(at), from, seen: None };
+        let read = logs.cells(log, &query).await?;
+        cells.extend(
+            read.cells.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)),
+        );
+        from = read.next;
+        if from.is_none() {
+            return Ok(cells);
+        }
+    }
+}
+
+/// Loads the log, or reads its cells, once; what fails for a while is left alone.
+pub(crate) async fn read(editor: &Editor) {
+    let at = editor.base();
+    if editor.process.random().below(2) == 0 || !editor.witness.wants_cells() {
+        load(editor).await;
+    } else {
+        read_cells(editor, at).await;
+    }
+}
+
+async fn load(editor: &Editor) {
+    let log = editor.log;
+    let load = |server: crate::fleet::Server| async move { server.logs.load(log, None).await };
+    match editor.fleet.ask(&editor.process, "load".to_owned(), load).await {
+        Some(Ok(loaded)) => editor.witness.read(log, &loaded.entries),
+        Some(Err(error)) => must_pass(editor, "load", &error),
+        None => {}
+    }
+}
+
+async fn read_cells(editor: &Editor, at: Position) {
+    let (log, sheet) = (editor.log, SheetId::FIRST);
+    let read = move |server: crate::fleet::Server| async move {
+        cells(&server.logs, log, at, sheet).await
+    };
+    match editor.fleet.ask(&editor.process, format!("cells at {at}"), read).await {
+        Some(Ok(cells)) => editor.witness.read_cells(CellsSeen { log, at, sheet, cells }),
+        Some(Err(error)) => must_pass(editor, "cells", &error),
+        None => {}
+    }
+}
+
+fn must_pass(editor: &Editor, what: &str, error: &LogError) {
+    editor.process.event(format_args!("{what}: {error}"));
+    if !passes(error) {
+        let name = editor.process.name();
+        editor.process.world().violated(format_args!("{name} could not read ({what}): {error}"));
+    }
+}

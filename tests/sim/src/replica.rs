@@ -1,0 +1,75 @@
+//! What an eventually consistent read may see: each item as it was some time ago, each for itself, so
+//! that a page may have holes.
+
+use std::collections::BTreeMap;
+use std::ops::RangeBounds;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What an item was, and from when on.
+type Shown<V> = Vec<(u64, Option<V>)>;
+
+/// Items, each with what it was, and from when on that shows, milliseconds since the run began.
+#[derive(Debug)]
+pub(crate) struct Versions<K, V> {
+    items: Mutex<BTreeMap<K, Shown<V>>>,
+}
+
+impl<K, V> Default for Versions<K, V> {
+    fn default() -> Self {
+        Self { items: Mutex::default() }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Versions<K, V> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<K, Shown<V>>> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An item is this from now on (none: it is gone), and shows from then on. An item never goes back:
+    /// what was written later never shows sooner.
+    pub(crate) fn write(&self, key: K, now_ms: u64, shows_ms: u64, value: Option<V>) {
+        let mut items = self.lock();
+        let versions = items.entry(key).or_default();
+        let shown = versions.iter().rposition(|(shows_ms, _)| *shows_ms <= now_ms);
+        // Nobody reads further back than now.
+        versions.drain(..shown.unwrap_or(0));
+        let last_ms = versions.last().map_or(0, |(shows_ms, _)| *shows_ms);
+        versions.push((shows_ms.max(last_ms), value));
+    }
+
+    /// What shows of these items now, in ascending order.
+    pub(crate) fn range(&self, keys: impl RangeBounds<K>, now_ms: u64) -> Vec<(K, V)> {
+        let items = self.lock();
+        let shown = items.range(keys).filter_map(|(key, versions)| {
+            let shown = versions.iter().rev().find(|(shows_ms, _)| *shows_ms <= now_ms);
+            Some((key.clone(), shown?.1.clone()?))
+        });
+        shown.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_item_shows_at_its_own_time() {
+        let versions = Versions::default();
+        versions.write(1, 0, 10, Some("a"));
+        versions.write(2, 0, 5, Some("b"));
+        assert_eq!(versions.range(.., 4), []);
+        assert_eq!(versions.range(.., 5), [(2, "b")], "a hole");
+        assert_eq!(versions.range(..=1, 10), [(1, "a")]);
+    }
+
+    #[test]
+    fn an_item_never_goes_back() {
+        let versions = Versions::default();
+        versions.write(1, 0, 50, Some("a"));
+        versions.write(1, 1, 20, Some("b"));
+        assert_eq!(versions.range(.., 20), []);
+        assert_eq!(versions.range(.., 50), [(1, "b")]);
+        versions.write(1, 60, 70, None);
+        assert_eq!((versions.range(.., 69), versions.range(.., 70)), (vec![(1, "b")], vec![]));
+    }
+}

@@ -1,0 +1,53 @@
+//! Runs a scenario with a seed, on a runtime of its own whose time is virtual.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::rare::Rare;
+use crate::scenarios::Scenario;
+use crate::simulation::Simulation;
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outcome {
+    /// What was not as it must be; nothing if all went well.
+    pub violations: Vec<String>,
+    /// The hash of everything that happened.
+    pub trace_hash: u64,
+    /// How much happened.
+    pub events: u64,
+    /// How much time passed in the run, milliseconds.
+    pub elapsed_ms: u64,
+    /// What seldom happens.
+    pub rare: BTreeMap<Rare, u64>,
+    /// What happened, line by line, if that was asked for.
+    pub lines: Vec<String>,
+}
+
+/// Runs a scenario with a seed.
+#[must_use]
+pub fn run(scenario: Scenario, seed: u64, keep_text: bool) -> Outcome {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let failed = |why: String| Outcome { violations: vec![why], ..Outcome::default() };
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(format!("there is no runtime: {error}")),
+    };
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        runtime.block_on(async {
+            let simulation = Simulation::new(scenario, seed, keep_text);
+            simulation.run().await;
+            let world = &simulation.world;
+            Outcome {
+                violations: world.violations(),
+                trace_hash: world.trace.hash(),
+                events: world.trace.events(),
+                elapsed_ms: world.time.elapsed_ms(),
+                rare: world.rare.all(),
+                lines: world.trace.take_lines(),
+            }
+        })
+    }));
+    ran.unwrap_or_else(|_| failed("the run panicked".to_owned()))
+}

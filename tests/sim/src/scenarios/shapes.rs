@@ -1,0 +1,243 @@
+//! Figures of each scenario.
+
+use cellar_core::upkeep::UpkeepPolicy;
+
+use super::{Scenario, Shape};
+use crate::editor::Habits;
+use crate::plan::FaultPlan;
+use crate::random::Rate;
+use crate::rare::Rare;
+
+/// Milliseconds in an hour.
+const HOUR_MS: u64 = 60 * 60 * 1_000;
+/// How long a function may run in AWS, milliseconds.
+const FUNCTION_MS: u64 = 15 * 60 * 1_000;
+
+/// Logs that are never kept up.
+const NO_UPKEEP: UpkeepPolicy = UpkeepPolicy {
+    snapshot_entries: u32::MAX,
+    snapshot_bytes: u64::MAX,
+    segment_entries: u32::MAX,
+    segment_bytes: u64::MAX,
+};
+
+const HABITS: Habits = Habits { requests: 10, batch: 3, think_ms: 400, text_bytes: 0 };
+
+fn calm() -> Shape {
+    Shape {
+        worst: FaultPlan::worst(),
+        servers: 3,
+        editors: 4,
+        habits: HABITS,
+        policy: NO_UPKEEP,
+        workers: 0,
+        function_ms: FUNCTION_MS,
+        promised: &[],
+    }
+}
+
+/// What a scenario is made of.
+pub(super) fn of(scenario: Scenario) -> Shape {
+    match scenario {
+        Scenario::AppendContention => append_contention(),
+        Scenario::RollRace => roll_race(),
+        Scenario::SnapshotCrashes => snapshot_crashes(),
+        Scenario::DuplicateStorm => duplicate_storm(),
+        Scenario::SlowPredecessor => slow_predecessor(),
+        Scenario::ZombieAfterPurge => zombie_after_purge(),
+        Scenario::OutageAndReprocess => outage_and_reprocess(),
+        Scenario::OfflineClients => offline_clients(),
+        Scenario::ForkUnderLoad => fork_under_load(),
+        Scenario::HostileTenant => hostile_tenant(),
+        Scenario::NewVersion => new_version(),
+    }
+}
+
+fn append_contention() -> Shape {
+    Shape {
+        editors: 6,
+        habits: Habits { think_ms: 100, ..HABITS },
+        promised: &[
+            Rare::Throttled,
+            Rare::NeverArrived,
+            Rare::ReplyLost,
+            Rare::LateEffect,
+            Rare::EffectAfterCrash,
+            Rare::StaleRead,
+            Rare::ReplicaHole,
+            Rare::Crashed,
+            Rare::Froze,
+            Rare::PutLost,
+            Rare::OwnEntryWon,
+            Rare::AppendGaveUp,
+            Rare::RequestRepeated,
+            Rare::DuplicateAnswered,
+            Rare::Transformed,
+        ],
+        ..calm()
+    }
+}
+
+fn roll_race() -> Shape {
+    Shape {
+        editors: 5,
+        habits: Habits { requests: 10, think_ms: 1_500, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[
+            Rare::SnapshotEntryPut,
+            Rare::SnapshotMade,
+            Rare::RollWon,
+            Rare::RollLost,
+            Rare::RollUnknown,
+            Rare::PutLost,
+            Rare::OwnEntryWon,
+            Rare::StaleRead,
+            Rare::ReplicaHole,
+        ],
+        ..calm()
+    }
+}
+
+fn snapshot_crashes() -> Shape {
+    let worst = FaultPlan::worst();
+    Shape {
+        worst: FaultPlan { crash: Rate(400), freeze: Rate(200), latency_max_ms: 2_000, ..worst },
+        habits: Habits { text_bytes: 6_000, think_ms: 5_000, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 6, ..NO_UPKEEP },
+        workers: 2,
+        function_ms: 40_000,
+        promised: &[
+            Rare::SnapshotMade,
+            Rare::CheckpointWritten,
+            Rare::TakenOver,
+            Rare::ClaimLost,
+            Rare::RootStood,
+            Rare::FrozePastLease,
+            Rare::MessageHandedOver,
+            Rare::FunctionTimedOut,
+            Rare::EffectAfterCrash,
+        ],
+        ..calm()
+    }
+}
+
+fn duplicate_storm() -> Shape {
+    Shape {
+        worst: FaultPlan {
+            duplicated: Rate(10_000),
+            delayed: Rate(8_000),
+            delay_max_ms: HOUR_MS,
+            repeated: Rate(5_000),
+            ..FaultPlan::worst()
+        },
+        policy: UpkeepPolicy { snapshot_entries: 4, segment_entries: 16, ..NO_UPKEEP },
+        workers: 4,
+        promised: &[
+            Rare::MessageDuplicated,
+            Rare::MessageDelayed,
+            Rare::BatchRepeated,
+            Rare::BatchSplit,
+            Rare::MessageAfterDone,
+            Rare::MessageWaited,
+            Rare::ClaimLost,
+        ],
+        ..calm()
+    }
+}
+
+fn slow_predecessor() -> Shape {
+    Shape {
+        worst: FaultPlan { latency_max_ms: 4_000, freeze: Rate(300), ..FaultPlan::worst() },
+        habits: Habits { requests: 6, text_bytes: 8_000, think_ms: 2_000, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 3, ..NO_UPKEEP },
+        workers: 3,
+        function_ms: 40_000,
+        promised: &[
+            Rare::MessageWaited,
+            Rare::MessageHandedOver,
+            Rare::CheckpointWritten,
+            Rare::SnapshotMade,
+        ],
+        ..calm()
+    }
+}
+
+fn zombie_after_purge() -> Shape {
+    Shape {
+        habits: Habits { requests: 20, think_ms: 30 * HOUR_MS, ..HABITS },
+        editors: 3,
+        policy: UpkeepPolicy { snapshot_entries: 5, segment_entries: 16, ..NO_UPKEEP },
+        worst: FaultPlan { freeze: Rate(150), freeze_max_ms: 60 * HOUR_MS, ..FaultPlan::worst() },
+        workers: 2,
+        promised: &[
+            Rare::RollWon,
+            Rare::Archived,
+            Rare::Purged,
+            Rare::ReadFromArchive,
+            Rare::ZombieWoke,
+            Rare::AppendTooOld,
+        ],
+        ..calm()
+    }
+}
+
+fn outage_and_reprocess() -> Shape {
+    Shape {
+        habits: Habits { requests: 12, think_ms: 8 * HOUR_MS, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
+        worst: FaultPlan { lost: Rate(6_000), ..FaultPlan::worst() },
+        workers: 2,
+        promised: &[Rare::RecordExpired, Rare::MessageLost, Rare::Reprocessed, Rare::SnapshotMade],
+        ..calm()
+    }
+}
+
+fn offline_clients() -> Shape {
+    Shape {
+        editors: 1,
+        habits: Habits { requests: 14, think_ms: 60_000, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 10, segment_entries: 16, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[
+            Rare::Offline,
+            Rare::ClientRestarted,
+            Rare::GapRefused,
+            Rare::PulledAnew,
+            Rare::SnapshotMade,
+            Rare::RollWon,
+        ],
+        ..calm()
+    }
+}
+
+fn fork_under_load() -> Shape {
+    Shape {
+        editors: 3,
+        habits: Habits { requests: 10, think_ms: 2_000, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 16, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[Rare::Forked, Rare::ForkRepeated, Rare::SnapshotMade, Rare::RollWon],
+        ..calm()
+    }
+}
+
+fn hostile_tenant() -> Shape {
+    Shape {
+        editors: 2,
+        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[Rare::Foreign, Rare::GarbageRefused, Rare::SnapshotMade],
+        ..calm()
+    }
+}
+
+fn new_version() -> Shape {
+    Shape {
+        habits: Habits { requests: 10, think_ms: 1_000, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[Rare::Redeployed, Rare::SnapshotMade, Rare::RollWon, Rare::RollLost],
+        ..calm()
+    }
+}

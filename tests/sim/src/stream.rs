@@ -1,0 +1,109 @@
+//! The stream of the Entry table: every change of a shard in its order, for a day.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cellar_core::entry::Entry;
+use cellar_core::records::{Item, entry};
+use cellar_core::relay::INSERT;
+
+/// Shards of the stream: a segment of a log is always in the same one.
+pub const SHARDS: usize = 3;
+/// Milliseconds after which a stream forgets a record.
+pub const STREAM_RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
+/// The change of a record that is no insertion.
+const MODIFY: &str = "MODIFY";
+
+/// A change of an item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Its number in its shard, ascending.
+    pub number: u64,
+    /// When it was written, Unix milliseconds.
+    pub created_ms: u64,
+    /// What kind of a change it is.
+    pub name: &'static str,
+    /// The item as it is now.
+    pub image: Item,
+}
+
+/// The stream.
+#[derive(Debug, Default)]
+pub struct Stream {
+    shards: [Mutex<Shard>; SHARDS],
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    last: u64,
+    records: VecDeque<Record>,
+}
+
+impl Stream {
+    fn shard(&self, number: usize) -> Option<MutexGuard<'_, Shard>> {
+        self.shards.get(number).map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// An entry was put, or changed.
+    pub fn changed(&self, now_ms: u64, entry: &Arc<Entry>, is_new: bool) {
+        let Ok(image) = entry::encode(entry) else { return };
+        let key = entry::partition(entry.log, entry.position.segment());
+        let hash =
+            key.iter().fold(0_usize, |hash, byte| hash.wrapping_mul(31) + usize::from(*byte));
+        let Some(mut shard) = self.shard(hash % SHARDS) else { return };
+        shard.last += 1;
+        let name = if is_new { INSERT } else { MODIFY };
+        let record = Record { number: shard.last, created_ms: now_ms, name, image };
+        shard.records.push_back(record);
+    }
+
+    /// The records of a shard behind a number, at most `max`, and how many were forgotten unread.
+    #[must_use]
+    pub fn read(&self, shard: usize, after: u64, max: usize, now_ms: u64) -> (Vec<Record>, u64) {
+        let Some(mut shard) = self.shard(shard) else { return (Vec::new(), 0) };
+        let is_old = |record: &Record| now_ms > record.created_ms + STREAM_RETENTION_MS;
+        let mut forgotten = 0;
+        while let Some(first) = shard.records.pop_front() {
+            if !is_old(&first) && first.number > after {
+                shard.records.push_front(first);
+                break;
+            }
+            forgotten += u64::from(first.number > after);
+        }
+        (shard.records.iter().take(max).cloned().collect(), forgotten)
+    }
+
+    /// Whether every record behind these numbers, one for each shard, was read.
+    #[must_use]
+    pub fn is_read_to(&self, numbers: [u64; SHARDS]) -> bool {
+        let at_end = |(number, read): (usize, u64)| {
+            self.shard(number).is_none_or(|shard| shard.last <= read || shard.records.is_empty())
+        };
+        numbers.into_iter().enumerate().all(at_end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cellar_core::identity::LogId;
+
+    #[test]
+    fn records_are_read_in_order_and_forgotten_after_a_day() {
+        let log = LogId::from_uuid(uuid::Uuid::from_u128(5));
+        let (stream, entry) = (Stream::default(), Arc::new(Entry::first(log, None, 0)));
+        for at_ms in [0, 1, 2] {
+            stream.changed(at_ms, &entry, at_ms != 1);
+        }
+        let shard = (0..SHARDS).find(|shard| !stream.read(*shard, 0, 9, 2).0.is_empty()).unwrap();
+        let names = |(records, _): (Vec<Record>, u64)| {
+            records.iter().map(|record| (record.number, record.name)).collect::<Vec<_>>()
+        };
+        assert_eq!(names(stream.read(shard, 0, 2, 2)), [(1, INSERT), (2, MODIFY)]);
+        let late_ms = STREAM_RETENTION_MS + 1;
+        let (left, forgotten) = stream.read(shard, 0, 9, late_ms);
+        assert_eq!((left.len(), forgotten), (2, 1), "those that are exactly a day old stay");
+        assert!(!stream.is_read_to([0; SHARDS]) && stream.is_read_to([3; SHARDS]));
+        assert_eq!(names(stream.read(shard, 2, 9, late_ms)), [(3, INSERT)]);
+    }
+}

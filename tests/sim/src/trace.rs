@@ -1,0 +1,107 @@
+//! What happened in a run, in its order: one line for each event.
+
+use std::fmt::{self, Write as _};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// FNV-1a, 64 bits: two runs are compared, nobody is kept out.
+const HASH_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const HASH_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// The events of a run. Their hash is always made, their text only if somebody is to read it.
+#[derive(Debug)]
+pub struct Trace {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    hash: u64,
+    events: u64,
+    lines: Option<Vec<String>>,
+}
+
+/// Hashes what is written to it.
+struct Hashing<'a>(&'a mut u64);
+
+impl fmt::Write for Hashing<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            *self.0 = (*self.0 ^ u64::from(byte)).wrapping_mul(HASH_PRIME);
+        }
+        Ok(())
+    }
+}
+
+impl Trace {
+    /// An empty one; whether its text is kept.
+    #[must_use]
+    pub fn new(keep_text: bool) -> Self {
+        let lines = keep_text.then(Vec::new);
+        Self { state: Mutex::new(State { hash: HASH_BASIS, events: 0, lines }) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an event: when (milliseconds since the run began), whose, and what.
+    pub fn event(&self, at_ms: u64, whose: &str, what: fmt::Arguments<'_>) {
+        let mut state = self.lock();
+        state.events += 1;
+        let mut hashing = Hashing(&mut state.hash);
+        // Writing there does not fail.
+        let _ = writeln!(hashing, "{at_ms} {whose} {what}");
+        if let Some(lines) = &mut state.lines {
+            let (seconds, millis) = (at_ms / 1_000, at_ms % 1_000);
+            lines.push(format!("{seconds:>8}.{millis:03} {whose:<12} {what}"));
+        }
+    }
+
+    /// The hash of all events so far.
+    #[must_use]
+    pub fn hash(&self) -> u64 {
+        self.lock().hash
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.lock().events
+    }
+
+    /// Takes the lines that were kept.
+    #[must_use]
+    pub fn take_lines(&self) -> Vec<String> {
+        self.lock().lines.take().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(events: &[(u64, &str)]) -> u64 {
+        let trace = Trace::new(false);
+        events.iter().for_each(|(at_ms, what)| trace.event(*at_ms, "a", format_args!("{what}")));
+        assert_eq!(trace.events(), events.len() as u64);
+        trace.hash()
+    }
+
+    #[test]
+    fn every_event_counts_and_so_does_its_order() {
+        let all = [hash(&[(1, "x"), (2, "y")]), hash(&[(1, "y"), (2, "x")]), hash(&[(1, "x")])];
+        assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2]);
+        assert_eq!(all[0], hash(&[(1, "x"), (2, "y")]));
+    }
+
+    #[test]
+    fn text_is_kept_if_it_is_wanted() {
+        let (kept, unkept) = (Trace::new(true), Trace::new(false));
+        for trace in [&kept, &unkept] {
+            trace.event(61_007, "api-1", format_args!("put 0.1"));
+        }
+        assert_eq!(kept.hash(), unkept.hash());
+        assert_eq!(kept.take_lines(), ["      61.007 api-1        put 0.1"]);
+        assert!(unkept.take_lines().is_empty());
+    }
+}

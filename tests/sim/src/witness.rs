@@ -1,0 +1,73 @@
+//! What clients were told and what they read: in the end it must all be true.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cellar_core::cell::Cell;
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::invariants::MutationId;
+use cellar_core::operation::SheetId;
+use cellar_core::position::Position;
+
+/// Cells that somebody read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellsSeen {
+    /// Of which log.
+    pub log: LogId,
+    /// At which position.
+    pub at: Position,
+    /// Of which sheet.
+    pub sheet: SheetId,
+    /// All cells, row by row.
+    pub cells: Vec<((u32, u32), Cell)>,
+}
+
+/// What clients know.
+#[derive(Debug, Default)]
+pub struct Witness {
+    state: Mutex<Seen>,
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Mutations that a client was told are in the log and took effect, and where.
+    pub acknowledged: Vec<(LogId, MutationId, Position)>,
+    /// Runs of entries that were read.
+    pub runs: Vec<(LogId, Vec<Arc<Entry>>)>,
+    /// Cells that were read.
+    pub cells: Vec<CellsSeen>,
+}
+
+/// Cells are checked by a replay each: these are enough of one run.
+const MAX_CELLS_SEEN: usize = 12;
+
+impl Witness {
+    /// What was seen so far.
+    pub fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A client was told that a mutation is in the log.
+    pub fn acknowledged(&self, log: LogId, mutation: MutationId, at: Position) {
+        self.seen().acknowledged.push((log, mutation, at));
+    }
+
+    /// Entries were read, one after the other.
+    pub fn read(&self, log: LogId, entries: &[Arc<Entry>]) {
+        if !entries.is_empty() {
+            self.seen().runs.push((log, entries.to_vec()));
+        }
+    }
+
+    /// Whether more cells are wanted.
+    #[must_use]
+    pub fn wants_cells(&self) -> bool {
+        self.seen().cells.len() < MAX_CELLS_SEEN
+    }
+
+    /// Cells were read.
+    pub fn read_cells(&self, cells: CellsSeen) {
+        self.seen().cells.push(cells);
+    }
+}

@@ -1,0 +1,229 @@
+//! What all processes of a run share: the services' state, the time, the faults, and what was seen.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::limits::SNAPSHOT_RECEIVES;
+use cellar_core::position::Position;
+use cellar_core::records::fork::ListedFork;
+use cellar_core::segment::Segment;
+use cellar_engine::memory::{
+    MemoryBlobs, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules,
+};
+use cellar_engine::ports::{Clock, Entries as _, Segments as _};
+use tokio::time::{Duration, Instant};
+
+use crate::plan::FaultPlan;
+use crate::random::SimRandom;
+use crate::rare::{Rare, RareCounts};
+use crate::replica::Versions;
+use crate::stream::Stream;
+use crate::trace::Trace;
+
+/// When every run begins, Unix milliseconds.
+pub const START_MS: u64 = 1_795_246_133_000;
+
+/// The time that services go by. No process has it: their clocks are off.
+#[derive(Debug, Clone, Copy)]
+pub struct TrueTime {
+    began: Instant,
+    start_ms: u64,
+}
+
+impl TrueTime {
+    /// Milliseconds since the run began.
+    #[must_use]
+    pub fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+#[async_trait]
+impl Clock for TrueTime {
+    fn now_ms(&self) -> u64 {
+        self.start_ms.saturating_add(self.elapsed_ms())
+    }
+
+    async fn sleep_ms(&self, delay_ms: u64) {
+        tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+    }
+}
+
+/// The services' state, as whoever reads consistently sees it, and what replicas show of it.
+pub struct World {
+    /// The services' time.
+    pub time: TrueTime,
+    /// What the services and the network draw.
+    pub random: SimRandom,
+    /// What happened.
+    pub trace: Trace,
+    /// What seldom happens.
+    pub rare: RareCounts,
+    /// The Entry and Segment tables.
+    pub tables: MemoryTables,
+    /// The PendingSnapshots table.
+    pub pending: MemoryPendingSnapshots,
+    /// The bucket.
+    pub blobs: MemoryBlobs,
+    /// The queue of snapshot jobs.
+    pub queue: MemoryQueue,
+    /// Its dead letters.
+    pub dead_letters: Arc<MemoryQueue>,
+    /// The stream of the Entry table.
+    pub stream: Stream,
+    pub(crate) entries_shown: Versions<(LogId, Position), Arc<Entry>>,
+    pub(crate) segments_shown: Versions<(LogId, u32), Segment>,
+    pub(crate) forks_shown: Versions<(LogId, u64), ListedFork>,
+    plan: Mutex<FaultPlan>,
+    out_until_ms: AtomicU64,
+    violations: Mutex<Vec<String>>,
+}
+
+/// How a world begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beginning {
+    /// The services' time, Unix milliseconds.
+    pub start_ms: u64,
+    /// The faults.
+    pub plan: FaultPlan,
+    /// How often the queue gives a message before it becomes a dead letter.
+    pub receives: u32,
+    /// Whether the trace's text is kept.
+    pub keep_text: bool,
+}
+
+impl Beginning {
+    /// With these faults; otherwise as in AWS.
+    #[must_use]
+    pub fn with(plan: FaultPlan) -> Self {
+        Self { start_ms: START_MS, plan, receives: SNAPSHOT_RECEIVES, keep_text: false }
+    }
+}
+
+/// More violations than these say nothing more.
+const MAX_VIOLATIONS: usize = 20;
+
+impl World {
+    /// An empty world.
+    #[must_use]
+    pub fn new(random: SimRandom, beginning: Beginning) -> Arc<Self> {
+        let Beginning { start_ms, plan, receives, keep_text } = beginning;
+        let time = TrueTime { began: Instant::now(), start_ms };
+        let clock: Arc<dyn Clock> = Arc::new(time);
+        let dead_letters = Arc::new(MemoryQueue::new(Arc::clone(&clock), QueueRules::LONGEST));
+        let rules = QueueRules { max_receive_count: Some(receives), ..QueueRules::LONGEST };
+        let queue = MemoryQueue::new(Arc::clone(&clock), rules);
+        Arc::new(Self {
+            time,
+            random,
+            trace: Trace::new(keep_text),
+            rare: RareCounts::default(),
+            tables: MemoryTables::default(),
+            pending: MemoryPendingSnapshots::default(),
+            blobs: MemoryBlobs::new(clock),
+            queue: queue.with_dead_letters(Arc::clone(&dead_letters)),
+            dead_letters,
+            stream: Stream::default(),
+            entries_shown: Versions::default(),
+            segments_shown: Versions::default(),
+            forks_shown: Versions::default(),
+            plan: Mutex::new(plan),
+            out_until_ms: AtomicU64::new(0),
+            violations: Mutex::default(),
+        })
+    }
+
+    /// The faults as they are now.
+    #[must_use]
+    pub fn plan(&self) -> FaultPlan {
+        *self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on these are the faults. An outage is over.
+    pub fn set_plan(&self, plan: FaultPlan) {
+        self.out_until_ms.store(0, Ordering::SeqCst);
+        *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = plan;
+    }
+
+    /// Whether no service answers anybody now.
+    pub(crate) fn is_out(&self) -> bool {
+        self.time.elapsed_ms() < self.out_until_ms.load(Ordering::SeqCst)
+    }
+
+    /// No service answers anybody for so many milliseconds.
+    pub(crate) fn begin_outage(&self, out_ms: u64) {
+        self.count(Rare::Outage);
+        self.event("world", format_args!("nothing answers for {out_ms} ms"));
+        let until_ms = self.time.elapsed_ms().saturating_add(out_ms);
+        self.out_until_ms.fetch_max(until_ms, Ordering::SeqCst);
+    }
+
+    /// Adds an event to the trace.
+    pub fn event(&self, whose: &str, what: fmt::Arguments<'_>) {
+        self.trace.event(self.time.elapsed_ms(), whose, what);
+    }
+
+    /// Something is not as it must be: the run has failed.
+    pub fn violated(&self, what: impl fmt::Display) {
+        let what = what.to_string();
+        self.event("VIOLATION", format_args!("{what}"));
+        let mut violations = self.violations.lock().unwrap_or_else(PoisonError::into_inner);
+        if violations.len() < MAX_VIOLATIONS {
+            violations.push(what);
+        }
+    }
+
+    /// What was not as it must be.
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        self.violations.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits, by the services' time.
+    pub async fn sleep_ms(&self, delay_ms: u64) {
+        self.time.sleep_ms(delay_ms).await;
+    }
+
+    /// From when on a write shows on the replica.
+    fn shows_ms(&self) -> u64 {
+        let (plan, now_ms) = (self.plan(), self.time.elapsed_ms());
+        match plan.stale.0 {
+            0 => now_ms,
+            _ => now_ms.saturating_add(self.random.mostly_short(plan.lag_max_ms)),
+        }
+    }
+
+    /// An entry was written, changed or deleted: replicas show it by and by. A new one is in the stream.
+    pub(crate) async fn entry_changed(&self, log: LogId, at: Position, is_new: bool) {
+        let entry = self.tables.get(log, at).await.unwrap_or_else(|error| {
+            self.violated(format_args!("the leader cannot read {at} of {log}: {error}"));
+            None
+        });
+        let now_ms = self.time.elapsed_ms();
+        if let Some(entry) = &entry {
+            self.stream.changed(self.time.now_ms(), entry, is_new);
+        }
+        self.entries_shown.write((log, at), now_ms, self.shows_ms(), entry);
+    }
+
+    /// A segment's record was written or changed.
+    pub(crate) async fn segment_changed(&self, log: LogId, num: u32) {
+        let segment = self.tables.segment(log, num, true).await.unwrap_or(None);
+        self.segments_shown.write((log, num), self.time.elapsed_ms(), self.shows_ms(), segment);
+    }
+
+    /// A fork was listed.
+    pub(crate) fn fork_listed(&self, listed: &ListedFork) {
+        let (key, now_ms) = ((listed.source, listed.number), self.time.elapsed_ms());
+        self.forks_shown.write(key, now_ms, self.shows_ms(), Some(listed.clone()));
+    }
+
+    /// Counts something that seldom happens.
+    pub fn count(&self, rare: Rare) {
+        self.rare.count(rare);
+    }
+}
