@@ -9,6 +9,8 @@ use cellar_tests::cloud::TestCloud;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
+use super::routes::seen;
+
 struct Fixture {
     cloud: TestCloud,
     http: reqwest::Client,
@@ -216,14 +218,6 @@ async fn queries_that_cannot_be_answered() {
     let put = fixture.http.request(Method::PUT, fixture.path("")).bearer_auth(&fixture.token);
     let problem = problem(put.send().await.unwrap()).await;
     assert_eq!(problem.kind, ProblemKind::MethodNotAllowed);
-}
-
-/// All that a stranger sees of an answer, but for the time.
-async fn seen(response: Response) -> (StatusCode, Vec<String>, Vec<u8>) {
-    let mut headers: Vec<_> =
-        response.headers().iter().map(|(n, v)| format!("{n}: {v:?}")).collect();
-    headers.retain(|header| !header.starts_with("date:"));
-    (response.status(), headers, response.bytes().await.unwrap().to_vec())
 }
 
 #[tokio::test(flavor = "multi_thread")]
