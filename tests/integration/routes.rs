@@ -127,5 +127,9 @@ pub(crate) async fn seen(response: Response) -> (StatusCode, Vec<String>, Vec<u8
     let mut headers: Vec<_> =
         response.headers().iter().map(|(n, v)| format!("{n}: {v:?}")).collect();
     headers.retain(|header| !header.starts_with("date:"));
+    // What is followed does not end.
+    if headers.iter().any(|header| header.contains("text/event-stream")) {
+        return (response.status(), headers, Vec::new());
+    }
     (response.status(), headers, response.bytes().await.unwrap().to_vec())
 }
