@@ -9,6 +9,8 @@ use cellar_tests::cloud::TestCloud;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
+use super::routes::seen;
+
 struct Fixture {
     cloud: TestCloud,
     http: reqwest::Client,
@@ -191,6 +193,27 @@ async fn sizes_end_at_their_limits() {
     assert_eq!(response.status(), StatusCode::OK);
 }
 
+/// So there is no bomb: what says that it is packed is read as it is.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_body_is_unpacked() {
+    let fixture = Fixture::start().await;
+    let url = fixture.path("/entries");
+    let post = async |encoding: &str, body: Vec<u8>| {
+        let request = fixture.http.post(&url).bearer_auth(&fixture.token);
+        let request = request.header("content-type", "application/json");
+        request.header("content-encoding", encoding).body(body).send().await.unwrap()
+    };
+    let gzip = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[0; 100]].concat();
+    let zstd = [&[0x28, 0xb5, 0x2f, 0xfd][..], &[0; 100]].concat();
+    for (encoding, body) in [("gzip", gzip), ("zstd", zstd)] {
+        let problem = problem(post(encoding, body).await).await;
+        assert_eq!(problem.kind, ProblemKind::BadRequest, "{encoding}: {}", problem.detail);
+    }
+    fixture.assert_untouched().await;
+    let plain = fixture.append_body("x").to_string().into_bytes();
+    assert_eq!(post("gzip", plain).await.status(), StatusCode::OK, "as it is");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn queries_that_cannot_be_answered() {
     let fixture = Fixture::start().await;
@@ -216,14 +239,6 @@ async fn queries_that_cannot_be_answered() {
     let put = fixture.http.request(Method::PUT, fixture.path("")).bearer_auth(&fixture.token);
     let problem = problem(put.send().await.unwrap()).await;
     assert_eq!(problem.kind, ProblemKind::MethodNotAllowed);
-}
-
-/// All that a stranger sees of an answer, but for the time.
-async fn seen(response: Response) -> (StatusCode, Vec<String>, Vec<u8>) {
-    let mut headers: Vec<_> =
-        response.headers().iter().map(|(n, v)| format!("{n}: {v:?}")).collect();
-    headers.retain(|header| !header.starts_with("date:"));
-    (response.status(), headers, response.bytes().await.unwrap().to_vec())
 }
 
 #[tokio::test(flavor = "multi_thread")]

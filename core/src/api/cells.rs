@@ -89,6 +89,7 @@ fn format_bytes(format: &RangeFormat) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use crate::limits::MAX_ROWS;
     use crate::operation::Spans;
 
     use super::*;
@@ -124,5 +125,12 @@ mod tests {
         let format = RangeFormat { rows: spans.clone(), columns: spans, format: "\"\u{1}".into() };
         let json = serde_json::to_string(&format).unwrap();
         assert!(format_bytes(&format) > json.len(), "{json}");
+    }
+
+    #[test]
+    fn the_longest_span_is_as_long_as_is_reckoned() {
+        let longest = crate::operation::Span { first: MAX_ROWS - 1, count: MAX_ROWS };
+        let json = serde_json::to_string(&longest).unwrap();
+        assert_eq!(json.len() + ",".len(), MAX_SPAN_JSON_BYTES, "{json}");
     }
 }

@@ -53,3 +53,25 @@ impl DeleteSpans {
         Ok(Self { sheet: self.sheet, spans: self.spans.validated(axis)? })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inserts_end_at_their_limits() {
+        for axis in [Axis::Rows, Axis::Columns] {
+            for (before, count, fits) in [
+                (0, 0, false),
+                (0, 1, true),
+                (0, MAX_INSERT, true),
+                (0, MAX_INSERT + 1, false),
+                (axis.limit() - 1, 1, true),
+                (axis.limit(), 1, false),
+            ] {
+                let insert = InsertBefore { sheet: SheetId::FIRST, before, count };
+                assert_eq!(insert.validated(axis).is_ok(), fits, "{insert:?}");
+            }
+        }
+    }
+}

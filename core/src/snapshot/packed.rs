@@ -173,4 +173,16 @@ mod tests {
         let behind = [packed.stored.as_slice(), &skippable].concat();
         assert!(unpack(packed.chunk.hash, &behind, Bounds::CHUNK).is_err());
     }
+
+    #[test]
+    fn what_is_stored_has_so_many_bytes_and_no_more() {
+        for (bounds, max) in
+            [(Bounds::CHUNK, MAX_STORED_CHUNK_BYTES), (Bounds::ROOT, MAX_STORED_ROOT_BYTES)]
+        {
+            let read = |bytes: usize| unpack(ChunkHash([0; 32]), &vec![0; bytes], bounds);
+            assert_eq!(read(max), Err(SnapshotError::Compression), "it is looked at");
+            let too_long = SnapshotError::TooLong { bytes: max + 1, max };
+            assert_eq!(read(max + 1), Err(too_long), "it is not");
+        }
+    }
 }

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::axis_map::Axis;
 use crate::cell::Cell;
-use crate::limits::{MAX_RANGE_FORMATS, MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
+use crate::limits::{
+    MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS, MAX_SHEET_NUMBER_STEP, MAX_SHEETS, MAX_SPANS,
+};
 use crate::operation::tests::any_operation;
 use crate::operation::{
     AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, RenameSheet, SetCells,
@@ -287,4 +289,29 @@ fn the_spans_of_all_formats_of_ranges_end_at_their_limit() {
     // In place of all.
     workbook.apply_operation(&format_of(Spans::one(0, 1 << 20), "0.00"));
     assert_eq!(shown_format(&workbook, 11).as_deref(), Some("0.00"));
+}
+
+#[test]
+fn beyond_so_many_spans_of_formats_one_more_changes_nothing() {
+    // Every second row of one column: none covers another.
+    let set = |column: usize, spans: usize| {
+        let (column, spans) = (u32::try_from(column).unwrap(), u32::try_from(spans).unwrap());
+        Operation::SetFormat(SetFormat {
+            sheet: SheetId::FIRST,
+            rows: Spans::of((0..spans - 1).map(|row| 2 * row)),
+            columns: Spans::one(column, 1),
+            format: "0.0".to_owned(),
+        })
+    };
+    let mut workbook = Workbook::default();
+    let last = MAX_RANGE_FORMAT_SPANS / MAX_SPANS - 1;
+    (0..last).for_each(|column| workbook.apply_operation(&set(column, MAX_SPANS)));
+    let before = workbook.clone();
+    workbook.apply_operation(&set(last, MAX_SPANS + 1));
+    assert_eq!(workbook, before, "one span too many");
+    workbook.apply_operation(&set(last, MAX_SPANS));
+    assert_ne!(workbook, before, "as many as may be");
+    let full = workbook.clone();
+    workbook.apply_operation(&set(last + 1, 2));
+    assert_eq!(workbook, full);
 }

@@ -206,4 +206,25 @@ mod tests {
         contract::blobs(&blobs, &[]).await;
         contract::presigned(&blobs, &[], async |request| blobs.send(&request)).await;
     }
+
+    #[tokio::test]
+    async fn a_list_has_so_many_objects_a_page() {
+        let blobs = MemoryBlobs::new(Arc::new(SystemClock));
+        let put = async |number: u16| {
+            let key = BlobKey::new(format!("list/{number:05}")).unwrap();
+            let (bytes, sha256) = (Bytes::from_static(b"x"), crate::sha256::sha256(b"x"));
+            let (content_type, content_encoding, pending) = (None, None, false);
+            let blob = NewBlob { key, bytes, sha256, content_type, content_encoding, pending };
+            blobs.put(blob).await.unwrap();
+        };
+        for number in 0..MAX_LISTED_BLOBS {
+            put(number).await;
+        }
+        let most = usize::from(MAX_LISTED_BLOBS);
+        let page = blobs.list("list/", None, u16::MAX).await.unwrap();
+        assert_eq!((page.blobs.len(), page.next), (most, None));
+        put(MAX_LISTED_BLOBS).await;
+        let page = blobs.list("list/", None, u16::MAX).await.unwrap();
+        assert_eq!((page.blobs.len(), page.next.is_some()), (most, true));
+    }
 }

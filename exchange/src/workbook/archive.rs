@@ -298,4 +298,24 @@ mod tests {
         assert!(matches!(unpack(&archive, "a"), Err(WorkbookError::Damaged { .. })));
         assert!(unpack(&archive, "b").is_ok());
     }
+
+    #[test]
+    fn a_workbook_declares_so_many_bytes_and_no_more() {
+        // Two parts that say that they are so long: nothing is unpacked.
+        let declaring = |of_each: [u64; 2]| {
+            let mut bytes = bomb(10);
+            let places: Vec<usize> = memchr::memmem::find_iter(&bytes, DIRECTORY_ENTRY).collect();
+            for (at, size) in places.into_iter().zip(of_each) {
+                let size = u32::try_from(size).unwrap().to_le_bytes();
+                bytes[at + 24..at + 28].copy_from_slice(&size);
+            }
+            bytes
+        };
+        let half = MAX_XLSX_UNPACKED_BYTES / 2;
+        let most = declaring([half, MAX_XLSX_UNPACKED_BYTES - half]);
+        assert_eq!(Archive::open(most.as_slice()).unwrap().declared(), MAX_XLSX_UNPACKED_BYTES);
+        let more = declaring([half, MAX_XLSX_UNPACKED_BYTES - half + 1]);
+        let error = Archive::open(more.as_slice()).unwrap_err();
+        assert!(matches!(error, ReadError::InWorkbook(WorkbookError::UnpacksTooLarge)));
+    }
 }

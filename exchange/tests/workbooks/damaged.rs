@@ -24,10 +24,15 @@ fn a_file_that_is_too_large_is_not_read() {
     let path = folder.path().join("large.xlsx");
     let file = std::fs::File::create(&path).unwrap();
     file.set_len(MAX_WORKBOOK_BYTES + 1).unwrap();
-    let source = FileSource(path);
-    assert_eq!(source.bytes().unwrap(), MAX_WORKBOOK_BYTES + 1);
-    let error = WorkbookImport::open(source, BlockSize::default()).map(|_| ()).unwrap_err();
-    assert!(matches!(error, ReadError::InWorkbook(WorkbookError::FileTooLarge { .. })));
+    let error = || {
+        let import = WorkbookImport::open(FileSource(path.clone()), BlockSize::default());
+        import.map(|_| ()).unwrap_err()
+    };
+    assert_eq!(FileSource(path.clone()).bytes().unwrap(), MAX_WORKBOOK_BYTES + 1);
+    assert!(matches!(error(), ReadError::InWorkbook(WorkbookError::FileTooLarge { .. })));
+    // One byte less is looked at, and is no workbook.
+    file.set_len(MAX_WORKBOOK_BYTES).unwrap();
+    assert!(matches!(error(), ReadError::InWorkbook(WorkbookError::Unknown)));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use cellar_core::identity::LogId;
 
 use super::reply::Failure;
 use super::state::ApiState;
+use crate::token::TokenError;
 
 const SCHEME: &str = "Bearer ";
 
@@ -30,10 +31,8 @@ impl FromRequestParts<ApiState> for Caller {
             return Err(unauthorized("send the header `Authorization: Bearer <token>`"));
         }
         let token = text.get(SCHEME.len()..).unwrap_or_default();
-        match state.verifier().verify(token) {
-            Ok(principal) => Ok(Self(principal)),
-            Err(error) => Err(unauthorized(&error.to_string())),
-        }
+        let refused = |error: TokenError| unauthorized(&error.told().to_string());
+        state.verifier().verify(token).map(Self).map_err(refused)
     }
 }
 

@@ -48,3 +48,42 @@ async fn read(mut body: Body, max_bytes: usize) -> Result<Bytes, Failure> {
     }
     Ok(bytes.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures_util::stream::{self, StreamExt as _};
+
+    use super::*;
+
+    /// How many parts of a body are read, and whether it is taken.
+    async fn parts_read(parts: &[usize], max_bytes: usize) -> (usize, bool) {
+        let given = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&given);
+        let parts = stream::iter(parts.to_vec()).map(move |bytes| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, Infallible>(Bytes::from(vec![b' '; bytes]))
+        });
+        let read = read(Body::from_stream(parts), max_bytes).await;
+        (given.load(Ordering::Relaxed), read.is_ok())
+    }
+
+    #[tokio::test]
+    async fn so_much_is_read_of_what_is_too_long_and_no_more() {
+        let most = MAX_DRAINED_BYTES;
+        assert_eq!(parts_read(&[most, 1, 1], MAX_REQUEST_BYTES).await, (2, false));
+        assert_eq!(parts_read(&[most + 1, 1, 1], MAX_REQUEST_BYTES).await, (1, false));
+    }
+
+    #[tokio::test]
+    async fn a_body_ends_at_its_limit_however_it_comes() {
+        for max_bytes in [MAX_REQUEST_BYTES, MAX_PUSH_BYTES] {
+            assert_eq!(parts_read(&[max_bytes], max_bytes).await, (1, true));
+            assert_eq!(parts_read(&[1, max_bytes - 1], max_bytes).await, (2, true));
+            assert_eq!(parts_read(&[max_bytes, 1], max_bytes).await, (2, false));
+        }
+    }
+}

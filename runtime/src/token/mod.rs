@@ -3,6 +3,8 @@
 
 mod claims;
 mod mint;
+#[cfg(test)]
+mod tests;
 mod verify;
 
 pub use claims::{Claims, Spreadsheets};

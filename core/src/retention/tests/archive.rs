@@ -1,5 +1,8 @@
 //! The archive object: stable bytes, bounds, and anything else is an error.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::log;
 use crate::entry::{Content, Entry};
 use crate::limits::{MAX_ARCHIVE_BYTES, MAX_ARCHIVED_BYTES};
@@ -106,4 +109,18 @@ fn more_than_fits_is_too_large() {
     let above = encode_archive(&entries_of(MAX_ARCHIVED_BYTES + 1, zeros));
     assert_eq!(above, Err(ArchiveFault::TooLarge));
     const { assert!(MAX_ARCHIVE_BYTES < MAX_ARCHIVED_BYTES) };
+}
+
+#[test]
+fn an_archive_has_so_many_bytes_and_no_more() {
+    // Of such a text, three quarters are left when it is packed.
+    let packed = |part: usize| {
+        let mut noise = vec![0; MAX_ARCHIVE_BYTES / 100 * part];
+        blake3::Hasher::new().finalize_xof().fill(&mut noise);
+        let author = Some(STANDARD.encode(noise));
+        encode_archive(&[Entry { author, ..entries().remove(0) }])
+    };
+    let fits = packed(97).unwrap();
+    assert!(fits.len() <= MAX_ARCHIVE_BYTES && fits.len() > MAX_ARCHIVE_BYTES / 100 * 96);
+    assert_eq!(packed(101), Err(ArchiveFault::TooLarge));
 }

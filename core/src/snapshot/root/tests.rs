@@ -9,11 +9,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::axis_map::Axis;
-use crate::identity::ClientKey;
+use crate::identity::{ClientKey, ClientName};
 use crate::limits::{
-    CLIENT_IDLE_S, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_MUTATION_ID, MAX_RANGE_FORMATS,
-    MAX_ROOT_BYTES, MAX_ROOT_CLIENTS, MAX_ROWS, MAX_SHEET_NAME_CHARACTERS, MAX_SHEET_NUMBER_RUNS,
-    MAX_SPANS, MAX_STORED_CHUNK_BYTES,
+    CLIENT_IDLE_S, MAX_CLIENT_ID_BYTES, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_MUTATION_ID,
+    MAX_RANGE_FORMATS, MAX_ROOT_BYTES, MAX_ROOT_CLIENT_NAME_BYTES, MAX_ROOT_CLIENTS, MAX_ROWS,
+    MAX_SHEET_NAME_CHARACTERS, MAX_SHEET_NUMBER_RUNS, MAX_SPANS, MAX_STORED_CHUNK_BYTES,
 };
 use crate::operation::{Span, Spans};
 use crate::snapshot::PackLimits;
@@ -445,4 +445,28 @@ fn clients_are_forgotten_after_ninety_days() {
     map.prune(u64::MAX);
     assert!(map.is_empty());
     assert_eq!(map.pack(), Ok(None));
+}
+
+#[test]
+fn names_of_clients_have_so_many_bytes_and_no_more() {
+    let longest = 2 * MAX_CLIENT_ID_BYTES;
+    let count = MAX_ROOT_CLIENT_NAME_BYTES / longest;
+    let mut map = many_clients(count + 1);
+    let clients: Vec<ClientKey> = map.iter().map(|(client, _)| client).collect();
+    let name = |number: usize, bytes: usize| {
+        let own = format!("{number:0>bytes$}");
+        ClientName::new(&"g".repeat(bytes), &own).unwrap()
+    };
+    for (number, client) in clients.iter().enumerate().skip(1) {
+        map.note_name(*client, &name(number, MAX_CLIENT_ID_BYTES));
+    }
+    assert!(map.pack().is_ok(), "as many as may be");
+    let before = map.clone();
+    map.prune(2_000_000_000);
+    assert_eq!(map, before, "nothing is forgotten");
+    map.note_name(clients[0], &name(0, 1));
+    assert!(map.pack().is_err(), "two bytes more");
+    map.prune(2_000_000_000);
+    assert_eq!(map.len(), count, "one is forgotten, whoever was idle longest");
+    assert!(map.pack().is_ok());
 }

@@ -1,6 +1,8 @@
 //! Forks: what they share with their source, what they do not, and what goes wrong while they are made.
 
-use cellar_core::limits::{MAX_FORK_DEPTH, MAX_KNOWN_LINEAGES};
+use cellar_core::limits::{
+    MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_KNOWN_LINEAGES, MAX_LISTED_FORKS,
+};
 use cellar_core::lineage::Lineage;
 use cellar_core::records::fork::{ListedFork, number};
 use cellar_core::upkeep::UpkeepPolicy;
@@ -271,14 +273,7 @@ async fn a_place_in_the_list_that_is_taken_leads_to_the_next() {
     let listed = service.forks(source, None).await.unwrap().forks.remove(0);
     // The second wants the very place that some other has.
     let number = number(two.log, StoppedClock.now_ms());
-    let (fork, first) = (LogId::derive_fork(&alice(), source, "x").unwrap(), at(1, 0));
-    let other = ForkRecords {
-        origin: Segment { log: fork, ..opened() },
-        segment: Segment { log: fork, num: 1, ..opened() },
-        first: Entry { position: first, ..Entry::first(fork, None, 0) },
-        listed: ListedFork { number, fork, ..listed },
-    };
-    assert_eq!(tables.fork(&other).await, CreateOutcome::Created);
+    take_place(&tables, &listed, number).await;
     assert!(!service.fork(two.clone()).await.unwrap().existed);
     let listed = service.forks(source, None).await.unwrap().forks;
     assert!(listed.iter().any(|listed| listed.fork == two.log && listed.number > number));
@@ -427,4 +422,49 @@ async fn whatever_happens_each_log_is_what_it_inherits_and_its_own() {
             assert_eq!(column(&logs(&tables), expected.log, None).await.len(), rows, "seed {seed}");
         }
     }
+}
+
+/// Puts another fork, like one that is listed, into a place of the list.
+async fn take_place(tables: &MemoryTables, like: &ListedFork, number: u64) {
+    let fork = LogId::derive_fork(&alice(), like.source, &format!("at {number}")).unwrap();
+    let other = ForkRecords {
+        origin: Segment { log: fork, ..opened() },
+        segment: Segment { log: fork, num: 1, ..opened() },
+        first: Entry { position: at(1, 0), ..Entry::first(fork, None, 0) },
+        listed: ListedFork { number, fork, ..like.clone() },
+    };
+    assert_eq!(tables.fork(&other).await, CreateOutcome::Created);
+}
+
+#[tokio::test]
+async fn a_fork_is_tried_so_often_and_no_more() {
+    for (taken, forks) in [(MAX_FORK_ATTEMPTS - 1, true), (MAX_FORK_ATTEMPTS, false)] {
+        let tables = Arc::new(MemoryTables::default());
+        let (source, service) = (source_of_one(&tables).await, logs(&tables));
+        forked(&service, source, "one", None).await;
+        let listed = service.forks(source, None).await.unwrap().forks.remove(0);
+        let two = fork_of(source, "two", None);
+        for attempt in 0..taken {
+            let now_ms = StoppedClock.now_ms() + u64::from(attempt);
+            take_place(&tables, &listed, number(two.log, now_ms)).await;
+        }
+        let tried = service.fork(two).await;
+        assert_eq!(tried.is_ok(), forks, "{taken} places are taken: {tried:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_forks_has_so_many_a_page() {
+    let tables = Arc::new(MemoryTables::default());
+    let (source, service) = (source_of_one(&tables).await, logs(&tables));
+    for number in 0..MAX_LISTED_FORKS {
+        forked(&service, source, &number.to_string(), None).await;
+    }
+    let most = usize::try_from(MAX_LISTED_FORKS).unwrap();
+    assert_eq!(service.forks(source, None).await.unwrap().forks.len(), most);
+    forked(&service, source, "one more", None).await;
+    let page = service.forks(source, None).await.unwrap();
+    assert_eq!(page.forks.len(), most);
+    let rest = service.forks(source, page.next).await.unwrap();
+    assert_eq!((rest.forks.len(), rest.next), (1, None));
 }

@@ -1,5 +1,6 @@
 //! The drivers over in-memory tables, with replies that get lost.
 
+mod bounds;
 mod changes;
 mod forks;
 mod formats;

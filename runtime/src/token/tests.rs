@@ -1,0 +1,300 @@
+//! Tokens that are right, and all the ways in which one may be wrong (I19).
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use cellar_core::access::{Principal, Role};
+use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_SPREADSHEETS};
+use jsonwebtoken::{Algorithm, EncodingKey};
+use serde_json::{Value, json};
+
+use super::verify::LEEWAY_S;
+use super::*;
+use crate::settings::TokenSettings;
+
+fn now_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
+}
+
+fn settings(pairs: &[&KeyPair]) -> TokenSettings {
+    let keys = pairs.iter().map(|pair| pair.public()).collect();
+    TokenSettings { issuer: "cellar".into(), audience: "test".into(), keys }
+}
+
+fn claims() -> Claims {
+    Claims {
+        iss: "cellar".into(),
+        aud: "test".into(),
+        sub: "alice".into(),
+        exp: now_s() + 600,
+        nbf: None,
+        iat: now_s(),
+        jti: "1".into(),
+        role: Role::Editor,
+        spreadsheets: Spreadsheets::all(),
+    }
+}
+
+fn verify(pair: &KeyPair, claims: &Claims) -> Result<Principal, TokenError> {
+    Verifier::new(&settings(&[pair])).unwrap().verify(&pair.sign(claims).unwrap())
+}
+
+fn encoded(text: &str) -> String {
+    URL_SAFE_NO_PAD.encode(text)
+}
+
+/// A token with any header and claims, signed properly by somebody who has the key.
+fn signed(pair: &KeyPair, header: &Value, claims: &str) -> String {
+    let message = format!("{}.{}", encoded(&header.to_string()), encoded(claims));
+    let key = EncodingKey::from_ed_der(pem::parse(pair.to_pem()).unwrap().contents());
+    let signature = jsonwebtoken::crypto::sign(message.as_bytes(), &key, Algorithm::EdDSA).unwrap();
+    format!("{message}.{signature}")
+}
+
+/// A token whose secret is what everybody knows: the public key.
+fn signed_with_the_public_key(pair: &KeyPair, secret: &[u8], claims: &str) -> String {
+    let header = json!({"alg": "HS256", "kid": pair.public().id});
+    let message = format!("{}.{}", encoded(&header.to_string()), encoded(claims));
+    let key = EncodingKey::from_secret(secret);
+    let signature = jsonwebtoken::crypto::sign(message.as_bytes(), &key, Algorithm::HS256).unwrap();
+    format!("{message}.{signature}")
+}
+
+#[test]
+fn a_good_token_names_its_holder() {
+    let pair = KeyPair::generate().unwrap();
+    let principal = verify(&pair, &claims()).unwrap();
+    assert_eq!((principal.author.as_str(), principal.role), ("alice", Role::Editor));
+    assert!(principal.may_create());
+}
+
+/// Headers: how it says that it is signed, and by whom.
+fn wrong_headers(pair: &KeyPair) -> Vec<(&'static str, Value, TokenError)> {
+    use TokenError::{Invalid, UnknownKey};
+    let kid = pair.public().id;
+    let own = json!({"kty": "OKP", "crv": "Ed25519", "x": KeyPair::generate().unwrap().public().public_key});
+    vec![
+        ("alg none", json!({"alg": "none", "kid": kid}), Invalid),
+        ("alg None", json!({"alg": "None", "kid": kid}), Invalid),
+        ("alg NONE", json!({"alg": "NONE", "kid": kid}), Invalid),
+        ("no text as alg", json!({"alg": null, "kid": kid}), Invalid),
+        ("alg HS256", json!({"alg": "HS256", "kid": kid}), Invalid),
+        ("alg HS512", json!({"alg": "HS512", "kid": kid}), Invalid),
+        ("alg ES256", json!({"alg": "ES256", "kid": kid}), Invalid),
+        ("alg RS256", json!({"alg": "RS256", "kid": kid}), Invalid),
+        ("alg PS512", json!({"alg": "PS512", "kid": kid}), Invalid),
+        ("alg eddsa", json!({"alg": "eddsa", "kid": kid}), Invalid),
+        ("no alg", json!({"kid": kid}), Invalid),
+        ("no kid", json!({"alg": "EdDSA"}), UnknownKey),
+        ("an empty kid", json!({"alg": "EdDSA", "kid": ""}), UnknownKey),
+        ("another kid", json!({"alg": "EdDSA", "kid": "other"}), UnknownKey),
+        ("a number as kid", json!({"alg": "EdDSA", "kid": 1}), Invalid),
+        ("a key of its own", json!({"alg": "EdDSA", "jwk": own}), UnknownKey),
+        ("no object", json!("EdDSA"), Invalid),
+    ]
+}
+
+/// Claims: what is replaced, or left out.
+fn wrong_claims() -> Vec<(&'static str, &'static str, Option<Value>, TokenError)> {
+    use TokenError::{Expired, Invalid, NotYetValid};
+    let now_s = now_s();
+    let mut all = vec![
+        ("another issuer", "iss", Some(json!("other")), Invalid),
+        ("several issuers", "iss", Some(json!(["cellar"])), Invalid),
+        ("another audience", "aud", Some(json!("other")), Invalid),
+        ("several audiences", "aud", Some(json!(["test"])), Invalid),
+        ("an audience that begins so", "aud", Some(json!("test2")), Invalid),
+        ("no name", "sub", Some(json!("")), Invalid),
+        ("a number as name", "sub", Some(json!(7)), Invalid),
+        ("an unknown role", "role", Some(json!("admin")), Invalid),
+        ("a role in capitals", "role", Some(json!("OWNER")), Invalid),
+        ("a star among ids", "spreadsheets", Some(json!(["*"])), Invalid),
+        ("two stars", "spreadsheets", Some(json!("**")), Invalid),
+        ("no list", "spreadsheets", Some(json!(null)), Invalid),
+        ("it has expired", "exp", Some(json!(now_s - LEEWAY_S - 5)), Expired),
+        ("a negative end", "exp", Some(json!(-1)), Invalid),
+        ("a text as end", "exp", Some(json!("9999999999")), Invalid),
+        ("it begins later", "nbf", Some(json!(now_s + LEEWAY_S + 5)), NotYetValid),
+        ("it was made later", "iat", Some(json!(now_s + LEEWAY_S + 5)), NotYetValid),
+        ("a text as time", "iat", Some(json!("0")), Invalid),
+    ];
+    for claim in ["iss", "aud", "sub", "exp", "iat", "jti", "role", "spreadsheets"] {
+        all.push(("it is missing", claim, None, Invalid));
+    }
+    all
+}
+
+#[test]
+fn every_token_that_is_not_right_is_refused() {
+    let (pair, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+    let verifier = Verifier::new(&settings(&[&pair, &other])).unwrap();
+    let right = serde_json::to_string(&claims()).unwrap();
+    let header = json!({"alg": "EdDSA", "kid": pair.public().id});
+    let good = signed(&pair, &header, &right);
+    assert!(verifier.verify(&good).is_ok(), "the others are wrong by one thing only");
+    let assert_refused = |what: &str, token: &str, why: TokenError| {
+        assert_eq!(verifier.verify(token), Err(why), "{what}");
+    };
+    for (what, header, why) in wrong_headers(&pair) {
+        assert_refused(what, &signed(&pair, &header, &right), why);
+    }
+    for (what, claim, value, why) in wrong_claims() {
+        let mut claims: Value = serde_json::from_str(&right).unwrap();
+        match value {
+            Some(value) => claims[claim] = value,
+            None => drop(claims.as_object_mut().unwrap().remove(claim)),
+        }
+        let what = format!("{claim}: {what}");
+        assert_refused(&what, &signed(&pair, &header, &claims.to_string()), why);
+    }
+    for twice in ["iss", "aud", "sub", "exp", "iat", "jti", "role", "spreadsheets"] {
+        let claims: Value = serde_json::from_str(&right).unwrap();
+        let again = right.replacen('{', &format!("{{\"{twice}\":{},", claims[twice]), 1);
+        assert_refused(twice, &signed(&pair, &header, &again), TokenError::Invalid);
+    }
+    assert_refused("of another key", &signed(&other, &header, &right), TokenError::Invalid);
+    let public = pair.public().public_key;
+    for secret in [public.clone().into_bytes(), URL_SAFE_NO_PAD.decode(&public).unwrap()] {
+        let token = signed_with_the_public_key(&pair, &secret, &right);
+        assert_refused("the public key as a secret", &token, TokenError::Invalid);
+    }
+    for (what, token) in in_pieces(&good) {
+        assert_refused(what, &token, TokenError::Invalid);
+    }
+}
+
+/// A good token that was taken apart, or put together in another way.
+fn in_pieces(good: &str) -> Vec<(&'static str, String)> {
+    let parts: Vec<&str> = good.split('.').collect();
+    let (header, body, signature) = (parts[0], parts[1], parts[2]);
+    let bytes = URL_SAFE_NO_PAD.decode(signature).unwrap();
+    let mut flipped = bytes.clone();
+    flipped[0] ^= 1;
+    let with = |signature: &[u8]| format!("{header}.{body}.{}", URL_SAFE_NO_PAD.encode(signature));
+    let owner = encoded(&json!({"role": "owner"}).to_string());
+    let plain = STANDARD_NO_PAD.encode([0xff; 64]);
+    vec![
+        ("nothing", String::new()),
+        ("dots", "..".to_owned()),
+        ("letters", "a.b.c".to_owned()),
+        ("no signature", format!("{header}.{body}.")),
+        ("two parts", format!("{header}.{body}")),
+        ("four parts", format!("{good}.{signature}")),
+        ("parts in another order", format!("{body}.{header}.{signature}")),
+        ("other claims", format!("{header}.{owner}.{signature}")),
+        ("another signature", with(&flipped)),
+        ("a short signature", with(&bytes[..63])),
+        ("a long signature", with(&[bytes.as_slice(), &[0]].concat())),
+        ("a signature of zeros", with(&[0; 64])),
+        ("base64 of another alphabet", format!("{header}.{body}.{plain}")),
+        ("a space before", format!(" {good}")),
+        ("a space behind", format!("{good} ")),
+        ("padding", format!("{good}==")),
+    ]
+}
+
+#[test]
+fn what_a_stranger_is_told_is_always_the_same() {
+    use TokenError::{Expired, Invalid, NotYetValid, TooLong, UnknownKey};
+    for (error, told) in [
+        (TooLong, Invalid),
+        (UnknownKey, Invalid),
+        (Invalid, Invalid),
+        (Expired, Expired),
+        (NotYetValid, NotYetValid),
+    ] {
+        assert_eq!(error.told(), told);
+    }
+    // Of its times only who was given it: another key's token is not looked at so far.
+    let (pair, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+    let late = Claims { exp: now_s() - 600, ..claims() };
+    let header = json!({"alg": "EdDSA", "kid": pair.public().id});
+    let forged = signed(&other, &header, &serde_json::to_string(&late).unwrap());
+    let verifier = Verifier::new(&settings(&[&pair])).unwrap();
+    assert_eq!(verifier.verify(&forged), Err(Invalid));
+}
+
+#[test]
+fn keys_can_be_rotated() {
+    let (old, new) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+    let both = Verifier::new(&settings(&[&old, &new])).unwrap();
+    for pair in [&old, &new] {
+        assert!(both.verify(&pair.sign(&claims()).unwrap()).is_ok());
+    }
+    let only_new = Verifier::new(&settings(&[&new])).unwrap();
+    let token = old.sign(&claims()).unwrap();
+    assert_eq!(only_new.verify(&token), Err(TokenError::UnknownKey));
+    assert!(only_new.verify(&new.sign(&claims()).unwrap()).is_ok());
+}
+
+#[test]
+fn times_have_a_little_leeway() {
+    let pair = KeyPair::generate().unwrap();
+    let now = now_s();
+    for (exp, nbf, iat) in [
+        (now - LEEWAY_S + 10, None, now - 60),
+        (now + 60, Some(now + LEEWAY_S - 10), now),
+        (now + 90, None, now + LEEWAY_S - 10),
+    ] {
+        let result = verify(&pair, &Claims { exp, nbf, iat, ..claims() });
+        assert!(result.is_ok(), "{exp} {nbf:?} {iat}: {result:?}");
+    }
+}
+
+/// A good token of exactly so many bytes.
+fn long_token(pair: &KeyPair, bytes: usize) -> String {
+    let mut claims: Value = serde_json::to_value(claims()).unwrap();
+    // Base64 has no text of every length: what is left is the header's.
+    for in_header in 0..4 {
+        let typ = "x".repeat(in_header);
+        let header = json!({"alg": "EdDSA", "kid": pair.public().id, "typ": typ});
+        claims["pad"] = json!("");
+        let short = signed(pair, &header, &claims.to_string()).len();
+        for pad in (bytes - short) * 3 / 4 - 3..(bytes - short) * 3 / 4 + 3 {
+            claims["pad"] = json!("x".repeat(pad));
+            let token = signed(pair, &header, &claims.to_string());
+            if token.len() == bytes {
+                return token;
+            }
+        }
+    }
+    panic!("no token has {bytes} bytes");
+}
+
+#[test]
+fn bounds_of_tokens_hold_at_n_and_n_plus_1() {
+    let pair = KeyPair::generate().unwrap();
+    let logs = |count: usize| Spreadsheets::Only(vec![LogId::from_uuid(uuid::Uuid::nil()); count]);
+    for (claims, good) in [
+        (Claims { sub: "x".repeat(MAX_AUTHOR_BYTES), ..claims() }, true),
+        (Claims { sub: "x".repeat(MAX_AUTHOR_BYTES + 1), ..claims() }, false),
+        (Claims { spreadsheets: logs(MAX_TOKEN_SPREADSHEETS), ..claims() }, true),
+        (Claims { spreadsheets: logs(MAX_TOKEN_SPREADSHEETS + 1), ..claims() }, false),
+    ] {
+        let expected = if good { None } else { Some(TokenError::Invalid) };
+        assert_eq!(verify(&pair, &claims).err(), expected, "{claims:?}");
+    }
+    let verifier = Verifier::new(&settings(&[&pair])).unwrap();
+    assert!(verifier.verify(&long_token(&pair, MAX_TOKEN_BYTES)).is_ok());
+    let longer = long_token(&pair, MAX_TOKEN_BYTES + 1);
+    assert_eq!(verifier.verify(&longer), Err(TokenError::TooLong));
+}
+
+#[test]
+fn without_keys_nobody_gets_in_and_bad_keys_are_named() {
+    let pair = KeyPair::generate().unwrap();
+    let nobody = Verifier::new(&settings(&[])).unwrap();
+    assert_eq!(nobody.verify(&pair.sign(&claims()).unwrap()), Err(TokenError::UnknownKey));
+    assert!(Verifier::new(&settings(&[&pair, &pair])).is_err());
+    for (bytes, good) in [(31, false), (32, true), (33, false)] {
+        let mut settings = settings(&[&pair]);
+        settings.keys[0].public_key = URL_SAFE_NO_PAD.encode(vec![7; bytes]);
+        assert_eq!(Verifier::new(&settings).is_ok(), good, "{bytes}");
+    }
+    let mut bad = settings(&[&pair]);
+    bad.keys[0].public_key = "!".into();
+    let error = Verifier::new(&bad).err().unwrap().to_string();
+    assert!(error.contains(&pair.public().id), "{error}");
+}

@@ -1,0 +1,135 @@
+//! The routes of the API, from its own description, each with a request that means something: what a
+//! test says of every route it says of the next one, too.
+
+use cellar_core::position::Position;
+use cellar_tests::cloud::TestCloud;
+use reqwest::{Method, Response, StatusCode};
+use serde_json::{Value, json};
+
+/// Routes that name no spreadsheet.
+const OPEN: [&str; 3] = ["/v1/health", "/v1/openapi.json", "/v1/spreadsheets"];
+/// A hash of nothing.
+const HASH: &str = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
+
+/// A route about a spreadsheet.
+#[derive(Debug, Clone)]
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    /// With `{id}` and `{upload}`.
+    pub(crate) path: String,
+}
+
+/// What requests are about.
+#[derive(Debug, Clone)]
+pub(crate) struct Subject {
+    pub(crate) head: Position,
+    pub(crate) epoch: u32,
+    /// An upload that is there and was not completed.
+    pub(crate) upload: String,
+    pub(crate) upload_bytes: usize,
+    pub(crate) upload_sha256: String,
+}
+
+/// Every route of a running cloud that names a spreadsheet.
+pub(crate) async fn routes(cloud: &TestCloud) -> Vec<Route> {
+    let url = format!("{}v1/openapi.json", cloud.url);
+    let text = reqwest::get(url).await.unwrap().text().await.unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let mut routes = Vec::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for method in operations.as_object().unwrap().keys() {
+            let method = method.to_uppercase().parse().unwrap();
+            match path.contains("{id}") {
+                true => routes.push(Route { method, path: path.clone() }),
+                false => assert!(OPEN.contains(&path.as_str()), "is {path} about no spreadsheet?"),
+            }
+        }
+    }
+    assert!(routes.len() >= 19, "{routes:?}");
+    routes
+}
+
+impl Route {
+    /// Whether only who may edit may use it.
+    pub(crate) fn writes(&self) -> bool {
+        let reads = self.method == Method::GET || self.path.ends_with("/chunks");
+        !reads && !self.path.ends_with("/pull")
+    }
+
+    /// Its query and its body, as they are good for a subject.
+    fn contents(&self, about: &Subject) -> (&'static str, Option<Value>) {
+        let cells = json!([{"row": 0, "column": 0, "value": "stolen"}]);
+        let op = json!({"setCells": {"cells": cells}});
+        let (base, epoch) = (about.head, about.epoch);
+        let uploaded = json!({"bytes": about.upload_bytes, "sha256": about.upload_sha256});
+        let end = self.path.split("{id}").nth(1).unwrap();
+        match (self.method.as_str(), end) {
+            ("GET", "/entries") => ("?after=0", None),
+            ("GET", "/diff") => ("?from=0&to=0", None),
+            (
+                "GET",
+                "" | "/cells" | "/forks" | "/head" | "/history" | "/pokes" | "/sheets" | "/stats",
+            ) => ("", None),
+            ("POST", "/chunks") => ("", Some(json!({"hashes": [HASH]}))),
+            ("POST", "/entries") => {
+                let mutation = json!({"id": 1, "base": base, "op": op});
+                ("", Some(json!({"client": "x", "epoch": epoch, "mutations": [mutation]})))
+            }
+            ("POST", "/forks") => ("", Some(json!({"nonce": "stolen"}))),
+            ("POST", "/imports/checks") => {
+                ("", Some(json!({"texts": [{"hash": HASH, "bytes": 9}]})))
+            }
+            ("POST", "/imports/uploads") => {
+                let chunk = json!({"hash": HASH, "bytes": 9, "sha256": HASH});
+                ("", Some(json!({"chunks": [chunk]})))
+            }
+            ("POST", "/pull") => {
+                ("", Some(json!({"pullVersion": 1, "clientGroupID": "g", "cookie": null})))
+            }
+            ("POST", "/push") => {
+                let args = json!({"base": base, "epoch": epoch, "op": op});
+                let mutation = json!({"clientID": "x", "id": 1, "name": "m", "args": args});
+                let body = json!({"pushVersion": 1, "clientGroupID": "g", "mutations": [mutation]});
+                ("", Some(body))
+            }
+            ("POST", "/uploads") => ("", Some(uploaded)),
+            ("POST", "/uploads/{upload}/complete") => {
+                let mut body = json!({"client": "y", "epoch": epoch, "first": 1, "base": base});
+                body["bytes"] = uploaded["bytes"].clone();
+                body["sha256"] = uploaded["sha256"].clone();
+                ("", Some(body))
+            }
+            _ => panic!("{self:?} has no request here: what is good for it?"),
+        }
+    }
+
+    /// Sends its request about a spreadsheet.
+    pub(crate) async fn send(
+        &self,
+        (cloud, http): (&TestCloud, &reqwest::Client),
+        token: &str,
+        id: &str,
+        about: &Subject,
+    ) -> Response {
+        let path = self.path.replacen("{id}", id, 1).replacen("{upload}", &about.upload, 1);
+        let (query, body) = self.contents(about);
+        let url = format!("{}{path}{query}", cloud.url.trim_end_matches('/'));
+        let mut request = http.request(self.method.clone(), url).bearer_auth(token);
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        request.send().await.unwrap()
+    }
+}
+
+/// All that a stranger sees of an answer, but for the time.
+pub(crate) async fn seen(response: Response) -> (StatusCode, Vec<String>, Vec<u8>) {
+    let mut headers: Vec<_> =
+        response.headers().iter().map(|(n, v)| format!("{n}: {v:?}")).collect();
+    headers.retain(|header| !header.starts_with("date:"));
+    // What is followed does not end.
+    if headers.iter().any(|header| header.contains("text/event-stream")) {
+        return (response.status(), headers, Vec::new());
+    }
+    (response.status(), headers, response.bytes().await.unwrap().to_vec())
+}
