@@ -71,6 +71,12 @@ impl Names<'_> {
         queue_arn(&self.physical(logical_id))
     }
 
+    /// The ARN of a table's stream, as policies have it: its own name is the time of its making, which no
+    /// policy needs to know.
+    pub(crate) fn stream_arn(&self, logical_id: &str) -> String {
+        table_arn(&self.physical(logical_id)) + "/stream/local"
+    }
+
     fn is_queue(&self, logical_id: &str) -> bool {
         let resource = self.template.resource(logical_id);
         resource.is_some_and(|resource| resource.resource_type == QUEUE)
@@ -104,8 +110,7 @@ impl Lookup for Names<'_> {
             (QUEUE, "Arn") => Some(self.queue_arn(logical_id)),
             (BUCKET, "Arn") => Some(bucket_arn(&name)),
             ("AWS::DynamoDB::Table", "Arn") => Some(table_arn(&name)),
-            // Its own name is the time of its making, which no policy needs to know.
-            ("AWS::DynamoDB::Table", "StreamArn") => Some(table_arn(&name) + "/stream/local"),
+            ("AWS::DynamoDB::Table", "StreamArn") => Some(self.stream_arn(logical_id)),
             ("AWS::Lambda::Function", "Arn") => Some(self.function_arn(logical_id)),
             ("AWS::IAM::Role", "Arn") => Some(format!("arn:aws:iam::{ACCOUNT}:role/{name}")),
             ("AWS::Logs::LogGroup", "Arn") => {
