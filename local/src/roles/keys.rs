@@ -28,12 +28,10 @@ impl Keys {
     }
 
     /// A caller's own.
-    pub(super) fn of(&self, caller: Caller) -> &Credentials {
+    pub(super) fn of(&self, caller: Caller) -> Option<&Credentials> {
         match caller {
-            Caller::Operator => &self.operator,
-            // Callers are numbered as keys are; whatever else signs with the operator's would be let
-            // through, so nothing is.
-            Caller::Function(index) => self.functions.get(index).unwrap_or(&self.operator),
+            Caller::Operator => Some(&self.operator),
+            Caller::Function(index) => self.functions.get(index),
         }
     }
 

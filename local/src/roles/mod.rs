@@ -19,7 +19,7 @@ pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::HeaderMap;
@@ -31,7 +31,7 @@ pub(crate) use self::sources::queue_of;
 
 use self::function::Function;
 use self::keys::Keys;
-use self::role::Verdict;
+use self::role::{Role, Verdict};
 use self::statement::Effect;
 use crate::error::LocalError;
 use crate::names::Names;
@@ -85,24 +85,24 @@ impl Roles {
     /// Everything that the roles permit, with how often it was needed.
     #[must_use]
     pub fn permissions(&self) -> Vec<Permission> {
+        // Functions may share a role.
+        let roles: BTreeMap<&str, &Role> =
+            self.functions.iter().map(|one| (one.role.logical_id.as_str(), &*one.role)).collect();
         let mut all = Vec::new();
-        for function in &self.functions {
-            for statement in &function.role.statements {
-                if statement.effect == Effect::Deny {
-                    continue;
-                }
-                let (policy, id) = &statement.place;
+        for (id, role) in roles {
+            let allowing = role.statements.iter().filter(|one| one.effect == Effect::Allow);
+            for statement in allowing {
+                let (policy, name) = &statement.place;
                 all.extend(statement.actions.iter().map(|action| Permission {
-                    role: function.role.logical_id.clone(),
+                    role: id.to_owned(),
                     policy: policy.clone(),
-                    statement: id.clone(),
+                    statement: name.clone(),
                     action: action.pattern.clone(),
                     used: action.used(),
                 }));
             }
         }
         all.sort();
-        all.dedup();
         all
     }
 
@@ -115,16 +115,14 @@ impl Roles {
 
     /// What signs the requests of a function.
     pub(crate) fn credentials_of(&self, function: &str) -> Result<&Credentials, LocalError> {
-        self.caller_of(function).map(|caller| self.keys.of(caller))
+        let own = self.keys.of(self.caller_of(function)?);
+        own.ok_or_else(|| no_function(function))
     }
 
     /// A function as a caller.
     pub(crate) fn caller_of(&self, function: &str) -> Result<Caller, LocalError> {
         let index = self.functions.iter().position(|one| one.logical_id == function);
-        index.map(Caller::Function).ok_or_else(|| LocalError::Template {
-            logical_id: function.to_owned(),
-            why: "it is no function of this template".to_owned(),
-        })
+        index.map(Caller::Function).ok_or_else(|| no_function(function))
     }
 
     /// Whose access key it is, with the secret.
@@ -154,7 +152,7 @@ impl Roles {
         let message = format!(
             "User: {user} is not authorized to perform: {action} on resource: {resource} {why}"
         );
-        tracing::warn!(message, "a function may not do what it tried");
+        tracing::warn!(denied = message, "a function may not do what it tried");
         self.keep(message.clone());
         Err(Denied(message))
     }
@@ -166,6 +164,11 @@ impl Roles {
         }
         denials.push_back(message);
     }
+}
+
+fn no_function(id: &str) -> LocalError {
+    let why = "it is no function of this template".to_owned();
+    LocalError::Template { logical_id: id.to_owned(), why }
 }
 
 #[cfg(test)]
