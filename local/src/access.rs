@@ -1,4 +1,5 @@
-//! Who may send a request to the tables and the queues: whoever signed it with the secret of the state folder, and no web page.
+//! Who may send a request to the tables and the queues: whoever signed it with the secret of the state folder, or
+//! with that of a function whose role permits it, and no web page.
 //!
 //! Without this, any page that is open in a browser on this machine could read and delete what is
 //! stored: it needs no account, only the port.
@@ -22,6 +23,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::aws_json::{TARGET, error};
 use crate::error::LocalError;
+use crate::roles::{Asks, Caller, Denied, Roles};
 use crate::server::{ServerThread, Stopped};
 use crate::state::Credentials;
 
@@ -34,13 +36,23 @@ const MAX_SKEW: Duration = Duration::from_secs(15 * 60);
 /// Bytes of a request, as in `DynamoDB`.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
+/// A service, as its requests are checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Service {
+    /// As signatures name it.
+    pub(crate) name: &'static str,
+    /// What a request asks for.
+    pub(crate) asks: Asks,
+    /// The status of what a role does not permit.
+    pub(crate) denied: StatusCode,
+}
+
 /// What requests are checked against.
 #[derive(Clone)]
 pub(crate) struct Access {
-    /// As signatures name it.
-    service: &'static str,
+    service: Service,
     hosts: Arc<[String]>,
-    credentials: Credentials,
+    roles: Arc<Roles>,
 }
 
 /// Why a request is refused: the name and the message of the error.
@@ -51,23 +63,26 @@ const FROM_A_PAGE: Refused =
 const OTHER_HOST: Refused = ("AccessDeniedException", "The request is for another host");
 const UNSIGNED: Refused =
     ("MissingAuthenticationTokenException", "A signature of version 4 is required");
-const OTHER_KEY: Refused =
-    ("UnrecognizedClientException", "The access key is not the one of the state folder");
+const OTHER_KEY: Refused = (
+    "UnrecognizedClientException",
+    "The access key is neither the one of the state folder nor a function's",
+);
 const WRONG_TIME: Refused =
     ("InvalidSignatureException", "The request's time is more than 15 minutes from now");
 const WRONG_SIGNATURE: Refused =
     ("InvalidSignatureException", "The signature does not match the request");
 
-/// Serves a service on a free port until what is returned is dropped, to whoever has the credentials.
+/// Serves a service on a free port until what is returned is dropped, to whoever has a key and may do what he
+/// asks for.
 pub(crate) async fn serve_guarded(
     what: &'static str,
-    service: &'static str,
-    credentials: Credentials,
+    service: Service,
+    roles: Arc<Roles>,
     router: Router,
 ) -> Result<ServerThread, LocalError> {
     ServerThread::start(what, async move |listener, stopped: Stopped| {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let access = Access::new(service, address, credentials);
+        let access = Access::new(service, address, roles);
         // The guard has bounded the body.
         let router = router
             .layer(DefaultBodyLimit::disable())
@@ -82,13 +97,9 @@ pub(crate) async fn serve_guarded(
 
 impl Access {
     /// For a server of this service at this address.
-    pub(crate) fn new(
-        service: &'static str,
-        address: SocketAddr,
-        credentials: Credentials,
-    ) -> Self {
+    pub(crate) fn new(service: Service, address: SocketAddr, roles: Arc<Roles>) -> Self {
         let hosts = [address.to_string(), format!("localhost:{}", address.port())];
-        Self { service, hosts: Arc::new(hosts), credentials }
+        Self { service, hosts: Arc::new(hosts), roles }
     }
 
     /// Lets a request through, or answers it.
@@ -105,10 +116,26 @@ impl Access {
             let why = format!("a request is at most {MAX_BODY_BYTES} bytes");
             return error(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLargeException", &why);
         };
-        match access.check_signature(&parts, &body, SystemTime::now()) {
+        let caller = match access.check_signature(&parts, &body, SystemTime::now()) {
+            Ok(caller) => caller,
+            Err(refused) => return refuse(refused),
+        };
+        match access.check_role(caller, &parts.headers, &body) {
             Ok(()) => next.run(Request::from_parts(parts, Body::from(body))).await,
-            Err(refused) => refuse(refused),
+            Err(answer) => answer,
         }
+    }
+
+    /// An operator's request needs no look: it may be anything.
+    fn check_role(&self, caller: Caller, headers: &HeaderMap, body: &[u8]) -> Result<(), Response> {
+        if caller == Caller::Operator {
+            return Ok(());
+        }
+        // What cannot be read is not let through: others might read it in another way.
+        let asks = (self.service.asks)(headers, body)
+            .map_err(|why| error(StatusCode::BAD_REQUEST, "SerializationException", &why))?;
+        let checked = asks.iter().try_for_each(|ask| self.roles.check(caller, ask));
+        checked.map_err(|Denied(why)| error(self.service.denied, "AccessDeniedException", &why))
     }
 
     /// What needs no look at the body. A page that had a name of its own point to 127.0.0.1 would
@@ -122,15 +149,18 @@ impl Access {
             return Err(OTHER_HOST);
         }
         let signature = Authorization::of(headers).ok_or(UNSIGNED)?;
-        if !same(signature.access_key, &self.credentials.access_key) {
-            return Err(OTHER_KEY);
-        }
-        Ok(())
+        self.roles.signer(signature.access_key).ok_or(OTHER_KEY).map(drop)
     }
 
-    /// Signs the request once more, and compares.
-    fn check_signature(&self, parts: &Parts, body: &[u8], now: SystemTime) -> Result<(), Refused> {
+    /// Signs the request once more, and compares; says whose key it was.
+    fn check_signature(
+        &self,
+        parts: &Parts,
+        body: &[u8],
+        now: SystemTime,
+    ) -> Result<Caller, Refused> {
         let claimed = Authorization::of(&parts.headers).ok_or(UNSIGNED)?;
+        let (caller, credentials) = self.roles.signer(claimed.access_key).ok_or(OTHER_KEY)?;
         let signed: Vec<&str> = claimed.signed_headers.split(';').collect();
         if MUST_BE_SIGNED.iter().any(|name| !signed.contains(name)) {
             return Err(WRONG_SIGNATURE);
@@ -140,19 +170,13 @@ impl Access {
         if skew > MAX_SKEW {
             return Err(WRONG_TIME);
         }
-        let own = self.sign(parts, body, &signed, claimed.region, time).ok_or(WRONG_SIGNATURE)?;
-        if same(&own, claimed.signature) { Ok(()) } else { Err(WRONG_SIGNATURE) }
+        let by = Signer { credentials, region: claimed.region, time };
+        let own = self.sign(parts, body, &signed, &by).ok_or(WRONG_SIGNATURE)?;
+        if same(&own, claimed.signature) { Ok(caller) } else { Err(WRONG_SIGNATURE) }
     }
 
-    fn sign(
-        &self,
-        parts: &Parts,
-        body: &[u8],
-        signed: &[&str],
-        region: &str,
-        time: SystemTime,
-    ) -> Option<String> {
-        let Credentials { access_key, secret_key } = &self.credentials;
+    fn sign(&self, parts: &Parts, body: &[u8], signed: &[&str], by: &Signer<'_>) -> Option<String> {
+        let Credentials { access_key, secret_key } = by.credentials;
         let identity =
             SigningCredentials::new(access_key, secret_key, None, None, "state folder").into();
         // A header that comes twice would have to be joined as its sender did: nobody sends one.
@@ -162,9 +186,9 @@ impl Access {
         settings.excluded_headers = None;
         let params = SigningParams::builder()
             .identity(&identity)
-            .region(region)
-            .name(self.service)
-            .time(time)
+            .region(by.region)
+            .name(self.service.name)
+            .time(by.time)
             .settings(settings)
             .build()
             .ok()?;
@@ -179,6 +203,13 @@ impl Access {
         .ok()?;
         Some(sign(request, &params.into()).ok()?.signature().to_owned())
     }
+}
+
+/// With what a request is signed, and when.
+struct Signer<'a> {
+    credentials: &'a Credentials,
+    region: &'a str,
+    time: SystemTime,
 }
 
 /// The parts of an `Authorization` header of version 4.
@@ -232,93 +263,4 @@ fn refuse((kind, message): Refused) -> Response {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn access() -> Access {
-        let (access_key, secret_key) = ("key".to_owned(), "secret".to_owned());
-        let credentials = Credentials { access_key, secret_key };
-        Access::new("dynamodb", ([127, 0, 0, 1], 80).into(), credentials)
-    }
-
-    const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
-
-    /// A request of 8 o'clock whose signature covers these headers.
-    fn request(signed: &[&str]) -> Parts {
-        let request = Request::post("/")
-            .header("host", "localhost:80")
-            .header("x-amz-date", "20261121T080000Z")
-            .header("x-amz-target", "DynamoDB_20120810.GetItem")
-            .body(Body::empty());
-        let mut parts = request.unwrap().into_parts().0;
-        let time = read_time("20261121T080000Z").unwrap();
-        let signature = access().sign(&parts, b"{}", signed, "region", time).unwrap();
-        let authorization = format!(
-            "AWS4-HMAC-SHA256 Credential=key/20261121/region/dynamodb/aws4_request, \
-             SignedHeaders={}, Signature={signature}",
-            signed.join(";")
-        );
-        parts.headers.insert(AUTHORIZATION, authorization.parse().unwrap());
-        parts
-    }
-
-    fn check(parts: &Parts, now: &str) -> Result<(), Refused> {
-        access().check_signature(parts, b"{}", read_time(now).unwrap())
-    }
-
-    #[test]
-    fn a_signature_is_good_for_a_quarter_of_an_hour() {
-        let signed = request(&SIGNED);
-        for now in ["20261121T074500Z", "20261121T080000Z", "20261121T081500Z"] {
-            assert_eq!(check(&signed, now), Ok(()), "{now}");
-        }
-        for now in ["20261121T074459Z", "20261121T081501Z", "20271121T080000Z"] {
-            assert_eq!(check(&signed, now), Err(WRONG_TIME), "{now}");
-        }
-    }
-
-    #[test]
-    fn a_signature_covers_what_the_request_asks_for() {
-        for left_out in SIGNED {
-            let signed: Vec<&str> = SIGNED.into_iter().filter(|name| *name != left_out).collect();
-            let checked = check(&request(&signed), "20261121T080000Z");
-            assert_eq!(checked, Err(WRONG_SIGNATURE), "{left_out}");
-        }
-    }
-
-    #[test]
-    fn a_signature_for_one_service_is_good_for_no_other() {
-        let sqs = Access { service: "sqs", ..access() };
-        let now = read_time("20261121T080000Z").unwrap();
-        assert_eq!(sqs.check_signature(&request(&SIGNED), b"{}", now), Err(WRONG_SIGNATURE));
-    }
-
-    #[test]
-    fn what_is_no_signature_is_refused() {
-        for text in [
-            "",
-            "AWS4-HMAC-SHA256 ",
-            "AWS4-HMAC-SHA256 Credential=key",
-            "AWS4-HMAC-SHA256 Credential=key/d/r,SignedHeaders=host",
-            "AWS4-HMAC-SHA256 Credential==,SignedHeaders==,Signature==",
-            "Bearer key",
-        ] {
-            let mut parts = request(&SIGNED);
-            parts.headers.insert(AUTHORIZATION, text.parse().unwrap());
-            assert!(access().check_sender(&parts.headers).is_err(), "{text}");
-            assert!(check(&parts, "20261121T080000Z").is_err(), "{text}");
-        }
-        assert_eq!(access().check_sender(&request(&SIGNED).headers), Ok(()));
-    }
-
-    #[test]
-    fn a_time_that_is_none_is_refused() {
-        for time in ["", "T", "20261121", "20261121T080000", "2026112éT080000Z", "99999999T999999Z"]
-        {
-            let mut parts = request(&SIGNED);
-            let time = axum::http::HeaderValue::from_bytes(time.as_bytes()).unwrap();
-            parts.headers.insert(DATE, time);
-            assert_eq!(check(&parts, "20261121T080000Z"), Err(WRONG_TIME));
-        }
-    }
-}
+mod tests;

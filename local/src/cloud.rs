@@ -10,11 +10,9 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Blobs, Clock, PendingTags};
+use cellar_engine::ports::{Clock, PendingTags};
 use cellar_engine::system::SystemClock;
 use cellar_runtime::api::{self, ApiState};
-use cellar_runtime::dynamodb;
-use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::settings::{ApiSettings, SnapshotSettings};
 use cellar_runtime::snapshot::{SnapshotClients, levels};
 use cellar_stacks::template::Template;
@@ -26,13 +24,13 @@ use crate::buckets::Buckets;
 use crate::database;
 use crate::error::LocalError;
 use crate::events::{EventSources, Surroundings};
-use crate::functions::{
-    EventFunctions, MakeBuilder, SnapshotParts, snapshot_settings, url_function,
-};
+use crate::functions::{EventFunctions, MakeBuilder, snapshot_settings, url_function};
 use crate::names::Names;
 use crate::pokes::LocalPokes;
 use crate::queues::{self, LocalQueue, Queues};
+use crate::roles::Roles;
 use crate::server::ServerThread;
+use crate::services::Services;
 use crate::state::{Credentials, Endpoints, Lock, Running, SnapshotEndpoints, StateFolder};
 use crate::store::EventStore;
 use crate::{cors, tables};
@@ -79,6 +77,7 @@ pub struct LocalCloud {
     meter: Arc<Meter>,
     folder: StateFolder,
     credentials: Credentials,
+    roles: Arc<Roles>,
     queues: Queues,
     // In the order of dropping: the sources and the servers end before the folder is free for
     // another.
@@ -124,25 +123,18 @@ impl LocalCloud {
         let buckets = Buckets::open(folder, template, &names, &manifest.buckets)?;
         manifest.buckets = buckets.names();
         let credentials = folder.credentials()?;
-        let buckets = buckets.serve(&credentials, &ports.clock).await?;
-        let Credentials { access_key, secret_key } = &credentials;
-        let s3 = s3::client_for_endpoint(&buckets.url(), access_key, secret_key);
-        let bucket = function.settings.bucket.clone();
-        let blobs: Arc<dyn Blobs> =
-            Arc::new(S3Blobs::new(bucket, s3.clone(), Arc::new(Meter::default())));
-        let pending_tags = ports.pending_tags.unwrap_or_else(|| Arc::new(blobs));
-        let server = database::start(database.clone(), credentials.clone()).await?;
-        let dynamodb = dynamodb::client_for_endpoint(&server.url(), access_key, secret_key);
-        let clients = SnapshotClients {
-            dynamodb: dynamodb.clone(),
-            s3: s3.clone(),
-            meter: Arc::default(),
-            clock: Arc::clone(&ports.clock),
+        let roles = Arc::new(Roles::open(template, &names, &credentials)?);
+        let buckets = buckets.serve(&roles, &ports.clock).await?;
+        let server = database::start(database.clone(), Arc::clone(&roles)).await?;
+        let services = Services {
+            database_url: server.url(),
+            buckets_url: buckets.url(),
+            roles: Arc::clone(&roles),
         };
-        let snapshots = ports.snapshot_builder.map(|builder| SnapshotParts { clients, builder });
-        let events = Events { clock: &ports.clock, pending_tags, snapshots };
-        let (queues, sources) = events.open(template, &names, folder, &database)?;
-        let queue_server = queues::start(queues.clone(), credentials.clone()).await?;
+        let SnapshotClients { dynamodb, s3, .. } = services.clients(&function.id, &ports.clock)?;
+        let (queues, sources) = Events { ports, services: &services, database: &database }
+            .open(template, &names, folder)?;
+        let queue_server = queues::start(queues.clone(), Arc::clone(&roles)).await?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let pokes = Arc::new(LocalPokes::default());
@@ -169,6 +161,7 @@ impl LocalCloud {
             meter,
             folder: folder.clone(),
             credentials,
+            roles,
             queues,
             sources,
             pokes,
@@ -209,11 +202,17 @@ impl LocalCloud {
         self.queue_server.url()
     }
 
-    /// The access key and the secret key that the embedded DynamoDB, the queues and the embedded S3
-    /// accept.
+    /// The access key and the secret key of the operator, with which the embedded DynamoDB, the queues and
+    /// the embedded S3 let everything be done.
     #[must_use]
     pub fn credentials(&self) -> (&str, &str) {
         (&self.credentials.access_key, &self.credentials.secret_key)
+    }
+
+    /// What its functions may do, and did.
+    #[must_use]
+    pub fn roles(&self) -> &Arc<Roles> {
+        &self.roles
     }
 
     /// Counts what the API consumes of it.
@@ -302,9 +301,9 @@ async fn tell(written: watch::Sender<()>, request: Request, next: Next) -> Respo
 
 /// What the template's queues and event sources run on.
 struct Events<'a> {
-    clock: &'a Arc<dyn Clock>,
-    pending_tags: Arc<dyn PendingTags>,
-    snapshots: Option<SnapshotParts>,
+    ports: Ports,
+    services: &'a Services,
+    database: &'a Database,
 }
 
 impl Events<'_> {
@@ -313,14 +312,22 @@ impl Events<'_> {
         template: &Template,
         names: &Names<'_>,
         folder: &StateFolder,
-        database: &Database,
     ) -> Result<(Queues, EventSources), LocalError> {
-        let (store, clock) = (EventStore::open(&folder.events())?, self.clock);
-        let queues = Queues::open(template, names, &store, clock)?;
-        let surroundings = Surroundings { database, store: &store, queues: &queues, clock };
-        let Self { pending_tags, snapshots, .. } = self;
-        let functions =
-            EventFunctions { template, names, queues: &queues, pending_tags, snapshots };
+        let Self { ports, services, database } = self;
+        let Ports { clock, pending_tags, snapshot_builder: builder } = ports;
+        let store = EventStore::open(&folder.events())?;
+        let queues = Queues::open(template, names, &store, &clock)?;
+        let (roles, clock) = (&services.roles, &clock);
+        let surroundings = Surroundings { database, store: &store, queues: &queues, clock, roles };
+        let functions = EventFunctions {
+            template,
+            names,
+            queues: &queues,
+            services,
+            clock,
+            pending_tags,
+            builder,
+        };
         let function = |id: &str| functions.named(id);
         let sources = EventSources::open(template, names, &surroundings, function)?;
         Ok((queues, sources))

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cellar_core::environment;
-use cellar_engine::ports::{Jobs, PendingTags};
+use cellar_engine::ports::{Blobs, Clock, Jobs, PendingTags};
 use cellar_engine::snapshots::SnapshotBuilder;
 use cellar_runtime::relay::RelayHandler;
+use cellar_runtime::s3::S3Blobs;
 use cellar_runtime::settings::{ApiSettings, RelaySettings, SettingsError, SnapshotSettings};
-use cellar_runtime::snapshot::{BuilderPorts, SnapshotClients, handler};
+use cellar_runtime::snapshot::{BuilderPorts, handler};
 use cellar_stacks::template::Template;
 use serde_json::Value;
 
@@ -16,6 +17,8 @@ use crate::error::LocalError;
 use crate::events::{EventFunction, SnapshotFunction, timeout_of};
 use crate::names::{Names, target};
 use crate::queues::Queues;
+use crate::roles::queue_of;
+use crate::services::Services;
 
 /// Makes the builder of snapshots over what it reads and writes.
 pub type MakeBuilder = Arc<dyn Fn(BuilderPorts) -> Arc<dyn SnapshotBuilder> + Send + Sync>;
@@ -23,9 +26,11 @@ pub type MakeBuilder = Arc<dyn Fn(BuilderPorts) -> Arc<dyn SnapshotBuilder> + Se
 const URL: &str = "AWS::Lambda::Url";
 const FUNCTION: &str = "AWS::Lambda::Function";
 
-/// A function URL: the function's settings, and the CORS answers of the URL.
+/// A function URL: the function, its settings, and the CORS answers of the URL.
 #[derive(Debug)]
 pub(crate) struct UrlFunction {
+    /// Logical id of the function.
+    pub(crate) id: String,
     pub(crate) settings: ApiSettings,
     pub(crate) cors: Option<Value>,
 }
@@ -53,7 +58,8 @@ pub(crate) fn url_function(
         return Err(SettingsError::UnknownFunction { function }.into());
     }
     let cors = url.properties.get("Cors").map(|cors| template.resolve(cors, names)).transpose()?;
-    Ok(UrlFunction { settings: ApiSettings::read(variable)?, cors })
+    let settings = ApiSettings::read(variable)?;
+    Ok(UrlFunction { id: function_id.to_owned(), settings, cors })
 }
 
 /// What the template tells the function that makes snapshots, if it has one.
@@ -77,14 +83,12 @@ pub(crate) struct EventFunctions<'a> {
     pub(crate) template: &'a Template,
     pub(crate) names: &'a Names<'a>,
     pub(crate) queues: &'a Queues,
-    pub(crate) pending_tags: Arc<dyn PendingTags>,
-    pub(crate) snapshots: Option<SnapshotParts>,
-}
-
-/// What the function that makes snapshots is made of.
-pub(crate) struct SnapshotParts {
-    pub(crate) clients: SnapshotClients,
-    pub(crate) builder: MakeBuilder,
+    pub(crate) services: &'a Services,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+    /// The tags of uploads, if they are not those of the local bucket.
+    pub(crate) pending_tags: Option<Arc<dyn PendingTags>>,
+    /// Makes the content of snapshots; without it nobody does.
+    pub(crate) builder: Option<MakeBuilder>,
 }
 
 impl EventFunctions<'_> {
@@ -98,7 +102,15 @@ impl EventFunctions<'_> {
             environment::FUNCTION_RELAY => {
                 let settings = RelaySettings::read(variable)?;
                 let jobs = self.jobs(id, &settings.snapshot_queue)?;
-                Ok(Some(Arc::new(RelayHandler::new(jobs, Arc::clone(&self.pending_tags)))))
+                let tags = match &self.pending_tags {
+                    Some(others) => Arc::clone(others),
+                    None => {
+                        let s3 = self.services.clients(id, self.clock)?.s3;
+                        let bucket = S3Blobs::new(settings.bucket, s3, Arc::default());
+                        Arc::new(Arc::new(bucket) as Arc<dyn Blobs>)
+                    }
+                };
+                Ok(Some(Arc::new(RelayHandler::new(jobs, tags))))
             }
             environment::FUNCTION_SNAPSHOT => self.snapshot(id, &SnapshotSettings::read(variable)?),
             _ => Err(SettingsError::UnknownFunction { function }.into()),
@@ -110,21 +122,21 @@ impl EventFunctions<'_> {
         id: &str,
         settings: &SnapshotSettings,
     ) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
-        let Some(parts) = &self.snapshots else { return Ok(None) };
+        let Some(make) = &self.builder else { return Ok(None) };
+        let clients = self.services.clients(id, self.clock)?;
         let jobs = self.jobs(id, &settings.snapshot_queue)?;
-        let builder = |ports: BuilderPorts| (parts.builder)(ports);
-        let handler = handler(settings, parts.clients.clone(), jobs, builder);
-        let (clock, timeout) = (Arc::clone(&parts.clients.clock), timeout_of(self.template, id));
+        let handler = handler(settings, clients, jobs, |ports: BuilderPorts| make(ports));
+        let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
         Ok(Some(Arc::new(SnapshotFunction { handler, clock, timeout })))
     }
 
-    /// The queue at a URL that a function was told.
+    /// The queue at a URL that a function was told, as its role lets it use that.
     fn jobs(&self, id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
         let queue = self.queues.at(url).ok_or_else(|| {
             let why = format!("{} is no queue of the template", environment::SNAPSHOT_QUEUE);
             LocalError::Template { logical_id: id.to_owned(), why }
         })?;
-        Ok(Arc::clone(queue) as Arc<dyn Jobs>)
+        queue_of(&self.services.roles, id, url, Arc::clone(queue) as Arc<dyn Jobs>)
     }
 }
 

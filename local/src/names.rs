@@ -6,9 +6,29 @@ use cellar_stacks::template::Template;
 use serde_json::Value;
 
 const QUEUE: &str = "AWS::SQS::Queue";
-const REGION: &str = "local";
 const BUCKET: &str = "AWS::S3::Bucket";
+const REGION: &str = "local";
 const ACCOUNT: &str = "000000000000";
+
+/// The ARN of a table with this name.
+pub(crate) fn table_arn(name: &str) -> String {
+    format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}")
+}
+
+/// The ARN of a bucket with this name, or of what is below it.
+pub(crate) fn bucket_arn(name: &str) -> String {
+    format!("arn:aws:s3:::{name}")
+}
+
+/// The ARN of a queue with this name.
+pub(crate) fn queue_arn(name: &str) -> String {
+    format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
+}
+
+/// Who calls a service when a function does that has taken on a role; both by their names.
+pub(crate) fn session_arn(role: &str, function: &str) -> String {
+    format!("arn:aws:sts::{ACCOUNT}:assumed-role/{role}/{function}")
+}
 
 /// The logical id that a `Ref` or `Fn::GetAtt` names.
 pub(crate) fn target(value: &Value) -> Option<&str> {
@@ -48,7 +68,13 @@ impl Names<'_> {
 
     /// The ARN of a queue.
     pub(crate) fn queue_arn(&self, logical_id: &str) -> String {
-        format!("arn:aws:local:::{}", self.physical(logical_id))
+        queue_arn(&self.physical(logical_id))
+    }
+
+    /// The ARN of a table's stream, as policies have it: its own name is the time of its making, which no
+    /// policy needs to know.
+    pub(crate) fn stream_arn(&self, logical_id: &str) -> String {
+        table_arn(&self.physical(logical_id)) + "/stream/local"
     }
 
     fn is_queue(&self, logical_id: &str) -> bool {
@@ -76,12 +102,21 @@ impl Lookup for Names<'_> {
 
     fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String> {
         let resource = self.template.resource(logical_id)?;
+        let name = self.physical(logical_id);
         match (resource.resource_type.as_str(), attribute) {
             ("AWS::Lambda::Url", "FunctionUrl") => Some(self.url.clone()),
-            (QUEUE, "QueueName") => Some(self.physical(logical_id)),
+            (QUEUE, "QueueName") => Some(name),
             (QUEUE, "QueueUrl") => Some(self.queue_url(logical_id)),
             (QUEUE, "Arn") => Some(self.queue_arn(logical_id)),
-            (_, "Arn") => Some(format!("arn:aws:local:::{}", self.physical(logical_id))),
+            (BUCKET, "Arn") => Some(bucket_arn(&name)),
+            ("AWS::DynamoDB::Table", "Arn") => Some(table_arn(&name)),
+            ("AWS::DynamoDB::Table", "StreamArn") => Some(self.stream_arn(logical_id)),
+            ("AWS::Lambda::Function", "Arn") => Some(self.function_arn(logical_id)),
+            ("AWS::IAM::Role", "Arn") => Some(format!("arn:aws:iam::{ACCOUNT}:role/{name}")),
+            ("AWS::Logs::LogGroup", "Arn") => {
+                Some(format!("arn:aws:logs:{REGION}:{ACCOUNT}:log-group:{name}:*"))
+            }
+            (_, "Arn") => Some(format!("arn:aws:local:::{name}")),
             _ => None,
         }
     }

@@ -17,6 +17,7 @@
 //! - [`stack`]: collects constructs, hands out references, checks every one of them.
 //! - [`difference`]: what a deployment would change, and how grave that is.
 //! - [`template`]: the result; writes JSON and YAML, reads JSON, resolves intrinsics.
+//! - [`wildcard`]: the names of policies, with `*` and `?`.
 //! - [`cellar`]: the stack that Cellar deploys.
 
 mod brackets;
@@ -28,6 +29,7 @@ pub mod expression;
 pub mod stack;
 mod suggest;
 pub mod template;
+pub mod wildcard;
 
 pub use cellar::{CellarStackError, cellar_stack};
 pub use config::{Architecture, Config, ConfigError};

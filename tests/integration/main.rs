@@ -47,6 +47,7 @@ mod reply_sizes;
 mod reprocess;
 mod retention;
 mod retention_contract;
+mod roles;
 mod roll;
 mod routes;
 mod snapshot_reads;

@@ -15,19 +15,23 @@ use cellar_engine::logs::Logs;
 use cellar_engine::memory::MemoryBlobs;
 use cellar_engine::meter::Meter;
 use cellar_engine::system::{SystemClock, SystemRandom};
-use cellar_local::{LocalCloud, LocalQueue, Options, Ports, StateFolder};
+use cellar_local::{LocalCloud, LocalQueue, Options, Ports, Roles, StateFolder};
 use cellar_runtime::api::{self, ApiState};
 use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::settings::ApiSettings;
 use cellar_runtime::token::{Claims, KeyPair, Spreadsheets};
 use cellar_stacks::config::TokenKey;
+use cellar_stacks::template::Template;
 use cellar_stacks::{Architecture, Config, cellar_stack};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// The state folder, in the test's own.
 const STATE: &str = "local";
+
+/// Changes the JSON of a template.
+pub type Change = fn(&mut serde_json::Value);
 
 /// A cloud that runs until the test ends.
 pub struct TestCloud {
@@ -43,8 +47,11 @@ pub struct TestCloud {
     pub settings: ApiSettings,
     /// What its API consumes.
     pub meter: Arc<Meter>,
+    /// What its functions may do, and did.
+    pub roles: Arc<Roles>,
     key: KeyPair,
     config: Config,
+    change: Change,
     queues: BTreeMap<String, Arc<LocalQueue>>,
     served: JoinHandle<()>,
     end: oneshot::Sender<()>,
@@ -71,12 +78,21 @@ impl TestCloud {
 
     /// As [`TestCloud::start_with`], with another configuration than the default.
     pub async fn start_configured(ports: Ports, configure: impl FnOnce(&mut Config)) -> Self {
+        Self::start_changed(ports, configure, |_| {}).await
+    }
+
+    /// As [`TestCloud::start_configured`], with something changed in the template.
+    pub async fn start_changed(
+        ports: Ports,
+        configure: impl FnOnce(&mut Config),
+        change: Change,
+    ) -> Self {
         let mut config = Config::default();
         configure(&mut config);
         let (folder, key) = (tempfile::tempdir().unwrap(), KeyPair::generate().unwrap());
         let public = key.public();
         config.tokens.keys.push(TokenKey { id: public.id, public_key: public.public_key });
-        Self::start_in(folder, key, config, ports).await
+        Self::start_in(folder, key, (config, change), ports).await
     }
 
     /// Ends the cloud as an operator does: what is under way is answered.
@@ -90,16 +106,19 @@ impl TestCloud {
         self.served.abort();
         let _ = self.served.await;
         drop(self.queues);
-        Self::start_in(self.folder, self.key, self.config, ports).await
+        Self::start_in(self.folder, self.key, (self.config, self.change), ports).await
     }
 
     async fn start_in(
         folder: tempfile::TempDir,
         key: KeyPair,
-        config: Config,
+        (config, change): (Config, Change),
         ports: Ports,
     ) -> Self {
         let template = cellar_stack(&config, Architecture::X86_64).unwrap();
+        let mut json = serde_json::from_str(&template.to_json()).unwrap();
+        change(&mut json);
+        let template = Template::from_json(&json.to_string()).unwrap();
         let state = StateFolder::new(folder.path().join(STATE));
         let options = Options { stack: config.stack.clone(), port: 0 };
         let cloud = LocalCloud::start_with(&template, &state, &options, ports).await.unwrap();
@@ -112,6 +131,7 @@ impl TestCloud {
         let (access_key, secret_key) = cloud.credentials();
         let credentials = (access_key.to_owned(), secret_key.to_owned());
         let (settings, meter) = (cloud.settings().clone(), Arc::clone(cloud.meter()));
+        let roles = Arc::clone(cloud.roles());
         let _ = meter.take();
         let (end, ended) = oneshot::channel::<()>();
         let asked = async move {
@@ -128,8 +148,10 @@ impl TestCloud {
             credentials,
             settings,
             meter,
+            roles,
             key,
             config,
+            change,
             queues,
             served,
             end,
@@ -143,7 +165,7 @@ impl TestCloud {
     }
 
     /// The queue with this logical id.
-    pub fn queue(&self, logical_id: &str) -> &LocalQueue {
+    pub fn queue(&self, logical_id: &str) -> &Arc<LocalQueue> {
         &self.queues[logical_id]
     }
 

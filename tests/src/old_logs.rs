@@ -56,7 +56,11 @@ pub struct Growing {
 impl OldLogs {
     /// Starts a cloud.
     pub async fn start() -> Self {
-        let cloud = TestCloud::start_without_snapshots().await;
+        Self::on(TestCloud::start_without_snapshots().await)
+    }
+
+    /// Over a cloud that runs.
+    pub fn on(cloud: TestCloud) -> Self {
         let (tables, meter) = cloud.tables_at(&cloud.database_url);
         let (blobs, _) = cloud.blobs();
         let clock = Arc::new(ManualClock::at(SystemClock.now_ms()));

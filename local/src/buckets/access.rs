@@ -1,8 +1,14 @@
-//! Who may send a request: whoever signed it, and with it every header that means something to S3.
+//! Who may send a request: whoever signed it, and with it every header that means something to S3, and may do
+//! what it asks for.
+
+use std::sync::Arc;
 
 use s3s::access::{S3Access, S3AccessContext};
+use s3s::auth::{Credentials, SimpleAuth};
 use s3s::validation::NameValidation;
 use s3s::{S3Result, s3_error};
+
+use crate::roles::{Ask, Denied, Roles, objects};
 
 const MEANINGFUL_PREFIX: &str = "x-amz-";
 const SIGNED_HEADERS: &str = "SignedHeaders";
@@ -10,8 +16,27 @@ const EXPIRES: &str = "X-Amz-Expires";
 /// Seconds that a presigned URL may be valid for: a week, as in S3.
 const MAX_VALID_S: u64 = 7 * 24 * 60 * 60;
 
+/// All keys that requests may be signed with.
+pub(super) fn keys(roles: &Roles) -> SimpleAuth {
+    let mut keys = SimpleAuth::new();
+    for own in roles.keys() {
+        keys.register(own.access_key.clone(), own.secret_key.as_str().into());
+    }
+    keys
+}
+
+/// Says no as S3 does to what the signer of a request may not do. A presigned URL has the rights of whoever
+/// signed it.
+pub(super) fn check(roles: &Roles, signer: Option<&Credentials>, ask: &Ask) -> S3Result<()> {
+    let signer = signer.and_then(|signer| roles.signer(&signer.access_key));
+    let caller = signer.map(|(caller, _)| caller).ok_or_else(|| s3_error!(InvalidAccessKeyId))?;
+    roles.check(caller, ask).map_err(|Denied(why)| s3_error!(AccessDenied, "{why}"))
+}
+
 /// Lets signed requests through, and no others. The signature itself is checked before.
-pub(super) struct SignedOnly;
+pub(super) struct SignedOnly {
+    pub(super) roles: Arc<Roles>,
+}
 
 #[async_trait::async_trait]
 impl S3Access for SignedOnly {
@@ -32,12 +57,17 @@ impl S3Access for SignedOnly {
             ));
         }
         match parameter(context, EXPIRES).map(|valid_s| valid_s.parse::<u64>()) {
-            Some(Ok(0..=MAX_VALID_S)) | None => Ok(()),
-            Some(_) => Err(s3_error!(
-                AuthorizationQueryParametersError,
-                "X-Amz-Expires must be less than a week (in seconds)"
-            )),
+            Some(Ok(0..=MAX_VALID_S)) | None => {}
+            Some(_) => {
+                return Err(s3_error!(
+                    AuthorizationQueryParametersError,
+                    "X-Amz-Expires must be less than a week (in seconds)"
+                ));
+            }
         }
+        let (operation, query) = (context.s3_op().name(), context.uri().query());
+        let asks = objects::asks(operation, context.s3_path(), query, context.headers());
+        asks.iter().try_for_each(|ask| check(&self.roles, context.credentials(), ask))
     }
 }
 

@@ -21,7 +21,6 @@ use axum::error_handling::HandleError;
 use axum::http::StatusCode;
 use cellar_engine::ports::Clock;
 use cellar_stacks::template::Template;
-use s3s::auth::SimpleAuth;
 use s3s::config::{S3Config, StaticConfigProvider};
 use s3s::service::{S3Service, S3ServiceBuilder};
 use serde_json::Value;
@@ -29,8 +28,9 @@ use serde_json::Value;
 use crate::cors;
 use crate::error::LocalError;
 use crate::names::Names;
+use crate::roles::Roles;
 use crate::server::{ServerThread, Stopped};
-use crate::state::{Credentials, StateFolder};
+use crate::state::StateFolder;
 
 use access::{AnyName, SignedOnly};
 use lifecycle::Lifecycle;
@@ -107,10 +107,10 @@ impl Buckets {
     /// expired, at the start and every hour.
     pub(crate) async fn serve(
         self,
-        credentials: &Credentials,
+        roles: &Arc<Roles>,
         clock: &Arc<dyn Clock>,
     ) -> Result<ServerThread, LocalError> {
-        let router = self.router(credentials);
+        let router = self.router(roles);
         let (buckets, clock) = (Arc::new(self), Arc::clone(clock));
         ServerThread::start("the local S3", async move |listener, stopped: Stopped| {
             let sweeper = tokio::spawn(sweep_for_ever(buckets, clock));
@@ -123,12 +123,11 @@ impl Buckets {
         .await
     }
 
-    fn router(&self, credentials: &Credentials) -> Router {
-        let service =
-            HandleError::new(self.service(credentials), |error: s3s::HttpError| async move {
-                tracing::error!(?error, "the local S3 could not answer");
-                StatusCode::INTERNAL_SERVER_ERROR
-            });
+    fn router(&self, roles: &Arc<Roles>) -> Router {
+        let service = HandleError::new(self.service(roles), |error: s3s::HttpError| async move {
+            tracing::error!(?error, "the local S3 could not answer");
+            StatusCode::INTERNAL_SERVER_ERROR
+        });
         let mut router = Router::new();
         for (name, bucket) in &self.by_name {
             let routes = Router::new()
@@ -142,13 +141,13 @@ impl Buckets {
         router.fallback_service(service)
     }
 
-    fn service(&self, credentials: &Credentials) -> S3Service {
+    fn service(&self, roles: &Arc<Roles>) -> S3Service {
         let objects = self.by_name.iter();
         let objects = objects.map(|(name, bucket)| (name.clone(), Arc::clone(&bucket.objects)));
-        let mut builder = S3ServiceBuilder::new(Requests::new(objects.collect()));
-        let Credentials { access_key, secret_key } = credentials;
-        builder.set_auth(SimpleAuth::from_single(access_key.as_str(), secret_key.as_str()));
-        builder.set_access(SignedOnly);
+        let requests = Requests::new(objects.collect(), Arc::clone(roles));
+        let mut builder = S3ServiceBuilder::new(requests);
+        builder.set_auth(access::keys(roles));
+        builder.set_access(SignedOnly { roles: Arc::clone(roles) });
         builder.set_validation(AnyName);
         let mut config = S3Config::default();
         config.xml_max_body_size = MAX_XML_BYTES;

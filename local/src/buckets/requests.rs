@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use cellar_core::limits::MAX_BLOB_KEY_BYTES;
+use s3s::auth::Credentials;
 use s3s::dto::{
     ChecksumMode, DeleteObjectInput, DeleteObjectOutput, DeleteObjectTaggingInput,
     DeleteObjectTaggingOutput, ETag, ETagCondition, GetObjectInput, GetObjectOutput,
@@ -18,42 +19,55 @@ use s3s::{S3, S3Error, S3Request, S3Response, S3Result, s3_error};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio_util::io::ReaderStream;
 
+use super::access;
 use super::record::{Headers, Record};
 use super::store::{Bucket, Stored};
 use super::upload::Upload;
 use super::{list, now_s, tags};
+use crate::roles::{Roles, objects};
 
 /// Bytes of an object that are read at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
 
+/// The object of a request, and who asks for it.
+struct Object<'a> {
+    bucket: &'a str,
+    key: &'a str,
+    asked_by: Option<&'a Credentials>,
+}
+
 /// Answers requests to these buckets.
 pub(super) struct Requests {
     buckets: BTreeMap<String, Arc<Bucket>>,
+    roles: Arc<Roles>,
 }
 
 impl Requests {
-    pub(super) fn new(buckets: BTreeMap<String, Arc<Bucket>>) -> Self {
-        Self { buckets }
+    pub(super) fn new(buckets: BTreeMap<String, Arc<Bucket>>, roles: Arc<Roles>) -> Self {
+        Self { buckets, roles }
     }
 
     fn bucket(&self, name: &str) -> S3Result<&Arc<Bucket>> {
         self.buckets.get(name).ok_or_else(|| s3_error!(NoSuchBucket))
     }
 
-    fn record(&self, bucket: &str, key: &str, version: Option<&str>) -> S3Result<Arc<Record>> {
+    fn record(&self, object: &Object<'_>, version: Option<&str>) -> S3Result<Arc<Record>> {
         no_version(version)?;
-        self.bucket(bucket)?.record(key).ok_or_else(|| s3_error!(NoSuchKey))
+        let found = self.bucket(object.bucket)?.record(object.key);
+        found.ok_or_else(|| self.missing(object))
     }
 
-    async fn set_tags(
-        &self,
-        bucket: &str,
-        key: String,
-        tags: BTreeMap<String, String>,
-    ) -> S3Result<()> {
-        let bucket = Arc::clone(self.bucket(bucket)?);
+    /// Only who could list an object is told that there is none.
+    fn missing(&self, object: &Object<'_>) -> S3Error {
+        let ask = objects::to_know_it_is_missing(object.bucket, object.key);
+        let told = access::check(&self.roles, object.asked_by, &ask);
+        told.err().unwrap_or_else(|| s3_error!(NoSuchKey))
+    }
+
+    async fn set_tags(&self, object: &Object<'_>, tags: BTreeMap<String, String>) -> S3Result<()> {
+        let (bucket, key) = (Arc::clone(self.bucket(object.bucket)?), object.key.to_owned());
         let found = blocking(move || bucket.set_tags(&key, tags)).await?;
-        if found { Ok(()) } else { Err(s3_error!(NoSuchKey)) }
+        if found { Ok(()) } else { Err(self.missing(object)) }
     }
 }
 
@@ -186,8 +200,11 @@ impl S3 for Requests {
         no_version(input.version_id.as_deref())?;
         no_condition([input.if_match.is_some(), input.if_unmodified_since.is_some()])?;
         let bucket = Arc::clone(self.bucket(&input.bucket)?);
-        let found = blocking(move || bucket.read(&input.key)).await?;
-        let (record, file) = found.ok_or_else(|| s3_error!(NoSuchKey))?;
+        let key = input.key.clone();
+        let found = blocking(move || bucket.read(&key)).await?;
+        let asked_by = request.credentials.as_ref();
+        let object = Object { bucket: &input.bucket, key: &input.key, asked_by };
+        let (record, file) = found.ok_or_else(|| self.missing(&object))?;
         let mut file = tokio::fs::File::from_std(file);
         let range = match input.range {
             None => None,
@@ -229,7 +246,9 @@ impl S3 for Requests {
     ) -> S3Result<S3Response<HeadObjectOutput>> {
         let input = request.input;
         no_condition([input.if_match.is_some(), input.if_unmodified_since.is_some()])?;
-        let record = self.record(&input.bucket, &input.key, input.version_id.as_deref())?;
+        let asked_by = request.credentials.as_ref();
+        let object = Object { bucket: &input.bucket, key: &input.key, asked_by };
+        let record = self.record(&object, input.version_id.as_deref())?;
         let headers = &record.headers;
         Ok(S3Response::new(HeadObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
@@ -271,7 +290,9 @@ impl S3 for Requests {
         request: S3Request<GetObjectTaggingInput>,
     ) -> S3Result<S3Response<GetObjectTaggingOutput>> {
         let input = request.input;
-        let record = self.record(&input.bucket, &input.key, input.version_id.as_deref())?;
+        let asked_by = request.credentials.as_ref();
+        let object = Object { bucket: &input.bucket, key: &input.key, asked_by };
+        let record = self.record(&object, input.version_id.as_deref())?;
         let tag_set = tags::to_xml(&record.tags);
         Ok(S3Response::new(GetObjectTaggingOutput { tag_set, ..Default::default() }))
     }
@@ -283,7 +304,9 @@ impl S3 for Requests {
         let input = request.input;
         no_version(input.version_id.as_deref())?;
         let tags = tags::from_xml(input.tagging.tag_set)?;
-        self.set_tags(&input.bucket, input.key, tags).await?;
+        let asked_by = request.credentials.as_ref();
+        let object = Object { bucket: &input.bucket, key: &input.key, asked_by };
+        self.set_tags(&object, tags).await?;
         Ok(S3Response::new(PutObjectTaggingOutput::default()))
     }
 
@@ -293,7 +316,9 @@ impl S3 for Requests {
     ) -> S3Result<S3Response<DeleteObjectTaggingOutput>> {
         let input = request.input;
         no_version(input.version_id.as_deref())?;
-        self.set_tags(&input.bucket, input.key, BTreeMap::new()).await?;
+        let asked_by = request.credentials.as_ref();
+        let object = Object { bucket: &input.bucket, key: &input.key, asked_by };
+        self.set_tags(&object, BTreeMap::new()).await?;
         Ok(S3Response::new(DeleteObjectTaggingOutput::default()))
     }
 }

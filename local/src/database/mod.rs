@@ -8,19 +8,21 @@ mod requests;
 mod tests;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use dynoxide::Database;
 
-use crate::access::serve_guarded;
+use crate::access::{Service, serve_guarded};
 use crate::error::LocalError;
+use crate::roles::{Roles, tables};
 use crate::server::ServerThread;
-use crate::state::Credentials;
 
-/// As signatures name it.
-const SERVICE: &str = "dynamodb";
+/// It answers 400 to what is not permitted.
+const SERVICE: Service =
+    Service { name: "dynamodb", asks: tables::asks, denied: StatusCode::BAD_REQUEST };
 
 /// Opens the database file, which SQLite writes through to the disk (`synchronous = FULL` in WAL
 /// mode is its default, and dynoxide leaves it): what is acknowledged survives a kill.
@@ -55,13 +57,12 @@ pub(crate) fn check(path: &Path) -> rusqlite::Result<Result<(), LocalError>> {
     Ok(Err(LocalError::Damaged { path: path.to_owned(), why: verdict }))
 }
 
-/// Serves the database on a free port until what is returned is dropped, to whoever has the
-/// credentials.
+/// Serves the database on a free port until what is returned is dropped, to whoever may do what he asks for.
 pub(crate) async fn start(
     database: Database,
-    credentials: Credentials,
+    roles: Arc<Roles>,
 ) -> Result<ServerThread, LocalError> {
     let answer =
         async move |headers: HeaderMap, body: Bytes| requests::answer(&database, &headers, &body);
-    serve_guarded("the local DynamoDB", SERVICE, credentials, Router::new().fallback(answer)).await
+    serve_guarded("the local DynamoDB", SERVICE, roles, Router::new().fallback(answer)).await
 }

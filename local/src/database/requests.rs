@@ -8,8 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::aws_json::{error, operation, reply};
-
-const VERSION: &str = "DynamoDB_20120810.";
+use crate::roles::tables::VERSION;
 
 type Reply = Result<Vec<u8>, DynoxideError>;
 

@@ -25,6 +25,8 @@ pub(crate) struct Mapping {
     pub(crate) id: String,
     /// Physical name of the table.
     pub(crate) table: String,
+    /// ARN of the table's stream, as policies have it.
+    pub(crate) stream_arn: String,
     /// Logical id of the function.
     pub(crate) function: String,
     /// ARN of the function.
@@ -90,6 +92,7 @@ impl Mapping {
         Ok(Self {
             id: id.to_owned(),
             table: names.physical(table),
+            stream_arn: names.stream_arn(table),
             function: function.to_owned(),
             function_arn: names.function_arn(function),
             timeout: timeout_of(template, function),

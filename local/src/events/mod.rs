@@ -15,7 +15,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use cellar_engine::ports::Clock;
+use cellar_engine::ports::{Clock, Jobs};
 use cellar_stacks::template::Template;
 use dynoxide::Database;
 use tokio::sync::watch;
@@ -33,6 +33,7 @@ use stream::Streams;
 use crate::error::LocalError;
 use crate::names::Names;
 use crate::queues::Queues;
+use crate::roles::{Roles, queue_of};
 use crate::store::EventStore;
 
 const SOURCE: &str = "AWS::Lambda::EventSourceMapping";
@@ -51,6 +52,21 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) store: &'a Arc<EventStore>,
     pub(crate) queues: &'a Queues,
     pub(crate) clock: &'a Arc<dyn Clock>,
+    pub(crate) roles: &'a Arc<Roles>,
+}
+
+impl Surroundings<'_> {
+    /// The queue of what a source gives up: Lambda sends to it with the function's role.
+    fn dead_letters(
+        &self,
+        names: &Names<'_>,
+        mapping: &Mapping,
+    ) -> Result<Option<Arc<dyn Jobs>>, LocalError> {
+        let Some(id) = mapping.dead_letters.as_deref() else { return Ok(None) };
+        let Some(queue) = self.queues.named(id) else { return Ok(None) };
+        let (queue, url) = (Arc::clone(queue) as Arc<dyn Jobs>, names.queue_url(id));
+        queue_of(self.roles, &mapping.function, &url, queue).map(Some)
+    }
 }
 
 impl EventSources {
@@ -71,6 +87,8 @@ impl EventSources {
             if QueueMapping::is_one(template, &resource.properties) {
                 let mapping =
                     QueueMapping::read(template, names, logical_id, &resource.properties)?;
+                let roles = surroundings.roles;
+                roles.check_queue(logical_id, &mapping.function, &mapping.queue_arn)?;
                 let queue = surroundings.queues.named(&mapping.queue);
                 if let (Some(queue), Some(function)) = (queue, function(&mapping.function)?) {
                     let (queue, clock) = (Arc::clone(queue) as _, Arc::clone(surroundings.clock));
@@ -79,10 +97,11 @@ impl EventSources {
                 continue;
             }
             let mapping = Mapping::read(template, names, logical_id, &resource.properties)?;
+            let roles = surroundings.roles;
+            roles.check_stream(logical_id, &mapping.function, &mapping.stream_arn)?;
             let stream = Streams::of_table(surroundings.database, &mapping.table)
                 .map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?;
-            let dead_letters = mapping.dead_letters.as_deref();
-            let dead_letters = dead_letters.and_then(|queue| surroundings.queues.named(queue));
+            let dead_letters = surroundings.dead_letters(names, &mapping)?;
             let Some(function) = function(&mapping.function)? else { continue };
             // The order of a shard is kept: one poller each.
             for shard in stream.shards() {
@@ -91,7 +110,7 @@ impl EventSources {
                     stream.shard(shard),
                     Arc::clone(surroundings.store),
                     Arc::clone(&function),
-                    dead_letters.map(|queue| Arc::clone(queue) as _),
+                    dead_letters.clone(),
                     Arc::clone(surroundings.clock),
                 ));
             }

@@ -114,7 +114,7 @@ mod tests {
     fn the_wiring_is_that_of_the_template() {
         let mapping = read(|_| {}).unwrap();
         assert_eq!((mapping.queue.as_str(), mapping.batch_size), ("SnapshotQueue", 1));
-        assert_eq!(mapping.queue_arn, "arn:aws:local:::cellar-SnapshotQueue");
+        assert_eq!(mapping.queue_arn, "arn:aws:sqs:local:000000000000:cellar-SnapshotQueue");
         assert_eq!(mapping.function, "SnapshotFunction");
         assert_eq!(mapping.timeout, Duration::from_secs(300));
         assert_eq!(mapping.visibility_s, 6 * 900);

@@ -1,6 +1,8 @@
 //! The queues over HTTP, for commands that send jobs as they would in AWS: SQS's own words, and of its
 //! operations the one that is needed. Nobody receives here: functions do, through their sources.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
@@ -11,15 +13,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Queues;
-use crate::access::serve_guarded;
+use crate::access::{Service, serve_guarded};
 use crate::aws_json::{error, operation, reply};
 use crate::error::LocalError;
+use crate::roles::{Roles, messages};
 use crate::server::ServerThread;
-use crate::state::Credentials;
 
-/// As signatures name it.
-const SERVICE: &str = "sqs";
-const VERSION: &str = "AmazonSQS.";
+const SERVICE: Service =
+    Service { name: "sqs", asks: messages::asks, denied: StatusCode::FORBIDDEN };
 
 /// A message to put into a queue; what else SQS knows of one is not done here, and so is refused.
 #[derive(Deserialize)]
@@ -29,16 +30,12 @@ struct SendMessage {
     message_body: String,
 }
 
-/// Serves the queues on a free port until what is returned is dropped, to whoever has the
-/// credentials.
-pub(crate) async fn start(
-    queues: Queues,
-    credentials: Credentials,
-) -> Result<ServerThread, LocalError> {
+/// Serves the queues on a free port until what is returned is dropped, to whoever may do what he asks for.
+pub(crate) async fn start(queues: Queues, roles: Arc<Roles>) -> Result<ServerThread, LocalError> {
     let answer = async move |headers: HeaderMap, body: Bytes| {
-        answer(&queues, operation(&headers, VERSION), &body).await
+        answer(&queues, operation(&headers, messages::VERSION), &body).await
     };
-    serve_guarded("the local SQS", SERVICE, credentials, Router::new().fallback(answer)).await
+    serve_guarded("the local SQS", SERVICE, roles, Router::new().fallback(answer)).await
 }
 
 pub(super) async fn answer(queues: &Queues, operation: &str, body: &[u8]) -> Response {

@@ -56,9 +56,8 @@ async fn serve() -> Served {
     let names = Names { template: &template, stack: "cellar", url: String::new() };
     let clock: Arc<dyn Clock> = Arc::new(cellar_engine::system::SystemClock);
     let queues = Queues::open(&template, &names, &store, &clock).unwrap();
-    let (access_key, secret_key) = (KEYS.0.to_owned(), KEYS.1.to_owned());
-    let credentials = crate::state::Credentials { access_key, secret_key };
-    let server = start(queues.clone(), credentials).await.unwrap();
+    let roles = crate::roles::Roles::of_operator(KEYS);
+    let server = start(queues.clone(), roles).await.unwrap();
     Served { queues, server, _folder: folder }
 }
 

@@ -40,12 +40,21 @@ pub struct SnapshotEndpoints {
     pub pending_snapshot_table: String,
 }
 
-/// What signs requests to the tables, the queues and the buckets; made once, random, known to this cloud only.
+/// What signs requests to the tables, the queues and the buckets. The operator's are made once and kept in the
+/// state folder; functions have others ([`crate::roles::Roles`]).
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Credentials {
     pub(crate) access_key: String,
     pub(crate) secret_key: String,
+}
+
+impl Credentials {
+    /// New ones, known to nobody else.
+    pub(crate) fn random() -> Self {
+        let random = || uuid::Uuid::new_v4().simple().to_string();
+        Self { access_key: random(), secret_key: random() + &random() }
+    }
 }
 
 /// Not the secret: what is printed may be kept.
@@ -83,9 +92,7 @@ impl StateFolder {
         if let Some(text) = self.read(CREDENTIALS)? {
             return serde_json::from_str(&text).map_err(|error| self.damaged(CREDENTIALS, error));
         }
-        let random = || uuid::Uuid::new_v4().simple().to_string();
-        let (access_key, secret_key) = (random(), random() + &random());
-        let made = Credentials { access_key, secret_key };
+        let made = Credentials::random();
         self.write(CREDENTIALS, &made)?;
         Ok(made)
     }

@@ -62,7 +62,7 @@ fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Rol
         .only_if(json!({ "ForAllValues:StringEquals": {
             "dynamodb:Attributes": [EXTERNAL, SORT_KEY, PARTITION_KEY, TYPE],
         }}));
-    let update = ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"];
+    let update = ["dynamodb:GetItem", "dynamodb:UpdateItem"];
     let segments = Statement::allow("SegmentTable", update, [storage.segments.arn()]);
     let write = ["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"];
     let pending =

@@ -142,8 +142,8 @@ fn snapshot() -> Vec<Use> {
         (
             "SegmentTable",
             arn("SegmentTable"),
-            // `Segments::segment`, `newest` and `raise_last_snapshot`.
-            &["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"],
+            // `Segments::segment` and `raise_last_snapshot`.
+            &["dynamodb:GetItem", "dynamodb:UpdateItem"],
         ),
         (
             "PendingSnapshotTable",

@@ -28,18 +28,18 @@ use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
-use sheet::Written;
+pub(crate) use sheet::Written;
 
 /// Somebody who imports into a spreadsheet.
-struct Importer {
-    cloud: TestCloud,
+pub(crate) struct Importer {
+    pub(crate) cloud: TestCloud,
     http: reqwest::Client,
     created: CreateReply,
     token: String,
 }
 
 impl Importer {
-    async fn on(cloud: TestCloud) -> Self {
+    pub(crate) async fn on(cloud: TestCloud) -> Self {
         let request = CreateRequest { nonce: "imports".to_owned() };
         let created = cloud.client("alice").create(&request).await.unwrap();
         let token = cloud.token("alice", Role::Editor);
@@ -89,7 +89,7 @@ impl Importer {
     }
 
     /// Uploads all of a sheet and checks it, from the bottom up.
-    async fn prepare(&self, sheet: &Written) {
+    pub(crate) async fn prepare(&self, sheet: &Written) {
         for objects in [&sheet.texts, &sheet.tiles, &sheet.chunks] {
             self.upload(objects).await;
         }
@@ -102,7 +102,12 @@ impl Importer {
         }
     }
 
-    fn request(&self, first_id: u64, base: Position, operations: Vec<Operation>) -> AppendRequest {
+    pub(crate) fn request(
+        &self,
+        first_id: u64,
+        base: Position,
+        operations: Vec<Operation>,
+    ) -> AppendRequest {
         let mutations = (first_id..).zip(operations);
         AppendRequest {
             client: "client".to_owned(),
@@ -112,7 +117,7 @@ impl Importer {
         }
     }
 
-    async fn append(&self, request: &AppendRequest) -> AppendReply {
+    pub(crate) async fn append(&self, request: &AppendRequest) -> AppendReply {
         answer(self.post("entries", request).await).await
     }
 
@@ -156,7 +161,7 @@ impl Importer {
         self.cloud.blobs().0.pending(&self.key(object.chunk.hash)).await.unwrap()
     }
 
-    async fn head(&self) -> Position {
+    pub(crate) async fn head(&self) -> Position {
         self.cloud.client("alice").head(self.created.id, None).await.unwrap().head
     }
 }

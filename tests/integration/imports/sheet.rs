@@ -14,7 +14,7 @@ use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
 
 /// All of a sheet that is to be stored, and what is in it.
-pub(super) struct Written {
+pub(crate) struct Written {
     pub(super) tiles: Vec<PackedObject>,
     pub(super) texts: Vec<PackedObject>,
     /// The chunks of the index, in the order in which they are checked.
@@ -27,7 +27,7 @@ pub(super) struct Written {
 impl Written {
     /// A sheet of so many rows, with cells in these columns: numbers, a text in every 97th, in the last
     /// column of every 50th row a long one. No tile has more than `tile_cells`.
-    pub(super) fn new(rows: u32, columns: &[u32], tile_cells: usize) -> Self {
+    pub(crate) fn new(rows: u32, columns: &[u32], tile_cells: usize) -> Self {
         let (mut writer, mut stored) = (SheetWriter::default(), Vec::new());
         let small = |tile: &Tile| {
             let is_small = tile.cells() <= tile_cells;
@@ -45,7 +45,7 @@ impl Written {
         Self { tiles: stored, texts, chunks, cells, index, sheet }
     }
 
-    pub(super) fn operation(&self, sheet: u32, name: &str, replaces: Option<SheetId>) -> Operation {
+    pub(crate) fn operation(&self, sheet: u32, name: &str, replaces: Option<SheetId>) -> Operation {
         Operation::ImportSheet(ImportSheet {
             sheet: SheetId(sheet),
             name: name.to_owned(),

@@ -8,17 +8,17 @@ use serde_json::{Value, json};
 
 /// Somebody's clients, and where they push to.
 #[derive(Clone)]
-pub(super) struct Group {
+pub(crate) struct Group {
     http: reqwest::Client,
     url: String,
     token: String,
     name: String,
-    pub(super) spreadsheet: CreateReply,
+    pub(crate) spreadsheet: CreateReply,
 }
 
 impl Group {
     /// Alice's group `g` in a new spreadsheet.
-    pub(super) async fn start(cloud: &TestCloud) -> Self {
+    pub(crate) async fn start(cloud: &TestCloud) -> Self {
         let request = CreateRequest { nonce: "sync".to_owned() };
         let spreadsheet = cloud.client("alice").create(&request).await.unwrap();
         Self {
@@ -30,23 +30,23 @@ impl Group {
         }
     }
 
-    pub(super) fn named(&self, name: &str) -> Self {
+    pub(crate) fn named(&self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self.clone() }
     }
 
-    pub(super) fn with_token(&self, token: String) -> Self {
+    pub(crate) fn with_token(&self, token: String) -> Self {
         Self { token, ..self.clone() }
     }
 
-    pub(super) fn in_another(&self, spreadsheet: CreateReply) -> Self {
+    pub(crate) fn in_another(&self, spreadsheet: CreateReply) -> Self {
         Self { spreadsheet, ..self.clone() }
     }
 
-    pub(super) fn at_url(&self, url: &str) -> Self {
+    pub(crate) fn at_url(&self, url: &str) -> Self {
         Self { url: url.to_owned(), ..self.clone() }
     }
 
-    pub(super) async fn post(&self, call: &str, body: String) -> reqwest::Response {
+    pub(crate) async fn post(&self, call: &str, body: String) -> reqwest::Response {
         let url = format!("{}v1/spreadsheets/{}/{call}", self.url, self.spreadsheet.id);
         let request = self.http.post(url).bearer_auth(&self.token);
         request.header("content-type", "application/json").body(body).send().await.unwrap()
@@ -59,26 +59,26 @@ impl Group {
         (serde_json::from_slice(&response.bytes().await.unwrap()).unwrap(), cost)
     }
 
-    pub(super) fn push_body(&self, mutations: &[Value]) -> Value {
+    pub(crate) fn push_body(&self, mutations: &[Value]) -> Value {
         json!({
             "pushVersion": 1, "clientGroupID": self.name, "profileID": "p", "schemaVersion": "",
             "mutations": mutations,
         })
     }
 
-    pub(super) async fn push(&self, mutations: &[Value]) -> Value {
+    pub(crate) async fn push(&self, mutations: &[Value]) -> Value {
         self.push_with_cost(mutations).await.0
     }
 
-    pub(super) async fn push_with_cost(&self, mutations: &[Value]) -> (Value, Cost) {
+    pub(crate) async fn push_with_cost(&self, mutations: &[Value]) -> (Value, Cost) {
         self.call("push", self.push_body(mutations)).await
     }
 
-    pub(super) async fn pull(&self, cookie: &Value) -> Value {
+    pub(crate) async fn pull(&self, cookie: &Value) -> Value {
         self.pull_with_cost(cookie).await.0
     }
 
-    pub(super) async fn pull_with_cost(&self, cookie: &Value) -> (Value, Cost) {
+    pub(crate) async fn pull_with_cost(&self, cookie: &Value) -> (Value, Cost) {
         let body = json!({
             "pullVersion": 1, "clientGroupID": self.name, "profileID": "p", "schemaVersion": "",
             "cookie": cookie,
@@ -88,23 +88,23 @@ impl Group {
 }
 
 /// A mutation that sets A1, made on the spreadsheet's entry `base`.
-pub(super) fn edit(client: &str, id: u64, base: u64, text: &str) -> Value {
+pub(crate) fn edit(client: &str, id: u64, base: u64, text: &str) -> Value {
     let cells = json!([{"row": 0, "column": 0, "value": text}]);
     args(client, id, &json!({"base": base, "epoch": 0, "op": {"setCells": {"cells": cells}}}))
 }
 
-pub(super) fn args(client: &str, id: u64, args: &Value) -> Value {
+pub(crate) fn args(client: &str, id: u64, args: &Value) -> Value {
     json!({"clientID": client, "id": id, "name": "edit", "args": args, "timestamp": 1.5})
 }
 
 /// The status of each mutation of a push.
-pub(super) fn statuses(reply: &Value) -> Vec<&str> {
+pub(crate) fn statuses(reply: &Value) -> Vec<&str> {
     let results = reply["results"].as_array().unwrap();
     results.iter().map(|result| result["status"].as_str().unwrap()).collect()
 }
 
 /// The keys that a pull puts.
-pub(super) fn keys(reply: &Value) -> Vec<&str> {
+pub(crate) fn keys(reply: &Value) -> Vec<&str> {
     let patch = reply["patch"].as_array().unwrap();
     patch.iter().filter_map(|operation| operation["key"].as_str()).collect()
 }

@@ -1,7 +1,7 @@
 //! Push and pull over real HTTP (design `4-sync.md` §4).
 
 mod forgotten;
-mod group;
+pub(crate) mod group;
 mod hostile;
 
 use cellar_core::access::Role;

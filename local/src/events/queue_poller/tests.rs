@@ -112,7 +112,7 @@ async fn what_is_done_is_deleted() {
     let calls = world.function.calls.lock().unwrap();
     let record = &calls[0]["Records"][0];
     assert_eq!(record["attributes"]["ApproximateReceiveCount"], "1");
-    assert_eq!(record["eventSourceARN"], "arn:aws:local:::cellar-SnapshotQueue");
+    assert_eq!(record["eventSourceARN"], "arn:aws:sqs:local:000000000000:cellar-SnapshotQueue");
 }
 
 #[tokio::test]

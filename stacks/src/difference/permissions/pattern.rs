@@ -1,5 +1,8 @@
 //! Names with `*` and `?` in them, and which of them cover others.
 
+pub(super) use crate::wildcard::Case;
+use crate::wildcard::glob;
+
 /// What a statement names: principals, actions or resources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Names {
@@ -66,15 +69,6 @@ impl Name<'_> {
     }
 }
 
-/// Whether upper and lower case are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Case {
-    /// As in actions and headers.
-    Ignored,
-    /// As in ARNs.
-    Counts,
-}
-
 /// Whether every name that `name` stands for is one that `pattern` stands for. Of a name that is a
 /// pattern itself, its own `*` is only covered by another `*`.
 pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
@@ -84,41 +78,9 @@ pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
             Case::Counts => pattern == name,
         };
     }
-    glob(pattern.as_bytes(), name.as_bytes(), case)
-}
-
-/// Goes back to the last `*` only, so that no pattern takes more than its length times the name's.
-fn glob(pattern: &[u8], name: &[u8], case: Case) -> bool {
-    let is_same = |one: u8, other: u8| match case {
-        Case::Ignored => one.eq_ignore_ascii_case(&other),
-        Case::Counts => one == other,
-    };
-    let (mut at_pattern, mut at_name) = (0_usize, 0_usize);
-    let mut star: Option<(usize, usize)> = None;
-    while let Some(letter) = name.get(at_name).copied() {
-        match pattern.get(at_pattern).copied() {
-            Some(b'*') => {
-                star = Some((at_pattern, at_name));
-                at_pattern += 1;
-            }
-            // Names in AWS are ASCII; a part of another letter is none.
-            Some(b'?') if letter.is_ascii() && letter != b'*' => {
-                at_pattern += 1;
-                at_name += 1;
-            }
-            Some(own) if is_same(own, letter) => {
-                at_pattern += 1;
-                at_name += 1;
-            }
-            _ => {
-                let Some((star_at, taken)) = star else { return false };
-                star = Some((star_at, taken + 1));
-                at_pattern = star_at + 1;
-                at_name = taken + 1;
-            }
-        }
-    }
-    pattern.get(at_pattern..).unwrap_or_default().iter().all(|rest| *rest == b'*')
+    // Names in AWS are ASCII; a part of another letter is none.
+    let one = |letter: u8| usize::from(letter.is_ascii() && letter != b'*');
+    glob(pattern.as_bytes(), name.as_bytes(), case, one)
 }
 
 #[cfg(test)]

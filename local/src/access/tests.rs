@@ -1,0 +1,94 @@
+//! Signatures, and whose they are.
+
+use super::*;
+
+const SERVICE: Service =
+    Service { name: "dynamodb", asks: |_, _| Ok(vec![]), denied: StatusCode::BAD_REQUEST };
+
+fn access() -> Access {
+    let roles = Roles::of_operator(("key", "secret"));
+    Access::new(SERVICE, ([127, 0, 0, 1], 80).into(), roles)
+}
+
+const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
+
+/// A request of 8 o'clock whose signature covers these headers.
+fn request(signed: &[&str]) -> Parts {
+    let request = Request::post("/")
+        .header("host", "localhost:80")
+        .header("x-amz-date", "20261121T080000Z")
+        .header("x-amz-target", "DynamoDB_20120810.GetItem")
+        .body(Body::empty());
+    let mut parts = request.unwrap().into_parts().0;
+    let time = read_time("20261121T080000Z").unwrap();
+    let access = access();
+    let (_, credentials) = access.roles.signer("key").unwrap();
+    let by = Signer { credentials, region: "region", time };
+    let signature = access.sign(&parts, b"{}", signed, &by).unwrap();
+    let authorization = format!(
+        "AWS4-HMAC-SHA256 Credential=key/20261121/region/dynamodb/aws4_request, \
+         SignedHeaders={}, Signature={signature}",
+        signed.join(";")
+    );
+    parts.headers.insert(AUTHORIZATION, authorization.parse().unwrap());
+    parts
+}
+
+fn check(parts: &Parts, now: &str) -> Result<Caller, Refused> {
+    access().check_signature(parts, b"{}", read_time(now).unwrap())
+}
+
+#[test]
+fn a_signature_is_good_for_a_quarter_of_an_hour() {
+    let signed = request(&SIGNED);
+    for now in ["20261121T074500Z", "20261121T080000Z", "20261121T081500Z"] {
+        assert_eq!(check(&signed, now), Ok(Caller::Operator), "{now}");
+    }
+    for now in ["20261121T074459Z", "20261121T081501Z", "20271121T080000Z"] {
+        assert_eq!(check(&signed, now), Err(WRONG_TIME), "{now}");
+    }
+}
+
+#[test]
+fn a_signature_covers_what_the_request_asks_for() {
+    for left_out in SIGNED {
+        let signed: Vec<&str> = SIGNED.into_iter().filter(|name| *name != left_out).collect();
+        let checked = check(&request(&signed), "20261121T080000Z");
+        assert_eq!(checked, Err(WRONG_SIGNATURE), "{left_out}");
+    }
+}
+
+#[test]
+fn a_signature_for_one_service_is_good_for_no_other() {
+    let sqs = Access { service: Service { name: "sqs", ..SERVICE }, ..access() };
+    let now = read_time("20261121T080000Z").unwrap();
+    assert_eq!(sqs.check_signature(&request(&SIGNED), b"{}", now), Err(WRONG_SIGNATURE));
+}
+
+#[test]
+fn what_is_no_signature_is_refused() {
+    for text in [
+        "",
+        "AWS4-HMAC-SHA256 ",
+        "AWS4-HMAC-SHA256 Credential=key",
+        "AWS4-HMAC-SHA256 Credential=key/d/r,SignedHeaders=host",
+        "AWS4-HMAC-SHA256 Credential==,SignedHeaders==,Signature==",
+        "Bearer key",
+    ] {
+        let mut parts = request(&SIGNED);
+        parts.headers.insert(AUTHORIZATION, text.parse().unwrap());
+        assert!(access().check_sender(&parts.headers).is_err(), "{text}");
+        assert!(check(&parts, "20261121T080000Z").is_err(), "{text}");
+    }
+    assert_eq!(access().check_sender(&request(&SIGNED).headers), Ok(()));
+}
+
+#[test]
+fn a_time_that_is_none_is_refused() {
+    for time in ["", "T", "20261121", "20261121T080000", "2026112éT080000Z", "99999999T999999Z"] {
+        let mut parts = request(&SIGNED);
+        let time = axum::http::HeaderValue::from_bytes(time.as_bytes()).unwrap();
+        parts.headers.insert(DATE, time);
+        assert_eq!(check(&parts, "20261121T080000Z"), Err(WRONG_TIME));
+    }
+}

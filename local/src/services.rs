@@ -1,0 +1,35 @@
+//! The services of a running cloud, as its functions reach them: each with its own key.
+
+use std::sync::Arc;
+
+use cellar_engine::ports::Clock;
+use cellar_runtime::snapshot::SnapshotClients;
+use cellar_runtime::{dynamodb, s3};
+
+use crate::error::LocalError;
+use crate::roles::Roles;
+use crate::state::Credentials;
+
+/// Where the services are, and whose keys they know.
+pub(crate) struct Services {
+    pub(crate) database_url: String,
+    pub(crate) buckets_url: String,
+    pub(crate) roles: Arc<Roles>,
+}
+
+impl Services {
+    /// The tables and the buckets, for a function.
+    pub(crate) fn clients(
+        &self,
+        function: &str,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<SnapshotClients, LocalError> {
+        let Credentials { access_key, secret_key } = self.roles.credentials_of(function)?;
+        Ok(SnapshotClients {
+            dynamodb: dynamodb::client_for_endpoint(&self.database_url, access_key, secret_key),
+            s3: s3::client_for_endpoint(&self.buckets_url, access_key, secret_key),
+            meter: Arc::default(),
+            clock: Arc::clone(clock),
+        })
+    }
+}

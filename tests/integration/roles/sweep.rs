@@ -1,0 +1,310 @@
+//! One cloud, on which everything that the product does is done once: what nobody needed by then, the
+//! template should not permit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cellar::CellsQuery;
+use cellar_core::access::Role;
+use cellar_core::api::{CompleteRequest, CreateReply, CreateRequest, UploadRequest, hexadecimal};
+use cellar_core::append::{Request, Upload};
+use cellar_core::cell::Value;
+use cellar_core::entry::{FIRST_EPOCH, encode_external_body};
+use cellar_core::identity::ClientKey;
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_core::position::Position;
+use cellar_engine::ports::{BlobKey, Blobs as _, PendingSnapshots as _};
+use cellar_engine::reprocess::{Reprocess, ReprocessPorts};
+use cellar_engine::sha256::sha256;
+use cellar_engine::system::SystemClock;
+use cellar_local::{Ports, Roles};
+use cellar_tests::cloud::TestCloud;
+use cellar_tests::edits::{append_one, set_numbers};
+use cellar_tests::old_logs::{AS_LITTLE_AS_ALLOWED, DAY_MS, OldLogs};
+use cellar_tests::snapshots::wait_for_root;
+use serde_json::{Value as Json, json};
+use tokio::task::block_in_place;
+use uuid::Uuid;
+
+use super::unused;
+use crate::imports::{Importer, Written};
+use crate::journey::Project;
+use crate::sync::group::{Group, edit};
+
+const PATIENCE: Duration = Duration::from_secs(240);
+const PAUSE: Duration = Duration::from_millis(50);
+/// Entries between two snapshots, and bytes of a segment: as few as can be configured.
+const SNAPSHOT_ENTRIES: u32 = 10;
+const SEGMENT_BYTES: u64 = 64 * 1024;
+/// The first segments are archived when there are so many.
+const SEGMENTS: u32 = 4;
+
+/// What is permitted and not seen here, and why.
+const UNSEEN: [&str; 7] = [
+    // For an upload that is completed again more than a day later: the API's clock cannot be moved.
+    "ApiRole Uploads s3:GetObjectTagging",
+    // Lambda writes what a function prints, with the function's role.
+    "ApiRole OwnLogs logs:CreateLogStream",
+    "ApiRole OwnLogs logs:PutLogEvents",
+    "RelayRole OwnLogs logs:CreateLogStream",
+    "RelayRole OwnLogs logs:PutLogEvents",
+    "SnapshotRole OwnLogs logs:CreateLogStream",
+    "SnapshotRole OwnLogs logs:PutLogEvents",
+];
+/// What the template of this test permits without need, so that the sweep is seen to find such a thing.
+const NEEDLESS: &str = "ApiRole Needless dynamodb:Scan";
+
+fn permit_needlessly(template: &mut Json) {
+    let statements = "/Resources/ApiRole/Properties/Policies/0/PolicyDocument/Statement";
+    let statements = template.pointer_mut(statements).unwrap().as_array_mut().unwrap();
+    let resource = statements[0]["Resource"].clone();
+    statements.push(json!({
+        "Sid": "Needless", "Effect": "Allow", "Action": ["dynamodb:Scan"], "Resource": resource,
+    }));
+}
+
+/// Letters that do not compress to much less than half.
+fn noise(seed: u64, letters: usize) -> String {
+    let mut state = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut text = String::new();
+    while text.len() < letters {
+        state = (state ^ (state >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9).wrapping_add(seed);
+        text.push_str(&format!("{state:016x}"));
+    }
+    text.truncate(letters);
+    text
+}
+
+fn set_text(row: u32, text: String) -> Operation {
+    let value = Some(Value::Text(text));
+    let cells = vec![CellEdit { row, column: 0, value, formula: None, format: None }];
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+}
+
+/// What somebody does with the command.
+fn by_command(project: &Project) {
+    let rows: String = (0..60_000).map(|row| format!("{row},{}\n", noise(row, 12))).collect();
+    std::fs::write(project.path("large.csv"), rows).unwrap();
+    let long = [1, 2, 3, 4].map(|seed| noise(seed, 60_000));
+    let [a, b, c, d] = long.each_ref().map(String::as_str);
+    for arguments in [
+        &["import", "large.csv"][..],
+        &["set", "A1", "new"],
+        &["set", "A1", a, "A2", b, "A3", c, "A4", d],
+        &["rows", "insert", "2"],
+        &["undo"],
+        &["get", "--range", "A1:B9"],
+        &["get", "--range", "A1:B9", "--at", "0.1"],
+        &["export", "out.csv"],
+        &["history"],
+        &["diff", "0.1"],
+        &["stats"],
+        &["fork", "--at", "0.2"],
+        &["forks"],
+        &["health"],
+    ] {
+        let run = project.cellar(arguments);
+        // Of a diff, 2 says that there are differences.
+        let expected = if arguments[0] == "diff" { 2 } else { 0 };
+        assert_eq!(run.code, expected, "{}: {run:?}", arguments[0]);
+    }
+}
+
+/// Push and pull, as a browser does.
+async fn by_browser(cloud: &TestCloud) {
+    let group = Group::start(cloud).await;
+    let pulled = group.pull(&Json::Null).await;
+    group.push(&[edit("a", 1, 0, "one")]).await;
+    assert_eq!(group.pull(&pulled["cookie"]).await["lastMutationIDChanges"], json!({"a": 1}));
+}
+
+async fn create(cloud: &TestCloud, nonce: &str) -> CreateReply {
+    let request = CreateRequest { nonce: nonce.to_owned() };
+    cloud.client("alice").create(&request).await.unwrap()
+}
+
+/// Appends until the log has a segment with this number, and all of its snapshots are made.
+async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
+    let client = cloud.client("alice");
+    let (mut head, mut id) = (created.head, 0);
+    while head.segment() < SEGMENTS {
+        id += 1;
+        let text = set_text(u32::try_from(id).unwrap(), noise(id, 12_000));
+        let request = append_one(created, "grow", id, head, text);
+        head = client.append(created.id, &request).await.unwrap().head;
+        head = head.max(client.head(created.id, None).await.unwrap().head);
+        assert!(id < 2_000, "the log does not roll: {head}");
+    }
+    wait_for_root(&client, created.id, Position::new(SEGMENTS, 0).unwrap()).await;
+    head
+}
+
+/// Archives what can be, and reads it as it was at its beginning: by the API and by the worker on snapshots.
+async fn archive(world: &OldLogs, created: CreateReply) {
+    world.clock.advance_ms(2 * DAY_MS);
+    let mut deleted = 0;
+    for planned in world.plans(created.id, AS_LITTLE_AS_ALLOWED).await {
+        deleted += world.archivist().carry_out(&planned).await.unwrap().deleted;
+    }
+    assert!(deleted > 0, "nothing was purged");
+    let cloud = &world.cloud;
+    let query = CellsQuery { at: Some(Position::new(0, 3).unwrap()), ..CellsQuery::default() };
+    let read = cloud.client("alice").cells(created.id, &query).await.unwrap();
+    assert_eq!(read.cells.len(), 3);
+
+    let (pending, _) = cloud.pending_snapshots();
+    let pending = Arc::new(pending);
+    let reprocess = Reprocess::new(ReprocessPorts {
+        entries: Arc::clone(&world.tables) as _,
+        segments: Arc::clone(&world.tables) as _,
+        retention: Arc::clone(&world.tables) as _,
+        pending: Arc::clone(&pending) as _,
+        blobs: Arc::clone(&world.blobs) as _,
+        jobs: Arc::clone(cloud.queue("SnapshotQueue")) as _,
+        clock: Arc::new(SystemClock),
+    });
+    let plan = reprocess.plan_rebuild(created.id).await.unwrap();
+    let last = plan.snapshots.last().unwrap().at;
+    reprocess.begin_rebuild(&plan, |_, _| {}).await.unwrap();
+    let end = cellar_core::snapshot_job::SnapshotJob { log: created.id, position: last };
+    let wait = async {
+        while pending.first_up_to(end).await.unwrap().is_some() {
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.expect("all snapshots are made anew");
+}
+
+/// A sheet of so many tiles that its index names others.
+async fn import(cloud: TestCloud) -> TestCloud {
+    let importer = Importer::on(cloud).await;
+    let sheet = Written::new(200, &[0, 1, 2, 5, 127, 128, 129], 5);
+    importer.prepare(&sheet).await;
+    let head = importer.head().await;
+    let request = importer.request(1, head, vec![sheet.operation(1, "Many", None)]);
+    importer.append(&request).await;
+    importer.cloud
+}
+
+/// How often a permission was needed.
+fn used(roles: &Roles, role: &str, action: &str) -> u64 {
+    let permissions = roles.permissions().into_iter();
+    permissions.filter(|one| one.role == role && one.action == action).map(|one| one.used).sum()
+}
+
+/// Appends edits until a snapshot is due.
+async fn edit_on(cloud: &TestCloud, created: CreateReply, client: &str) -> Position {
+    let api = cloud.client("alice");
+    let mut base = api.head(created.id, None).await.unwrap().head;
+    for id in 1..=u64::from(SNAPSHOT_ENTRIES) {
+        let request = append_one(created, client, id, base, set_numbers(&[1.0]));
+        base = api.append(created.id, &request).await.unwrap().head;
+    }
+    base
+}
+
+/// Large entries in snapshots: one whose body is there, and one whose body is lost after it was kept.
+async fn read_bodies(world: &OldLogs) {
+    let cloud = &world.cloud;
+    let (created, client) = (create(cloud, "bodies").await, cloud.client("alice"));
+    let tags = || used(&cloud.roles, "RelayRole", "s3:DeleteObjectTagging");
+    for (name, is_lost) in [("stays", false), ("is lost", true)] {
+        let relayed = tags();
+        let body = encode_external_body(&[set_text(9, name.to_owned())]).unwrap();
+        let (bytes, sha256) = (u64::try_from(body.len()).unwrap(), hexadecimal(&sha256(&body)));
+        let request = UploadRequest { bytes, sha256: sha256.clone() };
+        let grant = client.request_upload(created.id, &request).await.unwrap();
+        client.upload(&grant, body).await.unwrap();
+        let base = client.head(created.id, None).await.unwrap().head;
+        let (epoch, client_name) = (created.epoch, name.to_owned());
+        let request =
+            CompleteRequest { client: client_name, epoch, ack: 0, first: 1, base, bytes, sha256 };
+        client.complete_upload(created.id, grant.upload, &request).await.unwrap();
+        let wait = async {
+            while tags() == relayed {
+                tokio::time::sleep(PAUSE).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, wait).await.expect("the relay removes the tag");
+        if is_lost {
+            let key = format!("uploads/{}/{}", created.id, grant.upload);
+            world.blobs.delete(&BlobKey::new(key).unwrap()).await.unwrap();
+        }
+        let edited = edit_on(cloud, created, &format!("after {name}")).await;
+        if !is_lost {
+            let least = Position::new(0, edited.num() - SNAPSHOT_ENTRIES).unwrap();
+            wait_for_root(&client, created.id, least).await;
+        }
+    }
+}
+
+/// Objects that are not there: an upload that nobody made is completed, and an entry stands in the log whose
+/// body never was.
+async fn miss(world: &OldLogs) {
+    let cloud = &world.cloud;
+    let created = create(cloud, "missing").await;
+    let client = cloud.client("alice");
+    let sha256 = [7; 32];
+    let request = CompleteRequest {
+        client: "late".to_owned(),
+        epoch: created.epoch,
+        ack: 0,
+        first: 1,
+        base: created.head,
+        bytes: 10,
+        sha256: hexadecimal(&sha256),
+    };
+    assert!(client.complete_upload(created.id, Uuid::new_v4(), &request).await.is_err());
+    let upload = Upload {
+        object: format!("uploads/{}/{}", created.id, Uuid::new_v4()),
+        bytes: 10,
+        sha256,
+        count: 1,
+        base: created.head,
+    };
+    let key = ClientKey([5; 8]);
+    let request = Request::upload(created.id, key, None, FIRST_EPOCH, 0, 1, upload).unwrap();
+    TestCloud::logs(&world.tables).append(request).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_roles_permit_what_is_done_and_no_more() {
+    let configure = |config: &mut cellar_stacks::Config| {
+        config.snapshots.entries = SNAPSHOT_ENTRIES;
+        config.snapshots.segment_bytes = SEGMENT_BYTES;
+    };
+    let cloud = TestCloud::start_changed(Ports::default(), configure, permit_needlessly).await;
+    let project = Project::new()
+        .with_variable("CELLAR_URL", cloud.url.clone())
+        .with_variable("CELLAR_TOKEN", cloud.token("alice", Role::Owner));
+    block_in_place(|| by_command(&project));
+    by_browser(&cloud).await;
+    let created = create(&cloud, "grows").await;
+    grow(&cloud, created).await;
+    block_in_place(|| {
+        // Through snapshots, whose objects the command loads by presigned URLs.
+        let id = created.id.to_string();
+        let run = project.cellar(&["-s", &id, "get", "--range", "A1:A9"]);
+        assert_eq!(run.code, 0, "{run:?}");
+    });
+    let world = OldLogs::on(import(cloud).await);
+    archive(&world, created).await;
+    read_bodies(&world).await;
+    miss(&world).await;
+
+    let roles = &world.cloud.roles;
+    let expected: Vec<&str> = [NEEDLESS].into_iter().chain(UNSEEN).collect();
+    // The relay and the worker may still be at it.
+    let wait = async {
+        while unused(roles).len() > expected.len() {
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(30), wait).await;
+    assert_eq!(roles.denials(), [""; 0], "something was not permitted");
+    let mut unused = unused(roles);
+    unused.sort();
+    let mut expected: Vec<String> = expected.into_iter().map(str::to_owned).collect();
+    expected.sort();
+    assert_eq!(unused, expected, "permitted, and not needed");
+}
