@@ -203,7 +203,7 @@ pub(crate) fn passes(error: &LogError) -> bool {
             Refusal::Contention
                 | Refusal::OutcomeUnknown
                 | Refusal::Store
-                | Refusal::StaleUndo { .. }
+                | Refusal::StaleResolution { .. }
         ),
         _ => false,
     }
