@@ -45,7 +45,7 @@ fn refused(cloud: &TestCloud) -> Vec<(&'static str, String)> {
         ("another key, expired", stranger(&Claims { exp: issued_s - 3_600, ..claims.clone() })),
         ("another issuer", cloud.sign(&Claims { iss: other.clone(), ..claims.clone() })),
         ("another audience", cloud.sign(&Claims { aud: other, ..claims.clone() })),
-        ("no subject", cloud.sign(&Claims { sub: String::new(), ..claims.clone() })),
+        ("no subject", cloud.sign(&Claims { sub: String::new(), ..claims })),
         ("as long as may be", "x".repeat(MAX_TOKEN_BYTES)),
         ("too long", "x".repeat(MAX_TOKEN_BYTES + 1)),
     ]
@@ -62,7 +62,7 @@ async fn each_refused_token_gets_the_same_bytes_on_every_route() {
     let http = reqwest::Client::new();
     let claims = cloud.claims("alice", Role::Owner);
     let late = Claims { exp: claims.iat - 3_600, ..claims.clone() };
-    let early = Claims { nbf: Some(claims.iat + 3_600), ..claims.clone() };
+    let early = Claims { nbf: Some(claims.iat + 3_600), ..claims };
     let tokens = refused(&cloud);
     let mut refusal = None;
     for route in routes(&cloud).await {
