@@ -120,22 +120,27 @@ impl Access {
             Ok(caller) => caller,
             Err(refused) => return refuse(refused),
         };
-        match access.check_role(caller, &parts.headers, &body) {
-            Ok(()) => next.run(Request::from_parts(parts, Body::from(body))).await,
-            Err(answer) => answer,
+        match access.denial(caller, &parts.headers, &body) {
+            None => next.run(Request::from_parts(parts, Body::from(body))).await,
+            Some(answer) => answer,
         }
     }
 
-    /// An operator's request needs no look: it may be anything.
-    fn check_role(&self, caller: Caller, headers: &HeaderMap, body: &[u8]) -> Result<(), Response> {
+    /// What to answer if the caller's role does not permit the request. An operator's needs no look: it
+    /// may be anything.
+    fn denial(&self, caller: Caller, headers: &HeaderMap, body: &[u8]) -> Option<Response> {
         if caller == Caller::Operator {
-            return Ok(());
+            return None;
         }
-        // What cannot be read is not let through: others might read it in another way.
-        let asks = (self.service.asks)(headers, body)
-            .map_err(|why| error(StatusCode::BAD_REQUEST, "SerializationException", &why))?;
-        let checked = asks.iter().try_for_each(|ask| self.roles.check(caller, ask));
-        checked.map_err(|Denied(why)| error(self.service.denied, "AccessDeniedException", &why))
+        let asks = match (self.service.asks)(headers, body) {
+            Ok(asks) => asks,
+            // What cannot be read is not let through: others might read it in another way.
+            Err(why) => {
+                return Some(error(StatusCode::BAD_REQUEST, "SerializationException", &why));
+            }
+        };
+        let Denied(why) = asks.iter().find_map(|ask| self.roles.check(caller, ask).err())?;
+        Some(error(self.service.denied, "AccessDeniedException", &why))
     }
 
     /// What needs no look at the body. A page that had a name of its own point to 127.0.0.1 would

@@ -122,7 +122,7 @@ async fn nobody_learns_of_or_changes_what_their_token_does_not_cover() {
     let world = World::new().await;
     let routes = routes(&world.cloud).await;
     let before = world.stored().await;
-    let absent = LogId::from_uuid(uuid::Uuid::from_u128(0x1234_5678_1234_8678_9234_567812345678));
+    let absent = LogId::from_uuid(uuid::Uuid::from_u128(0x1234_5678_1234_8678_9234_5678_1234_5678));
     let subject = cellar_core::identity::SubjectKey::new("cellar", "nobody");
     let absent_fork = LogId::derive_fork(&subject, absent, "absent").unwrap();
     let everything = world.cloud.token("root", Role::Owner);
