@@ -60,7 +60,9 @@ enum Read {
     Folded(Box<FoldedRound>),
     EarlierSnapshot(Position),
     /// A snapshot behind the base is made, and this is its root: the base is older than it need be.
-    LaterBase { root: String },
+    LaterBase {
+        root: String,
+    },
     /// There is nothing behind the base up to the job's position.
     Nothing,
 }
