@@ -31,7 +31,7 @@ use crate::imports::{Importer, Written};
 use crate::journey::Project;
 use crate::sync::group::{Group, edit};
 
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(900);
 const PAUSE: Duration = Duration::from_millis(50);
 /// Entries between two snapshots, and bytes of a segment: as few as can be configured.
 const SNAPSHOT_ENTRIES: u32 = 10;
