@@ -1,15 +1,19 @@
 //! A client that edits: it numbers its mutations, repeats what was not answered, and believes what it is
 //! told.
 
+mod upload;
+
+use std::future::Future;
 use std::sync::Arc;
 
 use cellar_core::append::{Appended, NewMutation, Refusal, Request};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::invariants::MutationId;
+use cellar_core::operation::{Operation, Restore, Undo};
 use cellar_core::position::Position;
 use cellar_engine::logs::LogError;
 
-use crate::fleet::{Fleet, append};
+use crate::fleet::{Fleet, Server, append};
 use crate::operations::operation;
 use crate::process::{Mortality, Process};
 use crate::random::{Rate, SimRandom};
@@ -22,6 +26,11 @@ use crate::world::World;
 const REPEATS: Rate = Rate(800);
 /// How often a client reads between two edits.
 const READS: Rate = Rate(1_500);
+/// How often a client takes back an edit of its own, or everything since one.
+const UNDOES: Rate = Rate(400);
+const RESTORES: Rate = Rate(150);
+/// Of how many of its newest edits a client remembers the positions.
+const REMEMBERED: usize = 8;
 /// Milliseconds that a client waits before it repeats a request, at most.
 const RETRY_MAX_MS: u64 = 2_000;
 
@@ -36,6 +45,8 @@ pub struct Habits {
     pub think_ms: u64,
     /// Bytes of a long text; none are written if 0.
     pub text_bytes: u64,
+    /// How often an edit is uploaded as an object.
+    pub large: Rate,
 }
 
 /// A client of one log.
@@ -50,6 +61,8 @@ pub(crate) struct Editor {
     next_id: u64,
     acknowledged: u64,
     base: Position,
+    /// Where its newest edits stand.
+    done: Vec<Position>,
 }
 
 impl Editor {
@@ -72,6 +85,7 @@ impl Editor {
             next_id: 1,
             acknowledged: 0,
             base: Position::FIRST,
+            done: Vec::new(),
         }
     }
 
@@ -99,8 +113,16 @@ impl Editor {
             if self.random().happens(READS) {
                 reading::read(&self).await;
             }
+            if self.random().happens(self.habits.large) {
+                let Some(()) = self.edit_large().await else { return };
+                continue;
+            }
             let Some(request) = self.request() else { return };
             let Some(appended) = self.until_answered(&request).await else { return };
+            let took_effect = appended.results.iter().all(|result| result.rejection.is_none());
+            if request.to_resolve().is_some() && took_effect {
+                self.process.world().count(Rare::TakenBack);
+            }
             self.believe(&appended);
             if self.random().happens(REPEATS) {
                 self.repeat(&request, &appended).await;
@@ -109,14 +131,16 @@ impl Editor {
     }
 
     fn request(&mut self) -> Option<Request> {
-        let count = self.random().within(1..=self.habits.batch.max(1));
-        let (base, first) = (self.base, self.next_id);
-        let mutation = |id| {
-            let operation = operation(self.random(), self.habits.text_bytes);
-            NewMutation { id, base, operation }
+        let operations = match self.taking_back() {
+            Some(operation) => vec![operation],
+            None => self.operations(),
         };
-        let mutations: Vec<_> = (first..first + count).map(mutation).collect();
-        self.next_id += count;
+        let (base, first) = (self.base, self.next_id);
+        let mutations: Vec<_> = (first..)
+            .zip(operations)
+            .map(|(id, operation)| NewMutation { id, base, operation })
+            .collect();
+        self.next_id = mutations.last().map_or(first, |last| last.id + 1);
         let (log, key, acknowledged) = (self.log, self.key, self.acknowledged);
         match Request::new(log, key, None, 0, acknowledged, mutations) {
             Ok(request) => Some(request),
@@ -127,8 +151,44 @@ impl Editor {
         }
     }
 
+    /// What one request says.
+    fn operations(&self) -> Vec<Operation> {
+        let count = self.random().within(1..=self.habits.batch.max(1));
+        (0..count).map(|_| operation(self.random(), self.habits.text_bytes)).collect()
+    }
+
+    /// An undo, or a restore, of what it has done; mostly none.
+    fn taking_back(&self) -> Option<Operation> {
+        let (undoes, restores) = (self.random().happens(UNDOES), self.random().happens(RESTORES));
+        let position = *self.random().pick(&self.done)?;
+        match (undoes, restores) {
+            (true, _) => Some(Operation::Undo(Undo { position })),
+            (_, true) => Some(Operation::Restore(Restore { position })),
+            _ => None,
+        }
+    }
+
     /// Sends a request again and again until it is done; none if it never can be, which is a violation.
     async fn until_answered(&self, request: &Request) -> Option<Appended> {
+        let what = format!("append {} mutations", self.next_id - 1);
+        let sends = |server| append(server, request.clone());
+        match self.until_final(&what, sends).await {
+            Ok(appended) => Some(appended),
+            Err(error) => {
+                let name = self.process.name();
+                let why = format_args!("{name} was told what cannot be: {error}");
+                self.process.world().violated(why);
+                None
+            }
+        }
+    }
+
+    /// Asks again and again until the answer is no error that passes.
+    async fn until_final<T, F>(&self, what: &str, ask: impl Fn(Server) -> F) -> Result<T, LogError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, LogError>> + Send + 'static,
+    {
         let world = self.process.world();
         let mut attempt = 0_u64;
         loop {
@@ -137,20 +197,13 @@ impl Editor {
                 world.sleep_ms(self.random().within(0..=RETRY_MAX_MS)).await;
             }
             attempt += 1;
-            let sent = request.clone();
-            let what = format!("append {} mutations", self.next_id - 1);
-            let answer = self.fleet.ask(&self.process, what, |server| append(server, sent)).await;
-            match answer {
-                Some(Ok(appended)) => return Some(appended),
+            match self.fleet.ask(&self.process, what.to_owned(), &ask).await {
+                Some(Ok(answer)) => return Ok(answer),
                 Some(Err(error)) if passes(&error) => {
                     world.count(Rare::AppendGaveUp);
                     self.process.event(format_args!("is told: {error}"));
                 }
-                Some(Err(error)) => {
-                    let name = self.process.name();
-                    world.violated(format_args!("{name} was told what cannot be: {error}"));
-                    return None;
-                }
+                Some(Err(error)) => return Err(error),
                 None => {}
             }
         }
@@ -168,8 +221,11 @@ impl Editor {
             if let (Some(at), None) = (result.position, &result.rejection) {
                 let mutation = MutationId { client: self.key, id: result.id };
                 self.witness.acknowledged(self.log, mutation, at);
+                self.done.retain(|done| *done != at);
+                self.done.push(at);
             }
         }
+        self.done.drain(..self.done.len().saturating_sub(REMEMBERED));
         self.process.event(format_args!("has all up to {}", appended.tail));
         self.acknowledged = self.next_id - 1;
         if appended.missing_from.is_none() {
@@ -181,6 +237,10 @@ impl Editor {
     /// duplicate says only who saw it first: a copy that is on its way may be.
     async fn repeat(&self, request: &Request, first: &Appended) {
         let Some(again) = self.until_answered(request).await else { return };
+        self.must_be_same(first, &again);
+    }
+
+    fn must_be_same(&self, first: &Appended, again: &Appended) {
         let same = again.results.iter().zip(&first.results).all(|(again, first)| {
             let known = again.position.is_none() || again.position == first.position;
             again.id == first.id && known

@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cellar_core::append::{Appended, Request};
-use cellar_core::limits::{MAX_APPEND_AGE_S, MAX_UPKEEP_MS};
+use cellar_core::identity::LogId;
+use cellar_core::limits::{
+    MAX_APPEND_AGE_S, MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_RESOLVE_ATTEMPTS, MAX_UPKEEP_MS,
+};
 use cellar_core::upkeep::UpkeepPolicy;
-use cellar_engine::logs::{LogError, Logs};
+use cellar_engine::logs::{Completion, LogError, Logs};
 
 use crate::ports::counting_attempts;
 use crate::process::{Mortality, Process};
@@ -141,14 +144,42 @@ impl Fleet {
 
 /// Appends as the API does: the request, then what the log needs.
 pub async fn append(server: Server, request: Request) -> Result<Appended, LogError> {
-    let (log, world) = (request.log(), server.process.world());
+    let (log, logs) = (request.log(), Arc::clone(&server.logs));
+    // An undo or a restore is put anew behind what others did, and looks for itself at what it takes back.
+    let (max_puts, max_reads) = match request.to_resolve() {
+        Some(_) => (MAX_RESOLVE_ATTEMPTS * MAX_PUT_ATTEMPTS, u32::MAX),
+        None => (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS),
+    };
+    let appends = async move { logs.append(request).await };
+    kept_up(server, log, (max_puts, max_reads), appends).await
+}
+
+/// Completes an upload as the API does.
+pub async fn complete(
+    server: Server,
+    log: LogId,
+    completion: Completion,
+) -> Result<Appended, LogError> {
+    let logs = Arc::clone(&server.logs);
+    let max = (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS);
+    let appends = async move { logs.complete_upload(log, completion).await };
+    kept_up(server, log, max, appends).await
+}
+
+async fn kept_up(
+    server: Server,
+    log: LogId,
+    (max_puts, max_reads): (u32, u32),
+    appends: impl Future<Output = Result<Appended, LogError>>,
+) -> Result<Appended, LogError> {
+    let world = server.process.world();
     let began_ms = world.time.elapsed_ms();
-    let (appended, attempts) = counting_attempts(server.logs.append(request)).await;
+    let (appended, attempts) = counting_attempts(appends).await;
     let took_ms = world.time.elapsed_ms() - began_ms;
     if appended.is_err() && took_ms > MAX_APPEND_AGE_S * 1_000 {
         world.count(Rare::AppendTooOld);
     }
-    if let Err(violation) = attempts.check() {
+    if let Err(violation) = attempts.check_within(max_puts, max_reads) {
         world.violated(format_args!("I6: {violation}"));
     }
     if appended.is_ok() {
@@ -158,7 +189,7 @@ pub async fn append(server: Server, request: Request) -> Result<Appended, LogErr
 }
 
 /// What follows an append, within its time; losing it costs nothing.
-pub async fn upkeep(server: &Server, log: cellar_core::identity::LogId) {
+pub async fn upkeep(server: &Server, log: LogId) {
     let upkeep = server.logs.upkeep(log, &server.policy);
     let upkept = tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await;
     let world = server.process.world();

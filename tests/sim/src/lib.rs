@@ -4,6 +4,7 @@
 
 mod actors;
 pub mod batch;
+mod bucket;
 pub mod checks;
 pub mod command;
 mod editor;

@@ -2,6 +2,7 @@
 //! sender has given up or died.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use cellar_engine::ports::PortError;
 
@@ -100,6 +101,31 @@ impl Process {
         };
         self.step().await;
         result
+    }
+
+    /// Calls the bucket, which also fails and is slow on its own.
+    ///
+    /// # Errors
+    /// As [`Self::call`].
+    pub(crate) async fn call_bucket<T: Send + 'static>(
+        &self,
+        what: String,
+        effect: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, PortError> {
+        let (world, plan) = (Arc::clone(self.world()), self.world().plan());
+        if self.random().happens(plan.bucket_fails) {
+            self.step().await;
+            world.count(Rare::BucketFailed);
+            self.event(format_args!("{what}: the bucket asks to slow down"));
+            world.sleep_ms(self.way_ms()).await;
+            return Err(PortError::temporary("slow down"));
+        }
+        let slow_ms = self.random().mostly_short(plan.bucket_slow_ms);
+        let slowly = async move {
+            world.sleep_ms(slow_ms).await;
+            effect.await
+        };
+        self.call(what, slowly).await
     }
 
     /// The way of a call, whatever becomes of its sender. None if the service panicked.

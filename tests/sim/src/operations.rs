@@ -29,6 +29,11 @@ pub(crate) fn operation(random: &SimRandom, text_bytes: u64) -> Operation {
     }
 }
 
+/// An operation that may be uploaded.
+pub(crate) fn cells(random: &SimRandom, text_bytes: u64) -> Operation {
+    set(random, SheetId::FIRST, text_bytes)
+}
+
 fn set(random: &SimRandom, sheet: SheetId, text_bytes: u64) -> Operation {
     let first = (random.below(ROWS), random.below(COLUMNS));
     let cells = (0..1 + random.below(CELLS)).map(|offset| CellEdit {

@@ -38,8 +38,14 @@ pub struct FaultPlan {
     pub freeze_max_ms: u64,
     /// How far a process's clock is off, milliseconds at most.
     pub skew_max_ms: u64,
+    /// A call to the bucket is refused, beside what fails anyway.
+    pub bucket_fails: Rate,
+    /// How much longer a call to the bucket takes, milliseconds at most.
+    pub bucket_slow_ms: u64,
     /// The queue gives a message twice.
     pub duplicated: Rate,
+    /// The queue gives one message to two functions at once.
+    pub given_twice: Rate,
     /// A message arrives late.
     pub delayed: Rate,
     /// How late, milliseconds at most.
@@ -82,7 +88,10 @@ impl FaultPlan {
             freeze: Rate(80),
             freeze_max_ms: 10 * MINUTE_MS,
             skew_max_ms: 3 * MINUTE_MS,
+            bucket_fails: Rate(1_500),
+            bucket_slow_ms: 2_000,
             duplicated: Rate(3_000),
+            given_twice: Rate(1_500),
             delayed: Rate(5_000),
             delay_max_ms: 10 * MINUTE_MS,
             lost: Rate(0),
@@ -116,7 +125,10 @@ impl FaultPlan {
             freeze: rate(self.freeze),
             freeze_max_ms: longest(self.freeze_max_ms),
             skew_max_ms: if random.below(2) == 0 { 0 } else { longest(self.skew_max_ms) },
+            bucket_fails: rate(self.bucket_fails),
+            bucket_slow_ms: longest(self.bucket_slow_ms),
             duplicated: rate(self.duplicated),
+            given_twice: rate(self.given_twice),
             delayed: rate(self.delayed),
             delay_max_ms: longest(self.delay_max_ms),
             lost: rate(self.lost),

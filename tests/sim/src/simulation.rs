@@ -11,12 +11,14 @@ use cellar_core::upkeep::UpkeepPolicy;
 use tokio::task::JoinSet;
 
 use crate::actors;
+use crate::bucket;
 use crate::checks;
 use crate::editor::{Editor, passes};
 use crate::fleet::Fleet;
 use crate::pipeline::Pipeline;
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
+use crate::rare::Rare;
 use crate::scenarios::{Scenario, Shape};
 use crate::witness::Witness;
 use crate::world::{Beginning, World};
@@ -26,6 +28,8 @@ const CHAOS_MAX_MS: u64 = 14 * 24 * 60 * 60 * 1_000;
 /// True time within which clients are done once nothing fails any more, milliseconds: far more than they
 /// need. Half of that is what somebody waits who was told to come back later.
 const PATIENCE_MS: u64 = 2 * 24 * 60 * 60 * 1_000;
+/// Milliseconds for which everything fails while snapshots are made anew.
+const REBUILD_MS: u64 = 2 * 60 * 60 * 1_000;
 /// Rounds of an operator's reprocessing after which nothing may be left.
 const REPROCESS_ROUNDS: u32 = 3;
 
@@ -109,6 +113,7 @@ impl Simulation {
     /// Runs it to its end.
     pub(crate) async fn run(self: &Arc<Self>) {
         let actors = tokio::spawn(actors::act(self.scenario, Arc::clone(self)));
+        let bucket = tokio::spawn(bucket::expire(Arc::clone(&self.world)));
         let mut clients = self.clients();
         let edited = self.within(CHAOS_MAX_MS, finished(&self.world, &mut clients)).await;
         self.heal();
@@ -123,6 +128,16 @@ impl Simulation {
         }
         self.calm_down().await;
         self.finish_snapshots().await;
+        if self.scenario == Scenario::OutageAndReprocess && self.world.random.below(2) == 0 {
+            self.rebuild().await;
+        }
+        if let Some(pipeline) = &self.pipeline {
+            pipeline.end();
+        }
+        if self.world.rare.has(Rare::Uploaded) || self.world.rare.has(Rare::UploadAbandoned) {
+            self.world.sleep_ms(bucket::EXPIRED_MS).await;
+        }
+        bucket.abort();
         let with_snapshots = self.pipeline.is_some();
         checks::all(&self.world, &self.witness, &self.logs(), with_snapshots).await;
     }
@@ -200,7 +215,21 @@ impl Simulation {
             let left = pipeline.leftovers().await;
             self.world.violated(format_args!("I10: snapshots are not finished: {left}"));
         }
-        pipeline.end();
+    }
+
+    /// All objects of snapshots are lost, and an operator has them made anew while everything fails.
+    async fn rebuild(&self) {
+        let (world, Some(pipeline)) = (&self.world, &self.pipeline) else { return };
+        world.lose_snapshots().await;
+        world.set_plan(self.shape.worst.draw(&world.random));
+        if self.within(REBUILD_MS, pipeline.rebuild(self.log)).await.is_none() {
+            self.heal();
+            pipeline.rebuild(self.log).await;
+        }
+        world.sleep_ms(world.random.within(0..=REBUILD_MS)).await;
+        self.heal();
+        self.calm_down().await;
+        self.finish_snapshots().await;
     }
 }
 

@@ -14,7 +14,7 @@ use cellar_core::segment::Segment;
 use cellar_engine::memory::{
     MemoryBlobs, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules,
 };
-use cellar_engine::ports::{Clock, Entries as _, Segments as _};
+use cellar_engine::ports::{BlobKey, Blobs as _, Clock, Entries as _, Segments as _};
 use tokio::time::{Duration, Instant};
 
 use crate::plan::FaultPlan;
@@ -220,6 +220,22 @@ impl World {
     pub(crate) fn fork_listed(&self, listed: &ListedFork) {
         let (key, now_ms) = ((listed.source, listed.number), self.time.elapsed_ms());
         self.forks_shown.write(key, now_ms, self.shows_ms(), Some(listed.clone()));
+    }
+
+    /// All objects of snapshots are lost.
+    pub(crate) async fn lose_snapshots(&self) {
+        self.event("world", format_args!("all objects of snapshots are lost"));
+        loop {
+            let listed = self.blobs.list("sheets/", None, u16::MAX).await.unwrap_or_default();
+            if listed.blobs.is_empty() {
+                return;
+            }
+            for key in listed.blobs.iter().filter_map(|blob| BlobKey::new(&blob.key).ok()) {
+                if let Err(error) = self.blobs.delete(&key).await {
+                    self.violated(format_args!("{key} is not deleted: {error}"));
+                }
+            }
+        }
     }
 
     /// Counts something that seldom happens.

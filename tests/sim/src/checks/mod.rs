@@ -3,6 +3,7 @@
 mod cells;
 mod log;
 mod snapshots;
+mod uploads;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_sna
     for log in logs {
         let Some(stored) = log::stored(world, *log).await else { continue };
         log::check(world, witness, &stored);
+        uploads::check(world, &stored).await;
         cells::check(world, witness, &stored).await;
         if with_snapshots {
             snapshots::check(world, &stored, logs.len() == 1).await;

@@ -8,7 +8,7 @@ use cellar_core::entry::{Content, Entry};
 use cellar_core::position::Position;
 use cellar_core::segment::Segment;
 use cellar_core::snapshot_job::SnapshotJob;
-use cellar_engine::ports::{Blobs as _, Entries as _, Segments as _};
+use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, Got, NewBlob, Segments as _};
 use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder as _, Step};
 
 use super::cells::{onlooker, replayed};
@@ -80,6 +80,7 @@ async fn is_as_undisturbed(
     prefix: Option<&str>,
 ) {
     let quiet = World::new(SimRandom::of_seed(0), Beginning::with(FaultPlan::none()));
+    copy_bodies(world, &quiet, history).await;
     let mut made = Vec::new();
     for segment in &stored.segments {
         let record = Segment { last_snapshot: None, archive: None, ..segment.clone() };
@@ -106,6 +107,21 @@ async fn is_as_undisturbed(
     let (left, expected) = (objects(world, prefix).await, objects(&quiet, prefix).await);
     for object in left.difference(&expected) {
         world.violated(format_args!("I11: {object} is none of the snapshots' objects"));
+    }
+}
+
+/// Large entries have their bodies there, too.
+async fn copy_bodies(from: &World, to: &World, history: &[Arc<Entry>]) {
+    for entry in history {
+        let Content::External(external) = &entry.content else { continue };
+        let Ok(key) = BlobKey::new(&external.object) else { continue };
+        let Ok(Got::Found { head, bytes }) = from.blobs.get(&key, u64::MAX).await else { continue };
+        let (content_type, content_encoding) = (head.content_type, head.content_encoding);
+        let (sha256, pending) = (external.sha256, false);
+        let copy = NewBlob { key, bytes, sha256, content_type, content_encoding, pending };
+        if let Err(error) = to.blobs.put(copy).await {
+            from.violated(format_args!("the body at {} is not copied: {error}", entry.position));
+        }
     }
 }
 

@@ -7,9 +7,12 @@ mod stream_source;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cellar_core::identity::LogId;
 use cellar_core::snapshot_job::SnapshotJob;
 use cellar_engine::ports::{Jobs as _, PendingSnapshots as _};
-use cellar_engine::reprocess::{Reprocess, ReprocessPorts, Scope};
+use cellar_engine::reprocess::{
+    Begun, RebuildRefusal, Reprocess, ReprocessPorts, Scope, ToRebuild,
+};
 use tokio::task::JoinHandle;
 
 use crate::process::{Mortality, Process};
@@ -147,18 +150,7 @@ impl Pipeline {
     /// What an operator does about lost messages: `synth reprocess`.
     pub(crate) async fn reprocess(&self) {
         let world = &self.shared.world;
-        let operator = Process::new(world, "operator", Mortality::Spared);
-        let port = Arc::new(operator.clone());
-        let ports = ReprocessPorts {
-            entries: Arc::clone(&port) as _,
-            segments: Arc::clone(&port) as _,
-            retention: Arc::clone(&port) as _,
-            pending: Arc::clone(&port) as _,
-            blobs: Arc::clone(&port) as _,
-            jobs: Arc::clone(&port) as _,
-            clock: port as _,
-        };
-        let reprocess = Reprocess::new(ports);
+        let (operator, reprocess) = self.operator();
         let mut findings = Vec::new();
         let surveyed = reprocess.survey(Scope::default(), |finding| findings.push(finding)).await;
         if let Err(error) = surveyed {
@@ -178,6 +170,50 @@ impl Pipeline {
                 Err(error) => world.violated(format_args!("reprocess: not mended: {error}")),
             }
         }
+    }
+
+    /// `synth reprocess --rebuild`, until all of it has begun.
+    pub(crate) async fn rebuild(&self, log: LogId) {
+        let world = &self.shared.world;
+        let (operator, reprocess) = self.operator();
+        loop {
+            let began = match reprocess.plan_rebuild(log).await {
+                Ok(plan) => {
+                    let each = |snapshot: &ToRebuild, begun: &Begun| {
+                        operator.event(format_args!("rebuilds {}: {begun:?}", snapshot.at));
+                    };
+                    reprocess.begin_rebuild(&plan, each).await
+                }
+                Err(refusal) => Err(refusal),
+            };
+            match began {
+                Ok(()) => break,
+                Err(RebuildRefusal::Store(error)) if error.temporary => {
+                    operator.event(format_args!("no rebuild: {error}"));
+                    world.sleep_ms(IDLE_MAX_MS).await;
+                }
+                Err(refusal) => {
+                    return world.violated(format_args!("no rebuild: {refusal}"));
+                }
+            }
+        }
+        world.count(Rare::Rebuilt);
+    }
+
+    /// The operator's commands, by somebody who does not die.
+    fn operator(&self) -> (Process, Reprocess) {
+        let operator = Process::new(&self.shared.world, "operator", Mortality::Spared);
+        let port = Arc::new(operator.clone());
+        let ports = ReprocessPorts {
+            entries: Arc::clone(&port) as _,
+            segments: Arc::clone(&port) as _,
+            retention: Arc::clone(&port) as _,
+            pending: Arc::clone(&port) as _,
+            blobs: Arc::clone(&port) as _,
+            jobs: Arc::clone(&port) as _,
+            clock: port as _,
+        };
+        (operator, Reprocess::new(ports))
     }
 
     /// What is left to be done, in words.

@@ -53,20 +53,29 @@ pub(super) async fn run(shared: Arc<Shared>) {
             let received = shared.world.queue.receive(1, VISIBILITY_S).await;
             let Some(message) = received.unwrap_or_default().pop() else { break };
             looks.busy();
-            shared.in_flight.fetch_add(1, Ordering::SeqCst);
-            let (shared, idle) = (Arc::clone(&shared), Arc::clone(&idle));
-            drop(tokio::spawn(async move {
-                let free = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                let worker = free.filter(|worker| !worker.process.is_dead());
-                let worker = worker.unwrap_or_else(|| Worker::new(&shared));
-                if call(&shared, &worker, message).await {
-                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
-                }
-                shared.in_flight.fetch_sub(1, Ordering::SeqCst);
-            }));
+            if shared.random.happens(shared.world.plan().given_twice) {
+                shared.world.count(Rare::MessageToTwo);
+                begin(&shared, &idle, message.clone());
+            }
+            begin(&shared, &idle, message);
         }
         looks.wait(&shared.world).await;
     }
+}
+
+/// Begins to call a worker that is free, or a new one.
+fn begin(shared: &Arc<Shared>, idle: &Arc<Mutex<Vec<Worker>>>, message: Received) {
+    shared.in_flight.fetch_add(1, Ordering::SeqCst);
+    let (shared, idle) = (Arc::clone(shared), Arc::clone(idle));
+    drop(tokio::spawn(async move {
+        let free = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let worker = free.filter(|worker| !worker.process.is_dead());
+        let worker = worker.unwrap_or_else(|| Worker::new(&shared));
+        if call(&shared, &worker, message).await {
+            idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+        }
+        shared.in_flight.fetch_sub(1, Ordering::SeqCst);
+    }));
 }
 
 /// Calls a worker; whether it can be called again.

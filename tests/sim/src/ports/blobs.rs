@@ -23,13 +23,13 @@ impl Blobs for Process {
             process.event(format_args!("an object is stored: {}", stored.is_ok()));
             stored
         };
-        self.call(format!("put object {key}"), effect).await.and_then(|stored| stored)
+        self.call_bucket(format!("put object {key}"), effect).await.and_then(|stored| stored)
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
         let (world, of) = (Arc::clone(self.world()), key.clone());
         let effect = async move { world.blobs.get(&of, max_bytes).await };
-        let got = self.call(format!("get object {key}"), effect).await.and_then(|got| got);
+        let got = self.call_bucket(format!("get object {key}"), effect).await.and_then(|got| got);
         if key.as_str().starts_with(ARCHIVES) && matches!(got, Ok(Got::Found { .. })) {
             self.world().count(Rare::ReadFromArchive);
         }
@@ -39,25 +39,25 @@ impl Blobs for Process {
     async fn head(&self, key: &BlobKey) -> Result<Option<BlobHead>, PortError> {
         let (world, of) = (Arc::clone(self.world()), key.clone());
         let effect = async move { world.blobs.head(&of).await };
-        self.call(format!("head object {key}"), effect).await.and_then(|head| head)
+        self.call_bucket(format!("head object {key}"), effect).await.and_then(|head| head)
     }
 
     async fn pending(&self, key: &BlobKey) -> Result<Option<bool>, PortError> {
         let (world, of) = (Arc::clone(self.world()), key.clone());
         let effect = async move { world.blobs.pending(&of).await };
-        self.call(format!("tags of object {key}"), effect).await.and_then(|tags| tags)
+        self.call_bucket(format!("tags of object {key}"), effect).await.and_then(|tags| tags)
     }
 
     async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
         let (world, of) = (Arc::clone(self.world()), key.clone());
         let effect = async move { world.blobs.keep(&of).await };
-        self.call(format!("keep object {key}"), effect).await.and_then(|kept| kept)
+        self.call_bucket(format!("keep object {key}"), effect).await.and_then(|kept| kept)
     }
 
     async fn delete(&self, key: &BlobKey) -> Result<(), PortError> {
         let (world, of) = (Arc::clone(self.world()), key.clone());
         let effect = async move { world.blobs.delete(&of).await };
-        self.call(format!("delete object {key}"), effect).await.and_then(|deleted| deleted)
+        self.call_bucket(format!("delete object {key}"), effect).await.and_then(|deleted| deleted)
     }
 
     async fn list(
@@ -69,7 +69,7 @@ impl Blobs for Process {
         let world = Arc::clone(self.world());
         let (of, behind) = (prefix.to_owned(), after.map(str::to_owned));
         let effect = async move { world.blobs.list(&of, behind.as_deref(), limit).await };
-        self.call(format!("list objects {prefix}"), effect).await.and_then(|page| page)
+        self.call_bucket(format!("list objects {prefix}"), effect).await.and_then(|page| page)
     }
 
     async fn presign_put(

@@ -32,6 +32,8 @@ pub enum Scenario {
     OfflineClients,
     /// Logs are forked, and forks of them, while others write.
     ForkUnderLoad,
+    /// Edits that are uploaded as objects, completed late, twice or never.
+    LargeEdits,
     /// A tenant asks for what is not his and stores garbage.
     HostileTenant,
     /// Processes of another version, with other limits, take over.
@@ -73,7 +75,7 @@ pub struct Shape {
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::AppendContention,
         Self::RollRace,
         Self::SnapshotCrashes,
@@ -83,6 +85,7 @@ impl Scenario {
         Self::OutageAndReprocess,
         Self::OfflineClients,
         Self::ForkUnderLoad,
+        Self::LargeEdits,
         Self::HostileTenant,
         Self::NewVersion,
     ];
@@ -100,6 +103,7 @@ impl Scenario {
             Self::OutageAndReprocess => "outage-and-reprocess",
             Self::OfflineClients => "offline-clients",
             Self::ForkUnderLoad => "fork-under-load",
+            Self::LargeEdits => "large-edits",
             Self::HostileTenant => "hostile-tenant",
             Self::NewVersion => "new-version",
         }

@@ -21,7 +21,8 @@ const NO_UPKEEP: UpkeepPolicy = UpkeepPolicy {
     segment_bytes: u64::MAX,
 };
 
-const HABITS: Habits = Habits { requests: 10, batch: 3, think_ms: 400, text_bytes: 0 };
+const HABITS: Habits =
+    Habits { requests: 10, batch: 3, think_ms: 400, text_bytes: 0, large: Rate(0) };
 
 fn calm() -> Shape {
     Shape {
@@ -48,6 +49,7 @@ pub(super) fn of(scenario: Scenario) -> Shape {
         Scenario::OutageAndReprocess => outage_and_reprocess(),
         Scenario::OfflineClients => offline_clients(),
         Scenario::ForkUnderLoad => fork_under_load(),
+        Scenario::LargeEdits => large_edits(),
         Scenario::HostileTenant => hostile_tenant(),
         Scenario::NewVersion => new_version(),
     }
@@ -73,6 +75,7 @@ fn append_contention() -> Shape {
             Rare::RequestRepeated,
             Rare::DuplicateAnswered,
             Rare::Transformed,
+            Rare::TakenBack,
         ],
         ..calm()
     }
@@ -117,6 +120,7 @@ fn snapshot_crashes() -> Shape {
             Rare::MessageHandedOver,
             Rare::FunctionTimedOut,
             Rare::EffectAfterCrash,
+            Rare::BucketFailed,
         ],
         ..calm()
     }
@@ -135,6 +139,7 @@ fn duplicate_storm() -> Shape {
         workers: 4,
         promised: &[
             Rare::MessageDuplicated,
+            Rare::MessageToTwo,
             Rare::MessageDelayed,
             Rare::BatchRepeated,
             Rare::BatchSplit,
@@ -188,7 +193,13 @@ fn outage_and_reprocess() -> Shape {
         policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
         worst: FaultPlan { lost: Rate(6_000), ..FaultPlan::worst() },
         workers: 2,
-        promised: &[Rare::RecordExpired, Rare::MessageLost, Rare::Reprocessed, Rare::SnapshotMade],
+        promised: &[
+            Rare::RecordExpired,
+            Rare::MessageLost,
+            Rare::Reprocessed,
+            Rare::SnapshotMade,
+            Rare::Rebuilt,
+        ],
         ..calm()
     }
 }
@@ -218,6 +229,23 @@ fn fork_under_load() -> Shape {
         policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
         promised: &[Rare::Forked, Rare::ForkRepeated, Rare::SnapshotMade, Rare::RollWon],
+        ..calm()
+    }
+}
+
+fn large_edits() -> Shape {
+    Shape {
+        editors: 3,
+        habits: Habits { requests: 8, think_ms: 60_000, large: Rate(5_000), ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[
+            Rare::Uploaded,
+            Rare::UploadAbandoned,
+            Rare::UploadAgain,
+            Rare::UploadExpired,
+            Rare::SnapshotMade,
+        ],
         ..calm()
     }
 }

@@ -42,6 +42,7 @@ scenarios! {
     outage_and_reprocess: OutageAndReprocess,
     offline_clients: OfflineClients,
     fork_under_load: ForkUnderLoad,
+    large_edits: LargeEdits,
     hostile_tenant: HostileTenant,
     new_version: NewVersion,
 }

@@ -1,0 +1,36 @@
+//! What the bucket does by itself: it deletes uploads that nobody has completed (`stacks/src/cellar/storage.rs`).
+
+use std::sync::Arc;
+
+use cellar_engine::ports::{BlobKey, Blobs as _, Clock as _};
+
+use crate::rare::Rare;
+use crate::world::World;
+
+/// Seconds in a day: how often the bucket looks.
+const DAY_S: u64 = 24 * 60 * 60;
+/// Days after which it deletes what has the pending tag.
+const PENDING_UPLOAD_DAYS: u64 = 3;
+/// Days after which nothing is left of what was pending.
+pub(crate) const EXPIRED_MS: u64 = (PENDING_UPLOAD_DAYS + 2) * DAY_S * 1_000;
+
+/// Deletes for ever what is pending for too long.
+pub(crate) async fn expire(world: Arc<World>) {
+    loop {
+        world.sleep_ms(DAY_S * 1_000).await;
+        let now_s = world.time.now_ms() / 1_000;
+        let Ok(page) = world.blobs.list(cellar_core::schema::UPLOADS_PREFIX, None, u16::MAX).await
+        else {
+            continue;
+        };
+        for blob in page.blobs {
+            let Ok(key) = BlobKey::new(&blob.key) else { continue };
+            let is_old = now_s.saturating_sub(blob.modified_s) >= PENDING_UPLOAD_DAYS * DAY_S;
+            if is_old && world.blobs.pending(&key).await == Ok(Some(true)) {
+                let deleted = world.blobs.delete(&key).await.is_ok();
+                world.event("bucket", format_args!("{key} expires: {deleted}"));
+                world.count(Rare::UploadExpired);
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! I4 and I11 of large entries: the body of each is there for good, and no other upload is.
+
+use std::collections::BTreeSet;
+
+use cellar_core::entry::Content;
+use cellar_core::schema::UPLOADS_PREFIX;
+use cellar_engine::ports::{BlobKey, Blobs as _};
+
+use super::log::Stored;
+use crate::world::World;
+
+/// Checks the uploads of a log, long after the last of them.
+pub(super) async fn check(world: &World, stored: &Stored) {
+    let named: BTreeSet<String> = stored
+        .history()
+        .iter()
+        .filter_map(|entry| match &entry.content {
+            Content::External(external) => Some(external.object.clone()),
+            _ => None,
+        })
+        .collect();
+    for key in &named {
+        let pending = match BlobKey::new(key) {
+            Ok(key) => world.blobs.pending(&key).await.unwrap_or(None),
+            Err(_) => None,
+        };
+        if pending != Some(false) {
+            world.violated(format_args!("I4: {key} is an entry's body; pending: {pending:?}"));
+        }
+    }
+    let prefix = format!("{UPLOADS_PREFIX}{}/", stored.log);
+    let Ok(page) = world.blobs.list(&prefix, None, u16::MAX).await else { return };
+    for left in page.blobs.into_iter().filter(|blob| !named.contains(&blob.key)) {
+        world.violated(format_args!("I11: {} is the body of no entry", left.key));
+    }
+}

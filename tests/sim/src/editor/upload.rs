@@ -1,0 +1,134 @@
+//! Large edits: an object that is uploaded first, and then becomes an entry (design `2-log.md` §4).
+
+use bytes::Bytes;
+use cellar_core::append::Appended;
+use cellar_core::entry::encode_external_body;
+use cellar_engine::contract::UrlRequest;
+use cellar_engine::logs::{Completion, LogError, UploadFault};
+use cellar_engine::ports::{PresignedRequest, Random as _, Sha256};
+use cellar_engine::sha256::sha256;
+use uuid::Uuid;
+
+use super::{Editor, REPEATS};
+use crate::fleet::{Server, complete};
+use crate::operations::cells;
+use crate::random::Rate;
+use crate::rare::Rare;
+
+/// How often an upload is never completed.
+const ABANDONED: Rate = Rate(1_500);
+/// How often a client sleeps between an upload and its completion.
+const SLEEPS: Rate = Rate(1_000);
+/// For how long, milliseconds at most: longer than the bucket keeps what is not completed.
+const SLEEP_MAX_MS: u64 = 5 * 24 * 60 * 60 * 1_000;
+
+/// An object that is to become an entry.
+struct Body {
+    bytes: Bytes,
+    sha256: Sha256,
+}
+
+impl Editor {
+    /// Uploads an edit and completes it, or leaves it; none if it never can be done, which is a violation.
+    pub(super) async fn edit_large(&mut self) -> Option<()> {
+        let count = self.random().within(1..=self.habits.batch.max(1));
+        let operations: Vec<_> =
+            (0..count).map(|_| cells(self.random(), self.habits.text_bytes)).collect();
+        let bytes: Bytes = encode_external_body(&operations).ok()?.into();
+        let body = Body { sha256: sha256(&bytes), bytes };
+        let first_id = self.next_id;
+        if self.random().happens(ABANDONED) {
+            self.upload(&body).await?;
+            self.process.world().count(Rare::UploadAbandoned);
+            return Some(());
+        }
+        self.next_id += count;
+        loop {
+            let upload = self.upload(&body).await?;
+            if self.random().happens(SLEEPS) {
+                let sleep_ms = self.random().mostly_short(SLEEP_MAX_MS);
+                self.process.world().sleep_ms(sleep_ms).await;
+            }
+            let completion = self.completion(upload, &body, first_id);
+            match self.until_completed(&completion).await {
+                Ok(appended) => {
+                    self.process.world().count(Rare::Uploaded);
+                    self.believe(&appended);
+                    return self.repeat_completion(&completion, &appended).await;
+                }
+                Err(LogError::Upload(UploadFault::Absent | UploadFault::TooOld)) => {
+                    self.process.world().count(Rare::UploadAgain);
+                }
+                Err(error) => return self.cannot("complete", &error),
+            }
+        }
+    }
+
+    fn completion(&self, upload: Uuid, body: &Body, first_id: u64) -> Completion {
+        Completion {
+            upload,
+            bytes: u64::try_from(body.bytes.len()).unwrap_or(u64::MAX),
+            sha256: body.sha256,
+            client: self.key,
+            author: None,
+            epoch: 0,
+            acknowledged: self.acknowledged,
+            first_id,
+            base: self.base,
+        }
+    }
+
+    async fn until_completed(&self, completion: &Completion) -> Result<Appended, LogError> {
+        let (log, completion) = (self.log, completion.clone());
+        let completes = |server| complete(server, log, completion.clone());
+        self.until_final(&format!("complete upload {}", completion.upload), completes).await
+    }
+
+    /// I14 of a completion.
+    async fn repeat_completion(&self, completion: &Completion, first: &Appended) -> Option<()> {
+        if !self.random().happens(REPEATS) {
+            return Some(());
+        }
+        match self.until_completed(completion).await {
+            Ok(again) => self.must_be_same(first, &again),
+            Err(error) => return self.cannot("repeat the completion", &error),
+        }
+        Some(())
+    }
+
+    /// Uploads an object under a new name, however often that takes.
+    async fn upload(&self, body: &Body) -> Option<Uuid> {
+        let random = self.random();
+        let upload = Uuid::from_u64_pair(random.next(), random.next());
+        let (log, hash) = (self.log, body.sha256);
+        let bytes = u64::try_from(body.bytes.len()).ok()?;
+        loop {
+            let asks = |server: Server| async move {
+                server.logs.grant_upload(log, upload, bytes, hash).await
+            };
+            match self.until_final("a grant to upload", asks).await {
+                Ok(grant) if self.send(&grant, body).await => return Some(upload),
+                // It has expired, or no answer came.
+                Ok(_) => {}
+                Err(error) => return self.cannot("be granted an upload", &error),
+            }
+        }
+    }
+
+    /// Whether the object is there.
+    async fn send(&self, grant: &PresignedRequest, body: &Body) -> bool {
+        let PresignedRequest { method, url, headers, .. } = grant.clone();
+        let request = UrlRequest { method, url, headers, body: body.bytes.clone() };
+        let process = self.process.clone();
+        let effect = async move { process.world().blobs.send(&request) };
+        let reply = self.process.call_bucket("upload an object".to_owned(), effect).await;
+        // 412: an earlier try has put it there.
+        reply.is_ok_and(|reply| matches!(reply.status, 200 | 412))
+    }
+
+    fn cannot<T>(&self, what: &str, error: &LogError) -> Option<T> {
+        let name = self.process.name();
+        self.process.world().violated(format_args!("{name} cannot {what}: {error}"));
+        None
+    }
+}
