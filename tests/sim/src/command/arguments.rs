@@ -32,6 +32,9 @@ pub(super) struct Arguments {
     /// Run only this part of the seeds, for example 2/8
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
+    /// End a scenario soon after a seed of it has failed
+    #[arg(long)]
+    pub(super) until_failure: bool,
     /// Note here how far it has come, and go on from there
     #[arg(long, value_name = "FILE")]
     pub(super) resume: Option<PathBuf>,

@@ -89,6 +89,9 @@ fn scenario_seeds(
         let next = some.last().map_or(from, |last| last + 1);
         progress.reached(scenario, &summary, next)?;
         report::progress(scenario, &summary, total, arguments.json);
+        if arguments.until_failure && !summary.failed.is_empty() {
+            break;
+        }
     }
     Ok(summary)
 }
