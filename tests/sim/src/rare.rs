@@ -80,6 +80,7 @@ rare_events! {
     Uploaded = "a large edit became an entry",
     UploadAbandoned = "an upload was never completed",
     UploadAgain = "an upload was too old or gone, and another was made",
+    ClientVanished = "a client never came back for the answer to a completion",
     UploadExpired = "the bucket deleted an upload that nobody had completed",
     Offline = "a client was offline",
     ClientRestarted = "a client restarted with what it had kept",

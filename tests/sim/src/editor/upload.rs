@@ -19,7 +19,9 @@ use crate::rare::Rare;
 const ABANDONED: Rate = Rate(1_500);
 /// How often a client sleeps between an upload and its completion.
 const SLEEPS: Rate = Rate(1_000);
-/// For how long, milliseconds at most: longer than the bucket keeps what is not completed.
+/// How often a client never comes back after it has asked for a completion.
+const VANISHES: Rate = Rate(400);
+/// For how long it sleeps, milliseconds at most: longer than the bucket keeps what is not completed.
 const SLEEP_MAX_MS: u64 = 5 * 24 * 60 * 60 * 1_000;
 
 /// An object that is to become an entry.
@@ -50,6 +52,9 @@ impl Editor {
                 self.process.world().sleep_ms(sleep_ms).await;
             }
             let completion = self.completion(upload, &body, first_id);
+            if self.random().happens(VANISHES) {
+                return self.vanish(completion).await;
+            }
             match self.until_completed(&completion).await {
                 Ok(appended) => {
                     self.process.world().count(Rare::Uploaded);
@@ -62,6 +67,16 @@ impl Editor {
                 Err(error) => return self.cannot("complete", &error),
             }
         }
+    }
+
+    /// Asks for the completion once, and is never seen again: whatever came of it, the upload is an entry's body
+    /// for good, or goes.
+    async fn vanish(&self, completion: Completion) -> Option<()> {
+        let log = self.log;
+        let asks = |server| complete(server, log, completion);
+        drop(self.fleet.ask(&self.process, "complete, and leaves".to_owned(), asks).await);
+        self.process.world().count(Rare::ClientVanished);
+        None
     }
 
     fn completion(&self, upload: Uuid, body: &Body, first_id: u64) -> Completion {

@@ -244,6 +244,7 @@ fn large_edits() -> Shape {
             Rare::UploadAbandoned,
             Rare::UploadAgain,
             Rare::UploadExpired,
+            Rare::ClientVanished,
             Rare::SnapshotMade,
         ],
         ..calm()
