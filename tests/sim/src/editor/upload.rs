@@ -20,7 +20,7 @@ const ABANDONED: Rate = Rate(1_500);
 /// How often a client sleeps between an upload and its completion.
 const SLEEPS: Rate = Rate(1_000);
 /// How often a client never comes back after it has asked for a completion.
-const VANISHES: Rate = Rate(400);
+const VANISHES: Rate = Rate(1_000);
 /// For how long it sleeps, milliseconds at most: longer than the bucket keeps what is not completed.
 const SLEEP_MAX_MS: u64 = 5 * 24 * 60 * 60 * 1_000;
 

@@ -235,6 +235,7 @@ fn fork_under_load() -> Shape {
 
 fn large_edits() -> Shape {
     Shape {
+        worst: FaultPlan { crash: Rate(400), ..FaultPlan::worst() },
         editors: 3,
         habits: Habits { requests: 8, think_ms: 60_000, large: Rate(5_000), ..HABITS },
         policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
