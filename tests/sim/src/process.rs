@@ -22,7 +22,7 @@ pub enum Mortality {
     Spared,
 }
 
-/// A process, or a handle to it. All ports are implemented for it, see [`crate::ports`].
+/// A process, or a handle to it. All ports are implemented for it, in `ports`.
 #[derive(Clone)]
 pub struct Process {
     inner: Arc<Inner>,
