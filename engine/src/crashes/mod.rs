@@ -12,13 +12,16 @@
 
 mod append;
 mod driver;
+mod fork;
 mod ports;
 pub(crate) mod reading;
 mod relay;
+mod reprocess;
 mod retention;
 mod roll;
 mod run;
 mod stored;
+mod sync;
 mod trouble;
 mod uploads;
 mod workers;

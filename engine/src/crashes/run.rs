@@ -24,8 +24,8 @@ pub(crate) const FAULTS: [Fault; 8] = [
 
 /// After how long a caller repeats what was not answered, and after how long who stood still goes on.
 const REPEATED_AFTER_MS: u64 = 2_000;
-/// More tries than any two faults take.
-const MAX_TRIES: usize = 12;
+/// More tries than any two faults take: an outage is ten requests long.
+const MAX_TRIES: usize = 30;
 /// Requests of a second try that may go wrong, too.
 const SECOND_TRY_REQUESTS: usize = 10;
 
