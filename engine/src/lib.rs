@@ -4,6 +4,8 @@
 //! the one [`contract`] suite (design `1-overview.md`, the map).
 
 pub mod contract;
+#[cfg(test)]
+mod crashes;
 pub mod logs;
 pub mod memory;
 pub mod meter;

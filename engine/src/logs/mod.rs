@@ -31,7 +31,7 @@ mod walk;
 mod workbook;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use cells::{CellsQuery, CellsRead, SheetName};
 pub use create::Created;

@@ -76,6 +76,15 @@ impl MemoryBlobs {
         Self { clock, state: Mutex::new(State { objects, grants }) }
     }
 
+    /// The bytes of all objects, and whether each is pending.
+    #[cfg(test)]
+    pub(crate) fn everything(&self) -> BTreeMap<String, (Bytes, bool)> {
+        let object = |(key, object): (&String, &Object)| {
+            (key.clone(), (object.bytes.clone(), object.pending))
+        };
+        self.lock().objects.iter().map(object).collect()
+    }
+
     fn now_s(&self) -> u64 {
         self.clock.now_ms() / 1_000
     }

@@ -26,6 +26,18 @@ impl MemoryPendingSnapshots {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A table of its own that holds the same.
+    #[cfg(test)]
+    pub(crate) fn copied(&self) -> Self {
+        Self { records: Mutex::new(self.lock().clone()) }
+    }
+
+    /// All records.
+    #[cfg(test)]
+    pub(crate) fn records(&self) -> Vec<PendingSnapshot> {
+        self.lock().values().map(|item| pending_snapshot::decode(item).unwrap()).collect()
+    }
+
     /// How many records there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -32,12 +32,13 @@ pub struct MemoryQueue {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     last_id: u64,
     messages: BTreeMap<u64, Message>,
 }
 
+#[derive(Clone)]
 struct Message {
     body: String,
     sent_ms: u64,
@@ -57,6 +58,19 @@ impl MemoryQueue {
     pub fn with_dead_letters(mut self, dead_letters: Arc<Self>) -> Self {
         self.dead_letters = Some(dead_letters);
         self
+    }
+
+    /// A queue of its own, without dead letters, that holds the same.
+    #[cfg(test)]
+    pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
+        let (rules, state) = (self.rules, Mutex::new(self.lock().clone()));
+        Self { clock, rules, dead_letters: None, state }
+    }
+
+    /// What its messages say, hidden ones included.
+    #[cfg(test)]
+    pub(crate) fn bodies(&self) -> Vec<String> {
+        self.lock().messages.values().map(|message| message.body.clone()).collect()
     }
 
     /// How many messages it has, hidden ones included.

@@ -45,6 +45,17 @@ impl MemoryTables {
     pub(crate) fn copied(&self) -> Self {
         Self { tables: Mutex::new(self.lock().clone()) }
     }
+
+    /// All that they hold: the entries, the segments and the lists of forks.
+    #[cfg(test)]
+    pub(crate) fn everything(&self) -> (Vec<Entry>, Vec<Segment>, Vec<ListedFork>) {
+        let tables = self.lock();
+        (
+            tables.entries.values().map(|item| entry::decode(item).unwrap()).collect(),
+            tables.segments.values().map(|item| segment::decode(item).unwrap()).collect(),
+            tables.forks.values().map(|item| fork::decode(item).unwrap()).collect(),
+        )
+    }
 }
 
 impl MemoryTables {

@@ -2,8 +2,6 @@
 //! (design `3-snapshots.md` §6).
 
 mod builder;
-#[cfg(test)]
-pub(crate) mod faulty;
 mod known_objects;
 mod levels;
 mod store;

@@ -11,8 +11,8 @@ use cellar_core::identity::{LogId, SubjectKey};
 use cellar_core::limits::{EARLIER_WAIT_S, LEASE_S};
 use cellar_core::segment::Segment;
 
-use super::faulty::{Fault, FaultyPorts};
 use super::*;
+use crate::crashes::{Fault, FaultyPorts};
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 use crate::ports::{CreateOutcome, PutOutcome};
 

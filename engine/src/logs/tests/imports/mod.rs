@@ -4,7 +4,6 @@ mod appends;
 mod changes;
 mod refusals;
 
-use bytes::Bytes;
 use cellar_core::limits::{MAX_UPLOAD_AGE_S, MIN_STRIPE_COLUMNS};
 use cellar_core::operation::{ImportIndex, ImportSheet, Span};
 use cellar_core::snapshot::PackLimits;
@@ -19,7 +18,6 @@ use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
 use cellar_core::workbook::Extent;
 
 use super::*;
-use crate::contract::UrlRequest;
 use crate::memory::ManualClock;
 use crate::ports::{BlobKey, Got, NewBlob};
 use crate::sha256::sha256;
@@ -28,14 +26,14 @@ use crate::sha256::sha256;
 const ROWS: u32 = 10;
 const SHEET: SheetId = SheetId(1);
 /// So little stays together that a few tiles have every kind of chunk above them.
-const DEEP: PackLimits = PackLimits {
+pub(crate) const DEEP: PackLimits = PackLimits {
     inline_bytes: 60,
     inline_total_bytes: 60,
     chunk_bytes: 150,
     named_bytes: u64::MAX,
 };
 /// As [`DEEP`], but the list of parts is in the operation.
-const FLAT: PackLimits = PackLimits {
+pub(crate) const FLAT: PackLimits = PackLimits {
     inline_bytes: 4_096,
     inline_total_bytes: 4_096,
     chunk_bytes: 4_096,
@@ -64,10 +62,10 @@ fn columns(number: u32) -> Span {
 
 /// A sheet that is to be imported.
 #[derive(Clone)]
-struct Sheet {
+pub(crate) struct Sheet {
     tiles: Vec<PackedObject>,
     /// The chunks of its index, in the order in which they are checked.
-    chunks: Vec<PackedObject>,
+    pub(crate) chunks: Vec<PackedObject>,
     stripes: Stripes,
     rows: u32,
     columns: u32,
@@ -75,7 +73,7 @@ struct Sheet {
 
 impl Sheet {
     /// One of so many stripes, of so many tiles each.
-    fn new(stripes: u32, tiles: u32, limits: PackLimits) -> Self {
+    pub(crate) fn new(stripes: u32, tiles: u32, limits: PackLimits) -> Self {
         let objects: Vec<PackedObject> = (0..stripes * tiles).map(tile).collect();
         let stripe = |number: u32| {
             let tiles = (0..tiles).map(|at| {
@@ -97,7 +95,7 @@ impl Sheet {
         Self { tiles: vec![], chunks, stripes, rows: 100, columns: 100 }
     }
 
-    fn operation(&self) -> Operation {
+    pub(crate) fn operation(&self) -> Operation {
         self.operation_for(SHEET)
     }
 
@@ -112,7 +110,7 @@ impl Sheet {
         })
     }
 
-    fn objects(&self) -> impl Iterator<Item = &PackedObject> {
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &PackedObject> {
         self.tiles.iter().chain(&self.chunks)
     }
 
@@ -157,11 +155,7 @@ impl World {
         let chunk = ChunkRef { hash, bytes: u32::try_from(bytes.len()).unwrap() };
         let upload = ChunkToUpload { chunk, sha256: sha256(bytes) };
         let granted = self.logs.grant_chunks(log(), &[upload]).await.unwrap().remove(0);
-        let mut headers = granted.headers;
-        headers.retain(|(name, _)| name != "content-length");
-        let (method, url) = (granted.method, granted.url);
-        let body = Bytes::copy_from_slice(bytes);
-        self.blobs.blobs.send(&UrlRequest { method, url, headers, body }).status
+        self.blobs.upload(granted, bytes)
     }
 
     async fn upload(&self, object: &PackedObject) {

@@ -412,10 +412,7 @@ async fn an_uploaded_body_imports_nothing() {
     let (length, sha256) = (bytes.len() as u64, sha256(&bytes));
     let upload = Uuid::from_bytes([5; 16]);
     let granted = world.logs.grant_upload(log(), upload, length, sha256).await.unwrap();
-    let mut headers = granted.headers;
-    headers.retain(|(name, _)| name != "content-length");
-    let (method, url, body) = (granted.method, granted.url, Bytes::from(bytes));
-    assert_eq!(world.blobs.blobs.send(&UrlRequest { method, url, headers, body }).status, 200);
+    assert_eq!(world.blobs.upload(granted, &bytes), 200);
     let completion = Completion {
         upload,
         bytes: length,

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::cell::{Cell, Value};
+use cellar_core::cell::Value;
 use cellar_core::entry::Entry;
-use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS, MIN_STRIPE_COLUMNS};
+use cellar_core::limits::MIN_STRIPE_COLUMNS;
 use cellar_core::operation::{
     AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
@@ -16,7 +15,8 @@ use cellar_core::segment::Segment;
 use cellar_core::snapshot_job::SnapshotJob;
 
 use super::super::tests::{World, log};
-use crate::logs::{CellsQuery, Logs, SheetName};
+use crate::crashes::reading::{self, Cells};
+use crate::logs::Logs;
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 use crate::ports::{BlobKey, Blobs, Entries, Got, Segments};
 
@@ -30,9 +30,6 @@ pub(super) struct History {
     /// The cells at each of them, by replaying the log.
     pub(super) cells: Vec<Cells>,
 }
-
-/// The cells of all sheets.
-pub(super) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
 
 /// Everything that is stored of a log, but for when its objects were last stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,17 +100,9 @@ impl Stored {
     }
 }
 
-/// Everything there can be.
-fn all() -> Rectangle {
-    let first = CellName { row: 0, column: 0 };
-    Rectangle { first, last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 } }
-}
-
 /// All cells by replaying the log.
 pub(super) async fn replayed(logs: &Logs, at: Position) -> Cells {
-    let read = logs.workbook(log(), Some(at), None).await.unwrap();
-    let cells = |sheet: SheetId| read.workbook.sheet(sheet).unwrap().cells_in(all()).collect();
-    read.workbook.sheets().map(|(sheet, _)| (sheet, cells(sheet))).collect()
+    reading::replayed(logs, log(), at).await
 }
 
 /// All cells of these sheets, read through the snapshot at a position.
@@ -122,23 +111,7 @@ pub(super) async fn cells(
     at: Position,
     sheets: impl IntoIterator<Item = &SheetId>,
 ) -> Cells {
-    let mut all_cells = Cells::new();
-    for sheet in sheets {
-        let (mut cells, mut from) = (Vec::new(), None);
-        loop {
-            let name = SheetName::Number(*sheet);
-            let (at, rectangle) = (Some(at), all());
-            let query = CellsQuery { sheet: name, rectangle, at, from, seen: None };
-            let read = logs.cells(log(), &query).await.unwrap();
-            cells.extend(read.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
-            from = read.next;
-            if from.is_none() {
-                break;
-            }
-        }
-        all_cells.insert(*sheet, cells);
-    }
-    all_cells
+    reading::shown(logs, log(), at, sheets).await
 }
 
 /// A text that hardly gets shorter.

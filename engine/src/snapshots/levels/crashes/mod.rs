@@ -14,7 +14,7 @@ use self::history::{History, Stored, a_tile_that_stays, cells, flushes_and_a_mer
 use self::run::Run;
 use super::checkpoint::MAX_RECENT_TILES;
 use super::tests::log;
-use crate::snapshots::faulty::Fault;
+use crate::crashes::Fault;
 
 /// Every way in which one request goes wrong.
 const FAULTS: [Fault; 7] = [

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use cellar_core::entry::Content;
-use cellar_core::pending_snapshot::Outcome;
 use cellar_core::snapshot::keys::chunk_key;
 use cellar_core::snapshot::level::StoredTile;
 use cellar_core::snapshot_job::SnapshotJob;
@@ -12,10 +11,10 @@ use tokio::task::JoinHandle;
 use super::super::checkpoint::Checkpoint;
 use super::super::tests::log;
 use super::history::{History, Stored};
+use crate::crashes::{Fault, FaultyPorts, handle};
 use crate::logs::Logs;
 use crate::ports::{Clock, Jobs, PendingSnapshots};
-use crate::snapshots::faulty::{Fault, FaultyPorts};
-use crate::snapshots::{LevelsBuilder, Snapshots};
+use crate::snapshots::Snapshots;
 
 /// How long a function of Lambda may take, and for how long the queue hides its message.
 const FUNCTION_MS: u64 = 300_000;
@@ -46,7 +45,7 @@ impl Run {
             blobs = before.ports.blobs.copied(clock.clone());
         }
         let ports = FaultyPorts::new(planned, tables, blobs, clock);
-        let process = process(&ports);
+        let process = ports.workers();
         Self { ports, process, frozen: Vec::new(), function_ms: FUNCTION_MS }
     }
 
@@ -84,7 +83,7 @@ impl Run {
 
     /// The log as a process reads it that knows nothing yet.
     pub(super) fn logs(&self) -> Logs {
-        logs(&self.ports)
+        self.ports.logs()
     }
 
     async fn drain(&mut self, what: &str) {
@@ -104,27 +103,19 @@ impl Run {
     async fn call(&mut self) -> bool {
         let received = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop();
         let Some(message) = received else { return false };
-        let job = SnapshotJob::decode(&message.body).unwrap();
-        let deadline_ms = now_ms(&self.ports) + self.function_ms;
         let (worker, ports) = (self.process.clone(), Arc::clone(&self.ports));
-        let mut called = tokio::spawn(async move {
-            let outcome = worker.handle(job, &message.receipt, deadline_ms).await;
-            if matches!(outcome, Outcome::Done | Outcome::Drop) {
-                // If it stays, it comes back and is dropped.
-                let _ = Jobs::delete(ports.as_ref(), &message.receipt).await;
-            }
-        });
+        let mut called = tokio::spawn(handle(worker, ports, message, self.function_ms));
         tokio::select! {
             biased;
             ended = &mut called => ended.unwrap(),
             () = self.ports.trouble.died.notified() => {
                 called.abort();
                 assert!(called.await.unwrap_err().is_cancelled());
-                self.process = process(&self.ports);
+                self.process = self.ports.workers();
             }
             () = self.ports.trouble.froze.notified() => {
                 self.frozen.push(called);
-                self.process = process(&self.ports);
+                self.process = self.ports.workers();
             }
         }
         true
@@ -148,18 +139,6 @@ impl Run {
             assert!(stored.objects.contains_key(&key), "{what}: {key} is named and not stored");
         }
     }
-}
-
-/// A process of its own over these ports.
-fn process(ports: &Arc<FaultyPorts>) -> Snapshots {
-    let builder = LevelsBuilder::new(Arc::new(logs(ports)), Arc::clone(ports) as _);
-    ports.snapshots(Arc::new(builder))
-}
-
-fn logs(ports: &Arc<FaultyPorts>) -> Logs {
-    let (entries, segments) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
-    let (blobs, clock) = (Arc::clone(ports) as _, Arc::clone(&ports.clock) as _);
-    Logs::new(entries, segments, blobs, clock, Arc::clone(ports) as _)
 }
 
 fn now_ms(ports: &FaultyPorts) -> u64 {

@@ -1,0 +1,226 @@
+//! Create and append, with the upkeep behind each append, as the API's functions call them; and undo and
+//! restore, which are appended like any edit.
+
+use std::sync::Arc;
+
+use cellar_core::append::Request;
+use cellar_core::invariants::{MutationId, check_acknowledged, readable};
+use cellar_core::operation::{InsertBefore, Operation, Restore, SheetId, Undo};
+use cellar_core::position::Position;
+use cellar_core::upkeep::UpkeepPolicy;
+
+use super::driver::{Again, Driver, Placed, Promise, again, placed};
+use super::run::Crashes;
+use super::stored::Stored;
+use super::{FaultyPorts, at, edited, edits, empty, log, set};
+use crate::logs::Logs;
+use crate::ports::Segments as _;
+
+/// A client that creates a log and sends requests, one after the other.
+struct Client {
+    requests: Vec<Request>,
+}
+
+impl Driver for Client {
+    type Process = Logs;
+    type Caller = ();
+    type Answer = Vec<Placed>;
+
+    fn steps(&self) -> usize {
+        self.requests.len() + 1
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+        ports.logs()
+    }
+
+    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<Placed>, Again> {
+        let Some(request) = step.checked_sub(1).map(|number| self.requests[number].clone()) else {
+            let created = logs.create(log(), Some("bob".to_owned())).await.map_err(again)?;
+            return Ok(vec![(0, Some(created.head), None)]);
+        };
+        Ok(placed(logs.append(request).await.map_err(again)?))
+    }
+}
+
+/// The same with upkeep behind each append. It is no part of the answer, so that nobody repeats it: whoever
+/// appends next does what is due.
+struct WithUpkeep {
+    client: Client,
+    policy: UpkeepPolicy,
+}
+
+impl Driver for WithUpkeep {
+    type Process = Logs;
+    type Caller = ();
+    /// Where they stand depends on what stands between them.
+    type Answer = Vec<u64>;
+
+    const PROMISE: Promise = Promise::ReadsSame;
+
+    fn steps(&self) -> usize {
+        self.client.steps()
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+        ports.logs()
+    }
+
+    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<u64>, Again> {
+        let placed = self.client.step(logs, &(), step).await?;
+        let _ = logs.upkeep(log(), &self.policy).await;
+        Ok(placed.into_iter().map(|(id, ..)| id).collect())
+    }
+}
+
+/// A client whose process fails while another client writes.
+struct Contended {
+    client: Client,
+}
+
+impl Driver for Contended {
+    type Process = Logs;
+    type Caller = ();
+    type Answer = Vec<Placed>;
+
+    const PROMISE: Promise = Promise::Sound;
+
+    fn steps(&self) -> usize {
+        self.client.steps()
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+        ports.logs()
+    }
+
+    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<Placed>, Again> {
+        self.client.step(logs, &(), step).await
+    }
+
+    async fn meanwhile(&self, ports: Arc<FaultyPorts>) {
+        let logs = ports.logs();
+        logs.create(log(), Some("bob".to_owned())).await.unwrap();
+        for id in 1..=2 {
+            let text = format!("another's {id}");
+            logs.append(edits(log(), 7, id, at(0, 0), vec![set(7, &text)])).await.unwrap();
+        }
+    }
+
+    /// Each mutation stands where its client was told, and those of one request one behind the other.
+    fn assert_ended(&self, stored: &Stored, answers: &[Vec<Placed>], what: &str) {
+        let entries: Vec<_> = stored.entries_of(log()).cloned().map(Arc::new).collect();
+        let ids = answers.iter().skip(1).flatten().map(|(id, ..)| *id);
+        let client = self.client.requests[0].client();
+        let acknowledged = ids.map(|id| MutationId { client, id });
+        check_acknowledged(&readable(&entries, &[]), acknowledged).unwrap();
+        for (id, position, rejection) in answers.iter().skip(1).flatten() {
+            let there = &stored.entries[&(log(), position.unwrap())];
+            let (whose, first, last) = there.mutation_ids().unwrap();
+            assert!(whose == client && (first..=last).contains(id), "{what}: {id} is elsewhere");
+            assert_eq!(*rejection, None, "{what}");
+        }
+    }
+}
+
+/// Three requests, of which the first has two mutations.
+fn three_requests() -> Client {
+    let base = Position::FIRST;
+    let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };
+    let requests = vec![
+        edits(log(), 1, 1, base, vec![set(0, "one"), set(1, "two")]),
+        edits(log(), 1, 3, base, vec![Operation::InsertRows(insert)]),
+        edits(log(), 1, 4, base, vec![set(0, "four")]),
+    ];
+    Client { requests }
+}
+
+async fn created_and_edited() -> Crashes<Client> {
+    Crashes::of(three_requests(), empty()).await
+}
+
+async fn behind_others() -> Crashes<Client> {
+    Crashes::of(three_requests(), edited(4).await).await
+}
+
+/// An undo of another's edit, a redo, and a restore of everything.
+async fn taking_back() -> Crashes<Client> {
+    let undo = |position| Operation::Undo(Undo { position });
+    let restore = Operation::Restore(Restore { position: at(0, 2) });
+    let requests = vec![
+        edits(log(), 1, 1, at(0, 4), vec![undo(at(0, 3))]),
+        edits(log(), 1, 2, at(0, 5), vec![undo(at(0, 5))]),
+        edits(log(), 1, 3, at(0, 6), vec![restore]),
+    ];
+    Crashes::of(Client { requests }, edited(4).await).await
+}
+
+/// A Snapshot entry behind every second edit.
+async fn with_snapshot_entries() -> Crashes<WithUpkeep> {
+    let never = UpkeepPolicy::default();
+    let policy = UpkeepPolicy { snapshot_entries: 2, ..never };
+    Crashes::of(WithUpkeep { client: three_requests(), policy }, empty()).await
+}
+
+/// A segment that ends behind the second of three requests.
+async fn with_a_roll() -> Crashes<WithUpkeep> {
+    let before = edited(14).await;
+    before.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
+    let text = |id: u64| vec![set(0, &format!("rolled {id}"))];
+    let requests = (1..=3).map(|id| edits(log(), 1, id, at(0, 14), text(id))).collect();
+    let policy = UpkeepPolicy { segment_entries: 16, ..UpkeepPolicy::default() };
+    Crashes::of(WithUpkeep { client: Client { requests }, policy }, before).await
+}
+
+async fn contended() -> Crashes<Contended> {
+    Crashes::of(Contended { client: three_requests() }, empty()).await
+}
+
+#[tokio::test]
+async fn a_log_that_is_created_and_edited_survives() {
+    let crashes = created_and_edited().await;
+    assert_eq!(crashes.requests(), 4, "a transaction and three puts: nothing is read");
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+async fn edits_behind_those_of_others_survive() {
+    let crashes = behind_others().await;
+    assert!(crashes.answers()[1] == [(1, Some(at(0, 5)), None), (2, Some(at(0, 5)), None)]);
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+async fn undo_and_restore_survive() {
+    let crashes = taking_back().await;
+    assert!(crashes.answers().iter().flatten().all(|(_, _, rejection)| rejection.is_none()));
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+async fn edits_with_upkeep_behind_them_survive() {
+    let crashes = with_snapshot_entries().await;
+    assert!(
+        crashes.stored().entries[&(log(), at(0, 3))].mutation_ids().is_none(),
+        "a Snapshot entry"
+    );
+    crashes.at_each_request().await;
+    let crashes = with_a_roll().await;
+    assert_eq!(crashes.stored().segments_of(log()).len(), 2);
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+async fn edits_survive_while_others_write() {
+    contended().await.at_each_request().await;
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_appends_survive_whatever_two_requests_fail() {
+    created_and_edited().await.at_any_two_requests().await;
+    behind_others().await.at_any_two_requests().await;
+    taking_back().await.at_any_two_requests().await;
+    with_snapshot_entries().await.at_any_two_requests().await;
+    with_a_roll().await.at_any_two_requests().await;
+    contended().await.at_any_two_requests().await;
+}

@@ -1,0 +1,169 @@
+//! Forks: a fork is made, edited, kept up and forked again, and gets its first snapshots.
+
+use std::sync::Arc;
+
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_core::snapshot_job::SnapshotJob;
+use cellar_core::upkeep::UpkeepPolicy;
+
+use super::driver::{Again, Driver, again, learn_tail, placed};
+use super::run::Crashes;
+use super::workers::work;
+use super::{FaultyPorts, at, edited, edits, log, set, subject};
+use crate::logs::{Logs, NewFork};
+use crate::ports::Jobs as _;
+use crate::snapshots::Snapshots;
+
+/// Somebody who forks a log, works on the fork, and forks that.
+struct Forking {
+    steps: &'static [Step],
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    Fork,
+    Append,
+    KeepUp,
+    ForkTheFork,
+    MakeSnapshots,
+}
+
+/// A process that does all of it.
+struct Process {
+    ports: Arc<FaultyPorts>,
+    logs: Logs,
+    workers: Snapshots,
+}
+
+/// What the source has before; of its snapshots the first is made.
+const SOURCE_EDITS: u64 = 4;
+const MARKED: UpkeepPolicy = UpkeepPolicy {
+    snapshot_entries: 1,
+    snapshot_bytes: 1 << 20,
+    segment_entries: 1 << 20,
+    segment_bytes: 1 << 40,
+};
+
+fn fork_of(source: LogId, at: Option<Position>) -> NewFork {
+    let log = LogId::derive_fork(&subject(), source, "fork").unwrap();
+    NewFork { log, source, at, author: Some("alice".to_owned()) }
+}
+
+fn fork() -> NewFork {
+    fork_of(log(), Some(at(0, 3)))
+}
+
+impl Process {
+    async fn fork(&self, new: NewFork) -> Result<Vec<Position>, Again> {
+        let forked = self.logs.fork(new).await.map_err(again)?;
+        Ok(vec![forked.position, forked.head])
+    }
+
+    async fn append(&self) -> Result<Vec<Position>, Again> {
+        let request = edits(fork().log, 1, 1, at(0, 2), vec![set(0, "of the fork")]);
+        let appended = placed(self.logs.append(request).await.map_err(again)?);
+        Ok(appended.into_iter().filter_map(|(_, position, _)| position).collect())
+    }
+
+    async fn keep_up(&self) -> Result<Vec<Position>, Again> {
+        let tail = learn_tail(&self.logs, fork().log).await?;
+        let upkept = self.logs.upkeep(tail.log, &MARKED).await;
+        upkept.map(|_| vec![]).map_err(again)
+    }
+
+    /// What the relay sends of the fork's Snapshot entries is handled.
+    async fn make_snapshots(&self) -> Result<Vec<Position>, Again> {
+        for position in [at(1, 0), at(1, 2)] {
+            let job = SnapshotJob { log: fork().log, position };
+            self.ports.queue.send(&job.encode()).await.unwrap();
+        }
+        work(&self.workers, &self.ports).await;
+        Ok(vec![])
+    }
+}
+
+impl Driver for Forking {
+    type Process = Process;
+    type Caller = ();
+    type Answer = Vec<Position>;
+
+    fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Process {
+        Process { ports: Arc::clone(ports), logs: ports.logs(), workers: ports.workers() }
+    }
+
+    async fn step(&self, process: &Process, (): &(), step: usize) -> Result<Self::Answer, Again> {
+        match self.steps[step] {
+            Step::Fork => process.fork(fork()).await,
+            Step::Append => process.append().await,
+            Step::KeepUp => process.keep_up().await,
+            Step::ForkTheFork => process.fork(fork_of(fork().log, None)).await,
+            Step::MakeSnapshots => process.make_snapshots().await,
+        }
+    }
+
+    /// Messages that came twice.
+    async fn settle(&self, ports: Arc<FaultyPorts>) {
+        work(&ports.workers(), &ports).await;
+    }
+}
+
+/// A source with a snapshot between its edits.
+async fn source() -> Arc<FaultyPorts> {
+    let ports = edited(SOURCE_EDITS / 2).await;
+    let logs = ports.logs();
+    learn_tail(&logs, log()).await.unwrap();
+    logs.upkeep(log(), &MARKED).await.unwrap();
+    let job = SnapshotJob { log: log(), position: at(0, 3) };
+    ports.queue.send(&job.encode()).await.unwrap();
+    work(&ports.workers(), &ports).await;
+    for id in SOURCE_EDITS / 2 + 1..=SOURCE_EDITS {
+        let request = edits(log(), 9, id, at(0, 3), vec![set(9, &format!("edit {id}"))]);
+        logs.append(request).await.unwrap();
+    }
+    ports.trouble.take_requests();
+    ports
+}
+
+async fn forking() -> Crashes<Forking> {
+    let steps = &[Step::Fork, Step::Append, Step::KeepUp, Step::ForkTheFork];
+    Crashes::of(Forking { steps }, source().await).await
+}
+
+/// The first snapshots of a fork, of its first own entry and of one behind an edit.
+async fn first_snapshots() -> Crashes<Forking> {
+    let before = source().await;
+    let forking = Forking { steps: &[Step::MakeSnapshots] };
+    let process = forking.process(&before);
+    process.fork(fork()).await.unwrap();
+    process.append().await.unwrap();
+    process.keep_up().await.unwrap();
+    before.trouble.take_requests();
+    Crashes::of(forking, before).await
+}
+
+#[tokio::test]
+async fn forks_survive() {
+    let crashes = forking().await;
+    assert_eq!(crashes.stored().forks.len(), 2);
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+async fn the_first_snapshots_of_a_fork_survive() {
+    let crashes = first_snapshots().await;
+    let made = crashes.stored().segments_of(fork().log).last().unwrap().last_snapshot;
+    assert_eq!(made, Some(2), "the fork has a snapshot of its own");
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_forks_survive_whatever_two_requests_fail() {
+    forking().await.at_any_two_requests().await;
+    first_snapshots().await.at_any_two_requests().await;
+}

@@ -1,0 +1,103 @@
+//! Pending records, the queue, objects and randomness in trouble.
+
+use async_trait::async_trait;
+use cellar_core::pending_snapshot::PendingSnapshot;
+use cellar_core::snapshot_job::SnapshotJob;
+
+use super::FaultyPorts;
+use crate::ports::{
+    BlobHead, BlobKey, BlobPage, Blobs, Got, Jobs, Kept, NewBlob, PendingSnapshots, PortError,
+    PresignedRequest, Random, Receipt, Received, UploadGrant, WriteOutcome,
+};
+
+fn write_failed(error: PortError) -> WriteOutcome {
+    if error.temporary { WriteOutcome::Unknown(error) } else { WriteOutcome::Failed(error) }
+}
+
+#[async_trait]
+impl PendingSnapshots for FaultyPorts {
+    async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
+        self.trouble.read(self.pending.first_up_to(job)).await
+    }
+    async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
+        self.trouble.read(self.pending.first_after(job)).await
+    }
+    async fn create(&self, record: &PendingSnapshot) -> WriteOutcome {
+        let create = self.written(record, self.pending.create(record));
+        self.trouble.around(create, write_failed).await
+    }
+    async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome {
+        let replace = self.written(record, self.pending.replace(record, increment));
+        self.trouble.around(replace, write_failed).await
+    }
+    async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError> {
+        self.trouble.around(self.pending.delete(job, run), Err).await
+    }
+}
+
+#[async_trait]
+impl Jobs for FaultyPorts {
+    async fn send(&self, body: &str) -> Result<(), PortError> {
+        self.trouble.around(self.queue.send(body), Err).await
+    }
+    async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
+        self.queue.receive(max, visibility_s).await
+    }
+    async fn change_visibility(&self, receipt: &Receipt, s: u32) -> Result<bool, PortError> {
+        self.trouble.around(self.queue.change_visibility(receipt, s), Err).await
+    }
+    async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.trouble.around(self.queue.delete(receipt), Err).await
+    }
+}
+
+#[async_trait]
+impl Blobs for FaultyPorts {
+    async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
+        self.trouble.around(self.blobs.put(blob), Err).await
+    }
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
+        self.trouble.read(self.blobs.get(key, max_bytes)).await
+    }
+    async fn head(&self, key: &BlobKey) -> Result<Option<BlobHead>, PortError> {
+        self.trouble.read(self.blobs.head(key)).await
+    }
+    async fn pending(&self, key: &BlobKey) -> Result<Option<bool>, PortError> {
+        self.trouble.read(Blobs::pending(&self.blobs, key)).await
+    }
+    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
+        self.trouble.around(self.blobs.keep(key), Err).await
+    }
+    async fn delete(&self, key: &BlobKey) -> Result<(), PortError> {
+        self.trouble.around(self.blobs.delete(key), Err).await
+    }
+    async fn list(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: u16,
+    ) -> Result<BlobPage, PortError> {
+        self.trouble.read(self.blobs.list(prefix, after, limit)).await
+    }
+    async fn presign_put(
+        &self,
+        grant: &UploadGrant,
+        s: u64,
+    ) -> Result<PresignedRequest, PortError> {
+        self.blobs.presign_put(grant, s).await
+    }
+    async fn presign_get(
+        &self,
+        key: &BlobKey,
+        valid_s: u64,
+        now_s: u64,
+    ) -> Result<PresignedRequest, PortError> {
+        self.blobs.presign_get(key, valid_s, now_s).await
+    }
+}
+
+impl Random for FaultyPorts {
+    fn next(&self) -> u64 {
+        7
+    }
+}

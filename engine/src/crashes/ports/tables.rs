@@ -1,0 +1,138 @@
+//! The tables in trouble.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use cellar_core::roll::Transaction;
+use cellar_core::segment::Segment;
+
+use super::FaultyPorts;
+use crate::ports::{
+    CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PutOutcome, Retention, ScanKey,
+    SegmentPage, Segments,
+};
+
+fn put_failed(error: PortError) -> PutOutcome {
+    if error.temporary { PutOutcome::Unknown(error) } else { PutOutcome::Failed(error) }
+}
+
+fn create_failed(error: PortError) -> CreateOutcome {
+    if error.temporary { CreateOutcome::Unknown(error) } else { CreateOutcome::Failed(error) }
+}
+
+#[async_trait]
+impl Entries for FaultyPorts {
+    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
+        self.trouble.read(self.tables.page(log, from, consistent)).await
+    }
+    async fn page_back(
+        &self,
+        log: LogId,
+        from: Position,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Page, PortError> {
+        self.trouble.read(self.tables.page_back(log, from, limit, consistent)).await
+    }
+    async fn last(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Arc<Entry>>, PortError> {
+        self.trouble.read(self.tables.last(log, segment, consistent)).await
+    }
+    async fn get(&self, log: LogId, at: Position) -> Result<Option<Arc<Entry>>, PortError> {
+        self.trouble.read(self.tables.get(log, at)).await
+    }
+    async fn put(&self, entry: &Entry) -> PutOutcome {
+        self.trouble.around(self.tables.put(entry), put_failed).await
+    }
+    async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
+        let set = async {
+            let stands = self.tables.set_root(log, at, root).await?;
+            self.roots.lock().unwrap().push((at, root.to_owned(), stands.clone()));
+            Ok(stands)
+        };
+        self.trouble.around(set, Err).await
+    }
+    async fn replace_root(
+        &self,
+        log: LogId,
+        at: Position,
+        replaces: Option<&str>,
+        root: &str,
+    ) -> Result<Option<String>, PortError> {
+        self.trouble.around(self.tables.replace_root(log, at, replaces, root), Err).await
+    }
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl Segments for FaultyPorts {
+    async fn newest(
+        &self,
+        log: LogId,
+        limit: u8,
+        consistent: bool,
+    ) -> Result<Vec<Segment>, PortError> {
+        self.trouble.read(self.tables.newest(log, limit, consistent)).await
+    }
+    async fn segment(
+        &self,
+        log: LogId,
+        segment: u32,
+        consistent: bool,
+    ) -> Result<Option<Segment>, PortError> {
+        self.trouble.read(self.tables.segment(log, segment, consistent)).await
+    }
+    async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
+        self.trouble.around(self.tables.roll(transaction), create_failed).await
+    }
+    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
+        self.trouble.around(self.tables.raise_last_snapshot(log, at), Err).await
+    }
+    async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
+        self.trouble.around(self.tables.create(segment, entry), create_failed).await
+    }
+    async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
+        self.trouble.around(self.tables.fork(records), create_failed).await
+    }
+    async fn forks(
+        &self,
+        source: LogId,
+        after: Option<u64>,
+        limit: u32,
+    ) -> Result<ForkPage, PortError> {
+        self.trouble.read(self.tables.forks(source, after, limit)).await
+    }
+    async fn reachable(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl Retention for FaultyPorts {
+    async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
+        self.trouble.read(self.tables.all_segments(after)).await
+    }
+    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+        self.trouble.around(self.tables.set_archive(log, segment, key), Err).await
+    }
+    async fn mark_purged(&self, log: LogId, segment: u32, purged_s: u64) -> Result<(), PortError> {
+        self.trouble.around(self.tables.mark_purged(log, segment, purged_s), Err).await
+    }
+    async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
+        // One after the other, so that any part of them may be gone.
+        for position in positions {
+            let deleted = self.tables.delete(log, std::slice::from_ref(position));
+            self.trouble.around(deleted, Err).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! What another process reads of what is stored.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cellar_core::a1::Rectangle;
+use cellar_core::cell::Cell;
+use cellar_core::entry::Entry;
+use cellar_core::identity::LogId;
+use cellar_core::invariants::{check_links, check_no_gap, check_once, check_order};
+use cellar_core::operation::SheetId;
+use cellar_core::position::Position;
+
+use super::ports::FaultyPorts;
+use super::stored::Stored;
+use crate::logs::{CellsQuery, Logs, SheetName};
+
+/// The cells of all sheets.
+pub(crate) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
+
+/// All cells by replaying the log.
+pub(crate) async fn replayed(logs: &Logs, log: LogId, at: Position) -> Cells {
+    let read = logs.workbook(log, Some(at), None).await.unwrap();
+    let cells = |sheet: SheetId| {
+        read.workbook.sheet(sheet).unwrap().cells_in(Rectangle::EVERYTHING).collect()
+    };
+    read.workbook.sheets().map(|(sheet, _)| (sheet, cells(sheet))).collect()
+}
+
+/// All cells of these sheets, read as a client's window is: through the newest snapshot.
+pub(crate) async fn shown(
+    logs: &Logs,
+    log: LogId,
+    at: Position,
+    sheets: impl IntoIterator<Item = &SheetId>,
+) -> Cells {
+    let mut all_cells = Cells::new();
+    for sheet in sheets {
+        let (mut cells, mut from) = (Vec::new(), None);
+        loop {
+            let (name, rectangle) = (SheetName::Number(*sheet), Rectangle::EVERYTHING);
+            let query = CellsQuery { sheet: name, rectangle, at: Some(at), from, seen: None };
+            let read = logs.cells(log, &query).await.unwrap();
+            cells.extend(read.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
+            from = read.next;
+            if from.is_none() {
+                break;
+            }
+        }
+        all_cells.insert(*sheet, cells);
+    }
+    all_cells
+}
+
+/// What is read of each log at each of its positions, in their order.
+pub(crate) struct Readings(BTreeMap<LogId, Vec<(Position, Cells)>>);
+
+impl Readings {
+    /// As a process reads it that knows nothing. Asserts that all of it can be read, that it is what a
+    /// replay of the log shows but for imports, which are not in the log, and that the logs are sound.
+    pub(crate) async fn of(ports: &FaultyPorts, what: &str) -> Self {
+        let stored = Stored::read(ports);
+        let ports = ports.copied(vec![]);
+        let mut readings = BTreeMap::new();
+        for log in stored.logs() {
+            assert_sound(&stored, log, what);
+            // Each log by a process of its own, in which nothing was read before.
+            let logs = ports.logs();
+            readings.insert(log, read_all(&logs, log, what).await);
+        }
+        Self(readings)
+    }
+
+    /// Asserts that these are what a log was on its way to `expected`: at each position the same cells.
+    pub(crate) fn assert_lead_to(&self, expected: &Self, what: &str) {
+        for (log, positions) in &self.0 {
+            let there =
+                expected.0.get(log).unwrap_or_else(|| panic!("{what}: there is a log {log}"));
+            for (own, there) in positions.iter().zip(there) {
+                assert!(own == there, "{what}: {log} at {}: {own:?}, not {there:?}", own.0);
+            }
+            let (len, most) = (positions.len(), there.len());
+            assert!(len <= most, "{what}: {log} has {len} entries, not {most}");
+        }
+    }
+
+    /// Asserts that the newest cells are those of some moment of `expected`, wherever they stand.
+    pub(crate) fn assert_newest_among(&self, expected: &Self, what: &str) {
+        for (log, positions) in &self.0 {
+            let newest = &positions.last().unwrap().1;
+            let is_known = expected.0[log].iter().any(|(_, cells)| cells == newest);
+            assert!(is_known, "{what}: {log} is {newest:?}");
+        }
+    }
+
+    /// Asserts that the newest cells are the same.
+    pub(crate) fn assert_newest_are(&self, expected: &Self, what: &str) {
+        let newest = |readings: &Self| {
+            let newest = |(log, positions): (&LogId, &Vec<(Position, Cells)>)| {
+                (*log, positions.last().unwrap().1.clone())
+            };
+            readings.0.iter().map(newest).collect::<Vec<_>>()
+        };
+        assert_eq!(newest(self), newest(expected), "{what}: what is read in the end");
+    }
+}
+
+async fn read_all(logs: &Logs, log: LogId, what: &str) -> Vec<(Position, Cells)> {
+    let loaded = logs.load(log, None).await;
+    let head = loaded.unwrap_or_else(|error| panic!("{what}: {log} does not load: {error}")).head;
+    let history = logs.history(log, None, 1_000).await.unwrap();
+    assert_eq!(history.next, None, "{what}: one page has all entries");
+    assert_eq!(history.entries.first().map(|newest| newest.position), Some(head), "{what}");
+    let mut all = Vec::new();
+    for entry in history.entries.iter().rev() {
+        let replayed = replayed(logs, log, entry.position).await;
+        let cells = shown(logs, log, entry.position, replayed.keys()).await;
+        for (sheet, replayed) in &replayed {
+            let is_same = replayed.is_empty() || replayed == &cells[sheet];
+            assert!(is_same, "{what}: {log} at {}: {cells:?} is not a replay", entry.position);
+        }
+        all.push((entry.position, cells));
+    }
+    all
+}
+
+/// I1, I3 and I5 of what the tables hold of a log.
+fn assert_sound(stored: &Stored, log: LogId, what: &str) {
+    let entries: Vec<Arc<Entry>> = stored.entries_of(log).cloned().map(Arc::new).collect();
+    let segments = stored.segments_of(log);
+    // What a fork inherits is checked where it stands.
+    if segments.iter().all(|segment| segment.lineage.is_none()) {
+        check_no_gap(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
+        check_links(&entries, &segments).unwrap_or_else(|violation| panic!("{what}: {violation}"));
+    }
+    check_once(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
+    let purged: BTreeSet<u32> =
+        entries.iter().filter(|e| e.is_purged()).map(|e| e.position.segment()).collect();
+    if purged.is_empty() {
+        check_order(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
+    }
+}

@@ -1,0 +1,189 @@
+//! Archiving and purging: an operator repeats the command until it is done; and writers of which one fails
+//! before that.
+
+use std::sync::Arc;
+
+use cellar_core::append::Request;
+use cellar_core::entry::Entry;
+use cellar_core::invariants::{MutationId, check_acknowledged, check_once, history, readable};
+use cellar_core::limits::PURGE_FENCE_S;
+use cellar_core::position::Position;
+use cellar_core::retention::{Keep, Plan, Policy, decode_archive};
+use cellar_core::snapshot_job::SnapshotJob;
+
+use super::driver::{Again, Driver, Placed, Promise, again, learn_tail, placed};
+use super::run::Crashes;
+use super::stored::Stored;
+use super::workers::work;
+use super::{FaultyPorts, at, edited, edits, log, set};
+use crate::logs::Logs;
+use crate::ports::{Jobs as _, Segments as _};
+use crate::retention::Archivist;
+
+const POLICY: Policy = Policy { archive_after_days: 1, keep_segments: 2 };
+/// Longer than the fence.
+const LATER_MS: u64 = (PURGE_FENCE_S + 3_600) * 1_000;
+
+/// An operator who archives what is old, and looks at what is left.
+struct Archiving;
+
+fn archivist(ports: &Arc<FaultyPorts>) -> Archivist {
+    let (entries, retention) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
+    Archivist::new(entries, retention, Arc::clone(ports) as _, Arc::clone(&ports.clock) as _)
+}
+
+/// Does all that is due, segment by segment: one that fails does not keep the others. Gives what was planned.
+async fn archive(archivist: &Archivist) -> Result<Vec<(u32, Plan)>, Again> {
+    let mut plans = Vec::new();
+    let survey = archivist.survey(POLICY, |planned| plans.push(planned)).await;
+    survey.map_err(|error| Again(error.to_string()))?;
+    let mut failed = None;
+    for planned in &plans {
+        if let Err(error) = archivist.carry_out(planned).await {
+            failed = Some(Again(error.to_string()));
+        }
+    }
+    let plans = plans.into_iter().map(|planned| (planned.segment.num, planned.plan)).collect();
+    failed.map_or(Ok(plans), Err)
+}
+
+impl Driver for Archiving {
+    type Process = Archivist;
+    type Caller = ();
+    /// What is left to do.
+    type Answer = Vec<(u32, Plan)>;
+
+    fn steps(&self) -> usize {
+        2
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Archivist {
+        archivist(ports)
+    }
+
+    async fn step(
+        &self,
+        archivist: &Archivist,
+        (): &(),
+        step: usize,
+    ) -> Result<Self::Answer, Again> {
+        let plans = archive(archivist).await?;
+        // What is due depends on what an earlier try has done.
+        Ok(if step == 0 { vec![] } else { plans })
+    }
+}
+
+/// A writer whose process fails before its segment ends, is archived and purged.
+struct Frozen {
+    requests: Vec<Request>,
+}
+
+impl Driver for Frozen {
+    type Process = Logs;
+    type Caller = ();
+    type Answer = Vec<Placed>;
+
+    const PROMISE: Promise = Promise::Sound;
+
+    fn steps(&self) -> usize {
+        self.requests.len()
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+        ports.logs()
+    }
+
+    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<Placed>, Again> {
+        Ok(placed(logs.append(self.requests[step].clone()).await.map_err(again)?))
+    }
+
+    async fn meanwhile(&self, ports: Arc<FaultyPorts>) {
+        for segment in 0..2 {
+            roll(&ports, segment).await;
+        }
+        ports.clock.advance_ms(LATER_MS);
+        archive(&archivist(&ports)).await.unwrap();
+        assert!(ports.tables.everything().0[0].is_purged());
+    }
+
+    /// Every mutation is in the log, once.
+    fn assert_ended(&self, stored: &Stored, answers: &[Vec<Placed>], what: &str) {
+        let table: Vec<Arc<Entry>> = stored.entries_of(log()).cloned().map(Arc::new).collect();
+        let archived = archived(stored);
+        let ids = answers.iter().flatten().map(|(id, ..)| *id);
+        let client = self.requests[0].client();
+        let acknowledged: Vec<_> = ids.map(|id| MutationId { client, id }).collect();
+        assert_eq!(acknowledged.len(), self.requests.len(), "{what}");
+        let once = check_once(&history(&table, &archived));
+        once.unwrap_or_else(|violation| panic!("{what}: {violation}"));
+        let there = check_acknowledged(&readable(&table, &archived), acknowledged);
+        there.unwrap_or_else(|violation| panic!("{what}: {violation}"));
+    }
+}
+
+fn archived(stored: &Stored) -> Vec<Arc<Entry>> {
+    let segments = stored.segments_of(log());
+    let keys = segments.iter().filter_map(|segment| segment.archive.as_ref());
+    let entries = keys.flat_map(|key| decode_archive(key, &stored.objects[key].0).unwrap());
+    entries.map(Arc::new).collect()
+}
+
+/// Ends a segment and begins the next, which gets a snapshot.
+async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
+    let logs = ports.logs();
+    let first = at(segment, 0);
+    ports.tables.raise_last_snapshot(log(), first).await.unwrap();
+    let tail = learn_tail(&logs, log()).await.unwrap();
+    logs.roll(tail).await.unwrap();
+    let job = SnapshotJob { log: log(), position: at(segment + 1, 0) };
+    ports.queue.send(&job.encode()).await.unwrap();
+    work(&ports.workers(), ports).await;
+}
+
+/// Four segments with two edits each, a day and more after the last was begun.
+async fn archiving() -> Crashes<Archiving> {
+    let before = edited(2).await;
+    for segment in 0..3 {
+        roll(&before, segment).await;
+        for num in 0..2 {
+            let (id, base) = (u64::from(segment * 2 + num + 3), at(segment + 1, num));
+            let text = format!("edit {id}");
+            before.logs().append(edits(log(), 9, id, base, vec![set(1, &text)])).await.unwrap();
+        }
+    }
+    before.clock.advance_ms(LATER_MS);
+    before.trouble.take_requests();
+    Crashes::of(Archiving, before).await
+}
+
+async fn frozen() -> Crashes<Frozen> {
+    let requests = (1..=3)
+        .map(|id| edits(log(), 1, id, Position::FIRST, vec![set(0, &format!("written {id}"))]));
+    let before = edited(2).await;
+    Crashes::of(Frozen { requests: requests.collect() }, before).await
+}
+
+#[tokio::test]
+async fn archiving_and_purging_survive() {
+    let crashes = archiving().await;
+    let purged = Plan::Keep(Keep::PurgedAlready);
+    assert_eq!(crashes.answers()[1][..2], [(0, purged), (1, purged)]);
+    // The first entry and the End Segment of two segments are left.
+    assert_eq!(crashes.stored().entries.keys().filter(|(_, at)| at.segment() < 2).count(), 4);
+    assert_eq!(archived(crashes.stored()).len(), 8);
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+async fn writers_survive_the_purge_of_their_segment() {
+    let crashes = frozen().await;
+    assert_eq!(crashes.requests(), 4, "one read and three puts");
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_retention_survives_whatever_two_requests_fail() {
+    archiving().await.at_any_two_requests().await;
+    frozen().await.at_any_two_requests().await;
+}

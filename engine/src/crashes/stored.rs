@@ -1,0 +1,129 @@
+//! Everything that is stored.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use cellar_core::entry::{Content, Entry};
+use cellar_core::identity::LogId;
+use cellar_core::lineage::Lineage;
+use cellar_core::pending_snapshot::PendingSnapshot;
+use cellar_core::position::Position;
+use cellar_core::records::fork::ListedFork;
+use cellar_core::segment::Segment;
+
+use super::ports::FaultyPorts;
+
+/// All records, objects and messages.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stored {
+    pub(crate) entries: BTreeMap<(LogId, Position), Entry>,
+    pub(crate) segments: BTreeMap<(LogId, u32), Segment>,
+    pub(crate) forks: Vec<ListedFork>,
+    pub(crate) pending: Vec<PendingSnapshot>,
+    /// The bytes of each, and whether it is pending.
+    pub(crate) objects: BTreeMap<String, (Bytes, bool)>,
+    /// What is in the queue, however often: every job may come twice.
+    pub(crate) messages: BTreeSet<String>,
+}
+
+impl Stored {
+    pub(crate) fn read(ports: &FaultyPorts) -> Self {
+        let (entries, segments, forks) = ports.tables.everything();
+        let entries = entries.into_iter().map(|entry| ((entry.log, entry.position), entry));
+        let segments = segments.into_iter().map(|segment| ((segment.log, segment.num), segment));
+        Self {
+            entries: entries.collect(),
+            segments: segments.collect(),
+            forks,
+            pending: ports.pending.records(),
+            objects: ports.blobs.everything(),
+            messages: ports.queue.bodies().into_iter().collect(),
+        }
+    }
+
+    /// The same without the times at which something was done: whoever comes later writes another.
+    pub(crate) fn but_for_times(&self) -> Self {
+        let mut stored = self.clone();
+        for entry in stored.entries.values_mut() {
+            entry.created_s = 0;
+            if let Content::Snapshot { purged_s: Some(purged_s), .. } = &mut entry.content {
+                *purged_s = 0;
+            }
+        }
+        for segment in stored.segments.values_mut() {
+            segment.created_s = 0;
+            let timeless = |lineage: Lineage| Lineage { forked_s: 0, ..lineage };
+            segment.lineage = segment.lineage.map(timeless);
+        }
+        for fork in &mut stored.forks {
+            // Its number in the list is the time, too.
+            (fork.number, fork.created_s) = (0, 0);
+        }
+        stored.forks.sort_by_key(|fork| fork.fork);
+        stored
+    }
+
+    /// Asserts that all is as it is there.
+    pub(crate) fn assert_is(&self, expected: &Self, what: &str) {
+        assert_eq!(self.entries, expected.entries, "{what}: the entries");
+        assert_eq!(self.segments, expected.segments, "{what}: the segments");
+        assert_eq!(self.forks, expected.forks, "{what}: the lists of forks");
+        assert_eq!(self.pending, expected.pending, "{what}: the pending records");
+        assert_eq!(self.messages, expected.messages, "{what}: the messages");
+        let names = |stored: &Self| {
+            let names = stored.objects.iter().map(|(key, (_, pending))| (key.clone(), *pending));
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names(self), names(expected), "{what}: the objects");
+        assert!(self.objects == expected.objects, "{what}: an object has changed");
+    }
+
+    /// Asserts that nothing that was there has changed (I2) but what may: the root of a Snapshot entry is
+    /// set, a segment is archived, marked and purged, an object stays from now on.
+    pub(crate) fn assert_goes_on_in(&self, later: &Self, what: &str) {
+        for (key, entry) in &self.entries {
+            let first = (key.0, key.1.segment_start());
+            let is_purged = later.entries.get(&first).is_some_and(Entry::is_purged);
+            match later.entries.get(key) {
+                None => assert!(is_purged, "{what}: the entry {key:?} is gone"),
+                Some(there) => assert_eq!(bare(there), bare(entry), "{what}: the entry {key:?}"),
+            }
+        }
+        for (key, segment) in &self.segments {
+            let there = &later.segments[key];
+            let same = Segment {
+                last_snapshot: segment.last_snapshot,
+                archive: segment.archive.clone(),
+                ..there.clone()
+            };
+            assert_eq!(&same, segment, "{what}: the segment {key:?}");
+            assert!(there.last_snapshot >= segment.last_snapshot, "{what}: L of {key:?} falls");
+        }
+        for (key, (bytes, pending)) in &self.objects {
+            let (now, now_pending) = &later.objects[key];
+            assert!(now == bytes && (*pending || !now_pending), "{what}: the object {key}");
+        }
+        assert!(self.forks.iter().all(|fork| later.forks.contains(fork)), "{what}: a fork is gone");
+    }
+
+    pub(crate) fn logs(&self) -> BTreeSet<LogId> {
+        self.segments.keys().map(|(log, _)| *log).collect()
+    }
+
+    pub(crate) fn entries_of(&self, log: LogId) -> impl Iterator<Item = &Entry> {
+        self.entries.values().filter(move |entry| entry.log == log)
+    }
+
+    pub(crate) fn segments_of(&self, log: LogId) -> Vec<Segment> {
+        self.segments.values().filter(|segment| segment.log == log).cloned().collect()
+    }
+}
+
+/// An entry without what is added to it later.
+fn bare(entry: &Entry) -> Entry {
+    let mut entry = entry.clone();
+    if let Content::Snapshot { root, purged_s } = &mut entry.content {
+        (*root, *purged_s) = (None, None);
+    }
+    entry
+}

@@ -1,0 +1,120 @@
+//! Push and pull: a group of two clients that push, and one that pulls.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::identity::ClientName;
+use cellar_core::operation::{Operation, Rejection, RejectionReason, Undo};
+use cellar_core::position::Position;
+use cellar_core::sync::{Asked, Cookie, Pushed, runs};
+
+use super::driver::{Again, Driver, again};
+use super::run::Crashes;
+use super::{FaultyPorts, at, edited, log, set, subject};
+use crate::logs::{Logs, News, Pulled, PushClient, Pushing};
+
+const GROUP: &str = "group";
+
+/// Pushes, one after the other, and pulls from the beginning and from the first push on.
+struct Group {
+    pushes: Vec<Vec<Pushed>>,
+}
+
+/// What a client learns.
+#[derive(Debug, Clone, PartialEq)]
+enum Learned {
+    /// Of a push: the ids of which something became. What became of them, it learns by pulling.
+    Pushed(Vec<u64>),
+    /// Of a pull: where it ends, the positions, and the last mutation of each client.
+    Pulled(Position, Vec<Position>, BTreeMap<String, u64>),
+}
+
+fn client(number: usize) -> PushClient {
+    let name = ClientName::new(GROUP, &format!("client {number}")).unwrap();
+    PushClient { key: name.key(&subject()), name }
+}
+
+impl Group {
+    /// As the API's function does: run by run.
+    async fn push(&self, logs: &Logs, pushed: Vec<Pushed>) -> Result<Learned, Again> {
+        let pushing = Pushing { log: log(), author: Some("alice".to_owned()) };
+        let mut learned = Vec::new();
+        for run in runs(pushed) {
+            let client = client(run.client());
+            let outcome = logs.push(&pushing, &client, run).await.map_err(again)?;
+            assert!(!outcome.unknown_client && outcome.gap.is_none(), "{outcome:?}");
+            learned.extend(outcome.results.into_iter().map(|result| result.id));
+        }
+        Ok(Learned::Pushed(learned))
+    }
+
+    async fn pull(&self, logs: &Logs, cookie: Option<Cookie>) -> Result<Learned, Again> {
+        let pulled = logs.pull(log(), subject(), GROUP, cookie).await.map_err(again)?;
+        let (Pulled::Since(news) | Pulled::Anew { news, .. }) = pulled else {
+            panic!("there is news: {pulled:?}");
+        };
+        let News { cookie, entries, last_ids, .. } = news;
+        let positions = entries.iter().map(|entry| entry.position).collect();
+        Ok(Learned::Pulled(cookie.position, positions, last_ids))
+    }
+}
+
+impl Driver for Group {
+    type Process = Logs;
+    type Caller = ();
+    type Answer = Learned;
+
+    fn steps(&self) -> usize {
+        self.pushes.len() + 2
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+        ports.logs()
+    }
+
+    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Learned, Again> {
+        let since = Cookie { log: log(), epoch: FIRST_EPOCH, position: at(0, 4), snapshot: None };
+        match self.pushes.get(step) {
+            Some(pushed) => self.push(logs, pushed.clone()).await,
+            None if step == self.pushes.len() => self.pull(logs, None).await,
+            None => self.pull(logs, Some(since)).await,
+        }
+    }
+}
+
+fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushed {
+    Pushed { client, id, asked: Asked::Edit { base, epoch: FIRST_EPOCH, operation } }
+}
+
+/// Edits of two clients, one that cannot be read, one on a position that is not there, and an undo.
+async fn group() -> Crashes<Group> {
+    let unreadable = Rejection::new(RejectionReason::Invalid, "it is no mutation");
+    let undo = Operation::Undo(Undo { position: at(0, 2) });
+    let first = vec![
+        pushed(0, 1, at(0, 1), set(0, "one")),
+        pushed(0, 2, at(0, 1), set(1, "two")),
+        pushed(1, 1, at(0, 0), set(2, "another's")),
+        Pushed { client: 0, id: 3, asked: Asked::Nothing(unreadable) },
+    ];
+    let second = vec![
+        pushed(0, 4, at(0, 3), undo),
+        pushed(1, 2, at(0, 99), set(3, "on nothing")),
+        pushed(1, 3, at(0, 3), set(4, "three")),
+    ];
+    Crashes::of(Group { pushes: vec![first, second] }, edited(3).await).await
+}
+
+#[tokio::test]
+async fn pushes_and_pulls_survive() {
+    let crashes = group().await;
+    let Learned::Pulled(_, _, last_ids) = &crashes.answers()[3] else { panic!("a pull") };
+    assert_eq!(last_ids.values().collect::<Vec<_>>(), [&4, &3]);
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_pushes_and_pulls_survive_whatever_two_requests_fail() {
+    group().await.at_any_two_requests().await;
+}

@@ -1,0 +1,196 @@
+//! Uploads and imports: what a client uploads is checked, appended and kept.
+
+use std::sync::Arc;
+
+use cellar_core::entry::{FIRST_EPOCH, encode_external_body};
+use cellar_core::identity::ClientKey;
+use cellar_core::snapshot::index::IndexChunk;
+use cellar_core::snapshot::keys::chunk_key;
+use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
+use uuid::Uuid;
+
+use super::driver::{Again, Driver, Placed, again, placed};
+use super::relay::{changes, relay};
+use super::run::Crashes;
+use super::stored::Stored;
+use super::{FaultyPorts, at, edited, edits, log, set};
+use crate::logs::tests::imports::{DEEP, Sheet};
+use crate::logs::{ChunkToUpload, Completion, Logs};
+use crate::ports::PresignedRequest;
+use crate::sha256::sha256;
+
+/// A client that uploads something and has it appended.
+struct Uploading {
+    what: What,
+}
+
+enum What {
+    /// The body of a large entry.
+    Body(Vec<u8>),
+    /// A sheet.
+    Sheet(Box<Sheet>),
+}
+
+struct Process {
+    ports: Arc<FaultyPorts>,
+    logs: Logs,
+}
+
+/// What is in the log before a sheet is imported.
+const EDITS: usize = 2;
+const UPLOAD: Uuid = Uuid::from_bytes([5; 16]);
+
+/// Appends a large entry behind [`edited`](super::edited) of at least one edit.
+pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
+    let body = encode_external_body(&[set(0, "large"), set(1, "larger")]).unwrap();
+    let process = Process { ports: Arc::clone(ports), logs: ports.logs() };
+    process.grant_body(&body).await.unwrap();
+    process.complete(&body).await.unwrap();
+}
+
+impl Process {
+    /// Uploads what was granted, unless it is there already.
+    fn send(&self, granted: PresignedRequest, bytes: &[u8]) {
+        let status = self.ports.upload(granted, bytes);
+        assert!([200, 412].contains(&status), "{status}");
+    }
+
+    async fn complete(&self, body: &[u8]) -> Result<Vec<Placed>, Again> {
+        let (bytes, sha256) = (body.len() as u64, sha256(body));
+        let completion = Completion {
+            upload: UPLOAD,
+            bytes,
+            sha256,
+            client: ClientKey([1; 8]),
+            author: Some("alice".to_owned()),
+            epoch: FIRST_EPOCH,
+            acknowledged: 0,
+            first_id: 1,
+            base: at(0, 1),
+        };
+        let appended = self.logs.complete_upload(log(), completion).await.map_err(again)?;
+        Ok(placed(appended))
+    }
+
+    async fn grant_body(&self, body: &[u8]) -> Result<Vec<Placed>, Again> {
+        let (bytes, sha256) = (body.len() as u64, sha256(body));
+        let granted = self.logs.grant_upload(log(), UPLOAD, bytes, sha256).await;
+        self.send(granted.map_err(again)?, body);
+        Ok(vec![])
+    }
+
+    async fn grant_sheet(&self, sheet: &Sheet) -> Result<Vec<Placed>, Again> {
+        let objects: Vec<&PackedObject> = sheet.objects().collect();
+        let asked = objects
+            .iter()
+            .map(|object| ChunkToUpload { chunk: object.chunk, sha256: sha256(&object.stored) });
+        let asked: Vec<ChunkToUpload> = asked.collect();
+        let granted = self.logs.grant_chunks(log(), &asked).await.map_err(again)?;
+        for (granted, object) in granted.into_iter().zip(objects) {
+            self.send(granted, &object.stored);
+        }
+        Ok(vec![])
+    }
+
+    /// The chunks of the index from the bottom up.
+    async fn check(&self, sheet: &Sheet) -> Result<Vec<Placed>, Again> {
+        for object in &sheet.chunks {
+            self.logs.check_chunks(log(), &[], Some(&object.chunk)).await.map_err(again)?;
+        }
+        Ok(vec![])
+    }
+
+    async fn import(&self, sheet: &Sheet) -> Result<Vec<Placed>, Again> {
+        let request = edits(log(), 1, 1, at(0, 1), vec![set(8, "and"), sheet.operation()]);
+        Ok(placed(self.logs.append(request).await.map_err(again)?))
+    }
+}
+
+impl Driver for Uploading {
+    type Process = Process;
+    type Caller = ();
+    type Answer = Vec<Placed>;
+
+    fn steps(&self) -> usize {
+        match self.what {
+            What::Body(_) => 2,
+            What::Sheet(_) => 3,
+        }
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Process {
+        Process { ports: Arc::clone(ports), logs: ports.logs() }
+    }
+
+    async fn step(&self, process: &Process, (): &(), step: usize) -> Result<Vec<Placed>, Again> {
+        match (&self.what, step) {
+            (What::Body(body), 0) => process.grant_body(body).await,
+            (What::Body(body), _) => process.complete(body).await,
+            (What::Sheet(sheet), 0) => process.grant_sheet(sheet).await,
+            (What::Sheet(sheet), 1) => process.check(sheet).await,
+            (What::Sheet(sheet), _) => process.import(sheet).await,
+        }
+    }
+    /// A chunk of the index that is kept is sound, and so is all below it; and what an entry names is there.
+    fn assert_between(&self, stored: &Stored, what: &str) {
+        let What::Sheet(sheet) = &self.what else {
+            let is_kept = stored.objects.values().any(|(_, pending)| !pending);
+            let is_named = stored.entries_of(log()).any(|entry| entry.position > at(0, 3));
+            return assert!(is_named || !is_kept, "{what}: a body stays that no entry names");
+        };
+        let key = |hash| chunk_key(log(), hash);
+        let is_kept = |hash| stored.objects.get(&key(hash)).is_some_and(|(_, pending)| !pending);
+        let imported = stored.entries.len() > EDITS + 1;
+        for object in sheet.chunks.iter().filter(|object| is_kept(object.chunk.hash)) {
+            let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+            let below = IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap();
+            let tiles = below.tiles.iter().map(|tile| tile.chunk.hash);
+            let below = tiles.chain(below.index.iter().map(|index| index.chunk.hash));
+            for hash in below {
+                assert!(is_kept(hash), "{what}: below a chunk that is kept, {} is not", key(hash));
+            }
+        }
+        let all_kept = sheet.objects().all(|object| is_kept(object.chunk.hash));
+        assert!(!imported || all_kept, "{what}: an entry names what is not kept");
+    }
+
+    /// The relay is told of every entry, and does what may be left.
+    async fn settle(&self, ports: Arc<FaultyPorts>) {
+        assert_eq!(relay(&ports).batch(&changes(&ports)).await, None);
+    }
+}
+
+async fn body() -> Crashes<Uploading> {
+    let body = encode_external_body(&[set(0, "large"), set(1, "larger")]).unwrap();
+    Crashes::of(Uploading { what: What::Body(body) }, edited(3).await).await
+}
+
+async fn sheet() -> Crashes<Uploading> {
+    let sheet = Box::new(Sheet::new(2, 2, DEEP));
+    Crashes::of(Uploading { what: What::Sheet(sheet) }, edited(EDITS as u64).await).await
+}
+
+fn assert_all_are_kept(crashes: &Crashes<Uploading>) {
+    assert!(crashes.stored().objects.values().all(|(_, pending)| !pending), "each is kept");
+}
+
+#[tokio::test]
+async fn a_large_entry_survives() {
+    let crashes = body().await;
+    assert_all_are_kept(&crashes);
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+async fn an_import_survives() {
+    let crashes = sheet().await;
+    assert_all_are_kept(&crashes);
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_uploads_survive_whatever_two_requests_fail() {
+    body().await.at_any_two_requests().await;
+    sheet().await.at_any_two_requests().await;
+}

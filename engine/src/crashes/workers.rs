@@ -1,0 +1,46 @@
+//! Functions that make snapshots, over ports in trouble.
+
+use std::sync::Arc;
+
+use cellar_core::pending_snapshot::Outcome;
+use cellar_core::snapshot_job::SnapshotJob;
+
+use super::ports::FaultyPorts;
+use crate::ports::{Clock as _, Jobs, Received};
+use crate::snapshots::Snapshots;
+
+/// How long a function of Lambda may take, and for how long the queue hides its message.
+const FUNCTION_MS: u64 = 300_000;
+const QUEUE_VISIBILITY_S: u32 = 6 * 300;
+/// More than any fault delays a snapshot.
+const PATIENCE_MS: u64 = 4 * 60 * 60 * 1_000;
+
+/// Has a worker handle a message, as its function does.
+pub(crate) async fn handle(
+    worker: Snapshots,
+    ports: Arc<FaultyPorts>,
+    message: Received,
+    function_ms: u64,
+) {
+    let job = SnapshotJob::decode(&message.body).unwrap();
+    let deadline_ms = ports.clock.now_ms() + function_ms;
+    let outcome = worker.handle(job, &message.receipt, deadline_ms).await;
+    if matches!(outcome, Outcome::Done | Outcome::Drop) {
+        // If it stays, it comes back and is dropped.
+        let _ = Jobs::delete(ports.as_ref(), &message.receipt).await;
+    }
+}
+
+/// Has all messages of the queue handled, one after the other.
+pub(crate) async fn work(worker: &Snapshots, ports: &Arc<FaultyPorts>) {
+    let ends_ms = ports.clock.now_ms() + PATIENCE_MS;
+    while !ports.queue.is_empty() {
+        assert!(ports.clock.now_ms() < ends_ms, "the snapshots do not come to an end");
+        match ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop() {
+            Some(message) => {
+                handle(worker.clone(), Arc::clone(ports), message, FUNCTION_MS).await;
+            }
+            None => ports.clock.advance_ms(5_000),
+        }
+    }
+}
