@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cellar_core::cell::Value;
 use cellar_core::identity::ClientKey;
 use cellar_core::invariants::{check_no_gap, check_once, check_order};
 use cellar_core::operation::Operation;
@@ -44,6 +45,7 @@ impl Found {
         let invariants =
             [check_no_gap(&log.entries), check_once(&log.entries), check_order(&log.entries)];
         wrong.extend(invariants.into_iter().filter_map(Result::err).map(|it| it.to_string()));
+        check_texts(log, &mut wrong);
         let mut placed = placed(log);
         let here: Vec<_> = authors.iter().filter(|author| author.spreadsheet == log.id).collect();
         for author in here {
@@ -103,6 +105,32 @@ impl Found {
             self.violations.push(format!("{who} reads at {at} what is no replay: {why}"));
         }
     }
+}
+
+/// Each edit writes a text that no other writes: one that is there twice took effect twice, under whatever
+/// numbers.
+fn check_texts(log: &Log, wrong: &mut Vec<String>) {
+    let mut written = BTreeMap::new();
+    for entry in &log.entries {
+        let mutations = entry.edits().map(|edits| edits.mutations.as_slice()).unwrap_or_default();
+        for text in mutations.iter().flat_map(|mutation| texts(&mutation.authored)) {
+            if let Some(first) = written.insert(text, entry.position) {
+                let again = entry.position;
+                wrong.push(format!("{text:?} took effect twice: at {first} and at {again}"));
+            }
+        }
+    }
+}
+
+fn texts(operation: &Operation) -> impl Iterator<Item = &String> {
+    let cells = match operation {
+        Operation::SetCells(set) => set.cells.as_slice(),
+        _ => &[],
+    };
+    cells.iter().filter_map(|cell| match &cell.value {
+        Some(Value::Text(text)) => Some(text),
+        _ => None,
+    })
 }
 
 fn placed(log: &Log) -> Placed {

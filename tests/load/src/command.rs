@@ -33,8 +33,8 @@ const PROGRESS_STEP_S: u64 = 60;
     version,
     after_help = "\
 Examples:
-  load sustained                      100 clients, 50 requests a second for a minute
-  load sustained --rate 200 --seconds 120
+  load sustained                      100 clients, 20 requests a second for a minute
+  load sustained --rate 100 --seconds 120
   load kill --clients 20 --json > kill.json
   load soak                           half an hour; memory is judged, too
 

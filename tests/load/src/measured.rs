@@ -109,7 +109,8 @@ impl Measured {
         counted.answered = counted.answered.saturating_add(1);
         if let Some(latency) = latency {
             let latency_us = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
-            counted.latency_us.saturating_record(latency_us.max(1));
+            // It grows to hold whatever is recorded; it ends only where no latency is.
+            let _ = counted.latency_us.record(latency_us);
         }
     }
 
@@ -160,13 +161,14 @@ fn name(attempted: Attempted) -> String {
     }
 }
 
-/// Statuses other than 2xx, 409, 429, and 503 with `Retry-After`, are faults; so is no answer, unless the
-/// cloud is killed.
+/// Statuses other than 2xx, 409, 429, and 503 with `Retry-After`, are faults; so is a connection that breaks
+/// or is refused, unless the cloud is killed. Who waits too long asks again: that is seen in the latency.
 fn is_fault(attempted: Attempted, may_lose: bool) -> bool {
     match attempted {
         Attempted::Answered { status: 200..=299 | 409 | 429, .. } => false,
         Attempted::Answered { status, has_retry_after } => !(status == 503 && has_retry_after),
-        Attempted::NotConnected | Attempted::TimedOut | Attempted::Lost => !may_lose,
+        Attempted::TimedOut => false,
+        Attempted::NotConnected | Attempted::Lost => !may_lose,
     }
 }
 
@@ -187,9 +189,10 @@ mod tests {
         {
             assert!(is_fault(answered(status, has_retry_after), true), "{status}");
         }
-        for lost in [Attempted::Lost, Attempted::TimedOut, Attempted::NotConnected] {
+        for lost in [Attempted::Lost, Attempted::NotConnected] {
             assert!(is_fault(lost, false) && !is_fault(lost, true), "{lost:?}");
         }
+        assert!(!is_fault(Attempted::TimedOut, false));
     }
 
     #[test]

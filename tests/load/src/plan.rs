@@ -8,13 +8,13 @@ use clap::ValueEnum;
 /// Clients without `--clients`.
 pub const CLIENTS: u32 = 100;
 /// Edits between two snapshots, of the command: few, so that some are made in each run.
-pub const SNAPSHOT_ENTRIES: u32 = 200;
+pub const SNAPSHOT_ENTRIES: u32 = 50;
 /// Entries of a segment, of the command: few, so that logs go on in new segments.
-pub const SEGMENT_ENTRIES: u32 = 2_000;
+pub const SEGMENT_ENTRIES: u32 = 500;
 /// Clients that share a spreadsheet where it is neither one for all nor one for each.
 const CLIENTS_OF_ONE: u32 = 10;
 /// Requests a second of all clients together where a rate is kept.
-pub const RATE: u32 = 50;
+pub const RATE: u32 = 20;
 /// From one burst to the next.
 const BURST_EVERY: Duration = Duration::from_secs(10);
 /// Requests of each client in a burst.

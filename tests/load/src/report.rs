@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::check::Found;
-use crate::measured::{Counted, Kind, Measured};
+use crate::measured::{Counted, Kind};
 use crate::memory::{self, Sample};
 use crate::plan::Plan;
 use crate::watch::Watch;
@@ -30,7 +30,7 @@ pub struct Report {
     requests: Vec<Requests>,
     backlog: Backlog,
     memory: Option<Memory>,
-    /// Time of the cloud on processors under load and until the end of the checks, milliseconds.
+    /// Time of the cloud on processors from its start to the end of the load, milliseconds.
     cpu_ms: Option<u64>,
     found: Found,
     violations: Vec<String>,
@@ -48,6 +48,14 @@ struct Requests {
     p90_us: u64,
     p99_us: u64,
     max_us: u64,
+}
+
+/// What there was while the load lasted: the requests of the checks are not in it.
+pub(crate) struct Loaded {
+    /// For how long.
+    pub(crate) time: Duration,
+    /// What was counted.
+    pub(crate) kinds: BTreeMap<Kind, Counted>,
 }
 
 /// What was left to do when the load ended.
@@ -75,14 +83,12 @@ struct Memory {
 impl Report {
     pub(crate) fn new(
         plan: &Plan,
-        loaded: Duration,
-        measured: &Measured,
+        loaded: &Loaded,
         watch: &Watch,
         backlog: Backlog,
         found: Found,
     ) -> Self {
-        let kinds = measured.kinds();
-        let made = kinds.iter().filter(|(_, counted)| !counted.attempts.is_empty());
+        let made = loaded.kinds.iter().filter(|(_, counted)| !counted.attempts.is_empty());
         Self {
             scenario: plan.scenario.to_string(),
             clients: plan.clients,
@@ -90,7 +96,7 @@ impl Report {
             rhythm: plan.rhythm.to_string(),
             kills: plan.kills,
             snapshot_entries: plan.snapshot_entries,
-            loaded_ms: u64::try_from(loaded.as_millis()).unwrap_or(u64::MAX),
+            loaded_ms: u64::try_from(loaded.time.as_millis()).unwrap_or(u64::MAX),
             requests: made.map(|(kind, counted)| Requests::of(*kind, counted)).collect(),
             backlog,
             memory: Memory::of(watch.samples(), plan.judges_growth),

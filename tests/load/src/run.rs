@@ -15,7 +15,7 @@ use crate::measured::Measured;
 use crate::memory;
 use crate::pace::Pace;
 use crate::plan::{Length, Plan};
-use crate::report::{Backlog, Report};
+use crate::report::{Backlog, Loaded, Report};
 use crate::stored::{Log, Tables};
 use crate::watch::Watch;
 
@@ -56,15 +56,31 @@ pub async fn run(
     let cloud = Cloud::start(program, plan).await?;
     let created = create(&cloud, plan).await?;
     let measured = Measured::new(plan.kills > 0)?;
+    let clients = clients(&cloud, plan, &created, &measured)?;
     let (watch, begun) = (Arc::new(Watch::new(cloud.pid())), Instant::now());
     let mut run = Run { plan, cloud, measured, watch, begun };
+    // What the checks take is not what the load took.
     let watching = run.watch(progress);
-    let ended = run.load(&created).await?;
-    let loaded = begun.elapsed();
-    let waiting = ended.iter().map(|ended| ended.backlog).sum();
-    let report = run.look(ended, &created, (loaded, waiting)).await;
+    let ended = run.load(clients).await;
     watching.abort();
-    report
+    let loaded = Loaded { time: begun.elapsed(), kinds: run.measured.kinds() };
+    run.look(ended?, &created, loaded).await
+}
+
+/// All clients, each with a token and connections of its own.
+fn clients(
+    cloud: &Cloud,
+    plan: &Plan,
+    created: &[CreateReply],
+    measured: &Measured,
+) -> Result<Vec<LoadClient>, LoadError> {
+    let tokens = cloud.tokens((0..plan.clients).map(|number| format!("client {number}")))?;
+    let client = |(number, token): (u32, &String)| {
+        let (url, spreadsheet) = (cloud.url(), spreadsheet(number, plan, created)?);
+        let identity = Identity { number, url, token, spreadsheet };
+        LoadClient::new(&identity, plan, measured.clone())
+    };
+    (0..).zip(&tokens).map(client).collect()
 }
 
 async fn create(cloud: &Cloud, plan: &Plan) -> Result<Vec<CreateReply>, LoadError> {
@@ -97,21 +113,8 @@ impl Run<'_> {
     }
 
     /// All clients at once, while the cloud is killed.
-    async fn load(&mut self, created: &[CreateReply]) -> Result<Vec<Ended>, LoadError> {
-        let subjects = (0..self.plan.clients).map(|number| format!("client {number}"));
-        let tokens = self.cloud.tokens(subjects)?;
+    async fn load(&mut self, clients: Vec<LoadClient>) -> Result<Vec<Ended>, LoadError> {
         let mut running = JoinSet::new();
-        let mut clients = Vec::new();
-        for (number, token) in (0..).zip(&tokens) {
-            let identity = Identity {
-                number,
-                url: self.cloud.url(),
-                token,
-                spreadsheet: spreadsheet(number, self.plan, created)?,
-            };
-            clients.push(LoadClient::new(&identity, self.plan, self.measured.clone())?);
-        }
-        self.begun = Instant::now();
         for (number, client) in (0..).zip(clients) {
             let (begun, length) = (self.begun, self.plan.length);
             running.spawn(client.run(begun, length, Pace::new(self.plan, number)));
@@ -161,7 +164,7 @@ impl Run<'_> {
         &self,
         ended: Vec<Ended>,
         created: &[CreateReply],
-        (loaded, waiting): (Duration, u64),
+        loaded: Loaded,
     ) -> Result<Report, LoadError> {
         let tables = Tables::of(&self.cloud.state())?;
         let mut logs = Vec::new();
@@ -175,7 +178,7 @@ impl Run<'_> {
         let finishing = Instant::now();
         let left = tables.wait(&logs).await?;
         let backlog = Backlog {
-            requests: waiting,
+            requests: ended.iter().map(|ended| ended.backlog).sum(),
             snapshots: u64::try_from(unmade).unwrap_or(u64::MAX),
             snapshots_ms: u64::try_from(finishing.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
@@ -190,7 +193,7 @@ impl Run<'_> {
         let judged = self.plan.judges_growth;
         found.violations.extend(self.measured.faults());
         found.violations.extend(memory::violations(&self.watch.samples(), judged));
-        Ok(Report::new(self.plan, loaded, &self.measured, &self.watch, backlog, found))
+        Ok(Report::new(self.plan, &loaded, &self.watch, backlog, found))
     }
 
     /// What every client reads at the end of its log is the log's replay, and so is what the newest

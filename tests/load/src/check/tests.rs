@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cellar_core::entry::{Content, Edits, Entry, Header, Mutation};
 use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::operation::{InsertBefore, Operation, SheetId};
+use cellar_core::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 
 use super::*;
@@ -26,11 +26,15 @@ fn log_id() -> LogId {
 
 /// A log whose entries each have one edit: its id, and what it does.
 fn log(edits: &[(u64, u32)]) -> Log {
+    let edits: Vec<_> = edits.iter().map(|(id, count)| (*id, operation(*count))).collect();
+    log_of(&edits)
+}
+
+fn log_of(edits: &[(u64, Operation)]) -> Log {
     let first = Content::Snapshot { root: None, purged_s: None };
-    let mutation =
-        |count| Mutation { base: Position::FIRST, authored: operation(count), committed: None };
-    let edit = |(id, count): &(u64, u32)| {
-        let mutations = vec![mutation(*count)];
+    let edit = |(id, operation): &(u64, Operation)| {
+        let authored = operation.clone();
+        let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
         Content::Edits(Edits { client: KEY, name: None, first_id: *id, mutations })
     };
     let contents = std::iter::once(first).chain(edits.iter().map(edit));
@@ -107,4 +111,21 @@ fn a_read_that_is_no_replay_is_found() {
     assert_eq!((found.compared, found.violations.len()), (1, 0));
     found.compare("client 1", at(3), &cells, &Cells::new());
     assert!(found.violations.join("").contains("client 1 reads at"));
+}
+
+#[test]
+fn a_text_that_is_there_twice_took_effect_twice() {
+    let set = |text: &str| {
+        let value = Some(Value::Text(text.to_owned()));
+        let cell = CellEdit { row: 0, column: 0, value, formula: None, format: None };
+        Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![cell] })
+    };
+    let log = log_of(&[(1, set("first")), (2, set("first"))]);
+    // Its client numbered it anew, and believes that it made two.
+    let known = Known::InTheLog(None);
+    let intents = vec![Intent { operation: set("first"), known }; 2];
+    let author = Author { intents, ..author(&[]) };
+    let mut found = Found::default();
+    found.check(&log, &[author]);
+    assert!(found.violations.join("").contains("\"first\" took effect twice"), "{found:?}");
 }
