@@ -34,24 +34,24 @@ async fn made(plan: &Plan) -> Report {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hundred_clients_at_once_lose_and_double_nothing() {
-    let rhythm = Rhythm::Burst { requests: 6, every: Duration::ZERO };
-    let plan = Plan { rhythm, ..short(Scenario::Burst, 100, 6) };
+    let rhythm = Rhythm::Burst { requests: 4, every: Duration::ZERO };
+    let plan = Plan { rhythm, ..short(Scenario::Burst, 100, 4) };
     let report = made(&plan).await;
-    assert!(report.answered() >= 600, "{}", report.answered());
+    assert!(report.answered() >= 400, "{}", report.answered());
     assert!(report.repeated() > 0, "no answer was given up");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cloud_that_is_killed_at_the_peak_loses_and_doubles_nothing() {
     // No snapshots: what a killed worker holds is free only minutes later. `kills` waits for that.
-    let plan = Plan { kills: 2, snapshot_entries: 1_000, ..short(Scenario::Kill, 20, 25) };
+    let plan = Plan { kills: 2, snapshot_entries: 1_000, ..short(Scenario::Kill, 20, 16) };
     let plan = Plan { segment_entries: 10_000, ..plan };
     let report = made(&plan).await;
-    assert!(report.answered() >= 500, "{}", report.answered());
+    assert!(report.answered() >= 320, "{}", report.answered());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn twenty_clients_in_one_sheet_agree() {
-    let report = made(&short(Scenario::OneSheet, 20, 20)).await;
+    let report = made(&short(Scenario::OneSheet, 20, 10)).await;
     assert!(report.found().snapshots > 0, "nothing was compared with a snapshot");
 }
