@@ -67,7 +67,7 @@ mod tests {
         for client in [0, 99] {
             let due: Vec<_> = (0..7).filter_map(|n| pace(Scenario::Burst, client).due(n)).collect();
             let seconds: Vec<_> = due.iter().map(Duration::as_secs).collect();
-            assert_eq!(seconds, [0, 0, 0, 10, 10, 10, 20]);
+            assert_eq!(seconds, [0, 0, 0, 30, 30, 30, 60]);
         }
         assert_eq!(pace(Scenario::Kill, 1).due(5), None);
         assert_eq!(pace(Scenario::Kill, 1).due_before(5, Duration::MAX), 0);

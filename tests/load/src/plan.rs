@@ -16,7 +16,7 @@ const CLIENTS_OF_ONE: u32 = 10;
 /// Requests a second of all clients together where a rate is kept.
 pub const RATE: u32 = 20;
 /// From one burst to the next.
-const BURST_EVERY: Duration = Duration::from_secs(10);
+const BURST_EVERY: Duration = Duration::from_secs(30);
 /// Requests of each client in a burst.
 const BURST_REQUESTS: u64 = 3;
 /// How often `kill` kills.
