@@ -47,7 +47,7 @@ mod sheet_loss;
 pub mod table;
 
 pub use client::{
-    BodyFault, CellsQuery, Client, MAX_REPLY_BODY_BYTES, Pokes, Spent, author_of_token, read_body,
-    subject_key_of_token, subject_of_token,
+    Attempted, BodyFault, CellsQuery, Client, MAX_REPLY_BODY_BYTES, Pokes, Spent, author_of_token,
+    read_body, subject_key_of_token, subject_of_token,
 };
 pub use error::ClientError;

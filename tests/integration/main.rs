@@ -38,6 +38,7 @@ mod journey;
 mod kills;
 mod large_entries;
 mod live;
+mod load;
 mod lost_replies;
 mod party;
 mod pokes;

@@ -6,6 +6,7 @@ mod chunks;
 mod diff;
 mod imports;
 mod objects;
+mod observed;
 mod pokes;
 mod retry;
 mod subject;
@@ -14,6 +15,7 @@ mod transport;
 
 pub use body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
 pub(crate) use objects::sha256;
+pub use observed::Attempted;
 pub use pokes::Pokes;
 pub use subject::{author_of_token, subject_key_of_token, subject_of_token};
 pub use tally::Spent;
@@ -74,6 +76,13 @@ impl Client {
     pub fn with_identity(self, identity: Option<&str>) -> Self {
         let identity = identity.filter(|identity| !identity.is_empty()).map(str::to_owned);
         Self { identity, ..self }
+    }
+
+    /// The same client over the same connections, which tells of each attempt of its requests what came
+    /// of it: for who measures or counts.
+    #[must_use]
+    pub fn observed(self, observe: impl Fn(Attempted) + Send + Sync + 'static) -> Self {
+        Self { transport: self.transport.observed(observed::Observer::new(observe)), ..self }
     }
 
     /// Which cloud this is: its stable name if it has one, otherwise its URL. Everything that is

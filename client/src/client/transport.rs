@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 
 use super::address;
 use super::body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
+use super::observed::Observer;
 use super::retry::{Attempts, Failure, parse_retry_after_ms};
 use super::tally::Tally;
 use crate::ClientError;
@@ -41,6 +42,7 @@ pub(super) struct Transport {
     base_text: String,
     authorization: Option<HeaderValue>,
     tally: Tally,
+    observer: Observer,
 }
 
 /// A request of an object, by a URL that is permission enough.
@@ -138,8 +140,12 @@ impl Transport {
         let authorization = token.map(authorization).transpose()?;
         let http = connection(&base, READ_TIMEOUT_MS)?;
         let base_text = address::base_text(&base);
-        let objects = Arc::default();
-        Ok(Self { http, objects, base, base_text, authorization, tally: Tally::default() })
+        let (objects, tally, observer) = (Arc::default(), Tally::default(), Observer::default());
+        Ok(Self { http, objects, base, base_text, authorization, tally, observer })
+    }
+
+    pub(super) fn observed(self, observer: Observer) -> Self {
+        Self { observer, ..self }
     }
 
     pub(super) fn base(&self) -> &str {
@@ -226,8 +232,10 @@ impl Transport {
         let begun = Instant::now();
         let mut attempts = Attempts::default();
         loop {
-            let failure = match self.attempt(outgoing).await {
-                Ok(body) => return Ok(body),
+            let tried = self.attempt(outgoing).await;
+            self.observer.tell(&tried);
+            let failure = match tried {
+                Ok((_, body)) => return Ok(body),
                 Err(failure) => failure,
             };
             let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -238,7 +246,8 @@ impl Transport {
         }
     }
 
-    async fn attempt(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, Failure> {
+    /// The status of a success and its body.
+    async fn attempt(&self, outgoing: &Outgoing<'_>) -> Result<(u16, Vec<u8>), Failure> {
         let request = outgoing.http.request(outgoing.method.clone(), outgoing.url.clone());
         let mut request = request.headers(outgoing.headers.clone());
         if let Some(body) = &outgoing.body {
@@ -269,7 +278,7 @@ impl Transport {
             BodyFault::Broken(error) => network_failure(error),
         })?;
         if status.is_success() {
-            return Ok(body);
+            return Ok((status.as_u16(), body));
         }
         Err(refusal(status.as_u16(), &body, retry_after_ms))
     }

@@ -1,0 +1,158 @@
+//! What must be true of every log after a run (design `5-quality.md` §1: I1, I3, I4, I13, I14).
+
+use std::collections::BTreeMap;
+
+use cellar_core::cell::Value;
+use cellar_core::identity::ClientKey;
+use cellar_core::invariants::{check_no_gap, check_once, check_order};
+use cellar_core::operation::Operation;
+use cellar_core::position::Position;
+use serde::Serialize;
+
+use crate::client::{Author, Known, by_key};
+use crate::stored::{Cells, Log};
+
+/// Violations that are named of a log: the first say what is wrong.
+const MAX_NAMED: usize = 5;
+
+/// What was found, and how much was looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// Entries of all logs.
+    pub entries: u64,
+    /// Edits that their clients know to be in the log.
+    pub acknowledged: u64,
+    /// Edits whose answer never came, and that are in the log.
+    pub unknown_in_the_log: u64,
+    /// Edits whose answer never came, and that are not.
+    pub unknown_and_absent: u64,
+    /// Snapshots that were made.
+    pub snapshots: u64,
+    /// Reads of all cells that were compared with a replay.
+    pub compared: u64,
+    /// What is wrong.
+    #[serde(skip)]
+    pub violations: Vec<String>,
+}
+
+/// Each client's edits as they stand in a log.
+type Placed = BTreeMap<ClientKey, Vec<(u64, Position, Operation)>>;
+
+impl Found {
+    /// Compares a log with what its clients made and were told.
+    pub(crate) fn check(&mut self, log: &Log, authors: &[Author]) {
+        let mut wrong = Vec::new();
+        let invariants =
+            [check_no_gap(&log.entries), check_once(&log.entries), check_order(&log.entries)];
+        wrong.extend(invariants.into_iter().filter_map(Result::err).map(|it| it.to_string()));
+        check_texts(log, &mut wrong);
+        let mut placed = placed(log);
+        let here: Vec<_> = authors.iter().filter(|author| author.spreadsheet == log.id).collect();
+        for author in here {
+            let found = placed.remove(&author.key).unwrap_or_default();
+            self.check_author(author, &found, &mut wrong);
+        }
+        let strangers = placed.keys().map(|key| format!("edits of nobody, {key:?}"));
+        wrong.extend(strangers);
+        self.entries = self.entries.saturating_add(count(log.entries.len()));
+        let named = wrong.into_iter().take(MAX_NAMED);
+        self.violations.extend(named.map(|violation| format!("{}: {violation}", log.id)));
+    }
+
+    /// Each edit stands under its number, once, as it was made, where it was said to be; each that was
+    /// acknowledged is there.
+    fn check_author(
+        &mut self,
+        author: &Author,
+        found: &[(u64, Position, Operation)],
+        wrong: &mut Vec<String>,
+    ) {
+        let by_id: BTreeMap<u64, &(u64, Position, Operation)> =
+            found.iter().map(|placed| (placed.0, placed)).collect();
+        let name = &author.name;
+        if by_id.len() != found.len() {
+            wrong.push(format!("{name}: {} edits under {} numbers", found.len(), by_id.len()));
+        }
+        for (id, intent) in (1..).zip(&author.intents) {
+            match (intent.known, by_id.get(&id)) {
+                (Known::InTheLog(_), None) => {
+                    wrong.push(format!("{name}: edit {id} was acknowledged and is lost"));
+                }
+                (_, Some((_, at, operation))) if *operation != intent.operation => {
+                    wrong.push(format!("{name}: at {at}, as edit {id}, is another than was made"));
+                }
+                (Known::InTheLog(Some(told)), Some((_, at, _))) if told != *at => {
+                    wrong
+                        .push(format!("{name}: edit {id} was said to be at {told} and is at {at}"));
+                }
+                (Known::InTheLog(_), Some(_)) => self.acknowledged += 1,
+                (Known::Nothing, Some(_)) => self.unknown_in_the_log += 1,
+                (Known::Nothing, None) => self.unknown_and_absent += 1,
+            }
+        }
+        let made = count(author.intents.len());
+        let more = by_id.keys().filter(|id| **id > made);
+        wrong.extend(more.map(|id| format!("{name}: edit {id} was never made")));
+    }
+
+    /// Compares cells that were read with those of a replay.
+    pub(crate) fn compare(&mut self, who: &str, at: Position, read: &Cells, replayed: &Cells) {
+        self.compared += 1;
+        if read != replayed {
+            let (read_count, count) = (read.len(), replayed.len());
+            let first = read.iter().zip(replayed).find(|(read, replayed)| read != replayed);
+            let why = format!("{read_count} cells read, {count} replayed; first: {first:?}");
+            self.violations.push(format!("{who} reads at {at} what is no replay: {why}"));
+        }
+    }
+}
+
+/// Each edit writes a text that no other writes: one that is there twice took effect twice, under whatever
+/// numbers.
+fn check_texts(log: &Log, wrong: &mut Vec<String>) {
+    let mut written = BTreeMap::new();
+    for entry in &log.entries {
+        let mutations = entry.edits().map(|edits| edits.mutations.as_slice()).unwrap_or_default();
+        for text in mutations.iter().flat_map(|mutation| texts(&mutation.authored)) {
+            if let Some(first) = written.insert(text, entry.position) {
+                let again = entry.position;
+                wrong.push(format!("{text:?} took effect twice: at {first} and at {again}"));
+            }
+        }
+    }
+}
+
+fn texts(operation: &Operation) -> impl Iterator<Item = &String> {
+    let cells = match operation {
+        Operation::SetCells(set) => set.cells.as_slice(),
+        _ => &[],
+    };
+    cells.iter().filter_map(|cell| match &cell.value {
+        Some(Value::Text(text)) => Some(text),
+        _ => None,
+    })
+}
+
+fn placed(log: &Log) -> Placed {
+    let mut placed = Placed::new();
+    for entry in &log.entries {
+        let Some(edits) = entry.edits() else { continue };
+        for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
+            let edit = (id, entry.position, mutation.authored.clone());
+            placed.entry(edits.client).or_default().push(edit);
+        }
+    }
+    placed
+}
+
+/// Whether two authors would be taken for one.
+pub(crate) fn are_distinct(authors: &[Author]) -> bool {
+    by_key(authors).len() == authors.len()
+}
+
+fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Edits by `POST …/entries`, sent by the library's client.
+
+use std::time::{Duration, Instant};
+
+use cellar::ClientError;
+use cellar_core::api::{AppendReply, AppendRequest, AppendedMutation, SentMutation};
+use cellar_core::position::Position;
+
+use super::operations::operation;
+use super::{GIVEN_UP_MS, Intent, Known, LoadClient, PATIENCE, Stuck};
+use crate::measured::Kind;
+
+/// Of so many edits of a client, the answer to one is given up: its connection is closed, and it is sent
+/// again as it was.
+const GIVEN_UP_STEP: u64 = 16;
+/// Between two calls of the library, which repeats each by itself a few times.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The name by which a client numbers what it appends.
+pub(super) fn client_name(number: u32) -> String {
+    format!("writer {number}")
+}
+
+impl LoadClient {
+    /// Makes an edit, and sends it until it is answered: always the same, whatever became of it before.
+    pub(super) async fn append(&mut self, due: Instant) -> Result<(), Stuck> {
+        let id = next_id(&self.appended.intents);
+        let operation = operation(&self.appended.name, id, &mut self.random);
+        let mutation = SentMutation { id, base: self.base, op: operation.clone() };
+        let request = AppendRequest {
+            client: self.appended.name.clone(),
+            epoch: self.spreadsheet.epoch,
+            ack: id.saturating_sub(1),
+            mutations: vec![mutation],
+        };
+        self.appended.intents.push(Intent { operation, known: Known::Nothing });
+        let is_impatient = id % GIVEN_UP_STEP == 3;
+        let answer = if is_impatient { self.send_and_give_up(&request).await } else { None };
+        let reply = match answer {
+            Some(reply) => reply,
+            None => self.send(&request).await?,
+        };
+        self.measured.answered(Kind::Append, (!is_impatient).then(|| due.elapsed()));
+        self.appended_as(id, &reply)
+    }
+
+    /// Sends a request, and closes the connection before there is an answer, or shortly after.
+    async fn send_and_give_up(&mut self, request: &AppendRequest) -> Option<AppendReply> {
+        let impatience = Duration::from_millis(self.random.u64(..GIVEN_UP_MS));
+        let (api, id) = (self.api(Kind::Append), self.spreadsheet.id);
+        match tokio::time::timeout(impatience, api.append(id, request)).await {
+            Ok(Ok(reply)) => Some(reply),
+            // It is sent again in any case.
+            Ok(Err(_)) => None,
+            Err(_) => {
+                self.measured.given_up(Kind::Append);
+                None
+            }
+        }
+    }
+
+    /// Sends a request until it is answered.
+    async fn send(&self, request: &AppendRequest) -> Result<AppendReply, Stuck> {
+        let (api, begun) = (self.api(Kind::Append), Instant::now());
+        loop {
+            match api.append(self.spreadsheet.id, request).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => self.again(Kind::Append, begun, error).await?,
+            }
+        }
+    }
+
+    /// Waits before a call is made again, if that may help.
+    pub(super) async fn again(
+        &self,
+        kind: Kind,
+        begun: Instant,
+        error: ClientError,
+    ) -> Result<(), Stuck> {
+        if !error.is_offline() || begun.elapsed() > PATIENCE {
+            return Err(Stuck::at(kind.name(), error));
+        }
+        tokio::time::sleep(PAUSE).await;
+        Ok(())
+    }
+
+    /// Notes what became of an edit. The next is made on what is known now.
+    fn appended_as(&mut self, id: u64, reply: &AppendReply) -> Result<(), Stuck> {
+        let position = match reply.results.as_slice() {
+            [AppendedMutation { id: told, position, rejection: None, .. }] if *told == id => {
+                *position
+            }
+            results => return Err(Stuck::at("append", format_args!("edit {id}: {results:?}"))),
+        };
+        note(&mut self.appended.intents, position);
+        self.see(Kind::Append, self.seen.max(reply.head))?;
+        // Whoever was not given all entries up to the head knows them up to the own one's at most.
+        let base = if reply.next.is_none() { Some(reply.head) } else { position };
+        self.base = self.base.max(base.unwrap_or(self.base));
+        Ok(())
+    }
+}
+
+/// The number of the next edit.
+pub(super) fn next_id(intents: &[Intent]) -> u64 {
+    u64::try_from(intents.len()).unwrap_or(u64::MAX).saturating_add(1)
+}
+
+/// The newest edit is in the log.
+pub(super) fn note(intents: &mut [Intent], position: Option<Position>) {
+    if let Some(newest) = intents.last_mut() {
+        newest.known = Known::InTheLog(position);
+    }
+}

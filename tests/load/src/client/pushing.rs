@@ -1,0 +1,122 @@
+//! Edits by the protocol of Replicache: push, and pull.
+
+use std::time::Instant;
+
+use cellar_core::identity::{BadLength, ClientName};
+use cellar_core::position::Position;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::appending::{next_id, note};
+use super::operations::operation;
+use super::{Intent, Known, LoadClient, Stuck};
+use crate::measured::Kind;
+
+/// The only client of each group.
+const CLIENT: &str = "tab";
+
+/// The group of a client's pushes, and its name in it.
+pub(super) fn client_name(number: u32) -> Result<ClientName, BadLength> {
+    ClientName::new(&group(number), CLIENT)
+}
+
+/// A client's group.
+pub(super) fn group(number: u32) -> String {
+    format!("group {number}")
+}
+
+/// What is read of an answer to a push.
+#[derive(Deserialize)]
+struct Pushed {
+    #[serde(default)]
+    results: Vec<PushedOne>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PushedOne {
+    id: u64,
+    status: String,
+    position: Option<Position>,
+}
+
+/// What is read of an answer to a pull.
+#[derive(Deserialize)]
+struct Pulled {
+    cookie: serde_json::Value,
+    patch: Vec<serde_json::Value>,
+    #[serde(default)]
+    more: bool,
+}
+
+impl LoadClient {
+    /// Makes an edit, and pushes it until it is answered.
+    pub(super) async fn push(&mut self, due: Instant) -> Result<(), Stuck> {
+        let id = next_id(&self.pushed.intents);
+        let operation = operation(&self.pushed.name, id, &mut self.random);
+        let arguments =
+            json!({"base": self.wire.base, "epoch": self.spreadsheet.epoch, "op": operation});
+        let mutation = json!({
+            "clientID": CLIENT, "id": id, "name": "edit", "args": arguments, "timestamp": 0,
+        });
+        self.pushed.intents.push(Intent { operation, known: Known::Nothing });
+        let body = json!({
+            "pushVersion": 1, "clientGroupID": group(self.number), "profileID": "load",
+            "schemaVersion": "", "mutations": [mutation],
+        });
+        let answer = self.wire.post(Kind::Push, &body, &self.measured).await?;
+        self.measured.answered(Kind::Push, Some(due.elapsed()));
+        let pushed: Pushed = read(Kind::Push, &answer)?;
+        match pushed.results.as_slice() {
+            [PushedOne { id: told, status, position }]
+                if *told == id && matches!(status.as_str(), "appended" | "duplicate") =>
+            {
+                note(&mut self.pushed.intents, *position);
+                Ok(())
+            }
+            results => Err(Stuck::at("push", format_args!("edit {id}: {results:?} {answer}"))),
+        }
+    }
+
+    /// Asks what is new.
+    pub(super) async fn pull(&mut self, due: Instant) -> Result<(), Stuck> {
+        self.pull_page(Some(due)).await.map(drop)
+    }
+
+    /// Asks until nothing is new; where its view ends then.
+    pub(crate) async fn pull_all(&mut self) -> Result<Position, Stuck> {
+        while self.pull_page(None).await? {}
+        Ok(self.wire.base)
+    }
+
+    /// Whether there is more already.
+    async fn pull_page(&mut self, due: Option<Instant>) -> Result<bool, Stuck> {
+        let body = json!({
+            "pullVersion": 1, "clientGroupID": group(self.number), "profileID": "load",
+            "schemaVersion": "", "cookie": self.wire.cookie,
+        });
+        let answer = self.wire.post(Kind::Pull, &body, &self.measured).await?;
+        if let Some(due) = due {
+            self.measured.answered(Kind::Pull, Some(due.elapsed()));
+        }
+        let Pulled { cookie, patch, more } = read(Kind::Pull, &answer)?;
+        self.wire.cookie = cookie;
+        let head = patch.iter().find(|put| put.get("key").is_some_and(|key| key == "head"));
+        if let Some(position) = head.and_then(|head| head.get("value")?.get("position")) {
+            let position = serde_json::from_value(position.clone());
+            let position: Position = position.map_err(|error| Stuck::at("pull", error))?;
+            if position < self.wire.base {
+                let base = self.wire.base;
+                return Err(Stuck::at("pull", format_args!("{position} after {base}")));
+            }
+            self.wire.base = position;
+        }
+        Ok(more)
+    }
+}
+
+fn read<T: for<'a> Deserialize<'a>>(kind: Kind, answer: &serde_json::Value) -> Result<T, Stuck> {
+    if let Some(error) = answer.get("error") {
+        return Err(Stuck::at(kind.name(), error));
+    }
+    T::deserialize(answer.clone()).map_err(|error| Stuck::at(kind.name(), error))
+}

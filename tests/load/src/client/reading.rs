@@ -1,0 +1,79 @@
+//! What readers ask for, by the library's client. What they are told is never older than what they were
+//! told before.
+
+use std::time::Instant;
+
+use cellar::CellsQuery;
+use cellar_core::a1::{CellName, Rectangle};
+use cellar_core::position::Position;
+
+use super::operations::{COLUMNS, ROWS};
+use super::{LoadClient, Stuck};
+use crate::measured::Kind;
+use crate::stored::Cells;
+
+/// Rows of a view.
+const VIEW_ROWS: u32 = 50;
+/// Entries of a page of history.
+const HISTORY_ENTRIES: u32 = 50;
+
+impl LoadClient {
+    /// Reads a view.
+    pub(super) async fn cells(&mut self, due: Instant) -> Result<(), Stuck> {
+        let row = self.random.u32(..ROWS);
+        let first = CellName { row, column: 0 };
+        let last = CellName { row: row + VIEW_ROWS - 1, column: COLUMNS - 1 };
+        let range = Some(Rectangle { first, last }.to_string());
+        let query = CellsQuery { range, seen: Some(self.seen), ..CellsQuery::default() };
+        let (api, begun) = (self.api(Kind::Cells), Instant::now());
+        let reply = loop {
+            match api.cells(self.spreadsheet.id, &query).await {
+                Ok(reply) => break reply,
+                Err(error) => self.again(Kind::Cells, begun, error).await?,
+            }
+        };
+        self.measured.answered(Kind::Cells, Some(due.elapsed()));
+        self.see(Kind::Cells, reply.position)
+    }
+
+    /// Reads the newest entries.
+    pub(super) async fn history(&mut self, due: Instant) -> Result<(), Stuck> {
+        let (api, begun) = (self.api(Kind::History), Instant::now());
+        loop {
+            match api.history(self.spreadsheet.id, None, Some(HISTORY_ENTRIES)).await {
+                Ok(_) => break,
+                Err(error) => self.again(Kind::History, begun, error).await?,
+            }
+        }
+        self.measured.answered(Kind::History, Some(due.elapsed()));
+        Ok(())
+    }
+
+    /// Loads as a session begins.
+    pub(super) async fn load(&mut self, due: Instant) -> Result<(), Stuck> {
+        let (api, begun) = (self.api(Kind::Load), Instant::now());
+        let reply = loop {
+            match api.load(self.spreadsheet.id, Some(self.seen)).await {
+                Ok(reply) => break reply,
+                Err(error) => self.again(Kind::Load, begun, error).await?,
+            }
+        };
+        self.measured.answered(Kind::Load, Some(due.elapsed()));
+        self.see(Kind::Load, reply.head)
+    }
+
+    /// All cells of the first sheet at a position, page by page. Not measured: a check.
+    pub(crate) async fn all_cells(&self, at: Position) -> Result<Cells, Stuck> {
+        let (mut cells, mut query) =
+            (Cells::new(), CellsQuery { at: Some(at), ..CellsQuery::default() });
+        loop {
+            let page = self.api.cells(self.spreadsheet.id, &query).await;
+            let page = page.map_err(|error| Stuck::at("cells", error))?;
+            cells.extend(page.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
+            match page.next {
+                Some(next) => query.from = Some(next),
+                None => return Ok(cells),
+            }
+        }
+    }
+}

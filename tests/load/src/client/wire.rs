@@ -1,0 +1,94 @@
+//! Push and pull are for the clients of others, so the library has no calls of them: sent here as
+//! Replicache does, the same again until it is answered with 200.
+
+use std::time::{Duration, Instant};
+
+use cellar::{Attempted, MAX_REPLY_BODY_BYTES, read_body};
+use cellar_core::backoff::full_jitter_ms;
+use cellar_core::identity::LogId;
+use cellar_core::position::Position;
+use reqwest::header::RETRY_AFTER;
+use serde_json::Value;
+
+use super::{PATIENCE, Stuck};
+use crate::LoadError;
+use crate::measured::{Kind, Measured};
+
+/// How long an answer is waited for, as the library does.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A connection for pushes and pulls, and what was pulled.
+pub(super) struct Wire {
+    http: reqwest::Client,
+    url: String,
+    token: String,
+    /// Of the last pull.
+    pub(super) cookie: Value,
+    /// Where the view of the last pull ends.
+    pub(super) base: Position,
+    number: u32,
+}
+
+impl Wire {
+    pub(super) fn new(
+        url: &str,
+        token: &str,
+        spreadsheet: LogId,
+        number: u32,
+    ) -> Result<Self, LoadError> {
+        let http = reqwest::Client::builder().no_proxy().timeout(TIMEOUT).build();
+        let http = http.map_err(|error| LoadError::Part { why: error.to_string() })?;
+        let url = format!("{url}v1/spreadsheets/{spreadsheet}/");
+        let (token, cookie, base) = (token.to_owned(), Value::Null, Position::FIRST);
+        Ok(Self { http, url, token, cookie, base, number })
+    }
+
+    /// Sends a body until it is answered.
+    pub(super) async fn post(
+        &self,
+        kind: Kind,
+        body: &Value,
+        measured: &Measured,
+    ) -> Result<Value, Stuck> {
+        let begun = Instant::now();
+        for attempt in 1.. {
+            let (attempted, answer, wait_ms) = self.attempt(kind, body).await;
+            measured.attempt(kind, attempted);
+            match (attempted, answer) {
+                (Attempted::Answered { status: 200, .. }, Some(answer)) => return Ok(answer),
+                (Attempted::Answered { status: 429 | 503, .. }, _)
+                | (Attempted::NotConnected | Attempted::TimedOut | Attempted::Lost, _) => {}
+                (other, answer) => {
+                    return Err(Stuck::at(kind.name(), format_args!("{other:?} {answer:?}")));
+                }
+            }
+            if begun.elapsed() > PATIENCE {
+                break;
+            }
+            let jitter_ms = full_jitter_ms(attempt, fastrand::u64(..));
+            tokio::time::sleep(Duration::from_millis(jitter_ms.max(wait_ms))).await;
+        }
+        Err(Stuck::at(kind.name(), format_args!("client {} is not answered", self.number)))
+    }
+
+    /// One attempt: what came of it, the answer's body, and the wait that it asks for, milliseconds.
+    async fn attempt(&self, kind: Kind, body: &Value) -> (Attempted, Option<Value>, u64) {
+        let url = format!("{}{}", self.url, kind.name());
+        let sent = self.http.post(url).bearer_auth(&self.token).json(body).send().await;
+        let response = match sent {
+            Ok(response) => response,
+            Err(error) if error.is_connect() => return (Attempted::NotConnected, None, 0),
+            Err(error) if error.is_timeout() => return (Attempted::TimedOut, None, 0),
+            Err(_) => return (Attempted::Lost, None, 0),
+        };
+        let status = response.status().as_u16();
+        let wait = response.headers().get(RETRY_AFTER);
+        let wait_s: Option<u64> = wait.and_then(|value| value.to_str().ok()?.parse().ok());
+        let attempted = Attempted::Answered { status, has_retry_after: wait_s.is_some() };
+        let wait_ms = wait_s.unwrap_or(0).saturating_mul(1_000);
+        match read_body(response, MAX_REPLY_BODY_BYTES).await {
+            Ok(bytes) => (attempted, serde_json::from_slice(&bytes).ok(), wait_ms),
+            Err(_) => (Attempted::Lost, None, wait_ms),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The command `load`: arguments in, progress and a table out.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::LoadError;
+use crate::cloud::Program;
+use crate::plan::{CLIENTS, Scenario};
+use crate::report::Report;
+use crate::run::{Progress, run};
+
+/// Exit code if something that must be true was not.
+const VIOLATION: u8 = 1;
+/// Exit code if the run could not be made.
+const NOT_RUN: u8 = 2;
+/// Exit code of wrong usage.
+const USAGE: u8 = 64;
+/// Clients at most: each has two connections.
+const MAX_CLIENTS: i64 = 1_000;
+/// Seconds at most: a day.
+const MAX_SECONDS: u64 = 24 * 60 * 60;
+/// Seconds between two lines of progress where there is no terminal.
+const PROGRESS_STEP_S: u64 = 60;
+
+/// Drives a local cloud over HTTP, measures it, and checks that nothing was lost or done twice.
+#[derive(Debug, Parser)]
+#[command(
+    name = "load",
+    version,
+    after_help = "\
+Examples:
+  load sustained                      100 clients, 20 requests a second for a minute
+  load sustained --rate 100 --seconds 120
+  load kill --clients 20 --json > kill.json
+  load soak                           half an hour; memory is judged, too
+
+Exit codes: 0 all is well; 1 something is lost, doubled, different, a fault or without bound; 2 the run could \
+not be made; 64 wrong usage."
+)]
+struct Arguments {
+    /// What is done
+    scenario: Scenario,
+    /// Clients, each with connections of its own
+    #[arg(long, value_name = "N", default_value_t = CLIENTS,
+        value_parser = clap::value_parser!(u32).range(1..=MAX_CLIENTS))]
+    clients: u32,
+    /// For how long; a minute if not given, half an hour for soak
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=MAX_SECONDS))]
+    seconds: Option<u64>,
+    /// Requests a second of all clients together, for sustained and soak
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rate: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the clouds of the command are started from.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// For most scenarios.
+    pub real: Program,
+    /// For `kill`: time is faster in it, so that what a killed worker held is free soon.
+    pub fast: Program,
+}
+
+/// Runs the command of this process: 0 if all is well, 1 if something that must be true was not, 2 if the
+/// run could not be made, 64 for wrong usage.
+#[must_use]
+pub fn main(programs: &Programs) -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Nothing is left to do if the terminal is gone.
+            let _ = error.print();
+            let is_help =
+                matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return if is_help { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
+        }
+    };
+    match made(&arguments, programs).and_then(|report| told(&arguments, &report)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(VIOLATION),
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {error}");
+            ExitCode::from(NOT_RUN)
+        }
+    }
+}
+
+fn made(arguments: &Arguments, programs: &Programs) -> Result<Report, LoadError> {
+    let Arguments { scenario, clients, rate, json, .. } = *arguments;
+    let seconds = arguments.seconds.unwrap_or(scenario.seconds());
+    let plan = scenario.plan(clients, Duration::from_secs(seconds), rate);
+    let program = if plan.kills > 0 { &programs.fast } else { &programs.real };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| LoadError::Part { why: error.to_string() })?;
+    let is_terminal = io::stderr().is_terminal();
+    let said = move |progress| {
+        if !json {
+            say(scenario, progress, is_terminal);
+        }
+    };
+    let report = runtime.block_on(run(&plan, program, said))?;
+    if is_terminal && !json {
+        let _ = writeln!(io::stderr());
+    }
+    Ok(report)
+}
+
+/// One line that is written over on a terminal; elsewhere one each minute.
+fn say(scenario: Scenario, progress: Progress, is_terminal: bool) {
+    let seconds = progress.elapsed.as_secs();
+    if !is_terminal && seconds % PROGRESS_STEP_S != 0 {
+        return;
+    }
+    let memory = progress.resident_bytes.map(|bytes| format!(", {} MB", bytes / 1_000_000));
+    let (memory, answered) = (memory.unwrap_or_default(), progress.answered);
+    let (before, after) = if is_terminal { ("\r", "\x1b[K") } else { ("", "\n") };
+    // Nothing is left to do if the terminal is gone.
+    let _ = write!(
+        io::stderr(),
+        "{before}{scenario}: {seconds} s, {answered} requests answered{memory}{after}"
+    );
+    let _ = io::stderr().flush();
+}
+
+/// Reports; whether all is well.
+fn told(arguments: &Arguments, report: &Report) -> Result<bool, LoadError> {
+    let fault = |why: String| LoadError::Part { why };
+    let text = if arguments.json {
+        serde_json::to_string(report).map_err(|error| fault(error.to_string()))?
+    } else {
+        report.to_string()
+    };
+    writeln!(io::stdout(), "{text}").map_err(|error| fault(error.to_string()))?;
+    Ok(report.violations().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(arguments: &[&str]) -> Result<Arguments, clap::Error> {
+        Arguments::try_parse_from([&["load"], arguments].concat())
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for wrong in [
+            &[][..],
+            &["nowhere"],
+            &["kill", "--clients", "0"],
+            &["kill", "--clients", "1001"],
+            &["soak", "--seconds", "0"],
+            &["soak", "--seconds", "86401"],
+            &["soak", "--rate", "0"],
+        ] {
+            assert!(parsed(wrong).is_err(), "{wrong:?}");
+        }
+        let largest = parsed(&["soak", "--clients", "1000", "--seconds", "86400"]).unwrap();
+        assert_eq!((largest.clients, largest.seconds), (1_000, Some(86_400)));
+        assert_eq!(parsed(&["one-sheet"]).unwrap().scenario, Scenario::OneSheet);
+    }
+}

@@ -1,0 +1,115 @@
+//! The resident memory of the cloud over a run, and the rule by which it is bounded.
+
+use serde::Serialize;
+
+/// What the local cloud may have resident at any time, bytes: 70 MB when it has started, its caches at their
+/// bounds (`MAX_KNOWN_LOGS` runs of `MAX_KNOWN_RUN_BYTES`, `MAX_KNOWN_OBJECT_BYTES`, a snapshot's
+/// `FOLD_BYTES` and `MAX_WRITER_BYTES`, SQLite's pages), and the requests of a thousand clients.
+pub const MAX_RESIDENT_BYTES: u64 = 256 * 1024 * 1024;
+/// How much higher the median of the last third of a soak may be than the median of the middle third,
+/// percent.
+pub const MAX_GROWTH_PERCENT: u64 = 10;
+/// What may be added to that in any case, bytes: so small a process is not judged by a percentage.
+pub const MIN_GROWTH_BYTES: u64 = 16 * 1024 * 1024;
+/// How long a run must be for its growth to be judged, milliseconds: before that, caches are filled.
+pub const GROWTH_JUDGED_MS: u64 = 10 * 60 * 1_000;
+
+/// Resident memory at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Sample {
+    /// Since the beginning of the run, milliseconds.
+    pub at_ms: u64,
+    /// Resident memory, bytes.
+    pub resident_bytes: u64,
+}
+
+/// What of the samples breaks the rule; nothing if there are none.
+#[must_use]
+pub fn violations(samples: &[Sample], judges_growth: bool) -> Vec<String> {
+    let mut violations = Vec::new();
+    let peak = samples.iter().map(|sample| sample.resident_bytes).max().unwrap_or(0);
+    if peak > MAX_RESIDENT_BYTES {
+        let text =
+            format!("memory: {peak} bytes resident, at most {MAX_RESIDENT_BYTES} are allowed");
+        violations.push(text);
+    }
+    if let Some((middle, last)) = judged(samples, judges_growth) {
+        let more = (middle.saturating_mul(MAX_GROWTH_PERCENT) / 100).max(MIN_GROWTH_BYTES);
+        if last > middle.saturating_add(more) {
+            violations.push(format!(
+                "memory grows: {middle} bytes in the middle third, {last} in the last (medians), {more} \
+                 more are allowed"
+            ));
+        }
+    }
+    violations
+}
+
+/// The medians of the middle third and of the last one, if growth is judged.
+#[must_use]
+pub fn judged(samples: &[Sample], judges_growth: bool) -> Option<(u64, u64)> {
+    let end_ms = samples.last()?.at_ms;
+    let is_judged = judges_growth && end_ms >= GROWTH_JUDGED_MS;
+    let third = |number: u64| {
+        let (from, to) = (end_ms / 3 * number, end_ms / 3 * (number + 1));
+        let inside = samples.iter().filter(move |sample| (from..=to).contains(&sample.at_ms));
+        median(inside.map(|sample| sample.resident_bytes).collect())
+    };
+    if is_judged { Some((third(1)?, third(2)?)) } else { None }
+}
+
+fn median(mut values: Vec<u64>) -> Option<u64> {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1024 * 1024;
+
+    /// One a second; the memory in each third.
+    fn soak(seconds: u64, thirds: [u64; 3]) -> Vec<Sample> {
+        let at = |second: u64| {
+            let third = usize::try_from(second * 3 / (seconds + 1)).unwrap();
+            Sample { at_ms: second * 1_000, resident_bytes: thirds[third] }
+        };
+        (0..=seconds).map(at).collect()
+    }
+
+    #[test]
+    fn the_bound_holds_at_its_value_and_not_one_byte_above() {
+        let flat = |bytes| soak(60, [bytes; 3]);
+        assert_eq!(violations(&flat(MAX_RESIDENT_BYTES), false), [""; 0]);
+        let above = violations(&flat(MAX_RESIDENT_BYTES + 1), false);
+        assert!(above.len() == 1 && above[0].contains("resident"), "{above:?}");
+        assert_eq!(violations(&[], true), [""; 0]);
+    }
+
+    #[test]
+    fn growth_is_judged_from_the_middle_third_on() {
+        let seconds = 1_800;
+        let rule = |middle, last| violations(&soak(seconds, [MB, middle, last]), true);
+        // What caches take at first is no growth.
+        assert_eq!(rule(100 * MB, 100 * MB), [""; 0]);
+        assert_eq!(rule(100 * MB, 100 * MB + MIN_GROWTH_BYTES), [""; 0]);
+        assert_eq!(rule(100 * MB, 100 * MB + MIN_GROWTH_BYTES + 1).len(), 1);
+        assert_eq!(rule(200 * MB, 220 * MB), [""; 0]);
+        assert_eq!(rule(200 * MB, 220 * MB + 1).len(), 1);
+        assert_eq!(rule(200 * MB, 90 * MB), [""; 0]);
+    }
+
+    #[test]
+    fn a_leak_is_found_and_a_short_run_is_not_judged() {
+        let leak = |seconds: u64| -> Vec<Sample> {
+            let at = |s| Sample { at_ms: s * 1_000, resident_bytes: 60 * MB + s * 40 * 1_024 };
+            (0..=seconds).map(at).collect()
+        };
+        // 40 KB a second: 23 MB more in the last ten minutes than in those before.
+        assert_eq!(violations(&leak(1_800), true).len(), 1);
+        assert_eq!(violations(&leak(1_800), false), [""; 0]);
+        assert_eq!(judged(&leak(GROWTH_JUDGED_MS / 1_000 - 1), true), None);
+        assert!(judged(&leak(GROWTH_JUDGED_MS / 1_000), true).is_some());
+    }
+}

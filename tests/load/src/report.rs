@@ -1,0 +1,257 @@
+//! What came of a run: for people a table, for programs JSON.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::check::Found;
+use crate::measured::{Counted, Kind};
+use crate::memory::{self, Sample};
+use crate::plan::Plan;
+use crate::watch::Watch;
+
+const MEGABYTE: u64 = 1_000_000;
+/// Memory is shown at so many moments.
+const SHOWN_SAMPLES: usize = 12;
+
+/// What came of a run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    scenario: String,
+    clients: u32,
+    spreadsheets: u32,
+    rhythm: String,
+    kills: u32,
+    snapshot_entries: u32,
+    /// For how long there was load, milliseconds.
+    loaded_ms: u64,
+    requests: Vec<Requests>,
+    backlog: Backlog,
+    memory: Option<Memory>,
+    /// Time of the cloud on processors from its start to the end of the load, milliseconds.
+    cpu_ms: Option<u64>,
+    found: Found,
+    violations: Vec<String>,
+}
+
+/// The requests of one kind.
+#[derive(Debug, Clone, Serialize)]
+struct Requests {
+    kind: Kind,
+    answered: u64,
+    /// Attempts beyond the first of each request.
+    repeated: u64,
+    attempts: BTreeMap<String, u64>,
+    p50_us: u64,
+    p90_us: u64,
+    p99_us: u64,
+    max_us: u64,
+}
+
+/// What there was while the load lasted: the requests of the checks are not in it.
+pub(crate) struct Loaded {
+    /// For how long.
+    pub(crate) time: Duration,
+    /// What was counted.
+    pub(crate) kinds: BTreeMap<Kind, Counted>,
+}
+
+/// What was left to do when the load ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Backlog {
+    /// Requests that were due and never sent.
+    pub requests: u64,
+    /// Snapshots that were not made, and records of them.
+    pub snapshots: u64,
+    /// Until they were, milliseconds.
+    pub snapshots_ms: u64,
+}
+
+/// The memory of the cloud, bytes.
+#[derive(Debug, Clone, Serialize)]
+struct Memory {
+    start: u64,
+    peak: u64,
+    end: u64,
+    /// The medians of the middle third and of the last one, where growth is judged.
+    thirds: Option<(u64, u64)>,
+    samples: Vec<Sample>,
+}
+
+impl Report {
+    pub(crate) fn new(
+        plan: &Plan,
+        loaded: &Loaded,
+        watch: &Watch,
+        backlog: Backlog,
+        found: Found,
+    ) -> Self {
+        let made = loaded.kinds.iter().filter(|(_, counted)| !counted.attempts.is_empty());
+        Self {
+            scenario: plan.scenario.to_string(),
+            clients: plan.clients,
+            spreadsheets: plan.spreadsheets,
+            rhythm: plan.rhythm.to_string(),
+            kills: plan.kills,
+            snapshot_entries: plan.snapshot_entries,
+            loaded_ms: u64::try_from(loaded.time.as_millis()).unwrap_or(u64::MAX),
+            requests: made.map(|(kind, counted)| Requests::of(*kind, counted)).collect(),
+            backlog,
+            memory: Memory::of(watch.samples(), plan.judges_growth),
+            cpu_ms: watch.cpu_ms(),
+            violations: found.violations.clone(),
+            found,
+        }
+    }
+
+    /// What is wrong; nothing if all is well.
+    #[must_use]
+    pub fn violations(&self) -> &[String] {
+        &self.violations
+    }
+
+    /// What was looked at.
+    #[must_use]
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// Requests of all kinds that were answered.
+    #[must_use]
+    pub fn answered(&self) -> u64 {
+        self.requests.iter().map(|requests| requests.answered).sum()
+    }
+
+    /// Attempts beyond the first of each request.
+    #[must_use]
+    pub fn repeated(&self) -> u64 {
+        self.requests.iter().map(|requests| requests.repeated).sum()
+    }
+}
+
+impl Requests {
+    fn of(kind: Kind, counted: &Counted) -> Self {
+        let at = |quantile| counted.latency_us.value_at_quantile(quantile);
+        let attempts: u64 = counted.attempts.values().sum();
+        Self {
+            kind,
+            answered: counted.answered,
+            repeated: attempts.saturating_sub(counted.answered),
+            attempts: counted.attempts.clone(),
+            p50_us: at(0.5),
+            p90_us: at(0.9),
+            p99_us: at(0.99),
+            max_us: counted.latency_us.max(),
+        }
+    }
+}
+
+impl Memory {
+    fn of(samples: Vec<Sample>, judges_growth: bool) -> Option<Self> {
+        let resident = || samples.iter().map(|sample| sample.resident_bytes);
+        let (start, peak, end) = (resident().next()?, resident().max()?, resident().last()?);
+        let thirds = memory::judged(&samples, judges_growth);
+        Some(Self { start, peak, end, thirds, samples })
+    }
+
+    fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let megabytes = |bytes: u64| bytes / MEGABYTE;
+        let Self { start, peak, end, thirds, samples } = self;
+        let (start, peak, end) = (megabytes(*start), megabytes(*peak), megabytes(*end));
+        write!(out, "memory      {start} MB at first, {peak} MB at most, {end} MB in the end")?;
+        if let Some((middle, last)) = thirds {
+            let (middle, last) = (megabytes(*middle), megabytes(*last));
+            write!(out, "; median {middle} MB in the middle third, {last} MB in the last")?;
+        }
+        write!(out, "\n            over time, MB:")?;
+        let step = samples.len().div_ceil(SHOWN_SAMPLES).max(1);
+        for sample in samples.iter().step_by(step) {
+            write!(out, " {}", megabytes(sample.resident_bytes))?;
+        }
+        writeln!(out)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.loaded_ms as f64 / 1_000.0;
+        writeln!(
+            out,
+            "{}: {} clients, {} spreadsheets, {}, {seconds:.0} s, {} kills, a snapshot each {} entries\n",
+            self.scenario,
+            self.clients,
+            self.spreadsheets,
+            self.rhythm,
+            self.kills,
+            self.snapshot_entries
+        )?;
+        write_requests(out, &self.requests, seconds)?;
+        let rate = self.answered() as f64 / seconds.max(0.001);
+        writeln!(out, "\nthroughput  {rate:.1} requests/s, {} repeated", self.repeated())?;
+        for requests in &self.requests {
+            let told = requests.attempts.iter().map(|(name, count)| format!("{count} × {name}"));
+            let told = told.collect::<Vec<_>>().join("; ");
+            writeln!(out, "  {:<10}{told}", requests.kind.name())?;
+        }
+        match &self.memory {
+            Some(memory) => memory.write(out)?,
+            None => writeln!(out, "memory      unknown on this system")?,
+        }
+        match self.cpu_ms {
+            Some(cpu_ms) => {
+                writeln!(out, "processor   {:.1} s of the cloud", cpu_ms as f64 / 1_000.0)?
+            }
+            None => writeln!(out, "processor   unknown on this system")?,
+        }
+        let Backlog { requests, snapshots, snapshots_ms } = self.backlog;
+        writeln!(
+            out,
+            "backlog     {requests} requests due and not sent; {snapshots} snapshots to make, made after \
+             {snapshots_ms} ms"
+        )?;
+        write_found(out, &self.found)?;
+        for violation in &self.violations {
+            writeln!(out, "VIOLATION   {violation}")?;
+        }
+        writeln!(out, "{}", if self.violations.is_empty() { "well" } else { "FAILED" })
+    }
+}
+
+fn write_requests(
+    out: &mut fmt::Formatter<'_>,
+    requests: &[Requests],
+    seconds: f64,
+) -> fmt::Result {
+    writeln!(
+        out,
+        "{:<10}{:>10}{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}",
+        "kind", "answered", "per s", "repeated", "p50 ms", "p90 ms", "p99 ms", "max ms"
+    )?;
+    for Requests { kind, answered, repeated, p50_us, p90_us, p99_us, max_us, .. } in requests {
+        let ms = |us: &u64| *us as f64 / 1_000.0;
+        writeln!(
+            out,
+            "{:<10}{answered:>10}{:>8.1}{repeated:>10}{:>10.1}{:>10.1}{:>10.1}{:>10.1}",
+            kind.name(),
+            *answered as f64 / seconds.max(0.001),
+            ms(p50_us),
+            ms(p90_us),
+            ms(p99_us),
+            ms(max_us)
+        )?;
+    }
+    Ok(())
+}
+
+fn write_found(out: &mut fmt::Formatter<'_>, found: &Found) -> fmt::Result {
+    let Found { entries, acknowledged, snapshots, compared, .. } = found;
+    let (there, absent) = (found.unknown_in_the_log, found.unknown_and_absent);
+    writeln!(
+        out,
+        "checked     {acknowledged} acknowledged edits in {entries} entries, {} without an answer ({there} of \
+         them in the log); {snapshots} snapshots; {compared} reads of all cells",
+        there + absent
+    )
+}
