@@ -183,6 +183,9 @@ mod tests {
         let fork = lineage(at(2, 3), false);
         let cut = fork.cut(log(2), at(1, 7), &entries(1, 7..9), true).unwrap();
         assert_eq!(shown(&cut), (vec![(7, false), (8, false)], true));
+        // Its end is no end of the inherited part: nothing is missing behind it.
+        let cut = fork.cut(log(2), at(1, 7), &entries(1, 7..9), false).unwrap();
+        assert_eq!(shown(&cut), (vec![(7, false), (8, false)], false));
         assert!(fork.inherits(at(2, u32::MAX)) && fork.inherits(at(0, 0)));
         assert!(!fork.inherits(at(3, 0)));
     }
