@@ -113,8 +113,7 @@ impl Lineage {
         match beyond {
             // A hole before it.
             Some(beyond) => {
-                let end = Entry { position: self.end(), ..self.end_behind(log, beyond) };
-                entries.push(Arc::new(end));
+                entries.push(Arc::new(self.end_behind(log, beyond)));
                 Ok(Inherited { entries, more: false })
             }
             None if more => Ok(Inherited { entries, more }),
