@@ -74,8 +74,13 @@ impl Choices<'_> {
     }
 
     fn format(&mut self) -> String {
-        ["General", "0.0", "0.00", "yyyy-mm-dd"].map(str::to_owned)[usize::from(self.byte() & 3)]
-            .clone()
+        let format = match self.byte() & 3 {
+            0 => "General",
+            1 => "0.0",
+            2 => "0.00",
+            _ => "yyyy-mm-dd",
+        };
+        format.to_owned()
     }
 
     fn insert(&mut self, axis: Axis) -> InsertBefore {

@@ -16,6 +16,8 @@ use super::{AUDIENCE, ISSUER, NOW_S, signature};
 const LEEWAY_S: u64 = 30;
 /// What a header may have so that it is told here whether it is good.
 const HEADER: [&str; 3] = ["alg", "kid", "typ"];
+/// What a header has that asks to be understood.
+const CRITICAL: &str = "crit";
 const CLAIMS: [&str; 9] = ["iss", "aud", "sub", "exp", "nbf", "iat", "jti", "role", "spreadsheets"];
 
 /// Why a token is refused.
@@ -53,7 +55,8 @@ fn signed_claims(token: &str) -> Option<Fields> {
     let header = fields(header)?;
     let is_text = |value: &&Value| value.is_string() || value.is_null();
     let typ = header.all("typ");
-    if typ.len() > 1 || !typ.iter().all(is_text) || !header.all("crit").is_empty() {
+    let asks = header.all(CRITICAL).iter().any(|value| !value.is_null());
+    if typ.len() > 1 || !typ.iter().all(is_text) || asks {
         return None;
     }
     if text(&header, "alg") != Some("EdDSA") {
@@ -114,6 +117,10 @@ fn text<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
     fields.one(name)?.as_str()
 }
 
+fn is_looked_at(name: &str) -> bool {
+    HEADER.contains(&name) || CLAIMS.contains(&name) || name == CRITICAL
+}
+
 fn fields(part: &str) -> Option<Fields> {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).ok()?).ok()
 }
@@ -148,7 +155,7 @@ impl<'de> Deserialize<'de> for Fields {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
                 let mut fields = Vec::new();
                 while let Some(name) = map.next_key::<String>()? {
-                    let value = match [&HEADER[..], &CLAIMS].concat().contains(&name.as_str()) {
+                    let value = match is_looked_at(&name) {
                         true => map.next_value()?,
                         false => {
                             map.next_value::<IgnoredAny>()?;
