@@ -94,11 +94,16 @@ impl ApiState {
         let tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
         let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
-        let entries = Arc::clone(&tables) as _;
-        Self::over(
-            settings,
-            ApiPorts { entries, segments: tables, blobs, clock, random, pokes, meter },
-        )
+        let ports = ApiPorts {
+            entries: Arc::clone(&tables) as _,
+            segments: tables,
+            blobs,
+            clock,
+            random,
+            pokes,
+            meter,
+        };
+        Self::over(settings, ports)
     }
 }
 
