@@ -113,8 +113,7 @@ impl Lineage {
         match beyond {
             // A hole before it.
             Some(beyond) => {
-                let end = Entry { position: self.end(), ..self.end_behind(log, beyond) };
-                entries.push(Arc::new(end));
+                entries.push(Arc::new(self.end_behind(log, beyond)));
                 Ok(Inherited { entries, more: false })
             }
             None if more => Ok(Inherited { entries, more }),
@@ -183,6 +182,9 @@ mod tests {
         let fork = lineage(at(2, 3), false);
         let cut = fork.cut(log(2), at(1, 7), &entries(1, 7..9), true).unwrap();
         assert_eq!(shown(&cut), (vec![(7, false), (8, false)], true));
+        // Its end is no end of the inherited part: nothing is missing behind it.
+        let cut = fork.cut(log(2), at(1, 7), &entries(1, 7..9), false).unwrap();
+        assert_eq!(shown(&cut), (vec![(7, false), (8, false)], false));
         assert!(fork.inherits(at(2, u32::MAX)) && fork.inherits(at(0, 0)));
         assert!(!fork.inherits(at(3, 0)));
     }

@@ -3,13 +3,21 @@
 //! Thin on purpose: what is decided is decided in the core, what is driven is driven by the engine.
 
 pub mod api;
+#[cfg(feature = "aws")]
 pub mod bootstrap;
+#[cfg(feature = "aws")]
 pub mod dynamodb;
+#[cfg(feature = "aws")]
 mod outcome;
+#[cfg(feature = "aws")]
 pub mod relay;
+#[cfg(feature = "aws")]
 pub mod s3;
+#[cfg(feature = "aws")]
 pub mod sdk;
 pub mod settings;
+#[cfg(feature = "aws")]
 pub mod snapshot;
+#[cfg(feature = "aws")]
 pub mod sqs;
 pub mod token;

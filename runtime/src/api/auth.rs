@@ -32,7 +32,7 @@ impl FromRequestParts<ApiState> for Caller {
         }
         let token = text.get(SCHEME.len()..).unwrap_or_default();
         let refused = |error: TokenError| unauthorized(&error.told().to_string());
-        state.verifier().verify(token).map(Self).map_err(refused)
+        state.verify(token).map(Self).map_err(refused)
     }
 }
 

@@ -28,7 +28,7 @@ mod sync;
 mod uploads;
 mod whole_body;
 
-pub use state::ApiState;
+pub use state::{ApiPorts, ApiState};
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;

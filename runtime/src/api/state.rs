@@ -3,19 +3,24 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cellar_core::access::Principal;
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_UPKEEP_MS;
 use cellar_core::upkeep::UpkeepPolicy;
 use cellar_engine::logs::{Logs, Upkept};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Blobs, NoPokes, Pokes};
-use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_engine::ports::{Blobs, Clock, Entries, Pokes, Random, Segments};
 use tokio::sync::Mutex;
+#[cfg(feature = "aws")]
+use {
+    crate::dynamodb::DynamoTables,
+    crate::s3::S3Blobs,
+    cellar_engine::ports::NoPokes,
+    cellar_engine::system::{SystemClock, SystemRandom},
+};
 
-use crate::dynamodb::DynamoTables;
-use crate::s3::S3Blobs;
 use crate::settings::{ApiSettings, SettingsError};
-use crate::token::Verifier;
+use crate::token::{TokenError, Verifier};
 
 /// How long an answer of `health` is kept: it needs no token, and must not become a way to spend
 /// the owner's money.
@@ -30,6 +35,7 @@ pub struct ApiState {
 struct Shared {
     logs: Logs,
     blobs: Arc<dyn Blobs>,
+    clock: Arc<dyn Clock>,
     verifier: Verifier,
     stack: String,
     meter: Arc<Meter>,
@@ -42,6 +48,25 @@ struct Shared {
 /// Each table and whether it answers.
 pub(super) type ReachableTables = [(&'static str, bool); 2];
 
+/// What an [`ApiState`] works on.
+pub struct ApiPorts {
+    /// The entries of logs.
+    pub entries: Arc<dyn Entries>,
+    /// Their segments.
+    pub segments: Arc<dyn Segments>,
+    /// The objects of the stack.
+    pub blobs: Arc<dyn Blobs>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Jitter.
+    pub random: Arc<dyn Random>,
+    /// Who is told of whatever is appended.
+    pub pokes: Arc<dyn Pokes>,
+    /// Counts what the ports consume.
+    pub meter: Arc<Meter>,
+}
+
+#[cfg(feature = "aws")]
 impl ApiState {
     /// The state for these settings over DynamoDB and S3.
     ///
@@ -67,15 +92,35 @@ impl ApiState {
     ) -> Result<Self, SettingsError> {
         let meter = Arc::new(Meter::default());
         let tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
-        let blobs: Arc<dyn Blobs> =
-            Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
+        let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+        let ports = ApiPorts {
+            entries: Arc::clone(&tables) as _,
+            segments: tables,
+            blobs,
+            clock,
+            random,
+            pokes,
+            meter,
+        };
+        Self::over(settings, ports)
+    }
+}
+
+impl ApiState {
+    /// The state for these settings over any ports.
+    ///
+    /// # Errors
+    /// As [`ApiState::new`].
+    pub fn over(settings: &ApiSettings, ports: ApiPorts) -> Result<Self, SettingsError> {
+        let ApiPorts { entries, segments, blobs, clock, random, pokes, meter } = ports;
         let shared = Shared {
-            logs: Logs::new(Arc::clone(&tables) as _, tables, Arc::clone(&blobs), clock, random)
+            logs: Logs::new(entries, segments, Arc::clone(&blobs), Arc::clone(&clock), random)
                 .at_epoch(settings.epoch)
                 .poking(Arc::clone(&pokes)),
             pokes,
             blobs,
+            clock,
             verifier: Verifier::new(&settings.tokens)?,
             stack: settings.stack.clone(),
             meter,
@@ -113,8 +158,9 @@ impl ApiState {
         &self.shared.blobs
     }
 
-    pub(super) fn verifier(&self) -> &Verifier {
-        &self.shared.verifier
+    /// Who the holder of this token is, as of now.
+    pub(super) fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+        self.shared.verifier.verify(token, self.shared.clock.now_ms() / 1_000)
     }
 
     pub(super) fn request_timeout(&self) -> Duration {

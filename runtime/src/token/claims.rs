@@ -2,7 +2,8 @@
 
 use cellar_core::access::{Principal, Role, Scope};
 use cellar_core::identity::{LogId, SubjectKey};
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, IntoDeserializer as _};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The claims of a token. A claim that comes twice makes the token invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +24,7 @@ pub struct Claims {
     /// Its own id.
     pub jti: String,
     /// What it allows.
+    #[serde(deserialize_with = "role")]
     pub role: Role,
     /// Where.
     pub spreadsheets: Spreadsheets,
@@ -39,11 +41,25 @@ pub enum Spreadsheets {
 }
 
 /// The text `*`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Star {
     /// All of the stack.
     #[serde(rename = "*")]
     Star,
+}
+
+/// A text and nothing else: by itself serde takes `{"owner": null}` for an `"owner"`, too.
+fn role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
+    Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
+}
+
+impl<'de> Deserialize<'de> for Star {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "*" => Ok(Self::Star),
+            other => Err(D::Error::custom(format!("`{other}` is not `*`"))),
+        }
+    }
 }
 
 impl Spreadsheets {

@@ -95,8 +95,8 @@ mod tests {
         let log = LogId::from_uuid(uuid::Uuid::nil());
         for spreadsheets in [vec![], vec![log; MAX_TOKEN_SPREADSHEETS]] {
             let grant = Grant { spreadsheets, ..grant() };
-            let (token, _) = mint(&pair, &config, grant).unwrap();
-            assert_eq!(verifier.verify(&token).unwrap().author, "alice");
+            let (token, expires_s) = mint(&pair, &config, grant).unwrap();
+            assert_eq!(verifier.verify(&token, expires_s).unwrap().author, "alice");
         }
         let many = Grant { spreadsheets: vec![log; MAX_TOKEN_SPREADSHEETS + 1], ..grant() };
         assert!(mint(&pair, &config, many).is_err());

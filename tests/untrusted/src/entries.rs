@@ -112,7 +112,7 @@ fn assert_shows(root: Option<&Root>, folded: &FoldedRound, workbook: &Workbook) 
 }
 
 /// A cell whose text is as long as a tile holds it.
-fn previewed(mut cell: Cell) -> Cell {
+pub(super) fn previewed(mut cell: Cell) -> Cell {
     if let Value::Text(text) = &mut cell.value
         && text.len() > MAX_TILE_TEXT_BYTES
     {

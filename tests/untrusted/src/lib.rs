@@ -14,10 +14,14 @@
 
 mod csv;
 mod entries;
+mod merge;
+mod parts;
 mod pieces;
+mod request;
 mod snapshots;
 #[cfg(test)]
 mod tests;
+mod token;
 mod workbook;
 
 use std::sync::{Mutex, PoisonError};
@@ -61,9 +65,16 @@ pub const CSV: Reader = Reader { name: "csv", read: csv::read, memory_bytes: 64 
 /// Workbooks: xlsx, xlsb and ods.
 pub const WORKBOOK: Reader =
     Reader { name: "workbook", read: workbook::read, memory_bytes: 256 * MB };
+/// Tokens: at most `MAX_TOKEN_BYTES`, and what is made here to sign and compare them.
+pub const TOKEN: Reader = Reader { name: "token", read: token::read, memory_bytes: MB };
+/// Requests to the API: `MAX_PUSH_BYTES`, what becomes of them in the log, and an answer.
+pub const REQUEST: Reader = Reader { name: "request", read: request::read, memory_bytes: 64 * MB };
+/// Merges of levels, and where they are taken up again.
+pub const MERGE: Reader = Reader { name: "merge", read: merge::read, memory_bytes: 128 * MB };
 
 /// All of them.
-pub const READERS: [Reader; 8] = [CHUNK, INDEX, ROOT, STORED, ENTRY, EXTERNAL, CSV, WORKBOOK];
+pub const READERS: [Reader; 11] =
+    [CHUNK, INDEX, ROOT, STORED, ENTRY, EXTERNAL, CSV, WORKBOOK, TOKEN, REQUEST, MERGE];
 
 impl Reader {
     /// Whether bytes are read, not refused; panics if a promise is not kept.

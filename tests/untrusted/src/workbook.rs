@@ -6,10 +6,8 @@ use cellar_exchange::{BlockSize, WorkbookImport};
 use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
 
+use super::parts::split;
 use super::pieces::{SMALL, is_read, read_first};
-
-/// What separates the parts of a workbook that is put together here. It is in no XML.
-const PART_END: [u8; 3] = [0xFF, 0x00, 0xFF];
 
 const OF_XLSX: [&str; 5] = [
     "xl/workbook.xml",
@@ -62,16 +60,4 @@ fn archive(names: &[&str], main: &str, parts: &[u8]) -> Vec<u8> {
         add(name, content);
     }
     zip.finish().unwrap().into_inner()
-}
-
-/// What stands between the separators.
-fn split(mut bytes: &[u8]) -> Vec<&[u8]> {
-    let mut parts = Vec::new();
-    while let Some(at) = bytes.windows(PART_END.len()).position(|window| window == PART_END) {
-        let (part, rest) = bytes.split_at(at);
-        parts.push(part);
-        bytes = rest.get(PART_END.len()..).unwrap_or_default();
-    }
-    parts.push(bytes);
-    parts
 }

@@ -1,0 +1,199 @@
+//! Levels in chunks, merged as a worker would merge them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cellar_core::a1::Rectangle;
+use cellar_core::cell::Cell;
+use cellar_core::limits::{
+    MAX_COLUMNS, MAX_ROWS, MAX_STRIPE_COLUMNS, MAX_TILE_CELLS, MIN_STRIPE_COLUMNS,
+};
+use cellar_core::operation::{Operation, SheetId};
+use cellar_core::snapshot::cells::cells;
+use cellar_core::snapshot::chunk::{chunk_of, decode};
+use cellar_core::snapshot::fold::{Fold, FoldedSheet};
+use cellar_core::snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, TilePlace};
+use cellar_core::snapshot::merge::{
+    Below, LevelInput, Merge, MergeCursor, MergeStep, MergedTile, Part, Place, SheetInput, Window,
+    merge_window, sources,
+};
+use cellar_core::snapshot::outline::Outline;
+use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
+use cellar_core::snapshot::tile::Tile;
+
+const ALL: Window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
+/// Steps of one merge that count as an end that never comes.
+const MAX_STEPS: usize = 100_000;
+
+/// How levels are merged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    /// Bytes that a cell is said to take, so that few cells fill a tile.
+    pub(super) bytes_per_cell: usize,
+    /// After how many tiles the merge is taken up again; never if 0.
+    pub(super) resumed_every: usize,
+    /// Whether stripes are as narrow as can be.
+    pub(super) narrow: bool,
+}
+
+/// What a snapshot has: its outline, levels, and the tiles that they name.
+pub(super) struct Levels {
+    how: How,
+    pub(super) outline: Outline,
+    pub(super) levels: Vec<Level>,
+    chunks: RefCell<BTreeMap<ChunkHash, Arc<Tile>>>,
+}
+
+impl Levels {
+    pub(super) fn new(how: How) -> Self {
+        let (levels, chunks) = (Vec::new(), RefCell::default());
+        Self { how, outline: Outline::default(), levels, chunks }
+    }
+
+    /// Stores a tile as the chunk that it would be, but as long as it is said to be.
+    fn encode(&self, tile: &Tile) -> Option<PackedObject> {
+        assert!(tile.is_sound());
+        let object = chunk_of(tile)?;
+        let plain = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).expect("our own");
+        let read = decode(&plain).expect("our own");
+        self.chunks.borrow_mut().insert(object.chunk.hash, Arc::new(read));
+        let stored = vec![0; tile.cells() * self.how.bytes_per_cell];
+        let bytes = u32::try_from(stored.len()).unwrap();
+        Some(PackedObject { chunk: ChunkRef { bytes, ..object.chunk }, stored })
+    }
+
+    /// Folds operations behind the levels: what is to be merged with the newest of them, which go.
+    pub(super) fn fold(&mut self, operations: &[Operation], merged: usize) -> Vec<SheetInput> {
+        let mut fold = Fold::new(self.outline.clone());
+        fold.apply_operations(operations);
+        let (outline, folded) = fold.finish();
+        self.outline = outline;
+        let newest = self.levels.split_off(self.levels.len().saturating_sub(merged));
+        let inputs = self.outline.sheets.keys();
+        inputs.filter_map(|id| self.input(*id, &newest, &folded.sheets)).collect()
+    }
+
+    fn input(&self, id: SheetId, newest: &[Level], folded: &[FoldedSheet]) -> Option<SheetInput> {
+        let outline = self.outline.sheets.get(&id)?;
+        let stored = newest.iter().filter_map(|level| of(level, id));
+        let stored = stored.map(|sheet| LevelInput::stored(sheet.clone()).expect("only chunks"));
+        let folded = folded.iter().filter(|sheet| sheet.sheet == id).cloned();
+        let levels: Vec<_> = stored.chain(folded.map(LevelInput::folded)).collect();
+        let unformatted = outline.formats.in_rectangle(Rectangle::EVERYTHING).is_empty();
+        let below = match (self.levels.is_empty(), unformatted) {
+            (false, _) => Below::Levels,
+            (true, false) => Below::Nothing,
+            (true, true) => Below::NothingFormatted,
+        };
+        let stripe_columns = if self.how.narrow { MIN_STRIPE_COLUMNS } else { MAX_STRIPE_COLUMNS };
+        let columns = outline.extent.columns;
+        let input = SheetInput { sheet: id, below, columns, stripe_columns, levels };
+        (!input.levels.is_empty()).then_some(input)
+    }
+
+    /// Merges, and puts what comes of it above the levels.
+    pub(super) fn merge(&mut self, inputs: &[SheetInput]) {
+        let begun = Merge::new(inputs.to_vec());
+        let level = self.run(begun, inputs, Vec::new(), &|_, tile| tile).expect("rows that fit");
+        self.assert_sound(&level);
+        self.levels.push(level);
+    }
+
+    /// Merges from a cursor that nobody made, behind tiles and over tiles that are not what they are
+    /// said to be: whatever comes of it.
+    pub(super) fn merge_hostile(
+        &self,
+        inputs: &[SheetInput],
+        done: Vec<MergedTile>,
+        cursor: MergeCursor,
+        change: &dyn Fn(ChunkHash, Arc<Tile>) -> Arc<Tile>,
+    ) -> bool {
+        let resumed = Merge::resumed(inputs.to_vec(), done.clone(), cursor);
+        self.run(resumed, inputs, done, change).is_some()
+    }
+
+    /// Runs a merge to its end; none if a row fits nowhere.
+    fn run(
+        &self,
+        mut merge: Merge,
+        inputs: &[SheetInput],
+        mut done: Vec<MergedTile>,
+        change: &dyn Fn(ChunkHash, Arc<Tile>) -> Arc<Tile>,
+    ) -> Option<Level> {
+        let mut tiles = 0;
+        for _ in 0..MAX_STEPS {
+            match merge.step(&|tile| self.encode(tile)).ok()? {
+                MergeStep::Load(chunks) => {
+                    assert!(!chunks.is_empty(), "nothing is asked for");
+                    for chunk in chunks {
+                        let tile = self.chunks.borrow().get(&chunk.hash).cloned();
+                        merge.provide(chunk.hash, change(chunk.hash, tile.unwrap_or_default()));
+                    }
+                }
+                MergeStep::Tile { tile, cursor, .. } => {
+                    done.push(tile);
+                    tiles += 1;
+                    if self.how.resumed_every > 0 && tiles % self.how.resumed_every == 0 {
+                        merge = Merge::resumed(inputs.to_vec(), done.clone(), cursor);
+                    }
+                }
+                MergeStep::Done(level) => return Some(level),
+            }
+        }
+        panic!("no end comes after {MAX_STEPS} steps");
+    }
+
+    /// Stripes and tiles are in order, apart from each other, and as large as their cells.
+    fn assert_sound(&self, level: &Level) {
+        for sheet in &level.sheets {
+            assert!(sheet.stripes.is_sorted_by(|a, b| a.columns.end() <= b.columns.first));
+            for stripe in &sheet.stripes {
+                assert!(stripe.columns.end() <= MAX_COLUMNS && !stripe.tiles.is_empty());
+                assert!(stripe.tiles.is_sorted_by(|a, b| a.rows.end() <= b.rows.first));
+                stripe.tiles.iter().for_each(|tile| self.assert_fills(tile, stripe.columns.count));
+            }
+        }
+    }
+
+    fn assert_fills(&self, place: &TilePlace, columns: u32) {
+        let tile = self.tile(place);
+        assert_eq!((tile.first_row(), tile.end()), (Some(0), place.rows.count));
+        assert!(place.rows.end() <= MAX_ROWS && tile.cells() <= MAX_TILE_CELLS);
+        assert!(tile.columns.iter().all(|column| column.column < columns));
+        assert_eq!(u32::try_from(tile.cells()), Ok(place.cells));
+    }
+
+    fn tile(&self, place: &TilePlace) -> Arc<Tile> {
+        let StoredTile::Chunk(chunk) = &place.stored else { panic!("a merge makes chunks") };
+        Arc::clone(self.chunks.borrow().get(&chunk.hash).expect("it was stored"))
+    }
+
+    /// All cells of a sheet, read through its levels.
+    pub(super) fn cells(&self, id: SheetId) -> Vec<((u32, u32), Cell)> {
+        let sheets: Vec<_> = self.levels.iter().filter_map(|level| of(level, id)).collect();
+        let sources = sources(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
+        let placed = |sheet: &LevelSheet| {
+            let tiles = sheet.stripes.iter().flat_map(|stripe| {
+                stripe.tiles.iter().map(|tile| (stripe.columns, tile.rows, self.tile(tile)))
+            });
+            tiles.collect::<Vec<_>>()
+        };
+        let tiles: Vec<_> = sheets.into_iter().map(placed).collect();
+        let parts = tiles.iter().zip(&sources).flat_map(|(tiles, source)| {
+            tiles.iter().map(move |(columns, rows, tile)| {
+                let place = Place { rows: rows.count, columns: columns.count };
+                let (first_row, first_column) = (rows.first, columns.first);
+                Part { tile, first_row, first_column, place, source }
+            })
+        });
+        let tile = merge_window(&parts.collect::<Vec<_>>(), &ALL, Below::Nothing);
+        let outline = self.outline.sheets.get(&id).expect("the same sheets");
+        let placed = cells(&tile, &outline.formats).into_iter();
+        placed.map(|cell| ((cell.row, cell.column), cell.cell)).collect()
+    }
+}
+
+fn of(level: &Level, id: SheetId) -> Option<&LevelSheet> {
+    level.sheets.iter().find(|sheet| sheet.sheet == id)
+}

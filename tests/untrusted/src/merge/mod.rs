@@ -1,0 +1,130 @@
+//! Merges of levels (I7), and where they are taken up again.
+
+mod checkpoints;
+mod choices;
+mod levels;
+
+use std::sync::Arc;
+
+use cellar_core::a1::Rectangle;
+use cellar_core::operation::{Operation, Span};
+use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile, TilePlace};
+use cellar_core::snapshot::merge::{MergeCursor, MergedTile};
+use cellar_core::snapshot::tile::Tile;
+use cellar_core::workbook::Workbook;
+
+use self::choices::Choices;
+use self::levels::{How, Levels};
+use super::entries::previewed;
+
+/// A byte that ends a run of operations: they are folded and merged.
+const MERGE: u8 = 0xFE;
+/// Operations of a round, and rounds of an input: a fuzzer finds what is wrong with few.
+const MAX_OPERATIONS: usize = 30;
+const MAX_ROUNDS: usize = 12;
+
+/// Behind `m` operations, and when they are merged with how many levels: what is shown then is what a
+/// replay shows. Behind `h` the same, and then a merge from a cursor and over tiles that nobody made.
+/// Behind `c` a checkpoint, as a worker on snapshots would find it.
+pub(super) fn read(bytes: &[u8]) -> bool {
+    let Some((kind, rest)) = bytes.split_first() else { return false };
+    match kind {
+        b'm' => merged(&mut Choices(rest)),
+        b'h' => hostile(rest),
+        b'c' => checkpoints::read(rest),
+        _ => false,
+    }
+}
+
+fn how(choices: &mut Choices<'_>) -> How {
+    How {
+        bytes_per_cell: usize::from(choices.byte()) * 32 + 1,
+        resumed_every: usize::from(choices.byte() % 4),
+        narrow: choices.byte() & 1 == 1,
+    }
+}
+
+fn merged(choices: &mut Choices<'_>) -> bool {
+    let (mut levels, mut replayed) = (Levels::new(how(choices)), Workbook::default());
+    let rounds = rounds(choices);
+    for (operations, merged) in &rounds {
+        if replayed.apply_operations(operations).is_err() {
+            return false;
+        }
+        let inputs = levels.fold(operations, *merged);
+        levels.merge(&inputs);
+    }
+    assert_shows(&levels, &replayed);
+    rounds.len() > 1
+}
+
+/// Operations, and with how many levels they are merged.
+type Round = (Vec<Operation>, usize);
+
+fn rounds(choices: &mut Choices<'_>) -> Vec<Round> {
+    std::iter::from_fn(|| round(choices)).take(MAX_ROUNDS).collect()
+}
+
+fn round(choices: &mut Choices<'_>) -> Option<Round> {
+    if choices.is_empty() {
+        return None;
+    }
+    let mut operations = Vec::new();
+    while !choices.is_empty() && operations.len() < MAX_OPERATIONS {
+        if choices.0.first() == Some(&MERGE) {
+            choices.byte();
+            break;
+        }
+        operations.extend(choices.operation());
+    }
+    Some((operations, usize::from(choices.byte() % 4)))
+}
+
+fn assert_shows(levels: &Levels, workbook: &Workbook) {
+    assert_eq!(workbook.tabs(), &levels.outline.tabs);
+    assert_eq!(workbook.sheets().count(), levels.outline.sheets.len());
+    for (id, sheet) in workbook.sheets() {
+        let own = levels.outline.sheets.get(&id).expect("the same sheets");
+        assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
+        let held = sheet.cells_in(Rectangle::EVERYTHING);
+        let held: Vec<_> = held.map(|(place, cell)| (place, previewed(cell))).collect();
+        assert_eq!(levels.cells(id), held);
+    }
+}
+
+/// Ends, and makes tiles as large as they may be, or says that it cannot.
+fn hostile(bytes: &[u8]) -> bool {
+    let mut choices = Choices(bytes);
+    let cursor = MergeCursor {
+        sheet: u32::from(choices.byte()),
+        stripe: u32::from(choices.byte()),
+        row: choices.number(),
+        density: choices.number(),
+    };
+    let done = (0..choices.byte() % 4).map(|_| any_tile(&mut choices)).collect();
+    let (drop_tile, length) = (choices.byte(), usize::from(choices.byte()) * 8);
+    let (chunk, rest) = choices.0.split_at(length.min(choices.0.len()));
+    let other = cellar_core::snapshot::chunk::decode(chunk).ok().map(Arc::new);
+    let mut choices = Choices(rest);
+    let mut levels = Levels::new(how(&mut choices));
+    let mut last = Vec::new();
+    for (operations, merged) in rounds(&mut choices) {
+        levels.merge(&last);
+        last = levels.fold(&operations, merged);
+    }
+    let change = |hash: ChunkHash, tile: Arc<Tile>| match hash.0.first() {
+        Some(first) if first & drop_tile != 0 => other.clone().unwrap_or_default(),
+        _ => tile,
+    };
+    levels.merge_hostile(&last, done, cursor, &change)
+}
+
+fn any_tile(choices: &mut Choices<'_>) -> MergedTile {
+    let rows = Span { first: choices.number(), count: choices.number() };
+    let chunk = ChunkRef { hash: ChunkHash([choices.byte(); 32]), bytes: choices.number() };
+    MergedTile {
+        sheet: u32::from(choices.byte()),
+        stripe: u32::from(choices.byte()),
+        place: TilePlace { rows, cells: choices.number(), stored: StoredTile::Chunk(chunk) },
+    }
+}

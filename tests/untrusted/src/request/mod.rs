@@ -1,0 +1,110 @@
+//! Requests to the HTTP API (I17, I20, I22).
+
+mod world;
+
+use std::sync::LazyLock;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{Method, Request, Response, header};
+use cellar_core::api::Problem;
+use cellar_core::limits::MAX_REPLY_BYTES;
+use tokio::runtime::{Builder, Runtime};
+
+use self::world::{SPREADSHEET, Who, World};
+use crate::parts::split;
+
+/// Requests of one input: later ones meet what earlier ones did.
+const MAX_REQUESTS: usize = 4;
+/// What an answer has at most: JSON around what `MAX_REPLY_BYTES` bounds.
+const MAX_ANSWER_BYTES: usize = 2 * MAX_REPLY_BYTES;
+const PROBLEM_JSON: &str = "application/problem+json";
+/// What anybody may have without a token.
+const OPEN: [&str; 2] = ["/v1/health", "/v1/openapi.json"];
+
+/// What stands for the id of the spreadsheet in a path.
+const PLACE: char = '@';
+
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_current_thread().enable_time().build().unwrap());
+
+/// Requests, each as a letter that says who asks, and then as HTTP has it: a line with method and path,
+/// lines of headers, an empty line, the body. They are answered, and what is refused changes nothing.
+/// Read is what is answered with success.
+pub(super) fn read(bytes: &[u8]) -> bool {
+    let requests: Vec<_> = split(bytes).into_iter().take(MAX_REQUESTS).filter_map(parsed).collect();
+    if requests.is_empty() {
+        return false;
+    }
+    RUNTIME.block_on(async {
+        let world = World::new().await;
+        let mut all_read = true;
+        for (who, request) in requests {
+            all_read &= is_answered(&world, who, request).await;
+        }
+        all_read
+    })
+}
+
+fn parsed(bytes: &[u8]) -> Option<(Who, Request<Body>)> {
+    let (who, rest) = bytes.split_first()?;
+    let who = Who::from_byte(*who)?;
+    let mut lines = rest.splitn(2, |byte| *byte == b'\n');
+    let (mut first, mut rest) = (lines.next()?.splitn(2, |byte| *byte == b' '), lines.next());
+    let method = first.next()?;
+    let path = std::str::from_utf8(first.next()?).ok()?.replace(PLACE, &SPREADSHEET);
+    let mut request = Request::builder().method(method).uri(path);
+    if let Some(authorization) = who.authorization() {
+        request = request.header(header::AUTHORIZATION, authorization);
+    }
+    while let Some(text) = rest {
+        let mut lines = text.splitn(2, |byte| *byte == b'\n');
+        let line = lines.next()?;
+        rest = lines.next();
+        if line.is_empty() {
+            break;
+        }
+        let at = line.iter().position(|byte| *byte == b':')?;
+        let (name, value) = line.split_at(at);
+        request = request.header(name, value.get(1..)?.trim_ascii());
+    }
+    Some((who, request.body(Body::from(rest.unwrap_or_default().to_vec())).ok()?))
+}
+
+async fn is_answered(world: &World, who: Who, request: Request<Body>) -> bool {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let has_own_token = request.headers().get_all(header::AUTHORIZATION).iter().count()
+        > usize::from(who != Who::Nobody);
+    let before = world.stored().await;
+    let response = world.send(request).await;
+    let status = response.status();
+    let what = format!("{who:?} {method} {path}: {status}");
+    // Nothing here is slow or fails: there is no reason for a 5xx.
+    assert!(status.is_success() || status.is_client_error(), "{what}");
+    if status.is_client_error() {
+        assert_problem(&what, &method, response).await;
+    } else {
+        let body = to_bytes(response.into_body(), MAX_ANSWER_BYTES).await;
+        assert!(body.is_ok(), "{what}: {body:?}");
+        let sees_nothing = matches!(who, Who::Nobody | Who::Stranger) && !has_own_token;
+        assert!(!sees_nothing || OPEN.contains(&path.as_str()), "{what}");
+    }
+    let may_write = matches!(who, Who::Owner | Who::Editor) || has_own_token;
+    let writes = status.is_success() && method == Method::POST && may_write;
+    if !writes {
+        assert!(world.stored().await == before, "{what}: something is stored");
+    }
+    status.is_success()
+}
+
+async fn assert_problem(what: &str, method: &Method, response: Response<Body>) {
+    let status = response.status().as_u16();
+    let kind = response.headers().get(header::CONTENT_TYPE).cloned();
+    assert_eq!(kind.as_ref().and_then(|kind| kind.to_str().ok()), Some(PROBLEM_JSON), "{what}");
+    let bytes = to_bytes(response.into_body(), MAX_ANSWER_BYTES).await.expect("a bounded answer");
+    // The answer to HEAD has no body.
+    if method != Method::HEAD {
+        let problem: Problem = serde_json::from_slice(&bytes).expect("a problem");
+        assert_eq!((problem.status, problem.kind.status()), (status, status), "{what}");
+        assert!(!problem.detail.is_empty(), "{what}");
+    }
+}

@@ -1,0 +1,186 @@
+//! A stack in memory, the same for every input: a spreadsheet with some history and a fork of it.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response};
+use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::identity::{LogId, SubjectKey};
+use cellar_core::upkeep::UpkeepPolicy;
+use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryTables};
+use cellar_engine::meter::Meter;
+use cellar_engine::ports::{Blobs, NoPokes, Random};
+use cellar_runtime::api::{ApiPorts, ApiState, router};
+use cellar_runtime::settings::ApiSettings;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+use crate::token::{self, NOW_S};
+
+/// Milliseconds after which a request would be answered with "try again": no input takes so long.
+const REQUEST_TIMEOUT_MS: u64 = 60_000;
+/// How many objects are listed at once: there are fewer.
+const LISTED: u16 = 1_000;
+/// The spreadsheet of every input: what alice creates with this nonce.
+const NONCE: &str = "budget";
+const ALICE: &str = "alice";
+
+/// The id of the spreadsheet of every input.
+pub(super) static SPREADSHEET: LazyLock<String> = LazyLock::new(|| {
+    let id = LogId::derive(&SubjectKey::new(token::ISSUER, ALICE), NONCE);
+    id.unwrap().to_string()
+});
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    /// Somebody without a token.
+    Nobody,
+    /// Owner of all.
+    Owner,
+    /// May edit the one spreadsheet.
+    Editor,
+    /// May look at all.
+    Viewer,
+    /// May edit another spreadsheet, which does not exist.
+    Stranger,
+}
+
+impl Who {
+    pub(super) fn from_byte(byte: u8) -> Option<Self> {
+        Some(match byte {
+            b'n' => Self::Nobody,
+            b'o' => Self::Owner,
+            b'e' => Self::Editor,
+            b'v' => Self::Viewer,
+            b's' => Self::Stranger,
+            _ => return None,
+        })
+    }
+
+    /// The header `Authorization`.
+    pub(super) fn authorization(self) -> Option<&'static str> {
+        static TOKENS: LazyLock<[String; 4]> = LazyLock::new(|| {
+            let none = "00000000-0000-8000-8000-000000000000";
+            [
+                authorization("owner", &json!("*")),
+                authorization("editor", &json!([*SPREADSHEET])),
+                authorization("viewer", &json!("*")),
+                authorization("editor", &json!([none])),
+            ]
+        });
+        let [owner, editor, viewer, stranger] = &*TOKENS;
+        Some(match self {
+            Self::Nobody => return None,
+            Self::Owner => owner,
+            Self::Editor => editor,
+            Self::Viewer => viewer,
+            Self::Stranger => stranger,
+        })
+    }
+}
+
+fn authorization(role: &str, spreadsheets: &Value) -> String {
+    let header = json!({"alg": "EdDSA", "kid": "first"});
+    let claims = json!({
+        "iss": token::ISSUER, "aud": token::AUDIENCE, "sub": ALICE, "jti": "1",
+        "exp": NOW_S + 60, "iat": NOW_S, "role": role, "spreadsheets": spreadsheets,
+    });
+    format!(
+        "Bearer {}",
+        token::signed(header.to_string().as_bytes(), claims.to_string().as_bytes())
+    )
+}
+
+/// Always the same jitter.
+struct NoRandom;
+
+impl Random for NoRandom {
+    fn next(&self) -> u64 {
+        0
+    }
+}
+
+/// The stack.
+pub(super) struct World {
+    tables: Arc<MemoryTables>,
+    blobs: Arc<MemoryBlobs>,
+    router: Router,
+}
+
+impl World {
+    /// A stack in which the spreadsheet has a few entries.
+    pub(super) async fn new() -> Self {
+        let world = Self::empty();
+        let path = format!("/v1/spreadsheets/{}", *SPREADSHEET);
+        world.post("/v1/spreadsheets", &json!({"nonce": NONCE})).await;
+        let mutations = json!([
+            {"id": 1, "base": 0, "op": {"setCells": {"cells": [
+                {"row": 0, "column": 0, "value": 1.5}, {"row": 7, "column": 3, "value": "text"}]}}},
+            {"id": 2, "base": 0, "op": {"addSheet": {"sheet": 1, "name": "Other"}}},
+            {"id": 3, "base": 0, "op": {"insertRows": {"before": 1, "count": 2}}},
+        ]);
+        let append = json!({"client": "c", "epoch": FIRST_EPOCH, "mutations": mutations});
+        world.post(&format!("{path}/entries"), &append).await;
+        let push = json!({
+            "pushVersion": 1, "clientGroupID": "g", "profileID": "p", "schemaVersion": "1",
+            "mutations": [{"clientID": "r", "id": 1, "name": "mutate", "timestamp": 0,
+                "args": {"epoch": FIRST_EPOCH, "base": 1,
+                    "op": {"deleteColumns": {"spans": [{"first": 1, "count": 1}]}}}}],
+        });
+        world.post(&format!("{path}/push"), &push).await;
+        world.post(&format!("{path}/forks"), &json!({"nonce": "what if"})).await;
+        world
+    }
+
+    fn empty() -> Self {
+        let clock = Arc::new(ManualClock::at(NOW_S * 1_000));
+        let tables = Arc::<MemoryTables>::default();
+        let blobs = Arc::new(MemoryBlobs::new(clock.clone()));
+        let settings = ApiSettings {
+            entry_table: String::new(),
+            segment_table: String::new(),
+            epoch: FIRST_EPOCH,
+            bucket: String::new(),
+            stack: "test".to_owned(),
+            request_timeout_ms: REQUEST_TIMEOUT_MS,
+            tokens: token::settings(),
+            upkeep: Some(UpkeepPolicy::default()),
+        };
+        let ports = ApiPorts {
+            entries: tables.clone(),
+            segments: tables.clone(),
+            blobs: blobs.clone(),
+            clock,
+            random: Arc::new(NoRandom),
+            pokes: Arc::new(NoPokes),
+            meter: Arc::new(Meter::default()),
+        };
+        let router = router(ApiState::over(&settings, ports).unwrap());
+        Self { tables, blobs, router }
+    }
+
+    async fn post(&self, path: &str, body: &Value) {
+        let request = Request::post(path)
+            .header("content-type", "application/json")
+            .header("authorization", Who::Owner.authorization().unwrap());
+        let response = self.send(request.body(Body::from(body.to_string())).unwrap()).await;
+        let status = response.status();
+        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(status.is_success(), "{path}: {status} {text}");
+        assert!(!text.contains("rejected") && !text.contains("\"error\""), "{path}: {text}");
+    }
+
+    pub(super) async fn send(&self, request: Request<Body>) -> Response<Body> {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    /// All that is stored, to compare.
+    pub(super) async fn stored(&self) -> String {
+        let objects = self.blobs.list("", None, LISTED).await.unwrap();
+        assert!(objects.next.is_none());
+        format!("{:?} {objects:?}", self.tables)
+    }
+}
