@@ -140,6 +140,9 @@ enum Next {
     SameProcess,
 }
 
+/// A call that somebody has begun.
+type Called<D> = JoinHandle<Result<<D as Driver>::Answer, Again>>;
+
 /// One run, as far as it has come.
 struct Run<'a, D: Driver> {
     what: String,
@@ -148,7 +151,7 @@ struct Run<'a, D: Driver> {
     caller: Arc<D::Caller>,
     answers: Vec<D::Answer>,
     /// Who stands still, and in which step.
-    frozen: Vec<(usize, JoinHandle<Result<D::Answer, Again>>)>,
+    frozen: Vec<(usize, Called<D>)>,
     last: Stored,
     interrupted: bool,
     next: Next,

@@ -115,7 +115,7 @@ fn made(arguments: &Arguments, programs: &Programs) -> Result<Report, LoadError>
 /// One line that is written over on a terminal; elsewhere one each minute.
 fn say(scenario: Scenario, progress: Progress, is_terminal: bool) {
     let seconds = progress.elapsed.as_secs();
-    if !is_terminal && seconds % PROGRESS_STEP_S != 0 {
+    if !is_terminal && !seconds.is_multiple_of(PROGRESS_STEP_S) {
         return;
     }
     let memory = progress.resident_bytes.map(|bytes| format!(", {} MB", bytes / 1_000_000));

@@ -151,7 +151,7 @@ impl Requests {
 impl Memory {
     fn of(samples: Vec<Sample>, judges_growth: bool) -> Option<Self> {
         let resident = || samples.iter().map(|sample| sample.resident_bytes);
-        let (start, peak, end) = (resident().next()?, resident().max()?, resident().last()?);
+        let (start, peak, end) = (resident().next()?, resident().max()?, resident().next_back()?);
         let thirds = memory::judged(&samples, judges_growth);
         Some(Self { start, peak, end, thirds, samples })
     }
@@ -201,7 +201,7 @@ impl fmt::Display for Report {
         }
         match self.cpu_ms {
             Some(cpu_ms) => {
-                writeln!(out, "processor   {:.1} s of the cloud", cpu_ms as f64 / 1_000.0)?
+                writeln!(out, "processor   {:.1} s of the cloud", cpu_ms as f64 / 1_000.0)?;
             }
             None => writeln!(out, "processor   unknown on this system")?,
         }

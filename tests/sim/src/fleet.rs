@@ -151,7 +151,7 @@ pub async fn append(server: Server, request: Request) -> Result<Appended, LogErr
         None => (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS),
     };
     let appends = async move { logs.append(request).await };
-    kept_up(server, log, (max_puts, max_reads), appends).await
+    kept_up(server, log, (max_puts, max_reads), Box::pin(appends)).await
 }
 
 /// Completes an upload as the API does.
@@ -163,7 +163,7 @@ pub async fn complete(
     let logs = Arc::clone(&server.logs);
     let max = (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS);
     let appends = async move { logs.complete_upload(log, completion).await };
-    kept_up(server, log, max, appends).await
+    kept_up(server, log, max, Box::pin(appends)).await
 }
 
 async fn kept_up(
