@@ -58,4 +58,11 @@ mod tests {
         assert_eq!(full_jitter_ms(u32::MAX, BACKOFF_MAX_MS), BACKOFF_MAX_MS);
         assert_eq!(full_jitter_ms(u32::MAX, BACKOFF_MAX_MS + 1), 0);
     }
+
+    #[test]
+    fn who_is_alone_waits_the_whole_bound() {
+        assert_eq!(longest_ms(1), BACKOFF_BASE_MS);
+        assert_eq!(longest_ms(2), 2 * BACKOFF_BASE_MS);
+        assert_eq!(longest_ms(u32::MAX), BACKOFF_MAX_MS);
+    }
 }

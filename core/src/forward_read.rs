@@ -183,6 +183,20 @@ mod tests {
     }
 
     #[test]
+    fn an_end_that_was_seen_before_is_believed_at_once() {
+        let mut read = ForwardRead::begin(Position::FIRST, Some(Position::FIRST));
+        assert_eq!(page(&mut read, &[plain(0, 0)], false), Step::End);
+        let mut nothing_known = ForwardRead::begin(Position::FIRST, None);
+        assert_eq!(page(&mut nothing_known, &[], false), Step::End);
+    }
+
+    #[test]
+    fn a_consistent_read_is_one_from_its_first_page_on() {
+        let read = ForwardRead::begin(Position::FIRST, None).consistently();
+        assert_eq!(read.read(), step(0, 0, true));
+    }
+
+    #[test]
     fn a_segment_that_ended_must_go_on() {
         let mut read = ForwardRead::begin(Position::FIRST, None);
         let end = entry(0, 0, Content::EndSegment);

@@ -254,4 +254,9 @@ mod tests {
         assert!(ClientKey::derive(&alice, &"c".repeat(MAX_CLIENT_ID_BYTES + 1)).is_err());
         assert!(ClientKey::derive(&alice, "").is_err());
     }
+
+    #[test]
+    fn a_name_counts_the_bytes_of_both_its_parts() {
+        assert_eq!(ClientName::new("group", "c").unwrap().bytes(), 6);
+    }
 }

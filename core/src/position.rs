@@ -186,7 +186,8 @@ mod tests {
         assert_eq!(last.next_in_segment(), None);
         assert_eq!(last.next_segment(), None);
         assert!(Position::new(MAX_SEGMENTS, 0).is_err());
-        assert!(Position::unpack(1 << 53).is_err());
+        let beyond = SegmentOutOfRange { segment: u64::from(MAX_SEGMENTS) };
+        assert_eq!(Position::unpack(1 << 53), Err(beyond));
         assert!(serde_json::from_str::<Position>("9007199254740992").is_err());
     }
 

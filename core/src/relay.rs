@@ -125,6 +125,10 @@ mod tests {
         for letter in [EDITS, IMPORT, END_SEGMENT, "Z"] {
             assert_eq!(decide(INSERT, &image(letter, None)), Ok(RelayAction::Ignore), "{letter}");
         }
+        for letter in [END_SEGMENT, "Z"] {
+            let decided = decide(INSERT, &image(letter, Some("uploads/a/b")));
+            assert_eq!(decided, Ok(RelayAction::Ignore), "{letter}");
+        }
         // The finished snapshot is written back as a modification.
         let finished = image(SNAPSHOT, Some("sheets/a/roots/b"));
         for change in ["MODIFY", "REMOVE", "insert", ""] {

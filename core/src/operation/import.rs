@@ -131,7 +131,7 @@ impl ImportSheet {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::operation::Span;
     use crate::snapshot::index::pack_import_within;
@@ -147,7 +147,7 @@ mod tests {
         Stripe { columns: Span { first: 0, count: 128 }, tiles: (0..tiles).map(tile).collect() }
     }
 
-    fn import(extent: Extent) -> ImportSheet {
+    pub(crate) fn import(extent: Extent) -> ImportSheet {
         let index = pack_import(&[stripe(3)]).unwrap().0;
         let (sheet, name) = (SheetId(1), "a".to_owned());
         ImportSheet { sheet, name, replaces: Some(SheetId(0)), extent, cells: 27, index }

@@ -3,7 +3,7 @@
 mod axes;
 mod decimal;
 mod formats;
-mod import;
+pub(crate) mod import;
 mod invalid;
 mod rejection;
 mod set_cells;

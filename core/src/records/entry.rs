@@ -150,8 +150,11 @@ fn read_edits(reader: &Reader<'_>, position: Position) -> Result<Content, Record
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identity::SubjectKey;
+    use crate::entry::{ExternalEdits, Mutation};
+    use crate::identity::{ClientName, SubjectKey};
+    use crate::operation::{Operation, Undo};
     use crate::records::Attribute;
+    use crate::transform::SpaceMap;
 
     fn log() -> LogId {
         LogId::derive(&SubjectKey::new("cellar", "alice"), "budget").unwrap()
@@ -167,6 +170,32 @@ mod tests {
         let purged = Content::Snapshot { root: None, purged_s: Some(1_795_246_133) };
         for content in [first().content, snapshot, purged, Content::EndSegment] {
             let entry = Entry { content, ..first() };
+            assert_eq!(decode(&encode(&entry).unwrap()).unwrap(), entry);
+        }
+    }
+
+    #[test]
+    fn entries_of_edits_read_back() {
+        let (client, base) = (ClientKey([7; 8]), Position::FIRST);
+        let undo = Operation::Undo(Undo { position: base });
+        let blank = Mutation { base, authored: undo, committed: None };
+        let other = Mutation { committed: Some(vec![]), ..blank.clone() };
+        let plain = Edits { client, name: None, first_id: 3, mutations: vec![blank, other] };
+        let name = Some(ClientName::new("group", "tab").unwrap());
+        let named = Content::Edits(Edits { name, ..plain.clone() });
+        let external = Content::External(ExternalEdits {
+            client,
+            first_id: 3,
+            count: 2,
+            base,
+            object: "uploads/a/b".into(),
+            bytes: 9,
+            sha256: [8; 32],
+            map: SpaceMap::default(),
+        });
+        for content in [Content::Edits(plain), named, external] {
+            let position = Position::new(0, 9).unwrap();
+            let entry = Entry { content, position, ..first() };
             assert_eq!(decode(&encode(&entry).unwrap()).unwrap(), entry);
         }
     }

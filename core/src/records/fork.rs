@@ -132,6 +132,8 @@ mod tests {
         let at = |now_ms| number(log(7), now_ms);
         assert!(at(1_000) < at(1_001) && number(log(8), 1_000) < number(log(7), 1_001));
         assert_ne!(number(log(8), 1_000), at(1_000));
+        let last_bits = LogId::from_uuid(uuid::Uuid::from_u128(0xffff));
+        assert_eq!(number(last_bits, 1_000), (1_000 << 11) | 0x7ff);
         assert!(at((1 << 42) - 1) < 1 << 53 && at(u64::MAX) == at((1 << 42) - 1));
     }
 }

@@ -1,5 +1,6 @@
 //! The machine against a log in memory, with faults on a script.
 
+mod edges;
 mod model;
 pub(crate) mod support;
 mod transform;
@@ -316,7 +317,9 @@ fn failed_reads_are_counted_together_whatever_was_read() {
     assert_eq!(action, Action::Read { from: at(0, 0), consistent: true });
     let (append, action) = append.step(purged_page(), INPUTS);
     assert_eq!(action, Action::FindNewestSegment);
-    assert_eq!(append.step(failed, INPUTS).1, give_up);
+    assert_eq!(append.step(failed.clone(), INPUTS).1, give_up);
+    let append = asking_for_the_mark(0).step(purged_page(), INPUTS).0;
+    assert_eq!(append.step(failed, INPUTS).1, Action::FindNewestSegment);
 }
 
 #[test]

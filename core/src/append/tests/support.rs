@@ -42,6 +42,11 @@ pub(crate) fn edits_entry(position: Position, who: u8, first_id: u64) -> Arc<Ent
     entry(position, Content::Edits(edits))
 }
 
+pub(crate) fn edits_of(position: Position, who: u8, mutations: Vec<Mutation>) -> Arc<Entry> {
+    let edits = Edits { client: client(who), name: None, first_id: 1, mutations };
+    entry(position, Content::Edits(edits))
+}
+
 pub(crate) fn text_entry(position: Position, bytes: usize) -> Arc<Entry> {
     let authored = set_text(0, "x".repeat(bytes));
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
