@@ -3,7 +3,7 @@
 use super::*;
 use crate::append::tests::support::{EPOCH, at, edits_entry, log, set_text};
 use crate::append::tests::world::World;
-use crate::append::{NewMutation, Refusal};
+use crate::append::{Appended, MutationResult, NewMutation, Refusal};
 use crate::identity::{ClientKey, ClientName, SubjectKey};
 use crate::operation::{Operation, Rejection, RejectionReason, Undo};
 use crate::position::Position;
@@ -214,4 +214,44 @@ fn a_log_that_changes_at_each_look_up_ends_the_push_at_its_limit() {
         (push, action) = push.step(event);
     }
     assert_eq!(look_ups, crate::limits::MAX_PUSH_LOOK_UPS);
+}
+
+#[test]
+fn nothing_is_sent_of_what_is_known_to_be_in_the_log() {
+    let rules = PushRules::default();
+    let (_, action) =
+        RunPush::begin(log(), (key(), name()), None, 5, edits(&[4, 5], at(0, 1)), rules);
+    let Action::Finish(outcome) = action else { panic!("{action:?}") };
+    let results: Vec<_> = outcome.results.iter().map(|r| (r.id, r.duplicate)).collect();
+    assert_eq!((results, outcome.last_id), (vec![(4, true), (5, true)], 5));
+}
+
+#[test]
+fn what_two_requests_of_a_run_were_missing_is_told_once() {
+    let appended = |id: u64, missing: std::ops::RangeInclusive<u32>| {
+        let missing: Vec<_> = missing.map(|num| edits_entry(at(0, num), 2, 1)).collect();
+        let position = Some(at(0, 9));
+        let result =
+            MutationResult { id, position, duplicate: false, rejection: None, committed: None };
+        let (tail, header) = (at(0, 9), crate::entry::Header::first(EPOCH));
+        let results = vec![result];
+        Event::Appended(Appended { results, tail, header, missing, missing_from: None })
+    };
+    let (gone, rules) = (at(0, 99), PushRules::default());
+    let run = based(&[(1, at(0, 1)), (2, gone)], EPOCH);
+    let (mut push, mut action) = RunPush::begin(log(), (key(), name()), None, 0, run, rules);
+    let looked_up = LookedUp { last_id: Some(1), head: at(0, 3), epoch: EPOCH };
+    for event in [
+        Event::Refused(Refusal::UnknownBase { base: gone }),
+        appended(1, 2..=3),
+        Event::LookedUp(looked_up),
+        appended(2, 3..=4),
+    ] {
+        assert!(!matches!(action, Action::Finish(_)));
+        (push, action) = push.step(event);
+    }
+    drop(push);
+    let Action::Finish(outcome) = action else { panic!("{action:?}") };
+    let missing: Vec<_> = outcome.missing.iter().map(|entry| entry.position).collect();
+    assert_eq!(missing, [at(0, 2), at(0, 3), at(0, 4)]);
 }

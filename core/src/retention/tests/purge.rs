@@ -175,3 +175,15 @@ fn what_came_behind_the_end_that_was_checked_is_left_alone() {
     }
     assert_eq!(world.entries.keys().copied().collect::<Vec<_>>(), [at(0), at(4), at(5)]);
 }
+
+#[test]
+fn the_first_entry_is_not_deleted_whatever_a_page_has() {
+    let mut world = World::new(4);
+    let (mut purge, mut action) = Purge::begin(at(0), Fences::default());
+    while !matches!(action, Action::Read { .. }) {
+        (purge, action) = purge.step(world.perform(action), LATER_S);
+    }
+    let entries = world.entries.values().cloned().collect();
+    let (_, action) = purge.step(Event::Page { entries, more: false }, LATER_S);
+    assert_eq!(action, Action::Delete { positions: vec![at(1), at(2), at(3)] });
+}
