@@ -73,11 +73,8 @@ impl Position {
     /// # Errors
     /// [`SegmentOutOfRange`] if its segment is out of range.
     pub fn unpack(packed: u64) -> Result<Self, SegmentOutOfRange> {
-        let segment = packed >> 32;
-        let num = u32::try_from(packed & u64::from(u32::MAX)).unwrap_or(u32::MAX);
-        let segment =
-            u32::try_from(segment).map_err(|_| SegmentOutOfRange { segment: packed >> 32 })?;
-        Self::new(segment, num)
+        let half = |bits: u64| u32::try_from(bits).unwrap_or(u32::MAX);
+        Self::new(half(packed >> 32), half(packed & u64::from(u32::MAX)))
     }
 
     /// The first position of the same segment.
@@ -198,6 +195,12 @@ mod tests {
         assert_eq!(at(2, 90).before(at(2, 180)), at(2, 0));
         assert_eq!(at(2, 90).before(at(2, 190)), at(2, 0));
         assert_eq!(at(2, 90).before(at(3, 1)), at(2, 0));
+    }
+
+    #[test]
+    fn a_segment_starts_at_its_first_entry() {
+        let at = |segment, num| Position::new(segment, num).unwrap();
+        assert_eq!(at(2, 90).segment_start(), at(2, 0));
     }
 
     #[test]

@@ -3,14 +3,19 @@
 use super::super::*;
 use super::support::*;
 use super::world::World;
-use crate::append::request::BODY_FRAME_BYTES;
+use crate::append::commit::Committer;
+use crate::append::request::{BODY_FRAME_BYTES, RequestMutation};
+use crate::append::scan::operations_bytes;
 use crate::entry::{Mutation, encoded_mutation_bytes};
 use crate::identity::ClientName;
-use crate::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_SPANS, MAX_TEXT_BYTES};
+use crate::limits::{
+    MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLY_BYTES, MAX_SPANS, MAX_TEXT_BYTES,
+};
 use crate::operation::{
     ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, Restore, SetFormat, SheetId,
     Span, Spans, Undo,
 };
+use crate::transform::Author;
 use crate::workbook::Extent;
 
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
@@ -181,4 +186,45 @@ fn what_is_known_up_to_a_hole_is_read_on_from_there() {
     let known = [snapshot_entry(at(0, 0)), edits_entry(at(0, 2), 2, 2)];
     let (_, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &known, INPUTS);
     assert_eq!(action, Action::Read { from: at(0, 1), consistent: false });
+}
+
+#[test]
+fn one_reply_has_room_for_so_much_and_no_more() {
+    let operations = vec![set_text(0, "x".into())];
+    let room = MAX_REPLY_BYTES - operations_bytes(&operations);
+    for (before, fits) in [(room, true), (room + 1, false)] {
+        let mut committer =
+            Committer::new(Author::new(client(1)), Position::FIRST, at(0, 1), before);
+        let undo = RequestMutation {
+            base: Position::FIRST,
+            authored: Operation::Undo(Undo { position: Position::FIRST }),
+            resolved: Some(Resolved { at: Position::FIRST, operations: operations.clone() }),
+        };
+        assert_eq!(committer.commit(&undo).rejection().is_none(), fits);
+    }
+}
+
+/// A line of the author's own ends up behind one that others inserted behind it, since its neighbour
+/// is gone: what an upload stores of where cells have moved to could not say that.
+#[test]
+fn an_upload_whose_lines_changed_their_order_is_rejected() {
+    let sheet = SheetId::FIRST;
+    let insert = |before| InsertBefore { sheet, before, count: 1 };
+    let delete = || DeleteSpans { sheet, spans: Spans::one(1, 1) };
+    let rows = (Operation::InsertRows as fn(_) -> _, Operation::DeleteRows as fn(_) -> _);
+    let columns = (Operation::InsertColumns as fn(_) -> _, Operation::DeleteColumns as fn(_) -> _);
+    for (insert_lines, delete_lines) in [rows, columns] {
+        let of = |authored| vec![Mutation { base: Position::FIRST, authored, committed: None }];
+        let mut world = World::new(1);
+        world.add(edits_of(at(0, 1), 2, of(insert_lines(insert(2)))));
+        let deleted = edits_of(at(0, 2), 3, of(delete_lines(delete())));
+        world.add(deleted);
+        world.run(asked(vec![insert_lines(insert(1))]), &[]).unwrap();
+        let object = "uploads/a".to_owned();
+        let upload = Upload { object, bytes: 9, sha256: [3; 32], count: 2, base: at(0, 1) };
+        let upload = Request::upload(log(), client(1), None, EPOCH, 1, 2, upload).unwrap();
+        let appended = world.run(upload, &[]).unwrap();
+        let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
+        assert_eq!(reason, Some(RejectionReason::TooFarBehind));
+    }
 }
