@@ -116,4 +116,19 @@ mod tests {
         assert!(run.entries_from(position(0, 0)).is_empty());
         assert_eq!(run.last().unwrap().position, position(0, 199));
     }
+
+    #[test]
+    fn a_run_has_so_many_bytes_and_no_more_but_its_newest_entry() {
+        let frame = text_entry(position(0, 0), 0).weight_bytes();
+        for (more, kept) in [(0, true), (1, false)] {
+            let mut run = KnownRun::default();
+            run.learn(&text_entry(position(0, 0), 1_000));
+            let rest = MAX_KNOWN_RUN_BYTES - 1_000 - 2 * frame;
+            run.learn(&text_entry(position(0, 1), rest + more));
+            assert_eq!(run.covers(position(0, 0)), kept);
+            run.learn(&text_entry(position(0, 2), MAX_KNOWN_RUN_BYTES + 1));
+            assert_eq!(positions(&run, position(0, 2)), ["0.2"]);
+            assert!(!run.covers(position(0, 1)));
+        }
+    }
 }

@@ -63,11 +63,12 @@ pub fn encode_archive(entries: &[Entry]) -> Result<Vec<u8>, ArchiveFault> {
     }
     let packed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
         .map_err(|_| ArchiveFault::Malformed("it cannot be packed"))?;
-    let object = [&[ARCHIVE_VERSION], packed.as_slice()].concat();
-    if object.len() > MAX_ARCHIVE_BYTES {
-        return Err(ArchiveFault::TooLarge);
-    }
-    Ok(object)
+    within_limit([&[ARCHIVE_VERSION], packed.as_slice()].concat())
+}
+
+/// The object, unless it is longer than an archive may be.
+pub(super) fn within_limit(object: Vec<u8>) -> Result<Vec<u8>, ArchiveFault> {
+    if object.len() > MAX_ARCHIVE_BYTES { Err(ArchiveFault::TooLarge) } else { Ok(object) }
 }
 
 /// Reads an archive and checks it against its key; total, with bounded memory.

@@ -7,6 +7,7 @@ use super::log;
 use crate::entry::{Content, Entry};
 use crate::limits::{MAX_ARCHIVE_BYTES, MAX_ARCHIVED_BYTES};
 use crate::position::Position;
+use crate::retention::archive::within_limit;
 use crate::retention::{ArchiveFault, archive_key, decode_archive, encode_archive};
 
 fn entries() -> Vec<Entry> {
@@ -123,4 +124,6 @@ fn an_archive_has_so_many_bytes_and_no_more() {
     let fits = packed(97).unwrap();
     assert!(fits.len() <= MAX_ARCHIVE_BYTES && fits.len() > MAX_ARCHIVE_BYTES / 100 * 96);
     assert_eq!(packed(101), Err(ArchiveFault::TooLarge));
+    assert!(within_limit(vec![0; MAX_ARCHIVE_BYTES]).is_ok());
+    assert_eq!(within_limit(vec![0; MAX_ARCHIVE_BYTES + 1]), Err(ArchiveFault::TooLarge));
 }
