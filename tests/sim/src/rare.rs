@@ -65,6 +65,7 @@ rare_events! {
     RecordExpired = "a record of the stream was dropped at its age",
     ClaimLost = "a worker lost its claim to another",
     CheckpointWritten = "a checkpoint was written",
+    RecordCameBack = "a record came back after its snapshot was made",
     TakenOver = "a worker went on from another's checkpoint",
     SnapshotMade = "a snapshot was made",
     RootStood = "a root was set that stood there already",

@@ -128,11 +128,13 @@ impl Pipeline {
             && world.pending.is_empty()
     }
 
-    /// Whether something was lost that only an operator finds.
+    /// Whether something was lost that only an operator finds: a message, whoever lost it, or the end of a
+    /// record that came back when its message was gone.
     #[must_use]
     pub(crate) fn has_lost(&self) -> bool {
+        let rare = &self.shared.world.rare;
         let lost = self.shared.has_lost.load(Ordering::SeqCst);
-        lost || self.shared.world.rare.has(Rare::MessageLost)
+        lost || rare.has(Rare::MessageLost) || rare.has(Rare::RecordCameBack)
     }
 
     /// Waits until nothing is left to be done, by true time at most so long. False if something is.

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cellar_core::entry::{Content, Entry};
 use cellar_core::pending_snapshot::PendingSnapshot;
 use cellar_core::position::Position;
 use cellar_core::snapshot_job::SnapshotJob;
-use cellar_engine::ports::{PendingSnapshots, PortError, WriteOutcome};
+use cellar_engine::ports::{Entries as _, PendingSnapshots, PortError, WriteOutcome};
 
 use crate::process::Process;
 use crate::rare::Rare;
@@ -41,6 +42,18 @@ fn check_replaced(world: &World, old: Option<PendingSnapshot>, new: &PendingSnap
     }
 }
 
+/// Counts a record of a snapshot that is made: it was sent before, and arrived behind the deletion of
+/// another worker's. The next snapshot of the log takes it away, or an operator.
+async fn count_came_back(world: &World, record: &PendingSnapshot) {
+    let SnapshotJob { log, position } = record.job;
+    let entry = world.tables.get(log, position).await.ok().flatten();
+    let is_made =
+        |entry: Arc<Entry>| matches!(entry.content, Content::Snapshot { root: Some(_), .. });
+    if record.rebuild.is_none() && entry.is_some_and(is_made) {
+        world.count(Rare::RecordCameBack);
+    }
+}
+
 #[async_trait]
 impl PendingSnapshots for Process {
     async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
@@ -61,8 +74,10 @@ impl PendingSnapshots for Process {
         let (world, new) = (Arc::clone(self.world()), record.clone());
         let effect = async move {
             let outcome = world.pending.create(&new).await;
-            if outcome == WriteOutcome::Refused {
-                world.count(Rare::ClaimLost);
+            match outcome {
+                WriteOutcome::Refused => world.count(Rare::ClaimLost),
+                WriteOutcome::Written => count_came_back(&world, &new).await,
+                WriteOutcome::Unknown(_) | WriteOutcome::Failed(_) => {}
             }
             outcome
         };
