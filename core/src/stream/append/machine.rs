@@ -21,6 +21,8 @@ pub struct Append {
     failed_reads: u32,
     /// Whether some write may have happened, or may yet.
     in_doubt: bool,
+    /// Whether a write was refused as its calf is there already.
+    calf_exists: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +69,7 @@ impl Append {
             writes: 0,
             failed_reads: 0,
             in_doubt: false,
+            calf_exists: false,
         };
         let action = append.send();
         Ok((append, action))
@@ -105,6 +108,14 @@ impl Append {
         tip.next.saturating_sub(tip.appended)
     }
 
+    /// Index of the first event that calves.
+    fn first_calved(&self) -> u64 {
+        match &*self.write {
+            Write::Calve { calf, .. } => calf.index,
+            Write::First(_) | Write::Update(_) => self.index(),
+        }
+    }
+
     fn send(&mut self) -> Action {
         self.phase = Phase::Writing;
         self.writes += 1;
@@ -126,12 +137,10 @@ impl Append {
             Answer::Done => self.appended(Arc::new(self.write.tip().clone())),
             Answer::Refused { tip: Some(tip) } => self.look(Some(tip), inputs),
             Answer::Refused { tip: None } => self.read_tip(),
+            // Of two conditions that fail one may be told: the tip says which it is.
             Answer::CalfExists => {
-                let index = match &*self.write {
-                    Write::Calve { calf, .. } => calf.index,
-                    Write::First(_) | Write::Update(_) => self.index(),
-                };
-                self.given_up(AppendFault::Damaged { index })
+                self.calf_exists = true;
+                self.read_tip()
             }
             Answer::Unknown => {
                 self.in_doubt = true;
@@ -155,7 +164,10 @@ impl Append {
         let etag = tip.as_ref().map(|tip| tip.etag);
         // Whatever was sent may still land, and nothing else can have.
         if etag == self.write.expected() && self.rules.hold(SafetyRule::SameWrite) {
-            return self.again(inputs);
+            return match self.calf_exists {
+                true => self.given_up(AppendFault::Damaged { index: self.first_calved() }),
+                false => self.again(inputs),
+            };
         }
         let Some(tip) = tip else { return Action::Finish(Ok(End::Conflict { tip })) };
         if tip.has(self.writer) && self.rules.hold(SafetyRule::LookInTip) {

@@ -58,7 +58,7 @@ pub enum Answer {
         /// The tip that stands there, if the refusal told.
         tip: Option<Arc<Tip>>,
     },
-    /// The condition on the tip holds, but the calf is there already: the stream is damaged.
+    /// The calf is there already, and nothing is told of the condition on the tip: nothing was written.
     CalfExists,
     /// The write may or may not have happened, or may yet.
     Unknown,

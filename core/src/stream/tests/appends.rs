@@ -208,6 +208,10 @@ fn a_failure_leaves_a_doubt_where_there_was_one() {
     let run = Run::begin(None, &["a"]).answer(Answer::Waited);
     assert_eq!(run.fault(), AppendFault::Store);
     let full = tip(1, 3, vec![event(9, "x"), event(9, "y"), event(9, "z")]);
-    let run = Run::begin(Some(full), &["a"]).answer(Answer::CalfExists);
+    let begin = || Run::begin(Some(Arc::clone(&full)), &["a"]).answer(Answer::CalfExists);
+    let run = begin().answer(Answer::Tip(Some(Arc::clone(&full))));
     assert_eq!(run.fault(), AppendFault::Damaged { index: 0 });
+    // The refusal did not tell that the tip's condition failed, too.
+    let later = tip(2, 4, vec![event(8, "y")]);
+    assert_eq!(begin().answer(Answer::Tip(Some(Arc::clone(&later)))).end(), conflict(&later));
 }
