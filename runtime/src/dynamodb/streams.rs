@@ -63,11 +63,17 @@ impl DynamoStreams {
         StreamOutcome::Done
     }
 
-    /// A write that the tip refused, which costs what the larger of both would have.
-    fn refused(&self, written: usize, stands: Option<&Attributes>) -> StreamOutcome {
+    /// A write that the tip refused, which costs what the larger of both would have, `times` over, and
+    /// `more` units.
+    fn refused(
+        &self,
+        (written, times, more): (usize, usize, usize),
+        stands: Option<&Attributes>,
+    ) -> StreamOutcome {
         let stands = stands.map(from_attributes).transpose();
         let standing = stands.as_ref().ok().and_then(Option::as_ref).map_or(0, item_bytes);
-        self.meter.count(0.0, refused_units(write_units(written.max(standing))));
+        let units = write_units(written.max(standing)) * times + more;
+        self.meter.count(0.0, refused_units(units));
         match stands.and_then(|item| Ok(item.as_ref().map(decode_tip).transpose()?)) {
             Ok(tip) => StreamOutcome::Refused { tip: tip.map(Arc::new) },
             Err(error) => StreamOutcome::Failed(error),
@@ -84,26 +90,19 @@ impl DynamoStreams {
         let has = |reason: &CancellationReason, code: &str| reason.code() == Some(code);
         let is_temporary =
             |reason: &CancellationReason| TEMPORARY_REASONS.iter().any(|code| has(reason, code));
-        // It costs what it would have, at most: the tip is counted where it is read.
-        let count = |bytes| self.meter.count(0.0, refused_units(write_units(bytes) * 2));
+        // A transaction prepares and commits each item: it costs what it would have, at most.
+        let of_calf = write_units(calf) * 2;
+        let count = || self.meter.count(0.0, refused_units(of_calf + write_units(tip) * 2));
         match reasons {
-            [_, of_tip] if has(of_tip, CONDITION_FAILED) => {
-                count(calf);
-                match self.refused(tip, of_tip.item()) {
-                    // Twice, in a transaction.
-                    outcome @ StreamOutcome::Refused { .. } => {
-                        self.meter.count(0.0, refused_units(write_units(tip)));
-                        outcome
-                    }
-                    outcome => outcome,
-                }
+            [_, reason] if has(reason, CONDITION_FAILED) => {
+                self.refused((tip, 2, of_calf), reason.item())
             }
             reasons if reasons.iter().any(is_temporary) => {
-                count(calf);
+                count();
                 StreamOutcome::Throttled(PortError::temporary("the transaction met another"))
             }
-            [of_calf, _] if has(of_calf, CONDITION_FAILED) => {
-                count(calf);
+            [reason, _] if has(reason, CONDITION_FAILED) => {
+                count();
                 StreamOutcome::CalfExists
             }
             _ => StreamOutcome::Failed(error),
@@ -273,7 +272,7 @@ impl Streams for DynamoStreams {
             Ok(reply) => self.done(reply.consumed_capacity.as_slice()),
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(failed)) => {
-                    self.refused(bytes, failed.item())
+                    self.refused((bytes, 1, 0), failed.item())
                 }
                 _ => not_done(&error),
             },
@@ -299,7 +298,7 @@ impl Streams for DynamoStreams {
             Ok(reply) => self.done(reply.consumed_capacity.as_slice()),
             Err(error) => match error.as_service_error() {
                 Some(UpdateItemError::ConditionalCheckFailedException(failed)) => {
-                    self.refused(1, failed.item())
+                    self.refused((1, 1, 0), failed.item())
                 }
                 _ => not_done(&error),
             },
