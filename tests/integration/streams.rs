@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
-};
 use cellar_core::cost::Cost;
 use cellar_core::records::item_bytes;
 use cellar_core::records::stream::{encode_calf, encode_tip};
@@ -16,10 +13,26 @@ use cellar_engine::meter::Meter;
 use cellar_engine::ports::Streams as _;
 use cellar_engine::streams::{Known, StreamStore, Transacted};
 use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_local::Ports;
 use cellar_runtime::dynamodb::DynamoStreams;
+use cellar_stacks::Config;
 use cellar_tests::cloud::TestCloud;
+use serde_json::{Value, json};
 
-const TABLE: &str = "Stream";
+const TABLE: &str = "StreamTable";
+
+/// The stack has no such table yet: it is like another, but for its keys.
+fn add_table(template: &mut Value) {
+    let resources = &mut template["Resources"];
+    let mut table = resources["PendingSnapshotTable"].clone();
+    let keys = [(STREAM, "S", "HASH"), (STREAM_INDEX, "N", "RANGE")];
+    for (at, (name, kind, key)) in keys.into_iter().enumerate() {
+        table["Properties"]["AttributeDefinitions"][at] =
+            json!({ "AttributeName": name, "AttributeType": kind });
+        table["Properties"]["KeySchema"][at] = json!({ "AttributeName": name, "KeyType": key });
+    }
+    resources[TABLE] = table;
+}
 
 /// A list of words; its unfold is the whole of it.
 struct Words;
@@ -78,30 +91,11 @@ struct Fixture {
 impl Fixture {
     /// A table in the cloud's database, in which tips have at most two events.
     async fn start() -> Self {
-        let cloud = TestCloud::start_without_snapshots().await;
+        let configure = |config: &mut Config| config.snapshots.enabled = false;
+        let cloud = TestCloud::start_changed(Ports::default(), configure, add_table).await;
         let (client, meter) = (cloud.dynamodb_client(), Arc::new(Meter::default()));
-        let attribute = |name, kind| {
-            AttributeDefinition::builder()
-                .attribute_name(name)
-                .attribute_type(kind)
-                .build()
-                .unwrap()
-        };
-        let key = |name, kind| {
-            KeySchemaElement::builder().attribute_name(name).key_type(kind).build().unwrap()
-        };
-        client
-            .create_table()
-            .table_name(TABLE)
-            .attribute_definitions(attribute(STREAM, ScalarAttributeType::S))
-            .attribute_definitions(attribute(STREAM_INDEX, ScalarAttributeType::N))
-            .key_schema(key(STREAM, KeyType::Hash))
-            .key_schema(key(STREAM_INDEX, KeyType::Range))
-            .billing_mode(BillingMode::PayPerRequest)
-            .send()
-            .await
-            .unwrap();
-        let streams = Arc::new(DynamoStreams::named(TABLE, client, Arc::clone(&meter)));
+        let table = cloud.pending_snapshot_table().replace("PendingSnapshotTable", TABLE);
+        let streams = Arc::new(DynamoStreams::named(table, client, Arc::clone(&meter)));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let policy = CalvePolicy { bytes: 32 * 1024, events: 2 };
         let store = StreamStore::new(streams.clone(), clock, random).calving(policy);
@@ -158,12 +152,13 @@ async fn appends_and_loads_cost_what_the_tip_takes() {
     let tip = second.tip.clone().unwrap();
     assert!(tip_units(&tip) > 1);
     assert_eq!(fixture.cost(), (0.0, tip_units(&tip), 1));
-    // The next calves: twice what both items take.
+    // The next calves: twice what both items take, of the tip the larger of before and after.
     let third = fixture.add("c", 3, Known::Tip(second.tip)).await;
-    let calf = Calf { name: name(), index: 0, events: tip.events.clone() };
+    let (calf, before) =
+        (Calf { name: name(), index: 0, events: tip.events.clone() }, tip_units(&tip));
     let tip = third.tip.clone().unwrap();
     assert_eq!((tip.events.len(), tip.first()), (1, 2));
-    let both = units(&encode_calf(&calf)) + tip_units(&tip);
+    let both = units(&encode_calf(&calf)) + tip_units(&tip).max(before);
     assert_eq!(fixture.cost(), (0.0, 2 * both, 1));
     // A tip that has to be read costs half a unit more, however many events calved.
     let fourth = fixture.add("d", 4, Known::Nothing).await;
