@@ -81,11 +81,14 @@ enum Trouble {
     Stale,
 }
 
+/// A write that is on its way.
+type Late = (Option<Calf>, Option<Update>, Option<Tip>);
+
 #[derive(Default)]
 struct Faulty {
     table: Arc<MemoryStreams>,
     planned: Mutex<VecDeque<Trouble>>,
-    late: Mutex<Vec<(Option<Calf>, Option<Update>, Option<Tip>)>>,
+    late: Mutex<Vec<Late>>,
     reads: Mutex<u32>,
     writes: Mutex<u32>,
     others: Mutex<u32>,

@@ -67,7 +67,7 @@ fn calves_are_read_back_to_an_origin_or_the_beginning() {
     let old = calf(0, vec![event(1, "x"), cleared(), event(1, "b")]);
     let rebuilt = state(&tip, &[vec![new.clone()], vec![old.clone()]]).unwrap();
     assert_eq!((rebuilt.0.join(" "), rebuilt.1), ("b c d f".to_owned(), vec![5, 3]));
-    let rebuilt = state(&tip, &[vec![new.clone(), old]]).unwrap();
+    let rebuilt = state(&tip, &[vec![new, old]]).unwrap();
     assert_eq!(rebuilt.1, [5]);
     // What is before an origin need not even be there.
     let origin = calf(3, vec![cleared(), event(1, "e")]);

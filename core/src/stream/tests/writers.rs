@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::support::{SMALL, event, name};
 use crate::append::Inputs;
-use crate::stream::append::{Action, Answer, End};
+use crate::stream::append::{Action, Answer, End, Rules};
 use crate::stream::{Append, Calf, Event, Proposal, Tip, Write, WriterId};
 
 /// The table, with every tip that it ever had.
@@ -55,7 +55,7 @@ struct Writer {
     left: u32,
     /// Which events of it are acknowledged: the number in its data.
     acknowledged: Vec<String>,
-    doubts: u32,
+    doubts: usize,
 }
 
 struct World {
@@ -65,6 +65,7 @@ struct World {
     writers: Vec<Writer>,
     /// Each byte decides one thing.
     fate: std::vec::IntoIter<u8>,
+    rules: Rules,
 }
 
 impl World {
@@ -121,7 +122,7 @@ impl World {
         let seen = on.as_ref().map_or(0, |tip| tip.next);
         let events = vec![Event { writer, ..event(0, &format!("{id}/{left}@{seen}")) }];
         let proposal = Proposal { name: name(), on, writer, events, unfolds: vec![] };
-        let (append, action) = Append::begin(&proposal, SMALL).unwrap();
+        let (append, action) = Append::begin_by(&proposal, SMALL, self.rules).unwrap();
         Doing::Appending { append, action }
     }
 
@@ -152,7 +153,7 @@ impl World {
     }
 
     fn ended(&mut self, at: usize, action: &Action) -> Doing {
-        let Action::Finish(end) = action else { unreachable!() };
+        let Action::Finish(end) = action else { panic!("{action:?}") };
         let writer = &mut self.writers[at];
         match end {
             Ok(End::Conflict { tip }) => return Doing::Deciding(tip.clone()),
@@ -192,35 +193,63 @@ impl World {
     }
 }
 
+/// Three writers of five appends each, to their end.
+fn ended(fate: Vec<u8>, rules: Rules) -> World {
+    let writer = |id| Writer { id, doing: Doing::Ended, left: 5, acknowledged: vec![], doubts: 0 };
+    let (table, late, writers) = (Table::default(), vec![], (1..=3).map(writer).collect());
+    World { table, late, writers, fate: fate.into_iter(), rules }.run()
+}
+
+/// What is promised of the end.
+fn check(world: &World) -> Result<(), String> {
+    let text = |event: &Event| String::from_utf8(event.data.stored.clone()).unwrap_or_default();
+    let words: Vec<String> = world.table.events().iter().map(text).collect();
+    let is_decided_here = |(index, word): (usize, &String)| word.ends_with(&format!("@{index}"));
+    if !words.iter().enumerate().all(is_decided_here) {
+        return Err(format!("one was not decided on exactly what is before it: {words:?}"));
+    }
+    let once: BTreeSet<&str> = words.iter().filter_map(|word| word.split('@').next()).collect();
+    if once.len() != words.len() {
+        return Err(format!("an append is there twice: {words:?}"));
+    }
+    let mut acknowledged = world.writers.iter().flat_map(|writer| &writer.acknowledged);
+    if let Some(lost) = acknowledged.find(|word| !words.contains(word)) {
+        return Err(format!("{lost} was acknowledged and is not in {words:?}"));
+    }
+    let acknowledged: usize = world.writers.iter().map(|writer| writer.acknowledged.len()).sum();
+    let doubts: usize = world.writers.iter().map(|writer| writer.doubts).sum();
+    match words.len() - acknowledged <= doubts {
+        true => Ok(()),
+        false => Err(format!("more is there than was acknowledged or in doubt: {words:?}")),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
     #[test]
     fn each_append_is_there_once_and_in_order(fate in prop::collection::vec(any::<u8>(), 0..600)) {
-        let writer = |id| Writer {
-            id, doing: Doing::Ended, left: 5, acknowledged: vec![], doubts: 0,
+        prop_assert_eq!(check(&ended(fate, Rules::default())), Ok(()));
+    }
+}
+
+/// Without any one of the rules something goes wrong; with all of them nothing does.
+#[cfg(feature = "model")]
+#[test]
+fn each_rule_is_needed() {
+    use crate::stream::append::SafetyRule;
+
+    let fate = |seed: u32| {
+        let mut state = seed;
+        let byte = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state.to_le_bytes()[3]
         };
-        let world = World {
-            table: Table::default(),
-            late: vec![],
-            writers: (1..=3).map(writer).collect(),
-            fate: fate.into_iter(),
-        };
-        let world = world.run();
-        let words: Vec<String> = world.table.events().iter().map(|event| {
-            String::from_utf8(event.data.unpack().unwrap().into_owned()).unwrap()
-        }).collect();
-        // Each was decided on exactly what is before it.
-        for (index, word) in words.iter().enumerate() {
-            prop_assert!(word.ends_with(&format!("@{index}")), "{words:?}");
-        }
-        let once: BTreeSet<&str> =
-            words.iter().filter_map(|word| word.split('@').next()).collect();
-        prop_assert_eq!(once.len(), words.len(), "an append is there twice: {:?}", words);
-        let acknowledged: usize = world.writers.iter().map(|writer| writer.acknowledged.len()).sum();
-        for word in world.writers.iter().flat_map(|writer| &writer.acknowledged) {
-            prop_assert!(words.contains(word), "{word} is not in {words:?}");
-        }
-        let doubts: u32 = world.writers.iter().map(|writer| writer.doubts).sum();
-        prop_assert!(words.len() - acknowledged <= usize::try_from(doubts).unwrap());
+        (0..600).map(byte).collect::<Vec<u8>>()
+    };
+    let fault = |rules| (0..3_000).find_map(|seed| check(&ended(fate(seed), rules)).err());
+    assert_eq!(fault(Rules::default()), None);
+    for rule in [SafetyRule::LookInTip, SafetyRule::LookInCalves, SafetyRule::SameWrite] {
+        let fault = fault(Rules::without(rule));
+        assert!(fault.is_some_and(|fault| fault.contains("twice")), "{rule:?}");
     }
 }
