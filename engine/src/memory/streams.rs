@@ -26,6 +26,26 @@ impl MemoryStreams {
     fn lock(&self) -> MutexGuard<'_, Items> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// A table of its own that holds the same.
+    #[cfg(test)]
+    pub(crate) fn copied(&self) -> Self {
+        Self { items: Mutex::new(self.lock().clone()) }
+    }
+
+    /// Its items in the order of their keys: the index of the first event, and what each says.
+    #[cfg(test)]
+    pub(crate) fn everything(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
+        let said = |events: &[cellar_core::stream::Event]| {
+            events.iter().map(|event| event.data.stored.clone()).collect()
+        };
+        let items = self.lock();
+        let read = items.iter().map(|((_, index), item)| match *index {
+            TIP_INDEX => decode_tip(item).map(|tip| (tip.first(), said(&tip.events))).unwrap(),
+            index => (index, said(&decode_calf(item).unwrap().events)),
+        });
+        read.collect()
+    }
 }
 
 fn tip_of(items: &Items, name: &StreamName) -> Result<Option<Arc<Tip>>, RecordError> {

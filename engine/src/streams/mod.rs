@@ -4,7 +4,7 @@ mod append;
 mod error;
 mod load;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod transact;
 
 pub use error::{StreamError, TransactError};

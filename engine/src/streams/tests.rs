@@ -15,8 +15,9 @@ use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::{PortError, Random, StreamOutcome, Streams};
 
 /// A list of words: a command adds one that is not there; an empty one is refused.
-struct Words {
-    keeps: bool,
+pub(crate) struct Words {
+    /// Whether it unfolds.
+    pub(crate) keeps: bool,
 }
 
 impl Decider for Words {
