@@ -291,7 +291,7 @@ async fn calves_are_read_where_there_is_no_unfold() {
     // A tip, and two pages of two calves and one.
     assert_eq!(faulty.requests(), (3, 0));
     // A page that is not there yet is read again.
-    faulty.plan(&[Trouble::None, Trouble::Stale]);
+    faulty.plan(&[Trouble::None, Trouble::Stale, Trouble::Stale]);
     assert_eq!(words(&store).await, "a b c d e f g");
     assert_eq!(faulty.requests(), (3 + 4, 0));
 }
