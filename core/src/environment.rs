@@ -18,6 +18,8 @@ pub const ENTRY_TABLE: &str = "CELLAR_ENTRY_TABLE";
 pub const SEGMENT_TABLE: &str = "CELLAR_SEGMENT_TABLE";
 /// Name of the PendingSnapshots table.
 pub const PENDING_SNAPSHOT_TABLE: &str = "CELLAR_PENDING_SNAPSHOT_TABLE";
+/// Name of the Stream table.
+pub const STREAM_TABLE: &str = "CELLAR_STREAM_TABLE";
 /// When logs get Snapshot entries and new segments, as JSON
 /// ([`UpkeepPolicy`](crate::upkeep::UpkeepPolicy)); absent means never.
 pub const UPKEEP: &str = "CELLAR_UPKEEP";

@@ -38,6 +38,7 @@ pub mod schema;
 pub mod segment;
 pub mod snapshot;
 pub mod snapshot_job;
+pub mod stream;
 pub mod sync;
 pub mod transform;
 pub mod upkeep;

@@ -360,3 +360,27 @@ pub const MAX_WORKBOOK_STYLES: usize = 1 << 17;
 pub const MAX_XLSX_FORMATS: usize = 65_000;
 /// Bytes of the formulas that cells of one sheet share: they are held in memory.
 pub const MAX_SHARED_FORMULA_BYTES: usize = 16 * 1024 * 1024;
+
+/// Bytes of the name of a stream: with the sort key far below what DynamoDB takes of a partition key.
+pub const MAX_STREAM_NAME_BYTES: usize = 256;
+/// Bytes of the kind of an event or an unfold: each event repeats it.
+pub const MAX_EVENT_KIND_BYTES: usize = 64;
+/// Bytes of an event's correlation, and of its causation.
+pub const MAX_EVENT_ID_BYTES: usize = 128;
+/// Bytes of the data of an event or an unfold before they are compressed.
+pub const MAX_STREAM_PAYLOAD_BYTES: usize = 1024 * 1024;
+/// Index of a stream's tip, above that of every calf: how many events a stream can have.
+pub const TIP_INDEX: u64 = 2_147_483_647;
+/// Bytes of events and unfolds in a tip above which its events calve, if a program says nothing.
+pub const TIP_BYTES: usize = 32 * 1024;
+/// Events in a tip above which they calve, if a program says nothing.
+pub const TIP_EVENTS: usize = 512;
+/// Bytes of a tip or a calf, as DynamoDB counts them: an append that alone makes more is refused. It
+/// takes 400 KB.
+pub const MAX_STREAM_ITEM_BYTES: usize = 350 * 1024;
+/// Writes of one append before it gives up, each of the same events on the same tip.
+pub const MAX_STREAM_WRITE_ATTEMPTS: u32 = 16;
+/// How often a command is decided again because others appended, before it gives up.
+pub const MAX_DECIDE_ATTEMPTS: u32 = 16;
+/// Bytes of events that one state may be made of, if no unfold and no origin ends the way back.
+pub const MAX_REBUILD_BYTES: usize = 64 * 1024 * 1024;

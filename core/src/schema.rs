@@ -64,3 +64,39 @@ pub const ARCHIVE_PREFIX: &str = "archive/";
 pub const STATE_TAG: &str = "state";
 /// Value of [`STATE_TAG`] until then: the bucket's lifecycle deletes what still has it.
 pub const STATE_PENDING: &str = "pending";
+
+/// Stream: partition key, the stream's name.
+pub const STREAM: &str = "p";
+/// Stream: sort key: [`TIP_INDEX`](crate::limits::TIP_INDEX) for the tip, otherwise the index of a
+/// calf's first event. In an unfold, the index of the first event that is not in it.
+pub const STREAM_INDEX: &str = "i";
+/// Stream, tip: bytes of the items that calved off it.
+pub const CALVED_BYTES: &str = "b";
+/// Stream, tip: which write made it what it is, 16 bytes.
+pub const ETAG: &str = "etag";
+/// Stream: index of the event behind the last one of the item.
+pub const NEXT_INDEX: &str = "n";
+/// Stream, tip: how many events the last write appended.
+pub const APPENDED: &str = "a";
+/// Stream: the kind of each event, in step with [`EVENTS`]. In an unfold, its own kind.
+pub const KINDS: &str = "c";
+/// Stream: the events, a list of maps.
+pub const EVENTS: &str = "e";
+/// Stream, tip: the unfolds, a list of maps.
+pub const UNFOLDS: &str = "u";
+/// Event and unfold: when it was made, Unix milliseconds.
+pub const TIME: &str = "t";
+/// Event and unfold: its data; absent if empty.
+pub const DATA: &str = "d";
+/// Event and unfold: the encoding of its data; absent when 0.
+pub const DATA_ENCODING: &str = "D";
+/// Event and unfold: what else there is to say of it; absent if empty.
+pub const META: &str = "m";
+/// Event and unfold: the encoding of that; absent when 0.
+pub const META_ENCODING: &str = "M";
+/// Event: id of the conversation that it belongs to.
+pub const CORRELATION: &str = "x";
+/// Event: id of what it came of.
+pub const CAUSATION: &str = "y";
+/// Event: which append wrote it, 16 bytes.
+pub const WRITER: &str = "w";

@@ -16,4 +16,5 @@ pub mod retention;
 mod retry;
 pub mod sha256;
 pub mod snapshots;
+pub mod streams;
 pub mod system;

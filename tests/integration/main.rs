@@ -53,6 +53,7 @@ mod roll;
 mod routes;
 mod snapshot_reads;
 mod snapshots;
+mod streams;
 mod sync;
 mod tables_access;
 mod template_linters;

@@ -143,6 +143,9 @@ impl World {
                 records::Attribute::Bytes(bytes) => AttributeValue::B(bytes.into()),
                 records::Attribute::Text(text) => AttributeValue::S(text),
                 records::Attribute::Number(number) => AttributeValue::N(number.to_string()),
+                records::Attribute::List(_) | records::Attribute::Map(_) => {
+                    panic!("no record of these tables has one")
+                }
             };
             item.into_iter().map(|(name, attribute)| (name, value(attribute))).collect()
         };

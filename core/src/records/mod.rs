@@ -5,6 +5,7 @@ pub mod entry;
 pub mod fork;
 pub mod pending_snapshot;
 pub mod segment;
+pub mod stream;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,10 @@ pub enum Attribute {
     Number(u64),
     /// Bytes.
     Bytes(Vec<u8>),
+    /// A list.
+    List(Vec<Attribute>),
+    /// Attributes by name within one.
+    Map(Item),
 }
 
 /// A record: its attributes by name.
@@ -54,6 +59,7 @@ pub fn item_bytes(item: &Item) -> usize {
     item.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
 }
 
+/// Bytes of a value, without its name.
 fn value_bytes(value: &Attribute) -> usize {
     match value {
         Attribute::Text(text) => text.len(),
@@ -63,6 +69,9 @@ fn value_bytes(value: &Attribute) -> usize {
             let digits = number.to_string();
             digits.trim_end_matches('0').len().div_ceil(2) + 1
         }
+        // A list or map takes 3 bytes, and 1 more for each of what it holds.
+        Attribute::List(list) => 3 + list.len() + list.iter().map(value_bytes).sum::<usize>(),
+        Attribute::Map(map) => 3 + map.len() + item_bytes(map),
     }
 }
 
@@ -97,6 +106,13 @@ impl<'a> Reader<'a> {
 
     fn small(&self, name: &'static str) -> Result<u32, RecordError> {
         self.number(name)?.try_into().map_err(|_| self.fault(name, "a number below 2³²"))
+    }
+
+    fn list(&self, name: &'static str) -> Result<&'a [Attribute], RecordError> {
+        match self.item.get(name) {
+            Some(Attribute::List(list)) => Ok(list),
+            _ => Err(self.fault(name, "a list")),
+        }
     }
 
     fn optional_number(&self, name: &'static str) -> Result<Option<u64>, RecordError> {
@@ -147,5 +163,17 @@ mod tests {
             ("U".to_owned(), Attribute::Text("alice".to_owned())),
         ]);
         assert_eq!(item_bytes(&item), 21 + (1 + 2) + (1 + 6) + 6);
+    }
+
+    #[test]
+    fn lists_and_maps_take_three_bytes_and_one_for_each_element() {
+        let text = |text: &str| Attribute::Text(text.to_owned());
+        let sized = |value| item_bytes(&Item::from([("e".to_owned(), value)]));
+        assert_eq!(sized(Attribute::List(vec![])), 1 + 3);
+        assert_eq!(sized(Attribute::Map(Item::new())), 1 + 3);
+        assert_eq!(sized(Attribute::List(vec![text("ab"), text("c")])), 1 + 3 + (1 + 2) + (1 + 1));
+        let map = Item::from([("key".to_owned(), text("value"))]);
+        assert_eq!(sized(Attribute::Map(map.clone())), 1 + 3 + 1 + 3 + 5);
+        assert_eq!(sized(Attribute::List(vec![Attribute::Map(map)])), 1 + 3 + 1 + (3 + 1 + 3 + 5));
     }
 }

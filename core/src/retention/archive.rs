@@ -53,8 +53,8 @@ pub fn archive_key(log: LogId, segment: u32, object: &[u8]) -> String {
 /// # Errors
 /// [`ArchiveFault::TooLarge`] beyond `MAX_ARCHIVED_BYTES` unpacked or `MAX_ARCHIVE_BYTES` packed.
 pub fn encode_archive(entries: &[Entry]) -> Result<Vec<u8>, ArchiveFault> {
-    let items = entries.iter().map(|entry| Ok(stored(records::entry::encode(entry)?)));
-    let items = items.collect::<Result<Vec<StoredItem>, RecordError>>()?;
+    let items = entries.iter().map(|entry| stored(records::entry::encode(entry)?));
+    let items = items.collect::<Result<Vec<StoredItem>, ArchiveFault>>()?;
     let malformed = |_| ArchiveFault::Malformed("it cannot be packed");
     let plain = postcard::to_allocvec(&items).map_err(malformed)?;
     drop(items);
@@ -93,14 +93,18 @@ pub fn decode_archive(key: &str, object: &[u8]) -> Result<Vec<Entry>, ArchiveFau
     items.into_iter().map(|item| Ok(records::entry::decode(&read(item))?)).collect()
 }
 
-fn stored(item: Item) -> StoredItem {
+/// Entries have no lists and maps: an archive's layout has no place for them.
+fn stored(item: Item) -> Result<StoredItem, ArchiveFault> {
     let attributes = item.into_iter().map(|(name, attribute)| {
         let attribute = match attribute {
             Attribute::Bytes(bytes) => StoredAttribute::Bytes(bytes),
             Attribute::Text(text) => StoredAttribute::Text(text),
             Attribute::Number(number) => StoredAttribute::Number(number),
+            Attribute::List(_) | Attribute::Map(_) => {
+                return Err(ArchiveFault::Malformed("an entry has a list or map"));
+            }
         };
-        (name, attribute)
+        Ok((name, attribute))
     });
     attributes.collect()
 }

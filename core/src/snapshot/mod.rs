@@ -25,7 +25,7 @@ pub mod round;
 pub mod tile;
 pub mod touched;
 pub mod view;
-mod zstd_frames;
+pub(crate) mod zstd_frames;
 
 pub use error::SnapshotError;
 pub use packer::PackLimits;

@@ -21,7 +21,7 @@ thread_local! {
 
 /// The compressor failed, which it does not with enough memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct CompressorFault;
+pub(crate) struct CompressorFault;
 
 impl From<usize> for CompressorFault {
     fn from(_: usize) -> Self {
@@ -30,7 +30,7 @@ impl From<usize> for CompressorFault {
 }
 
 /// One frame, which says how long its content is. A block ends behind each part; there is at least one.
-pub(super) fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
+pub(crate) fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
     /// Of the block that each part begins.
     const BLOCK_BYTES: usize = 16;
     let bytes: usize = parts.iter().map(|part| part.len()).sum();
@@ -78,7 +78,7 @@ pub(super) fn declared_bytes(stored: &[u8]) -> Option<usize> {
 
 /// The content of a frame that says how long it is, if that is all there is, and at most so long;
 /// `None` for anything else.
-pub(super) fn decompress(stored: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
+pub(crate) fn decompress(stored: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
     /// How a frame begins that has content: others are to be skipped.
     const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let one_frame =

@@ -1,7 +1,7 @@
 //! The contract of the ports: one suite that every implementation must pass.
 //!
-//! Call [`tables`], [`retention()`], [`blobs`], [`presigned`], [`jobs()`] or
-//! [`pending_snapshots()`] from a test of the implementation; it
+//! Call [`tables`], [`retention()`], [`blobs`], [`presigned`], [`jobs()`],
+//! [`pending_snapshots()`] or [`streams()`] from a test of the implementation; it
 //! panics at the first promise broken.
 
 mod blobs;
@@ -10,10 +10,12 @@ mod jobs;
 mod pending_snapshots;
 mod retention;
 mod segments;
+mod streams;
 
 pub use jobs::{JobsUnderTest, jobs};
 pub use pending_snapshots::pending_snapshots;
 pub use retention::retention;
+pub use streams::streams;
 
 use std::collections::BTreeSet;
 

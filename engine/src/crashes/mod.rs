@@ -21,6 +21,7 @@ mod retention;
 mod roll;
 mod run;
 mod stored;
+mod streams;
 mod sync;
 mod trouble;
 mod uploads;

@@ -24,6 +24,8 @@ pub(crate) struct Stored {
     pub(crate) objects: BTreeMap<String, (Bytes, bool)>,
     /// What is in the queue, however often: every job may come twice.
     pub(crate) messages: BTreeSet<String>,
+    /// The items of streams, calves first: the index of the first event, and what each says.
+    pub(crate) streams: Vec<(u64, Vec<Vec<u8>>)>,
 }
 
 impl Stored {
@@ -38,6 +40,7 @@ impl Stored {
             pending: ports.pending.records(),
             objects: ports.blobs.everything(),
             messages: ports.queue.bodies().into_iter().collect(),
+            streams: ports.streams.everything(),
         }
     }
 
@@ -70,6 +73,7 @@ impl Stored {
         assert_eq!(self.forks, expected.forks, "{what}: the lists of forks");
         assert_eq!(self.pending, expected.pending, "{what}: the pending records");
         assert_eq!(self.messages, expected.messages, "{what}: the messages");
+        assert_eq!(self.streams, expected.streams, "{what}: the streams");
         let names = |stored: &Self| {
             let names = stored.objects.iter().map(|(key, (_, pending))| (key.clone(), *pending));
             names.collect::<Vec<_>>()
@@ -81,6 +85,11 @@ impl Stored {
     /// Asserts that nothing that was there has changed (I2) but what may: the root of a Snapshot entry is
     /// set, a segment is archived, marked and purged, an object stays from now on.
     pub(crate) fn assert_goes_on_in(&self, later: &Self, what: &str) {
+        let events = |stored: &Self| {
+            let events = stored.streams.iter().flat_map(|(_, events)| events.clone());
+            events.collect::<Vec<_>>()
+        };
+        assert!(events(later).starts_with(&events(self)), "{what}: an event is gone");
         for (key, entry) in &self.entries {
             let first = (key.0, key.1.segment_start());
             let is_purged = later.entries.get(&first).is_some_and(Entry::is_purged);

@@ -6,6 +6,7 @@ mod pending_snapshots;
 mod pending_tags;
 mod presigned;
 mod queue;
+mod streams;
 mod tables;
 
 pub use blobs::MemoryBlobs;
@@ -13,4 +14,5 @@ pub use clock::ManualClock;
 pub use pending_snapshots::MemoryPendingSnapshots;
 pub use pending_tags::MemoryPendingTags;
 pub use queue::{MemoryQueue, QueueRules};
+pub use streams::MemoryStreams;
 pub use tables::MemoryTables;

@@ -11,6 +11,7 @@ mod pokes;
 mod presigned;
 mod retention;
 mod segments;
+mod streams;
 
 pub use blob_key::{BlobKey, BlobKeyError};
 pub use blobs::{
@@ -26,6 +27,7 @@ pub use pokes::{Followed, NoPokes, NotFollowed, Pokes};
 pub use presigned::{PresignedRequest, UploadGrant, check_valid_s};
 pub use retention::{Retention, ScanKey, SegmentPage};
 pub use segments::{CreateOutcome, ForkPage, ForkRecords, Segments};
+pub use streams::{StreamOutcome, Streams};
 
 use cellar_core::records::RecordError;
 

@@ -21,6 +21,8 @@ pub(super) fn to_value(attribute: Attribute) -> AttributeValue {
         Attribute::Text(text) => AttributeValue::S(text),
         Attribute::Number(number) => AttributeValue::N(number.to_string()),
         Attribute::Bytes(bytes) => AttributeValue::B(Blob::new(bytes)),
+        Attribute::List(list) => AttributeValue::L(list.into_iter().map(to_value).collect()),
+        Attribute::Map(map) => AttributeValue::M(to_attributes(map)),
     }
 }
 
@@ -38,6 +40,12 @@ fn from_value(name: &str, value: &AttributeValue) -> Result<Attribute, PortError
         AttributeValue::S(text) => Ok(Attribute::Text(text.clone())),
         AttributeValue::N(number) => number.parse().map(Attribute::Number).map_err(|_| fault()),
         AttributeValue::B(bytes) => Ok(Attribute::Bytes(bytes.as_ref().to_vec())),
+        AttributeValue::L(list) => {
+            let list =
+                list.iter().map(|value| from_value(name, value)).collect::<Result<_, _>>()?;
+            Ok(Attribute::List(list))
+        }
+        AttributeValue::M(map) => from_attributes(map).map(Attribute::Map),
         _ => Err(fault()),
     }
 }
@@ -53,6 +61,9 @@ mod tests {
             ("N".to_owned(), Attribute::Number(u64::MAX)),
             ("T".to_owned(), Attribute::Text("E".to_owned())),
         ]);
+        let list = Attribute::List(vec![Attribute::Number(1), Attribute::Map(item.clone())]);
+        let item =
+            [item, Item::from([("e".to_owned(), list)])].into_iter().flatten().collect::<Item>();
         let attributes = to_attributes(item.clone());
         assert_eq!(from_attributes(&attributes).unwrap(), item);
         for value in [AttributeValue::Bool(true), AttributeValue::N("1.5".to_owned())] {

@@ -5,8 +5,10 @@ mod items;
 mod pending_snapshots;
 mod retention;
 mod segments;
+mod streams;
 
 pub use pending_snapshots::DynamoPendingSnapshots;
+pub use streams::DynamoStreams;
 
 use std::sync::Arc;
 use std::time::Duration;

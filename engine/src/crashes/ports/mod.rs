@@ -1,6 +1,7 @@
 //! Ports in memory that fail as planned.
 
 mod others;
+mod streams;
 mod tables;
 
 use std::collections::HashMap;
@@ -14,7 +15,8 @@ use super::trouble::{Fault, Trouble};
 use crate::contract::UrlRequest;
 use crate::logs::Logs;
 use crate::memory::{
-    ManualClock, MemoryBlobs, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules,
+    ManualClock, MemoryBlobs, MemoryPendingSnapshots, MemoryQueue, MemoryStreams, MemoryTables,
+    QueueRules,
 };
 use crate::ports::{Clock as _, PresignedRequest, WriteOutcome};
 use crate::snapshots::{LevelsBuilder, SnapshotBuilder, SnapshotPorts, Snapshots};
@@ -26,6 +28,7 @@ pub(crate) struct FaultyPorts {
     pub(crate) blobs: MemoryBlobs,
     pub(crate) pending: MemoryPendingSnapshots,
     pub(crate) queue: MemoryQueue,
+    pub(crate) streams: MemoryStreams,
     pub(crate) clock: Arc<ManualClock>,
     /// What was to become the root of which entry, and what stands there.
     pub(crate) roots: Mutex<Vec<(Position, String, String)>>,
@@ -47,6 +50,7 @@ impl FaultyPorts {
             blobs,
             pending: MemoryPendingSnapshots::default(),
             queue: MemoryQueue::new(clock.clone(), QueueRules::LONGEST),
+            streams: MemoryStreams::default(),
             clock,
             roots: Mutex::default(),
             increments: Mutex::default(),
@@ -62,6 +66,7 @@ impl FaultyPorts {
             blobs: self.blobs.copied(clock.clone()),
             pending: self.pending.copied(),
             queue: self.queue.copied(clock.clone()),
+            streams: self.streams.copied(),
             clock,
             roots: Mutex::default(),
             increments: Mutex::default(),

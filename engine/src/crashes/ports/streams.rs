@@ -1,0 +1,41 @@
+//! The Stream table in trouble.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_core::stream::{Calf, StreamName, Tip, Update};
+
+use super::FaultyPorts;
+use crate::ports::{PortError, StreamOutcome, Streams};
+
+fn write_failed(error: PortError) -> StreamOutcome {
+    if error.temporary { StreamOutcome::Unknown(error) } else { StreamOutcome::Failed(error) }
+}
+
+#[async_trait]
+impl Streams for FaultyPorts {
+    async fn tip(
+        &self,
+        name: &StreamName,
+        consistent: bool,
+    ) -> Result<Option<Arc<Tip>>, PortError> {
+        self.trouble.read(self.streams.tip(name, consistent)).await
+    }
+    async fn calves_back(
+        &self,
+        name: &StreamName,
+        below: u64,
+        consistent: bool,
+    ) -> Result<Vec<Calf>, PortError> {
+        self.trouble.read(self.streams.calves_back(name, below, consistent)).await
+    }
+    async fn put_first(&self, tip: &Tip) -> StreamOutcome {
+        self.trouble.around(self.streams.put_first(tip), write_failed).await
+    }
+    async fn update(&self, update: &Update) -> StreamOutcome {
+        self.trouble.around(self.streams.update(update), write_failed).await
+    }
+    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
+        self.trouble.around(self.streams.calve(calf, update), write_failed).await
+    }
+}

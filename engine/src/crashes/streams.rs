@@ -1,0 +1,132 @@
+//! A command on a stream: the first, one that updates the tip, and one that calves. Whoever gets no answer
+//! repeats it, as another writer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cellar_core::stream::append::AppendFault;
+use cellar_core::stream::{CalvePolicy, StreamName, WriterId};
+
+use super::driver::{Again, Driver};
+use super::run::Crashes;
+use super::stored::Stored;
+use super::{FaultyPorts, empty};
+use crate::streams::tests::Words;
+use crate::streams::{Known, StreamError, StreamStore, TransactError};
+
+/// Tips of at most so many events.
+const TIP_EVENTS: usize = 2;
+
+/// Adds one word after the other; words that are there are not added again.
+struct Adding {
+    words: Vec<String>,
+}
+
+fn name() -> StreamName {
+    "Words-1".parse().unwrap()
+}
+
+/// Each call is a writer of its own.
+fn writer() -> WriterId {
+    static CALLS: AtomicU64 = AtomicU64::new(1);
+    let call = CALLS.fetch_add(1, Ordering::SeqCst);
+    WriterId(u128::from(call).to_le_bytes())
+}
+
+fn store(ports: &Arc<FaultyPorts>) -> StreamStore {
+    let (streams, random) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
+    let policy = CalvePolicy { bytes: usize::MAX, events: TIP_EVENTS };
+    StreamStore::new(streams, Arc::clone(&ports.clock) as _, random).calving(policy)
+}
+
+async fn add(
+    store: &StreamStore,
+    word: &String,
+) -> Result<Vec<String>, TransactError<&'static str>> {
+    let decider = Words { keeps: true };
+    let added = store.transact(&decider, &name(), word, writer(), Known::Nothing).await;
+    // Up to that word: who comes late sees later ones, too.
+    added.map(|mut added| {
+        let at = added.state.iter().position(|known| known == word).unwrap();
+        added.state.truncate(at + 1);
+        added.state
+    })
+}
+
+impl Driver for Adding {
+    type Process = StreamStore;
+    type Caller = ();
+    type Answer = Vec<String>;
+
+    fn steps(&self) -> usize {
+        self.words.len()
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> StreamStore {
+        store(ports)
+    }
+
+    async fn step(&self, store: &StreamStore, (): &(), step: usize) -> Result<Vec<String>, Again> {
+        add(store, &self.words[step]).await.map_err(|error| match error {
+            TransactError::Stream(
+                StreamError::Store(_)
+                | StreamError::Append(
+                    AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
+                ),
+            ) => Again(error.to_string()),
+            error => panic!("no client repeats what ends with this: {error:?}"),
+        })
+    }
+
+    fn assert_between(&self, stored: &Stored, what: &str) {
+        assert_once(stored, what);
+    }
+
+    fn assert_ended(&self, stored: &Stored, _: &[Vec<String>], what: &str) {
+        assert_once(stored, what);
+    }
+}
+
+/// No word is there twice, and items follow each other without a gap.
+fn assert_once(stored: &Stored, what: &str) {
+    let mut words = Vec::new();
+    for (first, events) in &stored.streams {
+        assert_eq!(*first, u64::try_from(words.len()).unwrap(), "{what}: a gap");
+        words.extend(events);
+    }
+    let all = words.len();
+    words.sort();
+    words.dedup();
+    assert_eq!(words.len(), all, "{what}: a word is there twice");
+}
+
+/// Adds words to a stream that has so many.
+async fn adding(before: usize, words: usize) -> Crashes<Adding> {
+    let ports = empty();
+    for number in 0..before {
+        add(&store(&ports), &format!("before{number}")).await.unwrap();
+    }
+    ports.trouble.take_requests();
+    let words = (0..words).map(|number| format!("word{number}")).collect();
+    Crashes::of(Adding { words }, ports).await
+}
+
+#[tokio::test]
+async fn an_append_to_a_stream_survives() {
+    // The first, an update, and one that calves: a read and a write each.
+    for before in 0..=TIP_EVENTS {
+        let crashes = adding(before, 1).await;
+        assert_eq!(crashes.requests(), 2);
+        assert_eq!(crashes.stored().streams.len(), 1 + before / TIP_EVENTS);
+        crashes.at_each_request().await;
+    }
+    adding(0, 5).await.at_each_request().await;
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_appends_to_a_stream_survive_whatever_two_requests_fail() {
+    for before in 0..=TIP_EVENTS {
+        adding(before, 3).await.at_any_two_requests().await;
+    }
+}

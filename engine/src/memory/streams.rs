@@ -1,0 +1,121 @@
+//! The Stream table in memory: the same records, the same conditions, no database.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use cellar_core::limits::TIP_INDEX;
+use cellar_core::records::stream::{decode_calf, decode_tip, encode_calf, encode_tip};
+use cellar_core::records::{Item, RecordError};
+use cellar_core::stream::{Calf, Etag, StreamName, Tip, Update};
+
+use crate::ports::{PortError, StreamOutcome, Streams};
+
+/// Few, so that callers have to follow the pages.
+const PAGE_CALVES: usize = 2;
+
+type Items = BTreeMap<(StreamName, u64), Item>;
+
+/// The table in memory; consistent reads and eventually consistent ones see the same.
+#[derive(Debug, Default)]
+pub struct MemoryStreams {
+    items: Mutex<Items>,
+}
+
+impl MemoryStreams {
+    fn lock(&self) -> MutexGuard<'_, Items> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A table of its own that holds the same.
+    #[cfg(test)]
+    pub(crate) fn copied(&self) -> Self {
+        Self { items: Mutex::new(self.lock().clone()) }
+    }
+
+    /// Its items in the order of their keys: the index of the first event, and what each says.
+    #[cfg(test)]
+    pub(crate) fn everything(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
+        let said = |events: &[cellar_core::stream::Event]| {
+            events.iter().map(|event| event.data.stored.clone()).collect()
+        };
+        let items = self.lock();
+        let read = items.iter().map(|((_, index), item)| match *index {
+            TIP_INDEX => decode_tip(item).map(|tip| (tip.first(), said(&tip.events))).unwrap(),
+            index => (index, said(&decode_calf(item).unwrap().events)),
+        });
+        read.collect()
+    }
+}
+
+fn tip_of(items: &Items, name: &StreamName) -> Result<Option<Arc<Tip>>, RecordError> {
+    let item = items.get(&(name.clone(), TIP_INDEX));
+    item.map(|item| decode_tip(item).map(Arc::new)).transpose()
+}
+
+/// Writes all of it if the tip has the expected etag, or is not there, and the calf's key is free.
+fn write(
+    items: &mut Items,
+    calf: Option<&Calf>,
+    tip: &Tip,
+    expected: Option<Etag>,
+) -> StreamOutcome {
+    let stands = match tip_of(items, &tip.name) {
+        Ok(stands) => stands,
+        Err(error) => return StreamOutcome::Failed(error.into()),
+    };
+    if stands.as_ref().map(|tip| tip.etag) != expected {
+        return StreamOutcome::Refused { tip: stands };
+    }
+    if let Some(calf) = calf {
+        let key = (calf.name.clone(), calf.index);
+        if items.contains_key(&key) {
+            return StreamOutcome::CalfExists;
+        }
+        items.insert(key, encode_calf(calf));
+    }
+    items.insert((tip.name.clone(), TIP_INDEX), encode_tip(tip));
+    StreamOutcome::Done
+}
+
+#[async_trait]
+impl Streams for MemoryStreams {
+    async fn tip(&self, name: &StreamName, _: bool) -> Result<Option<Arc<Tip>>, PortError> {
+        Ok(tip_of(&self.lock(), name)?)
+    }
+
+    async fn calves_back(
+        &self,
+        name: &StreamName,
+        below: u64,
+        _: bool,
+    ) -> Result<Vec<Calf>, PortError> {
+        let items = self.lock();
+        let range = (name.clone(), 0)..(name.clone(), below.min(TIP_INDEX));
+        let calves = items.range(range).rev().take(PAGE_CALVES);
+        Ok(calves.map(|(_, item)| decode_calf(item)).collect::<Result<_, _>>()?)
+    }
+
+    async fn put_first(&self, tip: &Tip) -> StreamOutcome {
+        write(&mut self.lock(), None, tip, None)
+    }
+
+    async fn update(&self, update: &Update) -> StreamOutcome {
+        write(&mut self.lock(), None, &update.tip, Some(update.expected))
+    }
+
+    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
+        write(&mut self.lock(), Some(calf), &update.tip, Some(update.expected))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract;
+
+    #[tokio::test]
+    async fn memory_keeps_the_contract() {
+        contract::streams(&MemoryStreams::default()).await;
+    }
+}

@@ -1,0 +1,73 @@
+//! Drives the append machine: performs its actions and reports what came of them.
+
+use cellar_core::stream::append::{Action, Answer, AppendFault, End};
+use cellar_core::stream::{Append, Proposal, StreamName, Write};
+
+use super::{StreamError, StreamStore};
+use crate::ports::{PortError, StreamOutcome};
+
+impl StreamStore {
+    /// Appends events that were decided on a tip: once, or not at all as others appended before.
+    ///
+    /// # Errors
+    /// [`StreamError::Append`] as the machine decides, [`StreamError::Store`] if the store fails for
+    /// good.
+    pub async fn append(&self, proposal: &Proposal) -> Result<End, StreamError> {
+        let (mut append, mut action) =
+            Append::begin(proposal, self.policy).map_err(StreamError::Append)?;
+        let mut store_error = None;
+        loop {
+            let answer = match action {
+                Action::Write(write) => self.write(&write, &mut store_error).await,
+                Action::ReadTip => match self.streams.tip(&proposal.name, true).await {
+                    Ok(tip) => Answer::Tip(tip),
+                    Err(error) => read_failed(&proposal.name, error, &mut store_error),
+                },
+                Action::ReadCalves { below } => {
+                    match self.streams.calves_back(&proposal.name, below, true).await {
+                        Ok(calves) => Answer::Calves { calves },
+                        Err(error) => read_failed(&proposal.name, error, &mut store_error),
+                    }
+                }
+                Action::Wait { delay_ms } => {
+                    self.clock.sleep_ms(delay_ms).await;
+                    Answer::Waited
+                }
+                Action::Finish(Ok(end)) => return Ok(end),
+                Action::Finish(Err(fault)) => {
+                    return Err(match (fault, store_error) {
+                        (AppendFault::Store, Some(error)) => StreamError::Store(error),
+                        (fault, _) => StreamError::Append(fault),
+                    });
+                }
+            };
+            (append, action) = append.step(answer, self.inputs());
+        }
+    }
+
+    async fn write(&self, write: &Write, store_error: &mut Option<PortError>) -> Answer {
+        let outcome = match write {
+            Write::First(tip) => self.streams.put_first(tip).await,
+            Write::Update(update) => self.streams.update(update).await,
+            Write::Calve { calf, update } => self.streams.calve(calf, update).await,
+        };
+        let (answer, error) = match outcome {
+            StreamOutcome::Done => return Answer::Done,
+            StreamOutcome::Refused { tip } => return Answer::Refused { tip },
+            StreamOutcome::CalfExists => return Answer::CalfExists,
+            StreamOutcome::Unknown(error) => (Answer::Unknown, error),
+            StreamOutcome::Throttled(error) => (Answer::Throttled, error),
+            StreamOutcome::Failed(error) => (Answer::Failed, error),
+        };
+        tracing::warn!(stream = %write.name(), ?answer, %error, "an append was not answered");
+        *store_error = Some(error);
+        answer
+    }
+}
+
+fn read_failed(name: &StreamName, error: PortError, store_error: &mut Option<PortError>) -> Answer {
+    tracing::warn!(stream = %name, %error, "an append could not read");
+    let temporary = error.temporary;
+    *store_error = Some(error);
+    Answer::ReadFailed { temporary }
+}

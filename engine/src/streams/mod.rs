@@ -1,0 +1,52 @@
+//! Streams: drives core's rules over the Stream table (design `6-catalog-feed.md` §1).
+
+mod append;
+mod error;
+mod load;
+#[cfg(test)]
+pub(crate) mod tests;
+mod transact;
+
+pub use error::{StreamError, TransactError};
+pub use load::Loaded;
+pub use transact::{Known, Transacted};
+
+use std::sync::Arc;
+
+use cellar_core::append::Inputs;
+use cellar_core::backoff::full_jitter_ms;
+use cellar_core::stream::CalvePolicy;
+
+use crate::ports::{Clock, Random, Streams};
+
+/// All streams of one table.
+#[derive(Clone)]
+pub struct StreamStore {
+    streams: Arc<dyn Streams>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    policy: CalvePolicy,
+}
+
+impl StreamStore {
+    /// The streams of a table, whose tips calve as usual.
+    #[must_use]
+    pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
+        Self { streams, clock, random, policy: CalvePolicy::default() }
+    }
+
+    /// The same, with another policy.
+    #[must_use]
+    pub fn calving(self, policy: CalvePolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    fn inputs(&self) -> Inputs {
+        Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
+    }
+
+    /// Waits before attempt `attempt` (the first retry is 1).
+    async fn pause(&self, attempt: u32) {
+        self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
+    }
+}

@@ -1,0 +1,383 @@
+//! The driver over the table in memory, in trouble.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use cellar_core::limits::MAX_DECIDE_ATTEMPTS;
+use cellar_core::stream::append::AppendFault;
+use cellar_core::stream::{
+    Calf, CalvePolicy, Decider, Encoded, Kind, StreamName, Tip, UnreadableEvent, Update, WriterId,
+};
+
+use super::{Known, StreamError, StreamStore, TransactError};
+use crate::memory::{ManualClock, MemoryStreams};
+use crate::ports::{PortError, Random, StreamOutcome, Streams};
+
+/// A list of words: a command adds one that is not there; an empty one is refused.
+pub(crate) struct Words {
+    /// Whether it unfolds.
+    pub(crate) keeps: bool,
+}
+
+impl Decider for Words {
+    type State = Vec<String>;
+    type Event = String;
+    type Command = String;
+    type Rejection = &'static str;
+
+    fn initial(&self) -> Vec<String> {
+        vec![]
+    }
+
+    fn evolve(&self, mut state: Vec<String>, event: &String) -> Vec<String> {
+        state.push(event.clone());
+        state
+    }
+
+    fn decide(&self, command: &String, state: &Vec<String>) -> Result<Vec<String>, &'static str> {
+        match command.as_str() {
+            "" => Err("a word has letters"),
+            word if state.iter().any(|known| known == word) => Ok(vec![]),
+            word => Ok(vec![word.to_owned()]),
+        }
+    }
+
+    fn encode(&self, event: &String) -> Encoded {
+        Encoded::new(Kind::new("Added").unwrap(), event.clone().into_bytes())
+    }
+
+    fn decode(&self, _: &Kind, data: &[u8]) -> Result<String, UnreadableEvent> {
+        String::from_utf8(data.to_vec()).map_err(|_| UnreadableEvent::Malformed)
+    }
+
+    fn is_origin(&self, _: &String) -> bool {
+        false
+    }
+
+    fn unfold(&self, state: &Vec<String>) -> Option<Encoded> {
+        let state = || Encoded::new(Kind::new("Words").unwrap(), state.join(" ").into_bytes());
+        self.keeps.then(state)
+    }
+
+    fn refold(&self, _: &Kind, data: &[u8]) -> Option<Vec<String>> {
+        let words = std::str::from_utf8(data).ok()?;
+        Some(words.split(' ').map(str::to_owned).collect())
+    }
+}
+
+/// What goes wrong with the next requests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Trouble {
+    None,
+    /// A write is done and its reply lost.
+    ReplyLost,
+    /// A write is not answered and lands behind the next one that is.
+    Late,
+    Throttled,
+    ReadFails,
+    /// Another appends before the write.
+    Overtaken,
+    /// Nothing is read though there is something.
+    Stale,
+}
+
+/// A write that is on its way.
+type Late = (Option<Calf>, Option<Update>, Option<Tip>);
+
+#[derive(Default)]
+struct Faulty {
+    table: Arc<MemoryStreams>,
+    planned: Mutex<VecDeque<Trouble>>,
+    late: Mutex<Vec<Late>>,
+    reads: Mutex<u32>,
+    writes: Mutex<u32>,
+    others: Mutex<u32>,
+}
+
+impl Faulty {
+    fn next(&self) -> Trouble {
+        self.planned.lock().unwrap().pop_front().unwrap_or(Trouble::None)
+    }
+
+    async fn write(
+        &self,
+        calf: Option<&Calf>,
+        update: Option<&Update>,
+        tip: Option<&Tip>,
+    ) -> StreamOutcome {
+        *self.writes.lock().unwrap() += 1;
+        let lost = || StreamOutcome::Unknown(PortError::temporary("the reply is lost"));
+        match self.next() {
+            Trouble::ReplyLost => {
+                apply(&self.table, calf, update, tip).await;
+                return lost();
+            }
+            Trouble::Late => {
+                let late = (calf.cloned(), update.cloned(), tip.cloned());
+                self.late.lock().unwrap().push(late);
+                return lost();
+            }
+            Trouble::Throttled => return StreamOutcome::Throttled(PortError::temporary("busy")),
+            Trouble::Overtaken => self.overtake().await,
+            Trouble::None | Trouble::ReadFails | Trouble::Stale => {}
+        }
+        let outcome = apply(&self.table, calf, update, tip).await;
+        let late = std::mem::take(&mut *self.late.lock().unwrap());
+        for (calf, update, tip) in late {
+            apply(&self.table, calf.as_ref(), update.as_ref(), tip.as_ref()).await;
+        }
+        outcome
+    }
+
+    /// Another process appends.
+    async fn overtake(&self) {
+        let number = {
+            let mut others = self.others.lock().unwrap();
+            *others += 1;
+            *others
+        };
+        let store = store(self.table.clone());
+        let writer = WriterId([0xee; 16].map(|byte| byte ^ number.to_le_bytes()[0]));
+        let word = format!("other{number}");
+        store
+            .transact(&Words { keeps: true }, &name(), &word, writer, Known::Nothing)
+            .await
+            .unwrap();
+    }
+}
+
+async fn apply(
+    table: &MemoryStreams,
+    calf: Option<&Calf>,
+    update: Option<&Update>,
+    tip: Option<&Tip>,
+) -> StreamOutcome {
+    match (calf, update, tip) {
+        (Some(calf), Some(update), _) => table.calve(calf, update).await,
+        (None, Some(update), _) => table.update(update).await,
+        (_, None, Some(tip)) => table.put_first(tip).await,
+        (_, None, None) => panic!("nothing to write"),
+    }
+}
+
+#[async_trait]
+impl Streams for Faulty {
+    async fn tip(
+        &self,
+        name: &StreamName,
+        consistent: bool,
+    ) -> Result<Option<Arc<Tip>>, PortError> {
+        *self.reads.lock().unwrap() += 1;
+        match self.next() {
+            Trouble::ReadFails => Err(PortError::temporary("no answer")),
+            Trouble::Stale if !consistent => Ok(None),
+            _ => self.table.tip(name, consistent).await,
+        }
+    }
+
+    async fn calves_back(
+        &self,
+        name: &StreamName,
+        below: u64,
+        consistent: bool,
+    ) -> Result<Vec<Calf>, PortError> {
+        *self.reads.lock().unwrap() += 1;
+        match self.next() {
+            Trouble::ReadFails => Err(PortError::temporary("no answer")),
+            Trouble::Stale if !consistent => Ok(vec![]),
+            _ => self.table.calves_back(name, below, consistent).await,
+        }
+    }
+
+    async fn put_first(&self, tip: &Tip) -> StreamOutcome {
+        self.write(None, None, Some(tip)).await
+    }
+
+    async fn update(&self, update: &Update) -> StreamOutcome {
+        self.write(None, Some(update), None).await
+    }
+
+    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
+        self.write(Some(calf), Some(update), None).await
+    }
+}
+
+struct Zero;
+
+impl Random for Zero {
+    fn next(&self) -> u64 {
+        0
+    }
+}
+
+fn name() -> StreamName {
+    "Words-1".parse().unwrap()
+}
+
+fn store(streams: Arc<dyn Streams>) -> StreamStore {
+    let policy = CalvePolicy { bytes: usize::MAX, events: 2 };
+    StreamStore::new(streams, Arc::new(ManualClock::at(1_795_246_133_000)), Arc::new(Zero))
+        .calving(policy)
+}
+
+/// A store in trouble, whose stream has these words.
+async fn fixture(words: &[&str]) -> (Arc<Faulty>, StreamStore) {
+    let faulty = Arc::new(Faulty::default());
+    let store = store(faulty.clone());
+    for (number, word) in words.iter().enumerate() {
+        let writer = WriterId([u8::try_from(number).unwrap(); 16]);
+        let decider = Words { keeps: false };
+        store
+            .transact(&decider, &name(), &(*word).to_owned(), writer, Known::Nothing)
+            .await
+            .unwrap();
+    }
+    (*faulty.reads.lock().unwrap(), *faulty.writes.lock().unwrap()) = (0, 0);
+    (faulty, store)
+}
+
+const OWN: WriterId = WriterId([0xaa; 16]);
+
+async fn add(
+    store: &StreamStore,
+    word: &str,
+    known: Known,
+) -> Result<Vec<String>, TransactError<&'static str>> {
+    let decider = Words { keeps: true };
+    let added = store.transact(&decider, &name(), &word.to_owned(), OWN, known).await?;
+    assert_eq!(added.next, u64::try_from(added.state.len()).unwrap());
+    Ok(added.state)
+}
+
+async fn words(store: &StreamStore) -> String {
+    // Without unfolds: from all events.
+    let all = store.load(&Words { keeps: false }, &name(), true).await.unwrap();
+    all.state.join(" ")
+}
+
+impl Faulty {
+    fn plan(&self, planned: &[Trouble]) {
+        *self.planned.lock().unwrap() = planned.iter().copied().collect();
+    }
+
+    fn requests(&self) -> (u32, u32) {
+        (*self.reads.lock().unwrap(), *self.writes.lock().unwrap())
+    }
+}
+
+#[tokio::test]
+async fn a_known_tip_needs_no_read() {
+    let (faulty, store) = fixture(&[]).await;
+    let first = store
+        .transact(&Words { keeps: true }, &name(), &"a".into(), OWN, Known::Tip(None))
+        .await
+        .unwrap();
+    assert_eq!((first.events, first.next), (vec!["a".to_owned()], 1));
+    assert_eq!(faulty.requests(), (0, 1));
+    let state = add(&store, "b", Known::Tip(first.tip)).await.unwrap();
+    assert_eq!((state.join(" "), faulty.requests()), ("a b".to_owned(), (0, 2)));
+    // The third calves; unfolds spare reading what calved.
+    add(&store, "c", Known::Nothing).await.unwrap();
+    assert_eq!(faulty.requests(), (1, 3));
+    assert_eq!(words(&store).await, "a b c");
+    assert_eq!(faulty.requests(), (2, 3));
+}
+
+#[tokio::test]
+async fn calves_are_read_where_there_is_no_unfold() {
+    let (faulty, store) = fixture(&["a", "b", "c", "d", "e", "f", "g"]).await;
+    assert_eq!(words(&store).await, "a b c d e f g");
+    // A tip, and two pages of two calves and one.
+    assert_eq!(faulty.requests(), (3, 0));
+    // A page that is not there yet is read again.
+    faulty.plan(&[Trouble::None, Trouble::Stale, Trouble::Stale]);
+    assert_eq!(words(&store).await, "a b c d e f g");
+    assert_eq!(faulty.requests(), (3 + 4, 0));
+}
+
+#[tokio::test]
+async fn a_conflict_is_decided_again_without_a_read() {
+    let (faulty, store) = fixture(&["a"]).await;
+    faulty.plan(&[Trouble::None, Trouble::Overtaken]);
+    assert_eq!(add(&store, "b", Known::Nothing).await.unwrap().join(" "), "a other1 b");
+    assert_eq!(faulty.requests().1, 2);
+    assert_eq!(words(&store).await, "a other1 b");
+}
+
+#[tokio::test]
+async fn nothing_is_refused_on_what_may_be_old() {
+    let (faulty, store) = fixture(&["a"]).await;
+    for (word, refused) in [("a", false), ("", true)] {
+        let requests = faulty.requests();
+        let added = add(&store, word, Known::Nothing).await;
+        assert_eq!(added.is_err(), refused);
+        assert_eq!(faulty.requests(), (requests.0 + 2, requests.1));
+    }
+    assert_eq!(
+        add(&store, "", Known::Nothing).await,
+        Err(TransactError::Rejected("a word has letters"))
+    );
+    // A stale read that says there is no stream costs a write.
+    faulty.plan(&[Trouble::Stale]);
+    assert_eq!(add(&store, "b", Known::Nothing).await.unwrap().join(" "), "a b");
+}
+
+#[tokio::test]
+async fn whatever_is_lost_a_word_is_there_once() {
+    use Trouble::{Late, None, Overtaken, ReadFails, ReplyLost, Throttled};
+    for length in 0..5 {
+        for plan in [
+            &[None, ReplyLost][..],
+            &[None, ReplyLost, ReadFails],
+            &[None, Late],
+            &[None, Late, None, Late],
+            &[None, Late, None, Overtaken],
+            &[None, Late, ReadFails, Overtaken],
+            &[None, Throttled, Overtaken, Late, None, ReplyLost],
+            &[ReadFails, Late, None, ReplyLost, None, Overtaken],
+            &[None, Overtaken, Overtaken, ReplyLost],
+        ] {
+            let before = &["a", "b", "c", "d"][..length];
+            let (faulty, store) = fixture(before).await;
+            faulty.plan(plan);
+            let state = add(&store, "own", Known::Nothing).await.unwrap();
+            let all = words(&store).await;
+            assert_eq!(all.split(' ').filter(|word| *word == "own").count(), 1, "{plan:?}: {all}");
+            assert!(all.starts_with(&state.join(" ")), "{plan:?}: {all}, decided {state:?}");
+            assert!(all.starts_with(&before.join(" ")), "{plan:?}: {all}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_command_is_decided_so_often_and_no_more() {
+    let losses = usize::try_from(MAX_DECIDE_ATTEMPTS).unwrap();
+    for (losses, succeeds) in [(losses - 1, true), (losses, false)] {
+        let (faulty, store) = fixture(&["a"]).await;
+        faulty.plan(&[vec![Trouble::None], vec![Trouble::Overtaken; losses]].concat());
+        let added = add(&store, "b", Known::Nothing).await;
+        match succeeds {
+            true => assert!(added.is_ok()),
+            false => assert_eq!(added, Err(StreamError::Contention.into())),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_refused_before_it_is_sent() {
+    let (faulty, store) = fixture(&[]).await;
+    // It does not compress.
+    let mut state = 1_u32;
+    let long: String = (0..600_000)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(b'!' + (state >> 24).to_le_bytes()[0] % 90)
+        })
+        .collect();
+    let refused = add(&store, &long, Known::Tip(None)).await.unwrap_err();
+    let fault = TransactError::Stream(StreamError::Append(AppendFault::TooLarge { bytes: 0 }));
+    assert_eq!(std::mem::discriminant(&refused), std::mem::discriminant(&fault));
+    assert!(refused.to_string().contains("358400"), "{refused}");
+    assert_eq!(faulty.requests().1, 0);
+}

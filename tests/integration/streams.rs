@@ -1,0 +1,213 @@
+//! Streams on DynamoDB, through the SDK and HTTP: the contract of the port, and what each operation costs.
+
+use std::sync::Arc;
+
+use cellar_core::cost::Cost;
+use cellar_core::records::item_bytes;
+use cellar_core::records::stream::{encode_calf, encode_tip};
+use cellar_core::schema::{STREAM, STREAM_INDEX};
+use cellar_core::stream::{
+    Calf, CalvePolicy, Decider, Encoded, Kind, StreamName, Tip, UnreadableEvent, WriterId,
+};
+use cellar_engine::meter::Meter;
+use cellar_engine::ports::Streams as _;
+use cellar_engine::streams::{Known, StreamStore, Transacted};
+use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_local::Ports;
+use cellar_runtime::dynamodb::DynamoStreams;
+use cellar_stacks::Config;
+use cellar_tests::cloud::TestCloud;
+use serde_json::{Value, json};
+
+const TABLE: &str = "StreamTable";
+
+/// The stack has no such table yet: it is like another, but for its keys.
+fn add_table(template: &mut Value) {
+    let resources = &mut template["Resources"];
+    let mut table = resources["PendingSnapshotTable"].clone();
+    let keys = [(STREAM, "S", "HASH"), (STREAM_INDEX, "N", "RANGE")];
+    for (at, (name, kind, key)) in keys.into_iter().enumerate() {
+        table["Properties"]["AttributeDefinitions"][at] =
+            json!({ "AttributeName": name, "AttributeType": kind });
+        table["Properties"]["KeySchema"][at] = json!({ "AttributeName": name, "KeyType": key });
+    }
+    resources[TABLE] = table;
+}
+
+/// A list of words; its unfold is the whole of it.
+struct Words;
+
+impl Decider for Words {
+    type State = Vec<String>;
+    type Event = String;
+    type Command = String;
+    type Rejection = &'static str;
+
+    fn initial(&self) -> Vec<String> {
+        vec![]
+    }
+
+    fn evolve(&self, mut state: Vec<String>, event: &String) -> Vec<String> {
+        state.push(event.clone());
+        state
+    }
+
+    fn decide(&self, command: &String, state: &Vec<String>) -> Result<Vec<String>, &'static str> {
+        match state.contains(command) {
+            true => Ok(vec![]),
+            false => Ok(vec![command.clone()]),
+        }
+    }
+
+    fn encode(&self, event: &String) -> Encoded {
+        Encoded::new(Kind::new("Added").unwrap(), event.clone().into_bytes())
+    }
+
+    fn decode(&self, _: &Kind, data: &[u8]) -> Result<String, UnreadableEvent> {
+        String::from_utf8(data.to_vec()).map_err(|_| UnreadableEvent::Malformed)
+    }
+
+    fn is_origin(&self, _: &String) -> bool {
+        false
+    }
+
+    fn unfold(&self, state: &Vec<String>) -> Option<Encoded> {
+        Some(Encoded::new(Kind::new("Words").unwrap(), state.join(" ").into_bytes()))
+    }
+
+    fn refold(&self, _: &Kind, data: &[u8]) -> Option<Vec<String>> {
+        Some(std::str::from_utf8(data).ok()?.split(' ').map(str::to_owned).collect())
+    }
+}
+
+struct Fixture {
+    // It ends with the test.
+    _cloud: TestCloud,
+    streams: Arc<DynamoStreams>,
+    store: StreamStore,
+    meter: Arc<Meter>,
+}
+
+impl Fixture {
+    /// A table in the cloud's database, in which tips have at most two events.
+    async fn start() -> Self {
+        let configure = |config: &mut Config| config.snapshots.enabled = false;
+        let cloud = TestCloud::start_changed(Ports::default(), configure, add_table).await;
+        let (client, meter) = (cloud.dynamodb_client(), Arc::new(Meter::default()));
+        let table = cloud.pending_snapshot_table().replace("PendingSnapshotTable", TABLE);
+        let streams = Arc::new(DynamoStreams::named(table, client, Arc::clone(&meter)));
+        let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+        let policy = CalvePolicy { bytes: 32 * 1024, events: 2 };
+        let store = StreamStore::new(streams.clone(), clock, random).calving(policy);
+        Self { _cloud: cloud, streams, store, meter }
+    }
+
+    async fn add(&self, word: &str, writer: u8, known: Known) -> Transacted<Words> {
+        let (word, writer) = (word.to_owned(), WriterId([writer; 16]));
+        self.store.transact(&Words, &name(), &word, writer, known).await.unwrap()
+    }
+
+    /// Read units, write units and requests since the last call.
+    fn cost(&self) -> (f64, u64, u64) {
+        let cost: Cost = self.meter.take();
+        (cost.read_units(), cost.write_units, cost.table_requests)
+    }
+}
+
+fn name() -> StreamName {
+    "Words-1".parse().unwrap()
+}
+
+fn units(item: &cellar_core::records::Item) -> u64 {
+    u64::try_from(item_bytes(item).div_ceil(1_024)).unwrap()
+}
+
+fn tip_units(tip: &Tip) -> u64 {
+    units(&encode_tip(tip))
+}
+
+/// A word that does not compress.
+fn long(seed: u32) -> String {
+    let mut state = seed;
+    let next = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b'!' + u8::try_from(state >> 24).unwrap() % 90)
+    };
+    (0..1_000).map(next).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dynamodb_passes_the_contract_of_streams() {
+    let fixture = Fixture::start().await;
+    cellar_engine::contract::streams(fixture.streams.as_ref()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn appends_and_loads_cost_what_the_tip_takes() {
+    let fixture = Fixture::start().await;
+    // A short stream, whose tip is known: one unit for each kilobyte of it, and no read.
+    let first = fixture.add("a", 1, Known::Tip(None)).await;
+    assert_eq!(fixture.cost(), (0.0, 1, 1));
+    let second = fixture.add(&long(7), 2, Known::Tip(first.tip)).await;
+    let tip = second.tip.clone().unwrap();
+    assert!(tip_units(&tip) > 1);
+    assert_eq!(fixture.cost(), (0.0, tip_units(&tip), 1));
+    // The next calves: twice what both items take, of the tip the larger of before and after.
+    let third = fixture.add("c", 3, Known::Tip(second.tip)).await;
+    let (calf, before) =
+        (Calf { name: name(), index: 0, events: tip.events.clone() }, tip_units(&tip));
+    let tip = third.tip.clone().unwrap();
+    assert_eq!((tip.events.len(), tip.first()), (1, 2));
+    let both = units(&encode_calf(&calf)) + tip_units(&tip).max(before);
+    assert_eq!(fixture.cost(), (0.0, 2 * both, 1));
+    // A tip that has to be read costs half a unit more, however many events calved.
+    let fourth = fixture.add("d", 4, Known::Nothing).await;
+    assert_eq!(fixture.cost(), (0.5, tip_units(&fourth.tip.unwrap()), 2));
+    let loaded = fixture.store.load(&Words, &name(), false).await.unwrap();
+    assert_eq!(loaded.state, ["a".to_owned(), long(7), "c".into(), "d".into()]);
+    assert_eq!(fixture.cost(), (0.5, 0, 1));
+    assert_eq!(fixture.streams.calves_back(&name(), 2, true).await, Ok(vec![calf]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_costs_a_write_and_no_read() {
+    let fixture = Fixture::start().await;
+    let first = fixture.add("a", 1, Known::Tip(None)).await;
+    fixture.add("b", 2, Known::Tip(first.tip.clone())).await;
+    fixture.cost();
+    // The refused update, and a calve of two items of a kilobyte each.
+    let third = fixture.add("c", 3, Known::Tip(first.tip)).await;
+    assert_eq!(third.state, ["a", "b", "c"]);
+    assert_eq!(fixture.cost(), (0.0, 1 + 4, 2));
+    let on = third.tip.unwrap();
+    let loaded = fixture.store.load(&Words, &name(), true).await.unwrap();
+    assert_eq!((loaded.tip, loaded.next), (Some(on), 3));
+}
+
+/// Writers in tasks of their own, each with words of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_writers_lose_nothing() {
+    let fixture = Fixture::start().await;
+    let writers = (0..4_u8).map(|writer| {
+        let store = fixture.store.clone();
+        tokio::spawn(async move {
+            for number in 0..5_u8 {
+                let word = format!("{writer}/{number}");
+                let id = WriterId([writer * 16 + number; 16]);
+                let name = name();
+                let added = store.transact(&Words, &name, &word, id, Known::Nothing);
+                added.await.unwrap();
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    let loaded = fixture.store.load(&Words, &name(), true).await.unwrap();
+    assert_eq!((loaded.next, loaded.state.len()), (20, 20));
+    for writer in 0..4 {
+        let of_writer = loaded.state.iter().filter(|word| word.starts_with(&format!("{writer}/")));
+        let in_order: Vec<String> = (0..5).map(|number| format!("{writer}/{number}")).collect();
+        assert_eq!(of_writer.cloned().collect::<Vec<_>>(), in_order);
+    }
+}
