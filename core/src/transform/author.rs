@@ -1,7 +1,7 @@
 //! The space in which an author wrote: what was committed up to a base, and behind it the author's
 //! own earlier mutations, wherever they stand in the log by now.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::operation::transform;
 use super::space_map::SpaceMap;
@@ -198,39 +198,65 @@ impl Author {
         lowest
     }
 
-    /// The own mutations behind `base`, in the space of `base` and of each other.
+    /// The own mutations behind `base`, in the space of `base` and of each other: what its author was
+    /// shown of them there.
     fn pending_at(&self, base: Position) -> Result<Pending, TooManyChanges> {
         let mut at = self.needed_from(base);
-        let mut next_own = self.first_own_behind(at);
-        let mut pending = Pending::new();
-        let mut moves = 0_usize;
-        self.take_authored_on(at, &mut next_own, &mut pending);
-        while at < base {
-            let next = self.own(next_own).map_or(base, |own| own.base.min(base));
-            let mut map = self.walk(at, Some(next), &mut pending);
-            moves = moves.saturating_add(pending.len());
-            if moves > MAX_TRANSFORM_CHANGES {
-                return Err(TooManyChanges);
+        let mut before = BTreeMap::new();
+        let mut moves = 0;
+        loop {
+            let pending = self.shown_at(at, &before, &mut moves)?;
+            if at >= base {
+                return Ok(pending);
             }
-            for own in &mut pending {
-                let Some(authored) = own.take() else { continue };
-                let moved = transform(&authored, &map);
-                let committed = moved.unwrap_or_else(|| vec![authored.clone()]);
-                map.follow_own(&authored, &committed);
-                *own = committed.into_iter().next();
-            }
-            self.take_authored_on(next, &mut next_own, &mut pending);
-            at = next;
+            let next = self.owns.partition_point(|index| self.base_of(*index) <= Some(at));
+            before.insert(at, pending);
+            at = self.own(next).map_or(base, |own| own.base.min(base));
         }
-        Ok(pending)
     }
 
-    /// Adds the own mutations written on `base`, from the one numbered `next_own` on.
-    fn take_authored_on(&self, base: Position, next_own: &mut usize, pending: &mut Pending) {
-        while let Some(own) = self.own(*next_own).filter(|own| own.base <= base) {
-            pending.push_back(Some(own.authored.clone()));
-            *next_own += 1;
+    /// The own mutations behind `at`, in the space of `at` and of each other; `before` has those of
+    /// all bases below.
+    ///
+    /// Each is moved at once from the base that it was written on, as its author is shown it
+    /// (`rebase`) and as it is committed: on the way, from base to base, it could lose what it stands
+    /// in front of, and would come to stand on another side of what was inserted there.
+    fn shown_at(
+        &self,
+        at: Position,
+        before: &BTreeMap<Position, Pending>,
+        moves: &mut usize,
+    ) -> Result<Pending, TooManyChanges> {
+        let mut shown = Pending::new();
+        let first = self.first_own_behind(at);
+        while let Some(own) = self.own(first.saturating_add(shown.len())) {
+            if own.base > at {
+                break;
+            }
+            let Some(written) = before.get(&own.base) else {
+                shown.push_back(Some(own.authored.clone()));
+                continue;
+            };
+            let mut written = written.clone();
+            let mut map = self.walk(own.base, Some(at), &mut written);
+            *moves = moves.saturating_add(written.len());
+            if *moves > MAX_TRANSFORM_CHANGES {
+                return Err(TooManyChanges);
+            }
+            for (number, authored) in written.into_iter().enumerate() {
+                match (shown.get(number), authored) {
+                    (Some(there), Some(authored)) => map.follow_own(&authored, there.as_slice()),
+                    (Some(_), None) => {}
+                    (None, authored) => shown.push_back(authored.and_then(|authored| {
+                        let moved = transform(&authored, &map);
+                        let there = moved.unwrap_or_else(|| vec![authored.clone()]);
+                        map.follow_own(&authored, &there);
+                        there.into_iter().next()
+                    })),
+                }
+            }
         }
+        Ok(shown)
     }
 
     /// Walks what was committed behind `from` up to `to`, taking the author's own out of `pending`.
@@ -260,6 +286,13 @@ impl Author {
             Change::Own { position, base, authored, .. } => {
                 Some(Own { position: *position, base: *base, authored })
             }
+            Change::Foreign { .. } => None,
+        }
+    }
+
+    fn base_of(&self, index: usize) -> Option<Position> {
+        match self.changes.get(index)? {
+            Change::Own { base, .. } => Some(*base),
             Change::Foreign { .. } => None,
         }
     }

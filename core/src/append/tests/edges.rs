@@ -228,3 +228,27 @@ fn an_upload_whose_lines_changed_their_order_is_rejected() {
         assert_eq!(reason, Some(RejectionReason::TooFarBehind));
     }
 }
+
+/// What an author sees of an own insert that is not sent yet is that insert moved from the base it was
+/// made on, and not what it was shown as on the way: there it may have lost what it stands in front of.
+#[test]
+fn an_own_insert_is_seen_where_it_is_committed_whatever_was_seen_on_the_way() {
+    let sheet = SheetId::FIRST;
+    let insert = |before| Operation::InsertRows(InsertBefore { sheet, before, count: 1 });
+    let delete = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::one(1, 1) });
+    let of = |authored| vec![Mutation { base: Position::FIRST, authored, committed: None }];
+    let mut world = World::new(1);
+    world.add(edits_of(at(0, 1), 2, of(insert(2))));
+    world.add(edits_of(at(0, 2), 3, of(delete)));
+    let own = |id, base, before| NewMutation { id, base, operation: insert(before) };
+    // The first stands in front of row 1, which is deleted: in front of row 2 then, and so behind the
+    // row that another has inserted there, which the third is put in front of.
+    let mutations = vec![own(1, at(0, 0), 1), own(2, at(0, 1), 0), own(3, at(0, 2), 2)];
+    let request = Request::new(log(), client(1), None, EPOCH, 0, mutations).unwrap();
+    world.run(request, &[]).unwrap();
+    let edits = world.entries.values().filter_map(|entry| entry.edits());
+    let own = edits.filter(|edits| edits.client == client(1));
+    let effective: Vec<_> =
+        own.flat_map(|edits| edits.mutations.iter().map(|m| m.effective().to_vec())).collect();
+    assert_eq!(effective, [vec![insert(2)], vec![insert(0)], vec![insert(2)]]);
+}
