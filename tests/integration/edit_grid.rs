@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -27,6 +28,7 @@ struct Terminal {
     master: File,
     screen: Arc<Mutex<vt100::Parser>>,
     child: Child,
+    reads: JoinHandle<()>,
 }
 
 impl Terminal {
@@ -50,14 +52,14 @@ impl Terminal {
             0,
         )));
         let (mut output, shown) = (master.try_clone().unwrap(), Arc::clone(&screen));
-        std::thread::spawn(move || {
+        let reads = std::thread::spawn(move || {
             let mut buffer = [0; 4_096];
             // The terminal ends with its last process.
             while let Ok(count @ 1..) = output.read(&mut buffer) {
                 shown.lock().unwrap().process(&buffer[..count]);
             }
         });
-        Self { master, screen, child }
+        Self { master, screen, child, reads }
     }
 
     fn press(&mut self, keys: &str) {
@@ -90,10 +92,12 @@ impl Terminal {
         self.press(CONTROL_Q);
         assert!(self.child.wait().unwrap().success());
         let begun = Instant::now();
-        while self.screen.lock().unwrap().screen().alternate_screen() {
-            assert!(begun.elapsed() < PATIENCE, "the terminal is not as it was");
+        // What it says last may still be on its way from the terminal.
+        while !self.reads.is_finished() {
+            assert!(begun.elapsed() < PATIENCE, "the terminal does not end");
             std::thread::sleep(Duration::from_millis(20));
         }
+        assert!(!self.screen.lock().unwrap().screen().alternate_screen(), "it is as it was");
         self.text()
     }
 }
