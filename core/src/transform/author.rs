@@ -238,11 +238,13 @@ impl Author {
                 continue;
             };
             let mut written = written.clone();
-            let mut map = self.walk(own.base, Some(at), &mut written);
-            *moves = moves.saturating_add(written.len());
+            // Each counts by itself, and the way that all of them go by its groups.
+            let way = self.first_behind(at).saturating_sub(self.first_behind(own.base));
+            *moves = moves.saturating_add(written.len()).saturating_add(way / GROUP_PARTS);
             if *moves > MAX_TRANSFORM_CHANGES {
                 return Err(TooManyChanges);
             }
+            let mut map = self.walk(own.base, Some(at), &mut written);
             for (number, authored) in written.into_iter().enumerate() {
                 match (shown.get(number), authored) {
                     (Some(there), Some(authored)) => map.follow_own(&authored, there.as_slice()),
@@ -277,8 +279,12 @@ impl Author {
 
     /// The changes behind a position.
     fn behind(&self, position: Position) -> impl Iterator<Item = &Change> {
-        let start = self.changes.partition_point(|change| change.position() <= position);
-        self.changes.iter().skip(start)
+        self.changes.iter().skip(self.first_behind(position))
+    }
+
+    /// The number of the first change behind a position.
+    fn first_behind(&self, position: Position) -> usize {
+        self.changes.partition_point(|change| change.position() <= position)
     }
 
     fn own(&self, number: usize) -> Option<Own<'_>> {

@@ -67,6 +67,12 @@ fn the_worst_maps_end_soon() {
     });
     let own = (1..half).map(|num| entry(half + num, 1, num, apart(num)));
     measured("own on rising bases", first.chain(own), |number| half + number / 2);
+    // One waits from the beginning, and its author writes on ever newer bases meanwhile.
+    let others = (1..=half).map(|num| entry(num, 2, 0, apart(num)));
+    let own = (1..half).map(|num| entry(half + num, 1, if num == 1 { 0 } else { num }, apart(num)));
+    measured("own on rising bases, the first on the lowest", others.chain(own), |number| {
+        half - number
+    });
     let lagging = (1..half).map(|num| entry(num, 1, num.saturating_sub(4), apart(num)));
     measured("own, each late", lagging, |number| half - 16 + number);
 }
