@@ -210,3 +210,75 @@ pub(super) fn operations_bytes(operations: &[Operation]) -> usize {
     let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
     operations.iter().map(weight).fold(0, usize::saturating_add)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::append::tests::support::{
+        at, edits_entry, edits_of, request, set_text, snapshot_entry, text_entry,
+    };
+    use crate::entry::Mutation;
+
+    fn begun() -> (Request, Scan) {
+        let request = request(1, 0, &[1, 2], Position::FIRST);
+        let scan = Scan::new(&request, Rules::default());
+        (request, scan)
+    }
+
+    fn learned(scan: &mut Scan, entries: &[(Arc<Entry>, bool)]) {
+        for (entry, own) in entries {
+            assert!(scan.learn(entry, *own).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_was_put_is_own_again_when_a_scan_begins_anew() {
+        let (request, mut scan) = begun();
+        let entries = |own| {
+            let others = edits_entry(at(0, 2), 2, 1);
+            let put = edits_entry(at(0, 1), 1, 1);
+            [(snapshot_entry(Position::FIRST), false), (put, own), (others, false)]
+        };
+        learned(&mut scan, &entries(true));
+        scan.restart(&request, Position::FIRST);
+        learned(&mut scan, &entries(false));
+        assert_eq!(scan.placed(1), Some((at(0, 1), true)));
+        let missing: Vec<_> = scan.missing.iter().map(|entry| entry.position).collect();
+        assert_eq!(missing, [at(0, 2)]);
+    }
+
+    #[test]
+    fn what_became_of_mutations_is_kept_and_counted_once_and_only_of_what_was_put() {
+        let operations = vec![set_text(3, "moved".into())];
+        let (base, authored) = (Position::FIRST, set_text(2, "moved".into()));
+        let mutation = Mutation { base, authored, committed: Some(operations.clone()) };
+        let moved = edits_of(at(0, 1), 1, vec![mutation]);
+        for own in [false, true] {
+            let (request, mut scan) = begun();
+            for _ in 0..2 {
+                learned(&mut scan, &[(snapshot_entry(base), false), (Arc::clone(&moved), own)]);
+                let committed = scan.outcome(1).and_then(|outcome| outcome.committed.clone());
+                assert_eq!(committed, own.then(|| operations.clone()));
+                assert_eq!(
+                    scan.committed_bytes,
+                    if own { operations_bytes(&operations) } else { 0 }
+                );
+                scan.restart(&request, base);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_missing_has_so_many_bytes_and_no_more() {
+        let asked = request(9, 0, &[1], Position::FIRST);
+        let frame = text_entry(at(0, 1), 0).weight_bytes();
+        for (more, missing_from) in [(0, None), (1, Some(at(0, 1)))] {
+            let mut scan = Scan::new(&asked, Rules::default());
+            let last = MAX_REPLY_BYTES - 1_000 - 2 * frame + more;
+            let texts = [text_entry(at(0, 1), 1_000), text_entry(at(0, 2), last)];
+            learned(&mut scan, &[(snapshot_entry(Position::FIRST), false)]);
+            learned(&mut scan, &texts.map(|entry| (entry, false)));
+            assert_eq!(scan.missing_from, missing_from);
+        }
+    }
+}
