@@ -54,9 +54,10 @@ fn the_worst_maps_end_soon() {
     let apart = |num: u32| insert(num.wrapping_mul(7_919) % most * 2);
     measured("others", (1..=most).map(|num| entry(num, 2, 0, apart(num))), |number| number);
     // As many of its own as there may be.
-    let both = (1..most / 17 * 2).map(|num| entry(num, 1 + u8::from(num % 2 == 0), 0, apart(num)));
+    let both = (1..most / 18 * 2).map(|num| entry(num, 1 + u8::from(num % 2 == 0), 0, apart(num)));
     measured("own and others in turn", both, |_| 0);
-    let half = most / 17;
+    // An own one counts for 17, another's for one.
+    let half = most / 18;
     let first = (1..=half).map(|num| {
         entry(
             num,
