@@ -1,7 +1,7 @@
 //! Stacks in states that a deployment cannot simply go on from.
 
 use super::account::faked;
-use super::fake::Step;
+use super::fake::{Fault, Step, World};
 
 const LAMBDA: &str = "AWS::Lambda::Function";
 
@@ -97,4 +97,16 @@ async fn what_is_cleaned_up_behind_an_update_is_waited_for() {
     let run = account.deploy().await;
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stderr.contains("this goes on when that has ended"), "{run:?}");
+}
+
+/// CloudFormation describes a deleted stack by its id alone.
+#[tokio::test]
+async fn the_end_of_a_deletion_is_seen_though_the_first_to_tell_of_it_is_not_heard() {
+    let (fake, account) = faked().await;
+    fake.world().deployed("UPDATE_COMPLETE");
+    let breaks = |world: &mut World| world.fail("DescribeStackEvents", 1, Fault::Broken);
+    fake.when("DeleteStack", breaks);
+    let run = account.run(&["destroy", "--yes"]).await;
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(fake.world().stack.is_none());
 }

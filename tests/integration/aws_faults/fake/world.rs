@@ -37,6 +37,8 @@ pub(crate) struct FakeStack {
 pub(crate) struct World {
     /// The stack, if there is one.
     pub(crate) stack: Option<FakeStack>,
+    /// One that was deleted: whoever asks by its id is still told of it.
+    deleted: Option<FakeStack>,
     /// What happened to it: the newest last.
     pub(crate) events: Vec<String>,
     /// Change sets by their ids; each is good, or failed for a reason.
@@ -68,6 +70,7 @@ impl Default for World {
     fn default() -> Self {
         Self {
             stack: None,
+            deleted: None,
             events: Vec::new(),
             change_sets: BTreeMap::new(),
             change_set_fails: None,
@@ -132,7 +135,7 @@ impl World {
                 "<Arn>arn:aws:iam::{ACCOUNT}:user/deployer</Arn><UserId>U</UserId><Account>{ACCOUNT}\
                  </Account>"
             ),
-            "DescribeStacks" => match self.describe() {
+            "DescribeStacks" => match self.describe(of("StackName") == arn()) {
                 Some(stack) => stack,
                 None => {
                     return invalid(&format!("Stack with id {} does not exist", of("StackName")));
@@ -166,7 +169,7 @@ impl World {
     }
 
     /// The stack; with each look, one thing more happens to it.
-    fn describe(&mut self) -> Option<String> {
+    fn describe(&mut self, is_by_id: bool) -> Option<String> {
         if matches!(self.under_way.front(), Some(step) if !matches!(step, Step::Hold)) {
             match self.under_way.pop_front().unwrap() {
                 Step::Resource(id, kind, status, reason) => self.happen(id, kind, status, reason),
@@ -174,7 +177,8 @@ impl World {
                 Step::Hold => {}
             }
         }
-        let stack = self.stack.as_ref()?;
+        let deleted = self.deleted.as_ref().filter(|_| is_by_id);
+        let stack = self.stack.as_ref().or(deleted)?;
         let mut inner = element("StackName", "cellar") + &element("StackId", &arn());
         inner += &element("StackStatus", &stack.status);
         let output = |(key, value): &(&str, String)| {
@@ -188,11 +192,11 @@ impl World {
         let tags: String = stack.tags.iter().map(tag).collect();
         write!(inner, "<Outputs>{outputs}</Outputs><Tags>{tags}</Tags>").unwrap();
         let described = format!("<Stacks><member>{inner}</member></Stacks>");
-        // Whoever looks later finds none.
-        self.stack = self
+        let is_over = self.under_way.is_empty();
+        self.deleted = self
             .stack
-            .take()
-            .filter(|it| it.status != "DELETE_COMPLETE" || !self.under_way.is_empty());
+            .take_if(|it| it.status == "DELETE_COMPLETE" && is_over)
+            .or(self.deleted.take());
         Some(described)
     }
 
