@@ -20,7 +20,7 @@
 //! use cellar_core::api::CreateRequest;
 //!
 //! let client = Client::new("http://127.0.0.1:8080", None)?;
-//! let created = client.create(&CreateRequest { nonce: "budget 2026".into() }).await?;
+//! let created = client.create(&CreateRequest::new("budget 2026".into())).await?;
 //! let first_screen = CellsQuery { range: Some("A1:G20".into()), ..CellsQuery::default() };
 //! for placed in client.cells(created.id, &first_screen).await?.cells {
 //!     println!("{}", placed.cell.text());

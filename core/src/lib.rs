@@ -12,6 +12,7 @@ pub mod axis_map;
 pub mod backoff;
 mod base64_text;
 pub(crate) mod bounded;
+pub mod catalog;
 pub mod cell;
 pub mod cost;
 pub mod count;

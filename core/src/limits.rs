@@ -384,3 +384,25 @@ pub const MAX_STREAM_WRITE_ATTEMPTS: u32 = 16;
 pub const MAX_DECIDE_ATTEMPTS: u32 = 16;
 /// Bytes of events that one state may be made of, if no unfold and no origin ends the way back.
 pub const MAX_REBUILD_BYTES: usize = 64 * 1024 * 1024;
+
+/// Bytes of what a spreadsheet is called.
+pub const MAX_SPREADSHEET_NAME_BYTES: usize = 256;
+/// Bytes of the issuer of a token.
+pub const MAX_ISSUER_BYTES: usize = 256;
+/// People with whom one spreadsheet is shared, its owners among them.
+pub const MAX_MEMBERS: usize = 200;
+/// Links of one spreadsheet that have not ended.
+pub const MAX_LINKS: usize = 50;
+/// Bytes of what a link is for.
+pub const MAX_LINK_LABEL_BYTES: usize = 128;
+/// Seconds for which a deleted spreadsheet can be restored.
+pub const DELETED_KEPT_S: u64 = 30 * 24 * 60 * 60;
+/// Events in the tip of a spreadsheet's stream in the catalog above which they calve.
+pub const CATALOG_TIP_EVENTS: usize = 12;
+/// Milliseconds for which a process goes on what the catalog said: how long somebody may go on with
+/// whom a spreadsheet is not shared any more.
+pub const LISTING_AGE_MS: u64 = 30_000;
+/// Milliseconds for which a process refuses somebody by what the catalog said.
+pub const LISTING_REFUSAL_AGE_MS: u64 = 1_000;
+/// Listings that a process keeps.
+pub const MAX_KNOWN_LISTINGS: usize = 1_024;

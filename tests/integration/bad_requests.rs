@@ -21,7 +21,7 @@ struct Fixture {
 impl Fixture {
     async fn start() -> Self {
         let cloud = TestCloud::start().await;
-        let request = CreateRequest { nonce: "bad requests".to_owned() };
+        let request = CreateRequest::new("bad requests".to_owned());
         let created = cloud.client("alice").create(&request).await.unwrap();
         let token = cloud.token("alice", Role::Editor);
         Self { cloud, http: reqwest::Client::new(), created, token }

@@ -193,7 +193,7 @@ impl Editor {
 
 async fn prepare(cloud: &TestCloud) -> CreateReply {
     let client = cloud.client("alice");
-    let created = client.create(&CreateRequest { nonce: "convergence".to_owned() }).await.unwrap();
+    let created = client.create(&CreateRequest::new("convergence".to_owned())).await.unwrap();
     let headers = (0..CLIENTS).map(|n| cell(0, u32::try_from(n).unwrap() + 1, format!("col-{n}")));
     let labels = (1..ROWS).map(|row| cell(row, 0, format!("row-{row}")));
     let op = set(headers.chain(labels).collect());

@@ -141,8 +141,7 @@ async fn clients_at_the_same_time_are_told_their_own() {
 
 /// Creates a spreadsheet and makes so many edits, each by a warm process.
 async fn write(client: &Client, edits: u32) {
-    let created =
-        client.create(&CreateRequest { nonce: "at the same time".to_owned() }).await.unwrap();
+    let created = client.create(&CreateRequest::new("at the same time".to_owned())).await.unwrap();
     for id in 1..=edits {
         let edit = append_one(created, "client", id.into(), at(id - 1), set_numbers(&[0.5]));
         client.append(created.id, &edit).await.unwrap();

@@ -50,7 +50,7 @@ impl World {
 }
 
 fn nonce(nonce: &str) -> CreateRequest {
-    CreateRequest { nonce: nonce.to_owned() }
+    CreateRequest::new(nonce.to_owned())
 }
 
 #[tokio::test(flavor = "multi_thread")]

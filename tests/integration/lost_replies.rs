@@ -9,7 +9,7 @@ use cellar_tests::proxy::LossyProxy;
 const NONCE: &str = "lost replies";
 
 fn nonce() -> CreateRequest {
-    CreateRequest { nonce: NONCE.to_owned() }
+    CreateRequest::new(NONCE.to_owned())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -220,7 +220,7 @@ async fn party(count: u64, edits: usize) {
         TestCloud::start_configured(Ports::default(), |config| config.snapshots.entries = 50);
     let cloud = configured.await;
     let owner = cloud.client("owner");
-    let created = owner.create(&CreateRequest { nonce: "party".to_owned() }).await.unwrap();
+    let created = owner.create(&CreateRequest::new("party".to_owned())).await.unwrap();
     let mut parties = Vec::new();
     for number in 0..count {
         let proxy = FaultyProxy::start(&cloud.url, seed ^ number).await;

@@ -47,7 +47,7 @@ async fn follow(url: &str, token: &str, log: LogId) -> reqwest::Response {
 }
 
 async fn created(cloud: &TestCloud, nonce: &str) -> CreateReply {
-    let request = CreateRequest { nonce: nonce.to_owned() };
+    let request = CreateRequest::new(nonce.to_owned());
     cloud.client("alice").create(&request).await.unwrap()
 }
 

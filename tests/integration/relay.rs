@@ -97,7 +97,7 @@ fn text(text: &str) -> AttributeValue {
 }
 
 async fn create(cloud: &TestCloud, nonce: &str) -> cellar_core::api::CreateReply {
-    cloud.client("alice").create(&CreateRequest { nonce: nonce.to_owned() }).await.unwrap()
+    cloud.client("alice").create(&CreateRequest::new(nonce.to_owned())).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -23,7 +23,7 @@ const LOCK_FILE: &str = include_str!("../replicache/package-lock.json");
 /// Plays a scenario in a spreadsheet of its own; the texts of its first column afterwards.
 async fn play(folder: &PathBuf, scenario: &str) -> Vec<String> {
     let cloud = TestCloud::start_without_snapshots().await;
-    let request = CreateRequest { nonce: scenario.to_owned() };
+    let request = CreateRequest::new(scenario.to_owned());
     let alice = cloud.client("alice");
     let created = alice.create(&request).await.unwrap();
     let config = json!({

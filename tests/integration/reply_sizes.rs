@@ -15,7 +15,7 @@ async fn texts_of_quotes_and_control_characters_fit() {
     let client = cloud.client("alice");
     for text in ["\"".repeat(60_000), "\u{1}".repeat(20_000), "\\".repeat(60_000)] {
         let created =
-            client.create(&CreateRequest { nonce: text.chars().take(8).collect() }).await.unwrap();
+            client.create(&CreateRequest::new(text.chars().take(8).collect())).await.unwrap();
         let mut base = created.head;
         for id in 1..=30 {
             let row = u32::try_from(id).unwrap();

@@ -88,7 +88,7 @@ pub(crate) async fn replayed(
 
 impl Author {
     pub(crate) async fn new(cloud: &TestCloud, nonce: &str) -> Self {
-        let request = CreateRequest { nonce: nonce.to_owned() };
+        let request = CreateRequest::new(nonce.to_owned());
         let created = cloud.client("alice").create(&request).await.unwrap();
         Self { created, base: created.head, id: 0 }
     }

@@ -111,7 +111,7 @@ async fn wait_until<F: Future<Output = bool>>(what: &str, mut reached: impl FnMu
 }
 
 async fn create(cloud: &TestCloud, nonce: &str) -> CreateReply {
-    cloud.client("alice").create(&CreateRequest { nonce: nonce.to_owned() }).await.unwrap()
+    cloud.client("alice").create(&CreateRequest::new(nonce.to_owned())).await.unwrap()
 }
 
 /// Which Snapshot entries the log has behind its first, each with its root.

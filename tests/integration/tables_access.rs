@@ -157,7 +157,7 @@ async fn only_a_signature_of_this_very_request_gets_through() {
 async fn a_folder_without_credentials_gets_some_at_the_next_start() {
     let cloud = TestCloud::start().await;
     let before = cloud.credentials.clone();
-    let request = CreateRequest { nonce: "before".to_owned() };
+    let request = CreateRequest::new("before".to_owned());
     let created = cloud.client("alice").create(&request).await.unwrap();
     fs::remove_file(cloud.state_path().join("bucket-credentials.json")).unwrap();
     let cloud = cloud.kill_and_start(Ports::default()).await;

@@ -42,13 +42,13 @@ impl World {
     async fn new() -> Self {
         let cloud = TestCloud::start_without_snapshots().await;
         let create = async |name: &str| {
-            let request = CreateRequest { nonce: "tenants".to_owned() };
+            let request = CreateRequest::new("tenants".to_owned());
             cloud.client(name).create(&request).await.unwrap()
         };
         let (alices, bobs) = (create("alice").await.id, create("bob").await);
         let edit = append_one(bobs, "bob", 1, bobs.head, set_numbers(&[1.0, 2.0]));
         let head = cloud.client("bob").append(bobs.id, &edit).await.unwrap().results[0].position;
-        let nonce = ForkRequest { nonce: "tenants".to_owned(), at: None };
+        let nonce = ForkRequest::new("tenants".to_owned(), None);
         let bobs_fork = cloud.client("bob").fork(bobs.id, &nonce).await.unwrap().id;
         let http = reqwest::Client::new();
         let upload = upload(&cloud, &http, bobs).await;

@@ -54,7 +54,7 @@ fn refused(cloud: &TestCloud) -> Vec<(&'static str, String)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_refused_token_gets_the_same_bytes_on_every_route() {
     let cloud = TestCloud::start_without_snapshots().await;
-    let request = CreateRequest { nonce: "tokens".to_owned() };
+    let request = CreateRequest::new("tokens".to_owned());
     let created = cloud.client("alice").create(&request).await.unwrap();
     let (upload, upload_sha256) = (uuid::Uuid::nil().to_string(), "00".repeat(32));
     let (head, epoch) = (created.head, created.epoch);

@@ -67,7 +67,7 @@ async fn every_acknowledged_batch_is_in_the_log_exactly_once() {
 }
 
 fn nonce(nonce: &str) -> cellar_core::api::CreateRequest {
-    cellar_core::api::CreateRequest { nonce: nonce.to_owned() }
+    cellar_core::api::CreateRequest::new(nonce.to_owned())
 }
 
 /// All entries but the first, those that ask for a snapshot among them.

@@ -105,7 +105,7 @@ impl Rebase {
     pub async fn carry_out(&self) -> Result<Rebased, RebaseError> {
         let pieces = self.pieces()?;
         let nonce = self.name();
-        let request = ForkRequest { nonce: nonce.clone(), at: Some(self.onto) };
+        let request = ForkRequest::new(nonce.clone(), Some(self.onto));
         let made = self.client.fork(self.source, &request).await?;
         replay::append_all(&self.client, &made, &nonce, self.from, &pieces).await?;
         let head = self.client.head(made.id, Some(made.head)).await?.head;

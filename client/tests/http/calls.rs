@@ -10,7 +10,7 @@ use super::block_on;
 use super::fake::{Fake, Fault};
 
 fn create() -> CreateRequest {
-    CreateRequest { nonce: "n".into() }
+    CreateRequest::new("n".into())
 }
 
 #[test]

@@ -13,6 +13,17 @@ pub struct CreateRequest {
     /// 1 to 64 bytes, chosen by the client. The id is a hash of it and the token's subject:
     /// repeating the request is safe and finds the same spreadsheet.
     pub nonce: String,
+    /// What it is called, one line of 1 to 256 bytes; without it, it has no name yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl CreateRequest {
+    /// A spreadsheet that has no name yet.
+    #[must_use]
+    pub fn new(nonce: String) -> Self {
+        Self { nonce, name: None }
+    }
 }
 
 /// The created spreadsheet.

@@ -16,6 +16,17 @@ pub struct ForkRequest {
     /// The last position that both share; without it the newest there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Position>,
+    /// What the fork is called, one line of 1 to 256 bytes; without it `Fork of` what it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl ForkRequest {
+    /// A fork that is called after what it comes from.
+    #[must_use]
+    pub fn new(nonce: String, at: Option<Position>) -> Self {
+        Self { nonce, at, name: None }
+    }
 }
 
 /// The fork that was made.

@@ -3,6 +3,7 @@
 //! Plain data: positions are packed numbers, unknown fields of requests are refused.
 
 mod append;
+mod catalog;
 mod cells;
 mod chunks;
 mod client_key;
@@ -18,6 +19,10 @@ mod sync;
 mod uploads;
 
 pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
+pub use catalog::{
+    DetailsReply, LinkReply, LinkRequest, LinkView, PersonRequest, ShareRequest, SpreadsheetStatus,
+    UpdateDetailsRequest,
+};
 pub use cells::{CellsReply, PlacedCell, ReplyFormats};
 pub use chunks::{ChunksReply, ChunksRequest};
 pub use create::{CreateReply, CreateRequest, Head, Poke};

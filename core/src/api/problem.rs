@@ -76,6 +76,13 @@ problem_kinds! {
         "urn:cellar:problem:mutation-overlap", 409, "Some of the mutations are in the log";
     /// The client is too far behind, or the spreadsheet was restored: load it again.
     Reload = "urn:cellar:problem:reload", 410, "Load the spreadsheet again";
+    /// The spreadsheet is archived: it can be read and not changed.
+    Archived = "urn:cellar:problem:archived", 409, "The spreadsheet is archived";
+    /// The spreadsheet is deleted, and an owner may still restore it.
+    Deleted = "urn:cellar:problem:deleted", 410, "The spreadsheet is deleted";
+    /// It cannot be shared in this way.
+    SharingRefused =
+        "urn:cellar:problem:sharing-refused", 422, "The spreadsheet cannot be shared so";
     /// The body or a part of it is too large.
     TooLarge = "urn:cellar:problem:too-large", 413, "The request is too large";
     /// The body is not JSON by its media type.

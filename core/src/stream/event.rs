@@ -35,6 +35,11 @@ impl Kind {
         }
     }
 
+    /// A kind of this program's own: a test sees that it is none too long.
+    pub(crate) fn own(name: &'static str) -> Self {
+        Self(name.to_owned())
+    }
+
     /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -41,13 +41,28 @@ impl Caller {
     /// the token does not cover, looks like what does not exist.
     pub(super) fn log(&self, id: &str, need: Need) -> Result<LogId, Failure> {
         let log: LogId = id.parse().map_err(|_| Failure::not_found())?;
-        match self.0.access(log, need) {
+        match self.0.access(log, None, need, 0) {
             Access::Allowed => Ok(log),
-            Access::Hidden => Err(Failure::not_found()),
-            Access::Forbidden => {
-                let detail = format!("the token's role is {}: writing needs editor", self.0.role);
-                Err(Failure::new(ProblemKind::Forbidden, detail))
-            }
+            access => Err(refusal(access)),
+        }
+    }
+}
+
+/// What somebody is told who may not do what they want.
+fn refusal(access: Access) -> Failure {
+    match access {
+        Access::Allowed | Access::Hidden => Failure::not_found(),
+        Access::Forbidden(role) => {
+            let detail = format!("your role is {role}: writing needs editor");
+            Failure::new(ProblemKind::Forbidden, detail)
+        }
+        Access::Archived => {
+            let detail = "it can be read and not changed: an owner can restore it";
+            Failure::new(ProblemKind::Archived, detail)
+        }
+        Access::Deleted { until_s } => {
+            let detail = format!("you can restore it until {until_s} (Unix seconds)");
+            Failure::new(ProblemKind::Deleted, detail)
         }
     }
 }

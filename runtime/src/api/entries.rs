@@ -59,7 +59,7 @@ pub(super) async fn load(
         Some(root) => Some(state.logs().object_url(root).await?.0),
     };
     let source = state.logs().forked_from(log).await?;
-    let shown = |log| caller.0.access(log, Need::Read) == Access::Allowed;
+    let shown = |log| caller.0.access(log, None, Need::Read, 0) == Access::Allowed;
     let source = source.filter(|(source, _)| shown(*source));
     Ok(Json(LoadReply {
         head: loaded.head,

@@ -90,7 +90,7 @@ pub(super) async fn forks(
 ) -> Result<Json<ForksReply>, Failure> {
     let log = caller.log(&id, Need::Read)?;
     let page = state.logs().forks(log, parameters.after).await?;
-    let covered = |log| caller.0.access(log, Need::Read) == Access::Allowed;
+    let covered = |log| caller.0.access(log, None, Need::Read, 0) == Access::Allowed;
     let forks = page.forks.into_iter().filter(|listed| covered(listed.fork));
     let view = |listed: cellar_core::records::fork::ListedFork| ForkView {
         id: listed.fork,

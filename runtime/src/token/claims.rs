@@ -75,6 +75,7 @@ impl From<Claims> for Principal {
         Self {
             subject: SubjectKey::new(&claims.iss, &claims.sub),
             author: claims.sub,
+            issuer: claims.iss,
             scope: match claims.spreadsheets {
                 Spreadsheets::Only(logs) => Scope::Only(logs),
                 Spreadsheets::All(_) => Scope::All,

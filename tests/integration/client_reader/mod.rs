@@ -38,7 +38,7 @@ impl World {
             TestCloud::start_configured(Ports::default(), |config| config.snapshots.entries = 10);
         let (cloud, folder) = (configured.await, tempfile::tempdir().unwrap());
         let client = cloud.client("alice");
-        let request = CreateRequest { nonce: "reader".to_owned() };
+        let request = CreateRequest::new("reader".to_owned());
         let log = client.create(&request).await.unwrap().id;
         let editor = Editor::new(client.clone(), log, "alice", folder.path());
         Self { cloud, client, log, editor, folder }

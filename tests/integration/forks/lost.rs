@@ -20,7 +20,7 @@ async fn a_fork_whose_answer_is_lost_is_the_one_that_a_repetition_finds() {
     let proxy = LossyProxy::start(&cloud.url, "/forks").await;
     let token = cloud.token("alice", Role::Owner);
     let client = cellar::Client::new(&proxy.url, Some(&token)).unwrap();
-    let request = ForkRequest { nonce: "lost".to_owned(), at: None };
+    let request = ForkRequest::new("lost".to_owned(), None);
     proxy.lose(1);
     // The client asks again by itself.
     let made = client.fork(source, &request).await.unwrap();
@@ -50,7 +50,7 @@ async fn a_transaction_whose_answer_is_lost_makes_one_fork() {
     let token = cloud.token("alice", Role::Owner);
     let url = cloud.another_api(&proxy.url).await;
     let client = cellar::Client::new(&url, Some(&token)).unwrap();
-    let request = ForkRequest { nonce: "lost below".to_owned(), at: None };
+    let request = ForkRequest::new("lost below".to_owned(), None);
     proxy.lose(1);
     let made = client.fork(source, &request).await.unwrap();
     assert_eq!((proxy.lost(), made.position), (1, author.base));

@@ -17,7 +17,7 @@ use cellar_tests::cloud::TestCloud;
 
 /// Alice's fork of a spreadsheet.
 async fn fork(cloud: &TestCloud, log: LogId, nonce: &str, at: Option<Position>) -> ForkReply {
-    let request = ForkRequest { nonce: nonce.to_owned(), at };
+    let request = ForkRequest::new(nonce.to_owned(), at);
     cloud.client("alice").fork(log, &request).await.unwrap()
 }
 

@@ -42,7 +42,7 @@ impl World {
     }
 
     async fn fork(&self, nonce: &str, position: Option<Position>) -> ForkReply {
-        let request = ForkRequest { nonce: nonce.to_owned(), at: position };
+        let request = ForkRequest::new(nonce.to_owned(), position);
         self.after.fork(self.source, &request).await.unwrap()
     }
 }
@@ -57,7 +57,7 @@ fn first_edit(fork: &ForkReply, epoch: u32, operation: Operation) -> AppendReque
 async fn a_fork_of_what_was_restored_has_its_epoch_and_its_end() {
     let world = World::start().await;
     let (cloud, after) = (&world.cloud, &world.after);
-    let gone = ForkRequest { nonce: "gone".to_owned(), at: Some(at(3)) };
+    let gone = ForkRequest::new("gone".to_owned(), Some(at(3)));
     let refused = after.fork(world.source, &gone).await.unwrap_err();
     assert_eq!(refused.problem_kind(), Some(ProblemKind::Unprocessable), "{refused}");
     let made = world.fork("after", None).await;

@@ -40,7 +40,7 @@ pub(crate) struct Importer {
 
 impl Importer {
     pub(crate) async fn on(cloud: TestCloud) -> Self {
-        let request = CreateRequest { nonce: "imports".to_owned() };
+        let request = CreateRequest::new("imports".to_owned());
         let created = cloud.client("alice").create(&request).await.unwrap();
         let token = cloud.token("alice", Role::Editor);
         Self { cloud, http: reqwest::Client::new(), created, token }

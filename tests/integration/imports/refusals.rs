@@ -139,7 +139,7 @@ async fn only_who_may_write_there_imports() {
     let chunks = vec![new_chunk(sheet.tiles[0].chunk.hash, &sheet.tiles[0].stored)];
     let uploads = ImportUploadsRequest { chunks };
     let checks = of_index(&sheet.tiles[0]);
-    let other = CreateRequest { nonce: "other".to_owned() };
+    let other = CreateRequest::new("other".to_owned());
     let other = importer.cloud.client("alice").create(&other).await.unwrap();
     let viewer = importer.cloud.token("alice", Role::Viewer);
     let elsewhere = importer.cloud.token_for("alice", Role::Editor, vec![other.id]);

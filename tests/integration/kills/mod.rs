@@ -97,7 +97,7 @@ impl Killed {
 
     pub(crate) async fn create(&self, number: u32) -> CreateReply {
         let client = Client::new(&self.url, Some(&self.token)).unwrap();
-        client.create(&CreateRequest { nonce: format!("killed {number}") }).await.unwrap()
+        client.create(&CreateRequest::new(format!("killed {number}"))).await.unwrap()
     }
 
     /// The entries of a log, as they are in the table.

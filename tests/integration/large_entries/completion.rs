@@ -165,7 +165,7 @@ async fn an_upload_is_of_one_spreadsheet_and_for_who_may_write_there() {
     let mut fixture = Fixture::start().await;
     let bytes = body();
     let upload = fixture.uploaded(&bytes).await;
-    let request = CreateRequest { nonce: "another".to_owned() };
+    let request = CreateRequest::new("another".to_owned());
     let other = fixture.cloud.client("alice").create(&request).await.unwrap();
     let good = fixture.completion(&bytes);
     let path = format!("{}/uploads/{upload}/complete", other.id);

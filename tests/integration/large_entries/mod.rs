@@ -73,7 +73,7 @@ impl Fixture {
     }
 
     async fn on(cloud: TestCloud) -> Self {
-        let request = CreateRequest { nonce: "large entries".to_owned() };
+        let request = CreateRequest::new("large entries".to_owned());
         let created = cloud.client("alice").create(&request).await.unwrap();
         let token = cloud.token("alice", Role::Editor);
         Self { cloud, http: reqwest::Client::new(), created, token }

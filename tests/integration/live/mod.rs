@@ -40,7 +40,7 @@ impl World {
 
     async fn over(cloud: TestCloud) -> Self {
         let proxy = FaultyProxy::start(&cloud.url, 7).await;
-        let request = CreateRequest { nonce: "live".to_owned() };
+        let request = CreateRequest::new("live".to_owned());
         let created = cloud.client("alice").create(&request).await.unwrap();
         Self { cloud, proxy, created }
     }

@@ -75,7 +75,7 @@ async fn a_presigned_url_has_the_rights_of_its_signer() {
         let cloud = start(change).await;
         let client = cloud.client("alice");
         let nonce = "presigned".to_owned();
-        let created = client.create(&CreateRequest { nonce }).await.unwrap();
+        let created = client.create(&CreateRequest::new(nonce)).await.unwrap();
         let sha256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
         let request = UploadRequest { bytes: 5, sha256: sha256.to_owned() };
         let grant = client.request_upload(created.id, &request).await.unwrap();
@@ -103,7 +103,7 @@ async fn only_who_may_list_is_told_that_an_object_is_missing() {
     ] {
         let cloud = start(change).await;
         let nonce = "missing".to_owned();
-        let created = cloud.client("alice").create(&CreateRequest { nonce }).await.unwrap();
+        let created = cloud.client("alice").create(&CreateRequest::new(nonce)).await.unwrap();
         let request = CompleteRequest {
             client: "c".to_owned(),
             epoch: created.epoch,

@@ -119,7 +119,7 @@ async fn by_browser(cloud: &TestCloud) {
 }
 
 async fn create(cloud: &TestCloud, nonce: &str) -> CreateReply {
-    let request = CreateRequest { nonce: nonce.to_owned() };
+    let request = CreateRequest::new(nonce.to_owned());
     cloud.client("alice").create(&request).await.unwrap()
 }
 

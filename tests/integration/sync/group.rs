@@ -19,7 +19,7 @@ pub(crate) struct Group {
 impl Group {
     /// Alice's group `g` in a new spreadsheet.
     pub(crate) async fn start(cloud: &TestCloud) -> Self {
-        let request = CreateRequest { nonce: "sync".to_owned() };
+        let request = CreateRequest::new("sync".to_owned());
         let spreadsheet = cloud.client("alice").create(&request).await.unwrap();
         Self {
             http: reqwest::Client::new(),

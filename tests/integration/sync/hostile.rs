@@ -123,7 +123,7 @@ async fn cookies_of_elsewhere_begin_anew() {
     let cloud = TestCloud::start_without_snapshots().await;
     let group = Group::start(&cloud).await;
     let own = group.pull(&Value::Null).await["cookie"].clone();
-    let other = CreateRequest { nonce: "another".to_owned() };
+    let other = CreateRequest::new("another".to_owned());
     let other = cloud.client("alice").create(&other).await.unwrap();
     let elsewhere = group.in_another(other);
     let lost = json!({"error": "ClientStateNotFound"});

@@ -88,7 +88,7 @@ async fn create(cloud: &Cloud, plan: &Plan) -> Result<Vec<CreateReply>, LoadErro
     let client = Client::new(cloud.url(), token.first().map(String::as_str))?;
     let mut created = Vec::new();
     for number in 0..plan.spreadsheets.max(1) {
-        let request = CreateRequest { nonce: format!("load {number}") };
+        let request = CreateRequest::new(format!("load {number}"));
         created.push(client.create(&request).await?);
     }
     Ok(created)

@@ -40,7 +40,7 @@ async fn open(target: &Target<'_>, report: &mut SmokeReport) -> Option<(Client, 
     })
     .await?;
     let created = check(report, "create", async {
-        Ok((client.create(&CreateRequest { nonce: NONCE.to_owned() }).await?, Outcome::Passed))
+        Ok((client.create(&CreateRequest::new(NONCE.to_owned())).await?, Outcome::Passed))
     })
     .await?;
     Some((client, created.id))

@@ -93,7 +93,7 @@ fn holder(claims: &Fields) -> Option<Principal> {
     let author = subject.to_owned();
     let subject = SubjectKey::new(issuer, subject);
     let is_named = (1..=MAX_AUTHOR_BYTES).contains(&author.len());
-    is_named.then_some(Principal { subject, author, scope, role })
+    is_named.then_some(Principal { subject, author, issuer: issuer.to_owned(), scope, role })
 }
 
 /// Unix seconds.

@@ -1,0 +1,94 @@
+//! What is wanted of the catalog, and why it may be refused.
+
+use super::link::{Link, LinkId};
+use super::name::Name;
+use super::person::Person;
+use super::right::By;
+use crate::access::Role;
+use crate::identity::LogId;
+use crate::limits::{MAX_LINKS, MAX_MEMBERS};
+
+/// A change of what the catalog says of one spreadsheet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// Who wants it.
+    pub by: By,
+    /// What.
+    pub action: Action,
+    /// When, Unix seconds.
+    pub now_s: u64,
+}
+
+/// What is wanted. Each is done already if the listing says so: then nothing happens, whoever repeats
+/// it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// List a log that was just created, by its creator.
+    Create {
+        /// What it is called; may be empty.
+        name: Name,
+        /// What it is a fork of.
+        source: Option<LogId>,
+    },
+    /// Call it otherwise.
+    Rename(Name),
+    /// Share it with somebody, or let them do something else than before.
+    Share {
+        /// With whom.
+        with: Person,
+        /// What they may do.
+        role: Role,
+    },
+    /// Share it no longer with somebody; everybody may leave.
+    Unshare(Person),
+    /// Make a link.
+    AddLink(Link),
+    /// End the links that are called so.
+    RemoveLink(LinkId),
+    /// Let it be read and not changed.
+    Archive,
+    /// Delete it, for good after a while.
+    Delete,
+    /// Use it again.
+    Restore,
+}
+
+/// Why a command is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// There is none, or none that they may know of.
+    #[error("there is no such spreadsheet, or none that you may see")]
+    Hidden,
+    /// They may see it, and not do this.
+    #[error("your role is {has}: this needs {needs}")]
+    Role {
+        /// What they may do.
+        has: Role,
+        /// What it takes.
+        needs: Role,
+    },
+    /// It is archived.
+    #[error("the spreadsheet is archived: restore it first")]
+    Archived,
+    /// It is deleted, and can be restored.
+    #[error("the spreadsheet is deleted: restore it first")]
+    Deleted,
+    /// It is deleted, and cannot be restored.
+    #[error("the spreadsheet was deleted more than 30 days ago: it cannot be restored")]
+    Gone,
+    /// They would share it with themselves.
+    #[error("nobody shares a spreadsheet with themselves: another owner changes your role")]
+    WithOneself,
+    /// Nobody could share or delete it any more.
+    #[error("a spreadsheet has at least one owner: make somebody else an owner first")]
+    LastOwner,
+    /// It is shared with too many.
+    #[error("a spreadsheet is shared with at most {MAX_MEMBERS} people")]
+    Members,
+    /// It has too many links.
+    #[error("a spreadsheet has at most {MAX_LINKS} links: end one first")]
+    Links,
+    /// A link would end before it begins.
+    #[error("the link would have ended already: its end has to be later than now")]
+    LinkEnded,
+}

@@ -1,0 +1,75 @@
+//! The catalog's events and listings as a stream has them.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::command::{Command, Rejection};
+use super::decide::decide;
+use super::event::CatalogEvent;
+use super::listing::Listing;
+use crate::stream::{Decider, Encoded, Kind, UnreadableEvent};
+
+/// The kind of the unfold: another shape gets another number.
+const LISTING_KIND: &str = "Listing1";
+
+/// The rules of the streams of the category [`CATEGORY`](super::CATEGORY).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Catalog;
+
+impl Decider for Catalog {
+    type State = Option<Listing>;
+    type Event = CatalogEvent;
+    type Command = Command;
+    type Rejection = Rejection;
+
+    fn initial(&self) -> Option<Listing> {
+        None
+    }
+
+    fn evolve(&self, state: Option<Listing>, event: &CatalogEvent) -> Option<Listing> {
+        event.apply(state)
+    }
+
+    fn decide(
+        &self,
+        command: &Command,
+        state: &Option<Listing>,
+    ) -> Result<Vec<CatalogEvent>, Rejection> {
+        decide(command, state.as_ref())
+    }
+
+    fn encode(&self, event: &CatalogEvent) -> Encoded {
+        // `{"Created": {…}}`: the name is the kind, what it has is the data.
+        let tagged = serde_json::to_value(event).unwrap_or_default();
+        let data = tagged.get(event.kind()).map(Value::to_string).unwrap_or_default();
+        Encoded::new(Kind::own(event.kind()), data.into_bytes())
+    }
+
+    fn decode(&self, kind: &Kind, data: &[u8]) -> Result<CatalogEvent, UnreadableEvent> {
+        let data: Value = read(data).ok_or(UnreadableEvent::Malformed)?;
+        let tagged = Value::Object(Map::from_iter([(kind.as_str().to_owned(), data)]));
+        serde_json::from_value(tagged).map_err(|_| {
+            match CatalogEvent::KINDS.contains(&kind.as_str()) {
+                true => UnreadableEvent::Malformed,
+                false => UnreadableEvent::UnknownKind,
+            }
+        })
+    }
+
+    fn is_origin(&self, event: &CatalogEvent) -> bool {
+        matches!(event, CatalogEvent::Created { .. })
+    }
+
+    fn unfold(&self, state: &Option<Listing>) -> Option<Encoded> {
+        let data = serde_json::to_vec(state.as_ref()?).ok()?;
+        Some(Encoded::new(Kind::own(LISTING_KIND), data))
+    }
+
+    fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Option<Listing>> {
+        (kind.as_str() == LISTING_KIND).then(|| read(data).map(Some)).flatten()
+    }
+}
+
+fn read<T: DeserializeOwned>(data: &[u8]) -> Option<T> {
+    serde_json::from_slice(data).ok()
+}
