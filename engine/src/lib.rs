@@ -3,6 +3,7 @@
 //! Nothing here knows DynamoDB or HTTP: adapters implement the [`ports`], and every adapter passes
 //! the one [`contract`] suite (design `1-overview.md`, the map).
 
+pub mod catalog;
 pub mod contract;
 #[cfg(test)]
 mod crashes;

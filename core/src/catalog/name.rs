@@ -49,6 +49,23 @@ impl Name {
         }
     }
 
+    /// What a fork of it is called, if nobody says otherwise: `Fork of` it, cut where it grows too long.
+    /// A fork of what has no name has none.
+    #[must_use]
+    pub fn of_fork(&self) -> Self {
+        if self.0.is_empty() {
+            return Self::default();
+        }
+        let mut name = String::from("Fork of ");
+        for char in self.0.chars() {
+            if name.len().saturating_add(char.len_utf8()) > MAX_SPREADSHEET_NAME_BYTES {
+                break;
+            }
+            name.push(char);
+        }
+        Self(name.trim_end().to_owned())
+    }
+
     /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -76,5 +93,18 @@ mod tests {
         assert_eq!(Name::new(&"x".repeat(10_000)), Err(BadName::TooLong { bytes: 10_000 }));
         assert_eq!((Name::new(""), Name::new(" \t ")), (Err(BadName::Empty), Err(BadName::Empty)));
         assert_eq!(Name::new("a\nb"), Err(BadName::ControlCharacter));
+    }
+
+    #[test]
+    fn a_fork_is_called_after_what_it_comes_from() {
+        assert_eq!(Name::new("Budget").unwrap().of_fork().as_str(), "Fork of Budget");
+        assert_eq!(Name::default().of_fork(), Name::default());
+        for long in
+            ["x".repeat(MAX_SPREADSHEET_NAME_BYTES), "ä".repeat(MAX_SPREADSHEET_NAME_BYTES / 2)]
+        {
+            let fork = Name::new(&long).unwrap().of_fork();
+            assert!(fork.as_str().len() > MAX_SPREADSHEET_NAME_BYTES - 2);
+            assert_eq!(Name::new(fork.as_str()), Ok(fork));
+        }
     }
 }

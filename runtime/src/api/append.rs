@@ -40,7 +40,7 @@ pub(super) async fn append(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<AppendReply>, Failure> {
-    let log = caller.log(&id, Need::Write)?;
+    let log = caller.log(&state, &id, Need::Write).await?;
     check_mutation_sizes(&body.read()?)?;
     let request: AppendRequest = body.read()?;
     let client = ClientKey::derive(&caller.0.subject, &request.client)?;

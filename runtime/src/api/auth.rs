@@ -3,8 +3,9 @@
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use cellar_core::access::{Access, Need, Principal};
+use cellar_core::access::{Access, Need, Principal, Scope};
 use cellar_core::api::ProblemKind;
+use cellar_core::catalog::{By, LinkToken, Rejection};
 use cellar_core::identity::LogId;
 
 use super::reply::Failure;
@@ -13,7 +14,7 @@ use crate::token::TokenError;
 
 const SCHEME: &str = "Bearer ";
 
-/// Somebody whose token was accepted.
+/// Somebody whose token was accepted, or who has a link; the catalog says whether there is such a link.
 pub(super) struct Caller(pub(super) Principal);
 
 impl FromRequestParts<ApiState> for Caller {
@@ -31,38 +32,58 @@ impl FromRequestParts<ApiState> for Caller {
             return Err(unauthorized("send the header `Authorization: Bearer <token>`"));
         }
         let token = text.get(SCHEME.len()..).unwrap_or_default();
+        if LinkToken::is_meant(token) {
+            let link: LinkToken = token.parse().map_err(|_| unauthorized("this is no link"))?;
+            return Ok(Self(Principal::of_link(&link)));
+        }
         let refused = |error: TokenError| unauthorized(&error.told().to_string());
         state.verify(token).map(Self).map_err(refused)
     }
 }
 
 impl Caller {
-    /// The log with this id, if the caller may do that with it; anything that is no id, or that
-    /// the token does not cover, looks like what does not exist.
-    pub(super) fn log(&self, id: &str, need: Need) -> Result<LogId, Failure> {
+    /// The log with this id, if the caller may do that with it; anything that is no id, or that the
+    /// caller may not see, looks like what does not exist.
+    pub(super) async fn log(
+        &self,
+        state: &ApiState,
+        id: &str,
+        need: Need,
+    ) -> Result<LogId, Failure> {
         let log: LogId = id.parse().map_err(|_| Failure::not_found())?;
-        match self.0.access(log, None, need, 0) {
+        match state.catalog().access(&self.0, log, need).await? {
             Access::Allowed => Ok(log),
-            access => Err(refusal(access)),
+            Access::Hidden => Err(self.hidden(log)),
+            Access::Forbidden(role) => {
+                let detail = format!("your role is {role}: writing needs editor");
+                Err(Failure::new(ProblemKind::Forbidden, detail))
+            }
+            Access::Archived => Err(Rejection::Archived.into()),
+            Access::Deleted { .. } => Err(Rejection::Deleted.into()),
         }
     }
-}
 
-/// What somebody is told who may not do what they want.
-fn refusal(access: Access) -> Failure {
-    match access {
-        Access::Allowed | Access::Hidden => Failure::not_found(),
-        Access::Forbidden(role) => {
-            let detail = format!("your role is {role}: writing needs editor");
-            Failure::new(ProblemKind::Forbidden, detail)
-        }
-        Access::Archived => {
-            let detail = "it can be read and not changed: an owner can restore it";
-            Failure::new(ProblemKind::Archived, detail)
-        }
-        Access::Deleted { until_s } => {
-            let detail = format!("you can restore it until {until_s} (Unix seconds)");
-            Failure::new(ProblemKind::Deleted, detail)
+    /// Whether the caller may see another spreadsheet.
+    pub(super) async fn sees(&self, state: &ApiState, log: LogId) -> Result<bool, Failure> {
+        Ok(state.catalog().access(&self.0, log, Need::Read).await? == Access::Allowed)
+    }
+
+    /// Who the caller is on this spreadsheet.
+    pub(super) fn by(&self, id: &str) -> Result<(LogId, By), Failure> {
+        let log: LogId = id.parse().map_err(|_| Failure::not_found())?;
+        let by = self.0.by(log).ok_or_else(Failure::not_found)?;
+        Ok((log, by))
+    }
+
+    /// What the caller is told of a spreadsheet that they may not see. A link shows one: that it does
+    /// no longer is said whether there is one or not.
+    pub(super) fn hidden(&self, log: LogId) -> Failure {
+        match self.0.scope {
+            Scope::Link { log: of, .. } if of == log => {
+                let detail = "the link has ended, or there never was one: ask for a new one";
+                Failure::new(ProblemKind::Unauthorized, detail)
+            }
+            _ => Failure::not_found(),
         }
     }
 }

@@ -52,7 +52,7 @@ pub(super) async fn cells(
     PathId(id): PathId,
     Parameters(parameters): Parameters<CellsParameters>,
 ) -> Result<Json<CellsReply>, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     let query = query(&parameters)?;
     let read = state.logs().cells(log, &query).await?;
     Ok(Json(CellsReply {

@@ -34,7 +34,7 @@ pub(super) async fn chunks(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<ChunksReply>, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     let request: ChunksRequest = body.read()?;
     let refused = |why: String| Failure::new(ProblemKind::Unprocessable, why);
     if request.hashes.len() > MAX_CHUNK_URLS {

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use cellar_core::api::{CreateReply, CreateRequest, ProblemKind};
+use cellar_core::catalog::{Action, Name};
 use cellar_core::identity::LogId;
 
 #[cfg(test)]
@@ -33,11 +34,16 @@ pub(super) async fn create(
 ) -> Result<(StatusCode, Json<CreateReply>), Failure> {
     let request: CreateRequest = body.read()?;
     if !caller.0.may_create() {
-        let detail = "creating needs a token for all spreadsheets (`*`) with the role editor";
+        let detail =
+            "creating needs a token of your own, or for all spreadsheets, with the role editor";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
     let id = LogId::derive(&caller.0.subject, &request.nonce)?;
+    let name = request.name.as_deref().map(Name::new).transpose()?.unwrap_or_default();
+    let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
     let created = state.logs().create(id, Some(caller.0.author)).await?;
+    // The log first: nobody is shown what is not there. A repetition lists what was not listed.
+    state.catalog().change(id, by, Action::Create { name, source: None }).await?;
     let status = if created.existed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(CreateReply { id, head: created.head, epoch: created.epoch })))
 }

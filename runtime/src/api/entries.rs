@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::{Access, Need};
+use cellar_core::access::Need;
 use cellar_core::api::{EntryView, ForkSource, LoadReply, UpdateReply};
 use cellar_core::entry::{Content, Entry};
 use cellar_core::position::Position;
@@ -52,15 +52,17 @@ pub(super) async fn load(
     PathId(id): PathId,
     Parameters(parameters): Parameters<Seen>,
 ) -> Result<Json<LoadReply>, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     let loaded = state.logs().load(log, parameters.seen).await?;
     let root_url = match &loaded.root {
         None => None,
         Some(root) => Some(state.logs().object_url(root).await?.0),
     };
     let source = state.logs().forked_from(log).await?;
-    let shown = |log| caller.0.access(log, None, Need::Read, 0) == Access::Allowed;
-    let source = source.filter(|(source, _)| shown(*source));
+    let source = match source {
+        Some(source) if caller.sees(&state, source.0).await? => Some(source),
+        _ => None,
+    };
     Ok(Json(LoadReply {
         head: loaded.head,
         epoch: loaded.epoch,
@@ -93,7 +95,7 @@ pub(super) async fn update(
     PathId(id): PathId,
     Parameters(parameters): Parameters<After>,
 ) -> Result<Json<UpdateReply>, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     let updated = state.logs().update(log, parameters.after).await?;
     Ok(Json(UpdateReply {
         head: updated.head,

@@ -60,21 +60,36 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     }
 }
 
-/// The ids of a spreadsheet and an upload in a path.
-pub(super) struct PathUpload {
-    pub(super) id: String,
-    pub(super) upload: String,
+/// The ids of a spreadsheet and of something that it has in a path.
+macro_rules! path_of_two {
+    ($(#[$doc:meta])* $name:ident, $of:ident) => {
+        $(#[$doc])*
+        pub(super) struct $name {
+            pub(super) id: String,
+            pub(super) $of: String,
+        }
+
+        impl<S: Send + Sync> FromRequestParts<S> for $name {
+            type Rejection = Failure;
+
+            async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+                match Path::<(String, String)>::from_request_parts(parts, state).await {
+                    Ok(Path((id, $of))) => Ok(Self { id, $of }),
+                    Err(_) => Err(Failure::not_found()),
+                }
+            }
+        }
+    };
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for PathUpload {
-    type Rejection = Failure;
+path_of_two! {
+    /// The ids of a spreadsheet and an upload in a path.
+    PathUpload, upload
+}
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        match Path::<(String, String)>::from_request_parts(parts, state).await {
-            Ok(Path((id, upload))) => Ok(Self { id, upload }),
-            Err(_) => Err(Failure::not_found()),
-        }
-    }
+path_of_two! {
+    /// The ids of a spreadsheet and one of its links in a path.
+    PathLink, link
 }
 
 /// Query parameters.

@@ -3,8 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use cellar_core::access::{Access, Need};
+use cellar_core::access::Need;
 use cellar_core::api::{ForkReply, ForkRequest, ForkView, ForksReply, ProblemKind};
+use cellar_core::catalog::{Action, Name};
 use cellar_core::identity::LogId;
 use cellar_engine::logs::NewFork;
 use serde::Deserialize;
@@ -46,15 +47,23 @@ pub(super) async fn fork(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<(StatusCode, Json<ForkReply>), Failure> {
-    let source = caller.log(&id, Need::Read)?;
+    let source = caller.log(&state, &id, Need::Read).await?;
     let request: ForkRequest = body.read()?;
     if !caller.0.may_create() {
-        let detail = "forking needs a token for all spreadsheets (`*`) with the role editor";
+        let detail =
+            "forking needs a token of your own, or for all spreadsheets, with the role editor";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
     let id = LogId::derive_fork(&caller.0.subject, source, &request.nonce)?;
+    let name = request.name.as_deref().map(Name::new).transpose()?;
+    let name = match name {
+        Some(name) => name,
+        None => name_after(&state, &caller, source).await?,
+    };
+    let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
     let new = NewFork { log: id, source, at: request.at, author: Some(caller.0.author) };
     let forked = state.logs().fork(new).await?;
+    state.catalog().change(id, by, Action::Create { name, source: Some(source) }).await?;
     let status = if forked.existed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((
         status,
@@ -68,7 +77,14 @@ pub(super) async fn fork(
     ))
 }
 
-/// Forks of a spreadsheet that the token covers, the oldest first.
+/// What a fork is called that was given no name.
+async fn name_after(state: &ApiState, caller: &Caller, source: LogId) -> Result<Name, Failure> {
+    let right = caller.0.right(source).ok_or_else(Failure::not_found)?;
+    let listing = state.catalog().listing(source, right).await?;
+    Ok(listing.map(|listing| listing.name.of_fork()).unwrap_or_default())
+}
+
+/// Forks of a spreadsheet that the caller may see, the oldest first.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/forks",
@@ -88,15 +104,19 @@ pub(super) async fn forks(
     PathId(id): PathId,
     Parameters(parameters): Parameters<AfterNumber>,
 ) -> Result<Json<ForksReply>, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     let page = state.logs().forks(log, parameters.after).await?;
-    let covered = |log| caller.0.access(log, None, Need::Read, 0) == Access::Allowed;
-    let forks = page.forks.into_iter().filter(|listed| covered(listed.fork));
+    let mut forks = Vec::new();
+    for listed in page.forks {
+        if caller.sees(&state, listed.fork).await? {
+            forks.push(listed);
+        }
+    }
     let view = |listed: cellar_core::records::fork::ListedFork| ForkView {
         id: listed.fork,
         position: listed.position,
         created: listed.created_s,
         author: listed.author,
     };
-    Ok(Json(ForksReply { forks: forks.map(view).collect(), next: page.next }))
+    Ok(Json(ForksReply { forks: forks.into_iter().map(view).collect(), next: page.next }))
 }

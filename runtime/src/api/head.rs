@@ -40,7 +40,7 @@ pub(super) async fn head(
     Parameters(parameters): Parameters<Seen>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     let headed = state.logs().head(log, parameters.seen).await?;
     let head = Head { head: headed.head, epoch: headed.epoch };
     let etag = head.etag();

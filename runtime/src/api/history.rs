@@ -58,7 +58,7 @@ pub(super) async fn history(
     PathId(id): PathId,
     Parameters(parameters): Parameters<HistoryParameters>,
 ) -> Result<Json<HistoryReply>, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     let limit = parameters.limit.unwrap_or(DEFAULT_ENTRIES).min(MAX_PAGE_ENTRIES);
     let history = state.logs().history(log, parameters.from, limit).await?;
     let entries = views(&state, &history.entries).await?;
@@ -97,7 +97,7 @@ pub(super) async fn diff(
     PathId(id): PathId,
     Parameters(parameters): Parameters<DiffParameters>,
 ) -> Result<Json<DiffReply>, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     let DiffParameters { from, to, skip } = parameters;
     let mut sheets = state.logs().diff(log, from, to).await?.sheets;
     let Cut { spans_cut, next } = Page::new(skip).cut(&mut sheets);

@@ -37,7 +37,7 @@ pub(super) async fn grant(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<ImportUploadsReply>, Failure> {
-    let log = caller.log(&id, Need::Write)?;
+    let log = caller.log(&state, &id, Need::Write).await?;
     let request: ImportUploadsRequest = body.read()?;
     let chunks = request.chunks.iter().map(to_upload).collect::<Result<Vec<_>, _>>()?;
     let granted = state.logs().grant_chunks(log, &chunks).await?;
@@ -70,7 +70,7 @@ pub(super) async fn check(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<ImportCheckReply>, Failure> {
-    let log = caller.log(&id, Need::Write)?;
+    let log = caller.log(&state, &id, Need::Write).await?;
     let request: ImportCheckRequest = body.read()?;
     let texts = request.texts.iter().map(uploaded).collect::<Result<Vec<_>, _>>()?;
     let index = request.index.as_ref().map(uploaded).transpose()?;

@@ -7,6 +7,7 @@ mod chunks;
 mod cost;
 mod create;
 mod deadline;
+mod details;
 #[cfg(test)]
 mod document;
 mod entries;
@@ -16,6 +17,8 @@ mod head;
 mod health;
 mod history;
 mod imports;
+mod links;
+mod members;
 mod openapi;
 mod pokes;
 mod pull;
@@ -34,7 +37,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, header};
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use cellar_core::api::{Problem, ProblemKind};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -61,6 +64,10 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::grant))
         .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check))
         .route("/v1/spreadsheets/{id}/forks", get(forks::forks).post(forks::fork))
+        .route("/v1/spreadsheets/{id}/details", get(details::details).patch(details::update))
+        .route("/v1/spreadsheets/{id}/members", post(members::share).delete(members::unshare))
+        .route("/v1/spreadsheets/{id}/links", post(links::add))
+        .route("/v1/spreadsheets/{id}/links/{link}", delete(links::remove))
         .route("/v1/spreadsheets/{id}/head", get(head::head))
         .route("/v1/spreadsheets/{id}/pokes", get(pokes::pokes))
         .route("/v1/spreadsheets/{id}/push", post(push::push))

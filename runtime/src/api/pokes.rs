@@ -43,7 +43,7 @@ pub(super) async fn pokes(
     caller: Caller,
     PathId(id): PathId,
 ) -> Result<Response, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     // Before it is looked where the log ends: nothing falls between.
     let followed = state.pokes().follow(log).map_err(|why| match why {
         NotFollowed::NoPokes => Failure::new(ProblemKind::NoPokes, why.to_string()),

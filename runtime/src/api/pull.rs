@@ -40,7 +40,7 @@ pub(super) async fn pull(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<SyncAnswer<PullReply>>, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     let request: PullRequest = body.read()?;
     if let Some(refusal) = unsupported("pull", request.pull_version, &request.schema_version) {
         return Ok(Json(SyncAnswer::Refused(refusal)));

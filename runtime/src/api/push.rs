@@ -55,7 +55,7 @@ pub(super) async fn push(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<SyncAnswer<PushReply>>, Failure> {
-    let log = caller.log(&id, Need::Write)?;
+    let log = caller.log(&state, &id, Need::Write).await?;
     let request: PushRequest<Mutation<'_>> = body.read()?;
     if let Some(refusal) = unsupported("push", request.push_version, &request.schema_version) {
         return Ok(Json(SyncAnswer::Refused(refusal)));

@@ -4,8 +4,12 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cellar_core::api::{Problem, ProblemKind};
 use cellar_core::append::{InvalidRequest, Refusal};
+use cellar_core::catalog::{BadLink, BadName, BadPerson, Rejection};
 use cellar_core::identity::BadLength;
+use cellar_core::stream::append::AppendFault;
+use cellar_engine::catalog::CatalogError;
 use cellar_engine::logs::{ImportFault, LogError, UploadFault};
+use cellar_engine::streams::StreamError;
 
 /// Seconds after which a temporary failure may be tried again.
 const RETRY_AFTER_S: &str = "1";
@@ -77,6 +81,74 @@ impl From<LogError> for Failure {
             LogError::Store(error) if error.temporary => unavailable(&text),
             LogError::Store(_) => internal(&text),
         }
+    }
+}
+
+impl From<StreamError> for Failure {
+    fn from(error: StreamError) -> Self {
+        let text = error.to_string();
+        match error {
+            StreamError::Contention => Self::new(ProblemKind::Unavailable, text),
+            StreamError::Append(fault) => match fault {
+                AppendFault::TooLarge { .. } | AppendFault::Full => {
+                    Self::new(ProblemKind::SharingRefused, text)
+                }
+                AppendFault::Contention | AppendFault::OutcomeUnknown | AppendFault::Store => {
+                    unavailable(&text)
+                }
+                AppendFault::Empty | AppendFault::Event(_) | AppendFault::Damaged { .. } => {
+                    internal(&text)
+                }
+            },
+            StreamError::Store(error) if error.temporary => unavailable(&text),
+            StreamError::Rebuild(_) | StreamError::Payload(_) | StreamError::Store(_) => {
+                internal(&text)
+            }
+        }
+    }
+}
+
+impl From<Rejection> for Failure {
+    fn from(rejection: Rejection) -> Self {
+        let kind = match rejection {
+            Rejection::Hidden => return Self::not_found(),
+            Rejection::Role { .. } => ProblemKind::Forbidden,
+            Rejection::Archived => ProblemKind::Archived,
+            Rejection::Deleted | Rejection::Gone => ProblemKind::Deleted,
+            Rejection::WithOneself
+            | Rejection::LastOwner
+            | Rejection::Members
+            | Rejection::Links
+            | Rejection::LinkEnded => ProblemKind::SharingRefused,
+        };
+        Self::new(kind, rejection.to_string())
+    }
+}
+
+impl From<CatalogError> for Failure {
+    fn from(error: CatalogError) -> Self {
+        match error {
+            CatalogError::Rejected(rejection) => rejection.into(),
+            CatalogError::Stream(error) => error.into(),
+        }
+    }
+}
+
+impl From<BadName> for Failure {
+    fn from(error: BadName) -> Self {
+        Self::new(ProblemKind::Unprocessable, error.to_string())
+    }
+}
+
+impl From<BadPerson> for Failure {
+    fn from(error: BadPerson) -> Self {
+        Self::new(ProblemKind::Unprocessable, error.to_string())
+    }
+}
+
+impl From<BadLink> for Failure {
+    fn from(error: BadLink) -> Self {
+        Self::new(ProblemKind::Unprocessable, error.to_string())
     }
 }
 

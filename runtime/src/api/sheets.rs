@@ -44,7 +44,7 @@ pub(super) async fn sheets(
     PathId(id): PathId,
     Parameters(parameters): Parameters<SheetsParameters>,
 ) -> Result<Json<SheetsReply>, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     let view = state.logs().view(log, parameters.at, parameters.seen).await?;
     let (tabs, outlines) = (&view.outline.tabs, &view.outline.sheets);
     let sheets = tabs.order().iter().map(|id| SheetView {

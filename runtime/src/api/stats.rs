@@ -34,6 +34,6 @@ pub(super) async fn stats(
     PathId(id): PathId,
     Parameters(parameters): Parameters<Seen>,
 ) -> Result<Json<StatsReply>, Failure> {
-    let log = caller.log(&id, Need::Read)?;
+    let log = caller.log(&state, &id, Need::Read).await?;
     Ok(Json(state.logs().stats(log, parameters.seen).await?))
 }

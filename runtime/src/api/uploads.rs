@@ -37,7 +37,7 @@ pub(super) async fn grant(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<UploadReply>, Failure> {
-    let log = caller.log(&id, Need::Write)?;
+    let log = caller.log(&state, &id, Need::Write).await?;
     let request: UploadRequest = body.read()?;
     let sha256 = sha256(&request.sha256)?;
     check_not_empty(request.bytes)?;
@@ -74,7 +74,7 @@ pub(super) async fn complete(
     PathUpload { id, upload }: PathUpload,
     body: JsonBody,
 ) -> Result<Json<AppendReply>, Failure> {
-    let log = caller.log(&id, Need::Write)?;
+    let log = caller.log(&state, &id, Need::Write).await?;
     let upload: Uuid = upload.parse().map_err(|_| Failure::not_found())?;
     let request: CompleteRequest = body.read()?;
     let client = ClientKey::derive(&caller.0.subject, &request.client)?;

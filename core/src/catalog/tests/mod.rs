@@ -1,1 +1,138 @@
+//! The catalog's rules.
 
+mod encoding;
+mod links;
+mod random;
+mod sharing;
+mod status;
+
+use super::decide::decide;
+use super::*;
+use crate::access::Role;
+
+const NOW_S: u64 = 1_000_000;
+
+fn person(name: &str) -> Person {
+    Person::new("cellar", name).unwrap()
+}
+
+fn name(text: &str) -> Name {
+    Name::new(text).unwrap()
+}
+
+/// A spreadsheet in the catalog, and what has happened to it.
+struct Listed {
+    listing: Option<Listing>,
+    now_s: u64,
+}
+
+impl Listed {
+    /// Alice has just created it.
+    fn by_alice() -> Self {
+        let mut listed = Self { listing: None, now_s: NOW_S };
+        listed.does("alice", Action::Create { name: name("Budget"), source: None }).unwrap();
+        listed
+    }
+
+    /// Alice owns it, and shares it with an editor, a viewer and another owner.
+    fn shared() -> Self {
+        let mut listed = Self::by_alice();
+        for (with, role) in [("otto", Role::Owner), ("eve", Role::Editor), ("vera", Role::Viewer)] {
+            listed.does("alice", share(with, role)).unwrap();
+        }
+        listed
+    }
+
+    /// Somebody does something as a member: how many events it came to.
+    fn does(&mut self, somebody: &str, action: Action) -> Result<usize, Rejection> {
+        let by = By { person: person(somebody), right: Right::Membership, cap: Role::Owner };
+        self.command(&Command { by, action, now_s: self.now_s })
+    }
+
+    fn command(&mut self, command: &Command) -> Result<usize, Rejection> {
+        let events = decide(command, self.listing.as_ref())?;
+        for event in &events {
+            self.listing = event.apply(self.listing.take());
+        }
+        Ok(events.len())
+    }
+
+    fn now(&self) -> &Listing {
+        self.listing.as_ref().unwrap()
+    }
+
+    fn role(&self, somebody: &str) -> Option<Role> {
+        self.now().role_of(&person(somebody))
+    }
+}
+
+fn share(with: &str, role: Role) -> Action {
+    Action::Share { with: person(with), role }
+}
+
+fn unshare(from: &str) -> Action {
+    Action::Unshare(person(from))
+}
+
+#[test]
+fn each_action_takes_its_role() {
+    let link = Link {
+        hash: LinkSecret([1; 16]).hash(),
+        role: LinkRole::Viewer,
+        label: String::new(),
+        expires_s: None,
+    };
+    for (action, needs) in [
+        (Action::Create { name: name("Other"), source: None }, None),
+        (Action::Rename(name("Other")), Some(Role::Editor)),
+        (share("bob", Role::Viewer), Some(Role::Owner)),
+        (unshare("otto"), Some(Role::Owner)),
+        (Action::AddLink(link.clone()), Some(Role::Owner)),
+        (Action::RemoveLink(link.hash.id()), Some(Role::Owner)),
+        (Action::Archive, Some(Role::Owner)),
+        (Action::Delete, Some(Role::Owner)),
+        (Action::Restore, Some(Role::Owner)),
+    ] {
+        for (somebody, has) in
+            [("alice", Role::Owner), ("eve", Role::Editor), ("vera", Role::Viewer)]
+        {
+            let done = Listed::shared().does(somebody, action.clone());
+            match needs {
+                Some(needs) if has < needs => {
+                    assert_eq!(done, Err(Rejection::Role { has, needs }), "{action:?}");
+                }
+                _ => assert!(done.is_ok(), "{action:?}: {done:?}"),
+            }
+        }
+        let stranger = Listed::shared().does("mallory", action.clone());
+        let is_create = matches!(action, Action::Create { .. });
+        assert_eq!(stranger, if is_create { Ok(0) } else { Err(Rejection::Hidden) }, "{action:?}");
+    }
+}
+
+#[test]
+fn a_token_caps_what_its_holder_may_do_and_an_operators_needs_no_membership() {
+    let mut listed = Listed::shared();
+    let command = |name, right, cap| Command {
+        by: By { person: person(name), right, cap },
+        action: Action::Archive,
+        now_s: NOW_S,
+    };
+    let capped = command("alice", Right::Membership, Role::Editor);
+    let refused = Err(Rejection::Role { has: Role::Editor, needs: Role::Owner });
+    assert_eq!(listed.command(&capped), refused);
+    let operator = command("operator", Right::Token(Role::Editor), Role::Editor);
+    assert_eq!(listed.command(&operator), refused);
+    let operator = command("operator", Right::Token(Role::Owner), Role::Owner);
+    assert_eq!(listed.command(&operator), Ok(1));
+}
+
+#[test]
+fn renaming_to_the_same_name_and_creating_again_change_nothing() {
+    let mut listed = Listed::shared();
+    assert_eq!(listed.does("eve", Action::Rename(name("Plan"))), Ok(1));
+    assert_eq!(listed.does("eve", Action::Rename(name("Plan"))), Ok(0));
+    let again = Action::Create { name: name("Budget"), source: None };
+    assert_eq!(listed.does("alice", again), Ok(0));
+    assert_eq!(listed.now().name, name("Plan"));
+}

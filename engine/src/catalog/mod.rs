@@ -1,0 +1,180 @@
+//! The catalog: who may do what with which spreadsheet, over the Stream table (design
+//! `6-catalog-feed.md` §2).
+
+mod known;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use cellar_core::access::{Access, Need, Principal};
+use cellar_core::catalog::{
+    Action, By, CALVING, Catalog, CatalogEvent, Command, Listing, Rejection, Right, stream_of,
+};
+use cellar_core::identity::LogId;
+use cellar_core::limits::LISTING_REFUSAL_AGE_MS;
+use cellar_core::stream::{StreamName, Tip, WriterId};
+
+use crate::ports::{Clock, PortError, Random, Streams};
+use crate::streams::{Known, StreamError, StreamStore, TransactError, Transacted};
+
+use known::{KnownListing, KnownListings};
+
+/// The catalog of one stack.
+#[derive(Clone)]
+pub struct CatalogStore {
+    streams: StreamStore,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    known: Arc<KnownListings>,
+}
+
+/// A change of the catalog that is done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// What the catalog says now.
+    pub listing: Option<Arc<Listing>>,
+    /// What was done; nothing if it was done before.
+    pub events: Vec<CatalogEvent>,
+}
+
+/// Why the catalog was not changed, or says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogError {
+    /// The rules refuse it.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// The stream failed.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+}
+
+impl CatalogStore {
+    /// The catalog in these streams.
+    #[must_use]
+    pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
+        let store = StreamStore::new(streams, Arc::clone(&clock), Arc::clone(&random));
+        Self { streams: store.calving(CALVING), clock, random, known: Arc::default() }
+    }
+
+    /// Decides whether somebody may do that with a spreadsheet. What the catalog said in the last
+    /// `LISTING_AGE_MS` is believed without a read; a refusal only for `LISTING_REFUSAL_AGE_MS`, so that
+    /// whoever was just let in does not have to wait.
+    ///
+    /// # Errors
+    /// [`StreamError`] if what the catalog says cannot be read.
+    pub async fn access(
+        &self,
+        principal: &Principal,
+        log: LogId,
+        need: Need,
+    ) -> Result<Access, StreamError> {
+        let Some(right) = principal.right(log) else { return Ok(Access::Hidden) };
+        let now_ms = self.clock.now_ms();
+        let decide =
+            |listing: Option<&Listing>| principal.access(log, listing, need, now_ms / 1_000);
+        if let Some(known) = self.known.get(log, now_ms) {
+            let access = decide(known.listing.as_deref());
+            let age_ms = now_ms.saturating_sub(known.read_ms);
+            if access == Access::Allowed || age_ms <= LISTING_REFUSAL_AGE_MS {
+                return Ok(access);
+            }
+        }
+        let read = self.read(log, right).await?;
+        Ok(decide(read.listing.as_deref()))
+    }
+
+    /// What the catalog says of a spreadsheet, as of the last `LISTING_AGE_MS`, to somebody who has this
+    /// right.
+    ///
+    /// # Errors
+    /// [`StreamError`] if it cannot be read.
+    pub async fn listing(
+        &self,
+        log: LogId,
+        right: Right,
+    ) -> Result<Option<Arc<Listing>>, StreamError> {
+        let known = match self.known.get(log, self.clock.now_ms()) {
+            Some(known) => known,
+            None => self.read(log, right).await?,
+        };
+        Ok(known.listing)
+    }
+
+    /// The same, read now.
+    ///
+    /// # Errors
+    /// [`StreamError`] if it cannot be read.
+    pub async fn read_listing(
+        &self,
+        log: LogId,
+        right: Right,
+    ) -> Result<Option<Arc<Listing>>, StreamError> {
+        Ok(self.read(log, right).await?.listing)
+    }
+
+    /// Changes what the catalog says of a spreadsheet. It may be repeated: what is done is done.
+    ///
+    /// # Errors
+    /// [`CatalogError::Rejected`] by the rules, on what the catalog says now; [`CatalogError::Stream`].
+    pub async fn change(
+        &self,
+        log: LogId,
+        by: By,
+        action: Action,
+    ) -> Result<Changed, CatalogError> {
+        let name = name_of(log)?;
+        let now_ms = self.clock.now_ms();
+        let known = match self.known.get(log, now_ms) {
+            Some(known) => Known::Tip(known.tip),
+            // Most that are created are new.
+            None if matches!(action, Action::Create { .. }) => Known::Tip(None),
+            None => Known::Nothing,
+        };
+        let command = Command { by, action, now_s: now_ms / 1_000 };
+        let transacted =
+            self.streams.transact(&Catalog, &name, &command, self.writer(), known).await;
+        let Transacted { state, events, next, tip } = transacted.map_err(|error| match error {
+            TransactError::Rejected(rejection) => CatalogError::Rejected(rejection),
+            TransactError::Stream(error) => error.into(),
+        })?;
+        // A tip that has later events than the state is not its tip.
+        let tip = tip.filter(|tip| tip.next == next);
+        let listing = state.map(Arc::new);
+        if tip.is_some() {
+            self.learn(log, listing.clone(), tip);
+        }
+        Ok(Changed { listing, events })
+    }
+
+    /// Reads what the catalog says. That it says nothing is kept for those only who may see what is not
+    /// in the catalog: strangers cannot fill the memory with ids of nothing.
+    async fn read(&self, log: LogId, right: Right) -> Result<KnownListing, StreamError> {
+        let loaded = self.streams.load(&Catalog, &name_of(log)?, false).await?;
+        let listing = loaded.state.map(Arc::new);
+        if listing.is_some() || matches!(right, Right::Token(_)) {
+            return Ok(self.learn(log, listing, loaded.tip));
+        }
+        Ok(KnownListing { listing, tip: loaded.tip, read_ms: self.clock.now_ms() })
+    }
+
+    fn learn(
+        &self,
+        log: LogId,
+        listing: Option<Arc<Listing>>,
+        tip: Option<Arc<Tip>>,
+    ) -> KnownListing {
+        let known = KnownListing { listing, tip, read_ms: self.clock.now_ms() };
+        self.known.learn(log, known.clone());
+        known
+    }
+
+    fn writer(&self) -> WriterId {
+        let half = || u128::from(self.random.next());
+        WriterId(((half() << u64::BITS) | half()).to_le_bytes())
+    }
+}
+
+fn name_of(log: LogId) -> Result<StreamName, StreamError> {
+    stream_of(log).map_err(|fault| StreamError::Store(PortError::permanent(fault.to_string())))
+}

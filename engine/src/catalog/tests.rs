@@ -1,0 +1,254 @@
+//! The catalog over streams in memory: what is read, what is believed, and for how long.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use cellar_core::access::{Role, Scope};
+use cellar_core::catalog::{Name, Person};
+use cellar_core::limits::{CATALOG_TIP_EVENTS, LISTING_AGE_MS};
+use cellar_core::stream::{Calf, Update};
+
+use super::*;
+use crate::memory::{ManualClock, MemoryStreams};
+use crate::ports::StreamOutcome;
+
+/// Counts what the catalog asks for.
+#[derive(Default)]
+struct Counted {
+    table: Arc<MemoryStreams>,
+    reads: AtomicU64,
+    writes: AtomicU64,
+    calves: AtomicU64,
+}
+
+#[async_trait]
+impl Streams for Counted {
+    async fn tip(
+        &self,
+        name: &StreamName,
+        consistent: bool,
+    ) -> Result<Option<Arc<Tip>>, PortError> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        self.table.tip(name, consistent).await
+    }
+
+    async fn calves_back(
+        &self,
+        name: &StreamName,
+        below: u64,
+        consistent: bool,
+    ) -> Result<Vec<Calf>, PortError> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        self.table.calves_back(name, below, consistent).await
+    }
+
+    async fn put_first(&self, tip: &Tip) -> StreamOutcome {
+        self.writes.fetch_add(1, Ordering::SeqCst);
+        self.table.put_first(tip).await
+    }
+
+    async fn update(&self, update: &Update) -> StreamOutcome {
+        self.writes.fetch_add(1, Ordering::SeqCst);
+        self.table.update(update).await
+    }
+
+    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
+        self.calves.fetch_add(1, Ordering::SeqCst);
+        self.table.calve(calf, update).await
+    }
+}
+
+impl Counted {
+    /// Reads, writes and calves since the last call.
+    fn taken(&self) -> [u64; 3] {
+        [&self.reads, &self.writes, &self.calves].map(|count| count.swap(0, Ordering::SeqCst))
+    }
+}
+
+#[derive(Default)]
+struct Numbers(AtomicU64);
+
+impl Random for Numbers {
+    fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::SeqCst)
+    }
+}
+
+/// Two processes over one table.
+struct World {
+    counted: Arc<Counted>,
+    clock: Arc<ManualClock>,
+    here: CatalogStore,
+    there: CatalogStore,
+}
+
+fn world() -> World {
+    let counted = Arc::new(Counted::default());
+    let clock = Arc::new(ManualClock::at(1_000_000_000));
+    let random = Arc::new(Numbers::default());
+    let store = || CatalogStore::new(counted.clone(), clock.clone(), random.clone());
+    World { here: store(), there: store(), counted, clock }
+}
+
+fn log() -> LogId {
+    LogId::from_uuid(uuid::Uuid::from_u128(7))
+}
+
+fn somebody(name: &str) -> Principal {
+    let person = Person::new("cellar", name).unwrap();
+    Principal {
+        subject: person.key(),
+        author: person.subject,
+        issuer: person.issuer,
+        scope: Scope::Shared,
+        role: Role::Owner,
+    }
+}
+
+impl World {
+    async fn change(&self, name: &str, action: Action) -> Result<Changed, CatalogError> {
+        self.here.change(log(), somebody(name).by(log()).unwrap(), action).await
+    }
+
+    async fn create(&self) -> Result<Changed, CatalogError> {
+        let name = Name::new("Budget").unwrap();
+        self.change("alice", Action::Create { name, source: None }).await
+    }
+
+    async fn share(&self, name: &str, role: Role) -> Result<Changed, CatalogError> {
+        let with = Person::new("cellar", name).unwrap();
+        self.change("alice", Action::Share { with, role }).await
+    }
+
+    async fn may_read(&self, catalog: &CatalogStore, name: &str) -> Access {
+        catalog.access(&somebody(name), log(), Need::Read).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn creating_is_one_write_and_whoever_repeats_it_changes_nothing() {
+    let world = world();
+    assert_eq!(world.create().await.unwrap().events.len(), 1);
+    assert_eq!(world.counted.taken(), [0, 1, 0]);
+    for (catalog, requests) in [(&world.here, [1, 0, 0]), (&world.there, [0, 1, 0])] {
+        let name = Name::new("Other").unwrap();
+        let action = Action::Create { name, source: None };
+        let by = somebody("alice").by(log()).unwrap();
+        let again = catalog.change(log(), by, action).await.unwrap();
+        assert_eq!((again.events.len(), world.counted.taken()), (0, requests));
+        assert_eq!(again.listing.unwrap().name.as_str(), "Budget");
+    }
+}
+
+#[tokio::test]
+async fn whoever_changes_the_catalog_knows_what_it_says() {
+    let world = world();
+    world.create().await.unwrap();
+    world.counted.taken();
+    assert_eq!(world.may_read(&world.here, "alice").await, Access::Allowed);
+    world.share("bob", Role::Editor).await.unwrap();
+    assert_eq!(world.may_read(&world.here, "bob").await, Access::Allowed);
+    assert_eq!(world.counted.taken(), [0, 1, 0]);
+}
+
+#[tokio::test]
+async fn a_listing_is_known_for_so_long_and_no_longer() {
+    let world = world();
+    world.create().await.unwrap();
+    world.share("bob", Role::Viewer).await.unwrap();
+    assert_eq!(world.may_read(&world.there, "bob").await, Access::Allowed);
+    let bob = Person::new("cellar", "bob").unwrap();
+    world.change("alice", Action::Unshare(bob)).await.unwrap();
+    assert_eq!(world.may_read(&world.here, "bob").await, Access::Hidden);
+    world.counted.taken();
+    world.clock.advance_ms(LISTING_AGE_MS);
+    assert_eq!(world.may_read(&world.there, "bob").await, Access::Allowed);
+    assert_eq!(world.counted.taken(), [0, 0, 0]);
+    world.clock.advance_ms(1);
+    assert_eq!(world.may_read(&world.there, "bob").await, Access::Hidden);
+    assert_eq!(world.counted.taken(), [1, 0, 0]);
+}
+
+#[tokio::test]
+async fn a_refusal_is_believed_for_so_long_and_no_longer() {
+    let world = world();
+    world.create().await.unwrap();
+    assert_eq!(world.may_read(&world.there, "bob").await, Access::Hidden);
+    world.share("bob", Role::Viewer).await.unwrap();
+    world.counted.taken();
+    world.clock.advance_ms(LISTING_REFUSAL_AGE_MS);
+    assert_eq!(world.may_read(&world.there, "bob").await, Access::Hidden);
+    assert_eq!(world.counted.taken(), [0, 0, 0]);
+    world.clock.advance_ms(1);
+    assert_eq!(world.may_read(&world.there, "bob").await, Access::Allowed);
+    assert_eq!(world.counted.taken(), [1, 0, 0]);
+}
+
+#[tokio::test]
+async fn what_is_not_in_the_catalog_is_remembered_for_operators_alone() {
+    let world = world();
+    assert_eq!(world.may_read(&world.here, "bob").await, Access::Hidden);
+    assert_eq!(world.may_read(&world.here, "bob").await, Access::Hidden);
+    assert_eq!(world.counted.taken(), [2, 0, 0]);
+    let operator = Principal { scope: Scope::All, role: Role::Viewer, ..somebody("operator") };
+    for _ in 0..2 {
+        let access = world.here.access(&operator, log(), Need::Read).await;
+        assert_eq!(access, Ok(Access::Allowed));
+    }
+    assert_eq!(world.counted.taken(), [1, 0, 0]);
+    // Whoever cannot have a right costs nothing.
+    let elsewhere = Principal { scope: Scope::Only(vec![]), ..operator };
+    assert_eq!(world.here.access(&elsewhere, log(), Need::Read).await, Ok(Access::Hidden));
+    assert_eq!(world.counted.taken(), [0, 0, 0]);
+}
+
+#[tokio::test]
+async fn a_refused_change_is_refused_on_what_the_catalog_says_now() {
+    let world = world();
+    world.create().await.unwrap();
+    // The other process knows nothing of bob's being an owner.
+    assert_eq!(world.may_read(&world.there, "bob").await, Access::Hidden);
+    world.share("bob", Role::Owner).await.unwrap();
+    let by = somebody("bob").by(log()).unwrap();
+    let renamed =
+        world.there.change(log(), by, Action::Rename(Name::new("Bob's").unwrap())).await.unwrap();
+    assert_eq!(renamed.listing.unwrap().name.as_str(), "Bob's");
+    let by = somebody("carol").by(log()).unwrap();
+    let refused = world.there.change(log(), by, Action::Archive).await;
+    assert_eq!(refused, Err(CatalogError::Rejected(Rejection::Hidden)));
+}
+
+#[tokio::test]
+async fn an_operator_lists_what_is_from_before_the_catalog() {
+    let world = world();
+    let operator = Principal { scope: Scope::All, ..somebody("operator") };
+    let by = || operator.by(log()).unwrap();
+    let with = Person::new("cellar", "bob").unwrap();
+    let share = Action::Share { with, role: Role::Viewer };
+    let changed = world.here.change(log(), by(), share.clone()).await.unwrap();
+    assert_eq!(changed.events.len(), 2);
+    assert_eq!(changed.listing.unwrap().owners(), 1);
+    assert_eq!(world.may_read(&world.there, "bob").await, Access::Allowed);
+    assert_eq!(world.here.change(log(), by(), share).await.unwrap().events, []);
+    let member = somebody("bob").by(log()).unwrap();
+    let other = LogId::from_uuid(uuid::Uuid::from_u128(8));
+    let refused = world.here.change(other, member, Action::Archive).await;
+    assert_eq!(refused, Err(CatalogError::Rejected(Rejection::Hidden)));
+}
+
+#[tokio::test]
+async fn the_events_of_a_listing_calve_by_their_number() {
+    let world = world();
+    world.create().await.unwrap();
+    for number in 1..CATALOG_TIP_EVENTS {
+        let action = Action::Rename(Name::new(&format!("Budget {number}")).unwrap());
+        world.change("alice", action).await.unwrap();
+    }
+    let [_, writes, calves] = world.counted.taken();
+    assert_eq!((writes, calves), (CATALOG_TIP_EVENTS as u64, 0));
+    world.change("alice", Action::Archive).await.unwrap();
+    assert_eq!(world.counted.taken(), [0, 0, 1]);
+    // The listing is in the tip still.
+    assert_eq!(world.may_read(&world.there, "alice").await, Access::Allowed);
+    assert_eq!(world.counted.taken(), [1, 0, 0]);
+}

@@ -1,0 +1,67 @@
+//! `POST /v1/spreadsheets/{id}/members` and `DELETE …/members`.
+
+use axum::Json;
+use axum::extract::State;
+use cellar_core::api::{DetailsReply, PersonRequest, ShareRequest};
+use cellar_core::catalog::{Action, BadPerson, Person};
+
+#[cfg(test)]
+use cellar_core::{api::Problem, identity::LogId};
+
+use super::auth::Caller;
+use super::details::change;
+use super::extract::{JsonBody, Parameters, PathId};
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// Shares a spreadsheet with somebody, or changes what they may do. It may be repeated.
+#[cfg_attr(test, utoipa::path(
+    post,
+    path = "/v1/spreadsheets/{id}/members",
+    params(("id" = LogId, Path, description = "The spreadsheet")),
+    request_body = ShareRequest,
+    responses(
+        (status = 200, description = "Its details now", body = DetailsReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+        (status = 503, description = "Repeat the request unchanged", body = Problem),
+    ),
+    security(("token" = []))
+))]
+pub(super) async fn share(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    body: JsonBody,
+) -> Result<Json<DetailsReply>, Failure> {
+    let request: ShareRequest = body.read()?;
+    let with = person(&caller, request.issuer.as_deref(), &request.subject)?;
+    change(&state, &caller, &id, vec![Action::Share { with, role: request.role }]).await
+}
+
+/// Shares a spreadsheet with somebody no longer. Everybody may leave, but the last owner. Other processes
+/// that served them may do so for 30 seconds more. It may be repeated.
+#[cfg_attr(test, utoipa::path(
+    delete,
+    path = "/v1/spreadsheets/{id}/members",
+    params(("id" = LogId, Path, description = "The spreadsheet"), PersonRequest),
+    responses(
+        (status = 200, description = "Its details now", body = DetailsReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+        (status = 503, description = "Repeat the request unchanged", body = Problem),
+    ),
+    security(("token" = []))
+))]
+pub(super) async fn unshare(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    Parameters(request): Parameters<PersonRequest>,
+) -> Result<Json<DetailsReply>, Failure> {
+    let person = person(&caller, request.issuer.as_deref(), &request.subject)?;
+    change(&state, &caller, &id, vec![Action::Unshare(person)]).await
+}
+
+/// Somebody, of the caller's issuer if no other is named.
+fn person(caller: &Caller, issuer: Option<&str>, subject: &str) -> Result<Person, BadPerson> {
+    Person::new(issuer.unwrap_or(&caller.0.issuer), subject)
+}
