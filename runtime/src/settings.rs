@@ -13,6 +13,8 @@ pub struct ApiSettings {
     pub entry_table: String,
     /// Name of the Segment table.
     pub segment_table: String,
+    /// Name of the Stream table.
+    pub stream_table: String,
     /// Epoch of the tables: every log has at least this one.
     pub epoch: u32,
     /// Name of the bucket.
@@ -135,6 +137,7 @@ impl ApiSettings {
             upkeep,
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
+            stream_table: required(environment::STREAM_TABLE)?,
             bucket: required(environment::BUCKET)?,
             stack: required(environment::STACK)?,
             tokens: TokenSettings {
@@ -181,10 +184,11 @@ impl SnapshotSettings {
 mod tests {
     use super::*;
 
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 9] = [
         environment::REQUEST_TIMEOUT_MS,
         environment::ENTRY_TABLE,
         environment::SEGMENT_TABLE,
+        environment::STREAM_TABLE,
         environment::BUCKET,
         environment::STACK,
         environment::TOKEN_ISSUER,

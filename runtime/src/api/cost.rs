@@ -95,6 +95,7 @@ mod tests {
             bucket: "b".to_owned(),
             entry_table: String::new(),
             segment_table: String::new(),
+            stream_table: String::new(),
             stack: String::new(),
             request_timeout_ms: 20,
             tokens: TokenSettings { issuer: String::new(), audience: String::new(), keys: vec![] },

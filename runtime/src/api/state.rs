@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 use cellar_core::access::Principal;
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_UPKEEP_MS;
+use cellar_core::stream::StreamName;
 use cellar_core::upkeep::UpkeepPolicy;
 use cellar_engine::logs::{Logs, Upkept};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Blobs, Clock, Entries, Pokes, Random, Segments};
+use cellar_engine::ports::{Blobs, Clock, Entries, Pokes, Random, Segments, Streams};
 use tokio::sync::Mutex;
 #[cfg(feature = "aws")]
 use {
-    crate::dynamodb::DynamoTables,
+    crate::dynamodb::{DynamoStreams, DynamoTables},
     crate::s3::S3Blobs,
     cellar_engine::ports::NoPokes,
     cellar_engine::system::{SystemClock, SystemRandom},
@@ -34,6 +35,7 @@ pub struct ApiState {
 
 struct Shared {
     logs: Logs,
+    streams: Arc<dyn Streams>,
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     verifier: Verifier,
@@ -46,7 +48,7 @@ struct Shared {
 }
 
 /// Each table and whether it answers.
-pub(super) type ReachableTables = [(&'static str, bool); 2];
+pub(super) type ReachableTables = [(&'static str, bool); 3];
 
 /// What an [`ApiState`] works on.
 pub struct ApiPorts {
@@ -54,6 +56,8 @@ pub struct ApiPorts {
     pub entries: Arc<dyn Entries>,
     /// Their segments.
     pub segments: Arc<dyn Segments>,
+    /// What is known about them.
+    pub streams: Arc<dyn Streams>,
     /// The objects of the stack.
     pub blobs: Arc<dyn Blobs>,
     /// What time it is.
@@ -91,12 +95,15 @@ impl ApiState {
         pokes: Arc<dyn Pokes>,
     ) -> Result<Self, SettingsError> {
         let meter = Arc::new(Meter::default());
+        let (table, client) = (settings.stream_table.as_str(), dynamodb.clone());
+        let streams = Arc::new(DynamoStreams::named(table, client, Arc::clone(&meter)));
         let tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
         let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let ports = ApiPorts {
             entries: Arc::clone(&tables) as _,
             segments: tables,
+            streams,
             blobs,
             clock,
             random,
@@ -113,11 +120,12 @@ impl ApiState {
     /// # Errors
     /// As [`ApiState::new`].
     pub fn over(settings: &ApiSettings, ports: ApiPorts) -> Result<Self, SettingsError> {
-        let ApiPorts { entries, segments, blobs, clock, random, pokes, meter } = ports;
+        let ApiPorts { entries, segments, streams, blobs, clock, random, pokes, meter } = ports;
         let shared = Shared {
             logs: Logs::new(entries, segments, Arc::clone(&blobs), Arc::clone(&clock), random)
                 .at_epoch(settings.epoch)
                 .poking(Arc::clone(&pokes)),
+            streams,
             pokes,
             blobs,
             clock,
@@ -158,6 +166,12 @@ impl ApiState {
         &self.shared.blobs
     }
 
+    /// The streams of the stack.
+    #[must_use]
+    pub fn streams(&self) -> &Arc<dyn Streams> {
+        &self.shared.streams
+    }
+
     /// Who the holder of this token is, as of now.
     pub(super) fn verify(&self, token: &str) -> Result<Principal, TokenError> {
         self.shared.verifier.verify(token, self.shared.clock.now_ms() / 1_000)
@@ -194,8 +208,17 @@ impl ApiState {
         {
             return tables;
         }
-        let tables = self.shared.logs.reachable().await;
+        let (logs, streams) =
+            tokio::join!(self.shared.logs.reachable(), answers(self.streams().as_ref()));
+        let [entries, segments] = logs;
+        let tables = [entries, segments, ("streams", streams)];
         *kept = Some((Instant::now(), tables));
         tables
     }
+}
+
+/// Whether the Stream table answers, asked for a stream that nobody writes.
+async fn answers(streams: &dyn Streams) -> bool {
+    let Ok(nobodys) = StreamName::new("Health", "nobody") else { return false };
+    streams.tip(&nobodys, false).await.is_ok()
 }

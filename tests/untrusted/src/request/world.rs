@@ -8,7 +8,7 @@ use axum::http::{Request, Response};
 use cellar_core::entry::FIRST_EPOCH;
 use cellar_core::identity::{LogId, SubjectKey};
 use cellar_core::upkeep::UpkeepPolicy;
-use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryTables};
+use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryStreams, MemoryTables};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, NoPokes, Random};
 use cellar_runtime::api::{ApiPorts, ApiState, router};
@@ -105,6 +105,7 @@ impl Random for NoRandom {
 /// The stack.
 pub(super) struct World {
     tables: Arc<MemoryTables>,
+    streams: Arc<MemoryStreams>,
     blobs: Arc<MemoryBlobs>,
     router: Router,
 }
@@ -137,10 +138,12 @@ impl World {
     fn empty() -> Self {
         let clock = Arc::new(ManualClock::at(NOW_S * 1_000));
         let tables = Arc::<MemoryTables>::default();
+        let streams = Arc::<MemoryStreams>::default();
         let blobs = Arc::new(MemoryBlobs::new(clock.clone()));
         let settings = ApiSettings {
             entry_table: String::new(),
             segment_table: String::new(),
+            stream_table: String::new(),
             epoch: FIRST_EPOCH,
             bucket: String::new(),
             stack: "test".to_owned(),
@@ -151,6 +154,7 @@ impl World {
         let ports = ApiPorts {
             entries: tables.clone(),
             segments: tables.clone(),
+            streams: streams.clone(),
             blobs: blobs.clone(),
             clock,
             random: Arc::new(NoRandom),
@@ -158,7 +162,7 @@ impl World {
             meter: Arc::new(Meter::default()),
         };
         let router = router(ApiState::over(&settings, ports).unwrap());
-        Self { tables, blobs, router }
+        Self { tables, streams, blobs, router }
     }
 
     async fn post(&self, path: &str, body: &Value) {
@@ -181,6 +185,6 @@ impl World {
     pub(super) async fn stored(&self) -> String {
         let objects = self.blobs.list("", None, LISTED).await.unwrap();
         assert!(objects.next.is_none());
-        format!("{:?} {objects:?}", self.tables)
+        format!("{:?} {:?} {objects:?}", self.tables, self.streams)
     }
 }
