@@ -278,6 +278,7 @@ impl Servers<'_> {
             database_url: self.database.url(),
             entry_table: api.entry_table.clone(),
             segment_table: api.segment_table.clone(),
+            stream_table: Some(api.stream_table.clone()),
             buckets_url: self.buckets.url(),
             bucket: api.bucket.clone(),
             snapshots: snapshots.map(|settings| SnapshotEndpoints {

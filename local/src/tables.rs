@@ -94,7 +94,12 @@ mod tests {
         let names = Names { template: &template, stack: "cellar", url: String::new() };
         let database = Database::memory().unwrap();
         let made = create(&database, &template, &names, &[]).unwrap();
-        let all = ["cellar-EntryTable", "cellar-PendingSnapshotTable", "cellar-SegmentTable"];
+        let all = [
+            "cellar-EntryTable",
+            "cellar-PendingSnapshotTable",
+            "cellar-SegmentTable",
+            "cellar-StreamTable",
+        ];
         assert_eq!(made, all);
         assert_eq!(
             create(&database, &template, &names, &made[..1]).unwrap(),

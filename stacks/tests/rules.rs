@@ -163,7 +163,7 @@ fn data_survives_the_stack() {
     let tables: Vec<_> = resources_of(&template, "AWS::DynamoDB::Table").collect();
     assert_eq!(
         tables.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
-        ["EntryTable", "PendingSnapshotTable", "SegmentTable"]
+        ["EntryTable", "PendingSnapshotTable", "SegmentTable", "StreamTable"]
     );
     for (id, table) in tables {
         let properties = &table.properties;
@@ -180,6 +180,7 @@ fn data_survives_the_stack() {
         ("EntryTable", "Retain"),
         ("PendingSnapshotTable", "Retain"),
         ("SegmentTable", "Retain"),
+        ("StreamTable", "Retain"),
         // Whoever makes them in vain takes them away again.
         ("Bucket", "RetainExceptOnCreate"),
         ("BucketPolicy", "RetainExceptOnCreate"),
@@ -203,7 +204,12 @@ fn each_epoch_has_tables_of_its_own_and_the_api_knows_it() {
     let template = template_of(&third);
     let tables: Vec<_> =
         resources_of(&template, "AWS::DynamoDB::Table").map(|(id, _)| id).collect();
-    let ids = ["EntryTableEpoch3", "PendingSnapshotTableEpoch3", "SegmentTableEpoch3"];
+    let ids = [
+        "EntryTableEpoch3",
+        "PendingSnapshotTableEpoch3",
+        "SegmentTableEpoch3",
+        "StreamTableEpoch3",
+    ];
     assert_eq!(tables, ids);
     let mut named = cellar_stacks::cellar::tables(3);
     named.sort();
@@ -250,22 +256,24 @@ fn deletion_protection_can_be_switched_off_but_retention_cannot() {
 }
 
 #[test]
-fn tables_have_the_keys_of_the_log_and_only_entries_a_stream() {
+fn tables_have_the_keys_of_the_log_or_of_streams_and_only_entries_a_stream() {
     let template = template_of(&Config::default());
     for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
+        let (partition, kind, sort) =
+            if id == "StreamTable" { ("p", "S", "i") } else { ("S", "B", "N") };
         assert_eq!(
             table.properties["AttributeDefinitions"],
             json!([
-                {"AttributeName": "S", "AttributeType": "B"},
-                {"AttributeName": "N", "AttributeType": "N"}
+                {"AttributeName": partition, "AttributeType": kind},
+                {"AttributeName": sort, "AttributeType": "N"}
             ]),
             "{id}"
         );
         assert_eq!(
             table.properties["KeySchema"],
             json!([
-                {"AttributeName": "S", "KeyType": "HASH"},
-                {"AttributeName": "N", "KeyType": "RANGE"}
+                {"AttributeName": partition, "KeyType": "HASH"},
+                {"AttributeName": sort, "KeyType": "RANGE"}
             ]),
             "{id}"
         );
@@ -274,6 +282,7 @@ fn tables_have_the_keys_of_the_log_and_only_entries_a_stream() {
     assert_eq!(stream("EntryTable"), Some(&json!({"StreamViewType": "NEW_IMAGE"})));
     assert_eq!(stream("SegmentTable"), None);
     assert_eq!(stream("PendingSnapshotTable"), None);
+    assert_eq!(stream("StreamTable"), None);
 }
 
 /// A list of one ARN.
@@ -438,6 +447,7 @@ fn the_environment_is_what_the_runtime_reads() {
             environment::FUNCTION: environment::FUNCTION_API,
             environment::ENTRY_TABLE: "<EntryTable>",
             environment::SEGMENT_TABLE: "<SegmentTable>",
+            environment::STREAM_TABLE: "<StreamTable>",
             environment::UPKEEP: serde_json::json!(UpkeepPolicy::default()).to_string(),
             environment::BUCKET: "<Bucket>",
             environment::STACK: "<AWS::StackName>",
@@ -459,7 +469,7 @@ fn the_largest_configuration_fits_into_lambdas_environment() {
         |number| TokenKey { id: format!("{number}{}", "k".repeat(63)), public_key: "A".repeat(43) };
     config.tokens.keys = (0..8).map(key).collect();
     // Names of resources are at most 255 characters, that of a stack 128.
-    let names = 3 * 255 + 128;
+    let names = 4 * 255 + 128;
     let template = template_of(&config);
     let function = template.resolved_properties("ApiFunction", &Echo).unwrap().unwrap();
     let variables = function["Environment"]["Variables"].as_object().unwrap();
@@ -492,6 +502,7 @@ fn parameters_and_outputs_are_these() {
         ("PendingSnapshotTableName", "<PendingSnapshotTable>"),
         ("SegmentTableName", "<SegmentTable>"),
         ("SnapshotQueueUrl", "<SnapshotQueue>"),
+        ("StreamTableName", "<StreamTable>"),
     ];
     assert_eq!(outputs, wanted.map(|(name, value)| (name, value.to_owned())));
 }

@@ -81,6 +81,7 @@ fn variables(cloud: &TestCloud) -> HashMap<&'static str, String> {
         (environment::FUNCTION, environment::FUNCTION_API.to_owned()),
         (environment::ENTRY_TABLE, cloud.settings.entry_table.clone()),
         (environment::SEGMENT_TABLE, cloud.settings.segment_table.clone()),
+        (environment::STREAM_TABLE, cloud.settings.stream_table.clone()),
         (environment::BUCKET, cloud.settings.bucket.clone()),
         (environment::REQUEST_TIMEOUT_MS, cloud.settings.request_timeout_ms.to_string()),
         (environment::STACK, cloud.settings.stack.clone()),

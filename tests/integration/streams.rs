@@ -5,7 +5,6 @@ use std::sync::Arc;
 use cellar_core::cost::Cost;
 use cellar_core::records::item_bytes;
 use cellar_core::records::stream::{encode_calf, encode_tip};
-use cellar_core::schema::{STREAM, STREAM_INDEX};
 use cellar_core::stream::{
     Calf, CalvePolicy, Decider, Encoded, Kind, StreamName, Tip, UnreadableEvent, WriterId,
 };
@@ -13,26 +12,8 @@ use cellar_engine::meter::Meter;
 use cellar_engine::ports::Streams as _;
 use cellar_engine::streams::{Known, StreamStore, Transacted};
 use cellar_engine::system::{SystemClock, SystemRandom};
-use cellar_local::Ports;
 use cellar_runtime::dynamodb::DynamoStreams;
-use cellar_stacks::Config;
 use cellar_tests::cloud::TestCloud;
-use serde_json::{Value, json};
-
-const TABLE: &str = "StreamTable";
-
-/// The stack has no such table yet: it is like another, but for its keys.
-fn add_table(template: &mut Value) {
-    let resources = &mut template["Resources"];
-    let mut table = resources["PendingSnapshotTable"].clone();
-    let keys = [(STREAM, "S", "HASH"), (STREAM_INDEX, "N", "RANGE")];
-    for (at, (name, kind, key)) in keys.into_iter().enumerate() {
-        table["Properties"]["AttributeDefinitions"][at] =
-            json!({ "AttributeName": name, "AttributeType": kind });
-        table["Properties"]["KeySchema"][at] = json!({ "AttributeName": name, "KeyType": key });
-    }
-    resources[TABLE] = table;
-}
 
 /// A list of words; its unfold is the whole of it.
 struct Words;
@@ -89,12 +70,11 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// A table in the cloud's database, in which tips have at most two events.
+    /// The cloud's table, in which tips have at most two events.
     async fn start() -> Self {
-        let configure = |config: &mut Config| config.snapshots.enabled = false;
-        let cloud = TestCloud::start_changed(Ports::default(), configure, add_table).await;
+        let cloud = TestCloud::start_without_snapshots().await;
         let (client, meter) = (cloud.dynamodb_client(), Arc::new(Meter::default()));
-        let table = cloud.pending_snapshot_table().replace("PendingSnapshotTable", TABLE);
+        let table = cloud.settings.stream_table.as_str();
         let streams = Arc::new(DynamoStreams::named(table, client, Arc::clone(&meter)));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let policy = CalvePolicy { bytes: 32 * 1024, events: 2 };

@@ -20,6 +20,9 @@ pub struct Endpoints {
     pub entry_table: String,
     /// Name of its Segment table.
     pub segment_table: String,
+    /// Name of its Stream table; none of a process of an earlier Cellar.
+    #[serde(default)]
+    pub stream_table: Option<String>,
     /// The embedded S3.
     pub buckets_url: String,
     /// Name of its bucket.

@@ -41,6 +41,7 @@ pub(super) fn add(
         .environment(environment::FUNCTION, environment::FUNCTION_API)
         .environment(environment::ENTRY_TABLE, storage.entries.name())
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
+        .environment(environment::STREAM_TABLE, storage.streams.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::STACK, Expression::stack_name())
         .environment(environment::REQUEST_TIMEOUT_MS, request_timeout_ms(config).to_string())
@@ -71,14 +72,10 @@ fn request_timeout_ms(config: &Config) -> u32 {
     config.api.timeout_s.saturating_sub(1).saturating_mul(1_000)
 }
 
-/// What the API does today, and no more: no update or delete in the tables, and in the bucket only
-/// large entries and chunks of imports; it reads archived segments and snapshots (design `2-log.md`
-/// §4, §6, `3-snapshots.md` §8).
+/// What the API does today, and no more: no update or delete in the tables of logs, no delete of a stream,
+/// and in the bucket only large entries and chunks of imports; it reads archived segments and snapshots
+/// (design `2-log.md` §4, §6, `3-snapshots.md` §8, `6-catalog-feed.md` §1).
 fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
-    // PutItem is also what a transaction of puts needs.
-    let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
-    let entries = Statement::allow("EntryTable", actions, [storage.entries.arn()]);
-    let segments = Statement::allow("SegmentTable", actions, [storage.segments.arn()]);
     // A presigned upload has the rights of whoever signed it, the tag included.
     let uploads = Statement::allow(
         "Uploads",
@@ -105,11 +102,21 @@ fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     let readable = [ARCHIVE_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
     let missing = permissions::tell_missing(&storage.bucket, &readable);
     let role = Role::assumed_by(Service::Lambda)
-        .policy("tables", [entries, segments])
+        .policy("tables", in_tables(storage))
         .policy("bucket", [uploads, archive, chunks, sheets, missing])
         .policy("logs", [permissions::own_logs(logs)]);
     let role = permissions::allow_traces(role, config);
     key::allow(role, config, &[KeyUse::Tables, KeyUse::Bucket])
+}
+
+/// A transaction needs the actions of its parts.
+fn in_tables(storage: &Storage) -> [Statement; 3] {
+    let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
+    let entries = Statement::allow("EntryTable", actions, [storage.entries.arn()]);
+    let segments = Statement::allow("SegmentTable", actions, [storage.segments.arn()]);
+    // An append updates the tip of its stream.
+    let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
+    [entries, segments, Statement::allow("StreamTable", actions, [storage.streams.arn()])]
 }
 
 /// The headers that scripts of other origins may send: ours, and what Replicache's client adds to each

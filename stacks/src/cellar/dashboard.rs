@@ -60,6 +60,7 @@ fn of_tables(parts: &Parts<'_>) -> [Widget; 3] {
             ("entries", Watched::table(&storage.entries)),
             ("segments", Watched::table(&storage.segments)),
             ("pending snapshots", Watched::table(&storage.pending_snapshots)),
+            ("streams", Watched::table(&storage.streams)),
         ]
     };
     let chart = |title, metric| {

@@ -13,7 +13,7 @@ mod suppressions;
 
 pub use alarms::SEE_RUNBOOK;
 pub use api::REQUEST_HEADERS;
-pub use storage::tables;
+pub use storage::{TABLES, tables};
 
 use serde_json::Value;
 use thiserror::Error;
@@ -36,9 +36,11 @@ pub const OUTPUT_ENTRY_TABLE: &str = "EntryTableName";
 pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
 /// Output: the name of the PendingSnapshots table.
 pub const OUTPUT_PENDING_SNAPSHOT_TABLE: &str = "PendingSnapshotTableName";
+/// Output: the name of the Stream table.
+pub const OUTPUT_STREAM_TABLE: &str = "StreamTableName";
 /// Outputs: the names of the tables, in the order of [`tables`].
-pub const OUTPUT_TABLES: [&str; 3] =
-    [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE];
+pub const OUTPUT_TABLES: [&str; TABLES] =
+    [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_STREAM_TABLE];
 /// Output: the name of the bucket.
 pub const OUTPUT_BUCKET: &str = "BucketName";
 /// Output: the name of the function that serves the API.
@@ -109,6 +111,7 @@ pub fn cellar_stack(
             "Name of the PendingSnapshots table.",
             storage.pending_snapshots.name(),
         ),
+        (OUTPUT_STREAM_TABLE, "Name of the Stream table.", storage.streams.name()),
         (OUTPUT_BUCKET, "Name of the bucket.", storage.bucket.name()),
         (OUTPUT_API_FUNCTION, "Name of the function that serves the API.", api.function.name()),
         (OUTPUT_SNAPSHOT_QUEUE, "URL of the queue of snapshot jobs.", events.snapshots.url()),

@@ -1,4 +1,4 @@
-//! What holds the customers' data: three tables and a bucket.
+//! What holds the customers' data: four tables and a bucket.
 
 use cellar_core::schema;
 
@@ -27,15 +27,22 @@ pub(super) struct Storage {
     pub(super) segments: Handle<Table>,
     /// The PendingSnapshots table.
     pub(super) pending_snapshots: Handle<Table>,
+    /// The Stream table.
+    pub(super) streams: Handle<Table>,
     /// The bucket for large entries and snapshots.
     pub(super) bucket: Handle<Bucket>,
 }
 
-/// The logical ids of the Entry, the Segment and the PendingSnapshots table of an epoch. Tables that
-/// were restored have ids of their own: under its id, a resource cannot become another.
+/// How many tables a stack has.
+pub const TABLES: usize = 4;
+
+/// The logical ids of the Entry, the Segment, the PendingSnapshots and the Stream table of an epoch. Tables
+/// that were restored have ids of their own: under its id, a resource cannot become another. The Stream
+/// table is the last: stacks that were deployed before there was one have the others.
 #[must_use]
-pub fn tables(epoch: u32) -> [String; 3] {
-    ["EntryTable", "SegmentTable", "PendingSnapshotTable"].map(|table| of_epoch(table, epoch))
+pub fn tables(epoch: u32) -> [String; TABLES] {
+    ["EntryTable", "SegmentTable", "PendingSnapshotTable", "StreamTable"]
+        .map(|table| of_epoch(table, epoch))
 }
 
 fn of_epoch(table: &str, epoch: u32) -> String {
@@ -48,28 +55,39 @@ fn of_epoch(table: &str, epoch: u32) -> String {
 /// Adds the tables, the bucket and its policy.
 pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
     // The stream feeds the workers that fold the log into snapshots.
-    let entries = table(config).stream(StreamView::NewImage);
+    let entries = log_table(config).stream(StreamView::NewImage);
     let id = |table| of_epoch(table, config.epoch);
     let entries = stack.add(&id("EntryTable"), entries)?;
-    let segments = stack.add(&id("SegmentTable"), table(config))?;
-    let pending_snapshots = stack.add(&id("PendingSnapshotTable"), table(config))?;
+    let segments = stack.add(&id("SegmentTable"), log_table(config))?;
+    let pending_snapshots = stack.add(&id("PendingSnapshotTable"), log_table(config))?;
+    let streams = stack.add(&id("StreamTable"), stream_table(config))?;
     let bucket = stack.add("Bucket", bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
     if config.encryption.key().is_none() {
-        for table in [&entries, &segments, &pending_snapshots] {
+        for table in [&entries, &segments, &pending_snapshots, &streams] {
             suppressions::for_table(stack, table);
         }
     }
     suppressions::for_bucket(stack, &bucket);
-    Ok(Storage { entries, segments, pending_snapshots, bucket })
+    Ok(Storage { entries, segments, pending_snapshots, streams, bucket })
 }
 
-/// Every table has the same keys (design `2-log.md` §1).
-fn table(config: &Config) -> Table {
-    Table::new(schema::PARTITION_KEY)
-        .sort_key(schema::SORT_KEY)
-        .attribute(schema::PARTITION_KEY, AttributeType::Binary)
-        .attribute(schema::SORT_KEY, AttributeType::Number)
+/// The tables of logs have the same keys (design `2-log.md` §1).
+fn log_table(config: &Config) -> Table {
+    table(config, (schema::PARTITION_KEY, AttributeType::Binary), schema::SORT_KEY)
+}
+
+/// The Stream table has its own: the name of a stream, and an index in it (design `6-catalog-feed.md` §1).
+fn stream_table(config: &Config) -> Table {
+    table(config, (schema::STREAM, AttributeType::String), schema::STREAM_INDEX)
+}
+
+/// A table with a partition key, and a number as its sort key.
+fn table(config: &Config, (partition, of): (&str, AttributeType), sort: &str) -> Table {
+    Table::new(partition)
+        .sort_key(sort)
+        .attribute(partition, of)
+        .attribute(sort, AttributeType::Number)
         .deletion_protection(config.deletion_protection)
         .encrypted_with(config.encryption.key())
 }

@@ -68,6 +68,20 @@ fn api() -> Vec<Use> {
             ],
         ),
         (
+            "StreamTable",
+            arn("StreamTable"),
+            &[
+                // `Streams::tip`: what the newest events make of a stream.
+                "dynamodb:GetItem",
+                // `Streams::put_first`, and the calf of `Streams::calve`.
+                "dynamodb:PutItem",
+                // `Streams::calves_back`: the events of before.
+                "dynamodb:Query",
+                // `Streams::update`, and the tip of `Streams::calve`.
+                "dynamodb:UpdateItem",
+            ],
+        ),
+        (
             "Uploads",
             below("uploads"),
             &[

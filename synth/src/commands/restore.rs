@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cellar_stacks::cellar::{ARTIFACT_BUCKET, OUTPUT_TABLES, tables};
+use cellar_stacks::cellar::{ARTIFACT_BUCKET, OUTPUT_STREAM_TABLE, OUTPUT_TABLES, tables};
 use cellar_stacks::{Config, Template};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -46,8 +46,9 @@ struct Restore<'a> {
     project: &'a Project,
     aws: Aws,
     state: StackState,
-    /// The tables that the functions use.
-    sources: [String; 3],
+    /// The tables that the functions use, in the order of [`tables`]; without the last one if the stack is of a
+    /// Cellar that had no streams.
+    sources: Vec<String>,
     output: &'a Output,
 }
 
@@ -64,8 +65,9 @@ async fn restore(
     if !arguments.yes {
         let place = restore.aws.place();
         let question = format!(
-            "Restore the 3 tables of {stack} in {place} as they were at {}? They are made beside the \
+            "Restore the {} tables of {stack} in {place} as they were at {}? They are made beside the \
              old ones, which stay in use until `synth deploy`.",
+            names.len(),
             utc(at_s)
         );
         confirm("the restore", &question).await?;
@@ -97,17 +99,20 @@ impl<'a> Restore<'a> {
             let name = state.outputs.get(output).cloned();
             name.ok_or_else(|| RestoreError::OtherStack { stack: stack.clone(), what })
         };
-        let [entries, segments, pending_snapshots] = OUTPUT_TABLES;
-        let sources = [source(entries)?, source(segments)?, source(pending_snapshots)?];
+        let is_there =
+            |name: &&str| *name != OUTPUT_STREAM_TABLE || state.outputs.contains_key(*name);
+        let sources = OUTPUT_TABLES.into_iter().filter(is_there).map(source);
+        let sources = sources.collect::<Result<_, RestoreError>>()?;
         Ok(Self { project, aws, state, sources, output })
     }
 
     /// The moment, which all tables can be restored to; Unix seconds.
     async fn moment(&self, to: Moment) -> Result<u64, SynthError> {
         if let Moment::At(at_s) = to {
-            let [first, ..] = self.names(at_s);
             // What was begun goes on, however long ago that was.
-            if self.aws.restored_table(&first).await?.is_some() {
+            if let Some(first) = self.names(at_s).first()
+                && self.aws.restored_table(first).await?.is_some()
+            {
                 return Ok(at_s);
             }
         }
@@ -140,11 +145,12 @@ impl<'a> Restore<'a> {
     }
 
     /// The names of the tables as they were at a moment.
-    fn names(&self, at_s: u64) -> [String; 3] {
-        tables(0).map(|id| restored_name(&self.project.config.stack, &id, at_s))
+    fn names(&self, at_s: u64) -> Vec<String> {
+        let ids = self.sources.iter().zip(tables(0)).map(|(_, id)| id);
+        ids.map(|id| restored_name(&self.project.config.stack, &id, at_s)).collect()
     }
 
-    async fn decide(&self, names: &[String; 3]) -> Result<Restoring, SynthError> {
+    async fn decide(&self, names: &[String]) -> Result<Restoring, SynthError> {
         let resources = self.aws.resources(&self.state.id).await?;
         let named = resources.iter().map(|resource| {
             (resource.logical_id.as_str(), resource.physical_id.as_deref().unwrap_or_default())
@@ -153,7 +159,7 @@ impl<'a> Restore<'a> {
     }
 
     /// Has DynamoDB make the tables, all at the same time, and waits for them.
-    async fn make_tables(&self, names: &[String; 3], at_s: u64) -> Result<(), SynthError> {
+    async fn make_tables(&self, names: &[String], at_s: u64) -> Result<(), SynthError> {
         let key = self.project.config.encryption.key();
         for (source, name) in self.sources.iter().zip(names) {
             if self.aws.restored_table(name).await?.is_none() {

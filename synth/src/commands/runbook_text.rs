@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cellar_stacks::cellar::{SEE_RUNBOOK, tables};
+use cellar_stacks::cellar::{SEE_RUNBOOK, TABLES, tables};
 use cellar_stacks::constructs::ResourceType;
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Config, Template};
@@ -49,7 +49,7 @@ struct Runbook<'a> {
     alarms: Vec<AlarmPart>,
     alarm_count: usize,
     when_requests: String,
-    tables: [String; 3],
+    tables: [String; TABLES],
     key: Option<&'a str>,
     key_region: &'a str,
     retention_days: u32,

@@ -95,15 +95,16 @@ pub(crate) struct Restoring {
 impl Restoring {
     /// Decides under which epoch tables of these `names` come into a stack, which has `resources`
     /// (logical ids and names): the one that they have, or the next after all that there are and the
-    /// one of the configuration.
+    /// one of the configuration. The names are in the order of [`tables`], and none for tables that are
+    /// not restored: the next deployment makes these, empty.
     pub(crate) fn decide<'a>(
-        names: &[String; 3],
+        names: &[String],
         configured: u32,
         resources: impl Iterator<Item = (&'a str, &'a str)> + Clone,
     ) -> Self {
-        let epochs = resources.filter_map(|(id, name)| Some((epoch_of(id)?, name)));
-        let [first, ..] = names;
-        let imported = epochs.clone().find(|(_, name)| *name == first.as_str());
+        let epochs = resources.clone().filter_map(|(id, name)| Some((epoch_of(id)?, name)));
+        let imported =
+            epochs.clone().find(|(_, name)| Some(*name) == names.first().map(String::as_str));
         let newest = epochs.clone().map(|(epoch, _)| epoch).max().unwrap_or_default();
         let next = newest.max(configured).saturating_add(1);
         let epoch = imported.map_or(next, |(epoch, _)| epoch);
@@ -113,6 +114,7 @@ impl Restoring {
             leaving: epochs
                 .filter(|(other, _)| *other != epoch)
                 .flat_map(|(it, _)| tables(it))
+                .filter(|table| resources.clone().any(|(id, _)| id == table))
                 .collect(),
             is_imported: imported.is_some(),
         }
@@ -160,13 +162,14 @@ pub(crate) fn restored_name(stack: &str, logical_id: &str, at_s: u64) -> String 
 
 #[cfg(test)]
 mod tests {
+    use cellar_stacks::cellar::TABLES;
     use cellar_stacks::{Architecture, Config, cellar_stack};
 
     use super::*;
 
     const STACK: &str = "cellar";
 
-    fn names(at_s: u64) -> [String; 3] {
+    fn names(at_s: u64) -> [String; TABLES] {
         tables(0).map(|id| restored_name(STACK, &id, at_s))
     }
 
@@ -205,6 +208,30 @@ mod tests {
     }
 
     #[test]
+    fn a_stack_of_before_there_were_streams_gets_back_what_it_has() {
+        let before: Vec<_> = resources(&[(0, 0)])
+            .into_iter()
+            .filter(|(id, _)| !id.starts_with("StreamTable"))
+            .collect();
+        let there = |there: &[(String, String)], names: &[String]| {
+            let there = there.iter().map(|(id, name)| (id.as_str(), name.as_str()));
+            Restoring::decide(names, 0, there)
+        };
+        let (names, ids) = (names(9), |epoch| tables(epoch)[..TABLES - 1].to_vec());
+        let decided = there(&before, &names[..TABLES - 1]);
+        let restored: Vec<_> = decided.tables.iter().map(|(id, _)| id.clone()).collect();
+        assert_eq!((restored, decided.leaving), (ids(1), ids(0)));
+        // The deployment that follows makes the table, and the next restore finds it.
+        let imported: Vec<_> = before.into_iter().chain(decided.tables).collect();
+        let again = there(&imported, &names[..TABLES - 1]);
+        assert_eq!((again.is_imported, &again.leaving), (true, &ids(0)));
+        let wanted = cellar_stack(&Config { epoch: 1, ..Config::default() }, Architecture::Arm64);
+        let deployed = json!({ "Resources": {} }).to_string();
+        let template = again.import_template(&deployed, &wanted.unwrap().to_value()).unwrap();
+        assert!(template.contains("EntryTableEpoch1") && !template.contains("StreamTable"));
+    }
+
+    #[test]
     fn only_ids_of_entry_tables_say_an_epoch() {
         assert_eq!(epoch_of("EntryTable"), Some(0));
         assert_eq!(epoch_of("EntryTableEpoch12"), Some(12));
@@ -230,7 +257,8 @@ mod tests {
             assert!(table["DeletionPolicy"].as_str().unwrap().starts_with("Retain"), "{id}");
             let properties = table["Properties"].as_object().unwrap();
             assert_eq!(properties["DeletionProtectionEnabled"], false);
-            assert_eq!(properties["KeySchema"][1]["AttributeName"], "N");
+            let key = if id.starts_with("Stream") { "i" } else { "N" };
+            assert_eq!(properties["KeySchema"][1]["AttributeName"], key);
             let named: Vec<&str> = properties.keys().map(String::as_str).collect();
             let bare =
                 ["AttributeDefinitions", "BillingMode", "DeletionProtectionEnabled", "KeySchema"];

@@ -62,8 +62,14 @@ async fn a_first_deployment_that_failed_is_made_anew_by_the_next() {
 
 /// Has our own template fail, once what holds data is made, and gives what became of that in the end.
 async fn failed_first_deployment(configuration: &str) -> BTreeMap<String, String> {
-    const DATA: [&str; 5] =
-        ["Bucket", "BucketPolicy", "EntryTable", "PendingSnapshotTable", "SegmentTable"];
+    const DATA: [&str; 6] = [
+        "Bucket",
+        "BucketPolicy",
+        "EntryTable",
+        "PendingSnapshotTable",
+        "SegmentTable",
+        "StreamTable",
+    ];
     let (emulator, account) = emulated().await;
     configure(&account, configuration);
     let template = account.run(&["template", "--json"]).await;
@@ -105,6 +111,7 @@ async fn a_first_deployment_that_fails_leaves_nothing_behind_but_protected_table
             ("EntryTable", tables),
             ("PendingSnapshotTable", tables),
             ("SegmentTable", tables),
+            ("StreamTable", tables),
         ];
         let expected = expected.map(|(id, status)| (id.to_owned(), status.to_owned()));
         assert_eq!(failed_first_deployment(configuration).await, expected.into());
