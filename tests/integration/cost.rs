@@ -60,7 +60,7 @@ impl Fixture {
 async fn a_reply_tells_what_its_request_cost() {
     let fixture = Fixture::start().await;
     let response = fixture.post("", nonce("told")).await;
-    assert_eq!((told(&response), fixture.metered()), ((0, 4, 1), (0, 4, 1)));
+    assert_eq!((told(&response), fixture.metered()), ((0, 5, 2), (0, 5, 2)));
     let created: CreateReply = response.json().await.unwrap();
     let entries = format!("/{}/entries", created.id);
     for id in 1..=3 {
@@ -133,7 +133,7 @@ async fn clients_at_the_same_time_are_told_their_own() {
     let mut sum = Cost::default();
     for (edits, writer) in (1..).zip(writers) {
         let spent = writer.await.unwrap();
-        assert_eq!((units(spent.cost), spent.unknown_requests), ((0, 4 + edits, 1 + edits), 0));
+        assert_eq!((units(spent.cost), spent.unknown_requests), ((0, 5 + edits, 2 + edits), 0));
         sum += spent.cost;
     }
     assert_eq!(sum, cloud.meter.take());
@@ -156,7 +156,7 @@ fn the_command_prints_what_it_cost() {
         let run = project.cellar(arguments);
         run.stderr.lines().last().unwrap_or_default().to_owned()
     };
-    assert_eq!(last_line(&["--cost", "create"]), "cost: 4 write units: $0.0000025");
+    assert_eq!(last_line(&["--cost", "create"]), "cost: 5 write units: $0.000003125");
     // The first edit asks where the spreadsheet stands; the second knows.
     let first = "cost: 1 write unit, 0.5 read units: $0.0000006875";
     assert_eq!(last_line(&["set", "B2", "new", "--cost"]), first);

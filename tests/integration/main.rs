@@ -19,6 +19,7 @@ mod bootstrap;
 mod buckets;
 mod budgets;
 mod bundle;
+mod catalog;
 mod client_reader;
 mod commands;
 mod contract;

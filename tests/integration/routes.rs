@@ -15,7 +15,7 @@ const HASH: &str = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// With `{id}` and `{upload}`.
+    /// With `{id}`, `{upload}` and `{link}`.
     pub(crate) path: String,
 }
 
@@ -45,7 +45,7 @@ pub(crate) async fn routes(cloud: &TestCloud) -> Vec<Route> {
             }
         }
     }
-    assert!(routes.len() >= 19, "{routes:?}");
+    assert!(routes.len() >= 25, "{routes:?}");
     routes
 }
 
@@ -68,7 +68,8 @@ impl Route {
             ("GET", "/diff") => ("?from=0&to=0", None),
             (
                 "GET",
-                "" | "/cells" | "/forks" | "/head" | "/history" | "/pokes" | "/sheets" | "/stats",
+                "" | "/cells" | "/details" | "/forks" | "/head" | "/history" | "/pokes" | "/sheets"
+                | "/stats",
             ) => ("", None),
             ("POST", "/chunks") => ("", Some(json!({"hashes": [HASH]}))),
             ("POST", "/entries") => {
@@ -83,6 +84,13 @@ impl Route {
                 let chunk = json!({"hash": HASH, "bytes": 9, "sha256": HASH});
                 ("", Some(json!({"chunks": [chunk]})))
             }
+            ("PATCH", "/details") => ("", Some(json!({"name": "stolen"}))),
+            ("POST", "/members") => ("", Some(json!({"subject": "thief", "role": "owner"}))),
+            ("DELETE", "/members") => ("?subject=thief", None),
+            ("POST", "/links") => {
+                ("", Some(json!({"secret": "AAAAAAAAAAAAAAAAAAAAAA", "role": "editor"})))
+            }
+            ("DELETE", "/links/{link}") => ("", None),
             ("POST", "/pull") => {
                 ("", Some(json!({"pullVersion": 1, "clientGroupID": "g", "cookie": null})))
             }
@@ -112,6 +120,7 @@ impl Route {
         about: &Subject,
     ) -> Response {
         let path = self.path.replacen("{id}", id, 1).replacen("{upload}", &about.upload, 1);
+        let path = path.replacen("{link}", "0123456789abcdef", 1);
         let (query, body) = self.contents(about);
         let url = format!("{}{path}{query}", cloud.url.trim_end_matches('/'));
         let mut request = http.request(self.method.clone(), url).bearer_auth(token);

@@ -201,6 +201,12 @@ impl TestCloud {
         self.sign(&Claims { spreadsheets, ..self.claims(subject, role) })
     }
 
+    /// The token of a person: the catalog says what they may do.
+    pub fn token_of(&self, person: &str) -> String {
+        let claims = self.claims(person, Role::Owner);
+        self.sign(&Claims { spreadsheets: Spreadsheets::shared(), ..claims })
+    }
+
     /// A client that may do everything.
     pub fn client(&self, subject: &str) -> Client {
         Client::new(&self.url, Some(&self.token(subject, Role::Owner))).unwrap()

@@ -53,6 +53,20 @@ pub enum Action {
     Restore,
 }
 
+impl Action {
+    /// The role that it takes, if `by` wants it.
+    #[must_use]
+    pub fn needs(&self, by: &Person) -> Role {
+        match self {
+            Self::Create { .. } => Role::Viewer,
+            // Everybody may leave.
+            Self::Unshare(person) if person == by => Role::Viewer,
+            Self::Rename(_) => Role::Editor,
+            _ => Role::Owner,
+        }
+    }
+}
+
 /// Why a command is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {

@@ -61,13 +61,7 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
 
 fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     let has = command.by.role(Some(listing), command.now_s).ok_or(Rejection::Hidden)?;
-    let needs = match &command.action {
-        Action::Create { .. } => Role::Viewer,
-        // Everybody may leave.
-        Action::Unshare(person) if *person == command.by.person => Role::Viewer,
-        Action::Rename(_) => Role::Editor,
-        _ => Role::Owner,
-    };
+    let needs = command.action.needs(&command.by.person);
     let is_deleted = matches!(listing.status, Status::Deleted { .. });
     match (has >= needs, is_deleted && has < Role::Owner) {
         (_, true) => Err(Rejection::Hidden),

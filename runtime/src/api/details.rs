@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use cellar_core::access::Role;
 use cellar_core::api::{DetailsReply, SpreadsheetStatus, UpdateDetailsRequest};
-use cellar_core::catalog::{Action, By, Listing, Name, Right, Status};
+use cellar_core::catalog::{Action, By, Listing, Name, Rejection, Right, Status};
 use cellar_core::identity::LogId;
 
 #[cfg(test)]
@@ -64,6 +64,7 @@ pub(super) async fn update(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<DetailsReply>, Failure> {
+    caller.by(&id)?;
     let request: UpdateDetailsRequest = body.read()?;
     let rename = request.name.as_deref().map(Name::new).transpose()?.map(Action::Rename);
     let status = request.status.map(|status| match status {
@@ -91,6 +92,15 @@ pub(super) async fn change(
     actions: Vec<Action>,
 ) -> Result<Json<DetailsReply>, Failure> {
     let (log, by) = caller.by(id)?;
+    // Before anything is read: a token that is not enough learns nothing by trying.
+    if let Right::Token(_) = by.right {
+        let has = by.role(None, state.now_s()).ok_or_else(Failure::not_found)?;
+        for needs in actions.iter().map(|action| action.needs(&by.person)) {
+            if has < needs {
+                return Err(Rejection::Role { has, needs }.into());
+            }
+        }
+    }
     let mut listing = state.catalog().listing(log, by.right).await?;
     // Only what exists is listed, and that by operators alone.
     if listing.is_none() && matches!(by.right, Right::Token(_)) {

@@ -34,6 +34,7 @@ pub(super) async fn add(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<LinkReply>, Failure> {
+    caller.by(&id)?;
     let LinkRequest { secret, role, label, expires_s } = body.read()?;
     let secret: LinkSecret = secret.parse()?;
     Link::check_label(&label)?;
@@ -65,6 +66,7 @@ pub(super) async fn remove(
     caller: Caller,
     PathLink { id, link }: PathLink,
 ) -> Result<Json<DetailsReply>, Failure> {
+    caller.by(&id)?;
     let link: LinkId = link.parse()?;
     change(&state, &caller, &id, vec![Action::RemoveLink(link)]).await
 }

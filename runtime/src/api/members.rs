@@ -33,6 +33,7 @@ pub(super) async fn share(
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<DetailsReply>, Failure> {
+    caller.by(&id)?;
     let request: ShareRequest = body.read()?;
     let with = person(&caller, request.issuer.as_deref(), &request.subject)?;
     change(&state, &caller, &id, vec![Action::Share { with, role: request.role }]).await
@@ -57,6 +58,7 @@ pub(super) async fn unshare(
     PathId(id): PathId,
     Parameters(request): Parameters<PersonRequest>,
 ) -> Result<Json<DetailsReply>, Failure> {
+    caller.by(&id)?;
     let person = person(&caller, request.issuer.as_deref(), &request.subject)?;
     change(&state, &caller, &id, vec![Action::Unshare(person)]).await
 }

@@ -30,22 +30,25 @@ pub struct Claims {
     pub spreadsheets: Spreadsheets,
 }
 
-/// The spreadsheets that a token covers: `"*"` or a list of ids.
+/// The spreadsheets that a token covers: `"*"`, `"shared"` or a list of ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Spreadsheets {
     /// These.
     Only(Vec<LogId>),
-    /// All.
-    All(Star),
+    /// Those that a word stands for.
+    Named(Named),
 }
 
-/// The text `*`.
+/// A word for spreadsheets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Star {
+pub enum Named {
     /// All of the stack.
     #[serde(rename = "*")]
-    Star,
+    All,
+    /// Those that the catalog shares with the token's holder.
+    #[serde(rename = "shared")]
+    Shared,
 }
 
 /// A text and nothing else: by itself serde takes `{"owner": null}` for an `"owner"`, too.
@@ -53,11 +56,12 @@ fn role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
 
-impl<'de> Deserialize<'de> for Star {
+impl<'de> Deserialize<'de> for Named {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match String::deserialize(deserializer)?.as_str() {
-            "*" => Ok(Self::Star),
-            other => Err(D::Error::custom(format!("`{other}` is not `*`"))),
+            "*" => Ok(Self::All),
+            "shared" => Ok(Self::Shared),
+            other => Err(D::Error::custom(format!("`{other}` is neither `*` nor `shared`"))),
         }
     }
 }
@@ -66,7 +70,13 @@ impl Spreadsheets {
     /// All spreadsheets of the stack.
     #[must_use]
     pub fn all() -> Self {
-        Self::All(Star::Star)
+        Self::Named(Named::All)
+    }
+
+    /// Those that the catalog shares with the token's holder.
+    #[must_use]
+    pub fn shared() -> Self {
+        Self::Named(Named::Shared)
     }
 }
 
@@ -78,7 +88,8 @@ impl From<Claims> for Principal {
             issuer: claims.iss,
             scope: match claims.spreadsheets {
                 Spreadsheets::Only(logs) => Scope::Only(logs),
-                Spreadsheets::All(_) => Scope::All,
+                Spreadsheets::Named(Named::All) => Scope::All,
+                Spreadsheets::Named(Named::Shared) => Scope::Shared,
             },
             role: claims.role,
         }

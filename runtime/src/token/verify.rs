@@ -123,7 +123,7 @@ fn check_claims(claims: &Claims) -> Result<(), TokenError> {
     let named = !claims.sub.is_empty() && claims.sub.len() <= MAX_AUTHOR_BYTES;
     let bounded = match &claims.spreadsheets {
         Spreadsheets::Only(logs) => logs.len() <= MAX_TOKEN_SPREADSHEETS,
-        Spreadsheets::All(_) => true,
+        Spreadsheets::Named(_) => true,
     };
     if named && bounded { Ok(()) } else { Err(TokenError::Invalid) }
 }

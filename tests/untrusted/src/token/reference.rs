@@ -84,6 +84,7 @@ fn holder(claims: &Fields) -> Option<Principal> {
     text(claims, "jti")?;
     let scope = match claims.one("spreadsheets")? {
         Value::String(all) if all == "*" => Scope::All,
+        Value::String(shared) if shared == "shared" => Scope::Shared,
         Value::Array(ids) if ids.len() <= MAX_TOKEN_SPREADSHEETS => {
             let log = |id: &Value| id.as_str()?.parse::<LogId>().ok();
             Scope::Only(ids.iter().map(log).collect::<Option<_>>()?)

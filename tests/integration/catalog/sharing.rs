@@ -1,0 +1,130 @@
+//! Sharing with people.
+
+use cellar_core::access::Role;
+use cellar_core::api::SpreadsheetStatus;
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_see_what_is_shared_with_them_and_do_what_their_role_allows() {
+    let world = World::new().await;
+    let [alice, eve, vera] = ["alice", "eve", "vera"].map(|name| world.person(name));
+    for somebody in [&eve, &vera] {
+        assert_eq!(kind(somebody.reads().await), ProblemKind::NotFound);
+        assert_eq!(kind(somebody.details().await), ProblemKind::NotFound);
+        assert_eq!(kind(somebody.writes("x").await), ProblemKind::NotFound);
+    }
+    alice.share("eve", "editor").await.unwrap();
+    let shared = alice.share("vera", "viewer").await.unwrap();
+    let members: Vec<_> = shared.members.unwrap().into_iter().map(|it| it.person.subject).collect();
+    assert_eq!(members, ["alice", "eve", "vera"]);
+    assert!(eve.reads().await.is_ok() && vera.reads().await.is_ok());
+    assert!(eve.writes("eve").await.is_ok());
+    assert_eq!(kind(vera.writes("vera").await), ProblemKind::Forbidden);
+    assert_eq!(kind(vera.update(json!({"name": "Mine"})).await), ProblemKind::Forbidden);
+    assert_eq!(kind(eve.share("mallory", "viewer").await), ProblemKind::Forbidden);
+    assert_eq!(eve.update(json!({"name": " Plan "})).await.unwrap().name, "Plan");
+    alice.unshare("vera").await.unwrap();
+    assert_eq!(kind(vera.reads().await), ProblemKind::NotFound);
+    assert_eq!(eve.unshare("eve").await.unwrap().role, None);
+    assert_eq!(kind(eve.reads().await), ProblemKind::NotFound);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_is_told_of_a_spreadsheet_what_their_role_may_know() {
+    let world = World::new().await;
+    let alice = world.person("alice");
+    alice.share("eve", "editor").await.unwrap();
+    alice.share("vera", "viewer").await.unwrap();
+    for (name, role, members, links) in [
+        ("alice", Role::Owner, true, true),
+        ("eve", Role::Editor, true, false),
+        ("vera", Role::Viewer, false, false),
+    ] {
+        let told = world.person(name).details().await.unwrap();
+        assert_eq!((told.id, told.name.as_str(), told.role), (world.id(), "Budget", Some(role)));
+        assert_eq!(told.status, SpreadsheetStatus::Active);
+        assert!(told.created_s.is_some());
+        assert_eq!((told.members.is_some(), told.links.is_some()), (members, links), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_done_again_changes_nothing_and_what_is_known_costs_nothing() {
+    let world = World::new().await;
+    let alice = world.person("alice");
+    for (expected, again) in [((0, 1), false), ((2, 0), true)] {
+        let body = json!({"subject": "eve", "role": "editor"});
+        let response = alice.about(Method::POST, "/members", Some(body)).await;
+        // That there is nothing to do is believed after a consistent read alone.
+        assert_eq!(units(&response), expected, "again: {again}");
+        assert_eq!(answer::<DetailsReply>(response).await.unwrap().members.unwrap().len(), 2);
+    }
+    let head = |response: Response| units(&response);
+    let eve = world.person("eve");
+    // Half a unit is the head of the log.
+    assert_eq!(head(eve.about(Method::GET, "/head", None).await), (1, 0));
+    let elsewhere = world.cloud.another_api(&world.cloud.database_url).await;
+    let ask = async || {
+        let url = format!("{elsewhere}v1/spreadsheets/{}/head", world.id());
+        units(&world.http.get(url).bearer_auth(&eve.token).send().await.unwrap())
+    };
+    // There two halves are: half a unit more is the listing, once.
+    assert_eq!((ask().await, ask().await), ((3, 0), (2, 0)), "cold and warm");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_belongs_to_whoever_made_it() {
+    let world = World::new().await;
+    let [alice, vera, eve] = ["alice", "vera", "eve"].map(|name| world.person(name));
+    alice.share("vera", "viewer").await.unwrap();
+    alice.share("eve", "viewer").await.unwrap();
+    let forked = vera.about(Method::POST, "/forks", Some(json!({"nonce": "mine"}))).await;
+    let fork: Value = answer(forked).await.unwrap();
+    let path = format!("/{}/details", fork["id"].as_str().unwrap());
+    let told: DetailsReply = answer(vera.ask(Method::GET, &path, None).await).await.unwrap();
+    assert_eq!((told.name.as_str(), told.role), ("Fork of Budget", Some(Role::Owner)));
+    assert_eq!(told.source, Some(world.id()));
+    for somebody in [&alice, &eve] {
+        let refused = answer::<Value>(somebody.ask(Method::GET, &path, None).await).await;
+        assert_eq!(kind(refused), ProblemKind::NotFound);
+        let listed: Value =
+            answer(somebody.about(Method::GET, "/forks", None).await).await.unwrap();
+        assert_eq!(listed["forks"], json!([]));
+    }
+    let listed: Value = answer(vera.about(Method::GET, "/forks", None).await).await.unwrap();
+    assert_eq!(listed["forks"][0]["id"], fork["id"]);
+    // Whoever loses the source keeps the fork, and is not told of the source any more.
+    alice.unshare("vera").await.unwrap();
+    let told: DetailsReply = answer(vera.ask(Method::GET, &path, None).await).await.unwrap();
+    assert_eq!((told.role, told.source), (Some(Role::Owner), None));
+    let loaded = vera.ask(Method::GET, &path.replace("/details", ""), None).await;
+    assert_eq!(answer::<Value>(loaded).await.unwrap()["source"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn operators_see_and_list_what_is_from_before_the_catalog() {
+    let world = World::new().await;
+    let operator = world.holder(&world.cloud.token("root", Role::Owner));
+    let told = operator.details().await.unwrap();
+    assert_eq!((told.name.as_str(), told.role), ("Budget", Some(Role::Owner)));
+    // A log without a listing.
+    let (tables, _) = world.cloud.tables_at(&world.cloud.database_url);
+    let log = LogId::from_uuid(uuid::Uuid::new_v4());
+    TestCloud::logs(&tables).create(log, None).await.unwrap();
+    let details = format!("/{log}/details");
+    let told: DetailsReply = answer(operator.ask(Method::GET, &details, None).await).await.unwrap();
+    assert_eq!((told.name.as_str(), told.members, told.created_s), ("", None, None));
+    let alice = world.person("alice");
+    let refused = answer::<Value>(alice.ask(Method::GET, &details, None).await).await;
+    assert_eq!(kind(refused), ProblemKind::NotFound);
+    let body = json!({"subject": "alice", "role": "owner"});
+    let members = format!("/{log}/members");
+    let shared = operator.ask(Method::POST, &members, Some(body.clone())).await;
+    assert_eq!(answer::<DetailsReply>(shared).await.unwrap().members.unwrap().len(), 2);
+    assert!(alice.ask(Method::GET, &details, None).await.status().is_success());
+    // What does not exist is not listed, whoever wants it.
+    let nothing = format!("/{}/members", uuid::Uuid::new_v4());
+    let refused = answer::<Value>(operator.ask(Method::POST, &nothing, Some(body)).await).await;
+    assert_eq!(kind(refused), ProblemKind::NotFound);
+}
