@@ -20,13 +20,15 @@ pub(crate) struct Recoverable {
     pub(crate) to_s: u64,
 }
 
-/// A table that is, or will be, one restored to a point in time.
+/// A table, which may be, or become, one restored to a point in time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RestoredTable {
     /// The table that it was restored from, by its ARN, if DynamoDB says it.
     pub(crate) source_arn: Option<String>,
     /// To when, Unix seconds, if DynamoDB says it.
     pub(crate) at_s: Option<u64>,
+    /// When it was made, Unix seconds, if DynamoDB says it.
+    pub(crate) made_s: Option<u64>,
     /// Whether everything is there.
     pub(crate) is_active: bool,
 }
@@ -68,6 +70,7 @@ impl Aws {
         Ok(Some(RestoredTable {
             source_arn: summary.and_then(|it| it.source_table_arn()).map(str::to_owned),
             at_s: summary.and_then(|it| seconds(it.restore_date_time())),
+            made_s: found.creation_date_time().and_then(seconds),
             is_active: found.table_status() == Some(&TableStatus::Active),
         }))
     }

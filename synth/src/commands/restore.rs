@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cellar_stacks::cellar::{ARTIFACT_BUCKET, OUTPUT_STREAM_TABLE, OUTPUT_TABLES, tables};
+use cellar_stacks::cellar::{ARTIFACT_BUCKET, OUTPUT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables};
 use cellar_stacks::{Config, Template};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -18,7 +18,7 @@ use super::template::synthesize;
 use super::watched::own_deployed_stack;
 use crate::aws::{Aws, Import, Recoverable, StackState};
 use crate::cli::{Moment, Output, RestoreArguments, Step};
-use crate::deployment::{Ground, RestoreError, Restoring, ground, restored_name};
+use crate::deployment::{Ground, RestoreError, Restoring, ground, restored_name, was_there};
 use crate::error::SynthError;
 use crate::moment::utc;
 use crate::project::{Named, Project};
@@ -48,7 +48,9 @@ struct Restore<'a> {
     state: StackState,
     /// The tables that the functions use, in the order of [`tables`]; without the last one if the stack is of a
     /// Cellar that had no streams.
-    sources: Vec<String>,
+    in_use: Vec<String>,
+    /// How many of them are restored, from the first on.
+    restored: usize,
     output: &'a Output,
 }
 
@@ -101,9 +103,16 @@ impl<'a> Restore<'a> {
         };
         let is_there =
             |name: &&str| *name != OUTPUT_STREAM_TABLE || state.outputs.contains_key(*name);
-        let sources = OUTPUT_TABLES.into_iter().filter(is_there).map(source);
-        let sources = sources.collect::<Result<_, RestoreError>>()?;
-        Ok(Self { project, aws, state, sources, output })
+        let in_use = OUTPUT_TABLES.into_iter().filter(is_there).map(source);
+        let in_use = in_use.collect::<Result<Vec<_>, RestoreError>>()?;
+        let is_later = streams_are_later(&aws, &state, arguments.to).await?;
+        let restored = in_use.len().saturating_sub(usize::from(is_later));
+        Ok(Self { project, aws, state, in_use, restored, output })
+    }
+
+    /// The tables that are restored.
+    fn sources(&self) -> impl Iterator<Item = &String> + Clone {
+        self.in_use.iter().take(self.restored)
     }
 
     /// The moment, which all tables can be restored to; Unix seconds.
@@ -134,7 +143,7 @@ impl<'a> Restore<'a> {
     /// From when to when all of them can be.
     async fn window(&self) -> Result<Recoverable, SynthError> {
         let mut window = Recoverable { from_s: 0, to_s: u64::MAX };
-        for table in &self.sources {
+        for table in self.sources() {
             let recoverable = self.aws.recoverable(table).await?;
             let recoverable =
                 recoverable.ok_or_else(|| RestoreError::NoRecovery { table: table.clone() })?;
@@ -146,7 +155,7 @@ impl<'a> Restore<'a> {
 
     /// The names of the tables as they were at a moment.
     fn names(&self, at_s: u64) -> Vec<String> {
-        let ids = self.sources.iter().zip(tables(0)).map(|(_, id)| id);
+        let ids = self.sources().zip(tables(0)).map(|(_, id)| id);
         ids.map(|id| restored_name(&self.project.config.stack, &id, at_s)).collect()
     }
 
@@ -161,12 +170,12 @@ impl<'a> Restore<'a> {
     /// Has DynamoDB make the tables, all at the same time, and waits for them.
     async fn make_tables(&self, names: &[String], at_s: u64) -> Result<(), SynthError> {
         let key = self.project.config.encryption.key();
-        for (source, name) in self.sources.iter().zip(names) {
+        for (source, name) in self.sources().zip(names) {
             if self.aws.restored_table(name).await?.is_none() {
                 self.aws.restore_table(source, name, at_s, key).await?;
             }
         }
-        for (source, name) in self.sources.iter().zip(names) {
+        for (source, name) in self.sources().zip(names) {
             let step = self.output.step(&format!("Restore {name}"));
             let restored = self.wait_for(source, name, at_s, &step).await;
             step.ended(restored, |()| format!("from {source}"))?;
@@ -248,16 +257,20 @@ impl<'a> Restore<'a> {
         let staged = stage.map_or_else(String::new, |stage| format!(" --stage {stage}"));
         let leaving = decided.leaving.iter().map(|id| format!(" --allow-loss {id}"));
         let deploy = format!("synth{staged} deploy{}", leaving.collect::<String>());
+        let made = match decided.tables.len() {
+            TABLES => "",
+            _ => "There was no Stream table at that moment: the deployment makes an empty one. ",
+        };
         let names: Vec<&str> = decided.tables.iter().map(|(_, name)| name.as_str()).collect();
         let text = format!(
             "The tables as they were at {at} are in the stack {stack}, and nothing uses them yet:\n  {}\n\
              {file} has `epoch: {epoch}` now: commit it, and look at `synth{staged} diff`. Then\n  \
              {deploy}\nmakes the functions use them. What was edited after {at} is not in them; clients \
-             load anew by themselves. The old tables stay in the account, as they are at that moment, and \
-             cost their storage: {}.\nAfterwards, `synth{staged} reprocess --dry-run` looks for snapshots \
+             load anew by themselves. {made}The old tables stay in the account, as they are at that moment, \
+             and cost their storage: {}.\nAfterwards, `synth{staged} reprocess --dry-run` looks for snapshots \
              that have to be made again.",
             names.join("\n  "),
-            self.sources.join(", "),
+            self.in_use.join(", "),
             at = utc(at_s),
             stack = project.config.stack,
             file = project.config_file.display(),
@@ -267,10 +280,19 @@ impl<'a> Restore<'a> {
             "at": utc(at_s),
             "epoch": epoch,
             "tables": names,
-            "old_tables": self.sources,
+            "old_tables": self.in_use,
             "deploy": deploy,
         });
         self.output.result(&result, &text);
         Ok(())
     }
+}
+
+/// Whether the stack has a Stream table that was not there at the moment.
+async fn streams_are_later(aws: &Aws, state: &StackState, to: Moment) -> Result<bool, SynthError> {
+    let (Some(table), Moment::At(at_s)) = (state.outputs.get(OUTPUT_STREAM_TABLE), to) else {
+        return Ok(false);
+    };
+    let made_s = aws.restored_table(table).await?.and_then(|table| table.made_s);
+    Ok(made_s.is_some_and(|made_s| !was_there(made_s, at_s)))
 }

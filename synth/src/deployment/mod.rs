@@ -16,6 +16,6 @@ pub(crate) use failure::{Failure, failure, last_failure};
 pub(crate) use ownership::{STACK_TAG, is_ours};
 pub(crate) use plan::{Basis, PLAN_VERSION, Plan, StalePlan};
 pub(crate) use progress::{Line, Mark, Progress};
-pub(crate) use restore::{RestoreError, Restoring, restored_name};
+pub(crate) use restore::{RestoreError, Restoring, restored_name, was_there};
 pub(crate) use status::{End, Ground, end, ground};
 pub(crate) use watch::watched;

@@ -155,6 +155,12 @@ fn epoch_of(logical_id: &str) -> Option<u32> {
     (same == logical_id).then_some(epoch)
 }
 
+/// Whether a table that was made then (both Unix seconds) has anything to restore at a moment. One that was not
+/// there yet is left out of a restore, which it would only keep from going back that far.
+pub(crate) fn was_there(made_s: u64, at_s: u64) -> bool {
+    made_s < at_s
+}
+
 /// The name of a table of a stack as it was at a moment (Unix seconds): the same for whoever asks again.
 pub(crate) fn restored_name(stack: &str, logical_id: &str, at_s: u64) -> String {
     format!("{stack}-{logical_id}-{}", utc(at_s).replace([':', '-'], ""))
@@ -183,6 +189,11 @@ mod tests {
         let there = resources(epochs);
         let there = there.iter().map(|(id, name)| (id.as_str(), name.as_str()));
         Restoring::decide(&names(at_s), configured, there)
+    }
+
+    #[test]
+    fn a_table_is_there_from_the_second_after_the_one_in_which_it_was_made() {
+        assert!(was_there(9, 10) && !was_there(9, 9) && !was_there(9, 8));
     }
 
     #[test]
