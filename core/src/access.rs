@@ -190,6 +190,7 @@ mod tests {
             members: members.iter().map(member).collect(),
             links: vec![],
             status,
+            changes: 1,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Tenants do not see each other (I17): whatever token, whatever route, whatever id.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use cellar_core::access::Role;
@@ -93,9 +93,18 @@ impl World {
 }
 
 fn in_order(item: &HashMap<String, AttributeValue>) -> String {
-    let mut attributes: Vec<_> = item.iter().collect();
-    attributes.sort_by_key(|(name, _)| name.as_str());
+    let attributes: BTreeMap<_, _> =
+        item.iter().map(|(name, value)| (name, ordered(value))).collect();
     format!("{attributes:?}")
+}
+
+/// Maps in maps, too.
+fn ordered(value: &AttributeValue) -> String {
+    match value {
+        AttributeValue::M(map) => in_order(map),
+        AttributeValue::L(list) => list.iter().map(ordered).collect::<Vec<_>>().join(", "),
+        plain => format!("{plain:?}"),
+    }
 }
 
 /// An object of Bob's that only has to be completed.

@@ -26,6 +26,9 @@ pub struct DetailsReply {
     /// What it is a fork of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
+    /// How many changes of it there were: also the `ETag`, for `If-Match`. 0 for what is not in the
+    /// catalog.
+    pub changes: u64,
     /// What whoever asks may do with it; absent if nothing any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
@@ -150,6 +153,20 @@ impl From<&Link> for LinkView {
 }
 
 impl DetailsReply {
+    /// Its `ETag`.
+    #[must_use]
+    pub fn etag(&self) -> String {
+        format!("\"{}\"", self.changes)
+    }
+
+    /// The number of changes that an `ETag` names; `None` if it is none.
+    #[must_use]
+    pub fn changes_of_etag(etag: &str) -> Option<u64> {
+        let digits = etag.trim().strip_prefix('"')?.strip_suffix('"')?;
+        let is_plain = digits.bytes().all(|digit| digit.is_ascii_digit());
+        is_plain.then(|| digits.parse().ok()).flatten()
+    }
+
     /// What somebody in this role may know of a spreadsheet; of one that is not in the catalog, that it
     /// exists.
     #[must_use]
@@ -170,6 +187,7 @@ impl DetailsReply {
             },
             created_s: listing.map(|listing| listing.created_s),
             source: listing.and_then(|listing| listing.source),
+            changes: listing.map_or(0, |listing| listing.changes),
             role,
             members: listing.and_then(members),
             links: listing.and_then(links),

@@ -83,6 +83,8 @@ problem_kinds! {
     /// It cannot be shared in this way.
     SharingRefused =
         "urn:cellar:problem:sharing-refused", 422, "The spreadsheet cannot be shared so";
+    /// The details of a spreadsheet are not those that `If-Match` names.
+    Changed = "urn:cellar:problem:changed", 412, "Somebody has changed it meanwhile";
     /// The body or a part of it is too large.
     TooLarge = "urn:cellar:problem:too-large", 413, "The request is too large";
     /// The body is not JSON by its media type.

@@ -17,6 +17,9 @@ pub struct Command {
     pub action: Action,
     /// When, Unix seconds.
     pub now_s: u64,
+    /// How many changes they have seen, if that is to be all there are: so a request that comes late
+    /// does not take back what was done since.
+    pub seen: Option<u64>,
 }
 
 /// What is wanted. Each is done already if the listing says so: then nothing happens, whoever repeats
@@ -81,6 +84,9 @@ pub enum Rejection {
         /// What it takes.
         needs: Role,
     },
+    /// Others have changed it since they looked.
+    #[error("somebody has changed the details since you looked: look again")]
+    Changed,
     /// It is archived.
     #[error("the spreadsheet is archived: restore it first")]
     Archived,

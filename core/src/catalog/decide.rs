@@ -56,7 +56,10 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
         Action::Restore if listing.status == Status::Active => vec![],
         Action::Restore => vec![CatalogEvent::Restored { by }],
     };
-    Ok(events)
+    match command.seen {
+        Some(seen) if !events.is_empty() && seen != listing.changes => Err(Rejection::Changed),
+        _ => Ok(events),
+    }
 }
 
 fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {

@@ -133,9 +133,11 @@ impl CatalogEvent {
                 members: vec![owner],
                 links: Vec::new(),
                 status: Status::Active,
+                changes: 1,
             });
         }
         let mut listing = listing?;
+        listing.changes = listing.changes.saturating_add(1);
         match self {
             Self::Created { .. } => {}
             Self::Renamed { name, .. } => listing.name = name.clone(),

@@ -26,6 +26,9 @@ pub struct Listing {
     pub links: Vec<Link>,
     /// Whether it is in use.
     pub status: Status,
+    /// How many events it is made of: who names the number that they have seen changes nothing that they
+    /// have not seen.
+    pub changes: u64,
 }
 
 /// Somebody with whom a spreadsheet is shared.

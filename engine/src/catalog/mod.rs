@@ -113,7 +113,8 @@ impl CatalogStore {
         Ok(self.read(log, right).await?.listing)
     }
 
-    /// Changes what the catalog says of a spreadsheet. It may be repeated: what is done is done.
+    /// Changes what the catalog says of a spreadsheet. It may be repeated: what is done is done. With
+    /// `seen`, the number of changes that somebody has seen, it is refused if there are others.
     ///
     /// # Errors
     /// [`CatalogError::Rejected`] by the rules, on what the catalog says now; [`CatalogError::Stream`].
@@ -122,6 +123,7 @@ impl CatalogStore {
         log: LogId,
         by: By,
         action: Action,
+        seen: Option<u64>,
     ) -> Result<Changed, CatalogError> {
         let name = name_of(log)?;
         let now_ms = self.clock.now_ms();
@@ -131,7 +133,7 @@ impl CatalogStore {
             None if matches!(action, Action::Create { .. }) => Known::Tip(None),
             None => Known::Nothing,
         };
-        let command = Command { by, action, now_s: now_ms / 1_000 };
+        let command = Command { by, action, now_s: now_ms / 1_000, seen };
         let transacted =
             self.streams.transact(&Catalog, &name, &command, self.writer(), known).await;
         let Transacted { state, events, next, tip } = transacted.map_err(|error| match error {

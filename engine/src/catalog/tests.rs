@@ -107,7 +107,7 @@ fn somebody(name: &str) -> Principal {
 
 impl World {
     async fn change(&self, name: &str, action: Action) -> Result<Changed, CatalogError> {
-        self.here.change(log(), somebody(name).by(log()).unwrap(), action).await
+        self.here.change(log(), somebody(name).by(log()).unwrap(), action, None).await
     }
 
     async fn create(&self) -> Result<Changed, CatalogError> {
@@ -134,7 +134,7 @@ async fn creating_is_one_write_and_whoever_repeats_it_changes_nothing() {
         let name = Name::new("Other").unwrap();
         let action = Action::Create { name, source: None };
         let by = somebody("alice").by(log()).unwrap();
-        let again = catalog.change(log(), by, action).await.unwrap();
+        let again = catalog.change(log(), by, action, None).await.unwrap();
         assert_eq!((again.events.len(), world.counted.taken()), (0, requests));
         assert_eq!(again.listing.unwrap().name.as_str(), "Budget");
     }
@@ -210,11 +210,14 @@ async fn a_refused_change_is_refused_on_what_the_catalog_says_now() {
     assert_eq!(world.may_read(&world.there, "bob").await, Access::Hidden);
     world.share("bob", Role::Owner).await.unwrap();
     let by = somebody("bob").by(log()).unwrap();
-    let renamed =
-        world.there.change(log(), by, Action::Rename(Name::new("Bob's").unwrap())).await.unwrap();
+    let renamed = world
+        .there
+        .change(log(), by, Action::Rename(Name::new("Bob's").unwrap()), None)
+        .await
+        .unwrap();
     assert_eq!(renamed.listing.unwrap().name.as_str(), "Bob's");
     let by = somebody("carol").by(log()).unwrap();
-    let refused = world.there.change(log(), by, Action::Archive).await;
+    let refused = world.there.change(log(), by, Action::Archive, None).await;
     assert_eq!(refused, Err(CatalogError::Rejected(Rejection::Hidden)));
 }
 
@@ -225,14 +228,14 @@ async fn an_operator_lists_what_is_from_before_the_catalog() {
     let by = || operator.by(log()).unwrap();
     let with = Person::new("cellar", "bob").unwrap();
     let share = Action::Share { with, role: Role::Viewer };
-    let changed = world.here.change(log(), by(), share.clone()).await.unwrap();
+    let changed = world.here.change(log(), by(), share.clone(), None).await.unwrap();
     assert_eq!(changed.events.len(), 2);
     assert_eq!(changed.listing.unwrap().owners(), 1);
     assert_eq!(world.may_read(&world.there, "bob").await, Access::Allowed);
-    assert_eq!(world.here.change(log(), by(), share).await.unwrap().events, []);
+    assert_eq!(world.here.change(log(), by(), share, None).await.unwrap().events, []);
     let member = somebody("bob").by(log()).unwrap();
     let other = LogId::from_uuid(uuid::Uuid::from_u128(8));
-    let refused = world.here.change(other, member, Action::Archive).await;
+    let refused = world.here.change(other, member, Action::Archive, None).await;
     assert_eq!(refused, Err(CatalogError::Rejected(Rejection::Hidden)));
 }
 
@@ -251,4 +254,21 @@ async fn the_events_of_a_listing_calve_by_their_number() {
     // The listing is in the tip still.
     assert_eq!(world.may_read(&world.there, "alice").await, Access::Allowed);
     assert_eq!(world.counted.taken(), [1, 0, 0]);
+}
+
+/// A process stands still with a share that was repeated, and taken back since.
+#[tokio::test]
+async fn what_comes_late_does_not_take_back_what_was_done_since() {
+    let world = world();
+    world.create().await.unwrap();
+    let bob = || Person::new("cellar", "bob").unwrap();
+    let share = || Action::Share { with: bob(), role: Role::Editor };
+    let by = || somebody("alice").by(log()).unwrap();
+    assert!(world.here.change(log(), by(), share(), Some(1)).await.is_ok());
+    let again = world.there.change(log(), by(), share(), Some(1)).await;
+    assert_eq!(again.unwrap().events, [], "it is done");
+    assert!(world.here.change(log(), by(), Action::Unshare(bob()), Some(2)).await.is_ok());
+    let late = world.there.change(log(), by(), share(), Some(1)).await;
+    assert_eq!(late, Err(CatalogError::Rejected(Rejection::Changed)));
+    assert_eq!(world.may_read(&world.here, "bob").await, Access::Hidden);
 }

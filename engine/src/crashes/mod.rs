@@ -11,6 +11,7 @@
 //! `cargo test --release -p cellar-engine crashes:: -- --ignored`; with `--nocapture` it prints how many there were.
 
 mod append;
+mod catalog;
 mod driver;
 mod fork;
 mod ports;

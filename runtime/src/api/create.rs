@@ -43,7 +43,7 @@ pub(super) async fn create(
     let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
     let created = state.logs().create(id, Some(caller.0.author)).await?;
     // The log first: nobody is shown what is not there. A repetition lists what was not listed.
-    state.catalog().change(id, by, Action::Create { name, source: None }).await?;
+    state.catalog().change(id, by, Action::Create { name, source: None }, None).await?;
     let status = if created.existed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(CreateReply { id, head: created.head, epoch: created.epoch })))
 }

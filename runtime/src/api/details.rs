@@ -1,9 +1,12 @@
 //! `GET /v1/spreadsheets/{id}/details` and `PATCH …/details`.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
+use axum::http::header::{ETAG, IF_MATCH};
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
 use cellar_core::access::Role;
-use cellar_core::api::{DetailsReply, SpreadsheetStatus, UpdateDetailsRequest};
+use cellar_core::api::{DetailsReply, ProblemKind, SpreadsheetStatus, UpdateDetailsRequest};
 use cellar_core::catalog::{Action, By, Listing, Name, Rejection, Right, Status};
 use cellar_core::identity::LogId;
 
@@ -14,6 +17,34 @@ use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
+
+/// Details with their `ETag`.
+pub(super) struct Details(pub(super) DetailsReply);
+
+impl IntoResponse for Details {
+    fn into_response(self) -> Response {
+        ([(ETAG, self.0.etag())], Json(self.0)).into_response()
+    }
+}
+
+/// How many changes the caller has seen, from `If-Match`.
+#[derive(Clone, Copy)]
+pub(super) struct Seen(Option<u64>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Seen {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let Some(value) = parts.headers.get(IF_MATCH) else { return Ok(Self(None)) };
+        match value.to_str().ok().and_then(DetailsReply::changes_of_etag) {
+            Some(seen) => Ok(Self(Some(seen))),
+            None => {
+                let detail = "If-Match is one ETag of the details, such as `\"3\"`";
+                Err(Failure::new(ProblemKind::BadRequest, detail))
+            }
+        }
+    }
+}
 
 /// What the catalog says of a spreadsheet, read now, as far as the caller may know it: with whom it is
 /// shared for editors, its links for owners. Owners are told of one that is deleted, too.
@@ -31,7 +62,7 @@ pub(super) async fn details(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-) -> Result<Json<DetailsReply>, Failure> {
+) -> Result<Details, Failure> {
     let (log, by) = caller.by(&id)?;
     let listing = state.catalog().read_listing(log, by.right).await?;
     let listing = listing.as_deref();
@@ -49,7 +80,11 @@ pub(super) async fn details(
 #[cfg_attr(test, utoipa::path(
     patch,
     path = "/v1/spreadsheets/{id}/details",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet"),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` of the details that were seen: \
+            if others have changed them since, nothing is done"),
+    ),
     request_body = UpdateDetailsRequest,
     responses(
         (status = 200, description = "Its details now", body = DetailsReply),
@@ -62,8 +97,9 @@ pub(super) async fn update(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
+    seen: Seen,
     body: JsonBody,
-) -> Result<Json<DetailsReply>, Failure> {
+) -> Result<Details, Failure> {
     caller.by(&id)?;
     let request: UpdateDetailsRequest = body.read()?;
     let rename = request.name.as_deref().map(Name::new).transpose()?.map(Action::Rename);
@@ -81,7 +117,7 @@ pub(super) async fn update(
     if actions.is_empty() {
         return details(State(state), caller, PathId(id)).await;
     }
-    change(&state, &caller, &id, actions).await
+    change(&state, &caller, &id, seen, actions).await
 }
 
 /// Changes what the catalog says, and answers with what it says then.
@@ -89,8 +125,9 @@ pub(super) async fn change(
     state: &ApiState,
     caller: &Caller,
     id: &str,
+    Seen(mut seen): Seen,
     actions: Vec<Action>,
-) -> Result<Json<DetailsReply>, Failure> {
+) -> Result<Details, Failure> {
     let (log, by) = caller.by(id)?;
     // Before anything is read: a token that is not enough learns nothing by trying.
     if let Right::Token(_) = by.right {
@@ -107,7 +144,10 @@ pub(super) async fn change(
         state.logs().head(log, None).await?;
     }
     for action in actions {
-        listing = state.catalog().change(log, by.clone(), action).await?.listing;
+        let changed = state.catalog().change(log, by.clone(), action, seen).await?;
+        listing = changed.listing;
+        let own = u64::try_from(changed.events.len()).unwrap_or(u64::MAX);
+        seen = seen.map(|seen| seen.saturating_add(own));
     }
     reply(state, caller, log, &by, listing.as_deref()).await
 }
@@ -118,7 +158,7 @@ async fn reply(
     log: LogId,
     by: &By,
     listing: Option<&Listing>,
-) -> Result<Json<DetailsReply>, Failure> {
+) -> Result<Details, Failure> {
     let role = by.role(listing, state.now_s());
     let mut details = DetailsReply::of(log, listing, role);
     if let Some(source) = details.source
@@ -126,5 +166,5 @@ async fn reply(
     {
         details.source = None;
     }
-    Ok(Json(details))
+    Ok(Details(details))
 }

@@ -63,7 +63,7 @@ pub(super) async fn fork(
     let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
     let new = NewFork { log: id, source, at: request.at, author: Some(caller.0.author) };
     let forked = state.logs().fork(new).await?;
-    state.catalog().change(id, by, Action::Create { name, source: Some(source) }).await?;
+    state.catalog().change(id, by, Action::Create { name, source: Some(source) }, None).await?;
     let status = if forked.existed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((
         status,

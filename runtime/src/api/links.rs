@@ -9,7 +9,7 @@ use cellar_core::catalog::{Action, Link, LinkId, LinkSecret, LinkToken};
 use cellar_core::{api::Problem, identity::LogId};
 
 use super::auth::Caller;
-use super::details::change;
+use super::details::{Details, Seen, change};
 use super::extract::{JsonBody, PathId, PathLink};
 use super::reply::Failure;
 use super::state::ApiState;
@@ -19,7 +19,11 @@ use super::state::ApiState;
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/links",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet"),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` of the details that were seen: \
+            if others have changed them since, nothing is done"),
+    ),
     request_body = LinkRequest,
     responses(
         (status = 200, description = "The link", body = LinkReply),
@@ -32,6 +36,7 @@ pub(super) async fn add(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
+    seen: Seen,
     body: JsonBody,
 ) -> Result<Json<LinkReply>, Failure> {
     caller.by(&id)?;
@@ -40,8 +45,8 @@ pub(super) async fn add(
     Link::check_label(&label)?;
     let hash = secret.hash();
     let link = Link { hash, role, label, expires_s };
-    let details = change(&state, &caller, &id, vec![Action::AddLink(link)]).await?;
-    let token = LinkToken { log: details.id, secret };
+    let details = change(&state, &caller, &id, seen, vec![Action::AddLink(link)]).await?;
+    let token = LinkToken { log: details.0.id, secret };
     Ok(Json(LinkReply { id: hash.id().to_string(), token: token.to_string() }))
 }
 
@@ -53,6 +58,8 @@ pub(super) async fn add(
     params(
         ("id" = LogId, Path, description = "The spreadsheet"),
         ("link" = String, Path, description = "What the link is called by: 16 hexadecimal digits"),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` of the details that were seen: \
+            if others have changed them since, nothing is done"),
     ),
     responses(
         (status = 200, description = "Its details now", body = DetailsReply),
@@ -65,8 +72,9 @@ pub(super) async fn remove(
     State(state): State<ApiState>,
     caller: Caller,
     PathLink { id, link }: PathLink,
-) -> Result<Json<DetailsReply>, Failure> {
+    seen: Seen,
+) -> Result<Details, Failure> {
     caller.by(&id)?;
     let link: LinkId = link.parse()?;
-    change(&state, &caller, &id, vec![Action::RemoveLink(link)]).await
+    change(&state, &caller, &id, seen, vec![Action::RemoveLink(link)]).await
 }

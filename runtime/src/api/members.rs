@@ -1,6 +1,5 @@
 //! `POST /v1/spreadsheets/{id}/members` and `DELETE …/members`.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_core::api::{DetailsReply, PersonRequest, ShareRequest};
 use cellar_core::catalog::{Action, BadPerson, Person};
@@ -9,7 +8,7 @@ use cellar_core::catalog::{Action, BadPerson, Person};
 use cellar_core::{api::Problem, identity::LogId};
 
 use super::auth::Caller;
-use super::details::change;
+use super::details::{Details, Seen, change};
 use super::extract::{JsonBody, Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
@@ -18,7 +17,11 @@ use super::state::ApiState;
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/members",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet"),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` of the details that were seen: \
+            if others have changed them since, nothing is done"),
+    ),
     request_body = ShareRequest,
     responses(
         (status = 200, description = "Its details now", body = DetailsReply),
@@ -31,12 +34,13 @@ pub(super) async fn share(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
+    seen: Seen,
     body: JsonBody,
-) -> Result<Json<DetailsReply>, Failure> {
+) -> Result<Details, Failure> {
     caller.by(&id)?;
     let request: ShareRequest = body.read()?;
     let with = person(&caller, request.issuer.as_deref(), &request.subject)?;
-    change(&state, &caller, &id, vec![Action::Share { with, role: request.role }]).await
+    change(&state, &caller, &id, seen, vec![Action::Share { with, role: request.role }]).await
 }
 
 /// Shares a spreadsheet with somebody no longer. Everybody may leave, but the last owner. Other processes
@@ -44,7 +48,12 @@ pub(super) async fn share(
 #[cfg_attr(test, utoipa::path(
     delete,
     path = "/v1/spreadsheets/{id}/members",
-    params(("id" = LogId, Path, description = "The spreadsheet"), PersonRequest),
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet"),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` of the details that were seen: \
+            if others have changed them since, nothing is done"),
+        PersonRequest,
+    ),
     responses(
         (status = 200, description = "Its details now", body = DetailsReply),
         (status = "4XX", description = "What was wrong", body = Problem),
@@ -56,11 +65,12 @@ pub(super) async fn unshare(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
+    seen: Seen,
     Parameters(request): Parameters<PersonRequest>,
-) -> Result<Json<DetailsReply>, Failure> {
+) -> Result<Details, Failure> {
     caller.by(&id)?;
     let person = person(&caller, request.issuer.as_deref(), &request.subject)?;
-    change(&state, &caller, &id, vec![Action::Unshare(person)]).await
+    change(&state, &caller, &id, seen, vec![Action::Unshare(person)]).await
 }
 
 /// Somebody, of the caller's issuer if no other is named.

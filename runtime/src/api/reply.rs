@@ -113,6 +113,7 @@ impl From<Rejection> for Failure {
         let kind = match rejection {
             Rejection::Hidden => return Self::not_found(),
             Rejection::Role { .. } => ProblemKind::Forbidden,
+            Rejection::Changed => ProblemKind::Changed,
             Rejection::Archived => ProblemKind::Archived,
             Rejection::Deleted | Rejection::Gone => ProblemKind::Deleted,
             Rejection::WithOneself

@@ -89,3 +89,28 @@ async fn whoever_creates_again_finds_their_own_and_names_it_once() {
     assert_eq!(bobs.status(), 201);
     assert_ne!(answer::<CreateReply>(bobs).await.unwrap().id, world.id());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
+    let world = World::new().await;
+    let alice = world.person("alice");
+    let update = async |etag: &str, name: &str| {
+        let url = format!("{}v1/spreadsheets/{}/details", world.cloud.url, world.id());
+        let request = world.http.patch(url).bearer_auth(&alice.token).header("if-match", etag);
+        request.json(&json!({"name": name})).send().await.unwrap()
+    };
+    let first = alice.about(Method::GET, "/details", None).await.headers()["etag"].clone();
+    let first = first.to_str().unwrap();
+    let renamed = update(first, "Plan").await;
+    assert_eq!(renamed.status(), 200);
+    let second = renamed.headers()["etag"].to_str().unwrap().to_owned();
+    assert_eq!(update(first, "Plan").await.headers()["etag"], *second, "repeated, it is done");
+    assert_eq!(alice.update(json!({"name": "Other"})).await.unwrap().changes, 3);
+    // The first request once more, late.
+    let late = answer::<Value>(update(first, "Plan").await).await;
+    assert_eq!(kind(late), ProblemKind::Changed);
+    assert_eq!(alice.details().await.unwrap().name, "Other");
+    for bad in ["3", "\"x\"", "*", "\"3\", \"4\"", "\"-1\"", "\"99999999999999999999\""] {
+        assert_eq!(kind(answer::<Value>(update(bad, "x").await).await), ProblemKind::BadRequest);
+    }
+}

@@ -34,7 +34,7 @@ fn stored_bytes(folder: &Path) -> u64 {
 }
 
 #[test]
-fn a_fork_of_a_million_cells_costs_eight_write_units_and_no_request_to_the_bucket() {
+fn a_fork_of_a_million_cells_costs_nine_write_units_and_no_request_to_the_bucket() {
     let project = Project::new();
     project.deploy();
     let mixed = |cell: u64| {
@@ -55,7 +55,7 @@ fn a_fork_of_a_million_cells_costs_eight_write_units_and_no_request_to_the_bucke
     let before = stored_bytes(&bucket);
 
     let (fork, cost) = costed(&project, &["fork"]);
-    assert_eq!(cost["cost"]["writeUnits"], 8, "{cost}");
+    assert_eq!(cost["cost"]["writeUnits"], 9, "{cost}");
     for none in ["puts", "gets", "tags", "deletes"] {
         assert!(cost["cost"][none].as_u64().unwrap_or(0) == 0, "{none}: {cost}");
     }

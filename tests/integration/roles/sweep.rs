@@ -4,15 +4,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use cellar::CellsQuery;
 use cellar_core::access::Role;
 use cellar_core::api::{CompleteRequest, CreateReply, CreateRequest, UploadRequest, hexadecimal};
 use cellar_core::append::{Request, Upload};
+use cellar_core::catalog::stream_of;
 use cellar_core::cell::Value;
 use cellar_core::entry::{FIRST_EPOCH, encode_external_body};
 use cellar_core::identity::ClientKey;
+use cellar_core::limits::{CATALOG_TIP_EVENTS, TIP_INDEX};
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
+use cellar_core::schema::{STREAM, STREAM_INDEX, UNFOLDS};
 use cellar_engine::ports::{BlobKey, Blobs as _, PendingSnapshots as _};
 use cellar_engine::reprocess::{Reprocess, ReprocessPorts};
 use cellar_engine::sha256::sha256;
@@ -121,6 +125,27 @@ async fn by_browser(cloud: &TestCloud) {
 async fn create(cloud: &TestCloud, nonce: &str) -> CreateReply {
     let request = CreateRequest::new(nonce.to_owned());
     cloud.client("alice").create(&request).await.unwrap()
+}
+
+/// Changes a spreadsheet's listing until its events calve, and has it made of them again: its unfold is lost.
+async fn list(cloud: &TestCloud, created: CreateReply) {
+    let http = reqwest::Client::new();
+    let url = format!("{}v1/spreadsheets/{}/details", cloud.url, created.id);
+    let token = cloud.token("alice", Role::Owner);
+    for number in 0..=CATALOG_TIP_EVENTS {
+        let name = json!({"name": format!("Name {number}")});
+        let renamed = http.patch(&url).bearer_auth(&token).json(&name).send().await.unwrap();
+        assert_eq!(renamed.status(), 200);
+    }
+    let stream = stream_of(created.id).unwrap().to_string();
+    let lost = cloud.dynamodb_client().update_item().table_name(&cloud.settings.stream_table);
+    let lost = lost.key(STREAM, AttributeValue::S(stream));
+    let lost = lost.key(STREAM_INDEX, AttributeValue::N(TIP_INDEX.to_string()));
+    lost.update_expression(format!("REMOVE {UNFOLDS}")).send().await.unwrap();
+    let details = http.get(&url).bearer_auth(&token).send().await.unwrap();
+    let details: Json = serde_json::from_str(&details.text().await.unwrap()).unwrap();
+    assert_eq!(details["name"], format!("Name {CATALOG_TIP_EVENTS}"));
+    assert_eq!(details["members"].as_array().unwrap().len(), 1);
 }
 
 /// Appends until the log has a segment with this number, and all of its snapshots are made.
@@ -279,6 +304,7 @@ async fn the_roles_permit_what_is_done_and_no_more() {
         .with_variable("CELLAR_TOKEN", cloud.token("alice", Role::Owner));
     block_in_place(|| by_command(&project));
     by_browser(&cloud).await;
+    list(&cloud, create(&cloud, "listed").await).await;
     let created = create(&cloud, "grows").await;
     grow(&cloud, created).await;
     block_in_place(|| {

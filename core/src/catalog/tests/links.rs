@@ -35,6 +35,7 @@ fn holders_of_a_link_do_not_share() {
         by: By { person: person("link"), right: Right::Link(own.hash), cap: Role::Owner },
         action,
         now_s,
+        seen: None,
     };
     let rename = Action::Rename(name("Theirs"));
     assert_eq!(listed.command(&command(rename.clone(), NOW_S + 4)), Ok(1));

@@ -46,7 +46,7 @@ impl Listed {
     /// Somebody does something as a member: how many events it came to.
     fn does(&mut self, somebody: &str, action: Action) -> Result<usize, Rejection> {
         let by = By { person: person(somebody), right: Right::Membership, cap: Role::Owner };
-        self.command(&Command { by, action, now_s: self.now_s })
+        self.command(&Command { by, action, now_s: self.now_s, seen: None })
     }
 
     fn command(&mut self, command: &Command) -> Result<usize, Rejection> {
@@ -117,6 +117,7 @@ fn a_token_caps_what_its_holder_may_do_and_an_operators_needs_no_membership() {
         by: By { person: person(name), right, cap },
         action: Action::Archive,
         now_s: NOW_S,
+        seen: None,
     };
     let capped = command("alice", Right::Membership, Role::Editor);
     let refused = Err(Rejection::Role { has: Role::Editor, needs: Role::Owner });
@@ -125,6 +126,23 @@ fn a_token_caps_what_its_holder_may_do_and_an_operators_needs_no_membership() {
     assert_eq!(listed.command(&operator), refused);
     let operator = command("operator", Right::Token(Role::Owner), Role::Owner);
     assert_eq!(listed.command(&operator), Ok(1));
+}
+
+#[test]
+fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
+    let mut listed = Listed::by_alice();
+    let rename = |text, seen| Command {
+        by: By { person: person("alice"), right: Right::Membership, cap: Role::Owner },
+        action: Action::Rename(name(text)),
+        now_s: NOW_S,
+        seen: Some(seen),
+    };
+    assert_eq!(listed.command(&rename("Plan", 0)), Err(Rejection::Changed));
+    assert_eq!(listed.command(&rename("Plan", 1)), Ok(1));
+    assert_eq!(listed.command(&rename("Plan", 1)), Ok(0), "repeated, it is done");
+    assert_eq!(listed.command(&rename("Other", 1)), Err(Rejection::Changed));
+    assert_eq!(listed.command(&rename("Other", 2)), Ok(1));
+    assert_eq!(listed.now().changes, 3);
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn command() -> impl Strategy<Value = Command> {
             by: By { person: person(name), right, cap },
             action,
             now_s: NOW_S + later_s,
+            seen: None,
         },
     )
 }

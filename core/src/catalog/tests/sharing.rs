@@ -34,6 +34,7 @@ fn there_is_always_an_owner() {
         by: By { person: person("op"), right: Right::Token(Role::Owner), cap: Role::Owner },
         action,
         now_s: NOW_S,
+        seen: None,
     };
     for action in [unshare("alice"), share("alice", Role::Editor)] {
         assert_eq!(listed.command(&operator(action)), Err(Rejection::LastOwner));

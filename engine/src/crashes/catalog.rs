@@ -1,0 +1,121 @@
+//! A spreadsheet's listing: created, shared, renamed, archived, by processes that know it and processes that
+//! do not. Whoever gets no answer repeats the command.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cellar_core::access::{Principal, Role, Scope};
+use cellar_core::catalog::{Action, Link, LinkRole, LinkSecret, Name, Person};
+use cellar_core::identity::LogId;
+use cellar_core::stream::append::AppendFault;
+
+use super::driver::{Again, Driver, Promise};
+use super::run::Crashes;
+use super::stored::Stored;
+use super::{FaultyPorts, empty};
+use crate::catalog::{CatalogError, CatalogStore};
+use crate::streams::StreamError;
+
+/// What alice does with her spreadsheet, one after the other.
+struct Changing {
+    actions: Vec<Action>,
+}
+
+fn log() -> LogId {
+    LogId::from_uuid(uuid::Uuid::from_u128(7))
+}
+
+fn alice() -> Principal {
+    let person = Person::new("cellar", "alice").unwrap();
+    Principal {
+        subject: person.key(),
+        author: person.subject,
+        issuer: person.issuer,
+        scope: Scope::Shared,
+        role: Role::Owner,
+    }
+}
+
+fn actions() -> Vec<Action> {
+    let person = |name| Person::new("cellar", name).unwrap();
+    let name = |text| Name::new(text).unwrap();
+    let link = Link {
+        hash: LinkSecret([1; 16]).hash(),
+        role: LinkRole::Viewer,
+        label: String::new(),
+        expires_s: None,
+    };
+    vec![
+        Action::Create { name: name("Budget"), source: None },
+        Action::Share { with: person("bob"), role: Role::Editor },
+        Action::AddLink(link),
+        Action::Rename(name("Plan")),
+        Action::Unshare(person("bob")),
+        Action::Archive,
+    ]
+}
+
+impl Driver for Changing {
+    type Process = CatalogStore;
+    type Caller = ();
+    type Answer = bool;
+
+    // What is archived says when.
+    const PROMISE: Promise = Promise::Sound;
+
+    fn steps(&self) -> usize {
+        self.actions.len()
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> CatalogStore {
+        let (streams, random) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
+        CatalogStore::new(streams, Arc::clone(&ports.clock) as _, random)
+    }
+
+    async fn step(&self, catalog: &CatalogStore, (): &(), step: usize) -> Result<bool, Again> {
+        let by = alice().by(log()).unwrap();
+        let seen = u64::try_from(step).unwrap();
+        let changed = catalog.change(log(), by, self.actions[step].clone(), Some(seen)).await;
+        let changed = changed.map_err(|error| match error {
+            CatalogError::Stream(
+                StreamError::Store(_)
+                | StreamError::Append(
+                    AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
+                ),
+            ) => Again(error.to_string()),
+            error => panic!("no client repeats what ends with this: {error:?}"),
+        })?;
+        Ok(changed.listing.is_some())
+    }
+
+    fn assert_between(&self, stored: &Stored, what: &str) {
+        let (all, distinct) = events(stored);
+        assert_eq!(all, distinct, "{what}: something was done twice");
+    }
+
+    fn assert_ended(&self, stored: &Stored, answers: &[bool], what: &str) {
+        assert_eq!(events(stored), (self.actions.len(), self.actions.len()), "{what}");
+        assert!(answers.iter().all(|listed| *listed), "{what}");
+    }
+}
+
+/// How many events there are, and how many that differ.
+fn events(stored: &Stored) -> (usize, usize) {
+    let all: Vec<_> = stored.streams.iter().flat_map(|(_, events)| events).collect();
+    let distinct: BTreeSet<_> = all.iter().collect();
+    (all.len(), distinct.len())
+}
+
+#[tokio::test]
+async fn changes_of_the_catalog_survive() {
+    let crashes = Crashes::of(Changing { actions: actions() }, empty()).await;
+    assert_eq!(crashes.requests(), actions().len(), "one write each");
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_changes_of_the_catalog_survive_whatever_two_requests_fail() {
+    let crashes = Crashes::of(Changing { actions: actions() }, empty()).await;
+    crashes.at_any_two_requests().await;
+}
