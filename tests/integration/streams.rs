@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
+use cellar::Client;
 use cellar_core::cost::Cost;
 use cellar_core::records::item_bytes;
 use cellar_core::records::stream::{encode_calf, encode_tip};
 use cellar_core::stream::{
-    Calf, CalvePolicy, Decider, Encoded, Kind, StreamName, Tip, UnreadableEvent, WriterId,
+    Calf, CalvePolicy, Decider, Encoded, Etag, Kind, StreamName, Tip, UnreadableEvent, Update,
+    WriterId,
 };
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::Streams as _;
+use cellar_engine::ports::{StreamOutcome, Streams as _};
 use cellar_engine::streams::{Known, StreamStore, Transacted};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_runtime::dynamodb::DynamoStreams;
+use cellar_runtime::settings::ApiSettings;
 use cellar_tests::cloud::TestCloud;
 
 /// A list of words; its unfold is the whole of it.
@@ -162,6 +165,52 @@ async fn a_conflict_costs_a_write_and_no_read() {
     let on = third.tip.unwrap();
     let loaded = fixture.store.load(&Words, &name(), true).await.unwrap();
     assert_eq!((loaded.tip, loaded.next), (Some(on), 3));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_calf_that_was_put_is_found_done_though_the_tip_went_on() {
+    let fixture = Fixture::start().await;
+    let first = fixture.add("a", 1, Known::Tip(None)).await;
+    let before = fixture.add("b", 2, Known::Tip(first.tip)).await.tip.unwrap();
+    let third = fixture.add("c", 3, Known::Tip(Some(Arc::clone(&before)))).await.tip.unwrap();
+    let on = fixture.add("d", 4, Known::Tip(Some(Arc::clone(&third)))).await.tip.unwrap();
+    let calf = Calf { name: name(), index: 0, events: before.events.clone() };
+    let appended = third.events.clone();
+    let update = Update { expected: before.etag, tip: Tip::clone(&third), appended };
+    // Its own condition fails by now: only what DynamoDB remembers of the token answers so.
+    fixture.cost();
+    assert_eq!(fixture.streams.calve(&calf, &update).await, StreamOutcome::Done);
+    // Nothing is written: both items are read, in a transaction.
+    assert_eq!(fixture.cost(), (4.0, 0, 1));
+    // Another write has another token, and is told the tip.
+    let other = Tip { etag: Etag([7; 16]), ..Tip::clone(&third) };
+    let other = Update { tip: other, ..update.clone() };
+    let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&on)) };
+    assert_eq!(fixture.streams.calve(&calf, &other).await, refused);
+    // Another calf under the same token is a fault of whoever sends it, not done.
+    let elsewhere = Calf { index: 7, ..calf.clone() };
+    let failed = fixture.streams.calve(&elsewhere, &update).await;
+    assert!(matches!(failed, StreamOutcome::Failed(_)), "{failed:?}");
+    assert_eq!(fixture.streams.tip(&name(), true).await, Ok(Some(on)));
+    assert_eq!(fixture.streams.calves_back(&name(), 9, true).await, Ok(vec![calf]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_tells_whether_the_table_answers() {
+    let cloud = TestCloud::start_without_snapshots().await;
+    let told = async |settings: &ApiSettings| {
+        let url = cloud.api_told(settings).await;
+        let health = Client::new(&url, None).unwrap().health().await.unwrap();
+        let parts = health.reachable.into_iter().map(|part| (part.name, part.ok));
+        (health.ok, parts.collect::<Vec<_>>())
+    };
+    let parts = |streams| {
+        let all = [("entries", true), ("segments", true), ("streams", streams)];
+        all.map(|(name, ok)| (name.to_owned(), ok)).to_vec()
+    };
+    assert_eq!(told(&cloud.settings).await, (true, parts(true)));
+    let gone = ApiSettings { stream_table: "gone".to_owned(), ..cloud.settings.clone() };
+    assert_eq!(told(&gone).await, (false, parts(false)));
 }
 
 /// Writers in tasks of their own, each with words of its own.

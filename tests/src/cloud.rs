@@ -272,7 +272,12 @@ impl TestCloud {
     /// A process of the API that takes this cloud's tables for restored ones, of that epoch; its URL.
     pub async fn api_at_epoch(&self, epoch: u32) -> String {
         let settings = ApiSettings { epoch, ..self.settings.clone() };
-        self.api_with(&self.database_url, &settings).await
+        self.api_told(&settings).await
+    }
+
+    /// A process of the API that is told something else; its URL.
+    pub async fn api_told(&self, settings: &ApiSettings) -> String {
+        self.api_with(&self.database_url, settings).await
     }
 
     async fn api_with(&self, database_url: &str, settings: &ApiSettings) -> String {

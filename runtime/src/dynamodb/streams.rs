@@ -58,8 +58,11 @@ impl DynamoStreams {
         Self { client, table: table.into(), meter }
     }
 
+    /// A write that is done. A transaction that was done before is only looked up, which DynamoDB bills as a
+    /// read of its items.
     fn done(&self, consumed: &[ConsumedCapacity]) -> StreamOutcome {
-        self.meter.count(0.0, consumed_write_units(consumed));
+        let read = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
+        self.meter.count(read, consumed_write_units(consumed) - read);
         StreamOutcome::Done
     }
 
