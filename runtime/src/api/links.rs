@@ -2,11 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::api::{DetailsReply, LinkReply, LinkRequest};
+use cellar_core::api::{LinkReply, LinkRequest};
 use cellar_core::catalog::{Action, Link, LinkId, LinkSecret, LinkToken};
 
 #[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
+use cellar_core::{
+    api::{DetailsReply, Problem},
+    identity::LogId,
+};
 
 use super::auth::Caller;
 use super::details::{Details, Seen, change};

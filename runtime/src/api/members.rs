@@ -1,11 +1,14 @@
 //! `POST /v1/spreadsheets/{id}/members` and `DELETE …/members`.
 
 use axum::extract::State;
-use cellar_core::api::{DetailsReply, PersonRequest, ShareRequest};
+use cellar_core::api::{PersonRequest, ShareRequest};
 use cellar_core::catalog::{Action, BadPerson, Person};
 
 #[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
+use cellar_core::{
+    api::{DetailsReply, Problem},
+    identity::LogId,
+};
 
 use super::auth::Caller;
 use super::details::{Details, Seen, change};
