@@ -190,10 +190,16 @@ pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
              renews the token in the profile; for a stack in AWS `cargo run -p synth -- token` \
              makes one: give it with --token or CELLAR_TOKEN"
         }
-        ProblemKind::Forbidden => "ask an owner for a token with the role editor",
+        ProblemKind::Forbidden => {
+            "ask an owner of the spreadsheet to share it with you so, or for a token that allows more; \
+             `cellar details` shows your role"
+        }
+        ProblemKind::Archived | ProblemKind::Deleted => "an owner can: cellar restore",
+        ProblemKind::SharingRefused => "`cellar details` shows with whom it is shared",
+        ProblemKind::Changed => "look at it with `cellar details`, and run the command again",
         ProblemKind::NotFound => {
-            "check the id (`-s`) and that the token covers it; `cellar create` makes a new \
-             spreadsheet, `cellar use ID` makes another one the current one"
+            "check the id (`-s`) and that it is shared with you, or that the token covers it; \
+             `cellar create` makes a new spreadsheet, `cellar use ID` makes another one the current one"
         }
         ProblemKind::UnknownSheet => "`cellar sheets` lists the sheets",
         ProblemKind::RangeTooLarge => "ask for a smaller range with --range, for example A1:T50",

@@ -98,10 +98,10 @@ impl Principal {
     #[must_use]
     pub fn of_link(link: &LinkToken) -> Self {
         let hash = link.secret.hash();
-        let subject = SubjectKey::new(LINK_ISSUER, &format!("{}.{hash}", link.log));
+        let author = format!("link {}", hash.id());
         Self {
-            subject,
-            author: format!("link {}", hash.id()),
+            subject: SubjectKey::new(LINK_ISSUER, &author),
+            author,
             issuer: LINK_ISSUER.to_owned(),
             scope: Scope::Link { log: link.log, hash },
             role: Role::Owner,

@@ -65,7 +65,7 @@ impl Upgrade {
             serde_json::from_str(&run.stdout).unwrap()
         };
         let key = json_of(&project, &["token", "init"])["key"].clone();
-        let token = json_of(&project, &["token", "--sub", "somebody"]);
+        let token = json_of(&project, &["token", "--sub", "somebody", "--all"]);
         let bundle =
             json_of(&project, &["bundle", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")]);
         let bundle = project.path(bundle["written"].as_str().unwrap());

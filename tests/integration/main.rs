@@ -20,6 +20,7 @@ mod buckets;
 mod budgets;
 mod bundle;
 mod catalog;
+mod catalog_commands;
 mod client_reader;
 mod commands;
 mod contract;

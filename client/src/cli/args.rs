@@ -1,14 +1,17 @@
 //! The command line, as it is parsed and as `--help` shows it.
 
+mod catalog;
 mod live;
 mod versions;
 
+pub(super) use catalog::{Link, Links, Rename, Share, Unshare};
 pub(super) use live::{Edit, Watch};
 pub(super) use versions::{Fork, Rebase, Restore};
 
 use std::path::PathBuf;
 
 use cellar_core::a1::{CellName, Range};
+use cellar_core::catalog::{BadName, Name};
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
 use cellar_exchange::ColumnTypes;
@@ -91,8 +94,37 @@ pub(super) enum Command {
     Sheets(Sheets),
     /// Take back what an edit did
     Undo(Undo),
-    /// Take back all edits behind a position
+    /// Take back all edits behind a position, or bring back what was archived or deleted
     Restore(Restore),
+    /// Show what it is called, with whom it is shared, and by which links
+    #[command(after_help = "\
+Examples:
+  cellar details
+  cellar details --json")]
+    Details,
+    /// Call it otherwise
+    Rename(Rename),
+    /// Share it with somebody, or change what they may do
+    Share(Share),
+    /// Share it with somebody no longer
+    Unshare(Unshare),
+    /// Share it with whoever has a link
+    Links(Links),
+    /// Let it be read and not changed, until it is restored
+    #[command(after_help = "\
+Examples:
+  cellar archive
+  cellar restore                     # use it again")]
+    Archive,
+    /// Delete it: hidden at once, gone after 30 days
+    #[command(after_help = "\
+Nobody sees it any more but its owners, who can restore it for 30 days.
+
+Examples:
+  cellar delete
+  cellar restore                     # bring it back
+  cellar delete -s ID")]
+    Delete,
     /// Show who changed what, newest first
     History(History),
     /// Show changes as they are made, until Ctrl-C
@@ -140,10 +172,16 @@ pub(super) struct Stats {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+It is yours: `cellar share` and `cellar links` share it with others.
+
 Examples:
+  cellar create --name 'Budget 2026'
   cellar create
   cellar create --nonce budget-2026   # run again, it finds the same spreadsheet")]
 pub(super) struct Create {
+    /// What it is called
+    #[arg(long, value_parser = name)]
+    pub(super) name: Option<Name>,
     /// A name of your choice that makes it safe to run again: the same nonce and the same token
     /// give the same spreadsheet
     #[arg(long, value_parser = nonce)]
@@ -173,6 +211,9 @@ Examples:
 pub(super) struct Import {
     /// The file: csv or tsv in UTF-8, xlsx, xlsb or ods
     pub(super) file: PathBuf,
+    /// What the new spreadsheet is called; without it, it is called as the file
+    #[arg(long, value_parser = name, conflicts_with = "into")]
+    pub(super) name: Option<Name>,
     /// Import into this spreadsheet (`-s` does the same) instead of a new one
     #[arg(long, value_name = "ID")]
     pub(super) into: Option<LogId>,
@@ -378,6 +419,10 @@ pub(super) struct Use {
 pub(super) use super::edit_args::{
     AxisCommand, Clear, Columns, DeleteLines, Format, InsertLines, Rows, Sheets, SheetsCommand,
 };
+
+fn name(text: &str) -> Result<Name, BadName> {
+    Name::new(text)
+}
 
 fn nonce(text: &str) -> Result<String, String> {
     let max = cellar_core::limits::MAX_NONCE_BYTES;

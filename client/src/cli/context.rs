@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use cellar_core::catalog::LinkToken;
 use cellar_core::identity::LogId;
 use cellar_core::operation::SheetId;
 use cellar_core::position::Position;
@@ -139,6 +140,9 @@ impl Context {
         self.url()?;
         let remembered = || self.profile_in_use()?.spreadsheet;
         let given = self.given.spreadsheet.or(self.given.spreadsheet_variable);
+        // A link is to one.
+        let of_link = || Some(self.token()?.parse::<LinkToken>().ok()?.log);
+        let given = given.or_else(of_link);
         given.or_else(remembered).ok_or(CliError::NoSpreadsheet)
     }
 
@@ -275,6 +279,16 @@ mod tests {
         assert_eq!(given.spreadsheet().unwrap(), id(2));
         let (_folder, empty) = context(global(Some(""), Some(""), None), Some(&profile()));
         assert_eq!(empty.token(), Some("profile-token"));
+    }
+
+    #[test]
+    fn a_link_is_to_its_spreadsheet() {
+        let link = LinkToken { log: id(6), secret: cellar_core::catalog::LinkSecret([1; 16]) };
+        let given = |spreadsheet| global(None, Some(&link.to_string()), spreadsheet);
+        let (_folder, of_link) = context(given(None), Some(&profile()));
+        assert_eq!(of_link.spreadsheet().unwrap(), id(6));
+        let (_folder, other) = context(given(Some(id(7))), Some(&profile()));
+        assert_eq!(other.spreadsheet().unwrap(), id(7));
     }
 
     #[test]

@@ -13,7 +13,8 @@ pub(super) async fn run(
     output: &Output,
     args: args::Create,
 ) -> Result<(), CliError> {
-    let request = CreateRequest::new(args.nonce.unwrap_or_else(new_name));
+    let name = args.name.map(|name| name.to_string());
+    let request = CreateRequest { nonce: args.nonce.unwrap_or_else(new_name), name };
     let created = context.client()?.create(&request).await?;
     context.remember(created.id, output)?;
     output.result(&created)?;

@@ -107,6 +107,9 @@ pub(super) enum CliError {
         )
     )]
     TooMuchToRestore { position: Position },
+    #[error("only owners see the links of a spreadsheet")]
+    #[diagnostic(code(cellar::only_owners), help("`cellar details` shows your role"))]
+    OnlyOwners,
     #[error("{why}")]
     #[diagnostic(code(cellar::usage))]
     Usage {

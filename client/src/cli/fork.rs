@@ -20,7 +20,8 @@ pub(super) async fn run(
 ) -> Result<(), CliError> {
     let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
     let nonce = args.nonce.unwrap_or_else(new_name);
-    let fork = client.fork(spreadsheet, &ForkRequest::new(nonce, args.at)).await?;
+    let name = args.name.map(|name| name.to_string());
+    let fork = client.fork(spreadsheet, &ForkRequest { nonce, at: args.at, name }).await?;
     if !args.keep {
         context.remember(fork.id, output)?;
     }

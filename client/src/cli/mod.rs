@@ -2,6 +2,7 @@
 
 mod args;
 mod axes;
+mod catalog;
 mod context;
 mod cost;
 mod create;
@@ -128,6 +129,13 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             Command::Sheets(args) => sheets::run(context, &output, args).await,
             Command::Undo(args) => undo::run(context, &output, args).await,
             Command::Restore(args) => restore::run(context, &output, args).await,
+            Command::Details => catalog::details(context, &output).await,
+            Command::Rename(args) => catalog::rename(context, &output, args).await,
+            Command::Share(args) => catalog::share(context, &output, args).await,
+            Command::Unshare(args) => catalog::unshare(context, &output, args).await,
+            Command::Links(args) => catalog::links(context, &output, args).await,
+            Command::Archive => catalog::archive(context, &output).await,
+            Command::Delete => catalog::delete(context, &output).await,
             Command::Diff(args) => return diff::run(context, &output, args).await,
             Command::History(args) => history::run(context, &output, args).await,
             Command::Watch(args) => watch::run(context, &output, args).await,

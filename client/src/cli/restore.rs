@@ -4,6 +4,7 @@ use cellar_core::operation::{Operation, RejectionReason, Restore};
 use cellar_core::position::Position;
 
 use super::args;
+use super::catalog::use_again;
 use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
@@ -16,7 +17,8 @@ pub(super) async fn run(
     output: &Output,
     args: args::Restore,
 ) -> Result<(), CliError> {
-    let (edit, position) = (Edit::new(context)?, args.to);
+    let Some(position) = args.to else { return use_again(context, output).await };
+    let edit = Edit::new(context)?;
     // Before an entry is written about it.
     if let Err(why) = entry_at(&edit.client, edit.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });

@@ -2,6 +2,7 @@
 
 mod address;
 mod body;
+mod catalog;
 mod chunks;
 mod diff;
 mod imports;

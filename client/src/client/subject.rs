@@ -2,6 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use cellar_core::access::Principal;
+use cellar_core::catalog::LinkToken;
 use cellar_core::identity::SubjectKey;
 
 /// A short name for whoever the token belongs to: a hash of its issuer and subject, or of the
@@ -44,6 +46,10 @@ pub fn subject_key_of_token(token: Option<&str>) -> Option<SubjectKey> {
 }
 
 fn issuer_and_subject(token: &str) -> Option<(String, String)> {
+    if let Ok(link) = token.parse::<LinkToken>() {
+        let holder = Principal::of_link(&link);
+        return Some((holder.issuer, holder.author));
+    }
     let payload = token.split('.').nth(1)?;
     let claims = URL_SAFE_NO_PAD.decode(payload).ok()?;
     let claims: serde_json::Value = serde_json::from_slice(&claims).ok()?;

@@ -8,7 +8,7 @@ use cellar_core::api::Problem;
 use cellar_core::cost::{Cost, HEADER};
 use cellar_core::limits::MAX_TOKEN_BYTES;
 use reqwest::header::{
-    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, IF_NONE_MATCH, RETRY_AFTER,
+    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, RETRY_AFTER,
 };
 use reqwest::{Method, Url};
 use serde::Serialize;
@@ -88,12 +88,21 @@ pub(super) struct Call {
     body: Option<Vec<u8>>,
     with_token: bool,
     known: Option<String>,
+    expected: Option<String>,
 }
 
 impl Call {
     pub(super) fn new(method: Method, path: &[&str]) -> Self {
         let path = path.iter().map(|segment| (*segment).to_owned()).collect();
-        Self { method, path, query: Vec::new(), body: None, with_token: true, known: None }
+        Self {
+            method,
+            path,
+            query: Vec::new(),
+            body: None,
+            with_token: true,
+            known: None,
+            expected: None,
+        }
     }
 
     pub(super) fn with_segment(mut self, segment: &str) -> Self {
@@ -125,6 +134,12 @@ impl Call {
     /// Asks for an answer only if it is another than the one with this ETag.
     pub(super) fn unless(mut self, etag: String) -> Self {
         self.known = Some(etag);
+        self
+    }
+
+    /// Asks only for a change of what has this ETag.
+    pub(super) fn only_of(mut self, etag: Option<String>) -> Self {
+        self.expected = etag;
         self
     }
 
@@ -198,6 +213,9 @@ impl Transport {
         }
         if let Some(known) = call.known.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
             headers.insert(IF_NONE_MATCH, known);
+        }
+        if let Some(expected) = call.expected.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
+            headers.insert(IF_MATCH, expected);
         }
         Outgoing {
             http: &self.http,

@@ -48,7 +48,13 @@ impl Case {
             replace: self.replace.as_deref(),
         };
         let journal = key.path(self.folder.path());
-        Target { into: self.into, replace: self.replace.clone(), journal, restart: false }
+        Target {
+            into: self.into,
+            name: None,
+            replace: self.replace.clone(),
+            journal,
+            restart: false,
+        }
     }
 
     fn import_to(&self, target: &Target) -> Result<Imported, ImportError> {

@@ -156,7 +156,13 @@ impl DetailsReply {
     /// Its `ETag`.
     #[must_use]
     pub fn etag(&self) -> String {
-        format!("\"{}\"", self.changes)
+        Self::etag_of(self.changes)
+    }
+
+    /// The `ETag` of details with so many changes.
+    #[must_use]
+    pub fn etag_of(changes: u64) -> String {
+        format!("\"{changes}\"")
     }
 
     /// The number of changes that an `ETag` names; `None` if it is none.

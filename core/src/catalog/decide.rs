@@ -28,8 +28,11 @@ pub(super) fn decide(
             let at_s = command.now_s;
             let listed =
                 CatalogEvent::Created { by: by(), name: Name::default(), source: None, at_s };
+            if command.seen.is_some_and(|seen| seen > 0) {
+                return Err(Rejection::Changed);
+            }
             let listing = listed.apply(None).ok_or(Rejection::Hidden)?;
-            let events = decide_listed(command, &listing)?;
+            let events = decide_listed(&Command { seen: None, ..command.clone() }, &listing)?;
             Ok(std::iter::once(listed).chain(events).collect())
         }
         (_, None) => Err(Rejection::Hidden),

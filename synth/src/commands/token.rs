@@ -8,6 +8,9 @@ use crate::error::SynthError;
 use crate::project::{Named, Project};
 use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_make_key};
 
+/// Whose a token is if nobody is named.
+const OPERATOR: &str = "operator";
+
 /// Mints a token, or makes the key that signs them.
 pub(crate) fn run(
     config: Named<'_>,
@@ -31,12 +34,9 @@ fn print_token(
         (None, true) => project.local_key(),
         (None, false) => project.operator_key(),
     };
-    let grant = Grant {
-        subject: arguments.sub.clone(),
-        spreadsheets: arguments.spreadsheet.clone(),
-        role: arguments.role,
-        lifetime: arguments.expires,
-    };
+    let (spreadsheets, role) = arguments.scope();
+    let subject = arguments.sub.clone().unwrap_or_else(|| OPERATOR.to_owned());
+    let grant = Grant { subject, spreadsheets, role, lifetime: arguments.expires };
     let (token, expires) = mint(&read_key(&path)?, &project.config, grant)?;
     output.result(&json!({ "token": token, "expires": expires }), &token);
     Ok(())

@@ -11,7 +11,7 @@ use std::time::Duration;
 use cellar::Client;
 use cellar_core::access::Role;
 use cellar_core::identity::LogId;
-use cellar_runtime::token::KeyPair;
+use cellar_runtime::token::{KeyPair, Spreadsheets};
 use cellar_stacks::Config;
 
 use crate::cli::Output;
@@ -47,7 +47,12 @@ impl Target<'_> {
     fn token_for(&self, log: LogId, role: Role) -> Result<Option<String>, SynthError> {
         let Some((pair, config)) = self.signer else { return Ok(None) };
         let subject = "smoke-test".to_owned();
-        let grant = Grant { subject, spreadsheets: vec![log], role, lifetime: LIFETIME };
+        let grant = Grant {
+            subject,
+            spreadsheets: Spreadsheets::Only(vec![log]),
+            role,
+            lifetime: LIFETIME,
+        };
         Ok(Some(mint(pair, config, grant)?.0))
     }
 }

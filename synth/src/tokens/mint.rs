@@ -3,7 +3,6 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cellar_core::access::Role;
-use cellar_core::identity::LogId;
 use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_SPREADSHEETS};
 use cellar_runtime::token::{Claims, KeyPair, MintError, Spreadsheets};
 use cellar_stacks::Config;
@@ -13,8 +12,8 @@ use cellar_stacks::Config;
 pub(crate) struct Grant {
     /// To whom.
     pub(crate) subject: String,
-    /// Where; everywhere if empty.
-    pub(crate) spreadsheets: Vec<LogId>,
+    /// Where.
+    pub(crate) spreadsheets: Spreadsheets,
     /// What.
     pub(crate) role: Role,
     /// For how long.
@@ -32,7 +31,7 @@ pub(crate) fn mint_for_operator(
     let user = std::env::var("USER").ok();
     let user = user.filter(|user| !user.is_empty() && user.len() <= MAX_AUTHOR_BYTES);
     let subject = user.unwrap_or_else(|| "operator".to_owned());
-    let (spreadsheets, role, lifetime) = (vec![], Role::Owner, OPERATOR_LIFETIME);
+    let (spreadsheets, role, lifetime) = (Spreadsheets::all(), Role::Owner, OPERATOR_LIFETIME);
     mint(pair, config, Grant { subject, spreadsheets, role, lifetime })
 }
 
@@ -46,15 +45,15 @@ pub(crate) fn mint(
     if grant.subject.is_empty() || grant.subject.len() > MAX_AUTHOR_BYTES {
         return Err(fault(format!("the subject must have 1 to {MAX_AUTHOR_BYTES} bytes")));
     }
-    if grant.spreadsheets.len() > MAX_TOKEN_SPREADSHEETS {
+    let named = match &grant.spreadsheets {
+        Spreadsheets::Only(logs) => logs.len(),
+        Spreadsheets::Named(_) => 0,
+    };
+    if named > MAX_TOKEN_SPREADSHEETS {
         return Err(fault(format!("a token names at most {MAX_TOKEN_SPREADSHEETS} spreadsheets")));
     }
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let expires_s = now_s.saturating_add(grant.lifetime.as_secs());
-    let spreadsheets = match grant.spreadsheets.is_empty() {
-        true => Spreadsheets::all(),
-        false => Spreadsheets::Only(grant.spreadsheets),
-    };
     let claims = Claims {
         iss: config.tokens.issuer.clone(),
         aud: config.tokens.audience.clone(),
@@ -64,19 +63,21 @@ pub(crate) fn mint(
         iat: now_s,
         jti: uuid::Uuid::new_v4().to_string(),
         role: grant.role,
-        spreadsheets,
+        spreadsheets: grant.spreadsheets,
     };
     Ok((pair.sign(&claims)?, expires_s))
 }
 
 #[cfg(test)]
 mod tests {
+    use cellar_core::identity::LogId;
+
     use super::*;
 
     fn grant() -> Grant {
         Grant {
             subject: "alice".into(),
-            spreadsheets: vec![],
+            spreadsheets: Spreadsheets::all(),
             role: Role::Editor,
             lifetime: Duration::from_secs(60),
         }
@@ -93,12 +94,14 @@ mod tests {
         };
         let verifier = cellar_runtime::token::Verifier::new(&settings).unwrap();
         let log = LogId::from_uuid(uuid::Uuid::nil());
-        for spreadsheets in [vec![], vec![log; MAX_TOKEN_SPREADSHEETS]] {
+        let most = Spreadsheets::Only(vec![log; MAX_TOKEN_SPREADSHEETS]);
+        for spreadsheets in [Spreadsheets::all(), Spreadsheets::shared(), most] {
             let grant = Grant { spreadsheets, ..grant() };
             let (token, expires_s) = mint(&pair, &config, grant).unwrap();
             assert_eq!(verifier.verify(&token, expires_s).unwrap().author, "alice");
         }
-        let many = Grant { spreadsheets: vec![log; MAX_TOKEN_SPREADSHEETS + 1], ..grant() };
+        let many = Spreadsheets::Only(vec![log; MAX_TOKEN_SPREADSHEETS + 1]);
+        let many = Grant { spreadsheets: many, ..grant() };
         assert!(mint(&pair, &config, many).is_err());
         for subject in [String::new(), "x".repeat(MAX_AUTHOR_BYTES + 1)] {
             assert!(mint(&pair, &config, Grant { subject, ..grant() }).is_err());

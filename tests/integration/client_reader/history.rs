@@ -81,7 +81,13 @@ async fn import(world: &World, random: &mut Rng, replace: Option<&str>) {
         replace,
     };
     let (into, replace) = (Some(world.log), replace.map(str::to_owned));
-    let target = Target { into, replace, journal: key.path(world.folder.path()), restart: false };
+    let target = Target {
+        into,
+        name: None,
+        replace,
+        journal: key.path(world.folder.path()),
+        restart: false,
+    };
     run(&world.client, &path, &options, &target, &Watch::default()).await.unwrap();
 }
 

@@ -107,7 +107,7 @@ async fn import(cloud: &TestCloud, into: LogId, file: &Path, replace: Option<&st
     };
     let journal = key.path(file.parent().unwrap());
     let replace = replace.map(str::to_owned);
-    let target = Target { into: Some(into), replace, journal, restart: false };
+    let target = Target { into: Some(into), name: None, replace, journal, restart: false };
     run(&client, file, &options, &target, &Watch::default()).await.unwrap()
 }
 

@@ -1,14 +1,18 @@
 //! Arguments of the commands for versions: restore, and forks.
 
+use cellar_core::catalog::Name;
 use cellar_core::position::Position;
 use clap::Args;
 
-use super::nonce;
+use super::{name, nonce};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 All sheets become what they were at that position, by a new entry: nothing is lost, and `cellar undo` takes \
 it back like any edit. Edits that others are making on what they see meanwhile go on from there.
+
+Without --to, a spreadsheet that is archived or deleted is used again, as it was: owners can do that, with one \
+that is deleted for 30 days.
 
 A sheet that comes back is the last one, and has a new number. What takes more than one entry is refused: \
 a fork has it then, whatever the size.
@@ -17,11 +21,13 @@ Examples:
   cellar history                     # which positions there are
   cellar diff 0.42                   # what has changed since then, and would be taken back
   cellar restore --to 0.42
+  cellar restore                     # after `cellar archive` or `cellar delete`
   cellar fork --at 0.42              # instead: a spreadsheet of its own, as it was then")]
 pub(in crate::cli) struct Restore {
-    /// The position whose state comes back, segment.num
+    /// The position whose state comes back, segment.num; without it, the spreadsheet itself comes back that
+    /// is archived or deleted
     #[arg(long, value_name = "POSITION")]
-    pub(in crate::cli) to: Position,
+    pub(in crate::cli) to: Option<Position>,
 }
 
 #[derive(Debug, Args)]
@@ -35,6 +41,9 @@ Examples:
   cellar fork --at 0.42 --keep       # and go on with the spreadsheet that was forked
   cellar fork --nonce what-if-2026   # run again, it finds the same fork")]
 pub(in crate::cli) struct Fork {
+    /// What the fork is called; without it `Fork of` and the name of the spreadsheet
+    #[arg(long, value_parser = name)]
+    pub(in crate::cli) name: Option<Name>,
     /// The last position that both share, segment.num; without it the newest
     #[arg(long, value_name = "POSITION")]
     pub(in crate::cli) at: Option<Position>,

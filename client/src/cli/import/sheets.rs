@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use cellar_core::catalog::Name;
 use cellar_core::identity::LogId;
 use serde_json::json;
 
@@ -46,6 +47,12 @@ pub(super) async fn look(output: &Output, args: &args::Import) -> Result<(), Cli
     Ok(())
 }
 
+/// What a new spreadsheet is called: as they say, or as the file.
+fn name(args: &args::Import) -> Option<Name> {
+    let of_file = || Name::new(args.file.file_stem()?.to_str()?).ok();
+    args.name.clone().or_else(of_file)
+}
+
 pub(super) async fn run(
     context: &mut Context,
     output: &Output,
@@ -65,7 +72,8 @@ pub(super) async fn run(
         replace: args.replace.as_deref(),
     };
     let (journal, restart) = (key.path(&context.directory), args.restart);
-    let target = Target { into, replace: args.replace.clone(), journal, restart };
+    let (name, replace) = (name(args), args.replace.clone());
+    let target = Target { into, name, replace, journal, restart };
     let begun = Instant::now();
     let watch = Watch::default();
     let imported = sheets::run(&client, &file, &options, &target, &watch);

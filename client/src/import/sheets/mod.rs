@@ -15,6 +15,7 @@ mod upload;
 use std::path::{Path, PathBuf};
 
 use cellar_core::api::{AppendReply, AppendedMutation, ProblemKind, SheetsReply};
+use cellar_core::catalog::Name;
 use cellar_core::identity::LogId;
 use cellar_core::operation::{ImportSheet, Operation, SheetId, sheet_name_from};
 use cellar_core::position::Position;
@@ -42,6 +43,8 @@ const WAITING: usize = 16;
 pub struct Target {
     /// The spreadsheet; `None` makes a new one.
     pub into: Option<LogId>,
+    /// What a new one is called; without it, it has no name.
+    pub name: Option<Name>,
     /// The sheet of it whose place, and name, the file's sheet takes.
     pub replace: Option<String>,
     /// The journal ([`JournalKey::path`]).

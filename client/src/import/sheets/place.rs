@@ -71,7 +71,8 @@ impl<'a> Place<'a> {
         }
         // The nonce is on disk before it is used: whoever asks again gets the same spreadsheet.
         self.journal.save(&self.target.journal)?;
-        let request = CreateRequest::new(self.journal.nonce.clone());
+        let name = self.target.name.as_ref().map(ToString::to_string);
+        let request = CreateRequest { name, ..CreateRequest::new(self.journal.nonce.clone()) };
         let reply = self.client.create(&request).await.map_err(nothing_imported)?;
         self.journal.spreadsheet = Some(reply.id);
         self.journal.save(&self.target.journal)?;

@@ -1,0 +1,141 @@
+//! What the catalog says of a spreadsheet, in lines.
+
+use cellar_core::api::{DetailsReply, LinkView, SpreadsheetStatus};
+use cellar_core::catalog::{LinkRole, Status};
+
+use super::super::time::utc;
+use crate::table::escape;
+
+/// Between two columns.
+const GAP: &str = "   ";
+
+/// All of it: a line for each fact, member and link.
+pub(super) fn lines(details: &DetailsReply, now_s: u64) -> Vec<String> {
+    let name = match details.name.as_str() {
+        "" => "(no name: `cellar rename` gives it one)".to_owned(),
+        name => escape(name),
+    };
+    let mut lines =
+        vec![name, fact("id", &details.id.to_string()), fact("status", &status(details))];
+    lines.extend(details.role.map(|role| fact("your role", &role.to_string())));
+    lines.extend(details.created_s.map(|created_s| fact("created", &utc(created_s))));
+    lines.extend(details.source.map(|source| fact("fork of", &source.to_string())));
+    let members = details.members.iter().flatten();
+    let width = members.clone().map(|it| escape(&it.person.subject).chars().count()).max();
+    lines.extend(members.map(|member| {
+        let subject = escape(&member.person.subject);
+        let width = width.unwrap_or(0);
+        let who = format!("{subject:<width$}{GAP}{:<6}", member.role.to_string());
+        fact("shared", &format!("{who}{GAP}{}", escape(&member.person.issuer)))
+    }));
+    let links = links(details.links.as_deref().unwrap_or_default(), now_s);
+    lines.extend(links.iter().map(|link| fact("link", link)));
+    lines
+}
+
+/// A line for each link.
+pub(super) fn links(links: &[LinkView], now_s: u64) -> Vec<String> {
+    let line = |link: &LinkView| {
+        let role = match link.role {
+            LinkRole::Viewer => "viewer",
+            LinkRole::Editor => "editor",
+        };
+        let end = match link.expires_s {
+            None => "no end".to_owned(),
+            Some(expires_s) if expires_s <= now_s => format!("ended {}", utc(expires_s)),
+            Some(expires_s) => format!("until {}", utc(expires_s)),
+        };
+        let line = [link.id.clone(), role.to_owned(), end, escape(&link.label)].join(GAP);
+        line.trim_end().to_owned()
+    };
+    links.iter().map(line).collect()
+}
+
+fn fact(name: &str, what: &str) -> String {
+    format!("  {name:<9}{GAP}{what}").trim_end().to_owned()
+}
+
+fn status(details: &DetailsReply) -> String {
+    let since = details.status_since_s;
+    match (details.status, since) {
+        (SpreadsheetStatus::Active, _) => "active".to_owned(),
+        (SpreadsheetStatus::Archived, since) => {
+            format!(
+                "archived{}",
+                since.map(|at_s| format!(" since {}", utc(at_s))).unwrap_or_default()
+            )
+        }
+        (SpreadsheetStatus::Deleted, since) => {
+            let until_s = since.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
+            let until = until_s.map(|until_s| format!(" until {}", utc(until_s)));
+            format!("deleted; `cellar restore` brings it back{}", until.unwrap_or_default())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::access::Role;
+    use cellar_core::catalog::{Member, Person};
+    use cellar_core::identity::LogId;
+
+    use super::*;
+
+    fn details() -> DetailsReply {
+        let member =
+            |name: &str, role| Member { person: Person::new("cellar", name).unwrap(), role };
+        let link = |id: &str, expires_s, label: &str| LinkView {
+            id: id.to_owned(),
+            role: LinkRole::Viewer,
+            label: label.to_owned(),
+            expires_s,
+        };
+        DetailsReply {
+            id: LogId::from_uuid(uuid::Uuid::from_bytes([7; 16])),
+            name: "Bud\u{1b}get".to_owned(),
+            status: SpreadsheetStatus::Active,
+            status_since_s: None,
+            created_s: Some(0),
+            source: None,
+            changes: 3,
+            role: Some(Role::Owner),
+            members: Some(vec![member("alice", Role::Owner), member("bo", Role::Viewer)]),
+            links: Some(vec![
+                link("0a", None, ""),
+                link("0b", Some(9), "press"),
+                link("0c", Some(11), ""),
+            ]),
+        }
+    }
+
+    #[test]
+    fn details_are_a_line_for_each_fact() {
+        let lines = lines(&details(), 10);
+        assert!(!lines[0].contains('\u{1b}'), "{}", lines[0]);
+        assert_eq!(
+            lines[1..],
+            [
+                "  id          07070707-0707-0707-0707-070707070707",
+                "  status      active",
+                "  your role   owner",
+                "  created     1970-01-01 00:00:00Z",
+                "  shared      alice   owner    cellar",
+                "  shared      bo      viewer   cellar",
+                "  link        0a   viewer   no end",
+                "  link        0b   viewer   ended 1970-01-01 00:00:09Z   press",
+                "  link        0c   viewer   until 1970-01-01 00:00:11Z",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_status_says_since_when_or_until_when() {
+        let with = |status| DetailsReply { status, status_since_s: Some(0), ..details() };
+        let archived = status(&with(SpreadsheetStatus::Archived));
+        assert_eq!(archived, "archived since 1970-01-01 00:00:00Z");
+        let deleted = status(&with(SpreadsheetStatus::Deleted));
+        assert_eq!(deleted, "deleted; `cellar restore` brings it back until 1970-01-31 00:00:00Z");
+        let unnamed = DetailsReply { name: String::new(), ..details() };
+        assert!(lines(&unnamed, 0)[0].contains("cellar rename"));
+    }
+}

@@ -1,0 +1,136 @@
+//! The commands of the catalog, as people type them who share a spreadsheet, against a real cloud.
+
+use serde_json::Value;
+
+use crate::journey::{Project, Run};
+
+/// Somebody with a folder and a token of their own.
+struct Person(Project);
+
+impl Person {
+    fn of(project: &Project, name: &str) -> Self {
+        let minted = project.synth(&["token", "--local", "--sub", name]);
+        assert_eq!(minted.code, 0, "{minted:?}");
+        Self::with(project, minted.stdout.trim())
+    }
+
+    /// With this token.
+    fn with(project: &Project, token: &str) -> Self {
+        let profile = std::fs::read_to_string(project.path(".cellar/profile.json")).unwrap();
+        let profile: Value = serde_json::from_str(&profile).unwrap();
+        let person = Project::new()
+            .with_variable("CELLAR_URL", profile["url"].as_str().unwrap().to_owned())
+            .with_variable("CELLAR_TOKEN", token.to_owned());
+        std::fs::create_dir(person.path(".cellar")).unwrap();
+        Self(person)
+    }
+
+    fn does(&self, arguments: &[&str]) -> Run {
+        let run = self.0.cellar(arguments);
+        assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
+        run
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.does(&[arguments, &["--json"]].concat()).stdout).unwrap()
+    }
+
+    /// Is refused, and told why and what to do.
+    fn may_not(&self, arguments: &[&str], why: &str, help: &str) {
+        let run = self.0.cellar(arguments);
+        assert_eq!(run.code, 1, "{arguments:?}: {run:?}");
+        assert!(run.stderr.contains(why) && run.stderr.contains(help), "{arguments:?}: {run:?}");
+    }
+}
+
+#[test]
+fn people_share_a_spreadsheet_and_take_that_back() {
+    let project = Project::new();
+    project.deploy();
+    let [alice, bob, mallory] = ["alice", "bob", "mallory"].map(|name| Person::of(&project, name));
+    let id = alice.does(&["create", "--name", "Budget"]).stdout.trim().to_owned();
+    alice.does(&["set", "A1", "rent"]);
+    let run =
+        |person: &Person, arguments: &[&str]| person.does(&[arguments, &["-s", &id]].concat());
+    bob.may_not(&["get", "-s", &id], "nothing here that you may see", "shared with you");
+    let shared = alice.does(&["share", "bob"]);
+    assert_eq!(shared.stdout, "bob is viewer now\n");
+    assert!(run(&bob, &["get"]).stdout.contains("rent"));
+    bob.may_not(&["set", "A2", "no", "-s", &id], "your role is viewer", "cellar details");
+    alice.does(&["share", "bob", "--role", "editor"]);
+    run(&bob, &["set", "A2", "hers"]);
+    assert_eq!(run(&bob, &["rename", "Plan"]).stdout, "it is called Plan now\n");
+    let told = alice.does(&["details"]).stdout;
+    assert!(told.starts_with("Plan\n") && told.contains("bob     editor"), "{told}");
+    mallory.may_not(&["details", "-s", &id], "nothing here that you may see", "shared with you");
+    alice.may_not(&["unshare", "alice"], "at least one owner", "cellar details");
+    assert_eq!(alice.does(&["unshare", "bob"]).stdout, "it is not shared with bob\n");
+    bob.may_not(&["get", "-s", &id], "nothing here that you may see", "shared with you");
+    assert!(alice.does(&["history"]).stdout.contains("bob"), "what he did stays");
+}
+
+#[test]
+fn whoever_has_a_link_needs_nothing_else() {
+    let project = Project::new();
+    project.deploy();
+    let alice = Person::of(&project, "alice");
+    alice.does(&["create"]);
+    alice.does(&["set", "A1", "open"]);
+    let read = alice.does(&["links", "add", "--expires", "1d", "--label", "press"]);
+    let edit = alice.json(&["links", "add", "--role", "editor"]);
+    let reader = Person::with(&project, read.stdout.trim());
+    let editor = Person::with(&project, edit["token"].as_str().unwrap());
+    assert!(reader.does(&["get"]).stdout.contains("open"));
+    reader.may_not(&["set", "A2", "no"], "your role is viewer", "cellar details");
+    editor.does(&["set", "A2", "by link"]);
+    editor.does(&["undo"]);
+    let id = edit["id"].as_str().unwrap();
+    assert!(alice.does(&["history"]).stdout.contains(&format!("link {id}")));
+    let listed = alice.does(&["links"]).stdout;
+    assert!(listed.contains("press") && listed.contains("until ") && listed.contains("no end"));
+    reader.may_not(&["links"], "only owners", "cellar details");
+    alice.does(&["links", "remove", id]);
+    editor.may_not(&["get"], "the link has ended", "token");
+    assert!(reader.does(&["get"]).stdout.contains("open"));
+}
+
+#[test]
+fn what_is_archived_or_deleted_comes_back() {
+    let project = Project::new();
+    project.deploy();
+    let alice = Person::of(&project, "alice");
+    std::fs::write(alice.0.path("Costs 2026.csv"), "a,b\n1,2\n").unwrap();
+    alice.does(&["import", "Costs 2026.csv"]);
+    assert!(alice.does(&["details"]).stdout.starts_with("Costs 2026\n"), "called as its file");
+    alice.does(&["archive"]);
+    alice.may_not(&["set", "A1", "x"], "archived", "cellar restore");
+    assert!(alice.does(&["get"]).stdout.contains('2'));
+    alice.does(&["restore"]);
+    alice.does(&["set", "A1", "x"]);
+    let deleted = alice.does(&["delete"]);
+    assert!(deleted.stdout.contains("owners can bring it back until 20"), "{deleted:?}");
+    alice.may_not(&["get"], "deleted", "cellar restore");
+    assert_eq!(alice.json(&["details"])["status"], "deleted");
+    alice.does(&["restore"]);
+    assert!(alice.does(&["get"]).stdout.contains('x'));
+    alice.does(&["fork", "--name", "What if"]);
+    assert!(alice.does(&["details"]).stdout.starts_with("What if\n"));
+}
+
+#[test]
+fn bad_names_people_and_links_are_refused_before_anything_is_sent() {
+    let project = Project::new();
+    let long = "x".repeat(257);
+    for arguments in [
+        &["rename", &long][..],
+        &["rename", " "],
+        &["create", "--name", "a\nb"],
+        &["share", "bob", "--role", "admin"],
+        &["links", "add", "--role", "owner"],
+        &["links", "add", "--expires", "0s"],
+        &["links", "remove", "none"],
+    ] {
+        let run = project.cellar(arguments);
+        assert_eq!(run.code, 64, "{arguments:?}: {run:?}");
+    }
+}
