@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::PointInTimeRecoverySpecification;
-use aws_sdk_dynamodb::{Client, config};
 use cellar_tests::emulator::Emulator;
 use serde_json::Value;
 use tokio::task::block_in_place;
@@ -38,12 +38,7 @@ impl Restored {
     }
 
     fn dynamodb(&self) -> Client {
-        let config = config::Builder::new()
-            .behavior_version(config::BehaviorVersion::latest())
-            .region(config::Region::new("us-east-1"))
-            .credentials_provider(config::Credentials::new("test", "test", None, None, "test"))
-            .endpoint_url(&self.emulator.url);
-        Client::from_conf(config.build())
+        crate::aws_upgrade::dynamodb(&self.emulator.url)
     }
 
     async fn tables(&self) -> Vec<String> {

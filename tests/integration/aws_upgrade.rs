@@ -8,7 +8,13 @@ use std::time::{Duration, Instant};
 
 use aws_sdk_cloudformation::types::{Capability, Parameter, StackStatus};
 use aws_sdk_cloudformation::{Client, config};
+use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, PointInTimeRecoverySpecification,
+    ScalarAttributeType,
+};
 use aws_sdk_s3::primitives::ByteStream;
+use cellar_core::schema::{STREAM, STREAM_INDEX};
 use cellar_runtime::s3::client_for_endpoint;
 use cellar_tests::emulator::Emulator;
 use serde_json::{Value, json};
@@ -34,6 +40,9 @@ fn snapshot(name: &str) -> String {
     fs::read_to_string(folder.join(format!("{name}.template.json"))).unwrap()
 }
 
+/// A table beside the previous stack, which has none for streams: the bundle is the present one, and wants it.
+const STREAMS: &str = "streams-beside-the-stack";
+
 /// The previous template, whose API accepts the key.
 fn previous(key: &Value) -> String {
     let mut template: Value = serde_json::from_str(&snapshot("previous/cellar")).unwrap();
@@ -41,6 +50,9 @@ fn previous(key: &Value) -> String {
         &mut template["Resources"]["ApiFunction"]["Properties"]["Environment"]["Variables"];
     assert_eq!(variables["CELLAR_TOKEN_KEYS"], "[]", "{variables}");
     variables["CELLAR_TOKEN_KEYS"] = json!([key]).to_string().into();
+    let former = variables["CELLAR_STREAM_TABLE"].take();
+    assert_eq!(former, Value::Null, "it has a table of its own: give it that one");
+    variables["CELLAR_STREAM_TABLE"] = STREAMS.into();
     template.to_string()
 }
 
@@ -52,6 +64,32 @@ pub(crate) fn cloudformation(endpoint: &str, region: &'static str) -> Client {
         .credentials_provider(credentials)
         .endpoint_url(endpoint);
     Client::from_conf(config.build())
+}
+
+pub(crate) fn dynamodb(endpoint: &str) -> aws_sdk_dynamodb::Client {
+    let credentials = Credentials::new("test", "test", None, None, "test");
+    let config = aws_sdk_dynamodb::config::Builder::new()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("us-east-1"))
+        .credentials_provider(credentials)
+        .endpoint_url(endpoint);
+    aws_sdk_dynamodb::Client::from_conf(config.build())
+}
+
+/// Makes the table, like the one of the present template.
+async fn make_streams(dynamodb: &aws_sdk_dynamodb::Client) {
+    let mut create = dynamodb.create_table().table_name(STREAMS);
+    let keys = [
+        (STREAM, ScalarAttributeType::S, KeyType::Hash),
+        (STREAM_INDEX, ScalarAttributeType::N, KeyType::Range),
+    ];
+    for (name, kind, key) in keys {
+        let attribute = AttributeDefinition::builder().attribute_name(name).attribute_type(kind);
+        let element = KeySchemaElement::builder().attribute_name(name).key_type(key);
+        create = create.attribute_definitions(attribute.build().unwrap());
+        create = create.key_schema(element.build().unwrap());
+    }
+    create.billing_mode(BillingMode::PayPerRequest).send().await.unwrap();
 }
 
 impl Upgrade {
@@ -70,6 +108,7 @@ impl Upgrade {
             json_of(&project, &["bundle", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")]);
         let bundle = project.path(bundle["written"].as_str().unwrap());
         let cloudformation = cloudformation(&emulator.url, "us-east-1");
+        make_streams(&dynamodb(&emulator.url)).await;
         let api = deploy_previous(&emulator.url, &cloudformation, &previous(&key), bundle).await;
         project = project
             .with_variable("CELLAR_URL", api)
@@ -176,9 +215,49 @@ async fn the_release_before_is_upgraded_with_all_its_data() {
         upgrade.synth(&["deploy", "--yes", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")]);
     assert_eq!(deployed.code, 0, "{deployed:?}");
     assert!(deployed.stderr.contains("Smoke test: 13 checks passed"), "{deployed:?}");
-    assert_eq!(upgrade.data().await, data, "nothing that holds data is replaced");
+    let mut upgraded = upgrade.data().await;
+    assert!(upgraded.remove("StreamTable").is_some(), "{upgraded:?}");
+    assert_eq!(upgraded, data, "nothing that holds data is replaced");
     assert!(upgrade.export(spreadsheet, "after.csv") == exported, "the data is the same");
     upgrade.cellar(&["set", "--spreadsheet", spreadsheet, "B3", "after"]);
     let same = upgrade.synth(&["diff"]);
     assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn the_release_before_is_restored_without_streams_and_deleted_with_its_data() {
+    let upgrade = Upgrade::new().await;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/airports.csv");
+    let imported = upgrade.cellar(&["--json", "import", &file.display().to_string()]);
+    let imported: Value = serde_json::from_str(&imported.stdout).unwrap();
+    let spreadsheet = imported["spreadsheet"].as_str().unwrap();
+    let (exported, data) = (upgrade.export(spreadsheet, "before.csv"), upgrade.data().await);
+    let dynamodb = dynamodb(&upgrade.emulator.url);
+    for table in data.iter().filter(|(id, _)| id.ends_with("Table")).map(|(_, name)| name) {
+        let on = PointInTimeRecoverySpecification::builder().point_in_time_recovery_enabled(true);
+        let update = dynamodb.update_continuous_backups().table_name(table);
+        update.point_in_time_recovery_specification(on.build().unwrap()).send().await.unwrap();
+    }
+
+    let restored = upgrade.synth(&["--json", "restore", "--to", "latest", "--yes"]);
+    assert_eq!(restored.code, 0, "{restored:?}");
+    let restored: Value = serde_json::from_str(&restored.stdout).unwrap();
+    assert_eq!(restored["tables"].as_array().unwrap().len(), 3, "{restored}");
+    let deploy = restored["deploy"].as_str().unwrap();
+    assert!(!deploy.contains("StreamTable"), "{deploy}");
+    let deploy: Vec<&str> = deploy.split(' ').skip(1).collect();
+    let bundle = ["--yes", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")];
+    let deployed = upgrade.synth(&[deploy.as_slice(), &bundle].concat());
+    assert_eq!(deployed.code, 0, "{deployed:?}");
+    let now: Vec<String> = upgrade.data().await.into_keys().collect();
+    let of_epoch = ["EntryTableEpoch1", "PendingSnapshotTableEpoch1", "SegmentTableEpoch1"];
+    assert_eq!(now, [&["Bucket"], &of_epoch[..], &["StreamTableEpoch1"]].concat());
+    assert!(upgrade.export(spreadsheet, "after.csv") == exported, "the data is the same");
+
+    let other = Upgrade::new().await;
+    let deleted = other.synth(&["destroy", "--delete-data", "--yes"]);
+    assert_eq!(deleted.code, 0, "{deleted:?}");
+    let left = self::dynamodb(&other.emulator.url).list_tables().send().await;
+    assert_eq!(left.unwrap().table_names(), [STREAMS]);
 }

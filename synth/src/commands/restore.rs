@@ -164,7 +164,8 @@ impl<'a> Restore<'a> {
         let named = resources.iter().map(|resource| {
             (resource.logical_id.as_str(), resource.physical_id.as_deref().unwrap_or_default())
         });
-        Ok(Restoring::decide(names, self.project.config.epoch, named))
+        let named: Vec<_> = named.collect();
+        Ok(Restoring::decide(names, self.project.config.epoch, &named))
     }
 
     /// Has DynamoDB make the tables, all at the same time, and waits for them.

@@ -97,12 +97,8 @@ impl Restoring {
     /// (logical ids and names): the one that they have, or the next after all that there are and the
     /// one of the configuration. The names are in the order of [`tables`], and none for tables that are
     /// not restored: the next deployment makes these, empty.
-    pub(crate) fn decide<'a>(
-        names: &[String],
-        configured: u32,
-        resources: impl Iterator<Item = (&'a str, &'a str)> + Clone,
-    ) -> Self {
-        let epochs = resources.clone().filter_map(|(id, name)| Some((epoch_of(id)?, name)));
+    pub(crate) fn decide(names: &[String], configured: u32, resources: &[(&str, &str)]) -> Self {
+        let epochs = resources.iter().filter_map(|(id, name)| Some((epoch_of(id)?, *name)));
         let imported =
             epochs.clone().find(|(_, name)| Some(*name) == names.first().map(String::as_str));
         let newest = epochs.clone().map(|(epoch, _)| epoch).max().unwrap_or_default();
@@ -114,7 +110,7 @@ impl Restoring {
             leaving: epochs
                 .filter(|(other, _)| *other != epoch)
                 .flat_map(|(it, _)| tables(it))
-                .filter(|table| resources.clone().any(|(id, _)| id == table))
+                .filter(|table| resources.iter().any(|(id, _)| id == table))
                 .collect(),
             is_imported: imported.is_some(),
         }
@@ -185,10 +181,13 @@ mod tests {
         epochs.iter().flat_map(of).chain([queue]).collect()
     }
 
+    fn borrowed(resources: &[(String, String)]) -> Vec<(&str, &str)> {
+        resources.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect()
+    }
+
     fn decide(at_s: u64, configured: u32, epochs: &[(u32, u64)]) -> Restoring {
         let there = resources(epochs);
-        let there = there.iter().map(|(id, name)| (id.as_str(), name.as_str()));
-        Restoring::decide(&names(at_s), configured, there)
+        Restoring::decide(&names(at_s), configured, &borrowed(&there))
     }
 
     #[test]
@@ -225,8 +224,7 @@ mod tests {
             .filter(|(id, _)| !id.starts_with("StreamTable"))
             .collect();
         let there = |there: &[(String, String)], names: &[String]| {
-            let there = there.iter().map(|(id, name)| (id.as_str(), name.as_str()));
-            Restoring::decide(names, 0, there)
+            Restoring::decide(names, 0, &borrowed(there))
         };
         let (names, ids) = (names(9), |epoch| tables(epoch)[..TABLES - 1].to_vec());
         let decided = there(&before, &names[..TABLES - 1]);
