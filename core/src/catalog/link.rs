@@ -247,7 +247,7 @@ mod tests {
             (format!("other.{log}.{secret}"), BadLink::Token),
             (format!("cellar-link.7.{secret}"), BadLink::Token),
             (format!("cellar-link.{log}.{secret}="), BadLink::Secret),
-            (format!("cellar-link.{log}.{}", &secret[1..]), BadLink::Secret),
+            (format!("cellar-link.{log}.{}", secret.trim_end_matches('w')), BadLink::Secret),
             (format!("cellar-link.{log}.{secret}AA"), BadLink::Secret),
             (format!("cellar-link.{log}."), BadLink::Secret),
         ] {
@@ -260,7 +260,7 @@ mod tests {
         let hash = LinkSecret([1; 16]).hash();
         assert_ne!(hash, LinkSecret([2; 16]).hash());
         assert_eq!(hash.to_string().parse(), Ok(hash));
-        assert_eq!(hash.id().to_string(), hash.to_string()[..16]);
+        assert!(hash.to_string().starts_with(&hash.id().to_string()));
         let json = serde_json::to_string(&hash).unwrap();
         assert_eq!(serde_json::from_str::<LinkHash>(&json).unwrap(), hash);
         for bad in ["", "0", "+123456789abcdef", "0123456789abcdeg", "0123456789abcdef0"] {
