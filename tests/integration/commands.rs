@@ -82,7 +82,7 @@ fn the_key_of_the_local_cloud_is_named_where_it_is_meant() {
     let run = project.synth(&["token", "--sub", "alice"]);
     assert!(run.code == 1 && run.stderr.contains("pass `--local`"), "{run:?}");
     // As in the README.
-    let minted = ["token", "--local", "--sub", "alice", "--role", "editor", "--expires", "30d"];
+    let minted = ["token", "--local", "--sub", "alice", "--expires", "30d"];
     let minted = project.synth(&minted);
     assert_eq!(minted.code, 0, "{minted:?}");
     let url = running_url(&project);
@@ -113,6 +113,8 @@ fn a_key_is_made_once_and_its_tokens_are_for_this_stack() {
     }
     fs::remove_file(project.path("cellar.yaml")).unwrap();
     assert_eq!(project.synth(&["token", "--role", "king"]).code, 64);
+    let id = "00000000-0000-4000-8000-000000000000";
+    assert_eq!(project.synth(&["token", "--all", "--spreadsheet", id]).code, 64);
     let json = project.synth(&["--json", "nonsense"]);
     let error: serde_json::Value = serde_json::from_str(&json.stderr).unwrap();
     assert!(json.code == 64 && error["error"]["message"].is_string(), "{json:?}");

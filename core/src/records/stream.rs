@@ -123,7 +123,8 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
         return Err(reader.fault(STREAM_INDEX, "that of a tip"));
     }
     let events = decode_events(&reader)?;
-    let unfolds = reader.list(UNFOLDS)?;
+    // Whoever takes all of them away takes nothing.
+    let unfolds = reader.list(UNFOLDS).unwrap_or_default();
     let tip = Tip {
         name: decode_name(&reader)?,
         etag: Etag(reader.array(ETAG)?),

@@ -105,7 +105,6 @@ fn each_wrong_attribute_is_named() {
         ("c", Attribute::List(vec![Attribute::Number(1), Attribute::Number(2)])),
         ("e", Attribute::List(vec![])),
         ("e", Attribute::List(vec![Attribute::Number(1), Attribute::Number(2)])),
-        ("u", Attribute::Number(1)),
     ] {
         let mut item = encode_tip(&tip());
         item.insert(name.to_owned(), value);
@@ -119,6 +118,16 @@ fn each_wrong_attribute_is_named() {
         decode_calf(&encode_tip(&tip())).is_err() && decode_tip(&encode_calf(&calf())).is_err()
     );
     assert!(decode_tip(&key(&tip().name, TIP_INDEX)).is_err());
+}
+
+#[test]
+fn unfolds_that_were_taken_away_are_none() {
+    let without = Tip { unfolds: vec![], ..tip() };
+    let mut item = encode_tip(&tip());
+    item.remove("u");
+    assert_eq!(decode_tip(&item), Ok(without.clone()));
+    item.insert("u".to_owned(), Attribute::Number(1));
+    assert_eq!(decode_tip(&item), Ok(without));
 }
 
 #[test]
