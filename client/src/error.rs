@@ -190,6 +190,9 @@ pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
              renews the token in the profile; for a stack in AWS `cargo run -p synth -- token` \
              makes one: give it with --token or CELLAR_TOKEN"
         }
+        ProblemKind::LinkEnded => {
+            "ask an owner of the spreadsheet for a new link (`cellar links add`), or to share it with you"
+        }
         ProblemKind::Forbidden => {
             "ask an owner of the spreadsheet to share it with you so, or for a token that allows more; \
              `cellar details` shows your role"

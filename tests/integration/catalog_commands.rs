@@ -90,7 +90,10 @@ fn whoever_has_a_link_needs_nothing_else() {
     assert!(listed.contains("press") && listed.contains("until ") && listed.contains("no end"));
     reader.may_not(&["links"], "only owners", "cellar details");
     alice.does(&["links", "remove", id]);
-    editor.may_not(&["get"], "the link has ended", "token");
+    editor.may_not(&["get"], "the link has ended", "cellar links add");
+    let cut = edit["token"].as_str().unwrap().trim_end_matches(|it| it != '.');
+    let run = Person::with(&project, cut).0.cellar(&["get"]);
+    assert!(run.code == 64 && run.stderr.contains("copy all of it"), "{run:?}");
     assert!(reader.does(&["get"]).stdout.contains("open"));
 }
 

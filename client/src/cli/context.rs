@@ -140,9 +140,12 @@ impl Context {
         self.url()?;
         let remembered = || self.profile_in_use()?.spreadsheet;
         let given = self.given.spreadsheet.or(self.given.spreadsheet_variable);
+        let link = self.token().filter(|token| LinkToken::is_meant(token));
         // A link is to one.
-        let of_link = || Some(self.token()?.parse::<LinkToken>().ok()?.log);
-        let given = given.or_else(of_link);
+        let link = link.map(str::parse::<LinkToken>).transpose().map_err(|_| {
+            CliError::usage("the link is cut short", "copy all of it: cellar-link.ID.SECRET")
+        })?;
+        let given = given.or(link.map(|link| link.log));
         given.or_else(remembered).ok_or(CliError::NoSpreadsheet)
     }
 

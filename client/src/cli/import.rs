@@ -24,6 +24,12 @@ pub(super) async fn run(
         ));
     }
     let into = args.into.or(context.given_spreadsheet());
+    if let (Some(_), Some(into)) = (&args.name, into) {
+        return Err(CliError::usage(
+            format!("{into} has a name, and --name is for a new spreadsheet"),
+            format!("leave --name out, or afterwards: cellar rename NAME -s {into}"),
+        ));
+    }
     match (&args.sheet, &args.replace, into) {
         (Some(_), _, None) => Err(needs_spreadsheet("--sheet")),
         (None, Some(_), None) => Err(needs_spreadsheet("--replace")),

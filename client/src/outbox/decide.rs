@@ -66,6 +66,16 @@ mod tests {
 
     use super::*;
 
+    /// What another token, or an owner, changes.
+    const MAY_CHANGE: [ProblemKind; 6] = [
+        ProblemKind::Unauthorized,
+        ProblemKind::LinkEnded,
+        ProblemKind::Forbidden,
+        ProblemKind::NotFound,
+        ProblemKind::Archived,
+        ProblemKind::Deleted,
+    ];
+
     fn problem(kind: ProblemKind, uncertain: bool) -> ClientError {
         let problem = Box::new(Problem::new(kind, "because"));
         ClientError::Problem { problem, uncertain, advice: None }
@@ -95,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_may_change_keeps_an_edit_that_may_have_been_sent() {
-        for kind in [ProblemKind::Unauthorized, ProblemKind::Forbidden, ProblemKind::NotFound] {
+        for kind in MAY_CHANGE {
             assert_eq!(verdict(&problem(kind, false), false), Verdict::Withdraw);
             assert_eq!(verdict(&problem(kind, false), true), Verdict::Keep);
             assert_eq!(verdict(&problem(kind, true), false), Verdict::Keep);
@@ -110,7 +120,7 @@ mod tests {
         let url = || "http://localhost".to_owned();
         let offline = ClientError::Unreachable { url: url(), why: "no".into(), uncertain: false };
         assert_eq!(waiting_verdict(&offline, false), Verdict::Keep);
-        for kind in [ProblemKind::Forbidden, ProblemKind::Unauthorized, ProblemKind::NotFound] {
+        for kind in MAY_CHANGE {
             assert_eq!(waiting_verdict(&problem(kind, false), false), Verdict::Keep);
         }
         for kind in [ProblemKind::Unprocessable, ProblemKind::TooLarge] {

@@ -8,6 +8,7 @@
 )]
 
 mod calls;
+mod catalog;
 mod command;
 mod edit_command;
 mod edit_imports;

@@ -58,6 +58,8 @@ problem_kinds! {
     BadRequest = "urn:cellar:problem:bad-request", 400, "The request is not understood";
     /// No token, or one that is not accepted.
     Unauthorized = "urn:cellar:problem:unauthorized", 401, "A valid token is needed";
+    /// The link that was sent in the place of a token is none, or none any more.
+    LinkEnded = "urn:cellar:problem:link-ended", 401, "The link has ended";
     /// The token does not allow this.
     Forbidden = "urn:cellar:problem:forbidden", 403, "The token does not allow this";
     /// It does not exist, or the token does not cover it.

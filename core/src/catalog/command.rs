@@ -59,11 +59,12 @@ pub enum Action {
 impl Action {
     /// The role that it takes, if `by` wants it.
     #[must_use]
-    pub fn needs(&self, by: &Person) -> Role {
+    pub fn needs(&self, by: &By) -> Role {
         match self {
             Self::Create { .. } => Role::Viewer,
-            // Everybody may leave.
-            Self::Unshare(person) if person == by => Role::Viewer,
+            // Everybody may leave, but not by a token that only reads.
+            Self::Unshare(person) if *person == by.person && by.cap > Role::Viewer => Role::Viewer,
+            Self::Unshare(person) if *person == by.person => Role::Editor,
             Self::Rename(_) => Role::Editor,
             _ => Role::Owner,
         }

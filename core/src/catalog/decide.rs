@@ -67,7 +67,7 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
 
 fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     let has = command.by.role(Some(listing), command.now_s).ok_or(Rejection::Hidden)?;
-    let needs = command.action.needs(&command.by.person);
+    let needs = command.action.needs(&command.by);
     let is_deleted = matches!(listing.status, Status::Deleted { .. });
     match (has >= needs, is_deleted && has < Role::Owner) {
         (_, true) => Err(Rejection::Hidden),

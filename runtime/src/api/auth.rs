@@ -33,7 +33,8 @@ impl FromRequestParts<ApiState> for Caller {
         }
         let token = text.get(SCHEME.len()..).unwrap_or_default();
         if LinkToken::is_meant(token) {
-            let link: LinkToken = token.parse().map_err(|_| unauthorized("this is no link"))?;
+            let cut = |_| Failure::new(ProblemKind::LinkEnded, "this is no link: copy all of it");
+            let link: LinkToken = token.parse().map_err(cut)?;
             return Ok(Self(Principal::of_link(&link)));
         }
         let refused = |error: TokenError| unauthorized(&error.told().to_string());
@@ -81,7 +82,7 @@ impl Caller {
         match self.0.scope {
             Scope::Link { log: of, .. } if of == log => {
                 let detail = "the link has ended, or there never was one: ask for a new one";
-                Failure::new(ProblemKind::Unauthorized, detail)
+                Failure::new(ProblemKind::LinkEnded, detail)
             }
             _ => Failure::not_found(),
         }

@@ -132,7 +132,7 @@ pub(super) async fn change(
     // Before anything is read: a token that is not enough learns nothing by trying.
     if let Right::Token(_) = by.right {
         let has = by.role(None, state.now_s()).ok_or_else(Failure::not_found)?;
-        for needs in actions.iter().map(|action| action.needs(&by.person)) {
+        for needs in actions.iter().map(|action| action.needs(&by)) {
             if has < needs {
                 return Err(Rejection::Role { has, needs }.into());
             }

@@ -48,7 +48,9 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let extra: Option<(HeaderName, &str)> = match self.problem.kind {
             ProblemKind::Unavailable => Some((header::RETRY_AFTER, RETRY_AFTER_S)),
-            ProblemKind::Unauthorized => Some((header::WWW_AUTHENTICATE, "Bearer")),
+            ProblemKind::Unauthorized | ProblemKind::LinkEnded => {
+                Some((header::WWW_AUTHENTICATE, "Bearer"))
+            }
             _ => None,
         };
         let status =

@@ -48,7 +48,7 @@ async fn whoever_has_a_link_may_do_what_it_allows_until_it_is_ended() {
         assert_eq!(left.links.unwrap().len(), 1);
     }
     let refused = editor.reads().await.unwrap_err();
-    assert_eq!(refused.kind, ProblemKind::Unauthorized);
+    assert_eq!(refused.kind, ProblemKind::LinkEnded);
     assert!(refused.detail.contains("the link has ended"), "{refused}");
     assert!(viewer.reads().await.is_ok());
 }
@@ -70,7 +70,7 @@ async fn a_link_ends_by_itself() {
     while now_s() < expires_s {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    assert_eq!(kind(holder.reads().await), ProblemKind::Unauthorized);
+    assert_eq!(kind(holder.reads().await), ProblemKind::LinkEnded);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,6 +97,6 @@ async fn who_makes_up_a_link_learns_nothing() {
     let (there, nowhere) = told.split_at(3);
     assert_eq!(there, nowhere);
     for bad in ["cellar-link.", "cellar-link.x.y", &format!("cellar-link.{absent}.short")] {
-        assert_eq!(kind(world.holder(bad).reads().await), ProblemKind::Unauthorized);
+        assert_eq!(kind(world.holder(bad).reads().await), ProblemKind::LinkEnded);
     }
 }

@@ -71,6 +71,11 @@ pub(in crate::cli) struct Links {
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Link {
     /// Make a link and print it: nobody can look it up later
+    #[command(after_help = "\
+Examples:
+  cellar links add
+  cellar links add --expires 30d
+  cellar links add --role editor --label 'the team'")]
     Add {
         /// What it allows
         #[arg(long, value_parser = link_role, default_value = "viewer", value_name = "viewer|editor")]
@@ -83,6 +88,10 @@ pub(in crate::cli) enum Link {
         expires: Option<Duration>,
     },
     /// End a link
+    #[command(after_help = "\
+Examples:
+  cellar links                       # which there are
+  cellar links remove 0de57f1649649296")]
     Remove {
         /// What `cellar links` calls it by
         id: LinkId,

@@ -7,6 +7,7 @@ mod link;
 use std::future::Future;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use cellar_core::access::Role;
 use cellar_core::api::{
     DetailsReply, LinkRequest, PersonRequest, ShareRequest, SpreadsheetStatus, UpdateDetailsRequest,
 };
@@ -110,8 +111,11 @@ pub(super) async fn links(
 
 async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = context.client()?.details(context.spreadsheet()?).await?;
-    let Some(links) = &details.links else {
-        return Err(CliError::OnlyOwners);
+    // Of what is not in the catalog yet, its owners are told of none.
+    let links = match (&details.links, details.role) {
+        (Some(links), _) => links.as_slice(),
+        (None, Some(Role::Owner)) => &[],
+        (None, _) => return Err(CliError::OnlyOwners),
     };
     output.result(&json!({ "links": links }))?;
     for line in describe::links(links, now_s()) {

@@ -53,6 +53,14 @@ fn everybody_may_leave() {
         assert_eq!(listed.role(somebody), None);
         assert_eq!(listed.does(somebody, unshare(somebody)), Err(Rejection::Hidden));
     }
+    let by_a_token_to_read = Command {
+        by: By { person: person("otto"), right: Right::Membership, cap: Role::Viewer },
+        action: unshare("otto"),
+        now_s: NOW_S,
+        seen: None,
+    };
+    let refused = Err(Rejection::Role { has: Role::Viewer, needs: Role::Editor });
+    assert_eq!(Listed::shared().command(&by_a_token_to_read), refused);
     let refused = Listed::shared().does("eve", unshare("vera"));
     assert_eq!(refused, Err(Rejection::Role { has: Role::Editor, needs: Role::Owner }));
 }

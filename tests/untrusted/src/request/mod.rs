@@ -21,7 +21,7 @@ const PROBLEM_JSON: &str = "application/problem+json";
 /// What anybody may have without a token.
 const OPEN: [&str; 2] = ["/v1/health", "/v1/openapi.json"];
 
-/// What stands for the id of the spreadsheet in a path.
+/// What stands for the id of the spreadsheet in a path or a header.
 const PLACE: char = '@';
 
 static RUNTIME: LazyLock<Runtime> =
@@ -65,7 +65,12 @@ fn parsed(bytes: &[u8]) -> Option<(Who, Request<Body>)> {
         }
         let at = line.iter().position(|byte| *byte == b':')?;
         let (name, value) = line.split_at(at);
-        request = request.header(name, value.get(1..)?.trim_ascii());
+        let value = value.get(1..)?.trim_ascii();
+        // A link names the spreadsheet, too.
+        request = match std::str::from_utf8(value) {
+            Ok(text) => request.header(name, text.replace(PLACE, &SPREADSHEET)),
+            Err(_) => request.header(name, value),
+        };
     }
     Some((who, request.body(Body::from(rest.unwrap_or_default().to_vec())).ok()?))
 }
@@ -89,7 +94,8 @@ async fn is_answered(world: &World, who: Who, request: Request<Body>) -> bool {
         assert!(!sees_nothing || OPEN.contains(&path.as_str()), "{what}");
     }
     let may_write = matches!(who, Who::Owner | Who::Editor) || has_own_token;
-    let writes = status.is_success() && method == Method::POST && may_write;
+    let changes = [Method::POST, Method::PATCH, Method::DELETE].contains(&method);
+    let writes = status.is_success() && changes && may_write;
     if !writes {
         assert!(world.stored().await == before, "{what}: something is stored");
     }
