@@ -19,6 +19,7 @@ mod parts;
 mod pieces;
 mod request;
 mod snapshots;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -72,9 +73,12 @@ pub const REQUEST: Reader = Reader { name: "request", read: request::read, memor
 /// Merges of levels, and where they are taken up again.
 pub const MERGE: Reader = Reader { name: "merge", read: merge::read, memory_bytes: 128 * MB };
 
+/// Tips of streams of the catalog: `MAX_REBUILD_BYTES` of events, and what they come to.
+pub const STREAM: Reader = Reader { name: "stream", read: streams::tip, memory_bytes: 256 * MB };
+
 /// All of them.
-pub const READERS: [Reader; 11] =
-    [CHUNK, INDEX, ROOT, STORED, ENTRY, EXTERNAL, CSV, WORKBOOK, TOKEN, REQUEST, MERGE];
+pub const READERS: [Reader; 12] =
+    [CHUNK, INDEX, ROOT, STORED, ENTRY, EXTERNAL, CSV, WORKBOOK, TOKEN, REQUEST, MERGE, STREAM];
 
 impl Reader {
     /// Whether bytes are read, not refused; panics if a promise is not kept.

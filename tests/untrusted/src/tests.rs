@@ -49,6 +49,7 @@ promises_are_kept_for_the_corpus! {
     token = TOKEN,
     request = REQUEST,
     merge = MERGE,
+    stream = STREAM,
 }
 
 #[test]
