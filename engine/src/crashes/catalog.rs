@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cellar_core::access::{Principal, Role, Scope};
-use cellar_core::catalog::{Action, Link, LinkRole, LinkSecret, Name, Person};
+use cellar_core::catalog::{Action, Link, LinkRole, LinkSecret, Name, Person, Rejection};
 use cellar_core::identity::LogId;
 use cellar_core::stream::append::AppendFault;
 
@@ -83,6 +83,10 @@ impl Driver for Changing {
                     AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
                 ),
             ) => Again(error.to_string()),
+            // Whoever stood still comes too late: what they want was done, and something else since.
+            CatalogError::Rejected(Rejection::Changed | Rejection::Archived) => {
+                Again(error.to_string())
+            }
             error => panic!("no client repeats what ends with this: {error:?}"),
         })?;
         Ok(changed.listing.is_some())
