@@ -63,6 +63,9 @@ fn people_share_a_spreadsheet_and_take_that_back() {
     let told = alice.does(&["details"]).stdout;
     assert!(told.starts_with("Plan\n") && told.contains("bob     editor"), "{told}");
     mallory.may_not(&["details", "-s", &id], "nothing here that you may see", "shared with you");
+    let changes = alice.does(&["details", "--changes"]).stdout;
+    assert!(changes.contains("bob     called it Plan\n"), "{changes}");
+    assert!(changes.contains("alice   shared it with bob: editor\n"), "{changes}");
     alice.may_not(&["unshare", "alice"], "at least one owner", "cellar details");
     assert_eq!(alice.does(&["unshare", "bob"]).stdout, "it is not shared with bob\n");
     bob.may_not(&["get", "-s", &id], "nothing here that you may see", "shared with you");

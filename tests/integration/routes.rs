@@ -45,7 +45,7 @@ pub(crate) async fn routes(cloud: &TestCloud) -> Vec<Route> {
             }
         }
     }
-    assert!(routes.len() >= 25, "{routes:?}");
+    assert!(routes.len() >= 26, "{routes:?}");
     routes
 }
 
@@ -68,8 +68,8 @@ impl Route {
             ("GET", "/diff") => ("?from=0&to=0", None),
             (
                 "GET",
-                "" | "/cells" | "/details" | "/forks" | "/head" | "/history" | "/pokes" | "/sheets"
-                | "/stats",
+                "" | "/cells" | "/details" | "/details/changes" | "/forks" | "/head" | "/history"
+                | "/pokes" | "/sheets" | "/stats",
             ) => ("", None),
             ("POST", "/chunks") => ("", Some(json!({"hashes": [HASH]}))),
             ("POST", "/entries") => {

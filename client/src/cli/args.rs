@@ -4,7 +4,7 @@ mod catalog;
 mod live;
 mod versions;
 
-pub(super) use catalog::{Link, Links, Rename, Share, Unshare};
+pub(super) use catalog::{Details, Link, Links, Rename, Share, Unshare};
 pub(super) use live::{Edit, Watch};
 pub(super) use versions::{Fork, Rebase, Restore};
 
@@ -97,11 +97,7 @@ pub(super) enum Command {
     /// Take back all edits behind a position, or bring back what was archived or deleted
     Restore(Restore),
     /// Show what it is called, with whom it is shared, and by which links
-    #[command(after_help = "\
-Examples:
-  cellar details
-  cellar details --json")]
-    Details,
+    Details(Details),
     /// Call it otherwise
     Rename(Rename),
     /// Share it with somebody, or change what they may do

@@ -129,7 +129,7 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             Command::Sheets(args) => sheets::run(context, &output, args).await,
             Command::Undo(args) => undo::run(context, &output, args).await,
             Command::Restore(args) => restore::run(context, &output, args).await,
-            Command::Details => catalog::details(context, &output).await,
+            Command::Details(args) => catalog::details(context, &output, args).await,
             Command::Rename(args) => catalog::rename(context, &output, args).await,
             Command::Share(args) => catalog::share(context, &output, args).await,
             Command::Unshare(args) => catalog::unshare(context, &output, args).await,

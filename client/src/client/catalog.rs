@@ -5,7 +5,8 @@
 //! unchanged, it finds that it is done.
 
 use cellar_core::api::{
-    DetailsReply, LinkReply, LinkRequest, PersonRequest, ShareRequest, UpdateDetailsRequest,
+    ChangesReply, DetailsReply, LinkReply, LinkRequest, PersonRequest, ShareRequest,
+    UpdateDetailsRequest,
 };
 use cellar_core::catalog::LinkId;
 use cellar_core::identity::LogId;
@@ -22,6 +23,20 @@ impl Client {
     /// [`ClientError`].
     pub async fn details(&self, id: LogId) -> Result<DetailsReply, ClientError> {
         self.transport.send(spreadsheet(Method::GET, id, Some("details"))).await
+    }
+
+    /// `GET /v1/spreadsheets/{id}/details/changes`: one page of what was done to a spreadsheet's details,
+    /// the newest first; go on below the reply's `next`.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn changes(
+        &self,
+        id: LogId,
+        below: Option<u64>,
+    ) -> Result<ChangesReply, ClientError> {
+        let call = spreadsheet(Method::GET, id, Some("details")).with_segment("changes");
+        self.transport.send(call.with_text("below", below.map(|below| below.to_string()))).await
     }
 
     /// `PATCH /v1/spreadsheets/{id}/details`: renames, archives, deletes or restores a spreadsheet.

@@ -4,8 +4,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::access::Role;
-use crate::catalog::{Link, LinkRole, Listing, Member, Status};
+use crate::catalog::{
+    CatalogEvent, Grantee, Link, LinkRole, Listing, Member, Person, Recipient, Status,
+};
 use crate::identity::LogId;
+use crate::stream::Dated;
 
 /// What the catalog says of a spreadsheet, as far as whoever asks may know it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,6 +136,80 @@ pub struct LinkReply {
     pub id: String,
     /// What its holders send in the place of a token.
     pub token: String,
+}
+
+/// What was done to a spreadsheet's details, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ChangesReply {
+    /// The changes.
+    pub changes: Vec<ChangeView>,
+    /// Ask for those below this number, if there are more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+}
+
+/// One change of a spreadsheet's details.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ChangeView {
+    /// The how manieth it was, from 0.
+    pub number: u64,
+    /// When, Unix seconds.
+    pub created: u64,
+    /// Who did it.
+    pub by: Person,
+    /// What: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`, `Restored` or `Deleted`.
+    pub kind: String,
+    /// What it was called then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// With whom it was shared, or was not any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<Person>,
+    /// What the link is called by that was made or ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// What that person, or whoever has that link, may do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+}
+
+impl From<Dated<CatalogEvent>> for ChangeView {
+    fn from(dated: Dated<CatalogEvent>) -> Self {
+        let Dated { index, time_ms, event } = dated;
+        let (kind, by) = (event.kind().to_owned(), event.by().clone());
+        let nothing = Self {
+            number: index,
+            created: time_ms / 1_000,
+            by,
+            kind,
+            name: None,
+            person: None,
+            link: None,
+            role: None,
+        };
+        match event {
+            CatalogEvent::Created { name, .. } | CatalogEvent::Renamed { name, .. } => {
+                Self { name: Some(name.to_string()), ..nothing }
+            }
+            CatalogEvent::Shared { with: Grantee::Member(Member { person, role }), .. } => {
+                Self { person: Some(person), role: Some(role), ..nothing }
+            }
+            CatalogEvent::Shared { with: Grantee::Link(Link { hash, role, .. }), .. } => {
+                Self { link: Some(hash.id().to_string()), role: Some(role.role()), ..nothing }
+            }
+            CatalogEvent::Unshared { from: Recipient::Member(person), .. } => {
+                Self { person: Some(person), ..nothing }
+            }
+            CatalogEvent::Unshared { from: Recipient::Link(hash), .. } => {
+                Self { link: Some(hash.id().to_string()), ..nothing }
+            }
+            CatalogEvent::Archived { .. }
+            | CatalogEvent::Restored { .. }
+            | CatalogEvent::Deleted { .. } => nothing,
+        }
+    }
 }
 
 impl From<Status> for SpreadsheetStatus {

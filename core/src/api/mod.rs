@@ -20,8 +20,8 @@ mod uploads;
 
 pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
 pub use catalog::{
-    DetailsReply, LinkReply, LinkRequest, LinkView, PersonRequest, ShareRequest, SpreadsheetStatus,
-    UpdateDetailsRequest,
+    ChangeView, ChangesReply, DetailsReply, LinkReply, LinkRequest, LinkView, PersonRequest,
+    ShareRequest, SpreadsheetStatus, UpdateDetailsRequest,
 };
 pub use cells::{CellsReply, PlacedCell, ReplyFormats};
 pub use chunks::{ChunksReply, ChunksRequest};

@@ -120,6 +120,12 @@ impl CatalogEvent {
         }
     }
 
+    /// Whether it says with whom the spreadsheet is shared.
+    #[must_use]
+    pub fn is_sharing(&self) -> bool {
+        matches!(self, Self::Shared { .. } | Self::Unshared { .. })
+    }
+
     /// The listing behind this event. One that was never created is as an event left it: a stream has
     /// `Created` first.
     #[must_use]

@@ -23,6 +23,6 @@ pub use etag::Etag;
 pub use event::{Event, InvalidEvent, Kind, WriterId};
 pub use name::{InvalidStreamName, StreamName};
 pub use payload::{Payload, PayloadError};
-pub use rebuild::{Need, Rebuild, RebuildFault, Rebuilt};
+pub use rebuild::{Dated, Need, Rebuild, RebuildFault, Rebuilt, newest_first};
 pub use tip::{Calf, CalvePolicy, Tip};
 pub use unfold::Unfold;

@@ -171,6 +171,36 @@ fn usable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> 
     })
 }
 
+/// An event of a stream, where it is, and when it was decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dated<E> {
+    /// Its index.
+    pub index: u64,
+    /// When it was decided, Unix milliseconds.
+    pub time_ms: u64,
+    /// What happened.
+    pub event: E,
+}
+
+/// The events of an item that begins with the index `first`, the newest first.
+///
+/// # Errors
+/// [`RebuildFault`] if one cannot be read.
+pub fn newest_first<D: Decider>(
+    decider: &D,
+    first: u64,
+    events: &[Event],
+) -> Result<Vec<Dated<D::Event>>, RebuildFault> {
+    let numbered = (first..).zip(events);
+    let dated = numbered.map(|(index, event)| {
+        let time_ms = event.time_ms;
+        decode(decider, index, event).map(|(event, _)| Dated { index, time_ms, event })
+    });
+    let mut dated = dated.collect::<Result<Vec<_>, _>>()?;
+    dated.reverse();
+    Ok(dated)
+}
+
 /// An event, and how many bytes its data has.
 fn decode<D: Decider>(
     decider: &D,

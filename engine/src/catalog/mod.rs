@@ -16,7 +16,7 @@ use cellar_core::limits::LISTING_REFUSAL_AGE_MS;
 use cellar_core::stream::{StreamName, Tip, WriterId};
 
 use crate::ports::{Clock, PortError, Random, Streams};
-use crate::streams::{Known, StreamError, StreamStore, TransactError, Transacted};
+use crate::streams::{Events, Known, StreamError, StreamStore, TransactError, Transacted};
 
 use known::{KnownListing, KnownListings};
 
@@ -147,6 +147,19 @@ impl CatalogStore {
             self.learn(log, listing.clone(), tip);
         }
         Ok(Changed { listing, events })
+    }
+
+    /// What was done to a spreadsheet's listing, from the newest back: one item of its stream, below an
+    /// index.
+    ///
+    /// # Errors
+    /// [`StreamError`] if it cannot be read.
+    pub async fn changes(
+        &self,
+        log: LogId,
+        below: Option<u64>,
+    ) -> Result<Events<CatalogEvent>, StreamError> {
+        self.streams.events_back(&Catalog, &name_of(log)?, below).await
     }
 
     /// Reads what the catalog says. That it says nothing is kept for those only who may see what is not

@@ -272,3 +272,38 @@ async fn what_comes_late_does_not_take_back_what_was_done_since() {
     assert_eq!(late, Err(CatalogError::Rejected(Rejection::Changed)));
     assert_eq!(world.may_read(&world.here, "bob").await, Access::Hidden);
 }
+
+#[tokio::test]
+async fn all_that_was_done_is_read_from_the_newest_back() {
+    let world = world();
+    assert_eq!(world.here.changes(log(), None).await.unwrap().events, []);
+    world.create().await.unwrap();
+    let count = 2 * CATALOG_TIP_EVENTS + 3;
+    for number in 1..count {
+        let action = Action::Rename(Name::new(&format!("Budget {number}")).unwrap());
+        world.change("alice", action).await.unwrap();
+    }
+    world.counted.taken();
+    let (mut indexes, mut below, mut pages) = (Vec::new(), None, 0);
+    loop {
+        let page = world.there.changes(log(), below).await.unwrap();
+        indexes.extend(page.events.iter().map(|dated| dated.index));
+        pages += 1;
+        below = page.below;
+        if below.is_none() {
+            break;
+        }
+    }
+    let expected: Vec<u64> = (0..count as u64).rev().collect();
+    assert_eq!((indexes, pages), (expected, 3));
+    assert_eq!(world.counted.taken(), [5, 0, 0], "the tip each time, and two calves");
+    // From anywhere, and beyond the end.
+    for (below, newest) in [(5, Some(4)), (1, Some(0)), (0, None), (99, Some(count as u64 - 1))] {
+        let page = world.there.changes(log(), Some(below)).await.unwrap();
+        assert_eq!(page.events.first().map(|dated| dated.index), newest, "{below}");
+        assert!(page.events.iter().all(|dated| dated.index < below));
+    }
+    let last = world.there.changes(log(), Some(1)).await.unwrap();
+    assert!(matches!(last.events[0].event, CatalogEvent::Created { .. }));
+    assert_eq!((last.events[0].time_ms, last.below), (1_000_000_000, None));
+}

@@ -80,7 +80,7 @@ impl StreamStore {
         self.retried(|| self.streams.tip(name, consistent)).await
     }
 
-    async fn read_calves(
+    pub(super) async fn read_calves(
         &self,
         name: &StreamName,
         below: u64,

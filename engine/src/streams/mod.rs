@@ -2,12 +2,14 @@
 
 mod append;
 mod error;
+mod history;
 mod load;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transact;
 
 pub use error::{StreamError, TransactError};
+pub use history::Events;
 pub use load::Loaded;
 pub use transact::{Known, Transacted};
 

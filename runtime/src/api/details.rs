@@ -5,18 +5,28 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::header::{ETAG, IF_MATCH};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use cellar_core::access::Role;
-use cellar_core::api::{DetailsReply, ProblemKind, SpreadsheetStatus, UpdateDetailsRequest};
-use cellar_core::catalog::{Action, By, Listing, Name, Rejection, Right, Status};
+use cellar_core::access::{Need, Role};
+use cellar_core::api::{
+    ChangeView, ChangesReply, DetailsReply, ProblemKind, SpreadsheetStatus, UpdateDetailsRequest,
+};
+use cellar_core::catalog::{Action, By, CatalogEvent, Listing, Name, Rejection, Right, Status};
 use cellar_core::identity::LogId;
+use serde::Deserialize;
 
 #[cfg(test)]
 use cellar_core::api::Problem;
 
 use super::auth::Caller;
-use super::extract::{JsonBody, PathId};
+use super::extract::{JsonBody, Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
+
+/// Parameters of a list of changes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Below {
+    below: Option<u64>,
+}
 
 /// Details with their `ETag`.
 pub(super) struct Details(pub(super) DetailsReply);
@@ -73,6 +83,42 @@ pub(super) async fn details(
         Some(_) => {}
     }
     reply(&state, &caller, log, &by, listing).await
+}
+
+/// What was done to a spreadsheet's details and by whom, the newest first; with whom it was shared, for
+/// editors.
+#[cfg_attr(test, utoipa::path(
+    get,
+    path = "/v1/spreadsheets/{id}/details/changes",
+    params(
+        ("id" = LogId, Path, description = "The spreadsheet"),
+        ("below" = Option<u64>, Query, description = "The `next` of the page before"),
+    ),
+    responses(
+        (status = 200, description = "One page of them", body = ChangesReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+))]
+pub(super) async fn changes(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathId(id): PathId,
+    Parameters(parameters): Parameters<Below>,
+) -> Result<Json<ChangesReply>, Failure> {
+    // What is archived is read, too.
+    let log = caller.log(&state, &id, Need::Read).await?;
+    let (_, by) = caller.by(&id)?;
+    let listing = state.catalog().listing(log, by.right).await?;
+    let has = by.role(listing.as_deref(), state.now_s()).ok_or_else(|| caller.hidden(log))?;
+    if listing.is_none() {
+        state.logs().head(log, None).await?;
+    }
+    let page = state.catalog().changes(log, parameters.below).await?;
+    let may_know = |event: &CatalogEvent| has >= Role::Editor || !event.is_sharing();
+    let events = page.events.into_iter().filter(|dated| may_know(&dated.event));
+    let changes = events.map(ChangeView::from).collect();
+    Ok(Json(ChangesReply { changes, next: page.below }))
 }
 
 /// Renames a spreadsheet, archives it, deletes it, or restores it. What is so already stays so: it may be

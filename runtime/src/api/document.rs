@@ -46,6 +46,7 @@ const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dic
         super::forks::forks,
         super::details::details,
         super::details::update,
+        super::details::changes,
         super::members::share,
         super::members::unshare,
         super::links::add,

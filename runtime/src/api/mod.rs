@@ -65,6 +65,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check))
         .route("/v1/spreadsheets/{id}/forks", get(forks::forks).post(forks::fork))
         .route("/v1/spreadsheets/{id}/details", get(details::details).patch(details::update))
+        .route("/v1/spreadsheets/{id}/details/changes", get(details::changes))
         .route("/v1/spreadsheets/{id}/members", post(members::share).delete(members::unshare))
         .route("/v1/spreadsheets/{id}/links", post(links::add))
         .route("/v1/spreadsheets/{id}/links/{link}", delete(links::remove))

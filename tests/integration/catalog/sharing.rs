@@ -128,3 +128,46 @@ async fn operators_see_and_list_what_is_from_before_the_catalog() {
     let refused = answer::<Value>(operator.ask(Method::POST, &nothing, Some(body)).await).await;
     assert_eq!(kind(refused), ProblemKind::NotFound);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_changed_what_is_told_to_whoever_may_know() {
+    let world = World::new().await;
+    let [alice, eve, vera] = ["alice", "eve", "vera"].map(|name| world.person(name));
+    alice.share("eve", "editor").await.unwrap();
+    alice.share("vera", "viewer").await.unwrap();
+    eve.update(json!({"name": "Plan"})).await.unwrap();
+    let link = json!({"secret": "AAAAAAAAAAAAAAAAAAAAAA", "role": "viewer"});
+    assert!(alice.about(Method::POST, "/links", Some(link)).await.status().is_success());
+    alice.update(json!({"status": "archived"})).await.unwrap();
+    let changes = async |somebody: &Somebody<'_>, query: &str| {
+        let end = format!("/details/changes{query}");
+        answer::<Value>(somebody.about(Method::GET, &end, None).await).await
+    };
+    let all = changes(&alice, "").await.unwrap();
+    let told = |all: &Value| -> Vec<String> {
+        let changes = all["changes"].as_array().unwrap();
+        let line = |it: &Value| format!("{} {} {}", it["number"], it["by"]["subject"], it["kind"]);
+        changes.iter().map(|it| line(it).replace('"', "")).collect()
+    };
+    let expected =
+        ["5 alice Archived", "4 alice Shared", "3 eve Renamed", "2 alice Shared", "1 alice Shared"];
+    assert_eq!(told(&all)[..5], expected);
+    assert_eq!((told(&all)[5].as_str(), &all["next"]), ("0 alice Created", &Value::Null));
+    assert_eq!(all["changes"][3]["person"]["subject"], "vera");
+    assert_eq!(
+        (&all["changes"][2]["name"], &all["changes"][3]["role"]),
+        (&json!("Plan"), &json!("viewer"))
+    );
+    assert!(!all.to_string().contains("hash"), "{all}");
+    assert_eq!(changes(&eve, "").await.unwrap(), all);
+    let viewers = told(&changes(&vera, "").await.unwrap());
+    assert_eq!(viewers, ["5 alice Archived", "3 eve Renamed", "0 alice Created"]);
+    assert_eq!(
+        told(&changes(&alice, "?below=2").await.unwrap()),
+        ["1 alice Shared", "0 alice Created"]
+    );
+    assert_eq!(kind(changes(&alice, "?below=x").await), ProblemKind::BadRequest);
+    assert_eq!(kind(changes(&world.person("mallory"), "").await), ProblemKind::NotFound);
+    alice.update(json!({"status": "deleted"})).await.unwrap();
+    assert_eq!(kind(changes(&alice, "").await), ProblemKind::Deleted);
+}

@@ -11,6 +11,18 @@ use super::name;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  cellar details
+  cellar details --changes           # who named, shared, archived it, and when
+  cellar details --json")]
+pub(in crate::cli) struct Details {
+    /// Show who changed them, the newest first
+    #[arg(long)]
+    pub(in crate::cli) changes: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
   cellar rename 'Budget 2026'")]
 pub(in crate::cli) struct Rename {
     /// The new name: one line of at most 256 bytes

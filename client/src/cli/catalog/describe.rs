@@ -1,6 +1,6 @@
 //! What the catalog says of a spreadsheet, in lines.
 
-use cellar_core::api::{DetailsReply, LinkView, SpreadsheetStatus};
+use cellar_core::api::{ChangeView, DetailsReply, LinkView, SpreadsheetStatus};
 use cellar_core::catalog::{LinkRole, Status};
 
 use super::super::time::utc;
@@ -49,6 +49,38 @@ pub(super) fn links(links: &[LinkView], now_s: u64) -> Vec<String> {
         line.trim_end().to_owned()
     };
     links.iter().map(line).collect()
+}
+
+/// A line for each change.
+pub(super) fn changes(changes: &[ChangeView]) -> Vec<String> {
+    let width = changes.iter().map(|it| escape(&it.by.subject).chars().count()).max().unwrap_or(0);
+    let line = |change: &ChangeView| {
+        let who = escape(&change.by.subject);
+        [utc(change.created), format!("{who:<width$}"), what(change)].join(GAP)
+    };
+    changes.iter().map(line).collect()
+}
+
+fn what(change: &ChangeView) -> String {
+    let name = change.name.as_deref().filter(|name| !name.is_empty()).map(escape);
+    let with = match (&change.person, &change.link) {
+        (Some(person), _) => escape(&person.subject),
+        (None, Some(link)) => format!("the link {}", escape(link)),
+        (None, None) => String::new(),
+    };
+    let role = change.role.map(|role| format!(": {role}")).unwrap_or_default();
+    match (change.kind.as_str(), name) {
+        ("Created", Some(name)) => format!("created it as {name}"),
+        ("Created", None) => "created it".to_owned(),
+        ("Renamed", Some(name)) => format!("called it {name}"),
+        ("Shared", _) => format!("shared it with {with}{role}"),
+        ("Unshared", _) => format!("shared it no longer with {with}"),
+        ("Archived", _) => "archived it".to_owned(),
+        ("Restored", _) => "restored it".to_owned(),
+        ("Deleted", _) => "deleted it".to_owned(),
+        // Of a later server.
+        (other, _) => escape(other),
+    }
 }
 
 fn fact(name: &str, what: &str) -> String {
@@ -124,6 +156,47 @@ mod tests {
                 "  link        0a   viewer   no end",
                 "  link        0b   viewer   ended 1970-01-01 00:00:09Z   press",
                 "  link        0c   viewer   until 1970-01-01 00:00:11Z",
+            ]
+        );
+    }
+
+    #[test]
+    fn changes_say_who_did_what() {
+        let person = |name: &str| Person::new("cellar", name).unwrap();
+        let change = |kind: &str| ChangeView {
+            number: 0,
+            created: 0,
+            by: person("alice"),
+            kind: kind.to_owned(),
+            name: None,
+            person: None,
+            link: None,
+            role: None,
+        };
+        let with = |name: &str, kind| ChangeView { person: Some(person(name)), ..change(kind) };
+        let lines = changes(&[
+            ChangeView {
+                by: person("bo"),
+                name: Some("Pl\u{1b}an".to_owned()),
+                ..change("Renamed")
+            },
+            ChangeView { role: Some(Role::Editor), ..with("bo", "Shared") },
+            with("bo", "Unshared"),
+            ChangeView { link: Some("0a".to_owned()), ..change("Unshared") },
+            change("Created"),
+            change("Moved"),
+        ]);
+        let told = lines.iter().map(|line| line.trim_start_matches("1970-01-01 00:00:00Z   "));
+        let told: Vec<_> = told.collect();
+        assert!(told[0].starts_with("bo      called it Pl") && !told[0].contains('\u{1b}'));
+        assert_eq!(
+            told[1..],
+            [
+                "alice   shared it with bo: editor",
+                "alice   shared it no longer with bo",
+                "alice   shared it no longer with the link 0a",
+                "alice   created it",
+                "alice   Moved",
             ]
         );
     }

@@ -23,11 +23,40 @@ use super::time::utc;
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-pub(super) async fn details(context: &Context, output: &Output) -> Result<(), CliError> {
+pub(super) async fn details(
+    context: &Context,
+    output: &Output,
+    args: args::Details,
+) -> Result<(), CliError> {
     let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
+    if args.changes {
+        return list_changes(spreadsheet, &client, output).await;
+    }
     let details = client.details(spreadsheet).await?;
     output.result(&details)?;
     for line in describe::lines(&details, now_s()) {
+        output.say(line)?;
+    }
+    Ok(())
+}
+
+async fn list_changes(
+    spreadsheet: LogId,
+    client: &Client,
+    output: &Output,
+) -> Result<(), CliError> {
+    let (mut changes, mut below) = (Vec::new(), None);
+    loop {
+        let page = client.changes(spreadsheet, below).await?;
+        changes.extend(page.changes);
+        // A page that does not go back would be asked for again for ever.
+        below = page.next.filter(|next| below.is_none_or(|below| *next < below));
+        if below.is_none() {
+            break;
+        }
+    }
+    output.result(&json!({ "changes": changes }))?;
+    for line in describe::changes(&changes) {
         output.say(line)?;
     }
     Ok(())
