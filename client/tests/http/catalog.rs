@@ -44,7 +44,11 @@ fn twice<T>(
 }
 
 #[track_caller]
-fn assert_sent((seen, reply): (Vec<Seen>, DetailsReply), (method, end): (&str, &str), body: Value) {
+fn assert_sent(
+    (seen, reply): (Vec<Seen>, DetailsReply),
+    (method, end): (&str, &str),
+    body: &Value,
+) {
     assert_eq!(reply, details());
     assert_eq!(seen.len(), 2, "it is repeated once");
     for seen in seen {
@@ -53,7 +57,7 @@ fn assert_sent((seen, reply): (Vec<Seen>, DetailsReply), (method, end): (&str, &
         assert_eq!(expected, (method != "GET").then_some("\"3\""));
         assert_eq!(seen.uri, format!("/v1/spreadsheets/{}/{end}", id()));
         let sent = serde_json::from_slice(&seen.body).unwrap_or(Value::Null);
-        assert_eq!(sent, body, "{method} {end}");
+        assert_eq!(sent, *body, "{method} {end}");
     }
 }
 
@@ -61,21 +65,21 @@ fn assert_sent((seen, reply): (Vec<Seen>, DetailsReply), (method, end): (&str, &
 fn each_call_goes_to_its_place_and_is_repeated_unchanged() {
     let told = || told(&details());
     let seen = twice(told(), async |client| client.details(id()).await);
-    assert_sent(seen, ("GET", "details"), Value::Null);
+    assert_sent(seen, ("GET", "details"), &Value::Null);
     let rename =
         UpdateDetailsRequest { name: Some("Budget".into()), ..UpdateDetailsRequest::default() };
     let seen = twice(told(), async |client| client.update_details(id(), &rename, SEEN).await);
-    assert_sent(seen, ("PATCH", "details"), json!({"name": "Budget"}));
+    assert_sent(seen, ("PATCH", "details"), &json!({"name": "Budget"}));
     let share = ShareRequest { subject: "bob".into(), issuer: None, role: Role::Editor };
     let seen = twice(told(), async |client| client.share(id(), &share, SEEN).await);
-    assert_sent(seen, ("POST", "members"), json!({"subject": "bob", "role": "editor"}));
+    assert_sent(seen, ("POST", "members"), &json!({"subject": "bob", "role": "editor"}));
     let person = PersonRequest { subject: "b&b".into(), issuer: Some("https://i".into()) };
     let seen = twice(told(), async |client| client.unshare(id(), &person, SEEN).await);
     let end = "members?subject=b%26b&issuer=https%3A%2F%2Fi";
-    assert_sent(seen, ("DELETE", end), Value::Null);
+    assert_sent(seen, ("DELETE", end), &Value::Null);
     let link = LINK.parse().unwrap();
     let seen = twice(told(), async |client| client.remove_link(id(), link, SEEN).await);
-    assert_sent(seen, ("DELETE", &format!("links/{LINK}")), Value::Null);
+    assert_sent(seen, ("DELETE", &format!("links/{LINK}")), &Value::Null);
     let request = LinkRequest {
         secret: LinkSecret([1; 16]).to_string(),
         role: LinkRole::Viewer,
