@@ -1,6 +1,7 @@
 //! Who may do what: roles, the spreadsheets a token covers, and the decision (I17).
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,20 @@ impl fmt::Display for Role {
             Self::Editor => "editor",
             Self::Owner => "owner",
         })
+    }
+}
+
+/// A text that names no role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the roles are viewer, editor and owner")]
+pub struct UnknownRole;
+
+impl FromStr for Role {
+    type Err = UnknownRole;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRole> {
+        let roles = [Self::Viewer, Self::Editor, Self::Owner];
+        roles.into_iter().find(|role| role.to_string() == text).ok_or(UnknownRole)
     }
 }
 

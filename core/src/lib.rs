@@ -19,6 +19,7 @@ pub mod count;
 pub mod entry;
 pub mod environment;
 pub mod forward_read;
+pub mod hexadecimal;
 pub mod identity;
 pub mod invariants;
 pub mod limits;

@@ -42,6 +42,6 @@ pub use sync::{
     MutationArguments, PatchOperation, PatchValue, PullReply, PullRequest, PushReply, PushRequest,
     PushStatus, PushedMutation, PushedResult, SyncAnswer, SyncError, SyncRefusal,
 };
-pub use uploads::{
-    CompleteRequest, NotASha256, UploadReply, UploadRequest, hexadecimal, parse_sha256,
-};
+pub use uploads::{CompleteRequest, NotASha256, UploadReply, UploadRequest, parse_sha256};
+
+pub use crate::hexadecimal::hexadecimal;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::hexadecimal::parse_hexadecimal;
 use crate::position::Position;
 
 /// An object that is to be uploaded: the operations of a large entry, encoded.
@@ -66,30 +67,13 @@ pub struct NotASha256;
 /// # Errors
 /// [`NotASha256`].
 pub fn parse_sha256(text: &str) -> Result<[u8; 32], NotASha256> {
-    let mut bytes = [0; 32];
-    if text.len() != 64 || !text.is_ascii() {
-        return Err(NotASha256);
-    }
-    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-        let digits = std::str::from_utf8(pair).map_err(|_| NotASha256)?;
-        // `from_str_radix` takes a sign, which is no digit.
-        if !pair.iter().all(u8::is_ascii_hexdigit) {
-            return Err(NotASha256);
-        }
-        *byte = u8::from_str_radix(digits, 16).map_err(|_| NotASha256)?;
-    }
-    Ok(bytes)
-}
-
-/// Writes bytes in hexadecimal.
-#[must_use]
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    parse_hexadecimal(text).ok_or(NotASha256)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hexadecimal::hexadecimal;
 
     #[test]
     fn a_sha256_reads_back_and_nothing_else_is_one() {

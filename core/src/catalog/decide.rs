@@ -138,21 +138,21 @@ fn add_link(
     if link.has_ended(now_s) {
         return Err(Rejection::LinkEnded);
     }
-    let unshared =
-        |link: &Link| CatalogEvent::Unshared { by: by.clone(), from: Recipient::Link(link.hash) };
     let ended = || listing.links.iter().filter(|there| there.has_ended(now_s));
     if listing.links.len().saturating_sub(ended().count()) >= MAX_LINKS {
         return Err(Rejection::Links);
     }
     let is_full = listing.links.len() >= MAX_LINKS;
-    let mut events: Vec<_> = ended().filter(|_| is_full).map(unshared).collect();
+    let mut events: Vec<_> = ended().filter(|_| is_full).map(|link| ended_by(by, link)).collect();
     events.push(CatalogEvent::Shared { by: by.clone(), with: Grantee::Link(link.clone()) });
     Ok(events)
 }
 
 fn remove_link(by: &Person, id: LinkId, listing: &Listing) -> Vec<CatalogEvent> {
     let links = listing.links.iter().filter(|link| link.hash.id() == id);
-    let unshared =
-        |link: &Link| CatalogEvent::Unshared { by: by.clone(), from: Recipient::Link(link.hash) };
-    links.map(unshared).collect()
+    links.map(|link| ended_by(by, link)).collect()
+}
+
+fn ended_by(by: &Person, link: &Link) -> CatalogEvent {
+    CatalogEvent::Unshared { by: by.clone(), from: Recipient::Link(link.hash) }
 }

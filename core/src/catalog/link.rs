@@ -8,6 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Role;
+use crate::hexadecimal::{hexadecimal, parse_hexadecimal};
 use crate::identity::LogId;
 use crate::limits::MAX_LINK_LABEL_BYTES;
 
@@ -186,11 +187,11 @@ impl fmt::Debug for LinkToken {
 }
 
 /// Bytes as hexadecimal digits, as text and in JSON.
-macro_rules! hexadecimal {
-    ($name:ident, $bytes:literal) => {
+macro_rules! as_hexadecimal {
+    ($name:ident) => {
         impl fmt::Display for $name {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+                formatter.write_str(&hexadecimal(&self.0))
             }
         }
 
@@ -198,16 +199,7 @@ macro_rules! hexadecimal {
             type Err = BadLink;
 
             fn from_str(text: &str) -> Result<Self, BadLink> {
-                let digits = text.as_bytes();
-                let mut bytes = [0; $bytes];
-                if digits.len() != 2 * $bytes || !digits.iter().all(u8::is_ascii_hexdigit) {
-                    return Err(BadLink::Id);
-                }
-                for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-                    let pair = std::str::from_utf8(pair).map_err(|_| BadLink::Id)?;
-                    *byte = u8::from_str_radix(pair, 16).map_err(|_| BadLink::Id)?;
-                }
-                Ok(Self(bytes))
+                parse_hexadecimal(text).map(Self).ok_or(BadLink::Id)
             }
         }
 
@@ -225,8 +217,8 @@ macro_rules! hexadecimal {
     };
 }
 
-hexadecimal!(LinkHash, 16);
-hexadecimal!(LinkId, 8);
+as_hexadecimal!(LinkHash);
+as_hexadecimal!(LinkId);
 
 #[cfg(test)]
 mod tests {

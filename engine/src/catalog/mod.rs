@@ -3,7 +3,7 @@
 
 mod known;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::Arc;
 

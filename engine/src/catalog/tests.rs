@@ -90,11 +90,11 @@ fn world() -> World {
     World { here: store(), there: store(), counted, clock }
 }
 
-fn log() -> LogId {
+pub(crate) fn log() -> LogId {
     LogId::from_uuid(uuid::Uuid::from_u128(7))
 }
 
-fn somebody(name: &str) -> Principal {
+pub(crate) fn somebody(name: &str) -> Principal {
     let person = Person::new("cellar", name).unwrap();
     Principal {
         subject: person.key(),

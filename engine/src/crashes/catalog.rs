@@ -4,36 +4,21 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cellar_core::access::{Principal, Role, Scope};
+use cellar_core::access::Role;
 use cellar_core::catalog::{Action, Link, LinkRole, LinkSecret, Name, Person, Rejection};
-use cellar_core::identity::LogId;
 use cellar_core::stream::append::AppendFault;
 
 use super::driver::{Again, Driver, Promise};
 use super::run::Crashes;
 use super::stored::Stored;
 use super::{FaultyPorts, empty};
+use crate::catalog::tests::{log, somebody};
 use crate::catalog::{CatalogError, CatalogStore};
 use crate::streams::StreamError;
 
 /// What alice does with her spreadsheet, one after the other.
 struct Changing {
     actions: Vec<Action>,
-}
-
-fn log() -> LogId {
-    LogId::from_uuid(uuid::Uuid::from_u128(7))
-}
-
-fn alice() -> Principal {
-    let person = Person::new("cellar", "alice").unwrap();
-    Principal {
-        subject: person.key(),
-        author: person.subject,
-        issuer: person.issuer,
-        scope: Scope::Shared,
-        role: Role::Owner,
-    }
 }
 
 fn actions() -> Vec<Action> {
@@ -73,7 +58,7 @@ impl Driver for Changing {
     }
 
     async fn step(&self, catalog: &CatalogStore, (): &(), step: usize) -> Result<bool, Again> {
-        let by = alice().by(log()).unwrap();
+        let by = somebody("alice").by(log()).unwrap();
         let seen = u64::try_from(step).unwrap();
         let changed = catalog.change(log(), by, self.actions[step].clone(), Some(seen)).await;
         let changed = changed.map_err(|error| match error {

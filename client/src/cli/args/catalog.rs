@@ -43,7 +43,7 @@ pub(in crate::cli) struct Share {
     /// Whom to share it with
     pub(in crate::cli) person: String,
     /// What they may do
-    #[arg(long, value_parser = role, default_value = "viewer", value_name = "viewer|editor|owner")]
+    #[arg(long, default_value = "viewer", value_name = "viewer|editor|owner")]
     pub(in crate::cli) role: Role,
     /// Whose tokens they have; without it the same as yours
     #[arg(long, value_name = "ISSUER")]
@@ -110,15 +110,6 @@ Examples:
     },
 }
 
-fn role(text: &str) -> Result<Role, String> {
-    match text {
-        "viewer" => Ok(Role::Viewer),
-        "editor" => Ok(Role::Editor),
-        "owner" => Ok(Role::Owner),
-        _ => Err("the roles are viewer, editor and owner".to_owned()),
-    }
-}
-
 fn link_role(text: &str) -> Result<LinkRole, String> {
     match text {
         "viewer" => Ok(LinkRole::Viewer),
@@ -149,7 +140,7 @@ mod tests {
         for bad in ["0s", "soon", "", "-1d"] {
             assert!(lifetime(bad).is_err(), "{bad}");
         }
-        assert!(role("admin").is_err() && link_role("owner").is_err());
+        assert!("admin".parse::<Role>().is_err() && link_role("owner").is_err());
         assert!(label(&"x".repeat(1_000)).is_err() && label("a\nb").is_err());
         assert!(name(&"x".repeat(10_000)).is_err());
     }

@@ -1,7 +1,7 @@
 //! What the catalog says of a spreadsheet, in lines.
 
 use cellar_core::api::{ChangeView, DetailsReply, LinkView, SpreadsheetStatus};
-use cellar_core::catalog::{LinkRole, Status};
+use cellar_core::catalog::Status;
 
 use super::super::time::utc;
 use crate::table::escape;
@@ -36,16 +36,13 @@ pub(super) fn lines(details: &DetailsReply, now_s: u64) -> Vec<String> {
 /// A line for each link.
 pub(super) fn links(links: &[LinkView], now_s: u64) -> Vec<String> {
     let line = |link: &LinkView| {
-        let role = match link.role {
-            LinkRole::Viewer => "viewer",
-            LinkRole::Editor => "editor",
-        };
+        let role = link.role.role().to_string();
         let end = match link.expires_s {
             None => "no end".to_owned(),
             Some(expires_s) if expires_s <= now_s => format!("ended {}", utc(expires_s)),
             Some(expires_s) => format!("until {}", utc(expires_s)),
         };
-        let line = [link.id.clone(), role.to_owned(), end, escape(&link.label)].join(GAP);
+        let line = [link.id.clone(), role, end, escape(&link.label)].join(GAP);
         line.trim_end().to_owned()
     };
     links.iter().map(line).collect()
@@ -108,7 +105,7 @@ fn status(details: &DetailsReply) -> String {
 #[cfg(test)]
 mod tests {
     use cellar_core::access::Role;
-    use cellar_core::catalog::{Member, Person};
+    use cellar_core::catalog::{LinkRole, Member, Person};
     use cellar_core::identity::LogId;
 
     use super::*;

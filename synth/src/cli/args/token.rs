@@ -47,7 +47,7 @@ pub(crate) struct MintArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// The most that it allows [default: owner for what is shared, otherwise editor]
-    #[arg(long, value_parser = parse_role, value_name = "viewer|editor|owner")]
+    #[arg(long, value_name = "viewer|editor|owner")]
     pub(crate) role: Option<Role>,
     /// How long it is valid, such as 30d or 12h
     #[arg(long, value_parser = parse_lifetime, default_value = "30d", value_name = "DURATION")]
@@ -58,15 +58,6 @@ pub(crate) struct MintArguments {
     /// Private key file [default: .cellar/token-key.pem]
     #[arg(long, value_name = "FILE", conflicts_with = "local")]
     pub(crate) key: Option<PathBuf>,
-}
-
-fn parse_role(text: &str) -> Result<Role, String> {
-    match text {
-        "viewer" => Ok(Role::Viewer),
-        "editor" => Ok(Role::Editor),
-        "owner" => Ok(Role::Owner),
-        _ => Err("the roles are viewer, editor and owner".to_owned()),
-    }
 }
 
 impl MintArguments {
