@@ -116,6 +116,12 @@ impl SubjectKey {
         hasher.update(subject.as_bytes());
         Self(*hasher.finalize().as_bytes())
     }
+
+    /// The 32 bytes of the hash.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
 }
 
 /// The idempotency evidence on an entry: 8 bytes, a hash of the subject and the client's id.

@@ -18,6 +18,7 @@ pub mod cost;
 pub mod count;
 pub mod entry;
 pub mod environment;
+pub mod feed;
 pub mod forward_read;
 pub mod hexadecimal;
 pub mod identity;

@@ -406,3 +406,29 @@ pub const LISTING_AGE_MS: u64 = 30_000;
 pub const LISTING_REFUSAL_AGE_MS: u64 = 1_000;
 /// Listings that a process keeps.
 pub const MAX_KNOWN_LISTINGS: usize = 1_024;
+
+/// Places in an epoch of the feed: what a checkpoint's epoch is multiplied by (design `6-catalog-feed.md` §3).
+pub const FEED_EPOCH_ITEMS: u64 = 1_000_000;
+/// Bytes after which an epoch of the feed ends.
+pub const FEED_EPOCH_BYTES: u64 = 1024 * 1024;
+/// Largest checkpoint: the largest whole number that every program can hold.
+pub const MAX_CHECKPOINT: u64 = (1 << 53) - 1;
+/// Most streams that one item of the feed names.
+pub const MAX_FEED_ITEM_SPANS: usize = 128;
+/// Most events that one item of the feed names.
+pub const MAX_FEED_ITEM_EVENTS: usize = 1_024;
+/// Most bytes of the names of streams in one item of the feed.
+pub const MAX_FEED_ITEM_NAME_BYTES: usize = 16 * 1024;
+/// Most streams of which a process remembers how far they are indexed.
+pub const MAX_KNOWN_MARKS: usize = 4_096;
+/// How often an indexer tries to put an item, or to begin an epoch, before its batch is delivered again.
+pub const MAX_INDEX_ATTEMPTS: u32 = 16;
+/// First epoch of the feed in the tables of epoch 1, and how many of them the tables of one epoch may have:
+/// a checkpoint of before a restore is then one of before the feed.
+pub const FEED_EPOCHS_PER_RESTORE: u64 = 1_000_000;
+/// Most items in one reply of the feed.
+pub const MAX_FEED_PAGE_ITEMS: u32 = 1_000;
+/// Entries of people's lists that are written at the same time.
+pub const LIST_PUTS_AT_ONCE: usize = 16;
+/// Most spreadsheets that one page of somebody's list looks at: about 8 KB, one read unit.
+pub const MAX_LIST_PAGE: u32 = 50;

@@ -100,3 +100,25 @@ pub const CORRELATION: &str = "x";
 pub const CAUSATION: &str = "y";
 /// Event: which append wrote it, 16 bytes.
 pub const WRITER: &str = "w";
+
+/// Index: partition key, text: an epoch of the feed, the list of its epochs, a stream, or somebody's list of
+/// spreadsheets (design `6-catalog-feed.md` §2-3).
+pub const INDEX_PARTITION: &str = "p";
+/// Index: sort key, text: a place in an epoch, an epoch, or a spreadsheet.
+pub const INDEX_SORT: &str = "i";
+/// Index, item of an epoch: bytes of the epoch's items up to this one.
+pub const EPOCH_BYTES: &str = "b";
+/// Index, an epoch and its end: id of the feed that goes on there, 8 bytes.
+pub const FEED: &str = "f";
+/// Index: first epoch of the feed that something belongs to.
+pub const FIRST_EPOCH: &str = "o";
+/// Index, list: what the spreadsheet is called.
+pub const LISTED_NAME: &str = "l";
+/// Index, list: what somebody may do with it; absent if it is shared with them no more.
+pub const LISTED_ROLE: &str = "r";
+/// Index, list: whether it is active, archived or deleted.
+pub const LISTED_STATUS: &str = "s";
+/// Index, list: since when it is archived or deleted, Unix seconds.
+pub const LISTED_AT: &str = "a";
+/// Index, list: when it was listed, Unix seconds.
+pub const LISTED_CREATED: &str = "C";

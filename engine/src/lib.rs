@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod contract;
 #[cfg(test)]
 mod crashes;
+pub mod feed;
 pub mod logs;
 pub mod memory;
 pub mod meter;

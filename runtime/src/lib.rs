@@ -8,6 +8,8 @@ pub mod bootstrap;
 #[cfg(feature = "aws")]
 pub mod dynamodb;
 #[cfg(feature = "aws")]
+pub mod indexer;
+#[cfg(feature = "aws")]
 mod outcome;
 #[cfg(feature = "aws")]
 pub mod relay;
@@ -20,4 +22,6 @@ pub mod settings;
 pub mod snapshot;
 #[cfg(feature = "aws")]
 pub mod sqs;
+#[cfg(feature = "aws")]
+mod table_stream;
 pub mod token;

@@ -2,7 +2,9 @@
 //! record, with `key`, `encode` and `decode` in each.
 
 pub mod entry;
+pub mod feed;
 pub mod fork;
+pub mod list;
 pub mod pending_snapshot;
 pub mod segment;
 pub mod stream;

@@ -141,6 +141,32 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     }
 }
 
+/// Reads of a tip which events the write appended that made it: the stream, the index of the first, and the
+/// kind of each. The events themselves may be absent.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), RecordError> {
+    let reader = Reader { record: TIP, item };
+    let (next, appended) = (reader.number(NEXT_INDEX)?, reader.number(APPENDED)?);
+    let kinds = reader.list(KINDS)?;
+    let count = usize::try_from(appended).unwrap_or(usize::MAX);
+    let before = kinds.len().checked_sub(count).filter(|_| count > 0);
+    let (Some(before), Some(first)) = (before, next.checked_sub(appended)) else {
+        return Err(reader.fault(APPENDED, "as many events as the tip has at most"));
+    };
+    let kind = |kind: &Attribute| match kind {
+        Attribute::Text(kind) => Kind::new(kind).ok(),
+        _ => None,
+    };
+    let kinds = kinds.iter().skip(before).map(kind).collect::<Option<Vec<_>>>();
+    let kinds = kinds.ok_or_else(|| reader.fault(KINDS, "a list of kinds"))?;
+    match reader.number(STREAM_INDEX)? == TIP_INDEX && next <= TIP_INDEX {
+        true => Ok((decode_name(&reader)?, first, kinds)),
+        false => Err(reader.fault(NEXT_INDEX, "that of a tip")),
+    }
+}
+
 /// Reads the record of a calf.
 ///
 /// # Errors

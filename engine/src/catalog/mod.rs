@@ -2,8 +2,11 @@
 //! `6-catalog-feed.md` §2).
 
 mod known;
+mod lists;
 #[cfg(test)]
 pub(crate) mod tests;
+
+pub use lists::CatalogLists;
 
 use std::sync::Arc;
 

@@ -6,12 +6,14 @@
 
 mod blobs;
 mod forks;
+mod index;
 mod jobs;
 mod pending_snapshots;
 mod retention;
 mod segments;
 mod streams;
 
+pub use index::index;
 pub use jobs::{JobsUnderTest, jobs};
 pub use pending_snapshots::pending_snapshots;
 pub use retention::retention;

@@ -2,6 +2,8 @@
 
 mod blobs;
 mod clock;
+mod index;
+mod lists;
 mod pending_snapshots;
 mod pending_tags;
 mod presigned;
@@ -11,6 +13,7 @@ mod tables;
 
 pub use blobs::MemoryBlobs;
 pub use clock::ManualClock;
+pub use index::MemoryIndex;
 pub use pending_snapshots::MemoryPendingSnapshots;
 pub use pending_tags::MemoryPendingTags;
 pub use queue::{MemoryQueue, QueueRules};

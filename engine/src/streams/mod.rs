@@ -3,6 +3,7 @@
 mod append;
 mod error;
 mod history;
+mod kinds;
 mod load;
 #[cfg(test)]
 pub(crate) mod tests;

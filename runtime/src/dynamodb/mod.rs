@@ -1,12 +1,14 @@
 //! The tables in DynamoDB.
 
 mod entries;
+mod index;
 mod items;
 mod pending_snapshots;
 mod retention;
 mod segments;
 mod streams;
 
+pub use index::DynamoIndex;
 pub use pending_snapshots::DynamoPendingSnapshots;
 pub use streams::DynamoStreams;
 

@@ -9,13 +9,8 @@ use aws_lambda_events::event::streams::DynamoDbEventResponse;
 use cellar_engine::ports::{Jobs, PendingTags};
 use cellar_engine::relay::Relay;
 
-/// The very first record of a batch was not relayed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the first of {records} records was not relayed: split the batch")]
-pub struct FirstFailed {
-    /// How many records the batch has: more than one.
-    pub records: usize,
-}
+use crate::table_stream;
+pub use crate::table_stream::FirstFailed;
 
 /// Handles batches of the Entry table's stream.
 #[derive(Clone)]
@@ -34,18 +29,12 @@ impl RelayHandler {
     /// repeats the stream from there (design `3-snapshots.md` §5).
     ///
     /// # Errors
-    /// [`FirstFailed`]: Lambda splits only batches of which it learns nothing, and one bad record
-    /// is not to be given up together with those behind it.
+    /// [`FirstFailed`], so that the batch is split.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, FirstFailed> {
         let changes: Vec<_> = event.records.into_iter().map(change::read).collect();
         let failed = self.relay.batch(&changes).await;
         let first = changes.first().map(|change| &change.sequence_number);
-        if changes.len() > 1 && failed.is_some() && failed.as_ref() == first {
-            return Err(FirstFailed { records: changes.len() });
-        }
-        let mut response = DynamoDbEventResponse::default();
-        response.batch_item_failures.extend(failed.map(change::failure));
-        Ok(response)
+        table_stream::response(changes.len(), first, failed)
     }
 }
 

@@ -1,0 +1,57 @@
+//! Parts of streams.
+
+use std::collections::BTreeMap;
+
+use crate::stream::{Kind, StreamName};
+
+/// Events of one stream that follow each other.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The stream.
+    pub stream: StreamName,
+    /// Index of the first of them.
+    pub first: u64,
+    /// The kind of each; never none.
+    pub kinds: Vec<Kind>,
+}
+
+impl Span {
+    /// Index of the event behind the last one.
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.first.saturating_add(u64::try_from(self.kinds.len()).unwrap_or(u64::MAX))
+    }
+
+    /// What of it is not below an index; `None` if nothing is.
+    #[must_use]
+    pub fn from(mut self, index: u64) -> Option<Self> {
+        let below = index.saturating_sub(self.first);
+        if self.next() <= index {
+            return None;
+        }
+        let below = usize::try_from(below).unwrap_or(usize::MAX).min(self.kinds.len());
+        self.kinds.drain(..below);
+        self.first = self.first.max(index);
+        Some(self)
+    }
+}
+
+/// Spans by stream: in order, each event once, those that touch as one.
+#[must_use]
+pub fn joined(spans: Vec<Span>) -> BTreeMap<StreamName, Vec<Span>> {
+    let mut spans = spans;
+    spans.sort_by_key(|span| span.first);
+    let mut joined: BTreeMap<StreamName, Vec<Span>> = BTreeMap::new();
+    for span in spans {
+        let list = joined.entry(span.stream.clone()).or_default();
+        match list.last_mut() {
+            Some(last) if span.first <= last.next() => {
+                if let Some(rest) = span.from(last.next()) {
+                    last.kinds.extend(rest.kinds);
+                }
+            }
+            _ => list.push(span),
+        }
+    }
+    joined
+}

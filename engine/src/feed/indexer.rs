@@ -1,0 +1,174 @@
+//! Drives the indexing machine: performs its actions and reports what came of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cellar_core::append::Inputs;
+use cellar_core::feed::{
+    Action, Answer, EpochPolicy, Indexed, Indexing, IndexingFault, Known, Mark, Rules, Span,
+};
+use cellar_core::stream::StreamName;
+use futures_util::future::try_join_all;
+
+use super::reactions::Reactions;
+use crate::ports::{Clock, Index, IndexOutcome, PortError, Random, Streams};
+use crate::streams::StreamStore;
+
+/// Indexes what was appended to streams. It remembers the end of the index, so that a batch of events of
+/// one stream is usually two writes and no read.
+#[derive(Clone)]
+pub struct Indexer {
+    index: Arc<dyn Index>,
+    streams: StreamStore,
+    reactions: Arc<dyn Reactions>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    tables_epoch: u32,
+    policy: EpochPolicy,
+    known: Arc<Mutex<Known>>,
+}
+
+/// Why events were not indexed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IndexError {
+    /// As the machine decides.
+    #[error(transparent)]
+    Indexing(#[from] IndexingFault),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] PortError),
+}
+
+impl IndexError {
+    /// Whether the same may succeed later.
+    #[must_use]
+    pub fn is_temporary(&self) -> bool {
+        match self {
+            Self::Indexing(fault) => {
+                matches!(fault, IndexingFault::Contention | IndexingFault::Store)
+            }
+            Self::Store(error) => error.temporary,
+        }
+    }
+}
+
+impl Indexer {
+    /// An indexer of these streams, in tables of this epoch.
+    #[must_use]
+    pub fn new(
+        index: Arc<dyn Index>,
+        streams: Arc<dyn Streams>,
+        reactions: Arc<dyn Reactions>,
+        (clock, random): (Arc<dyn Clock>, Arc<dyn Random>),
+        tables_epoch: u32,
+    ) -> Self {
+        let streams = StreamStore::new(streams, Arc::clone(&clock), Arc::clone(&random));
+        let (policy, known) = (EpochPolicy::default(), Arc::default());
+        Self { index, streams, reactions, clock, random, tables_epoch, policy, known }
+    }
+
+    /// The same, whose epochs end otherwise.
+    #[must_use]
+    pub fn ending(self, policy: EpochPolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// Indexes events that were appended, and whatever of their streams is missing before them. It may be
+    /// repeated: what is indexed is not indexed again.
+    ///
+    /// # Errors
+    /// [`IndexError`]; what was indexed before it stays.
+    pub async fn index(&self, spans: Vec<Span>) -> Result<Indexed, IndexError> {
+        let known = std::mem::take(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner));
+        let rules = Rules::default();
+        let begun =
+            Indexing::begin_by(known, spans, self.tables_epoch, self.policy, rules, self.inputs());
+        self.drive(begun).await
+    }
+
+    /// Begins a new feed, behind the one that there is: every stream is to be indexed again.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    pub async fn begin_anew(&self) -> Result<Indexed, IndexError> {
+        self.drive(Indexing::begin_anew(self.tables_epoch, self.inputs())).await
+    }
+
+    async fn drive(&self, begun: (Indexing, Action)) -> Result<Indexed, IndexError> {
+        let (mut indexing, mut action) = begun;
+        let mut store_error = None;
+        loop {
+            let answer = match action {
+                Action::Finish(Ok(indexed)) => {
+                    *self.known.lock().unwrap_or_else(PoisonError::into_inner) = indexing.known();
+                    return Ok(indexed);
+                }
+                Action::Finish(Err(fault)) => {
+                    return Err(match (fault, store_error) {
+                        (IndexingFault::Store, Some(error)) => IndexError::Store(error),
+                        (fault, _) => IndexError::Indexing(fault),
+                    });
+                }
+                action => self.perform(&action).await.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "the index did not answer");
+                    let temporary = error.temporary;
+                    store_error = Some(error);
+                    Answer::Failed { temporary }
+                }),
+            };
+            (indexing, action) = indexing.step(answer, self.inputs());
+        }
+    }
+
+    async fn perform(&self, action: &Action) -> Result<Answer, PortError> {
+        Ok(match action {
+            Action::ReadEpoch => Answer::Epoch(self.index.newest_epoch(true).await?),
+            Action::BeginEpoch { epoch, feed } => {
+                answer(self.index.begin_epoch(*epoch, *feed).await)?
+            }
+            Action::ReadTail { epoch } => Answer::Last(self.index.last_item(*epoch).await?),
+            Action::ReadMarks { streams } => {
+                let marks = streams.iter().map(|stream| self.mark(stream));
+                Answer::Marks(try_join_all(marks).await?.into_iter().flatten().collect())
+            }
+            Action::RaiseMarks { marks } => {
+                let raised =
+                    marks.iter().map(|(stream, mark)| self.index.raise_mark(stream, *mark));
+                try_join_all(raised).await?;
+                Answer::Done
+            }
+            Action::ReadMissing { stream, from, to } => {
+                Answer::Missing(self.streams.span(stream, *from, *to).await?)
+            }
+            Action::React { spans } => {
+                self.reactions.react(spans).await?;
+                Answer::Done
+            }
+            Action::Put { at, item } => answer(self.index.put_item(*at, item).await)?,
+            Action::Wait { delay_ms } => {
+                self.clock.sleep_ms(*delay_ms).await;
+                Answer::Waited
+            }
+            Action::Finish(_) => Answer::Done,
+        })
+    }
+
+    async fn mark(&self, stream: &StreamName) -> Result<Option<(StreamName, Mark)>, PortError> {
+        Ok(self.index.mark(stream).await?.map(|mark| (stream.clone(), mark)))
+    }
+
+    fn inputs(&self) -> Inputs {
+        Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
+    }
+}
+
+fn answer(outcome: IndexOutcome) -> Result<Answer, PortError> {
+    match outcome {
+        IndexOutcome::Done => Ok(Answer::Done),
+        IndexOutcome::Exists => Ok(Answer::Exists),
+        IndexOutcome::Unknown(error) => {
+            tracing::warn!(%error, "a write to the index was not answered");
+            Ok(Answer::Unknown)
+        }
+        IndexOutcome::Failed(error) => Err(error),
+    }
+}

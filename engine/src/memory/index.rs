@@ -1,0 +1,146 @@
+//! The Index table in memory: the same records, the same conditions, no database.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use cellar_core::feed::{self, Checkpoint, Feed, Mark};
+use cellar_core::records::Item;
+use cellar_core::records::feed::{
+    EPOCHS, decode_epoch, decode_item, decode_mark, encode_epoch, encode_item, encode_mark,
+    epoch_partition, item_key, mark_key, offset_sort,
+};
+use cellar_core::schema::{INDEX_PARTITION, INDEX_SORT};
+use cellar_core::stream::StreamName;
+
+use crate::ports::{Index, IndexOutcome, PortError};
+
+type Key = (String, String);
+type Items = BTreeMap<Key, Item>;
+
+/// The table in memory; consistent reads and eventually consistent ones see the same.
+#[derive(Debug, Default)]
+pub struct MemoryIndex {
+    items: Mutex<Items>,
+}
+
+fn key_of(record: &Item) -> Key {
+    let text = |name: &str| match record.get(name) {
+        Some(cellar_core::records::Attribute::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    (text(INDEX_PARTITION), text(INDEX_SORT))
+}
+
+impl MemoryIndex {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Items> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put_new(&self, record: Item) -> IndexOutcome {
+        let mut items = self.lock();
+        let key = key_of(&record);
+        if items.contains_key(&key) {
+            return IndexOutcome::Exists;
+        }
+        items.insert(key, record);
+        IndexOutcome::Done
+    }
+
+    /// The last record of a partition.
+    fn last(&self, partition: &str) -> Option<Item> {
+        let items = self.lock();
+        let mut range = items.range((partition.to_owned(), String::new())..);
+        let mut last = None;
+        while let Some(((of, _), record)) = range.next()
+            && of == partition
+        {
+            last = Some(record.clone());
+        }
+        last
+    }
+
+    /// Takes an item away, as if the table had lost it: for tests of those who look for that.
+    pub fn lose(&self, at: Checkpoint) {
+        self.lock().remove(&key_of(&item_key(at)));
+    }
+
+    /// A table of its own that holds the same.
+    #[cfg(test)]
+    pub(crate) fn copied(&self) -> Self {
+        Self { items: Mutex::new(self.lock().clone()) }
+    }
+}
+
+#[async_trait]
+impl Index for MemoryIndex {
+    async fn newest_epoch(&self, _: bool) -> Result<Option<(u64, Feed)>, PortError> {
+        Ok(self.last(EPOCHS).as_ref().map(decode_epoch).transpose()?)
+    }
+
+    async fn begin_epoch(&self, epoch: u64, feed: Feed) -> IndexOutcome {
+        self.put_new(encode_epoch(epoch, feed))
+    }
+
+    async fn last_item(&self, epoch: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
+        let last = self.last(&epoch_partition(epoch));
+        Ok(last.as_ref().map(decode_item).transpose()?)
+    }
+
+    async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> IndexOutcome {
+        match encode_item(at, item) {
+            Ok(record) => self.put_new(record),
+            Err(error) => IndexOutcome::Failed(error.into()),
+        }
+    }
+
+    async fn items(
+        &self,
+        from: Checkpoint,
+        limit: u32,
+        _: bool,
+    ) -> Result<Vec<(u64, feed::Item)>, PortError> {
+        let partition = epoch_partition(from.epoch());
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let items = self.lock();
+        let range = items.range((partition.clone(), offset_sort(from.offset()))..);
+        let records = range.take_while(|((of, _), _)| *of == partition).take(limit);
+        Ok(records.map(|(_, record)| decode_item(record)).collect::<Result<_, _>>()?)
+    }
+
+    async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
+        let items = self.lock();
+        let record = items.get(&key_of(&mark_key(stream)));
+        Ok(record.map(decode_mark).transpose()?.map(|(_, mark)| mark))
+    }
+
+    async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {
+        let mut items = self.lock();
+        let key = key_of(&mark_key(stream));
+        let there = items.get(&key).map(decode_mark).transpose()?;
+        // A mark of a later feed is higher, wherever it is.
+        if there.is_none_or(|(_, there)| there < mark) {
+            items.insert(key, encode_mark(stream, mark));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_core::records::feed::epoch_sort;
+
+    use super::*;
+    use crate::contract;
+
+    #[test]
+    fn epochs_sort_as_numbers() {
+        assert!(epoch_sort(9) < epoch_sort(10));
+        assert!(offset_sort(99_999) < offset_sort(100_000));
+    }
+
+    #[tokio::test]
+    async fn memory_keeps_the_contract() {
+        contract::index(&MemoryIndex::default()).await;
+    }
+}

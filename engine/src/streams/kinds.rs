@@ -1,0 +1,60 @@
+//! What kinds of events a stream has.
+
+use cellar_core::feed::Span;
+use cellar_core::stream::{Event, StreamName};
+
+use super::{StreamError, StreamStore};
+use crate::ports::PortError;
+
+impl StreamStore {
+    /// The events of a stream from one index to below another, read consistently: of all items that have
+    /// some of them. `None` if the stream does not have all of them.
+    ///
+    /// # Errors
+    /// [`StreamError::Store`] if the store fails for good.
+    pub async fn stored_events(
+        &self,
+        stream: &StreamName,
+        from: u64,
+        to: u64,
+    ) -> Result<Option<Vec<Event>>, StreamError> {
+        let Some(tip) = self.read_tip(stream, true).await? else { return Ok(None) };
+        let mut first = tip.first();
+        // The newest item first.
+        let mut items = vec![tip.events.clone()];
+        while first > from {
+            let calves = self.read_calves(stream, first, true).await?;
+            let Some(last) = calves.last() else { return Ok(None) };
+            first = last.index;
+            items.extend(calves.into_iter().map(|calf| calf.events));
+        }
+        if tip.next < to {
+            return Ok(None);
+        }
+        let events = (first..).zip(items.into_iter().rev().flatten());
+        let asked = events.filter(|(index, _)| (from..to).contains(index));
+        Ok(Some(asked.map(|(_, event)| event).collect()))
+    }
+
+    /// The same events, by their kinds.
+    ///
+    /// # Errors
+    /// As [`StreamStore::stored_events`].
+    pub async fn span(
+        &self,
+        stream: &StreamName,
+        from: u64,
+        to: u64,
+    ) -> Result<Option<Span>, PortError> {
+        let events = self.stored_events(stream, from, to).await.map_err(|error| match error {
+            StreamError::Store(error) => error,
+            error => PortError::permanent(error.to_string()),
+        })?;
+        let span = |events: Vec<Event>| Span {
+            stream: stream.clone(),
+            first: from,
+            kinds: events.into_iter().map(|event| event.kind).collect(),
+        };
+        Ok(events.map(span))
+    }
+}

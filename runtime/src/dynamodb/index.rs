@@ -1,0 +1,234 @@
+//! The Index table: the feed, and people's lists of spreadsheets.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use cellar_core::catalog::{ListEntry, Person};
+use cellar_core::feed::{self, Checkpoint, Feed, Mark};
+use cellar_core::identity::LogId;
+use cellar_core::records::feed::{
+    EPOCHS, decode_epoch, decode_item, decode_mark, encode_epoch, encode_item, epoch_partition,
+    mark_key, offset_sort,
+};
+use cellar_core::records::list::{self, list_partition};
+use cellar_core::records::{Attribute, Item, item_bytes};
+use cellar_core::schema::{FIRST_EPOCH, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX};
+use cellar_core::stream::StreamName;
+use cellar_engine::meter::Meter;
+use cellar_engine::ports::{Index, IndexOutcome, ListPage, Lists, PortError};
+
+use super::items::{from_attributes, to_attributes, to_value};
+use super::{consumed_units, refused_units, update_refused, write_units};
+use crate::outcome::port_error;
+
+/// The table, behind a client; counts what it consumes.
+#[derive(Debug, Clone)]
+pub struct DynamoIndex {
+    client: Client,
+    table: String,
+    meter: Arc<Meter>,
+}
+
+impl DynamoIndex {
+    /// The table of this name.
+    #[must_use]
+    pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
+        Self { client, table: table.into(), meter }
+    }
+
+    /// Puts a record, if the condition holds of what is there.
+    async fn put(
+        &self,
+        record: Item,
+        condition: &str,
+        name: &str,
+        value: Option<Attribute>,
+    ) -> IndexOutcome {
+        let units = write_units(item_bytes(&record));
+        let put = self
+            .client
+            .put_item()
+            .table_name(&self.table)
+            .set_item(Some(to_attributes(record)))
+            .condition_expression(condition)
+            .expression_attribute_names("#a", name)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let put = match value {
+            Some(value) => put.expression_attribute_values(":a", to_value(value)),
+            None => put,
+        };
+        match put.send().await {
+            Ok(reply) => {
+                self.meter.count(0.0, consumed_units(reply.consumed_capacity()));
+                IndexOutcome::Done
+            }
+            Err(error) => match error.as_service_error() {
+                Some(PutItemError::ConditionalCheckFailedException(_)) => {
+                    self.meter.count(0.0, refused_units(units));
+                    IndexOutcome::Exists
+                }
+                _ => match port_error(&error) {
+                    error if error.temporary => IndexOutcome::Unknown(error),
+                    error => IndexOutcome::Failed(error),
+                },
+            },
+        }
+    }
+
+    async fn put_new(&self, record: Item) -> IndexOutcome {
+        self.put(record, "attribute_not_exists(#a)", INDEX_PARTITION, None).await
+    }
+
+    fn in_partition(&self, partition: String) -> QueryFluentBuilder {
+        self.client
+            .query()
+            .table_name(&self.table)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .expression_attribute_names("#p", INDEX_PARTITION)
+            .expression_attribute_values(":p", to_value(Attribute::Text(partition)))
+    }
+
+    /// The last record of a partition.
+    async fn last(&self, partition: String, consistent: bool) -> Result<Option<Item>, PortError> {
+        let query = self.in_partition(partition).key_condition_expression("#p = :p");
+        let query = query.consistent_read(consistent).scan_index_forward(false).limit(1);
+        Ok(self.records(query).await?.pop())
+    }
+
+    async fn records(&self, query: QueryFluentBuilder) -> Result<Vec<Item>, PortError> {
+        let reply = query.send().await.map_err(|error| port_error(&error))?;
+        self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
+        reply.items().iter().map(from_attributes).collect()
+    }
+}
+
+fn limited(query: QueryFluentBuilder, limit: u32) -> QueryFluentBuilder {
+    query.limit(i32::try_from(limit).unwrap_or(i32::MAX))
+}
+
+#[async_trait]
+impl Index for DynamoIndex {
+    async fn newest_epoch(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
+        let last = self.last(EPOCHS.to_owned(), consistent).await?;
+        Ok(last.as_ref().map(decode_epoch).transpose()?)
+    }
+
+    async fn begin_epoch(&self, epoch: u64, feed: Feed) -> IndexOutcome {
+        self.put_new(encode_epoch(epoch, feed)).await
+    }
+
+    async fn last_item(&self, epoch: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
+        let last = self.last(epoch_partition(epoch), true).await?;
+        Ok(last.as_ref().map(decode_item).transpose()?)
+    }
+
+    async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> IndexOutcome {
+        match encode_item(at, item) {
+            Ok(record) => self.put_new(record).await,
+            Err(error) => IndexOutcome::Failed(error.into()),
+        }
+    }
+
+    async fn items(
+        &self,
+        from: Checkpoint,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Vec<(u64, feed::Item)>, PortError> {
+        let query = self
+            .in_partition(epoch_partition(from.epoch()))
+            .key_condition_expression("#p = :p AND #i >= :i")
+            .expression_attribute_names("#i", INDEX_SORT)
+            .expression_attribute_values(
+                ":i",
+                to_value(Attribute::Text(offset_sort(from.offset()))),
+            )
+            .consistent_read(consistent);
+        let records = self.records(limited(query, limit)).await?;
+        Ok(records.iter().map(decode_item).collect::<Result<_, _>>()?)
+    }
+
+    async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
+        let reply = self
+            .client
+            .get_item()
+            .table_name(&self.table)
+            .set_key(Some(to_attributes(mark_key(stream))))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
+        let Some(item) = reply.item() else { return Ok(None) };
+        Ok(Some(decode_mark(&from_attributes(item)?)?.1))
+    }
+
+    async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {
+        let number = |number| to_value(Attribute::Number(number));
+        let reply = self
+            .client
+            .update_item()
+            .table_name(&self.table)
+            .set_key(Some(to_attributes(mark_key(stream))))
+            .update_expression("SET #n = :n, #o = :o")
+            .condition_expression("attribute_not_exists(#n) OR #o < :o OR (#o = :o AND #n < :n)")
+            .expression_attribute_names("#n", NEXT_INDEX)
+            .expression_attribute_names("#o", FIRST_EPOCH)
+            .expression_attribute_values(":n", number(mark.next))
+            .expression_attribute_values(":o", number(mark.first_epoch))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        match reply {
+            Ok(reply) => {
+                self.meter.count(0.0, consumed_units(reply.consumed_capacity()));
+                Ok(())
+            }
+            // It is as high already.
+            Err(error) if update_refused(&error) => {
+                self.meter.count(0.0, refused_units(1));
+                Ok(())
+            }
+            Err(error) => Err(port_error(&error)),
+        }
+    }
+}
+
+#[async_trait]
+impl Lists for DynamoIndex {
+    async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
+        let record = list::encode(person, entry);
+        let condition = "attribute_not_exists(#a) OR #a <= :a";
+        let version = Some(Attribute::Number(entry.version));
+        match self.put(record, condition, NEXT_INDEX, version).await {
+            IndexOutcome::Done | IndexOutcome::Exists => Ok(()),
+            IndexOutcome::Unknown(error) | IndexOutcome::Failed(error) => Err(error),
+        }
+    }
+
+    async fn listed(
+        &self,
+        person: &Person,
+        after: Option<LogId>,
+        limit: u32,
+    ) -> Result<ListPage, PortError> {
+        let query = self.in_partition(list_partition(person));
+        let query = match after {
+            None => query.key_condition_expression("#p = :p"),
+            Some(after) => query
+                .key_condition_expression("#p = :p AND #i > :i")
+                .expression_attribute_names("#i", INDEX_SORT)
+                .expression_attribute_values(":i", to_value(Attribute::Text(after.to_string()))),
+        };
+        let reply = limited(query, limit).send().await.map_err(|error| port_error(&error))?;
+        self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
+        let read = |item| Ok(list::decode(&from_attributes(item)?)?);
+        let entries = reply.items().iter().map(read).collect::<Result<_, PortError>>()?;
+        Ok(ListPage { entries, more: reply.last_evaluated_key().is_some() })
+    }
+}

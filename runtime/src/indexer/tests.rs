@@ -1,0 +1,117 @@
+//! Batches as Lambda sends them.
+
+use cellar_core::feed::{Checkpoint, Content};
+use cellar_engine::memory::{ManualClock, MemoryIndex, MemoryStreams};
+use cellar_engine::system::SystemRandom;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A record as Lambda sends it: the tip of a stream to which one event was appended.
+fn record(sequence_number: &str, stream: &str, next: u64, kinds: &[&str]) -> Value {
+    let kinds: Vec<_> = kinds.iter().map(|kind| json!({"S": kind})).collect();
+    json!({
+        "eventID": "1", "eventName": "MODIFY", "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb", "awsRegion": "eu-central-1",
+        "eventSourceARN": "arn:aws:dynamodb:eu-central-1:0:table/T/stream/L",
+        "dynamodb": {
+            "ApproximateCreationDateTime": 1_795_246_133.0,
+            "Keys": {"p": {"S": stream}, "i": {"N": "2147483647"}},
+            "NewImage": {
+                "p": {"S": stream}, "i": {"N": "2147483647"}, "n": {"N": next.to_string()},
+                "a": {"N": "1"}, "c": {"L": kinds}, "etag": {"B": "AAAAAAAAAAAAAAAAAAAAAA=="},
+                "e": {"L": [{"M": {"t": {"N": "1"}}}]}, "u": {"L": []}, "b": {"N": "0"},
+            },
+            "SequenceNumber": sequence_number, "SizeBytes": 80, "StreamViewType": "NEW_IMAGE",
+        },
+    })
+}
+
+struct Fixture {
+    index: Arc<MemoryIndex>,
+    handler: IndexerHandler,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let index = Arc::new(MemoryIndex::default());
+        let ports = IndexerPorts {
+            index: index.clone(),
+            lists: index.clone(),
+            streams: Arc::new(MemoryStreams::default()),
+            clock: Arc::new(ManualClock::at(1_795_246_133_000)),
+            random: Arc::new(SystemRandom),
+        };
+        Self { index, handler: IndexerHandler::new(ports.indexer(0)) }
+    }
+
+    async fn handle(&self, records: Vec<Value>) -> Result<Value, String> {
+        let event = serde_json::from_value(json!({ "Records": records })).unwrap();
+        let response = self.handler.handle(event).await;
+        response
+            .map(|response| serde_json::to_value(response).unwrap())
+            .map_err(|error| error.to_string())
+    }
+
+    async fn indexed(&self) -> Vec<(String, u64, usize)> {
+        let items = self.index.items(Checkpoint::START, 100, true).await.unwrap();
+        let spans = items.into_iter().flat_map(|(_, item)| match item.content {
+            Content::Spans(spans) => spans,
+            Content::End(_) => Vec::new(),
+        });
+        spans.map(|span| (span.stream.to_string(), span.first, span.kinds.len())).collect()
+    }
+}
+
+fn failed(sequence_number: &str) -> Result<Value, String> {
+    Ok(json!({ "batchItemFailures": [{ "itemIdentifier": sequence_number }] }))
+}
+
+#[tokio::test]
+async fn what_was_appended_is_indexed_once() {
+    let fixture = Fixture::new();
+    let batch = || vec![record("1", "S-a", 1, &["A"]), record("2", "S-a", 2, &["A", "B"])];
+    for _ in 0..2 {
+        assert_eq!(fixture.handle(batch()).await, Ok(json!({ "batchItemFailures": [] })));
+        assert_eq!(fixture.indexed().await, [("S-a".to_owned(), 0, 2)]);
+    }
+    assert_eq!(fixture.handle(vec![]).await, Ok(json!({ "batchItemFailures": [] })));
+}
+
+#[tokio::test]
+async fn a_calf_appends_nothing() {
+    let fixture = Fixture::new();
+    let mut calf = record("1", "S-a", 1, &["A"]);
+    calf["dynamodb"]["NewImage"].as_object_mut().unwrap().remove("a");
+    assert_eq!(fixture.handle(vec![calf]).await, Ok(json!({ "batchItemFailures": [] })));
+    assert_eq!(fixture.indexed().await, []);
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_read_is_reported_and_the_others_are_indexed() {
+    let fixture = Fixture::new();
+    let bad = || {
+        let mut bad = record("2", "S-b", 1, &["A"]);
+        bad["dynamodb"]["NewImage"]["n"] = json!({"N": "1.5"});
+        bad
+    };
+    let batch = vec![record("1", "S-a", 1, &["A"]), bad(), record("3", "S-c", 1, &["A"])];
+    assert_eq!(fixture.handle(batch).await, failed("2"));
+    let indexed = [("S-a".to_owned(), 0, 1), ("S-c".to_owned(), 0, 1)];
+    assert_eq!(fixture.indexed().await, indexed);
+    let first = vec![bad(), record("3", "S-c", 1, &["A"])];
+    assert_eq!(
+        fixture.handle(first).await,
+        Err("the first of 2 records failed: split the batch".to_owned())
+    );
+    assert_eq!(fixture.handle(vec![bad()]).await, failed("2"));
+}
+
+#[tokio::test]
+async fn what_no_stream_has_fails_the_batch() {
+    let fixture = Fixture::new();
+    let answer = fixture.handle(vec![record("1", "S-a", 3, &["A"])]).await;
+    let why = "the stream `S-a` has no event 0, though a later one was appended";
+    assert_eq!(answer, Err(why.to_owned()));
+    assert_eq!(fixture.indexed().await, []);
+}
