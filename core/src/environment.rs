@@ -3,13 +3,15 @@
 //! One home for both sides: `stacks` writes them into the template, `runtime` reads them, and
 //! `local` passes them on from the template unchanged (design `1-overview.md`, one binary path).
 
-/// Which handler the one `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`] or
-/// [`FUNCTION_SNAPSHOT`].
+/// Which handler the one `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
+/// [`FUNCTION_INDEXER`] or [`FUNCTION_SNAPSHOT`].
 pub const FUNCTION: &str = "CELLAR_FUNCTION";
 /// Value of [`FUNCTION`] for the HTTP API.
 pub const FUNCTION_API: &str = "api";
 /// Value of [`FUNCTION`] for the relay from the Entry table's stream to jobs.
 pub const FUNCTION_RELAY: &str = "relay";
+/// Value of [`FUNCTION`] for the indexer of the Stream table's stream.
+pub const FUNCTION_INDEXER: &str = "indexer";
 /// Value of [`FUNCTION`] for the worker on snapshots.
 pub const FUNCTION_SNAPSHOT: &str = "snapshot";
 /// Name of the Entry table.
@@ -20,6 +22,8 @@ pub const SEGMENT_TABLE: &str = "CELLAR_SEGMENT_TABLE";
 pub const PENDING_SNAPSHOT_TABLE: &str = "CELLAR_PENDING_SNAPSHOT_TABLE";
 /// Name of the Stream table.
 pub const STREAM_TABLE: &str = "CELLAR_STREAM_TABLE";
+/// Name of the Index table.
+pub const INDEX_TABLE: &str = "CELLAR_INDEX_TABLE";
 /// When logs get Snapshot entries and new segments, as JSON
 /// ([`UpkeepPolicy`](crate::upkeep::UpkeepPolicy)); absent means never.
 pub const UPKEEP: &str = "CELLAR_UPKEEP";

@@ -432,3 +432,5 @@ pub const MAX_FEED_PAGE_ITEMS: u32 = 1_000;
 pub const LIST_PUTS_AT_ONCE: usize = 16;
 /// Most spreadsheets that one page of somebody's list looks at: about 8 KB, one read unit.
 pub const MAX_LIST_PAGE: u32 = 50;
+/// Most items in one reply of the feed that tells what the events say.
+pub const MAX_FEED_EVENTS_ITEMS: u32 = 20;

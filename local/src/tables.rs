@@ -26,7 +26,12 @@ pub(crate) fn create(
         let properties = template.resolved_properties(logical_id, names)?.unwrap_or_default();
         let name = names.physical(logical_id);
         match existing(database, &name) {
-            Some(existing) => check(&existing, &properties, &name)?,
+            Some(existing) => {
+                check(&existing, &properties, &name)?;
+                give_stream(database, &existing, &properties, &name).map_err(|why| {
+                    LocalError::Template { logical_id: logical_id.to_owned(), why }
+                })?;
+            }
             None => make(database, &properties, &name)
                 .map_err(|why| LocalError::Template { logical_id: logical_id.to_owned(), why })?,
         }
@@ -53,17 +58,33 @@ fn make(database: &Database, properties: &Map<String, Value>, name: &str) -> Res
             request.insert(property.to_owned(), value.clone());
         }
     }
-    if let Some(stream) = properties.get("StreamSpecification") {
-        // CloudFormation leaves out what DynamoDB wants said.
-        let mut stream = stream.clone();
-        if let Some(fields) = stream.as_object_mut() {
-            fields.insert("StreamEnabled".to_owned(), true.into());
-        }
+    if let Some(stream) = stream(properties) {
         request.insert("StreamSpecification".to_owned(), stream);
     }
     let request =
         serde_json::from_value(Value::Object(request)).map_err(|error| error.to_string())?;
     database.create_table(request).map(drop).map_err(|error| error.to_string())
+}
+
+/// The stream that a table is to have. CloudFormation leaves out what DynamoDB wants said.
+fn stream(properties: &Map<String, Value>) -> Option<Value> {
+    let mut stream = properties.get("StreamSpecification")?.clone();
+    stream.as_object_mut()?.insert("StreamEnabled".to_owned(), true.into());
+    Some(stream)
+}
+
+/// Gives a stream to a table of an earlier Cellar that had none.
+fn give_stream(
+    database: &Database,
+    existing: &Value,
+    properties: &Map<String, Value>,
+    name: &str,
+) -> Result<(), String> {
+    let has_one = existing.get("StreamSpecification").is_some_and(|stream| !stream.is_null());
+    let (false, Some(stream)) = (has_one, stream(properties)) else { return Ok(()) };
+    let request = json!({ "TableName": name, "StreamSpecification": stream });
+    let request = serde_json::from_value(request).map_err(|error| error.to_string())?;
+    database.update_table(request).map(drop).map_err(|error| error.to_string())
 }
 
 /// A key cannot be changed: a table with another one is another table.
@@ -96,6 +117,7 @@ mod tests {
         let made = create(&database, &template, &names, &[]).unwrap();
         let all = [
             "cellar-EntryTable",
+            "cellar-IndexTable",
             "cellar-PendingSnapshotTable",
             "cellar-SegmentTable",
             "cellar-StreamTable",
@@ -116,6 +138,25 @@ mod tests {
         let gone = create(&emptied, &template, &names, &made);
         assert!(matches!(gone, Err(LocalError::TableGone { .. })));
         assert!(existing(&emptied, "cellar-SegmentTable").is_none(), "nothing is made then");
+    }
+
+    #[test]
+    fn a_table_of_before_there_was_an_indexer_gets_its_stream() {
+        let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
+        let names = Names { template: &template, stack: "cellar", url: String::new() };
+        let database = Database::memory().unwrap();
+        let mut properties = template.resolved_properties("StreamTable", &names).unwrap().unwrap();
+        properties.remove("StreamSpecification");
+        make(&database, &properties, "cellar-StreamTable").unwrap();
+        let view = || {
+            let table = existing(&database, "cellar-StreamTable").unwrap();
+            table["StreamSpecification"]["StreamViewType"].as_str().map(str::to_owned)
+        };
+        assert_eq!(view(), None);
+        for _ in 0..2 {
+            create(&database, &template, &names, &[]).unwrap();
+            assert_eq!(view().as_deref(), Some("NEW_IMAGE"));
+        }
     }
 
     #[test]

@@ -10,10 +10,13 @@ use cellar_engine::ports::Blobs;
 use cellar_engine::system::SystemClock;
 use lambda_runtime::{LambdaEvent, service_fn};
 
+use crate::indexer::{self, IndexerHandler};
 use crate::relay::RelayHandler;
 use crate::s3::S3Blobs;
 use crate::sdk::{self, Service};
-use crate::settings::{ApiSettings, RelaySettings, SettingsError, SnapshotSettings};
+use crate::settings::{
+    ApiSettings, IndexerSettings, RelaySettings, SettingsError, SnapshotSettings,
+};
 use crate::snapshot::{self, QueueEvent, SnapshotClients};
 use crate::sqs::SqsQueue;
 use crate::{api, dynamodb, s3, sqs};
@@ -55,6 +58,7 @@ async fn run() -> Result<(), StartError> {
     match function.as_str() {
         environment::FUNCTION_API => run_api(ApiSettings::read(variable)?).await,
         environment::FUNCTION_RELAY => run_relay(RelaySettings::read(variable)?).await,
+        environment::FUNCTION_INDEXER => run_indexer(IndexerSettings::read(variable)?).await,
         environment::FUNCTION_SNAPSHOT => run_snapshot(SnapshotSettings::read(variable)?).await,
         _ => Err(SettingsError::UnknownFunction { function }.into()),
     }
@@ -76,6 +80,17 @@ async fn run_relay(settings: RelaySettings) -> Result<(), StartError> {
     let s3 = s3::client(&sdk::from_environment(Service::S3, variable)?);
     let blobs: Arc<dyn Blobs> = Arc::new(S3Blobs::new(settings.bucket, s3, meter));
     let handler = RelayHandler::new(queue, Arc::new(blobs));
+    let handle = |event: LambdaEvent<Event>| {
+        let handler = handler.clone();
+        async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
+    };
+    Ok(lambda_runtime::run(service_fn(handle)).await?)
+}
+
+async fn run_indexer(settings: IndexerSettings) -> Result<(), StartError> {
+    let meter = Arc::new(Meter::default());
+    let client = dynamodb::client(&sdk::from_environment(Service::DynamoDb, variable)?);
+    let handler = IndexerHandler::new(indexer::over_dynamodb(&settings, client, meter));
     let handle = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }

@@ -15,6 +15,8 @@ pub struct ApiSettings {
     pub segment_table: String,
     /// Name of the Stream table.
     pub stream_table: String,
+    /// Name of the Index table.
+    pub index_table: String,
     /// Epoch of the tables: every log has at least this one.
     pub epoch: u32,
     /// Name of the bucket.
@@ -36,6 +38,17 @@ pub struct RelaySettings {
     pub snapshot_queue: String,
     /// Name of the bucket with the external bodies.
     pub bucket: String,
+}
+
+/// What the indexer needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexerSettings {
+    /// Name of the Stream table.
+    pub stream_table: String,
+    /// Name of the Index table.
+    pub index_table: String,
+    /// Epoch of the tables.
+    pub epoch: u32,
 }
 
 /// What the worker on snapshots needs to know.
@@ -128,16 +141,14 @@ impl ApiSettings {
         let value = required(name)?;
         let request_timeout_ms =
             value.parse().map_err(|_| SettingsError::NotANumber { name, value })?;
-        let name = environment::EPOCH;
-        let value = variable(name).unwrap_or_else(|| FIRST_EPOCH.to_string());
-        let epoch = value.parse().map_err(|_| SettingsError::NotANumber { name, value })?;
         Ok(Self {
             request_timeout_ms,
-            epoch,
+            epoch: epoch(&variable)?,
             upkeep,
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
             stream_table: required(environment::STREAM_TABLE)?,
+            index_table: required(environment::INDEX_TABLE)?,
             bucket: required(environment::BUCKET)?,
             stack: required(environment::STACK)?,
             tokens: TokenSettings {
@@ -145,6 +156,27 @@ impl ApiSettings {
                 audience: required(environment::TOKEN_AUDIENCE)?,
                 keys,
             },
+        })
+    }
+}
+
+fn epoch(variable: impl Fn(&str) -> Option<String>) -> Result<u32, SettingsError> {
+    let name = environment::EPOCH;
+    let value = variable(name).unwrap_or_else(|| FIRST_EPOCH.to_string());
+    value.parse().map_err(|_| SettingsError::NotANumber { name, value })
+}
+
+impl IndexerSettings {
+    /// Reads the settings from variables.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the variable that is missing or wrong.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name| variable(name).ok_or(SettingsError::Missing { name });
+        Ok(Self {
+            stream_table: required(environment::STREAM_TABLE)?,
+            index_table: required(environment::INDEX_TABLE)?,
+            epoch: epoch(&variable)?,
         })
     }
 }
@@ -184,11 +216,12 @@ impl SnapshotSettings {
 mod tests {
     use super::*;
 
-    const NAMES: [&str; 9] = [
+    const NAMES: [&str; 10] = [
         environment::REQUEST_TIMEOUT_MS,
         environment::ENTRY_TABLE,
         environment::SEGMENT_TABLE,
         environment::STREAM_TABLE,
+        environment::INDEX_TABLE,
         environment::BUCKET,
         environment::STACK,
         environment::TOKEN_ISSUER,
@@ -241,6 +274,18 @@ mod tests {
             false => Some(value(name)),
         };
         assert!(matches!(ApiSettings::read(wrong), Err(SettingsError::NotANumber { .. })));
+    }
+
+    #[test]
+    fn the_indexer_needs_its_tables() {
+        let settings = IndexerSettings::read(|name| Some(value(name))).unwrap();
+        assert_eq!((settings.index_table.as_str(), settings.epoch), ("cellar_index_table", 3));
+        for missing in [environment::STREAM_TABLE, environment::INDEX_TABLE] {
+            let read = IndexerSettings::read(|name| (name != missing).then(|| value(name)));
+            assert_eq!(read, Err(SettingsError::Missing { name: missing }));
+        }
+        let without = |name: &str| (name != environment::EPOCH).then(|| value(name));
+        assert_eq!(IndexerSettings::read(without).unwrap().epoch, FIRST_EPOCH);
     }
 
     #[test]

@@ -163,7 +163,7 @@ fn data_survives_the_stack() {
     let tables: Vec<_> = resources_of(&template, "AWS::DynamoDB::Table").collect();
     assert_eq!(
         tables.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
-        ["EntryTable", "PendingSnapshotTable", "SegmentTable", "StreamTable"]
+        ["EntryTable", "IndexTable", "PendingSnapshotTable", "SegmentTable", "StreamTable"]
     );
     for (id, table) in tables {
         let properties = &table.properties;
@@ -178,6 +178,7 @@ fn data_survives_the_stack() {
     assert!(bucket.contains_key("BucketEncryption"));
     for (id, deletion_policy) in [
         ("EntryTable", "Retain"),
+        ("IndexTable", "Retain"),
         ("PendingSnapshotTable", "Retain"),
         ("SegmentTable", "Retain"),
         ("StreamTable", "Retain"),
@@ -206,26 +207,32 @@ fn each_epoch_has_tables_of_its_own_and_the_api_knows_it() {
         resources_of(&template, "AWS::DynamoDB::Table").map(|(id, _)| id).collect();
     let ids = [
         "EntryTableEpoch3",
+        "IndexTableEpoch3",
         "PendingSnapshotTableEpoch3",
         "SegmentTableEpoch3",
         "StreamTableEpoch3",
     ];
     assert_eq!(tables, ids);
-    let mut named = cellar_stacks::cellar::tables(3);
+    let mut named = cellar_stacks::cellar::tables(3).to_vec();
+    named.push(cellar_stacks::cellar::index_table(3));
     named.sort();
     assert_eq!(named, ids);
-    let epoch = |template: &Template| {
-        let function = &template.resource("ApiFunction").unwrap().properties;
-        function["Environment"]["Variables"].get(environment::EPOCH).cloned()
+    let functions = ["ApiFunction", "IndexerFunction"];
+    let epochs = |template: &Template| {
+        functions.map(|id| {
+            let function = &template.resource(id).unwrap().properties;
+            function["Environment"]["Variables"].get(environment::EPOCH).cloned()
+        })
     };
-    assert_eq!(epoch(&template), Some(json!("3")));
-    assert_eq!(epoch(&template_of(&first)), None);
+    assert_eq!(epochs(&template), [Some(json!("3")), Some(json!("3"))]);
+    assert_eq!(epochs(&template_of(&first)), [None, None]);
     // All that names a table names the new one, and nothing else changes.
     let renamed = template.to_json().replace("TableEpoch3", "Table");
     let mut renamed: Value = serde_json::from_str(&renamed).unwrap();
-    let variables =
-        &mut renamed["Resources"]["ApiFunction"]["Properties"]["Environment"]["Variables"];
-    variables.as_object_mut().unwrap().remove(environment::EPOCH);
+    for id in functions {
+        let variables = &mut renamed["Resources"][id]["Properties"]["Environment"]["Variables"];
+        variables.as_object_mut().unwrap().remove(environment::EPOCH);
+    }
     assert_eq!(renamed, template_of(&first).to_value());
 }
 
@@ -256,16 +263,19 @@ fn deletion_protection_can_be_switched_off_but_retention_cannot() {
 }
 
 #[test]
-fn tables_have_the_keys_of_the_log_or_of_streams_and_only_entries_a_stream() {
+fn tables_have_their_keys_and_a_stream_where_a_function_reads_it() {
     let template = template_of(&Config::default());
     for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
-        let (partition, kind, sort) =
-            if id == "StreamTable" { ("p", "S", "i") } else { ("S", "B", "N") };
+        let (partition, kind, sort, kind_of_sort) = match id {
+            "StreamTable" => ("p", "S", "i", "N"),
+            "IndexTable" => ("p", "S", "i", "S"),
+            _ => ("S", "B", "N", "N"),
+        };
         assert_eq!(
             table.properties["AttributeDefinitions"],
             json!([
                 {"AttributeName": partition, "AttributeType": kind},
-                {"AttributeName": sort, "AttributeType": "N"}
+                {"AttributeName": sort, "AttributeType": kind_of_sort}
             ]),
             "{id}"
         );
@@ -279,10 +289,12 @@ fn tables_have_the_keys_of_the_log_or_of_streams_and_only_entries_a_stream() {
         );
     }
     let stream = |id| template.resource(id).unwrap().properties.get("StreamSpecification");
-    assert_eq!(stream("EntryTable"), Some(&json!({"StreamViewType": "NEW_IMAGE"})));
-    assert_eq!(stream("SegmentTable"), None);
-    assert_eq!(stream("PendingSnapshotTable"), None);
-    assert_eq!(stream("StreamTable"), None);
+    for id in ["EntryTable", "StreamTable"] {
+        assert_eq!(stream(id), Some(&json!({"StreamViewType": "NEW_IMAGE"})), "{id}");
+    }
+    for id in ["SegmentTable", "PendingSnapshotTable", "IndexTable"] {
+        assert_eq!(stream(id), None, "{id}");
+    }
 }
 
 /// A list of one ARN.
@@ -448,6 +460,7 @@ fn the_environment_is_what_the_runtime_reads() {
             environment::ENTRY_TABLE: "<EntryTable>",
             environment::SEGMENT_TABLE: "<SegmentTable>",
             environment::STREAM_TABLE: "<StreamTable>",
+            environment::INDEX_TABLE: "<IndexTable>",
             environment::UPKEEP: serde_json::json!(UpkeepPolicy::default()).to_string(),
             environment::BUCKET: "<Bucket>",
             environment::STACK: "<AWS::StackName>",
@@ -499,6 +512,7 @@ fn parameters_and_outputs_are_these() {
         ("ApiUrl", "<ApiUrl.FunctionUrl>"),
         ("BucketName", "<Bucket>"),
         ("EntryTableName", "<EntryTable>"),
+        ("IndexTableName", "<IndexTable>"),
         ("PendingSnapshotTableName", "<PendingSnapshotTable>"),
         ("SegmentTableName", "<SegmentTable>"),
         ("SnapshotQueueUrl", "<SnapshotQueue>"),

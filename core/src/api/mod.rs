@@ -9,6 +9,7 @@ mod chunks;
 mod client_key;
 mod create;
 mod entries;
+mod feed;
 mod forks;
 mod health;
 mod history;
@@ -29,6 +30,7 @@ pub use create::{CreateReply, CreateRequest, Head, Poke};
 pub use entries::{
     EntryKind, EntryView, ExternalView, LoadReply, MovedSheet, MutationView, UpdateReply,
 };
+pub use feed::{FeedItemView, FeedReply, ListQuery, SpanView, SpreadsheetView, SpreadsheetsReply};
 pub use forks::{ForkReply, ForkRequest, ForkSource, ForkView, ForksReply};
 pub use health::{Health, Reachable};
 pub use history::{DiffReply, HistoryReply, SheetView, SheetsReply};

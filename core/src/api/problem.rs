@@ -78,6 +78,8 @@ problem_kinds! {
         "urn:cellar:problem:mutation-overlap", 409, "Some of the mutations are in the log";
     /// The client is too far behind, or the spreadsheet was restored: load it again.
     Reload = "urn:cellar:problem:reload", 410, "Load the spreadsheet again";
+    /// The checkpoint is of another feed: read the one that there is from its beginning.
+    FeedChanged = "urn:cellar:problem:feed-changed", 410, "The feed is another one";
     /// The spreadsheet is archived: it can be read and not changed.
     Archived = "urn:cellar:problem:archived", 409, "The spreadsheet is archived";
     /// The spreadsheet is deleted, and an owner may still restore it.

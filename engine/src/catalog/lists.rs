@@ -41,7 +41,7 @@ impl CatalogLists {
         let Ok(log) = name.id().parse::<LogId>() else { return Ok(()) };
         let loaded = self.streams.load(&Catalog, name, true).await?;
         let Some(listing) = loaded.state else { return Ok(()) };
-        let Some(events) = self.streams.stored_events(name, from, loaded.next).await? else {
+        let Some(events) = self.streams.stored_events(name, from, loaded.next, true).await? else {
             return Ok(());
         };
         let events = events.iter().map(|event| {

@@ -14,9 +14,10 @@ use cellar_core::access::{Access, Need, Principal};
 use cellar_core::catalog::{
     Action, By, CALVING, Catalog, CatalogEvent, Command, Listing, Rejection, Right, stream_of,
 };
+use cellar_core::feed::Span;
 use cellar_core::identity::LogId;
 use cellar_core::limits::LISTING_REFUSAL_AGE_MS;
-use cellar_core::stream::{StreamName, Tip, WriterId};
+use cellar_core::stream::{Dated, StreamName, Tip, WriterId, newest_first};
 
 use crate::ports::{Clock, PortError, Random, Streams};
 use crate::streams::{Events, Known, StreamError, StreamStore, TransactError, Transacted};
@@ -163,6 +164,18 @@ impl CatalogStore {
         below: Option<u64>,
     ) -> Result<Events<CatalogEvent>, StreamError> {
         self.streams.events_back(&Catalog, &name_of(log)?, below).await
+    }
+
+    /// What was done to a spreadsheet's listing by the events of a span, which is of its stream.
+    ///
+    /// # Errors
+    /// [`StreamError`] if it cannot be read.
+    pub async fn told(&self, span: &Span) -> Result<Vec<Dated<CatalogEvent>>, StreamError> {
+        let stored =
+            self.streams.stored_events(&span.stream, span.first, span.next(), false).await?;
+        let mut events = newest_first(&Catalog, span.first, &stored.unwrap_or_default())?;
+        events.reverse();
+        Ok(events)
     }
 
     /// Reads what the catalog says. That it says nothing is kept for those only who may see what is not

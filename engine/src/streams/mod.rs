@@ -3,8 +3,8 @@
 mod append;
 mod error;
 mod history;
-mod kinds;
 mod load;
+mod span;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transact;

@@ -96,6 +96,7 @@ mod tests {
             entry_table: String::new(),
             segment_table: String::new(),
             stream_table: String::new(),
+            index_table: String::new(),
             stack: String::new(),
             request_timeout_ms: 20,
             tokens: TokenSettings { issuer: String::new(), audience: String::new(), keys: vec![] },

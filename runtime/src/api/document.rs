@@ -29,6 +29,8 @@ const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dic
     ),
     paths(
         super::create::create,
+        super::list::list,
+        super::feed::feed,
         super::entries::load,
         super::entries::update,
         super::append::append,

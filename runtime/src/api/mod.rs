@@ -12,12 +12,14 @@ mod details;
 mod document;
 mod entries;
 mod extract;
+mod feed;
 mod forks;
 mod head;
 mod health;
 mod history;
 mod imports;
 mod links;
+mod list;
 mod members;
 mod openapi;
 mod pokes;
@@ -50,7 +52,8 @@ pub fn router(state: ApiState) -> Router {
     Router::new()
         .route("/v1/health", get(health::health))
         .route("/v1/openapi.json", get(openapi::openapi))
-        .route("/v1/spreadsheets", post(create::create))
+        .route("/v1/feed", get(feed::feed))
+        .route("/v1/spreadsheets", get(list::list).post(create::create))
         .route("/v1/spreadsheets/{id}", get(entries::load))
         .route("/v1/spreadsheets/{id}/entries", get(entries::update).post(append::append))
         .route("/v1/spreadsheets/{id}/cells", get(cells::cells))

@@ -9,13 +9,14 @@ use cellar_core::limits::MAX_UPKEEP_MS;
 use cellar_core::stream::StreamName;
 use cellar_core::upkeep::UpkeepPolicy;
 use cellar_engine::catalog::CatalogStore;
+use cellar_engine::feed::FeedReader;
 use cellar_engine::logs::{Logs, Upkept};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Blobs, Clock, Entries, Pokes, Random, Segments, Streams};
+use cellar_engine::ports::{Blobs, Clock, Entries, Index, Lists, Pokes, Random, Segments, Streams};
 use tokio::sync::Mutex;
 #[cfg(feature = "aws")]
 use {
-    crate::dynamodb::{DynamoStreams, DynamoTables},
+    crate::dynamodb::{DynamoIndex, DynamoStreams, DynamoTables},
     crate::s3::S3Blobs,
     cellar_engine::ports::NoPokes,
     cellar_engine::system::{SystemClock, SystemRandom},
@@ -37,6 +38,8 @@ pub struct ApiState {
 struct Shared {
     logs: Logs,
     catalog: CatalogStore,
+    feed: FeedReader,
+    lists: Arc<dyn Lists>,
     streams: Arc<dyn Streams>,
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
@@ -60,6 +63,10 @@ pub struct ApiPorts {
     pub segments: Arc<dyn Segments>,
     /// What is known about them.
     pub streams: Arc<dyn Streams>,
+    /// The feed of what was appended to them.
+    pub index: Arc<dyn Index>,
+    /// People's lists of spreadsheets.
+    pub lists: Arc<dyn Lists>,
     /// The objects of the stack.
     pub blobs: Arc<dyn Blobs>,
     /// What time it is.
@@ -99,6 +106,8 @@ impl ApiState {
         let meter = Arc::new(Meter::default());
         let (table, client) = (settings.stream_table.as_str(), dynamodb.clone());
         let streams = Arc::new(DynamoStreams::named(table, client, Arc::clone(&meter)));
+        let (table, client) = (settings.index_table.as_str(), dynamodb.clone());
+        let index = Arc::new(DynamoIndex::named(table, client, Arc::clone(&meter)));
         let tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
         let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
@@ -106,6 +115,8 @@ impl ApiState {
             entries: Arc::clone(&tables) as _,
             segments: tables,
             streams,
+            index: Arc::clone(&index) as _,
+            lists: index,
             blobs,
             clock,
             random,
@@ -122,11 +133,24 @@ impl ApiState {
     /// # Errors
     /// As [`ApiState::new`].
     pub fn over(settings: &ApiSettings, ports: ApiPorts) -> Result<Self, SettingsError> {
-        let ApiPorts { entries, segments, streams, blobs, clock, random, pokes, meter } = ports;
+        let ApiPorts {
+            entries,
+            segments,
+            streams,
+            index,
+            lists,
+            blobs,
+            clock,
+            random,
+            pokes,
+            meter,
+        } = ports;
         let catalog =
             CatalogStore::new(Arc::clone(&streams), Arc::clone(&clock), Arc::clone(&random));
         let shared = Shared {
             catalog,
+            feed: FeedReader::new(index, settings.epoch),
+            lists,
             logs: Logs::new(entries, segments, Arc::clone(&blobs), Arc::clone(&clock), random)
                 .at_epoch(settings.epoch)
                 .poking(Arc::clone(&pokes)),
@@ -150,6 +174,14 @@ impl ApiState {
 
     pub(super) fn catalog(&self) -> &CatalogStore {
         &self.shared.catalog
+    }
+
+    pub(super) fn feed(&self) -> &FeedReader {
+        &self.shared.feed
+    }
+
+    pub(super) fn lists(&self) -> &dyn Lists {
+        self.shared.lists.as_ref()
     }
 
     /// Unix seconds.

@@ -8,13 +8,18 @@ use std::sync::Arc;
 
 use aws_lambda_events::event::dynamodb::{Event, EventRecord};
 use aws_lambda_events::event::streams::DynamoDbEventResponse;
+use aws_sdk_dynamodb::Client;
 use cellar_core::feed::{self, Span};
 use cellar_core::records::RecordError;
 use cellar_core::schema::{APPENDED, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX};
 use cellar_engine::catalog::CatalogLists;
 use cellar_engine::feed::{IndexError, Indexer};
+use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock, Index, Lists, Random, Streams};
+use cellar_engine::system::{SystemClock, SystemRandom};
 
+use crate::dynamodb::{DynamoIndex, DynamoStreams};
+use crate::settings::IndexerSettings;
 use crate::table_stream::{self, FirstFailed, image, sequence_number};
 
 /// What is read of a tip: which events the write appended, not what they say.
@@ -60,6 +65,21 @@ impl IndexerPorts {
             CatalogLists::new(Arc::clone(&streams), lists, Arc::clone(&clock), Arc::clone(&random));
         Indexer::new(index, streams, Arc::new(lists), (clock, random), tables_epoch)
     }
+}
+
+/// The indexer over the tables that the settings name.
+#[must_use]
+pub fn over_dynamodb(settings: &IndexerSettings, client: Client, meter: Arc<Meter>) -> Indexer {
+    let streams = DynamoStreams::named(&settings.stream_table, client.clone(), Arc::clone(&meter));
+    let index = Arc::new(DynamoIndex::named(&settings.index_table, client, meter));
+    let ports = IndexerPorts {
+        index: Arc::clone(&index) as _,
+        lists: index,
+        streams: Arc::new(streams),
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+    };
+    ports.indexer(settings.epoch)
 }
 
 impl IndexerHandler {

@@ -24,6 +24,7 @@ pub const SEE_RUNBOOK: &str = " `synth runbook` says what to do.";
 pub(super) struct Parts<'a> {
     pub(super) api: &'a Handle<Function>,
     pub(super) snapshot: &'a Handle<Function>,
+    pub(super) indexer: &'a Handle<Function>,
     pub(super) storage: &'a Storage,
     pub(super) events: &'a Events,
 }
@@ -35,7 +36,7 @@ pub(super) fn add(
     parts: &Parts<'_>,
 ) -> Result<(), SynthesisError> {
     let told = told(stack, config)?;
-    let alarms = of_api(config, parts).into_iter().chain(of_relay(parts.events));
+    let alarms = of_api(config, parts).into_iter().chain(of_streams(parts));
     for (id, description, alarm) in alarms.chain(of_snapshots(parts)) {
         let description = format!("{description}{SEE_RUNBOOK}");
         let Watch { metric, watched, above, periods, made_in } = alarm;
@@ -97,20 +98,23 @@ fn of_api(config: &Config, parts: &Parts<'_>) -> Vec<Named> {
     ]
 }
 
-/// Whatever keeps the relay from its records, throttling included, shows in their age.
-fn of_relay(events: &Events) -> Vec<Named> {
-    let relay = || Watched::function(&events.relay);
+/// Whatever keeps the relay and the indexer from their records, errors and throttling included, shows in
+/// the records' age; what they gave up is in one queue.
+fn of_streams(parts: &Parts<'_>) -> Vec<Named> {
+    let Events { relay, relay_dead_letters, .. } = parts.events;
+    let age =
+        |function| watch(Metric::IteratorAge, Watched::function(function), ITERATOR_AGE_MS_MAX, 1);
     vec![
-        ("RelayErrors", "The relay fails.", watch(Metric::Errors, relay(), 0, 1)),
+        ("RelayIteratorAge", "The relay lags: snapshots and uploads wait.", age(relay)),
         (
-            "RelayIteratorAge",
-            "The relay lags: snapshots and uploads wait.",
-            watch(Metric::IteratorAge, relay(), ITERATOR_AGE_MS_MAX, 1),
+            "IndexerIteratorAge",
+            "The indexer lags: the feed and lists of spreadsheets are behind.",
+            age(parts.indexer),
         ),
         (
             "RelayDeadLetterCount",
-            "Entries were not relayed.",
-            watch(Metric::Messages, Watched::queue(&events.relay_dead_letters), 0, 1),
+            "Entries were not relayed, or appends not indexed.",
+            watch(Metric::Messages, Watched::queue(relay_dead_letters), 0, 1),
         ),
     ]
 }

@@ -42,6 +42,7 @@ pub(super) fn add(
         .environment(environment::ENTRY_TABLE, storage.entries.name())
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
         .environment(environment::STREAM_TABLE, storage.streams.name())
+        .environment(environment::INDEX_TABLE, storage.index.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::STACK, Expression::stack_name())
         .environment(environment::REQUEST_TIMEOUT_MS, request_timeout_ms(config).to_string())
@@ -110,13 +111,16 @@ fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
 }
 
 /// A transaction needs the actions of its parts.
-fn in_tables(storage: &Storage) -> [Statement; 3] {
+fn in_tables(storage: &Storage) -> [Statement; 4] {
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
     let entries = Statement::allow("EntryTable", actions, [storage.entries.arn()]);
     let segments = Statement::allow("SegmentTable", actions, [storage.segments.arn()]);
     // An append updates the tip of its stream.
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    [entries, segments, Statement::allow("StreamTable", actions, [storage.streams.arn()])]
+    let streams = Statement::allow("StreamTable", actions, [storage.streams.arn()]);
+    // What the indexer wrote.
+    let index = Statement::allow("IndexTable", ["dynamodb:Query"], [storage.index.arn()]);
+    [entries, segments, streams, index]
 }
 
 /// The headers that scripts of other origins may send: ours, and what Replicache's client adds to each

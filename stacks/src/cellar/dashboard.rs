@@ -25,6 +25,7 @@ fn of_requests(parts: &Parts<'_>) -> [Widget; 3] {
         Widget::new("Functions: throttles and concurrency")
             .line("API throttled", Metric::Throttles, api())
             .line("relay throttled", Metric::Throttles, Watched::function(&parts.events.relay))
+            .line("indexer throttled", Metric::Throttles, Watched::function(parts.indexer))
             .line("snapshots throttled", Metric::Throttles, Watched::function(parts.snapshot))
             .line("API at the same time", Metric::ConcurrentExecutions, api()),
     ]
@@ -32,14 +33,17 @@ fn of_requests(parts: &Parts<'_>) -> [Widget; 3] {
 
 fn of_work(parts: &Parts<'_>) -> [Widget; 3] {
     let relay = || Watched::function(&parts.events.relay);
+    let indexer = || Watched::function(parts.indexer);
     let snapshot = || Watched::function(parts.snapshot);
     let jobs = || Watched::queue(&parts.events.snapshots);
     let relay_letters = Watched::queue(&parts.events.relay_dead_letters);
     let snapshot_letters = Watched::queue(&parts.events.snapshot_dead_letters);
     [
-        Widget::new("Relay: age of the stream's records, ms")
-            .line("age", Metric::IteratorAge, relay())
-            .line("errors", Metric::Errors, relay()),
+        Widget::new("Relay and indexer: age of their streams' records, ms")
+            .line("relay's", Metric::IteratorAge, relay())
+            .line("errors of the relay", Metric::Errors, relay())
+            .line("indexer's", Metric::IteratorAge, indexer())
+            .line("errors of the indexer", Metric::Errors, indexer()),
         Widget::new("Snapshots")
             .line("calls", Metric::Invocations, snapshot())
             .line("errors", Metric::Errors, snapshot())
@@ -48,7 +52,7 @@ fn of_work(parts: &Parts<'_>) -> [Widget; 3] {
             .line("waiting", Metric::Messages, jobs())
             .line("in work, or hidden", Metric::MessagesHidden, jobs())
             .line("oldest, s", Metric::OldestMessage, jobs())
-            .line("dead letters of the relay", Metric::Messages, relay_letters)
+            .line("dead letters of streams", Metric::Messages, relay_letters)
             .line("dead letters of snapshots", Metric::Messages, snapshot_letters),
     ]
 }
@@ -61,6 +65,7 @@ fn of_tables(parts: &Parts<'_>) -> [Widget; 3] {
             ("segments", Watched::table(&storage.segments)),
             ("pending snapshots", Watched::table(&storage.pending_snapshots)),
             ("streams", Watched::table(&storage.streams)),
+            ("index", Watched::table(&storage.index)),
         ]
     };
     let chart = |title, metric| {

@@ -31,7 +31,7 @@ const SNAPSHOT_TIMEOUT_S: u32 = 15 * 60;
 pub(super) struct Events {
     /// The function that reads the stream.
     pub(super) relay: Handle<Function>,
-    /// What the relay could not relay.
+    /// What the functions on streams of tables could not do: a letter names its stream.
     pub(super) relay_dead_letters: Handle<Queue>,
     /// The jobs.
     pub(super) snapshots: Handle<Queue>,
@@ -69,7 +69,7 @@ pub(super) fn add(
     let relay = stack.add("RelayFunction", relay)?;
     let source = source(storage, &relay, &relay_dead_letters);
     stack.add("RelaySource", source)?;
-    suppressions::for_relay_function(stack, &relay);
+    suppressions::for_stream_function(stack, &relay);
     Ok(Events { relay, relay_dead_letters, snapshots, snapshot_dead_letters })
 }
 

@@ -5,6 +5,7 @@ mod api;
 mod dashboard;
 mod events;
 mod functions;
+mod indexer;
 mod key;
 mod permissions;
 mod snapshots;
@@ -13,7 +14,7 @@ mod suppressions;
 
 pub use alarms::SEE_RUNBOOK;
 pub use api::REQUEST_HEADERS;
-pub use storage::{TABLES, tables};
+pub use storage::{TABLES, index_table, tables};
 
 use serde_json::Value;
 use thiserror::Error;
@@ -38,7 +39,9 @@ pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
 pub const OUTPUT_PENDING_SNAPSHOT_TABLE: &str = "PendingSnapshotTableName";
 /// Output: the name of the Stream table.
 pub const OUTPUT_STREAM_TABLE: &str = "StreamTableName";
-/// Outputs: the names of the tables, in the order of [`tables`].
+/// Output: the name of the Index table.
+pub const OUTPUT_INDEX_TABLE: &str = "IndexTableName";
+/// Outputs: the names of the tables that hold the customers' data, in the order of [`tables`].
 pub const OUTPUT_TABLES: [&str; TABLES] =
     [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_STREAM_TABLE];
 /// Output: the name of the bucket.
@@ -92,9 +95,18 @@ pub fn cellar_stack(
     let events = events::add(&mut stack, config, architecture, &storage, &code)?;
     let snapshots =
         snapshots::add(&mut stack, config, architecture, &storage, &events.snapshots, &code)?;
+    let indexer = indexer::add(
+        &mut stack,
+        config,
+        architecture,
+        &storage,
+        &events.relay_dead_letters,
+        &code,
+    )?;
     let parts = alarms::Parts {
         api: &api.function,
         snapshot: &snapshots,
+        indexer: &indexer,
         storage: &storage,
         events: &events,
     };
@@ -112,6 +124,7 @@ pub fn cellar_stack(
             storage.pending_snapshots.name(),
         ),
         (OUTPUT_STREAM_TABLE, "Name of the Stream table.", storage.streams.name()),
+        (OUTPUT_INDEX_TABLE, "Name of the Index table.", storage.index.name()),
         (OUTPUT_BUCKET, "Name of the bucket.", storage.bucket.name()),
         (OUTPUT_API_FUNCTION, "Name of the function that serves the API.", api.function.name()),
         (OUTPUT_SNAPSHOT_QUEUE, "URL of the queue of snapshot jobs.", events.snapshots.url()),

@@ -1,4 +1,4 @@
-//! What holds the customers' data: four tables and a bucket.
+//! What holds the customers' data: four tables and a bucket; and a table that is made of theirs.
 
 use cellar_core::schema;
 
@@ -29,11 +29,13 @@ pub(super) struct Storage {
     pub(super) pending_snapshots: Handle<Table>,
     /// The Stream table.
     pub(super) streams: Handle<Table>,
+    /// The Index table.
+    pub(super) index: Handle<Table>,
     /// The bucket for large entries and snapshots.
     pub(super) bucket: Handle<Bucket>,
 }
 
-/// How many tables a stack has.
+/// How many tables hold the customers' data.
 pub const TABLES: usize = 4;
 
 /// The logical ids of the Entry, the Segment, the PendingSnapshots and the Stream table of an epoch. Tables
@@ -43,6 +45,13 @@ pub const TABLES: usize = 4;
 pub fn tables(epoch: u32) -> [String; TABLES] {
     ["EntryTable", "SegmentTable", "PendingSnapshotTable", "StreamTable"]
         .map(|table| of_epoch(table, epoch))
+}
+
+/// The logical id of the Index table of an epoch. It is made of the Stream table: a restore to a moment does
+/// not bring it back, but has a new one, which is empty until it is made anew.
+#[must_use]
+pub fn index_table(epoch: u32) -> String {
+    of_epoch("IndexTable", epoch)
 }
 
 fn of_epoch(table: &str, epoch: u32) -> String {
@@ -60,34 +69,50 @@ pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, Synthes
     let entries = stack.add(&id("EntryTable"), entries)?;
     let segments = stack.add(&id("SegmentTable"), log_table(config))?;
     let pending_snapshots = stack.add(&id("PendingSnapshotTable"), log_table(config))?;
-    let streams = stack.add(&id("StreamTable"), stream_table(config))?;
+    // The stream feeds the indexer.
+    let streams = stream_table(config).stream(StreamView::NewImage);
+    let streams = stack.add(&id("StreamTable"), streams)?;
+    let index = stack.add(&id("IndexTable"), index(config))?;
     let bucket = stack.add("Bucket", bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
     if config.encryption.key().is_none() {
-        for table in [&entries, &segments, &pending_snapshots, &streams] {
+        for table in [&entries, &segments, &pending_snapshots, &streams, &index] {
             suppressions::for_table(stack, table);
         }
     }
     suppressions::for_bucket(stack, &bucket);
-    Ok(Storage { entries, segments, pending_snapshots, streams, bucket })
+    Ok(Storage { entries, segments, pending_snapshots, streams, index, bucket })
 }
 
 /// The tables of logs have the same keys (design `2-log.md` §1).
 fn log_table(config: &Config) -> Table {
-    table(config, (schema::PARTITION_KEY, AttributeType::Binary), schema::SORT_KEY)
+    let number = (schema::SORT_KEY, AttributeType::Number);
+    table(config, (schema::PARTITION_KEY, AttributeType::Binary), number)
 }
 
 /// The Stream table has its own: the name of a stream, and an index in it (design `6-catalog-feed.md` §1).
 fn stream_table(config: &Config) -> Table {
-    table(config, (schema::STREAM, AttributeType::String), schema::STREAM_INDEX)
+    let number = (schema::STREAM_INDEX, AttributeType::Number);
+    table(config, (schema::STREAM, AttributeType::String), number)
 }
 
-/// A table with a partition key, and a number as its sort key.
-fn table(config: &Config, (partition, of): (&str, AttributeType), sort: &str) -> Table {
+/// The Index table has texts, which sort as what they name (design `6-catalog-feed.md` §3).
+fn index(config: &Config) -> Table {
+    let [partition, sort] =
+        [schema::INDEX_PARTITION, schema::INDEX_SORT].map(|key| (key, AttributeType::String));
+    table(config, partition, sort)
+}
+
+/// A table with these keys.
+fn table(
+    config: &Config,
+    (partition, of): (&str, AttributeType),
+    (sort, of_sort): (&str, AttributeType),
+) -> Table {
     Table::new(partition)
         .sort_key(sort)
         .attribute(partition, of)
-        .attribute(sort, AttributeType::Number)
+        .attribute(sort, of_sort)
         .deletion_protection(config.deletion_protection)
         .encrypted_with(config.encryption.key())
 }

@@ -94,7 +94,7 @@ pub(super) fn for_api_function(stack: &mut Stack, function: &Handle<Function>) {
 }
 
 /// A function that a stream calls.
-pub(super) fn for_relay_function(stack: &mut Stack, function: &Handle<Function>) {
+pub(super) fn for_stream_function(stack: &mut Stack, function: &Handle<Function>) {
     for (rule, reason) in [
         NO_RESERVE,
         (
@@ -105,8 +105,8 @@ pub(super) fn for_relay_function(stack: &mut Stack, function: &Handle<Function>)
         NO_VPC,
         (
             "CKV_AWS_173",
-            "Its environment holds the names of a queue and a bucket, no secrets, and Lambda \
-             encrypts it with a key of AWS.",
+            "Its environment holds the names of a queue and a bucket, or of tables, no secrets, and \
+             Lambda encrypts it with a key of AWS.",
         ),
     ] {
         stack.suppress(function, Rule::checkov(rule), reason);

@@ -46,7 +46,7 @@ fn keys_of(template: &Template) -> Vec<(String, Value)> {
 #[test]
 fn the_key_is_on_everything_that_is_stored_or_on_nothing() {
     let stored = keys_of(&template_of(&with_everything()));
-    assert_eq!(stored.len(), 4 + 1 + 3 + 3 + 1, "tables, bucket, queues, log groups, topic");
+    assert_eq!(stored.len(), 5 + 1 + 3 + 4 + 1, "tables, bucket, queues, log groups, topic");
     for (id, key) in stored {
         assert_eq!(key, KEY, "{id}");
     }

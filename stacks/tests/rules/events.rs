@@ -73,17 +73,46 @@ fn appends_ask_for_snapshots_only_if_that_is_enabled() {
 }
 
 #[test]
-fn the_stream_is_read_from_its_beginning_and_no_record_blocks_it_for_ever() {
+fn the_indexer_is_told_what_it_reads_and_writes() {
     let template = template_of(&Config::default());
-    let mut properties = template.resource("RelaySource").unwrap().properties.clone();
-    let patterns: Vec<Value> = properties.remove("FilterCriteria").unwrap()["Filters"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|filter| serde_json::from_str(filter["Pattern"].as_str().unwrap()).unwrap())
-        .collect();
+    let function = template.resolved_properties("IndexerFunction", &Echo).unwrap().unwrap();
     assert_eq!(
-        Value::Object(properties),
+        function["Environment"]["Variables"],
+        json!({
+            environment::FUNCTION: environment::FUNCTION_INDEXER,
+            environment::STREAM_TABLE: "<StreamTable>",
+            environment::INDEX_TABLE: "<IndexTable>",
+        })
+    );
+}
+
+/// A source of a function, and the patterns of its filters.
+fn source(id: &str) -> (Value, Vec<Value>) {
+    let template = template_of(&Config::default());
+    let mut properties = template.resource(id).unwrap().properties.clone();
+    let filters = properties.remove("FilterCriteria").unwrap();
+    let filters = filters["Filters"].as_array().unwrap().iter();
+    let pattern = |filter: &Value| serde_json::from_str(filter["Pattern"].as_str().unwrap());
+    (Value::Object(properties), filters.map(|filter| pattern(filter).unwrap()).collect())
+}
+
+#[test]
+fn the_indexer_gets_every_append_and_no_calf() {
+    let (relay, _) = source("RelaySource");
+    let (indexer, patterns) = source("IndexerSource");
+    let mut wanted = relay;
+    wanted["EventSourceArn"] = json!({"Fn::GetAtt": ["StreamTable", "StreamArn"]});
+    wanted["FunctionName"] = json!({"Fn::GetAtt": ["IndexerFunction", "Arn"]});
+    assert_eq!(indexer, wanted, "but for what it reads and who, as the relay's");
+    let appends = json!({"dynamodb": {"NewImage": {"a": {"N": [{"exists": true}]}}}});
+    assert_eq!(patterns, [appends]);
+}
+
+#[test]
+fn the_stream_is_read_from_its_beginning_and_no_record_blocks_it_for_ever() {
+    let (properties, patterns) = source("RelaySource");
+    assert_eq!(
+        properties,
         json!({
             "BatchSize": 100,
             "BisectBatchOnFunctionError": true,
@@ -170,7 +199,7 @@ fn queues_take_tls_only() {
 fn every_function_has_a_role_and_a_log_group_of_its_own() {
     let template = template_of(&Config { log_retention_days: 5, ..Config::default() });
     let functions: Vec<_> = resources_of(&template, "AWS::Lambda::Function").collect();
-    assert_eq!(functions.len(), 3);
+    assert_eq!(functions.len(), 4);
     let (mut roles, mut groups) = (Vec::new(), Vec::new());
     for (id, function) in functions {
         let properties = &function.properties;
@@ -181,5 +210,5 @@ fn every_function_has_a_role_and_a_log_group_of_its_own() {
     }
     roles.dedup();
     groups.dedup();
-    assert_eq!((roles.len(), groups.len()), (3, 3));
+    assert_eq!((roles.len(), groups.len()), (4, 4));
 }

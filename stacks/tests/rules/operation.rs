@@ -29,13 +29,13 @@ fn the_alarms_are_free_and_watch_what_can_stand_still_or_cost() {
         assert!(watched.len() <= FREE_ALARMS, "{}", watched.len());
         watched.sort();
         let wanted = [
-            // Age says of relay and worker also that they are throttled.
+            // Age says of relay, indexer and worker also that they fail or are throttled.
             ("ApproximateAgeOfOldestMessage", "<SnapshotQueue.QueueName>"),
             ("ApproximateNumberOfMessagesVisible", "<RelayDeadLetters.QueueName>"),
             ("ApproximateNumberOfMessagesVisible", "<SnapshotDeadLetters.QueueName>"),
             ("ConsumedWriteCapacityUnits", "<EntryTable>"),
-            ("Errors", "<RelayFunction>"),
             ("Errors", "<SnapshotFunction>"),
+            ("IteratorAge", "<IndexerFunction>"),
             ("IteratorAge", "<RelayFunction>"),
             ("Throttles", "<ApiFunction>"),
             // Answers of 500 and more, of calls that failed, too.

@@ -81,6 +81,8 @@ fn api() -> Vec<Use> {
                 "dynamodb:UpdateItem",
             ],
         ),
+        // `Index::newest_epoch` and `items`, and `Lists::listed`: the feed, and lists of spreadsheets.
+        ("IndexTable", arn("IndexTable"), &["dynamodb:Query"]),
         (
             "Uploads",
             below("uploads"),
@@ -143,6 +145,40 @@ fn relay() -> Vec<Use> {
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
     ];
     uses.push(by_lambda("RelayLogGroup"));
+    uses
+}
+
+/// What the indexer does, and Lambda on its behalf.
+fn indexer() -> Vec<Use> {
+    let mut uses: Vec<Use> = vec![
+        (
+            "StreamsStream",
+            json!([{"Fn::GetAtt": ["StreamTable", "StreamArn"]}]),
+            // Lambda reads the stream.
+            &["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+        ),
+        // Lambda reads the stream.
+        ("ListStreams", json!("*"), &["dynamodb:ListStreams"]),
+        // `Streams::tip` and `calves_back`: what is missing, and what lists follow from.
+        ("ReadStreams", arn("StreamTable"), &["dynamodb:GetItem", "dynamodb:Query"]),
+        (
+            "IndexTable",
+            arn("IndexTable"),
+            &[
+                // `Index::mark`.
+                "dynamodb:GetItem",
+                // `Index::put_item` and `begin_epoch`, `Lists::put_listed`.
+                "dynamodb:PutItem",
+                // `Index::newest_epoch` and `last_item`.
+                "dynamodb:Query",
+                // `Index::raise_mark`.
+                "dynamodb:UpdateItem",
+            ],
+        ),
+        // Lambda sends what failed to the dead letters.
+        ("DeadLetters", arn("RelayDeadLetters"), &["sqs:SendMessage"]),
+    ];
+    uses.push(by_lambda("IndexerLogGroup"));
     uses
 }
 
@@ -213,7 +249,12 @@ fn of_an_entry_nothing_but_its_root_can_be_changed() {
 
 #[test]
 fn each_function_may_do_exactly_what_its_code_does() {
-    let roles = [("ApiRole", api()), ("RelayRole", relay()), ("SnapshotRole", snapshot())];
+    let roles = [
+        ("ApiRole", api()),
+        ("RelayRole", relay()),
+        ("IndexerRole", indexer()),
+        ("SnapshotRole", snapshot()),
+    ];
     for tracing in [false, true] {
         let template = template_of(&Config { tracing, ..Config::default() });
         assert_eq!(resources_of(&template, "AWS::IAM::Role").count(), roles.len());

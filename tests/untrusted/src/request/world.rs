@@ -8,7 +8,7 @@ use axum::http::{Request, Response};
 use cellar_core::entry::FIRST_EPOCH;
 use cellar_core::identity::{LogId, SubjectKey};
 use cellar_core::upkeep::UpkeepPolicy;
-use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryStreams, MemoryTables};
+use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryIndex, MemoryStreams, MemoryTables};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, NoPokes, Random};
 use cellar_runtime::api::{ApiPorts, ApiState, router};
@@ -139,11 +139,13 @@ impl World {
         let clock = Arc::new(ManualClock::at(NOW_S * 1_000));
         let tables = Arc::<MemoryTables>::default();
         let streams = Arc::<MemoryStreams>::default();
+        let index = Arc::<MemoryIndex>::default();
         let blobs = Arc::new(MemoryBlobs::new(clock.clone()));
         let settings = ApiSettings {
             entry_table: String::new(),
             segment_table: String::new(),
             stream_table: String::new(),
+            index_table: String::new(),
             epoch: FIRST_EPOCH,
             bucket: String::new(),
             stack: "test".to_owned(),
@@ -155,6 +157,8 @@ impl World {
             entries: tables.clone(),
             segments: tables.clone(),
             streams: streams.clone(),
+            index: index.clone(),
+            lists: index,
             blobs: blobs.clone(),
             clock,
             random: Arc::new(NoRandom),

@@ -1,4 +1,4 @@
-//! What kinds of events a stream has.
+//! Parts of a stream.
 
 use cellar_core::feed::Span;
 use cellar_core::stream::{Event, StreamName};
@@ -7,8 +7,8 @@ use super::{StreamError, StreamStore};
 use crate::ports::PortError;
 
 impl StreamStore {
-    /// The events of a stream from one index to below another, read consistently: of all items that have
-    /// some of them. `None` if the stream does not have all of them.
+    /// The events of a stream from one index to below another. `None` if the stream does not have all of
+    /// them, or that is not seen yet where the read is not consistent.
     ///
     /// # Errors
     /// [`StreamError::Store`] if the store fails for good.
@@ -17,13 +17,14 @@ impl StreamStore {
         stream: &StreamName,
         from: u64,
         to: u64,
+        consistent: bool,
     ) -> Result<Option<Vec<Event>>, StreamError> {
-        let Some(tip) = self.read_tip(stream, true).await? else { return Ok(None) };
+        let Some(tip) = self.read_tip(stream, consistent).await? else { return Ok(None) };
         let mut first = tip.first();
         // The newest item first.
         let mut items = vec![tip.events.clone()];
         while first > from {
-            let calves = self.read_calves(stream, first, true).await?;
+            let calves = self.read_calves(stream, first, consistent).await?;
             let Some(last) = calves.last() else { return Ok(None) };
             first = last.index;
             items.extend(calves.into_iter().map(|calf| calf.events));
@@ -46,10 +47,11 @@ impl StreamStore {
         from: u64,
         to: u64,
     ) -> Result<Option<Span>, PortError> {
-        let events = self.stored_events(stream, from, to).await.map_err(|error| match error {
-            StreamError::Store(error) => error,
-            error => PortError::permanent(error.to_string()),
-        })?;
+        let events =
+            self.stored_events(stream, from, to, true).await.map_err(|error| match error {
+                StreamError::Store(error) => error,
+                error => PortError::permanent(error.to_string()),
+            })?;
         let span = |events: Vec<Event>| Span {
             stream: stream.clone(),
             first: from,

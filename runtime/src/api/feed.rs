@@ -1,0 +1,127 @@
+//! `GET /v1/feed`.
+
+use axum::Json;
+use axum::extract::State;
+use cellar_core::access::{Role, Scope};
+use cellar_core::api::{ChangeView, FeedItemView, FeedReply, ProblemKind, SpanView};
+use cellar_core::catalog::CATEGORY;
+use cellar_core::feed::{Checkpoint, FeedId, Span};
+use cellar_core::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS, MAX_REPLY_BYTES};
+use cellar_engine::feed::FeedError;
+use cellar_engine::streams::StreamError;
+use serde::Deserialize;
+
+#[cfg(test)]
+use cellar_core::api::Problem;
+
+use super::auth::Caller;
+use super::extract::Parameters;
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// Parameters of a page of the feed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct After {
+    after: Option<String>,
+    feed: Option<String>,
+    limit: Option<u32>,
+    #[serde(default)]
+    events: bool,
+}
+
+impl From<FeedError> for Failure {
+    fn from(error: FeedError) -> Self {
+        let text = error.to_string();
+        match error {
+            FeedError::AnotherFeed => Self::new(ProblemKind::FeedChanged, text),
+            FeedError::Beyond => Self::new(ProblemKind::Unprocessable, text),
+            FeedError::Damaged { .. } => {
+                StreamError::Store(cellar_engine::ports::PortError::permanent(text)).into()
+            }
+            FeedError::Store(error) => StreamError::Store(error).into(),
+        }
+    }
+}
+
+/// Everything that was appended to the stack's streams, from a checkpoint on: for operators, with a token for
+/// all spreadsheets. What the events say is for owners.
+#[cfg_attr(test, utoipa::path(
+    get,
+    path = "/v1/feed",
+    params(
+        ("after" = Option<u64>, Query, description = "The `next` of what was handled last; without it, the \
+            feed from its beginning"),
+        ("feed" = Option<String>, Query, description = "The `feed` that the checkpoint is of: if the stack \
+            has another one, the answer says so"),
+        ("limit" = Option<u32>, Query, description = "At most so many items, up to 1,000; 20 with `events`"),
+        ("events" = Option<bool>, Query, description = "Whether to tell what the events say"),
+    ),
+    responses(
+        (status = 200, description = "Some of it", body = FeedReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+))]
+pub(super) async fn feed(
+    State(state): State<ApiState>,
+    caller: Caller,
+    Parameters(parameters): Parameters<After>,
+) -> Result<Json<FeedReply>, Failure> {
+    let After { after, feed, limit, events } = parameters;
+    may_read(&caller, events)?;
+    let bad = |what: String| Failure::new(ProblemKind::BadRequest, what);
+    let after = after.map(|after| after.parse::<Checkpoint>()).transpose();
+    let after = after.map_err(|error| bad(error.to_string()))?;
+    let feed = feed.map(|feed| feed.parse::<FeedId>()).transpose();
+    let feed = feed.map_err(|()| bad("`feed` is 16 hexadecimal digits".to_owned()))?;
+    let most = if events { MAX_FEED_EVENTS_ITEMS } else { MAX_FEED_PAGE_ITEMS };
+    let limit = limit.unwrap_or(most);
+    if !(1..=most).contains(&limit) {
+        return Err(bad(format!("`limit` is 1 to {most}")));
+    }
+    let page = state.feed().page(after, feed, limit).await?;
+    let mut room = MAX_REPLY_BYTES / 2;
+    let mut items = Vec::new();
+    for item in page.items {
+        let mut spans = Vec::new();
+        for span in item.spans {
+            let told = match events {
+                true => told(&state, &span, &mut room).await?,
+                false => None,
+            };
+            spans.push(SpanView { events: told, ..span.into() });
+        }
+        // Behind the last place of an epoch is its end.
+        let next = item.at.number().saturating_add(1);
+        items.push(FeedItemView { next, indexed_ms: item.time_ms, spans });
+    }
+    let feed = page.feed.map(|feed| feed.to_string());
+    Ok(Json(FeedReply { feed, items, next: page.next.number(), end: page.is_end }))
+}
+
+fn may_read(caller: &Caller, events: bool) -> Result<(), Failure> {
+    let forbidden = |why: &str| Err(Failure::new(ProblemKind::Forbidden, why));
+    match (&caller.0.scope, caller.0.role) {
+        (Scope::All, Role::Owner) => Ok(()),
+        (Scope::All, _) if !events => Ok(()),
+        (Scope::All, _) => forbidden("what the events say is for a token with the role owner"),
+        _ => forbidden("the feed is for operators: it needs a token for all spreadsheets"),
+    }
+}
+
+/// What the events of a span say, as long as there is room for it.
+async fn told(
+    state: &ApiState,
+    span: &Span,
+    room: &mut usize,
+) -> Result<Option<Vec<ChangeView>>, Failure> {
+    if span.stream.category() != CATEGORY || *room == 0 {
+        return Ok(None);
+    }
+    let dated = state.catalog().told(span).await?;
+    let views: Vec<ChangeView> = dated.into_iter().map(ChangeView::from).collect();
+    let bytes = serde_json::to_vec(&views).map(|text| text.len()).unwrap_or(usize::MAX);
+    *room = room.saturating_sub(bytes);
+    Ok((*room > 0).then_some(views))
+}

@@ -1,0 +1,74 @@
+//! `GET /v1/spreadsheets`.
+
+use axum::Json;
+use axum::extract::State;
+use cellar_core::access::Scope;
+use cellar_core::api::{ListQuery, ProblemKind, SpreadsheetStatus, SpreadsheetsReply};
+use cellar_core::catalog::Name;
+use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_LIST_PAGE;
+use cellar_engine::streams::StreamError;
+use serde::Deserialize;
+
+#[cfg(test)]
+use cellar_core::api::Problem;
+
+use super::auth::Caller;
+use super::extract::Parameters;
+use super::reply::Failure;
+use super::state::ApiState;
+
+/// Which spreadsheets are asked for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Which {
+    after: Option<LogId>,
+    limit: Option<u32>,
+    name: Option<String>,
+    mine: Option<bool>,
+    status: Option<SpreadsheetStatus>,
+}
+
+/// The spreadsheets that are shared with whoever asks, by pages: some seconds behind the catalog. A page
+/// looks at a number of spreadsheets, of which any or none are what is asked for.
+#[cfg_attr(test, utoipa::path(
+    get,
+    path = "/v1/spreadsheets",
+    params(
+        ("after" = Option<LogId>, Query, description = "The `next` of the page before"),
+        ("limit" = Option<u32>, Query, description = "How many spreadsheets to look at: 1 to 50"),
+        ("name" = Option<String>, Query, description = "Only those whose name has this in it, in any case"),
+        ("mine" = Option<bool>, Query, description = "Only those of which they are an owner, or only others"),
+        ("status" = Option<SpreadsheetStatus>, Query, description = "Only those in this state; `active` \
+            without it"),
+    ),
+    responses(
+        (status = 200, description = "Some of them", body = SpreadsheetsReply),
+        (status = "4XX", description = "What was wrong", body = Problem),
+    ),
+    security(("token" = []))
+))]
+pub(super) async fn list(
+    State(state): State<ApiState>,
+    caller: Caller,
+    Parameters(which): Parameters<Which>,
+) -> Result<Json<SpreadsheetsReply>, Failure> {
+    if let Scope::Link { .. } = caller.0.scope {
+        let detail = "a link is to one spreadsheet: a list needs a token of your own";
+        return Err(Failure::new(ProblemKind::Forbidden, detail));
+    }
+    let Which { after, limit, name, mine, status } = which;
+    let limit = limit.unwrap_or(MAX_LIST_PAGE);
+    if !(1..=MAX_LIST_PAGE).contains(&limit) {
+        let detail = format!("`limit` is 1 to {MAX_LIST_PAGE}");
+        return Err(Failure::new(ProblemKind::BadRequest, detail));
+    }
+    let name = name.as_deref().map(Name::new).transpose()?;
+    let query = ListQuery { name, mine, status };
+    let page = state.lists().listed(&caller.0.person(), after, limit).await;
+    let page = page.map_err(StreamError::Store)?;
+    let last = page.entries.last().map(|entry| entry.log);
+    let covered = page.entries.iter().filter(|entry| caller.0.right(entry.log).is_some());
+    let views = covered.filter_map(|entry| query.view(entry, caller.0.role, state.now_s()));
+    Ok(Json(SpreadsheetsReply { spreadsheets: views.collect(), next: last.filter(|_| page.more) }))
+}

@@ -1,0 +1,82 @@
+//! The indexer: from the Stream table's stream to the index of everything that was appended (design
+//! `6-catalog-feed.md` §3).
+
+use cellar_core::environment;
+use cellar_core::schema::APPENDED;
+use serde_json::json;
+
+use super::functions;
+use super::key::{self, KeyUse};
+use super::permissions;
+use super::storage::Storage;
+use super::suppressions;
+use crate::config::{Architecture, Config};
+use crate::constructs::{
+    Function, FunctionCode, LogGroup, Queue, Role, Service, Statement, StreamFilter, StreamSource,
+};
+use crate::stack::{Handle, Stack, SynthesisError};
+
+/// Memory of the indexer: it waits for DynamoDB.
+const MEMORY_MB: u32 = 256;
+/// Seconds that a batch of records may take.
+const TIMEOUT_S: u32 = 60;
+
+/// Adds the function with its log group, its role and its source; what it cannot index goes to
+/// `dead_letters`.
+pub(super) fn add(
+    stack: &mut Stack,
+    config: &Config,
+    architecture: Architecture,
+    storage: &Storage,
+    dead_letters: &Handle<Queue>,
+    code: &FunctionCode,
+) -> Result<Handle<Function>, SynthesisError> {
+    let logs = functions::log_group(stack, "IndexerLogGroup", config)?;
+    let role = permissions::allow_traces(role(storage, dead_letters, &logs), config);
+    let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Tables, KeyUse::Queues]);
+    let role = stack.add("IndexerRole", role)?;
+    let description = "Indexes what is appended to streams.";
+    let function = Function::new(description, architecture, code.clone(), &role, &logs)
+        .memory_mb(MEMORY_MB)
+        .timeout_s(TIMEOUT_S)
+        .traced(config.tracing)
+        .environment(environment::FUNCTION, environment::FUNCTION_INDEXER)
+        .environment(environment::STREAM_TABLE, storage.streams.name())
+        .environment(environment::INDEX_TABLE, storage.index.name());
+    let function = match config.epoch {
+        0 => function,
+        epoch => function.environment(environment::EPOCH, epoch.to_string()),
+    };
+    let function = stack.add("IndexerFunction", function)?;
+    let source = StreamSource::new(&storage.streams, &function, dead_letters).filter(appends());
+    stack.add("IndexerSource", source)?;
+    suppressions::for_stream_function(stack, &function);
+    Ok(function)
+}
+
+/// Tips, which say how many events the write appended; not the calves that were in a tip before.
+fn appends() -> StreamFilter {
+    let appended = json!({ APPENDED: { "N": [{ "exists": true }] } });
+    StreamFilter::new(json!({ "dynamodb": { "NewImage": appended } }))
+}
+
+/// It reads streams and writes the index, and deletes nothing.
+fn role(storage: &Storage, dead_letters: &Handle<Queue>, logs: &Handle<LogGroup>) -> Role {
+    let read = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
+    let stream = Statement::allow("StreamsStream", read, [storage.streams.stream_arn()]);
+    let list = Statement::allow_on_any_resource(
+        "ListStreams",
+        ["dynamodb:ListStreams"],
+        "Lambda asks for it to read a stream, and the action accepts only *.",
+    );
+    let read = ["dynamodb:GetItem", "dynamodb:Query"];
+    let streams = Statement::allow("ReadStreams", read, [storage.streams.arn()]);
+    let write = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
+    let index = Statement::allow("IndexTable", write, [storage.index.arn()]);
+    let send = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
+    Role::assumed_by(Service::Lambda)
+        .policy("stream", [stream, list])
+        .policy("tables", [streams, index])
+        .policy("queues", [send])
+        .policy("logs", [permissions::own_logs(logs)])
+}
