@@ -102,14 +102,18 @@ fn of_api(config: &Config, parts: &Parts<'_>) -> Vec<Named> {
 /// the records' age; what they gave up is in one queue.
 fn of_streams(parts: &Parts<'_>) -> Vec<Named> {
     let Events { relay, relay_dead_letters, .. } = parts.events;
-    let age =
-        |function| watch(Metric::IteratorAge, Watched::function(function), ITERATOR_AGE_MS_MAX, 1);
+    let age = |function| (Metric::IteratorAge, Watched::function(function));
+    let (relays, indexers) = (age(relay), age(parts.indexer));
     vec![
-        ("RelayIteratorAge", "The relay lags: snapshots and uploads wait.", age(relay)),
+        (
+            "RelayIteratorAge",
+            "The relay lags: snapshots and uploads wait.",
+            watch(relays.0, relays.1, ITERATOR_AGE_MS_MAX, 1),
+        ),
         (
             "IndexerIteratorAge",
             "The indexer lags: the feed and lists of spreadsheets are behind.",
-            age(parts.indexer),
+            watch(indexers.0, indexers.1, ITERATOR_AGE_MS_MAX, 1),
         ),
         (
             "RelayDeadLetterCount",
