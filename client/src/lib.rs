@@ -6,6 +6,8 @@
 //! - [`editor`] makes edits that survive a crash and happen at most once (design `2-log.md` §2).
 //! - [`live`] is a spreadsheet that is shown and edited offline, too, and kept in step with the server
 //!   (design `4-sync.md` §5).
+//! - [`feed`] follows everything that was ever appended to the stack's streams (design
+//!   `6-catalog-feed.md` §3).
 //! - [`reader`] reads cells from snapshots itself, and keeps what it has loaded (design `4-sync.md`
 //!   §1).
 //! - [`rebase`] does what a fork did again, on another position of what it comes from.
@@ -35,6 +37,7 @@ mod describe;
 pub mod editor;
 mod error;
 pub mod export;
+pub mod feed;
 pub mod files;
 pub mod import;
 pub mod live;
@@ -47,7 +50,7 @@ mod sheet_loss;
 pub mod table;
 
 pub use client::{
-    Attempted, BodyFault, CellsQuery, Client, MAX_REPLY_BODY_BYTES, Pokes, Spent, author_of_token,
-    read_body, subject_key_of_token, subject_of_token,
+    Attempted, BodyFault, CellsQuery, Client, FeedQuery, MAX_REPLY_BODY_BYTES, Pokes, Spent,
+    SpreadsheetsQuery, author_of_token, read_body, subject_key_of_token, subject_of_token,
 };
 pub use error::ClientError;

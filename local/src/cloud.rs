@@ -279,6 +279,8 @@ impl Servers<'_> {
             entry_table: api.entry_table.clone(),
             segment_table: api.segment_table.clone(),
             stream_table: Some(api.stream_table.clone()),
+            index_table: Some(api.index_table.clone()),
+            tables_epoch: api.epoch,
             buckets_url: self.buckets.url(),
             bucket: api.bucket.clone(),
             snapshots: snapshots.map(|settings| SnapshotEndpoints {

@@ -6,9 +6,12 @@ use std::sync::Arc;
 use cellar_core::environment;
 use cellar_engine::ports::{Blobs, Clock, Jobs, PendingTags};
 use cellar_engine::snapshots::SnapshotBuilder;
+use cellar_runtime::indexer::{IndexerHandler, over_dynamodb};
 use cellar_runtime::relay::RelayHandler;
 use cellar_runtime::s3::S3Blobs;
-use cellar_runtime::settings::{ApiSettings, RelaySettings, SettingsError, SnapshotSettings};
+use cellar_runtime::settings::{
+    ApiSettings, IndexerSettings, RelaySettings, SettingsError, SnapshotSettings,
+};
 use cellar_runtime::snapshot::{BuilderPorts, handler};
 use cellar_stacks::template::Template;
 use serde_json::Value;
@@ -111,6 +114,12 @@ impl EventFunctions<'_> {
                     }
                 };
                 Ok(Some(Arc::new(RelayHandler::new(jobs, tags))))
+            }
+            environment::FUNCTION_INDEXER => {
+                let settings = IndexerSettings::read(variable)?;
+                let clients = self.services.clients(id, self.clock)?;
+                let indexer = over_dynamodb(&settings, clients.dynamodb, clients.meter);
+                Ok(Some(Arc::new(IndexerHandler::new(indexer))))
             }
             environment::FUNCTION_SNAPSHOT => self.snapshot(id, &SnapshotSettings::read(variable)?),
             _ => Err(SettingsError::UnknownFunction { function }.into()),

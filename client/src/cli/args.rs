@@ -1,10 +1,12 @@
 //! The command line, as it is parsed and as `--help` shows it.
 
 mod catalog;
+mod feed;
 mod live;
 mod versions;
 
 pub(super) use catalog::{Details, Link, Links, Rename, Share, Unshare};
+pub(super) use feed::{Feed, List, ListStatus};
 pub(super) use live::{Edit, Watch};
 pub(super) use versions::{Fork, Rebase, Restore};
 
@@ -74,6 +76,8 @@ pub(super) struct Global {
 pub(super) enum Command {
     /// Create an empty spreadsheet and make it the current one
     Create(Create),
+    /// List the spreadsheets that are yours, or shared with you
+    List(List),
     /// Import csv, xlsx, xlsb or ods into a new spreadsheet, or into an existing one
     Import(Import),
     /// Show cells
@@ -147,6 +151,8 @@ Examples:
     Stats(Stats),
     /// Make a spreadsheet the current one
     Use(Use),
+    /// Print every change of every spreadsheet's name, sharing and state, since the beginning; for operators
+    Feed(Feed),
     /// Show what runs at the URL and what it reaches; needs no token
     #[command(after_help = "\
 Examples:
@@ -429,108 +435,4 @@ fn nonce(text: &str) -> Result<String, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
-
-    use super::*;
-
-    #[test]
-    fn the_command_line_is_consistent_and_every_command_has_examples() {
-        Cli::command().debug_assert();
-        let cli = Cli::command();
-        let nested = cli.get_subcommands().flat_map(clap::Command::get_subcommands);
-        for command in cli.get_subcommands().chain(nested) {
-            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.contains("cellar "), "{} has no example", command.get_name());
-        }
-    }
-
-    #[test]
-    fn what_people_type_to_share_is_understood() {
-        for line in [
-            "cellar restore",
-            "cellar rename Plan",
-            "cellar share bob --role owner --issuer https://i",
-            "cellar unshare bob",
-            "cellar links --json",
-            "cellar links add --expires 30d --label press",
-            "cellar links remove 0123456789abcdef",
-            "cellar delete -s 00000000-0000-0000-0000-000000000000",
-        ] {
-            assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
-        }
-        for line in [
-            "cellar rename",
-            "cellar share",
-            "cellar share bob --role admin",
-            "cellar links add --role owner",
-            "cellar links remove x",
-            "cellar import a.csv --into 00000000-0000-0000-0000-000000000000 --name x",
-        ] {
-            assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_people_type_is_understood() {
-        for line in [
-            "cellar set A1 -5 B1 -2.5",
-            "cellar set A1 007 --text",
-            "cellar set --clear A1 B1",
-            "cellar set -- A1 --dashes",
-            "cellar get -r A1:G20 --at 0.3 --json",
-            "cellar --url http://h health",
-            "cellar import a.csv --ragged pad --delimiter tab",
-            "cellar import a.csv --types A=text,C=number --dry-run",
-            "cellar import a.xlsx --sheets One,Two --replace Costs",
-            "cellar import a.csv --sheet Costs --at B2",
-            "cellar export -",
-            "cellar export - --format xlsx --sheet Costs",
-            "cellar set A1 1 --cost --json",
-            "cellar --cost head",
-            "cellar rows insert 3 --count 2 --sheet Costs",
-            "cellar rows delete 3:5 9",
-            "cellar columns insert C",
-            "cellar columns delete C:D",
-            "cellar sheets --json",
-            "cellar sheets --at 0.3",
-            "cellar sheets rename Costs Prices",
-            "cellar clear My!A1:B5",
-            "cellar format A:C 0.00",
-            "cellar undo",
-            "cellar undo 0.3 --json",
-            "cellar restore --to 0.3",
-            "cellar diff 0.3",
-            "cellar diff 0.3 1.0",
-            "cellar create --nonce x -s 00000000-0000-0000-0000-000000000000",
-        ] {
-            assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
-        }
-        for line in [
-            "cellar",
-            "cellar set",
-            "cellar set --text --clear A1",
-            "cellar use x",
-            "cellar history --limit 0",
-            "cellar create --nonce=",
-            "cellar get --range nonsense",
-            "cellar import a.csv --at B2",
-            "cellar import a.csv --types A=words",
-            "cellar import a.csv --types A=text --text",
-            "cellar import a.csv --sheet A --replace B",
-            "cellar export a --format pdf",
-            "cellar rows",
-            "cellar rows insert 3 --count 0",
-            "cellar rows delete",
-            "cellar sheets rename Costs",
-            "cellar sheets --at 0.3 add x",
-            "cellar clear",
-            "cellar format A1",
-            "cellar undo x",
-            "cellar restore 0.3",
-            "cellar diff",
-        ] {
-            assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
-        }
-    }
-}
+mod tests;

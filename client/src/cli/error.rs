@@ -44,6 +44,14 @@ pub(super) enum CliError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Rebase(#[from] RebaseError),
+    #[error(
+        "the feed is another one than the checkpoint is of: it was built anew, or the stack restored"
+    )]
+    #[diagnostic(
+        code(cellar::feed_changed),
+        help("begin it anew: without --after, or with the file of --checkpoint removed")
+    )]
+    FeedChanged,
     #[error("no Cellar is known here: there is no .cellar/profile.json, and no --url")]
     #[diagnostic(
         code(cellar::no_url),

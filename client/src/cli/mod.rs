@@ -11,6 +11,7 @@ mod edit;
 mod edit_args;
 mod error;
 mod export;
+mod feed;
 mod fork;
 mod get;
 mod grid;
@@ -18,6 +19,7 @@ mod head;
 mod health;
 mod history;
 mod import;
+mod list;
 mod output;
 mod ranges;
 mod rebase;
@@ -116,6 +118,7 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
     runtime.block_on(async {
         match command {
             Command::Create(args) => create::run(context, &output, args).await,
+            Command::List(args) => list::run(context, &output, args).await,
             Command::Import(args) => import::run(context, &output, args).await,
             Command::Get(args) => get::run(context, &output, args).await,
             Command::Edit(args) => grid::run(context, &output, args).await,
@@ -146,6 +149,7 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             Command::Forks => fork::list(context, &output).await,
             Command::Stats(args) => stats::run(context, &output, args).await,
             Command::Use(args) => use_spreadsheet::run(context, &output, args).await,
+            Command::Feed(args) => feed::run(context, &output, args).await,
             Command::Health => health::run(context, &output).await,
         }
         .map(|()| EXIT_FINE)

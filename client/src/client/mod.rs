@@ -5,6 +5,7 @@ mod body;
 mod catalog;
 mod chunks;
 mod diff;
+mod feed;
 mod imports;
 mod objects;
 mod observed;
@@ -15,6 +16,7 @@ mod tally;
 mod transport;
 
 pub use body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
+pub use feed::{FeedQuery, SpreadsheetsQuery};
 pub(crate) use objects::sha256;
 pub use observed::Attempted;
 pub use pokes::Pokes;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use aws_lambda_events::event::dynamodb::Event;
 use cellar_engine::ports::Clock;
+use cellar_runtime::indexer::IndexerHandler;
 use cellar_runtime::relay::RelayHandler;
 use cellar_runtime::snapshot::{QueueEvent, SnapshotHandler};
 use serde_json::Value;
@@ -22,6 +23,15 @@ pub(crate) trait EventFunction: Send + Sync {
 
 #[async_trait]
 impl EventFunction for RelayHandler {
+    async fn call(&self, event: Value) -> Result<Value, String> {
+        let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
+        let response = self.handle(event).await.map_err(|error| error.to_string())?;
+        serde_json::to_value(response).map_err(|error| error.to_string())
+    }
+}
+
+#[async_trait]
+impl EventFunction for IndexerHandler {
     async fn call(&self, event: Value) -> Result<Value, String> {
         let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
         let response = self.handle(event).await.map_err(|error| error.to_string())?;

@@ -58,6 +58,11 @@ pub(super) fn changes(changes: &[ChangeView]) -> Vec<String> {
     changes.iter().map(line).collect()
 }
 
+/// When somebody changed what.
+pub(in crate::cli) fn change(change: &ChangeView) -> String {
+    [utc(change.created), escape(&change.by.subject), what(change)].join(GAP)
+}
+
 fn what(change: &ChangeView) -> String {
     let name = change.name.as_deref().filter(|name| !name.is_empty()).map(escape);
     let with = match (&change.person, &change.link) {

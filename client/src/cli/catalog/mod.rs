@@ -1,7 +1,7 @@
 //! The commands for the catalog: `details`, `rename`, `share`, `unshare`, `links`, `archive`, `delete`, and
 //! `restore` without a position.
 
-mod describe;
+pub(super) mod describe;
 mod link;
 
 use std::future::Future;

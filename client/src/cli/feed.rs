@@ -1,0 +1,88 @@
+//! `cellar feed`
+
+use cellar_core::api::{ChangeView, FeedItemView, SpanView};
+
+use super::args;
+use super::catalog;
+use super::context::Context;
+use super::error::CliError;
+use super::output::{Output, count};
+use super::time::utc;
+use crate::Client;
+use crate::feed::{
+    Checkpoints, FileCheckpoints, Progress, SubscribeError, Subscription, subscribe,
+};
+use crate::table::escape;
+
+/// Between two columns.
+const GAP: &str = "   ";
+
+pub(super) async fn run(
+    context: &Context,
+    output: &Output,
+    args: args::Feed,
+) -> Result<(), CliError> {
+    let args::Feed { after, checkpoint, follow, events, limit } = args;
+    let client = context.client()?;
+    let subscription = Subscription { events, limit, until_end: !follow };
+    let reading = async {
+        match checkpoint {
+            Some(path) => read(&client, subscription, FileCheckpoints::at(path), *output).await,
+            None => {
+                let next = after.map(|after| after.number());
+                let progress = Progress { feed: None, next };
+                read(&client, subscription, progress, *output).await
+            }
+        }
+    };
+    tokio::select! {
+        read = reading => read,
+        // That is how following ends.
+        interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
+    }
+}
+
+async fn read(
+    client: &Client,
+    subscription: Subscription,
+    mut checkpoints: impl Checkpoints,
+    output: Output,
+) -> Result<(), CliError> {
+    let read = subscribe(client, subscription, &mut checkpoints, async |delivery| {
+        output.result(delivery.item)?;
+        for line in lines(delivery.item) {
+            output.say(line)?;
+        }
+        Ok::<_, std::io::Error>(())
+    });
+    let progress = read.await.map_err(|error| match error {
+        SubscribeError::FeedChanged => CliError::FeedChanged,
+        SubscribeError::Client(error) => error.into(),
+        SubscribeError::Checkpoint(error) => error.into(),
+        SubscribeError::Handler(error) => error.into(),
+    })?;
+    match progress.next {
+        Some(next) => output.note(format!("That is all. To go on: cellar feed --after {next}")),
+        None => output.note("Nothing has been indexed yet."),
+    }
+    Ok(())
+}
+
+/// A line for each stream of an item, and one for each change that was told.
+fn lines(item: &FeedItemView) -> Vec<String> {
+    let when = utc(item.indexed_ms / 1_000);
+    let of_span = |span: &SpanView| {
+        let events = count(span.kinds.len(), "event", "events");
+        let kinds = escape(&span.kinds.join(", "));
+        let stream = escape(&span.stream);
+        let first = span.first;
+        let line = [when.clone(), stream, format!("{events} from {first}"), kinds].join(GAP);
+        let told = span.events.iter().flatten().map(of_change);
+        [line].into_iter().chain(told).collect::<Vec<_>>()
+    };
+    item.spans.iter().flat_map(of_span).collect()
+}
+
+fn of_change(change: &ChangeView) -> String {
+    format!("{GAP}{}", catalog::describe::change(change))
+}

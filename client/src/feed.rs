@@ -1,0 +1,224 @@
+//! Follows the feed of everything that was appended (design `6-catalog-feed.md` §3).
+//!
+//! Delivery is at least once: what was handled is delivered again if the process ended before its checkpoint
+//! was kept. The events of a stream come in their order and without a gap, whatever happened before.
+//! [`subscribe`] asks for the next page only when everything of the last one was handled, so that a slow
+//! handler slows the reading down and nothing piles up.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), cellar::feed::SubscribeError<std::io::Error>> {
+//! use cellar::feed::{FileCheckpoints, Subscription, subscribe};
+//!
+//! let client = cellar::Client::new("http://127.0.0.1:8080", None)?;
+//! let mut checkpoints = FileCheckpoints::at("feed.json");
+//! subscribe(&client, Subscription::default(), &mut checkpoints, async |delivery| {
+//!     for span in &delivery.item.spans {
+//!         println!("{} from {}: {:?}", span.stream, span.first, span.kinds);
+//!     }
+//!     Ok(())
+//! })
+//! .await?;
+//! # Ok(())
+//! # }
+//! ```
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cellar_core::api::{FeedItemView, FeedReply, ProblemKind};
+use cellar_core::polling::{PollEvent, Polling};
+use serde::{Deserialize, Serialize};
+
+use crate::client::random;
+use crate::files::{FileError, read_json, write_json};
+use crate::{Client, ClientError, FeedQuery};
+
+/// How far a subscriber has come.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    /// Which feed it reads; none before the first answer that named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feed: Option<String>,
+    /// The checkpoint behind what was handled last; none before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+}
+
+/// Where a subscriber keeps how far it has come.
+pub trait Checkpoints {
+    /// How far it had come; the default if it begins.
+    ///
+    /// # Errors
+    /// [`FileError`] if that cannot be read.
+    fn load(&mut self) -> Result<Progress, FileError>;
+
+    /// Keeps how far it has come, durably when this returns.
+    ///
+    /// # Errors
+    /// [`FileError`] if that cannot be written.
+    fn store(&mut self, progress: &Progress) -> Result<(), FileError>;
+}
+
+/// In a file, which is written whole or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileCheckpoints {
+    path: PathBuf,
+}
+
+impl FileCheckpoints {
+    /// In this file.
+    #[must_use]
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+}
+
+impl Checkpoints for FileCheckpoints {
+    fn load(&mut self) -> Result<Progress, FileError> {
+        let advice = "it is no checkpoint of a feed: remove it to begin anew";
+        Ok(read_json(&self.path, advice)?.unwrap_or_default())
+    }
+
+    fn store(&mut self, progress: &Progress) -> Result<(), FileError> {
+        write_json(&self.path, progress)
+    }
+}
+
+/// In memory: a process that begins again begins where this did.
+impl Checkpoints for Progress {
+    fn load(&mut self) -> Result<Progress, FileError> {
+        Ok(self.clone())
+    }
+
+    fn store(&mut self, progress: &Progress) -> Result<(), FileError> {
+        self.clone_from(progress);
+        Ok(())
+    }
+}
+
+/// What is read, and until when.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subscription {
+    /// Whether to tell what the events say.
+    pub events: bool,
+    /// At most so many items in one request.
+    pub limit: Option<u32>,
+    /// Whether to end at the end of the feed; otherwise it goes on as the feed does.
+    pub until_end: bool,
+}
+
+/// An item that is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delivery<'a> {
+    /// The item.
+    pub item: &'a FeedItemView,
+    /// How long ago it was indexed, milliseconds, by the clocks of the server and of this machine.
+    pub lag_ms: u64,
+}
+
+/// Why a subscription ended before its end.
+#[derive(Debug, thiserror::Error)]
+pub enum SubscribeError<E> {
+    /// The feed is another one: it was built anew, or the stack was restored. What was read before says
+    /// nothing of it: begin with a checkpoint of nothing.
+    #[error("the feed is another one than the checkpoint is of: begin it anew")]
+    FeedChanged,
+    /// The API cannot be asked, or refuses.
+    #[error(transparent)]
+    Client(ClientError),
+    /// The checkpoint cannot be kept.
+    #[error(transparent)]
+    Checkpoint(#[from] FileError),
+    /// The handler failed: the item will be delivered again.
+    #[error("what was delivered could not be handled: {0}")]
+    Handler(E),
+}
+
+impl<E> From<ClientError> for SubscribeError<E> {
+    fn from(error: ClientError) -> Self {
+        match error.problem_kind() {
+            Some(ProblemKind::FeedChanged) => Self::FeedChanged,
+            _ => Self::Client(error),
+        }
+    }
+}
+
+/// Delivers the feed from where its checkpoint is, until its end or without one. While nobody answers, it
+/// waits and asks again, unless it is to end. Dropping it ends it between two steps.
+///
+/// # Errors
+/// [`SubscribeError`]; the checkpoint is behind what was handled.
+pub async fn subscribe<E>(
+    client: &Client,
+    subscription: Subscription,
+    checkpoints: &mut impl Checkpoints,
+    mut handler: impl AsyncFnMut(Delivery<'_>) -> Result<(), E>,
+) -> Result<Progress, SubscribeError<E>> {
+    let mut progress = checkpoints.load()?;
+    let mut polling = Polling::default();
+    loop {
+        let query = FeedQuery {
+            after: progress.next,
+            feed: progress.feed.clone(),
+            limit: subscription.limit,
+            events: subscription.events,
+        };
+        let event = match client.feed(&query).await {
+            Ok(page) => {
+                let end = page.end;
+                deliver(page, &mut progress, checkpoints, &mut handler).await?;
+                match end {
+                    true if subscription.until_end => return Ok(progress),
+                    true => PollEvent::Quiet,
+                    false => {
+                        polling = polling.step(PollEvent::Active, 0).0;
+                        continue;
+                    }
+                }
+            }
+            Err(error) if error.is_offline() && !subscription.until_end => PollEvent::Failed,
+            Err(error) => return Err(error.into()),
+        };
+        let delay_ms;
+        (polling, delay_ms) = polling.step(event, random());
+        tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+    }
+}
+
+/// Hands out a page, item by item, and keeps how far it has come.
+async fn deliver<E>(
+    page: FeedReply,
+    progress: &mut Progress,
+    checkpoints: &mut impl Checkpoints,
+    handler: &mut impl AsyncFnMut(Delivery<'_>) -> Result<(), E>,
+) -> Result<(), SubscribeError<E>> {
+    for item in &page.items {
+        let lag_ms = now_ms().saturating_sub(item.indexed_ms);
+        handler(Delivery { item, lag_ms }).await.map_err(SubscribeError::Handler)?;
+        advance(progress, page.feed.as_deref(), item.next, checkpoints)?;
+    }
+    // Behind the items there may be the end of an epoch.
+    Ok(advance(progress, page.feed.as_deref(), page.next, checkpoints)?)
+}
+
+fn advance(
+    progress: &mut Progress,
+    feed: Option<&str>,
+    next: u64,
+    checkpoints: &mut impl Checkpoints,
+) -> Result<(), FileError> {
+    // As long as there is no feed, there is nothing to go on from.
+    let Some(feed) = feed else { return Ok(()) };
+    let now = Progress { feed: Some(feed.to_owned()), next: Some(next) };
+    if *progress != now {
+        checkpoints.store(&now)?;
+        *progress = now;
+    }
+    Ok(())
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
