@@ -434,3 +434,7 @@ pub const LIST_PUTS_AT_ONCE: usize = 16;
 pub const MAX_LIST_PAGE: u32 = 50;
 /// Most items in one reply of the feed that tells what the events say.
 pub const MAX_FEED_EVENTS_ITEMS: u32 = 20;
+/// How often a comparison of the feed with its streams looks again for what is on its way.
+pub const FEED_SETTLES: u32 = 5;
+/// After how long it does, milliseconds.
+pub const FEED_SETTLE_MS: u64 = 2_000;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use cellar::ClientError;
 use cellar::files::FileError;
+use cellar_engine::feed::AuditError;
 use cellar_engine::ports::PortError;
 use cellar_engine::reprocess::RebuildRefusal;
 use cellar_engine::retention::RetentionError;
@@ -236,6 +237,19 @@ pub(crate) enum SynthError {
     #[error("{0}")]
     #[diagnostic(code(synth::usage), help("`synth --help` shows examples"))]
     Usage(String),
+    /// The feed could not be compared or mended.
+    #[error("the feed could not be compared or mended: {0}")]
+    #[diagnostic(
+        code(synth::feed),
+        help(
+            "the streams themselves were not changed; run it again, which goes on where this one ended"
+        )
+    )]
+    Feed(AuditError),
+    /// A stack of an earlier Cellar.
+    #[error("the stack has no Index table: it is of an earlier Cellar")]
+    #[diagnostic(code(synth::no_index), help("deploy it again: `synth deploy`"))]
+    NoIndex,
     /// Old segments that could not be archived.
     #[error("{failed} of {segments} segments were not archived: {first}")]
     #[diagnostic(

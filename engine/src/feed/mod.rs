@@ -1,11 +1,13 @@
 //! The feed: drives core's rules over the Index table (design `6-catalog-feed.md` §3).
 
+mod audit;
 mod indexer;
 mod reactions;
 mod reader;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use audit::{Audit, AuditError, Auditor, Finding};
 pub use indexer::{IndexError, Indexer};
 pub use reactions::{NoReactions, Reactions};
 pub use reader::{FeedError, FeedItem, FeedPage, FeedReader};

@@ -9,7 +9,7 @@ use cellar_core::records::stream::{decode_calf, decode_tip, encode_calf, encode_
 use cellar_core::records::{Item, RecordError};
 use cellar_core::stream::{Calf, Etag, StreamName, Tip, Update};
 
-use crate::ports::{PortError, StreamOutcome, Streams};
+use crate::ports::{AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams};
 
 /// Few, so that callers have to follow the pages.
 const PAGE_CALVES: usize = 2;
@@ -106,6 +106,27 @@ impl Streams for MemoryStreams {
 
     async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
         write(&mut self.lock(), Some(calf), &update.tip, Some(update.expected))
+    }
+}
+
+/// Few, so that callers have to follow the pages.
+const PAGE_STREAMS: usize = 3;
+
+#[async_trait]
+impl AllStreams for MemoryStreams {
+    async fn all_streams(&self, after: Option<StreamScanKey>) -> Result<StreamPage, PortError> {
+        let items = self.lock();
+        let tips = items.iter().filter(|((_, index), _)| *index == TIP_INDEX);
+        let after = after.map(|after| after.stream).unwrap_or_default();
+        let behind = tips.filter(|((name, _), _)| name.as_str() > after.as_str());
+        let page: Vec<_> = behind.take(PAGE_STREAMS).collect();
+        let next = page.last().filter(|_| page.len() == PAGE_STREAMS);
+        let next = next
+            .map(|((name, index), _)| StreamScanKey { stream: name.to_string(), index: *index });
+        let read = |((name, _), item): &(&(StreamName, u64), &Item)| {
+            decode_tip(item).map(|tip| (name.clone(), tip.next))
+        };
+        Ok(StreamPage { streams: page.iter().map(read).collect::<Result<_, _>>()?, next })
     }
 }
 

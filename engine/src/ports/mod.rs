@@ -31,7 +31,7 @@ pub use pokes::{Followed, NoPokes, NotFollowed, Pokes};
 pub use presigned::{PresignedRequest, UploadGrant, check_valid_s};
 pub use retention::{Retention, ScanKey, SegmentPage};
 pub use segments::{CreateOutcome, ForkPage, ForkRecords, Segments};
-pub use streams::{StreamOutcome, Streams};
+pub use streams::{AllStreams, StreamOutcome, StreamPage, StreamScanKey, Streams};
 
 use cellar_core::records::RecordError;
 

@@ -61,3 +61,31 @@ pub trait Streams: Send + Sync {
     /// The same again within ten minutes of its success may be answered with that.
     async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome;
 }
+
+/// Some of the streams of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamPage {
+    /// Each stream, and the index of its next event. A stream may be on several pages.
+    pub streams: Vec<(StreamName, u64)>,
+    /// Where to go on; none behind the last.
+    pub next: Option<StreamScanKey>,
+}
+
+/// A place in a scan of the Stream table: the key of the last item that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamScanKey {
+    /// The stream.
+    pub stream: String,
+    /// The index of the item.
+    pub index: u64,
+}
+
+/// All streams of a table: for operators, as it reads everything.
+#[async_trait]
+pub trait AllStreams: Send + Sync {
+    /// One page of them, in no order, read consistently.
+    ///
+    /// # Errors
+    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    async fn all_streams(&self, after: Option<StreamScanKey>) -> Result<StreamPage, PortError>;
+}

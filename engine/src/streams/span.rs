@@ -1,7 +1,9 @@
 //! Parts of a stream.
 
+use std::sync::Arc;
+
 use cellar_core::feed::Span;
-use cellar_core::stream::{Event, StreamName};
+use cellar_core::stream::{Event, StreamName, Tip};
 
 use super::{StreamError, StreamStore};
 use crate::ports::PortError;
@@ -35,6 +37,14 @@ impl StreamStore {
         let events = (first..).zip(items.into_iter().rev().flatten());
         let asked = events.filter(|(index, _)| (from..to).contains(index));
         Ok(Some(asked.map(|(_, event)| event).collect()))
+    }
+
+    /// The tip of a stream, read consistently.
+    ///
+    /// # Errors
+    /// [`PortError`] if the store fails for good.
+    pub async fn tip(&self, stream: &StreamName) -> Result<Option<Arc<Tip>>, PortError> {
+        self.read_tip(stream, true).await
     }
 
     /// The same events, by their kinds.

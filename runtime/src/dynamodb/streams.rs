@@ -1,5 +1,7 @@
 //! The Stream table.
 
+mod scan;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

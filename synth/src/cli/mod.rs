@@ -16,10 +16,10 @@ use crate::project::Named;
 pub(crate) use args::{
     ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
     CiInitArguments, CostArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat,
-    DriftArguments, FailOn, Format, FunctionArgument, InitArguments, LocalCloudArguments,
-    LogsArguments, MintArguments, Moment, PlanArguments, ReprocessArguments, RestoreArguments,
-    RunbookArguments, SmokeArguments, SmokeFormat, StatusArguments, TemplateArguments,
-    TokenArguments, TokenCommand, WhereArguments,
+    DriftArguments, FailOn, FeedCommand, FeedPlace, FeedRebuild, Format, FunctionArgument,
+    InitArguments, LocalCloudArguments, LogsArguments, MintArguments, Moment, PlanArguments,
+    ReprocessArguments, RestoreArguments, RunbookArguments, SmokeArguments, SmokeFormat,
+    StatusArguments, TemplateArguments, TokenArguments, TokenCommand, WhereArguments,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
@@ -119,6 +119,9 @@ async fn command(
         Command::Token(arguments) => commands::token::run(config, &arguments, output),
         Command::Archive(arguments) => commands::archive::run(config, &arguments, output).await,
         Command::Reprocess(arguments) => commands::reprocess::run(config, &arguments, output).await,
+        Command::Feed(arguments) => {
+            return commands::feed::run(config, &arguments.command, output).await.map(differs);
+        }
         Command::Restore(arguments) => commands::restore::run(config, &arguments, output).await,
         Command::Destroy(arguments) => commands::destroy::run(config, &arguments, output).await,
         Command::LocalCloud(arguments) => commands::local_cloud::run(&arguments, ports).await,

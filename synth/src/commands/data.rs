@@ -2,13 +2,19 @@
 
 use std::sync::Arc;
 
+use cellar_engine::feed::{Auditor, FeedReader};
 use cellar_engine::meter::Meter;
-use cellar_runtime::dynamodb::{self, DynamoPendingSnapshots, DynamoTables};
+use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_runtime::dynamodb::{
+    self, DynamoIndex, DynamoPendingSnapshots, DynamoStreams, DynamoTables,
+};
+use cellar_runtime::indexer::IndexerPorts;
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::sqs::{self, SqsQueue};
 use cellar_stacks::cellar::{
-    OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE,
-    OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
+    OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_INDEX_TABLE,
+    OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
+    OUTPUT_STREAM_TABLE,
 };
 
 use super::watched::{Place, own_deployed_stack};
@@ -30,6 +36,8 @@ pub(super) struct Data {
     /// The URL of the stack whose functions do what is asked for; none if nobody does when this ends.
     pub(super) running: Option<String>,
     cloud: Option<Reached>,
+    /// The streams and their index, and the epoch of the tables; none in a stack of a version that had none.
+    streams: Option<(Arc<DynamoStreams>, Arc<DynamoIndex>, u32)>,
 }
 
 impl Data {
@@ -57,6 +65,7 @@ impl Data {
             blobs: cloud.blobs(&meter),
             snapshots,
             running: cloud.running.clone(),
+            streams: cloud.streams(&meter),
             cloud: Some(cloud),
         })
     }
@@ -72,6 +81,13 @@ impl Data {
             dynamodb.clone(),
             Arc::clone(&meter),
         );
+        let streams = state.outputs.get(OUTPUT_STREAM_TABLE);
+        let streams = streams.zip(state.outputs.get(OUTPUT_INDEX_TABLE)).map(|(streams, index)| {
+            let named = (dynamodb.clone(), Arc::clone(&meter));
+            let streams = DynamoStreams::named(streams, named.0.clone(), named.1.clone());
+            let index = DynamoIndex::named(index, named.0, named.1);
+            (Arc::new(streams), Arc::new(index), project.config.epoch)
+        });
         let pending = output(&state, OUTPUT_PENDING_SNAPSHOT_TABLE)?;
         let pending = DynamoPendingSnapshots::named(pending, dynamodb, Arc::clone(&meter));
         let jobs =
@@ -83,8 +99,27 @@ impl Data {
             blobs: Arc::new(S3Blobs::new(bucket, s3::client(&aws.config), meter)),
             snapshots: Some((Arc::new(pending), Arc::new(jobs))),
             running: Some(url),
+            streams,
             cloud: None,
         })
+    }
+
+    /// What compares the feed with the streams, and mends it.
+    ///
+    /// # Errors
+    /// [`SynthError::NoIndex`] for a stack of an earlier Cellar.
+    pub(super) fn auditor(&self) -> Result<Auditor, SynthError> {
+        let (streams, index, epoch) = self.streams.as_ref().ok_or(SynthError::NoIndex)?;
+        let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+        let ports = IndexerPorts {
+            index: Arc::clone(index) as _,
+            lists: Arc::clone(index) as _,
+            streams: Arc::clone(streams) as _,
+            clock: Arc::clone(&clock) as _,
+            random: Arc::clone(&random) as _,
+        };
+        let reader = FeedReader::new(Arc::clone(index) as _, *epoch);
+        Ok(Auditor::new(streams, reader, ports.indexer(*epoch), clock, random))
     }
 
     /// Ends the cloud if it was started for this.

@@ -14,6 +14,8 @@ pub(crate) mod destroy;
 mod destroy_aws;
 pub(crate) mod diff;
 pub(crate) mod drift;
+pub(crate) mod feed;
+mod feed_report;
 mod follow;
 pub(crate) mod init;
 mod interrupt;

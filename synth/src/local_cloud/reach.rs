@@ -7,7 +7,9 @@ use cellar_engine::meter::Meter;
 use cellar_local::{
     Endpoints, LocalCloud, Occupancy, Options, Ports, SnapshotEndpoints, StateFolder,
 };
-use cellar_runtime::dynamodb::{self, DynamoPendingSnapshots, DynamoTables};
+use cellar_runtime::dynamodb::{
+    self, DynamoIndex, DynamoPendingSnapshots, DynamoStreams, DynamoTables,
+};
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::sqs::{self, SqsQueue};
 use tokio::sync::oneshot;
@@ -72,6 +74,21 @@ impl Reached {
         let url = &self.endpoints.database_url;
         let client = dynamodb::client_for_endpoint(url, &self.access_key, &self.secret_key);
         Arc::new(DynamoTables::named(entries, segments, client, Arc::clone(meter)))
+    }
+
+    /// Its streams and their index, and the epoch of its tables; none of a process of an earlier Cellar.
+    pub(crate) fn streams(
+        &self,
+        meter: &Arc<Meter>,
+    ) -> Option<(Arc<DynamoStreams>, Arc<DynamoIndex>, u32)> {
+        let Endpoints { stream_table, index_table, tables_epoch, database_url, .. } =
+            &self.endpoints;
+        let (streams, index) = stream_table.as_ref().zip(index_table.as_ref())?;
+        let client =
+            dynamodb::client_for_endpoint(database_url, &self.access_key, &self.secret_key);
+        let streams = DynamoStreams::named(streams, client.clone(), Arc::clone(meter));
+        let index = DynamoIndex::named(index, client, Arc::clone(meter));
+        Some((Arc::new(streams), Arc::new(index), *tables_epoch))
     }
 
     /// Its table of pending snapshots.

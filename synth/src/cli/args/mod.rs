@@ -3,6 +3,7 @@
 mod bundle;
 mod deploy;
 mod diff;
+mod feed;
 mod token;
 mod upkeep;
 mod usage;
@@ -18,6 +19,7 @@ pub(crate) use deploy::{
     ProgressArgument, SmokeArguments, SmokeFormat,
 };
 pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat, FailOn};
+pub(crate) use feed::{FeedArguments, FeedCommand, FeedPlace, FeedRebuild};
 pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
 pub(crate) use upkeep::{ArchiveArguments, Moment, ReprocessArguments, RestoreArguments};
 pub(crate) use usage::CostArguments;
@@ -81,6 +83,8 @@ pub(super) enum Command {
     Archive(ArchiveArguments),
     /// Find snapshots that were not made and bodies that would be lost, and mend them
     Reprocess(ReprocessArguments),
+    /// Compare the feed of everything that was appended with what was, and mend it
+    Feed(FeedArguments),
     /// Restore the tables to a point in time, for the next deployment to use
     Restore(RestoreArguments),
     /// End the stack; its data stays unless told otherwise
