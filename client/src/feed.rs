@@ -7,17 +7,24 @@
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), cellar::feed::SubscribeError<std::io::Error>> {
-//! use cellar::feed::{FileCheckpoints, Subscription, subscribe};
+//! use cellar::feed::{Delivery, FileCheckpoints, Subscriber, Subscription, subscribe};
+//!
+//! struct Printer;
+//!
+//! impl Subscriber for Printer {
+//!     type Error = std::io::Error;
+//!
+//!     async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), std::io::Error> {
+//!         for span in &delivery.item.spans {
+//!             println!("{} from {}: {:?}", span.stream, span.first, span.kinds);
+//!         }
+//!         Ok(())
+//!     }
+//! }
 //!
 //! let client = cellar::Client::new("http://127.0.0.1:8080", None)?;
 //! let mut checkpoints = FileCheckpoints::at("feed.json");
-//! subscribe(&client, Subscription::default(), &mut checkpoints, async |delivery| {
-//!     for span in &delivery.item.spans {
-//!         println!("{} from {}: {:?}", span.stream, span.first, span.kinds);
-//!     }
-//!     Ok(())
-//! })
-//! .await?;
+//! subscribe(&client, Subscription::default(), &mut checkpoints, &mut Printer).await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -46,7 +53,7 @@ pub struct Progress {
 }
 
 /// Where a subscriber keeps how far it has come.
-pub trait Checkpoints {
+pub trait Checkpoints: Send {
     /// How far it had come; the default if it begins.
     ///
     /// # Errors
@@ -117,6 +124,22 @@ pub struct Delivery<'a> {
     pub lag_ms: u64,
 }
 
+/// Whoever handles what is delivered.
+pub trait Subscriber: Send {
+    /// Why something could not be handled.
+    type Error: Send;
+
+    /// Handles an item. Once this returns without an error, its checkpoint is kept; it may come again if the
+    /// process ends before that.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being handled: the subscription ends, and the item comes again with the next.
+    fn handle(
+        &mut self,
+        delivery: Delivery<'_>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+}
+
 /// Why a subscription ended before its end.
 #[derive(Debug, thiserror::Error)]
 pub enum SubscribeError<E> {
@@ -130,7 +153,7 @@ pub enum SubscribeError<E> {
     /// The checkpoint cannot be kept.
     #[error(transparent)]
     Checkpoint(#[from] FileError),
-    /// The handler failed: the item will be delivered again.
+    /// The subscriber failed: the item will be delivered again.
     #[error("what was delivered could not be handled: {0}")]
     Handler(E),
 }
@@ -149,12 +172,12 @@ impl<E> From<ClientError> for SubscribeError<E> {
 ///
 /// # Errors
 /// [`SubscribeError`]; the checkpoint is behind what was handled.
-pub async fn subscribe<E>(
+pub async fn subscribe<S: Subscriber>(
     client: &Client,
     subscription: Subscription,
     checkpoints: &mut impl Checkpoints,
-    mut handler: impl AsyncFnMut(Delivery<'_>) -> Result<(), E>,
-) -> Result<Progress, SubscribeError<E>> {
+    subscriber: &mut S,
+) -> Result<Progress, SubscribeError<S::Error>> {
     let mut progress = checkpoints.load()?;
     let mut polling = Polling::default();
     loop {
@@ -167,7 +190,7 @@ pub async fn subscribe<E>(
         let event = match client.feed(&query).await {
             Ok(page) => {
                 let end = page.end;
-                deliver(page, &mut progress, checkpoints, &mut handler).await?;
+                deliver(page, &mut progress, checkpoints, subscriber).await?;
                 match end {
                     true if subscription.until_end => return Ok(progress),
                     true => PollEvent::Quiet,
@@ -187,15 +210,16 @@ pub async fn subscribe<E>(
 }
 
 /// Hands out a page, item by item, and keeps how far it has come.
-async fn deliver<E>(
+async fn deliver<S: Subscriber>(
     page: FeedReply,
     progress: &mut Progress,
     checkpoints: &mut impl Checkpoints,
-    handler: &mut impl AsyncFnMut(Delivery<'_>) -> Result<(), E>,
-) -> Result<(), SubscribeError<E>> {
+    subscriber: &mut S,
+) -> Result<(), SubscribeError<S::Error>> {
     for item in &page.items {
         let lag_ms = now_ms().saturating_sub(item.indexed_ms);
-        handler(Delivery { item, lag_ms }).await.map_err(SubscribeError::Handler)?;
+        let handled = subscriber.handle(Delivery { item, lag_ms }).await;
+        handled.map_err(SubscribeError::Handler)?;
         advance(progress, page.feed.as_deref(), item.next, checkpoints)?;
     }
     // Behind the items there may be the end of an epoch.

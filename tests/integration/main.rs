@@ -31,6 +31,7 @@ mod edit_commands;
 mod edit_grid;
 mod emulator;
 mod epochs;
+mod feed;
 mod forks;
 mod golden;
 mod import_commands;

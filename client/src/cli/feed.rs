@@ -10,7 +10,8 @@ use super::output::{Output, count};
 use super::time::utc;
 use crate::Client;
 use crate::feed::{
-    Checkpoints, FileCheckpoints, Progress, SubscribeError, Subscription, subscribe,
+    Checkpoints, Delivery, FileCheckpoints, Progress, SubscribeError, Subscriber, Subscription,
+    subscribe,
 };
 use crate::table::escape;
 
@@ -42,20 +43,27 @@ pub(super) async fn run(
     }
 }
 
+/// Prints what is delivered.
+struct Printer(Output);
+
+impl Subscriber for Printer {
+    type Error = std::io::Error;
+
+    async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), std::io::Error> {
+        let Self(output) = self;
+        output.result(delivery.item)?;
+        lines(delivery.item).into_iter().try_for_each(|line| output.say(line))
+    }
+}
+
 async fn read(
     client: &Client,
     subscription: Subscription,
     mut checkpoints: impl Checkpoints,
     output: Output,
 ) -> Result<(), CliError> {
-    let read = subscribe(client, subscription, &mut checkpoints, async |delivery| {
-        output.result(delivery.item)?;
-        for line in lines(delivery.item) {
-            output.say(line)?;
-        }
-        Ok::<_, std::io::Error>(())
-    });
-    let progress = read.await.map_err(|error| match error {
+    let read = subscribe(client, subscription, &mut checkpoints, &mut Printer(output)).await;
+    let progress = read.map_err(|error| match error {
         SubscribeError::FeedChanged => CliError::FeedChanged,
         SubscribeError::Client(error) => error.into(),
         SubscribeError::Checkpoint(error) => error.into(),

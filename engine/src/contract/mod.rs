@@ -8,6 +8,7 @@ mod blobs;
 mod forks;
 mod index;
 mod jobs;
+mod lists;
 mod pending_snapshots;
 mod retention;
 mod segments;
@@ -15,6 +16,7 @@ mod streams;
 
 pub use index::index;
 pub use jobs::{JobsUnderTest, jobs};
+pub use lists::lists;
 pub use pending_snapshots::pending_snapshots;
 pub use retention::retention;
 pub use streams::streams;

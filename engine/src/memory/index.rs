@@ -142,5 +142,6 @@ mod tests {
     #[tokio::test]
     async fn memory_keeps_the_contract() {
         contract::index(&MemoryIndex::default()).await;
+        contract::lists(&MemoryIndex::default()).await;
     }
 }

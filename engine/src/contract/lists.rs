@@ -1,0 +1,67 @@
+//! The contract of people's lists.
+#![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
+
+use cellar_core::access::Role;
+use cellar_core::catalog::{BadName, BadPerson, ListEntry, ListLine, Name, Person, Status};
+use cellar_core::identity::LogId;
+
+use crate::ports::{ListPage, Lists, PortError};
+
+/// Checks lists against everything that the engine relies on.
+pub async fn lists<T: Lists>(lists: &T) {
+    the_entry_of_most_events_stays(lists).await;
+    pages_follow_each_other(lists).await;
+}
+
+fn person(name: &str) -> Person {
+    let person: Result<Person, BadPerson> = Person::new("contract", name);
+    person.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn entry(id: u128, version: u64, role: Option<Role>) -> ListEntry {
+    let name: Result<Name, BadName> = Name::new("Budget");
+    let name = name.unwrap_or_else(|error| panic!("{error}"));
+    let line = |role| ListLine { name, role, status: Status::Active, created_s: 1 };
+    let log = LogId::from_uuid(uuid::Uuid::from_u128(id));
+    ListEntry { log, version, line: role.map(line) }
+}
+
+fn ok<T>(result: Result<T, PortError>) -> T {
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
+
+async fn the_entry_of_most_events_stays<T: Lists>(lists: &T) {
+    let (alice, owner) = (person("alice"), Some(Role::Owner));
+    for (put, there) in [
+        (entry(1, 1, owner), entry(1, 1, owner)),
+        (entry(1, 1, Some(Role::Editor)), entry(1, 1, Some(Role::Editor))),
+        (entry(1, 3, None), entry(1, 3, None)),
+        (entry(1, 2, owner), entry(1, 3, None)),
+        (entry(1, 4, owner), entry(1, 4, owner)),
+    ] {
+        ok(lists.put_listed(&alice, &put).await);
+        assert_eq!(ok(lists.listed(&alice, None, 10).await).entries, [there]);
+    }
+}
+
+async fn pages_follow_each_other<T: Lists>(lists: &T) {
+    let bob = person("bob");
+    assert_eq!(ok(lists.listed(&bob, None, 10).await), ListPage { entries: vec![], more: false });
+    for id in [3, 1, 2, 5, 4] {
+        ok(lists.put_listed(&bob, &entry(id, 1, Some(Role::Viewer))).await);
+    }
+    for limit in 1..7 {
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = ok(lists.listed(&bob, after, limit).await);
+            assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
+            after = page.entries.last().map(|entry| entry.log);
+            seen.extend(page.entries);
+            if !page.more {
+                break;
+            }
+        }
+        let wanted: Vec<_> = (1..6).map(|id| entry(id, 1, Some(Role::Viewer))).collect();
+        assert_eq!(seen, wanted, "{limit}");
+    }
+}

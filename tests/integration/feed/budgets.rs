@@ -1,0 +1,100 @@
+//! What the index and the lists cost, exactly, in DynamoDB's own units (design `6-catalog-feed.md` §4).
+
+use std::sync::Arc;
+
+use cellar_core::access::Role;
+use cellar_core::cost::{Cost, HEADER};
+use cellar_core::feed::Span;
+use cellar_core::stream::{Kind, StreamName};
+use cellar_engine::feed::{Indexer, NoReactions};
+use cellar_engine::meter::Meter;
+use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_runtime::dynamodb::{DynamoIndex, DynamoStreams};
+
+use super::{World, names, until};
+
+struct Costs {
+    meter: Arc<Meter>,
+    world: World,
+}
+
+impl Costs {
+    async fn new() -> Self {
+        Self { meter: Arc::new(Meter::default()), world: World::new().await }
+    }
+
+    /// An indexer of a process that knows nothing.
+    fn cold(&self) -> Indexer {
+        let settings = &self.world.cloud.settings;
+        let client = || self.world.cloud.dynamodb_client();
+        let index = DynamoIndex::named(&settings.index_table, client(), Arc::clone(&self.meter));
+        let streams =
+            DynamoStreams::named(&settings.stream_table, client(), Arc::clone(&self.meter));
+        let time = (Arc::new(SystemClock) as _, Arc::new(SystemRandom) as _);
+        Indexer::new(Arc::new(index), Arc::new(streams), Arc::new(NoReactions), time, 0)
+    }
+
+    async fn of(&self, indexer: &Indexer, spans: Vec<Span>) -> (f64, f64) {
+        let _ = self.meter.take();
+        indexer.index(spans).await.unwrap();
+        let cost = self.meter.take();
+        (cost.read_units(), cost.write_units as f64)
+    }
+}
+
+fn span(stream: &str, first: u64) -> Span {
+    let stream = StreamName::new("Costs", stream).unwrap();
+    Span { stream, first, kinds: vec![Kind::new("Renamed").unwrap()] }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn indexing_an_event_costs_an_item_and_a_mark() {
+    let costs = Costs::new().await;
+    let warm = costs.cold();
+    // The list of epochs is empty; its first is begun.
+    assert_eq!(costs.of(&warm, vec![span("a", 0)]).await, (2.0, 3.0));
+    assert_eq!(costs.of(&warm, vec![span("a", 1)]).await, (0.0, 2.0));
+    assert_eq!(costs.of(&warm, vec![span("a", 1)]).await, (0.0, 0.0), "delivered again");
+    // A stream that it does not know: its mark.
+    assert_eq!(costs.of(&warm, vec![span("b", 0)]).await, (1.0, 2.0));
+    // Ten events of a stream are one item, ten streams are one item and ten marks.
+    let ten = (0..10).map(|index| span("c", index)).collect();
+    assert_eq!(costs.of(&warm, ten).await, (1.0, 2.0));
+    let ten = ["d", "e", "f", "g", "h", "i", "j", "k", "l", "m"].map(|name| span(name, 0));
+    assert_eq!(costs.of(&warm, ten.to_vec()).await, (10.0, 11.0));
+    // A process that knows nothing: the newest epoch, its last item, the marks of that item's ten streams
+    // and its own.
+    assert_eq!(costs.of(&costs.cold(), vec![span("a", 2)]).await, (1.0 + 1.0 + 11.0, 2.0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_a_list_costs_at_most_one_read_unit_and_a_look_at_the_feed_one() {
+    let world = World::new().await;
+    let (alice, operator) = (world.person("alice"), world.operator());
+    for number in 0..55 {
+        world.create(&alice, &format!("Budget of the department {number}")).await;
+    }
+    let any = cellar::SpreadsheetsQuery::default();
+    until(55, async || names(&alice, &any).await.len()).await;
+    let http = reqwest::Client::new();
+    let cost = async |path: &str, token: &str| {
+        let url = format!("{}v1/{path}", world.cloud.url);
+        let reply = http.get(url).bearer_auth(token).send().await.unwrap();
+        let cost = Cost::from_header(reply.headers()[HEADER].to_str().unwrap()).unwrap();
+        let body: serde_json::Value = serde_json::from_str(&reply.text().await.unwrap()).unwrap();
+        (cost.read_units(), body)
+    };
+    let (units, page) = cost("spreadsheets", &world.cloud.token_of("alice")).await;
+    assert_eq!(page["spreadsheets"].as_array().unwrap().len(), 50);
+    assert!(units <= 1.0, "{units}");
+    // At the end: the list of epochs and the last item.
+    let token = world.cloud.token("operator", Role::Owner);
+    let next = super::FeedQuery::default();
+    let mut end = operator.feed(&next).await.unwrap();
+    while !end.end {
+        let after = super::FeedQuery { after: Some(end.next), ..next.clone() };
+        end = operator.feed(&after).await.unwrap();
+    }
+    let (units, _) = cost(&format!("feed?after={}", end.next), &token).await;
+    assert_eq!(units, 1.0);
+}

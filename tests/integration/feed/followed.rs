@@ -1,0 +1,114 @@
+//! Programs follow the feed.
+
+use cellar::feed::{
+    Delivery, FileCheckpoints, Progress, SubscribeError, Subscriber, Subscription, subscribe,
+};
+use cellar_core::access::Role;
+use cellar_core::api::ChangeView;
+use tokio::sync::mpsc;
+
+use super::{World, share, streams, until};
+
+/// Counts events, until it has so many.
+#[derive(Default)]
+struct Counter {
+    events: usize,
+    first: Option<u64>,
+    /// More than this it does not take.
+    most: usize,
+    refused: Option<u64>,
+}
+
+impl Counter {
+    fn up_to(most: usize) -> Self {
+        Self { most, ..Self::default() }
+    }
+}
+
+impl Subscriber for Counter {
+    type Error = &'static str;
+
+    async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), &'static str> {
+        let item = delivery.item;
+        let events: usize = item.spans.iter().map(|span| span.kinds.len()).sum();
+        if self.events + events > self.most {
+            self.refused = Some(item.next);
+            return Err("full");
+        }
+        self.first.get_or_insert(item.next);
+        self.events += events;
+        Ok(())
+    }
+}
+
+/// Passes on what changes say, and how late it is.
+struct Teller(mpsc::Sender<(ChangeView, u64)>);
+
+impl Subscriber for Teller {
+    type Error = ();
+
+    async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), ()> {
+        for event in delivery.item.spans.iter().flat_map(|span| span.events.iter().flatten()) {
+            self.0.send((event.clone(), delivery.lag_ms)).await.map_err(|_| ())?;
+        }
+        Ok(())
+    }
+}
+
+fn to_the_end() -> Subscription {
+    Subscription { until_end: true, limit: Some(2), ..Subscription::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscriber_goes_on_where_it_was_and_is_told_again_what_it_did_not_handle() {
+    let world = World::new().await;
+    let (alice, operator) = (world.person("alice"), world.operator());
+    for number in 0..5 {
+        let id = world.create(&alice, &format!("Budget {number}")).await;
+        share(&alice, id, "bob", Role::Viewer).await;
+    }
+    let whole = || async {
+        let streams = streams(&operator).await;
+        streams.values().map(Vec::len).sum::<usize>()
+    };
+    until(10, async || whole().await).await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut checkpoints = FileCheckpoints::at(folder.path().join("feed.json"));
+    let mut some = Counter::up_to(4);
+    let failed = subscribe(&operator, to_the_end(), &mut checkpoints, &mut some).await;
+    assert!(matches!(failed, Err(SubscribeError::Handler("full"))));
+    let mut rest = Counter::up_to(10);
+    let progress = subscribe(&operator, to_the_end(), &mut checkpoints, &mut rest).await.unwrap();
+    assert_eq!(rest.first, some.refused, "what was not handled came again");
+    assert_eq!(some.events + rest.events, 10);
+    // A third time there is nothing, and what is of another feed is told apart.
+    let mut none = Counter::up_to(0);
+    let nothing = subscribe(&operator, to_the_end(), &mut checkpoints, &mut none).await;
+    assert_eq!(nothing.unwrap(), progress);
+    world.auditor().rebuild(|_| {}).await.unwrap();
+    let other = subscribe(&operator, to_the_end(), &mut checkpoints, &mut none).await;
+    assert!(matches!(other, Err(SubscribeError::FeedChanged)));
+    let (mut anew, mut all) = (Progress::default(), Counter::up_to(10));
+    subscribe(&operator, to_the_end(), &mut anew, &mut all).await.unwrap();
+    assert_eq!(all.events, 10, "the same events, in a feed of their own");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscriber_that_goes_on_is_told_of_what_comes() {
+    let world = World::new().await;
+    let (alice, operator) = (world.person("alice"), world.operator());
+    let (told, mut is_told) = mpsc::channel(1);
+    let follows = tokio::spawn(async move {
+        let endless = Subscription { events: true, ..Subscription::default() };
+        let mut progress = Progress::default();
+        subscribe(&operator, endless, &mut progress, &mut Teller(told)).await
+    });
+    let id = world.create(&alice, "Budget").await;
+    let mut next = async || tokio::time::timeout(super::PATIENCE, is_told.recv()).await.unwrap();
+    assert_eq!(next().await.unwrap().0.kind, "Created");
+    share(&alice, id, "bob", Role::Viewer).await;
+    let (shared, lag_ms) = next().await.unwrap();
+    assert_eq!((shared.kind.as_str(), shared.by.subject.as_str()), ("Shared", "alice"));
+    assert!(lag_ms < 60_000, "{lag_ms}");
+    follows.abort();
+}
