@@ -93,7 +93,7 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     // Nobody said yes: nothing is there.
     let refused = account.deploy(&[]);
     assert!(refused.code == 1 && refused.stderr.contains("was not confirmed"), "{refused:?}");
-    assert!(refused.stderr.contains("+ 4 AWS::DynamoDB::Table"), "{refused:?}");
+    assert!(refused.stderr.contains("+ 5 AWS::DynamoDB::Table"), "{refused:?}");
     let destroyed = account.synth(&["destroy", "--yes"]);
     assert!(destroyed.stdout.contains("There is no stack cellar"), "{destroyed:?}");
 

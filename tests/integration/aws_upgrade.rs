@@ -216,7 +216,9 @@ async fn the_release_before_is_upgraded_with_all_its_data() {
     assert_eq!(deployed.code, 0, "{deployed:?}");
     assert!(deployed.stderr.contains("Smoke test: 13 checks passed"), "{deployed:?}");
     let mut upgraded = upgrade.data().await;
-    assert!(upgraded.remove("StreamTable").is_some(), "{upgraded:?}");
+    for made in ["StreamTable", "IndexTable"] {
+        assert!(upgraded.remove(made).is_some(), "{upgraded:?}");
+    }
     assert_eq!(upgraded, data, "nothing that holds data is replaced");
     assert!(upgrade.export(spreadsheet, "after.csv") == exported, "the data is the same");
     upgrade.cellar(&["set", "--spreadsheet", spreadsheet, "B3", "after"]);
@@ -245,14 +247,16 @@ async fn the_release_before_is_restored_without_streams_and_deleted_with_its_dat
     let restored: Value = serde_json::from_str(&restored.stdout).unwrap();
     assert_eq!(restored["tables"].as_array().unwrap().len(), 3, "{restored}");
     let deploy = restored["deploy"].as_str().unwrap();
-    assert!(!deploy.contains("StreamTable"), "{deploy}");
+    assert!(!deploy.contains("StreamTable") && !deploy.contains("IndexTable"), "{deploy}");
     let deploy: Vec<&str> = deploy.split(' ').skip(1).collect();
     let bundle = ["--yes", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")];
     let deployed = upgrade.synth(&[deploy.as_slice(), &bundle].concat());
     assert_eq!(deployed.code, 0, "{deployed:?}");
     let now: Vec<String> = upgrade.data().await.into_keys().collect();
-    let of_epoch = ["EntryTableEpoch1", "PendingSnapshotTableEpoch1", "SegmentTableEpoch1"];
-    assert_eq!(now, [&["Bucket"], &of_epoch[..], &["StreamTableEpoch1"]].concat());
+    let of_epoch =
+        ["EntryTable", "IndexTable", "PendingSnapshotTable", "SegmentTable", "StreamTable"];
+    let of_epoch = of_epoch.map(|table| format!("{table}Epoch1"));
+    assert_eq!(now, [&["Bucket".to_owned()], &of_epoch[..]].concat());
     assert!(upgrade.export(spreadsheet, "after.csv") == exported, "the data is the same");
 
     let other = Upgrade::new().await;

@@ -82,6 +82,7 @@ fn variables(cloud: &TestCloud) -> HashMap<&'static str, String> {
         (environment::ENTRY_TABLE, cloud.settings.entry_table.clone()),
         (environment::SEGMENT_TABLE, cloud.settings.segment_table.clone()),
         (environment::STREAM_TABLE, cloud.settings.stream_table.clone()),
+        (environment::INDEX_TABLE, cloud.settings.index_table.clone()),
         (environment::BUCKET, cloud.settings.bucket.clone()),
         (environment::REQUEST_TIMEOUT_MS, cloud.settings.request_timeout_ms.to_string()),
         (environment::STACK, cloud.settings.stack.clone()),
@@ -300,6 +301,58 @@ pub(crate) async fn relays_a_stream(program: &str) {
     let answer = relay.call(json!({ "Records": records })).await;
     assert_eq!(answer, json!({"batchItemFailures": []}));
     assert_eq!(sqs.sent.lock().unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_binary_indexes_a_stream_as_a_lambda() {
+    indexes_a_stream(PROGRAM).await;
+}
+
+pub(crate) async fn indexes_a_stream(program: &str) {
+    // Nobody else indexes: the cloud's own source gets no record.
+    let nothing = |template: &mut Value| {
+        let filter = json!({ "Pattern": json!({ "eventName": ["NEVER"] }).to_string() });
+        let source = &mut template["Resources"]["IndexerSource"]["Properties"];
+        source["FilterCriteria"] = json!({ "Filters": [filter] });
+    };
+    let cloud = TestCloud::start_changed(cellar_local::Ports::default(), |_| {}, nothing).await;
+    let alice = cellar::Client::new(&cloud.url, Some(&cloud.token_of("alice"))).unwrap();
+    let name = Some("Budget".to_owned());
+    let request = cellar_core::api::CreateRequest { nonce: "indexed".to_owned(), name };
+    let id = alice.create(&request).await.unwrap().id;
+
+    let own = (environment::FUNCTION, environment::FUNCTION_INDEXER.to_owned());
+    let variables = variables(&cloud).into_iter().chain([own]).collect();
+    let mut indexer = Function::start(program, variables).await;
+    let record = json!({
+        "eventID": "1", "eventName": "INSERT", "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb", "awsRegion": "eu-central-1",
+        "eventSourceARN": "arn:aws:dynamodb:eu-central-1:0:table/T/stream/L",
+        "dynamodb": {
+            "ApproximateCreationDateTime": 1_795_246_133, "StreamViewType": "NEW_IMAGE",
+            "Keys": {"p": {"S": format!("Spreadsheet-{id}")}, "i": {"N": "2147483647"}},
+            "NewImage": {
+                "p": {"S": format!("Spreadsheet-{id}")}, "i": {"N": "2147483647"},
+                "n": {"N": "1"}, "a": {"N": "1"}, "c": {"L": [{"S": "Created"}]},
+            },
+            "SequenceNumber": "100", "SizeBytes": 60,
+        },
+    });
+    // Twice: an invocation that was not answered is repeated.
+    for _ in 0..2 {
+        let answer = indexer.call(json!({ "Records": [record.clone()] })).await;
+        assert_eq!(answer, json!({"batchItemFailures": []}));
+    }
+    let mut bad = record;
+    bad["dynamodb"]["NewImage"]["n"] = json!({"N": "x"});
+    let answer = indexer.call(json!({ "Records": [bad] })).await;
+    assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "100"}]}));
+
+    let page = cloud.client("operator").feed(&cellar::FeedQuery::default()).await.unwrap();
+    assert_eq!(page.items.len(), 1, "{page:?}");
+    assert_eq!(page.items[0].spans[0].stream, format!("Spreadsheet-{id}"));
+    let listed = alice.spreadsheets(&cellar::SpreadsheetsQuery::default()).await.unwrap();
+    assert_eq!((listed.spreadsheets[0].id, listed.spreadsheets[0].name.as_str()), (id, "Budget"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -44,7 +44,7 @@ fn a_difference_from_a_file_is_shown_and_told_by_the_exit_code() {
     let json = project.synth(&["--json", "diff", "--against", "old.json"]);
     let report: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((json.code, &report["severity"]), (2, &"destructive".into()));
-    assert_eq!(report["counts"]["destructive"], 4);
+    assert_eq!(report["counts"]["destructive"], 5);
     assert_eq!(report["resources"][0]["risks"][0]["kind"], "weakened");
     let comment = project.synth(&["diff", "--against", "old.json", "--format", "markdown"]);
     assert!(comment.code == 2 && comment.stdout.starts_with("<!-- cellar-diff: cellar -->\n"));

@@ -150,7 +150,7 @@ async fn only_a_signature_of_this_very_request_gets_through() {
         let stranger = client_for_endpoint(&cloud.database_url, access_key, secret_key);
         assert!(stranger.list_tables().send().await.is_err(), "{secret_key}");
     }
-    assert_eq!(cloud.dynamodb_client().list_tables().send().await.unwrap().table_names().len(), 4);
+    assert_eq!(cloud.dynamodb_client().list_tables().send().await.unwrap().table_names().len(), 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -164,7 +164,7 @@ async fn a_folder_without_credentials_gets_some_at_the_next_start() {
     assert!(cloud.client("alice").load(created.id, None).await.is_ok());
     assert_ne!(cloud.credentials, before);
     let tables = cloud.dynamodb_client().list_tables().send().await.unwrap();
-    assert_eq!(tables.table_names().len(), 4);
+    assert_eq!(tables.table_names().len(), 5);
     let stranger = client_for_endpoint(&cloud.database_url, &before.0, &before.1);
     assert!(stranger.list_tables().send().await.is_err());
 }

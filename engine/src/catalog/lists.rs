@@ -40,8 +40,8 @@ impl CatalogLists {
         // Streams of this category whose id is none were not written by Cellar.
         let Ok(log) = name.id().parse::<LogId>() else { return Ok(()) };
         let loaded = self.streams.load(&Catalog, name, true).await?;
-        let Some(listing) = loaded.state else { return Ok(()) };
-        let Some(events) = self.streams.stored_events(name, from, loaded.next, true).await? else {
+        let (Some(listing), Some(tip)) = (loaded.state, loaded.tip) else { return Ok(()) };
+        let Some(events) = self.streams.events_of(&tip, from, loaded.next, true).await? else {
             return Ok(());
         };
         let events = events.iter().map(|event| {

@@ -22,11 +22,25 @@ impl StreamStore {
         consistent: bool,
     ) -> Result<Option<Vec<Event>>, StreamError> {
         let Some(tip) = self.read_tip(stream, consistent).await? else { return Ok(None) };
+        self.events_of(&tip, from, to, consistent).await
+    }
+
+    /// The same, of a stream whose tip was read: no read unless some of them are in calves.
+    ///
+    /// # Errors
+    /// As [`StreamStore::stored_events`].
+    pub async fn events_of(
+        &self,
+        tip: &Tip,
+        from: u64,
+        to: u64,
+        consistent: bool,
+    ) -> Result<Option<Vec<Event>>, StreamError> {
         let mut first = tip.first();
         // The newest item first.
         let mut items = vec![tip.events.clone()];
         while first > from {
-            let calves = self.read_calves(stream, first, consistent).await?;
+            let calves = self.read_calves(&tip.name, first, consistent).await?;
             let Some(last) = calves.last() else { return Ok(None) };
             first = last.index;
             items.extend(calves.into_iter().map(|calf| calf.events));

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use cellar_stacks::Config;
-use cellar_stacks::cellar::{OUTPUT_BUCKET, OUTPUT_TABLES};
+use cellar_stacks::cellar::{OUTPUT_BUCKET, OUTPUT_INDEX_TABLE, OUTPUT_TABLES};
 use serde_json::json;
 
 use super::confirm::confirm;
@@ -76,14 +76,19 @@ async fn destroy(
     Ok(())
 }
 
+/// The outputs that name tables, the one that is made of the others too.
+fn all_tables() -> impl Iterator<Item = &'static str> {
+    OUTPUT_TABLES.into_iter().chain([OUTPUT_INDEX_TABLE])
+}
+
 /// The names of what holds data.
 fn data(state: &StackState) -> Vec<String> {
-    let named = OUTPUT_TABLES.iter().chain([&OUTPUT_BUCKET]);
-    named.filter_map(|output| state.outputs.get(*output).cloned()).collect()
+    let named = all_tables().chain([OUTPUT_BUCKET]);
+    named.filter_map(|output| state.outputs.get(output).cloned()).collect()
 }
 
 async fn delete_data(aws: &Aws, state: &StackState, output: &Output) -> Result<(), SynthError> {
-    for table in OUTPUT_TABLES.iter().filter_map(|output| state.outputs.get(*output)) {
+    for table in all_tables().filter_map(|output| state.outputs.get(output)) {
         let step = output.step("Delete a table");
         let deleted = aws.delete_table(table).await.map_err(SynthError::from);
         step.ended(deleted, |()| table.clone())?;

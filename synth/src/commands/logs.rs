@@ -79,6 +79,7 @@ fn groups(watched: &Watched, functions: &[FunctionArgument]) -> Vec<Group> {
     let all = [
         (FunctionArgument::Api, "api", "ApiLogGroup"),
         (FunctionArgument::Relay, "relay", "RelayLogGroup"),
+        (FunctionArgument::Indexer, "indexer", "IndexerLogGroup"),
         (FunctionArgument::Snapshot, "snapshot", "SnapshotLogGroup"),
     ];
     let wanted = all.iter().filter(|(id, ..)| functions.is_empty() || functions.contains(id));

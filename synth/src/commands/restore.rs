@@ -269,7 +269,8 @@ impl<'a> Restore<'a> {
              {deploy}\nmakes the functions use them. What was edited after {at} is not in them; clients \
              load anew by themselves. {made}The old tables stay in the account, as they are at that moment, \
              and cost their storage: {}.\nAfterwards, `synth{staged} reprocess --dry-run` looks for snapshots \
-             that have to be made again.",
+             that have to be made again, and `synth{staged} feed repair` makes the feed and the lists of \
+             spreadsheets anew.",
             names.join("\n  "),
             self.in_use.join(", "),
             at = utc(at_s),

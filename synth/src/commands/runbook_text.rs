@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cellar_stacks::cellar::{SEE_RUNBOOK, TABLES, tables};
+use cellar_stacks::cellar::{SEE_RUNBOOK, TABLES, index_table, tables};
 use cellar_stacks::constructs::ResourceType;
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Config, Template};
@@ -28,8 +28,8 @@ const ALARMS: [(&str, &str); 10] = [
     part!("ApiThrottlesAlarm"),
     part!("ApiRequestsAlarm"),
     part!("EntryWriteUnitsAlarm"),
-    part!("RelayErrorsAlarm"),
     part!("RelayIteratorAgeAlarm"),
+    part!("IndexerIteratorAgeAlarm"),
     part!("RelayDeadLetterCountAlarm"),
     part!("SnapshotErrorsAlarm"),
     part!("SnapshotQueueAgeAlarm"),
@@ -50,6 +50,7 @@ struct Runbook<'a> {
     alarm_count: usize,
     when_requests: String,
     tables: [String; TABLES],
+    index: String,
     key: Option<&'a str>,
     key_region: &'a str,
     retention_days: u32,
@@ -104,6 +105,7 @@ pub(super) fn render(
         alarms,
         when_requests: format!("{} requests", config.alarms.requests_per_5_minutes),
         tables: tables(config.epoch),
+        index: index_table(config.epoch),
         key,
         key_region: key.and_then(|key| key.split(':').nth(3)).unwrap_or("REGION"),
         retention_days: config.log_retention_days,
@@ -156,7 +158,8 @@ impl Names {
 
     /// The logical id of a table that was restored is another.
     fn at_epoch(&self, logical_id: &str) -> String {
-        let mut restored = tables(0).into_iter().zip(tables(self.epoch));
+        let all = |epoch| tables(epoch).into_iter().chain([index_table(epoch)]);
+        let mut restored = all(0).zip(all(self.epoch));
         let found = restored.find(|(first, _)| first == logical_id);
         found.map_or_else(|| logical_id.to_owned(), |(_, now)| now)
     }

@@ -9,9 +9,10 @@ use super::facts::{Facts, Function};
 use super::meter::Meter;
 use super::{MONTH_HOURS, facts};
 
-/// Write units of an edit, of making a spreadsheet, of a snapshot, and of a new segment.
+/// Write units of an edit, of making a spreadsheet (its log 4, its listing 1, the feed 2, a list 1), of a
+/// snapshot, and of a new segment.
 const EDIT_WRITES: u128 = 1;
-const CREATE_WRITES: u128 = 4;
+const CREATE_WRITES: u128 = 8;
 const SNAPSHOT_WRITES: u128 = 4;
 const ROLL_WRITES: u128 = 6;
 /// Halves of read units of a snapshot, of a thousand edits that are read, of a new segment, and of a
@@ -33,8 +34,11 @@ const HUNDRED_CELLS_BYTES: u128 = 268;
 const EDIT_BYTES: u128 = 200;
 /// Bytes that are logged for a call, mostly by Lambda itself.
 const CALL_LOG_BYTES: u128 = 700;
-/// Milliseconds of a call of the relay, and of the worker on snapshots.
+/// Halves of read units of an indexer that knows nothing yet, for a spreadsheet that was made.
+const INDEX_READS: u128 = 10;
+/// Milliseconds of a call of the relay, of the indexer, and of the worker on snapshots.
 const RELAY_MS: u128 = 50;
+const INDEXER_MS: u128 = 100;
 const SNAPSHOT_MS: u128 = 1_000;
 /// Requests to a queue for each job: to send it, to receive it, to delete it.
 const JOB_REQUESTS: u128 = 3;
@@ -84,7 +88,8 @@ pub(crate) fn estimate(usage: &Usage, facts: &Facts, policy: Option<UpkeepPolicy
     let tails = if snapshots > 0 { edits * TAIL_READS / 1_000 } else { 0 };
     let upkeep = snapshots * SNAPSHOT_READS + rolls * ROLL_READS + tails;
     // The tail behind a snapshot is half as long as it gets.
-    amounts.add(Meter::TableReads, reads * (HEAD_READS + TAIL_READS / 2) + upkeep);
+    let indexed = of(usage.spreadsheets) * INDEX_READS;
+    amounts.add(Meter::TableReads, reads * (HEAD_READS + TAIL_READS / 2) + upkeep + indexed);
     let table_bytes = of(usage.table_bytes) + edits * EDIT_BYTES;
     amounts.add(Meter::TableStorage, table_bytes * MONTH_HOURS);
     amounts.add(Meter::TableBackup, table_bytes * MONTH_HOURS);
@@ -96,6 +101,7 @@ pub(crate) fn estimate(usage: &Usage, facts: &Facts, policy: Option<UpkeepPolicy
     let calls = Calls {
         api: edits + reads * VIEW_CALLS + of(usage.spreadsheets) + objects,
         relay: snapshots + imports,
+        indexer: of(usage.spreadsheets),
         snapshot: snapshots,
     };
     calls.add_to(&mut amounts, of(usage.request_ms), facts);
@@ -108,6 +114,7 @@ pub(crate) fn estimate(usage: &Usage, facts: &Facts, policy: Option<UpkeepPolicy
 struct Calls {
     api: u128,
     relay: u128,
+    indexer: u128,
     snapshot: u128,
 }
 
@@ -116,6 +123,7 @@ impl Calls {
         for (id, calls, ms) in [
             ("ApiFunction", self.api, request_ms),
             ("RelayFunction", self.relay, RELAY_MS),
+            ("IndexerFunction", self.indexer, INDEXER_MS),
             ("SnapshotFunction", self.snapshot, SNAPSHOT_MS),
         ] {
             if let Some(function) = facts.functions.get(id) {
@@ -123,7 +131,7 @@ impl Calls {
             }
             amounts.add(Meter::Calls, calls);
         }
-        let calls = self.api + self.relay + self.snapshot;
+        let calls = self.api + self.relay + self.indexer + self.snapshot;
         amounts.add(Meter::LogBytes, calls * CALL_LOG_BYTES);
         add_kept_logs(amounts, calls * CALL_LOG_BYTES, facts);
         add_traces(amounts, calls, MONTH_HOURS, facts);
@@ -289,7 +297,8 @@ mod tests {
         let used = amounts(Usage { import_cells: 10_000_000, spreadsheets: 1, ..Usage::default() });
         // 174 objects were measured.
         assert_eq!((used.of(Meter::ObjectWrites), used.of(Meter::ObjectReads)), (352, 176));
-        assert_eq!(used.of(Meter::TableWrites), 4 + 1);
+        assert_eq!(used.of(Meter::TableWrites), 8 + 1);
+        assert_eq!(used.of(Meter::TableReads), 10);
         assert_eq!(used.of(Meter::ObjectStorage), 26_800_000 * MONTH_HOURS);
     }
 

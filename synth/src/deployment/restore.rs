@@ -6,7 +6,7 @@
 //! process that knows positions behind the moment writes to the old tables, whatever it still does, and
 //! a client that knows such positions is told by the epoch that it has to load again.
 
-use cellar_stacks::cellar::tables;
+use cellar_stacks::cellar::{index_table, tables};
 use serde_json::{Map, Value, json};
 
 use crate::moment::utc;
@@ -109,7 +109,7 @@ impl Restoring {
             tables: tables(epoch).into_iter().zip(names.iter().cloned()).collect(),
             leaving: epochs
                 .filter(|(other, _)| *other != epoch)
-                .flat_map(|(it, _)| tables(it))
+                .flat_map(|(it, _)| tables(it).into_iter().chain([index_table(it)]))
                 .filter(|table| resources.iter().any(|(id, _)| id == table))
                 .collect(),
             is_imported: imported.is_some(),
@@ -234,6 +234,12 @@ mod tests {
         let imported: Vec<_> = before.into_iter().chain(decided.tables).collect();
         let again = there(&imported, &names[..TABLES - 1]);
         assert_eq!((again.is_imported, &again.leaving), (true, &ids(0)));
+        // What is made of the tables goes with them, and is not restored.
+        let index = ("IndexTable".to_owned(), "cellar-IndexTable".to_owned());
+        let indexed: Vec<_> = resources(&[(0, 0)]).into_iter().chain([index]).collect();
+        let decided = there(&indexed, &names);
+        assert_eq!(decided.leaving, [&tables(0)[..], &["IndexTable".to_owned()]].concat());
+        assert_eq!(decided.tables.len(), TABLES);
         let wanted = cellar_stack(&Config { epoch: 1, ..Config::default() }, Architecture::Arm64);
         let deployed = json!({ "Resources": {} }).to_string();
         let template = again.import_template(&deployed, &wanted.unwrap().to_value()).unwrap();

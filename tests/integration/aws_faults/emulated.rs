@@ -62,10 +62,11 @@ async fn a_first_deployment_that_failed_is_made_anew_by_the_next() {
 
 /// Has our own template fail, once what holds data is made, and gives what became of that in the end.
 async fn failed_first_deployment(configuration: &str) -> BTreeMap<String, String> {
-    const DATA: [&str; 6] = [
+    const DATA: [&str; 7] = [
         "Bucket",
         "BucketPolicy",
         "EntryTable",
+        "IndexTable",
         "PendingSnapshotTable",
         "SegmentTable",
         "StreamTable",
@@ -109,6 +110,7 @@ async fn a_first_deployment_that_fails_leaves_nothing_behind_but_protected_table
             ("Bucket", gone),
             ("BucketPolicy", gone),
             ("EntryTable", tables),
+            ("IndexTable", tables),
             ("PendingSnapshotTable", tables),
             ("SegmentTable", tables),
             ("StreamTable", tables),

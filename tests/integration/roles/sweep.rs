@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use cellar::CellsQuery;
+use cellar::{CellsQuery, FeedQuery, SpreadsheetsQuery};
 use cellar_core::access::Role;
 use cellar_core::api::{CompleteRequest, CreateReply, CreateRequest, UploadRequest, hexadecimal};
 use cellar_core::append::{Request, Upload};
@@ -44,12 +44,14 @@ const SEGMENT_BYTES: u64 = 64 * 1024;
 const SEGMENTS: u32 = 4;
 
 /// What is permitted and not seen here, and why.
-const UNSEEN: [&str; 7] = [
+const UNSEEN: [&str; 9] = [
     // For an upload that is completed again more than a day later: the API's clock cannot be moved.
     "ApiRole Uploads s3:GetObjectTagging",
     // Lambda writes what a function prints, with the function's role.
     "ApiRole OwnLogs logs:CreateLogStream",
     "ApiRole OwnLogs logs:PutLogEvents",
+    "IndexerRole OwnLogs logs:CreateLogStream",
+    "IndexerRole OwnLogs logs:PutLogEvents",
     "RelayRole OwnLogs logs:CreateLogStream",
     "RelayRole OwnLogs logs:PutLogEvents",
     "SnapshotRole OwnLogs logs:CreateLogStream",
@@ -146,6 +148,49 @@ async fn list(cloud: &TestCloud, created: CreateReply) {
     let details: Json = serde_json::from_str(&details.text().await.unwrap()).unwrap();
     assert_eq!(details["name"], format!("Name {CATALOG_TIP_EVENTS}"));
     assert_eq!(details["members"].as_array().unwrap().len(), 1);
+}
+
+/// A stream of which the table's own stream told only the last event: the indexer reads the others in the stream
+/// itself, in its tip and in its calf. Then the feed has all of them.
+async fn index(cloud: &TestCloud) {
+    let (text, number) = (
+        |text: &str| AttributeValue::S(text.to_owned()),
+        |number: u64| AttributeValue::N(number.to_string()),
+    );
+    let bytes = || AttributeValue::B(aws_sdk_dynamodb::primitives::Blob::new([7; 16]));
+    let event = || {
+        let event = [("t".to_owned(), number(1)), ("w".to_owned(), bytes())];
+        AttributeValue::M(event.into())
+    };
+    let put = |index: u64, next: u64, events: usize| {
+        let (kinds, events) = (vec![text("Said"); events], vec![event(); events]);
+        let put = cloud.dynamodb_client().put_item().table_name(&cloud.settings.stream_table);
+        put.item("p", text("Sweep-1"))
+            .item("i", number(index))
+            .item("n", number(next))
+            .item("c", AttributeValue::L(kinds))
+            .item("e", AttributeValue::L(events))
+    };
+    put(0, 2, 2).send().await.unwrap();
+    let tip = put(TIP_INDEX, 3, 1).item("a", number(1)).item("b", number(0));
+    let tip = tip.item("etag", bytes()).item("u", AttributeValue::L(Vec::new()));
+    tip.send().await.unwrap();
+    // A request that may write tells the sources to look.
+    create(cloud, "indexed").await;
+    let operator = cloud.client("operator");
+    let told = async || {
+        let page = operator.feed(&FeedQuery::default()).await.unwrap();
+        let spans = page.items.into_iter().flat_map(|item| item.spans);
+        spans.filter(|span| span.stream == "Sweep-1").map(|span| span.kinds.len()).sum::<usize>()
+    };
+    let wait = async {
+        while told().await < 3 {
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.expect("the indexer indexes what is missing");
+    let alice = cloud.client("alice").spreadsheets(&SpreadsheetsQuery::default()).await.unwrap();
+    assert!(!alice.spreadsheets.is_empty());
 }
 
 /// Appends until the log has a segment with this number, and all of its snapshots are made.
@@ -305,6 +350,7 @@ async fn the_roles_permit_what_is_done_and_no_more() {
     block_in_place(|| by_command(&project));
     by_browser(&cloud).await;
     list(&cloud, create(&cloud, "listed").await).await;
+    index(&cloud).await;
     let created = create(&cloud, "grows").await;
     grow(&cloud, created).await;
     block_in_place(|| {

@@ -42,6 +42,8 @@ pub(crate) enum FunctionArgument {
     Api,
     /// Relays new entries to what follows them
     Relay,
+    /// Indexes what is appended to streams
+    Indexer,
     /// Makes snapshots
     Snapshot,
 }
