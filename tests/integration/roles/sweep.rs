@@ -162,17 +162,19 @@ async fn index(cloud: &TestCloud) {
         let event = [("t".to_owned(), number(1)), ("w".to_owned(), bytes())];
         AttributeValue::M(event.into())
     };
-    let put = |index: u64, next: u64, events: usize| {
+    let put = |stream: &str, index: u64, next: u64, events: usize| {
         let (kinds, events) = (vec![text("Said"); events], vec![event(); events]);
         let put = cloud.dynamodb_client().put_item().table_name(&cloud.settings.stream_table);
-        put.item("p", text("Sweep-1"))
+        put.item("p", text(stream))
             .item("i", number(index))
             .item("n", number(next))
             .item("c", AttributeValue::L(kinds))
             .item("e", AttributeValue::L(events))
     };
-    put(0, 2, 2).send().await.unwrap();
-    let tip = put(TIP_INDEX, 3, 1).item("a", number(1)).item("b", number(0));
+    put("Sweep-1", 0, 2, 2).send().await.unwrap();
+    // One that says nothing that can be read is given up.
+    put("Sweep-2", TIP_INDEX, 0, 1).item("a", number(1)).send().await.unwrap();
+    let tip = put("Sweep-1", TIP_INDEX, 3, 1).item("a", number(1)).item("b", number(0));
     let tip = tip.item("etag", bytes()).item("u", AttributeValue::L(Vec::new()));
     tip.send().await.unwrap();
     // A request that may write tells the sources to look.

@@ -54,7 +54,7 @@ impl Known {
         self.marks.get(stream).copied()
     }
 
-    pub(super) fn learn(&mut self, stream: StreamName, next: u64) {
+    pub(in crate::feed) fn learn(&mut self, stream: StreamName, next: u64) {
         let mark = self.marks.entry(stream).or_default();
         *mark = next.max(*mark);
     }
@@ -64,7 +64,7 @@ impl Known {
     }
 
     /// Keeps no more marks than there may be: none at all if there are more.
-    pub(super) fn bounded(mut self) -> Self {
+    pub(in crate::feed) fn bounded(mut self) -> Self {
         if self.marks.len() > MAX_KNOWN_MARKS {
             self.marks.clear();
         }

@@ -7,8 +7,10 @@ use crate::feed::{
     IndexingFault, Item, Known, Mark, Rules, Span,
 };
 use crate::limits::{
-    FEED_EPOCHS_PER_RESTORE, MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_SPANS, MAX_INDEX_ATTEMPTS,
+    FEED_EPOCH_BYTES, FEED_EPOCH_ITEMS, FEED_EPOCHS_PER_RESTORE, MAX_FEED_ITEM_EVENTS,
+    MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS, MAX_INDEX_ATTEMPTS, MAX_KNOWN_MARKS,
 };
+use crate::stream::StreamName;
 
 const INPUTS: Inputs = Inputs { now_s: 7, random: 1 };
 
@@ -228,5 +230,57 @@ fn who_is_always_refused_or_never_answered_gives_up() {
             if bad == (Answer::Failed { temporary: false }) { 1 } else { MAX_INDEX_ATTEMPTS };
         assert_eq!(puts, tries, "{bad:?}");
         assert_eq!(indexing.known(), Known::default(), "who failed believes nothing");
+    }
+}
+
+/// What is put behind an item at this place, after which the epoch has so many bytes.
+fn behind(offset: u64, epoch_bytes: u64) -> Content {
+    let mut table = Table::default();
+    let feed = Feed { id: FeedId([1; 8]), first_epoch: 0 };
+    table.epochs.insert(0, feed);
+    let content = Content::Spans(vec![span(1, 0, 1)]);
+    let last = Item { time_ms: 1, epoch_bytes, content };
+    table.items.insert(Checkpoint::at(0, offset).unwrap(), last);
+    let whole = EpochPolicy::default();
+    run(&mut table, Known::default(), vec![span(0, 0, 1)], whole).0.unwrap();
+    table.items[&Checkpoint::at(0, offset + 1).unwrap()].content.clone()
+}
+
+#[test]
+fn an_epoch_has_so_many_bytes_and_items_and_no_more() {
+    let more = Content::Spans(vec![span(0, 0, 1)]);
+    assert_eq!(behind(0, FEED_EPOCH_BYTES - 1), more);
+    assert!(matches!(behind(0, FEED_EPOCH_BYTES), Content::End(_)));
+    assert_eq!(behind(FEED_EPOCH_ITEMS - 3, 1), more);
+    assert!(matches!(behind(FEED_EPOCH_ITEMS - 2, 1), Content::End(_)), "the last place");
+}
+
+#[test]
+fn the_names_of_an_item_have_so_many_bytes_and_no_more() {
+    // Fewer streams than an item may have, and no name longer than any may be.
+    let (streams, long) = (100, 163);
+    let rest = MAX_FEED_ITEM_NAME_BYTES - (streams - 1) * long;
+    let named = |number: usize, bytes: usize| Span {
+        stream: StreamName::new("S", &format!("{number:0>width$}", width = bytes - 2)).unwrap(),
+        first: 0,
+        kinds: span(0, 0, 1).kinds,
+    };
+    for (last, items) in [(rest, 1), (rest + 1, 2)] {
+        let mut spans: Vec<_> = (1..streams).map(|number| named(number, long)).collect();
+        spans.push(named(streams, last));
+        let whole = EpochPolicy::default();
+        let (ended, _, _) = run(&mut Table::default(), Known::default(), spans, whole);
+        assert_eq!(ended.unwrap().items, items);
+    }
+}
+
+#[test]
+fn so_many_marks_are_known_and_no_more() {
+    let mut known = Known::default();
+    for stream in 0..=MAX_KNOWN_MARKS {
+        let is_known = |known: &Known| known.mark(&name(0)).is_some();
+        known.learn(name(stream), 1);
+        known = known.bounded();
+        assert_eq!(is_known(&known), stream < MAX_KNOWN_MARKS, "{stream}");
     }
 }
