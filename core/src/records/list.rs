@@ -122,7 +122,7 @@ mod tests {
             let error = decode(&item).unwrap_err().to_string();
             assert!(error.contains(&format!("`{name}`")), "{error}");
         }
-        let mut item = whole.clone();
+        let mut item = whole;
         item.insert(LISTED_ROLE.to_owned(), Attribute::Text("king".to_owned()));
         assert!(decode(&item).is_err());
     }

@@ -64,12 +64,6 @@ impl MemoryIndex {
     pub fn lose(&self, at: Checkpoint) {
         self.lock().remove(&key_of(&item_key(at)));
     }
-
-    /// A table of its own that holds the same.
-    #[cfg(test)]
-    pub(crate) fn copied(&self) -> Self {
-        Self { items: Mutex::new(self.lock().clone()) }
-    }
 }
 
 #[async_trait]

@@ -36,7 +36,8 @@ async fn all_streams_are_found_whatever_calved() {
             break;
         }
     }
-    (found.sort(), wanted.sort());
+    found.sort();
+    wanted.sort();
     assert_eq!(found, wanted);
 }
 

@@ -123,7 +123,7 @@ fn a_tip_says_what_was_appended_and_a_calf_nothing() {
     assert!(is_appended(&image));
     let span = appended(&image).unwrap();
     assert_eq!((span.stream, span.first, span.kinds.len()), (tip.name.clone(), tip.next - 2, 2));
-    let calf = crate::stream::Calf { name: tip.name.clone(), index: 0, events: tip.events.clone() };
+    let calf = crate::stream::Calf { name: tip.name.clone(), index: 0, events: tip.events };
     assert!(!is_appended(&crate::records::stream::encode_calf(&calf)));
     let number = |number| Attribute::Number(number);
     for (attribute, value) in [

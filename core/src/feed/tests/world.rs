@@ -44,8 +44,8 @@ impl Table {
             }
             Action::BeginEpoch { epoch, feed } => put(&mut self.epochs, *epoch, *feed),
             Action::ReadTail { epoch } => {
-                let of = self.items.iter().filter(|(at, _)| at.epoch() == *epoch);
-                Answer::Last(of.last().map(|(at, item)| (at.offset(), item.clone())))
+                let mut of = self.items.iter().filter(|(at, _)| at.epoch() == *epoch);
+                Answer::Last(of.next_back().map(|(at, item)| (at.offset(), item.clone())))
             }
             Action::ReadMarks { streams } => {
                 let mark = |stream: &StreamName| Some((stream.clone(), *self.marks.get(stream)?));
@@ -74,7 +74,7 @@ impl Table {
             }
             Action::Put { at, item } => put(&mut self.items, *at, item.clone()),
             Action::Wait { .. } => Answer::Waited,
-            Action::Finish(_) => unreachable!("the end is no request"),
+            Action::Finish(_) => panic!("the end is no request"),
         }
     }
 
