@@ -101,13 +101,19 @@ pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError
 /// [`FileError::Unwritable`].
 pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     create_folder(folder)?;
     // A temporary file is made with mode 0600, which the rename keeps.
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
     file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(fault)?;
     file.persist(path).map_err(|error| fault(error.error))?;
     sync_folder(folder).map_err(fault)
+}
+
+/// The folder that a file is in: of a name alone, the working directory.
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Makes a folder below `.cellar/`, and keeps `.cellar/` out of version control. On Unix nobody
@@ -197,7 +203,7 @@ impl FileLock {
     }
 
     fn open(path: &Path) -> Result<File, FileError> {
-        create_folder(path.parent().unwrap_or(Path::new(".")))?;
+        create_folder(folder_of(path))?;
         let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
         OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(fault)
     }

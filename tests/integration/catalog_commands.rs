@@ -5,17 +5,17 @@ use serde_json::Value;
 use crate::journey::{Project, Run};
 
 /// Somebody with a folder and a token of their own.
-struct Person(Project);
+pub(crate) struct Person(Project);
 
 impl Person {
-    fn of(project: &Project, name: &str) -> Self {
+    pub(crate) fn of(project: &Project, name: &str) -> Self {
         let minted = project.synth(&["token", "--local", "--sub", name]);
         assert_eq!(minted.code, 0, "{minted:?}");
         Self::with(project, minted.stdout.trim())
     }
 
     /// With this token.
-    fn with(project: &Project, token: &str) -> Self {
+    pub(crate) fn with(project: &Project, token: &str) -> Self {
         let profile = std::fs::read_to_string(project.path(".cellar/profile.json")).unwrap();
         let profile: Value = serde_json::from_str(&profile).unwrap();
         let person = Project::new()
@@ -25,18 +25,18 @@ impl Person {
         Self(person)
     }
 
-    fn does(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn does(&self, arguments: &[&str]) -> Run {
         let run = self.0.cellar(arguments);
         assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
         run
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.does(&[arguments, &["--json"]].concat()).stdout).unwrap()
     }
 
     /// Is refused, and told why and what to do.
-    fn may_not(&self, arguments: &[&str], why: &str, help: &str) {
+    pub(crate) fn may_not(&self, arguments: &[&str], why: &str, help: &str) {
         let run = self.0.cellar(arguments);
         assert_eq!(run.code, 1, "{arguments:?}: {run:?}");
         assert!(run.stderr.contains(why) && run.stderr.contains(help), "{arguments:?}: {run:?}");

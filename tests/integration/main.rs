@@ -32,6 +32,7 @@ mod edit_grid;
 mod emulator;
 mod epochs;
 mod feed;
+mod feed_commands;
 mod forks;
 mod golden;
 mod import_commands;

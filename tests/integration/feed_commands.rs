@@ -1,0 +1,93 @@
+//! The commands that list spreadsheets and follow the feed, as people type them, against a real cloud.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::catalog_commands::Person;
+use crate::journey::Project;
+
+/// How long the indexer may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Asks until the answer has this in it.
+fn until(person: &Person, arguments: &[&str], wanted: &str) -> String {
+    let begun = Instant::now();
+    loop {
+        let said = person.does(arguments).stdout;
+        if said.contains(wanted) {
+            return said;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{arguments:?} never says {wanted}: {said}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn people_find_their_spreadsheets_and_what_others_share() {
+    let project = Project::new();
+    project.deploy();
+    let [alice, bob] = ["alice", "bob"].map(|name| Person::of(&project, name));
+    assert_eq!(bob.does(&["list"]).stdout, "");
+    let nothing = bob.does(&["list"]).stderr;
+    assert!(nothing.contains("cellar create --name"), "{nothing}");
+    let plan = alice.does(&["create", "--name", "plan"]).stdout.trim().to_owned();
+    let id = alice.does(&["create", "--name", "Budget"]).stdout.trim().to_owned();
+    alice.does(&["share", "bob"]);
+    until(&alice, &["list"], &plan);
+    let listed = until(&alice, &["list"], &id);
+    // By name, whatever the case.
+    assert_eq!(listed, format!("{id}   Budget   owner\n{plan}   plan     owner\n"));
+    assert_eq!(until(&bob, &["list", "--shared"], &id), format!("{id}   Budget   viewer\n"));
+    assert_eq!(bob.does(&["list", "--mine"]).stdout, "");
+    assert_eq!(alice.does(&["list", "BUDG"]).stdout, format!("{id}   Budget   owner\n"));
+    let json = alice.json(&["list", "plan"]);
+    assert_eq!(json["spreadsheets"][0]["id"], plan.as_str());
+    assert_eq!(json["spreadsheets"].as_array().unwrap().len(), 1);
+    alice.does(&["delete", "-s", &plan]);
+    let deleted = until(&alice, &["list", "--status", "deleted"], &plan);
+    assert!(deleted.contains("since 20"), "{deleted}");
+    assert_eq!(alice.does(&["list", "plan"]).stdout, "");
+}
+
+#[test]
+fn operators_follow_every_change_and_make_the_feed_whole_again() {
+    let project = Project::new();
+    project.deploy();
+    let alice = Person::of(&project, "alice");
+    let minted = project.synth(&["token", "--local", "--all", "--role", "owner"]);
+    let operator = Person::with(&project, minted.stdout.trim());
+    let id = alice.does(&["create", "--name", "Budget"]).stdout.trim().to_owned();
+    alice.does(&["rename", "Plan"]);
+    alice.does(&["share", "bob"]);
+    let told = until(&operator, &["feed", "--events"], "shared it with bob: viewer");
+    for line in ["created it as Budget", "called it Plan", &format!("Spreadsheet-{id}")] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    alice.may_not(&["feed"], "for operators", "token");
+    // A file goes on where the last run ended.
+    let follow = ["feed", "--checkpoint", "feed.json"];
+    assert!(operator.does(&follow).stdout.contains("Created"));
+    assert_eq!(operator.does(&follow).stdout, "");
+    alice.does(&["archive"]);
+    let archived = until(&operator, &follow, "Archived");
+    assert!(!archived.contains("Created"), "{archived}");
+    operator.may_not(&["feed", "--after", "77"], "beyond the end", "");
+
+    // With the spreadsheet of the smoke test: nothing is missing, and what is made anew says the same.
+    let verified = project.synth(&["feed", "verify", "--local"]);
+    assert_eq!(verified.code, 0, "{verified:?}");
+    assert!(verified.stdout.contains("each once."), "{verified:?}");
+    let repaired = project.synth(&["feed", "repair", "--local"]);
+    assert!(repaired.code == 0 && repaired.stdout.contains("each once."), "{repaired:?}");
+    let asked = project.synth(&["feed", "rebuild", "--local"]);
+    assert!(asked.code == 1 && asked.stderr.contains("--yes"), "{asked:?}");
+    let rebuilt = project.synth(&["feed", "rebuild", "--local", "--yes"]);
+    assert!(rebuilt.code == 0 && rebuilt.stdout.contains("Built anew with 5"), "{rebuilt:?}");
+    let report = project.synth(&["--json", "feed", "verify", "--local"]);
+    let report: Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_eq!((&report["events"], &report["findings"]), (&5.into(), &Value::Array(vec![])));
+    let other = "the feed is another one";
+    operator.may_not(&follow, other, "--checkpoint");
+    assert!(operator.does(&["feed", "--json"]).stdout.contains("Archived"));
+}
