@@ -113,6 +113,20 @@ fn an_item_that_was_put_before_its_indexer_died_is_settled_by_the_next() {
 }
 
 #[test]
+fn who_is_refused_believes_nothing_that_it_knew() {
+    let mut table = Table::default();
+    let whole = EpochPolicy::default();
+    let (_, known, _) = run(&mut table, Known::default(), vec![span(0, 0, 1)], whole);
+    // Another indexes the next event, and something else behind it.
+    let (_, others, _) = run(&mut table, Known::default(), vec![span(0, 1, 1)], whole);
+    run(&mut table, others, vec![span(1, 0, 1)], whole).0.unwrap();
+    let (ended, _, asked) = run(&mut table, known, vec![span(0, 1, 1)], whole);
+    assert_eq!(ended, indexed(0, 0, 0));
+    assert_eq!(asked, ["react", "put", "wait", "epoch", "tail", "marks"]);
+    assert_eq!(table.walk(), [span(0, 0, 1), span(0, 1, 1), span(1, 0, 1)]);
+}
+
+#[test]
 fn epochs_end_by_items_and_by_bytes() {
     let size = {
         let mut table = Table::default();
