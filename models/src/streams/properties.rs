@@ -15,8 +15,8 @@ pub const ONCE: &str = "each event is in the stream at most once";
 pub const APPENDED: &str = "what a writer was told is appended is there, in its place";
 /// Neither now nor by a request that lands later.
 pub const NOT_APPENDED: &str = "what a writer was told is not appended is not there";
-/// The rules of a program hold for what is in its streams.
-pub const DECIDED: &str = "each event was decided on exactly what is before it";
+/// With [`KEPT`] and [`STATES`]: each was decided on exactly what is before it.
+pub const DECIDED: &str = "each event is where it was decided to be";
 /// Readers go from the tip back to the first event.
 pub const JOINED: &str = "calves and tip join without a gap and without an overlap";
 /// What was once read stays true.
@@ -128,7 +128,7 @@ fn are_once(said: &[Said]) -> bool {
     said.iter().all(|said| parts.insert((said.append.client, said.append.command, said.part)))
 }
 
-/// An append is all there, at one place.
+/// Each event is behind as many as there were when it was decided.
 fn are_decided_here(said: &[Said]) -> bool {
     (0..).zip(said).all(|(index, said)| u64::from(said.on) + u64::from(said.part) == index)
 }
