@@ -17,9 +17,9 @@
 //! - *Calves*: tips of few events, or of few bytes of events and unfolds. Calves are read one a page.
 //! - Writes and reads that are refused for good, and writes that are throttled.
 //!
-//! What is abstracted away: what events mean, waiting times, reads that fail and are tried again, and
-//! eventually consistent reads, which are only ever the tip that an append begins with: a tip that is old.
-//! Limits on attempts are higher than any bounds here; core tests them.
+//! What is abstracted away: what events mean, waiting times, and reads that fail and are tried again. Of
+//! eventually consistent reads there is only the one that a call may begin with: an old tip. Limits on attempts
+//! are higher than what the bounds allow to happen; core tests them.
 
 mod actions;
 pub mod properties;
