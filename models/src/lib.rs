@@ -1,7 +1,7 @@
-//! Exhaustive model checks of the log protocol (design `5-quality.md` §2).
+//! Exhaustive model checks of the protocols of logs and streams (design `5-quality.md` §2).
 //!
 //! The models hold tables, clients and faults; every decision is made by core's own machines, and
-//! every property is one of core's predicates (`cellar_core::invariants`). Nothing here decides
+//! properties of the log are core's predicates (`cellar_core::invariants`). Nothing here decides
 //! what a writer does, so a rule that is broken in core is broken here.
 //!
 //! - [`log`]: writers, rolls and purges over the two tables, with lost and late requests, stale
@@ -10,6 +10,8 @@
 //! - [`snapshots`]: workers that claim, checkpoint, hand over and finish snapshots of one log.
 //! - [`push`]: clients of a sync group that push and pull, with pushes given up and repeated, look-ups
 //!   that forget, restores, and mutations that cannot succeed.
+//! - [`streams`]: writers that append to a stream that calves, with lost and late writes, old tips, calls
+//!   that are given up, and refusals that do not tell why.
 //! - [`attempts`]: one append against a store that may answer anything, for ever.
 
 pub mod attempts;
@@ -18,3 +20,4 @@ pub mod log;
 pub mod push;
 pub mod reader;
 pub mod snapshots;
+pub mod streams;

@@ -10,3 +10,4 @@ mod log;
 mod push;
 mod rules;
 mod snapshots;
+mod streams;

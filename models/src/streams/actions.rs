@@ -1,0 +1,304 @@
+//! What may happen in a state, and what comes of it.
+
+use std::sync::Arc;
+
+use cellar_core::stream::Write;
+use cellar_core::stream::append::{self, Answer, AppendFault, End};
+
+use super::properties::{Learned, Told};
+use super::sayings::AppendId;
+use super::table::Table;
+use super::writer::{Decided, Process};
+use super::{State, StreamModel};
+use crate::fingerprint::Hashed;
+
+/// One thing that happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// A client begins a call for its next command.
+    Begin {
+        /// The client.
+        client: usize,
+        /// On which tip: how many there had been when it was read.
+        tips: usize,
+    },
+    /// The process that a client waits for makes a step.
+    Step {
+        /// The client.
+        client: usize,
+        /// What comes of what it wants.
+        outcome: Outcome,
+    },
+    /// A process that nobody waits for makes a step.
+    StepGivenUp {
+        /// Which of them.
+        index: usize,
+        /// What comes of what it wants.
+        outcome: Outcome,
+    },
+    /// A client waits no more for its call.
+    GiveUp {
+        /// The client.
+        client: usize,
+    },
+    /// A late write lands, or is refused.
+    Land {
+        /// Which of them.
+        index: usize,
+    },
+    /// Of a late write that is no transaction only the calf lands.
+    LandCalfOnly {
+        /// Which of them.
+        index: usize,
+    },
+}
+
+/// What comes of what a process wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is done, or its conditions refuse it, and the answer says so.
+    Answered,
+    /// A write is not answered. It will land later, or never.
+    Lost,
+    /// A write is not accepted.
+    Throttled,
+    /// It is refused for good.
+    Failed,
+    /// A refusal does not tell the tip.
+    TipUntold,
+    /// A refusal tells of the calf, and not of the tip.
+    CalfTold,
+    /// A transaction that was done before is answered with that.
+    DoneBefore,
+}
+
+/// How far a call is.
+enum Progress {
+    GoesOn(Process),
+    /// Its command is done.
+    Done,
+    /// Nobody knows whether it is done.
+    Unknown,
+    /// It has appended nothing.
+    Failed,
+}
+
+impl StreamModel {
+    /// What may happen; for each process first what happens without a fault.
+    pub(super) fn possible(&self, state: &State, actions: &mut Vec<Action>) {
+        for (client, its) in state.clients.iter().enumerate() {
+            if let Some(process) = &its.process {
+                let outcomes = self.outcomes(state, process).into_iter();
+                actions.extend(outcomes.map(|outcome| Action::Step { client, outcome }));
+                if state.budget.given_up > 0 {
+                    actions.push(Action::GiveUp { client });
+                }
+            } else if !self.is_done(client, its) {
+                let newest = state.table.tips();
+                let oldest = if state.budget.stale > 0 { 0 } else { newest };
+                let begin = |tips| Action::Begin { client, tips };
+                actions.extend((oldest..=newest).rev().map(begin));
+            }
+        }
+        for (index, process) in state.given_up.iter().enumerate() {
+            let outcomes = self.outcomes(state, process).into_iter();
+            actions.extend(outcomes.map(|outcome| Action::StepGivenUp { index, outcome }));
+        }
+        actions.extend((0..state.late.len()).map(|index| Action::Land { index }));
+        if !self.conditions.one_transaction {
+            actions.extend((0..state.late.len()).map(|index| Action::LandCalfOnly { index }));
+        }
+    }
+
+    /// What may come of what a process wants.
+    pub(super) fn outcomes(&self, state: &State, process: &Process) -> Vec<Outcome> {
+        let budget = &state.budget;
+        let mut outcomes = vec![Outcome::Answered];
+        if budget.failed > 0 {
+            outcomes.push(Outcome::Failed);
+        }
+        let append::Action::Write(write) = process.action() else { return outcomes };
+        if budget.lost > 0 {
+            outcomes.push(Outcome::Lost);
+        }
+        if budget.throttled > 0 {
+            outcomes.push(Outcome::Throttled);
+        }
+        let calf = match &**write {
+            Write::Calve { calf, .. } => Some(calf.index),
+            Write::First(_) | Write::Update(_) => None,
+        };
+        if budget.untold > 0 && self.refuses(&state.table, write) {
+            outcomes.push(Outcome::TipUntold);
+            if state.table.calves().any(|stands| Some(stands.index) == calf) {
+                outcomes.push(Outcome::CalfTold);
+            }
+        }
+        if calf.is_some() && state.table.etags().any(|etag| etag == write.tip().etag) {
+            outcomes.push(Outcome::DoneBefore);
+        }
+        outcomes
+    }
+
+    /// Whether the table as it is refuses a write.
+    pub(super) fn refuses(&self, table: &Table, write: &Write) -> bool {
+        let answer = Table::clone(table).write(write, self.conditions);
+        matches!(answer, Answer::Refused { .. })
+    }
+
+    /// The state after an action; `None` if it changes nothing.
+    pub(super) fn after(&self, state: &State, action: Action) -> Option<State> {
+        let mut next = state.clone();
+        match action {
+            Action::Begin { client, tips } => next.begin(self, client, tips)?,
+            Action::Step { client, outcome } => {
+                let process = next.clients.get_mut(client)?.process.take()?;
+                let progress = self.step(&mut next, &process, outcome, true)?;
+                self.settle(&mut next, client, progress)?;
+            }
+            Action::StepGivenUp { index, outcome } => {
+                let process = next.given_up.get(index)?.clone();
+                next.given_up.remove(index);
+                if let Progress::GoesOn(process) = self.step(&mut next, &process, outcome, false)? {
+                    next.give_up(process);
+                }
+            }
+            Action::GiveUp { client } => {
+                let process = next.clients.get_mut(client)?.process.take()?;
+                next.budget.given_up -= 1;
+                next.give_up(process);
+                self.settle(&mut next, client, Progress::Unknown)?;
+            }
+            Action::Land { index } => {
+                let write = Arc::clone(state.late.iter().nth(index)?.shared());
+                let table = Arc::make_mut(&mut next.table);
+                let is_done = table.write(&write, self.conditions) == Answer::Done;
+                is_done.then_some(())?;
+            }
+            Action::LandCalfOnly { index } => {
+                let write = state.late.iter().nth(index)?;
+                Arc::make_mut(&mut next.table).write_calf_only(write);
+            }
+        }
+        if !Arc::ptr_eq(&state.table, &next.table) {
+            next.check_kept(&state.table);
+        }
+        Some(next)
+    }
+
+    /// A call makes a step, and decides again if that is what comes of it.
+    fn step(
+        &self,
+        next: &mut State,
+        process: &Process,
+        outcome: Outcome,
+        awaited: bool,
+    ) -> Option<Progress> {
+        let answer = next.perform(self, process.action(), outcome);
+        let learned = learned(process.action(), &answer);
+        let process = process.step(answer);
+        let append = process.append;
+        let append::Action::Finish(end) = process.action() else {
+            return Some(Progress::GoesOn(process));
+        };
+        next.judge(end);
+        Some(match end {
+            Ok(End::Appended { index, .. }) => {
+                next.told.insert(append, Told::Appended { index: *index, learned, awaited });
+                Progress::Done
+            }
+            Ok(End::Conflict { tip }) => {
+                next.told.insert(append, Told::NotAppended { learned });
+                let again = AppendId { decision: append.decision + 1, ..append };
+                match self.decide(&next.table, again, tip.clone())? {
+                    Decided::Append(process) => Progress::GoesOn(process),
+                    Decided::Nothing => Progress::Done,
+                }
+            }
+            Err(AppendFault::OutcomeUnknown) => Progress::Unknown,
+            Err(_) => {
+                next.told.insert(append, Told::NotAppended { learned });
+                Progress::Failed
+            }
+        })
+    }
+
+    /// What a client does behind a step of its call.
+    fn settle(&self, next: &mut State, client: usize, progress: Progress) -> Option<()> {
+        let its = next.clients.get_mut(client)?;
+        match progress {
+            Progress::GoesOn(process) => its.process = Some(process),
+            Progress::Done => its.ended += 1,
+            // Who cannot see whether it is done does not repeat it.
+            Progress::Unknown if !self.repeats => its.ended += 1,
+            Progress::Unknown | Progress::Failed => {}
+        }
+        Some(())
+    }
+}
+
+/// How a writer learns what it learns of an answer to what it wanted.
+fn learned(action: &append::Action, answer: &Answer) -> Learned {
+    match (action, answer) {
+        (append::Action::Write(_), Answer::Done) => Learned::Answer,
+        (append::Action::ReadCalves { .. }, _) => Learned::Calf,
+        _ => Learned::Tip,
+    }
+}
+
+impl State {
+    fn perform(
+        &mut self,
+        model: &StreamModel,
+        action: &append::Action,
+        outcome: Outcome,
+    ) -> Answer {
+        match action {
+            append::Action::Write(write) => self.write(model, write, outcome),
+            append::Action::ReadTip | append::Action::ReadCalves { .. }
+                if outcome == Outcome::Failed =>
+            {
+                self.budget.failed -= 1;
+                Answer::ReadFailed { temporary: false }
+            }
+            append::Action::ReadTip => Answer::Tip(self.table.tip()),
+            append::Action::ReadCalves { below } => {
+                Answer::Calves { calves: self.table.calves_back(*below) }
+            }
+            append::Action::Wait { .. } | append::Action::Finish(_) => Answer::Waited,
+        }
+    }
+
+    fn write(&mut self, model: &StreamModel, write: &Arc<Write>, outcome: Outcome) -> Answer {
+        match outcome {
+            Outcome::Answered => Arc::make_mut(&mut self.table).write(write, model.conditions),
+            Outcome::Lost => {
+                self.budget.lost -= 1;
+                self.late.insert(Hashed::new(Arc::clone(write)));
+                Answer::Unknown
+            }
+            Outcome::Throttled => {
+                self.budget.throttled -= 1;
+                Answer::Throttled
+            }
+            Outcome::Failed => {
+                self.budget.failed -= 1;
+                Answer::Failed
+            }
+            Outcome::TipUntold => {
+                self.budget.untold -= 1;
+                Answer::Refused { tip: None }
+            }
+            Outcome::CalfTold => {
+                self.budget.untold -= 1;
+                Answer::CalfExists
+            }
+            Outcome::DoneBefore => Answer::Done,
+        }
+    }
+
+    fn give_up(&mut self, process: Process) {
+        self.given_up.push(process);
+        self.given_up.sort();
+    }
+}
