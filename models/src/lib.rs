@@ -12,9 +12,12 @@
 //!   that forget, restores, and mutations that cannot succeed.
 //! - [`streams`]: writers that append to a stream that calves, with lost and late writes, old tips, calls
 //!   that are given up, and refusals that do not tell why.
+//! - [`feed`]: indexers of streams, with batches that come twice, out of order or not at all, lost and late
+//!   writes, deaths, and a feed that is begun anew meanwhile.
 //! - [`attempts`]: one append against a store that may answer anything, for ever.
 
 pub mod attempts;
+pub mod feed;
 pub mod fingerprint;
 pub mod log;
 pub mod push;

@@ -6,6 +6,7 @@
 
 mod attempts;
 mod checking;
+mod feed;
 mod log;
 mod push;
 mod rules;

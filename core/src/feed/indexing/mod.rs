@@ -15,7 +15,7 @@ use super::span::Span;
 use crate::stream::StreamName;
 
 /// What the driver is to do next. Every read is consistent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Read which epoch is the newest, and whose.
     ReadEpoch,
@@ -109,7 +109,7 @@ pub struct Indexed {
 }
 
 /// Why events were not indexed. They can be indexed later: nothing is indexed twice.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum IndexingFault {
     /// The stream does not have what it is said to have.
     #[error("the stream `{stream}` has no event {index}, though a later one was appended")]

@@ -1,0 +1,99 @@
+//! The Index table, and the streams themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cellar_core::feed::{Action as Request, Answer, Checkpoint, Content, Feed, Item, Mark, Span};
+use cellar_core::stream::StreamName;
+
+use super::span;
+
+/// What is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Table {
+    /// The epochs that were begun.
+    pub epochs: BTreeMap<u64, Feed>,
+    /// The items of the feed.
+    pub items: BTreeMap<Checkpoint, Item>,
+    /// How far each stream is indexed.
+    pub marks: BTreeMap<StreamName, Mark>,
+    /// How many events each stream has.
+    pub streams: BTreeMap<StreamName, u64>,
+    /// The events of which what follows was done.
+    pub reacted: BTreeSet<(StreamName, u64)>,
+}
+
+impl Table {
+    /// An empty index of these streams.
+    #[must_use]
+    pub fn of(streams: BTreeMap<StreamName, u64>) -> Self {
+        Self { streams, ..Self::default() }
+    }
+
+    /// Does what an indexer wants.
+    pub fn perform(&mut self, request: &Request) -> Answer {
+        match request {
+            Request::ReadEpoch => {
+                Answer::Epoch(self.epochs.last_key_value().map(|(epoch, feed)| (*epoch, *feed)))
+            }
+            Request::BeginEpoch { epoch, feed } => put(&mut self.epochs, *epoch, *feed),
+            Request::ReadTail { epoch } => {
+                let mut of = self.items.iter().filter(|(at, _)| at.epoch() == *epoch);
+                Answer::Last(of.next_back().map(|(at, item)| (at.offset(), item.clone())))
+            }
+            Request::ReadMarks { streams } => {
+                let mark = |stream: &StreamName| Some((stream.clone(), *self.marks.get(stream)?));
+                Answer::Marks(streams.iter().filter_map(mark).collect())
+            }
+            Request::RaiseMarks { marks } => {
+                for (stream, mark) in marks {
+                    let there = self.marks.entry(stream.clone()).or_insert(*mark);
+                    *there = (*there).max(*mark);
+                }
+                Answer::Done
+            }
+            Request::ReadMissing { stream, from, to } => {
+                let there = self.streams.get(stream).copied().unwrap_or_default();
+                let number = stream.id().parse().unwrap_or_default();
+                let events = to.saturating_sub(*from);
+                Answer::Missing((*to <= there).then(|| span((number, *from, events))).flatten())
+            }
+            Request::React { spans } => {
+                for span in spans {
+                    let indexes = span.first..span.next();
+                    self.reacted.extend(indexes.map(|index| (span.stream.clone(), index)));
+                }
+                Answer::Done
+            }
+            Request::Put { at, item } => put(&mut self.items, *at, item.clone()),
+            Request::Wait { .. } | Request::Finish(_) => Answer::Waited,
+        }
+    }
+
+    /// The feed that there is: its spans in order.
+    #[must_use]
+    pub fn walk(&self) -> Vec<&Span> {
+        let mut spans = Vec::new();
+        let first = self.epochs.values().map(|feed| feed.first_epoch).max().unwrap_or_default();
+        let mut next = Checkpoint::at(first, 0).ok();
+        while let Some((at, item)) = next.and_then(|at| Some((at, self.items.get(&at)?))) {
+            next = match &item.content {
+                Content::Spans(these) => {
+                    spans.extend(these);
+                    at.next().ok()
+                }
+                // Another feed begins behind: it is walked from its own beginning.
+                Content::End(feed) if feed.first_epoch > first => None,
+                Content::End(_) => Checkpoint::at(at.epoch() + 1, 0).ok(),
+            };
+        }
+        spans
+    }
+}
+
+fn put<K: Ord, V>(there: &mut BTreeMap<K, V>, key: K, value: V) -> Answer {
+    if there.contains_key(&key) {
+        return Answer::Exists;
+    }
+    there.insert(key, value);
+    Answer::Done
+}
