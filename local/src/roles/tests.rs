@@ -29,7 +29,7 @@ const ENTRIES: &str = "arn:aws:dynamodb:local:000000000000:table/cellar-EntryTab
 fn each_function_has_a_key_and_its_own_role() {
     let roles = open(&template(|_| {})).unwrap();
     let mut keys = vec!["key"];
-    for function in ["ApiFunction", "RelayFunction", "SnapshotFunction"] {
+    for function in ["ApiFunction", "IndexerFunction", "RelayFunction", "SnapshotFunction"] {
         let own = roles.credentials_of(function).unwrap();
         let (caller, signer) = roles.signer(&own.access_key).unwrap();
         assert_eq!(caller, roles.caller_of(function).unwrap());
@@ -140,7 +140,8 @@ fn a_role_without_policies_permits_nothing_and_functions_may_share_one() {
         assert!(check(&roles, function, "dynamodb:PutItem", ENTRIES).is_err(), "{function}");
     }
     let permissions = roles.permissions();
-    assert!(permissions.iter().all(|one| one.role == "SnapshotRole"), "{permissions:?}");
+    let others = ["IndexerRole", "SnapshotRole"];
+    assert!(permissions.iter().all(|one| others.contains(&one.role.as_str())), "{permissions:?}");
 }
 
 #[test]
