@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{
     ScalarAttributeType,
 };
 use aws_sdk_s3::primitives::ByteStream;
-use cellar_core::schema::{STREAM, STREAM_INDEX};
+use cellar_core::schema::{INDEX_PARTITION, INDEX_SORT, STREAM, STREAM_INDEX};
 use cellar_runtime::s3::client_for_endpoint;
 use cellar_tests::emulator::Emulator;
 use serde_json::{Value, json};
@@ -40,8 +40,12 @@ fn snapshot(name: &str) -> String {
     fs::read_to_string(folder.join(format!("{name}.template.json"))).unwrap()
 }
 
-/// A table beside the previous stack, which has none for streams: the bundle is the present one, and wants it.
+/// Tables beside the previous stack, which has none for streams and their index: the bundle is the present
+/// one, and wants them.
 const STREAMS: &str = "streams-beside-the-stack";
+const INDEX: &str = "index-beside-the-stack";
+/// By the variables that name them.
+const BESIDE: [(&str, &str); 2] = [("CELLAR_STREAM_TABLE", STREAMS), ("CELLAR_INDEX_TABLE", INDEX)];
 
 /// The previous template, whose API accepts the key.
 fn previous(key: &Value) -> String {
@@ -50,9 +54,11 @@ fn previous(key: &Value) -> String {
         &mut template["Resources"]["ApiFunction"]["Properties"]["Environment"]["Variables"];
     assert_eq!(variables["CELLAR_TOKEN_KEYS"], "[]", "{variables}");
     variables["CELLAR_TOKEN_KEYS"] = json!([key]).to_string().into();
-    let former = variables["CELLAR_STREAM_TABLE"].take();
-    assert_eq!(former, Value::Null, "it has a table of its own: give it that one");
-    variables["CELLAR_STREAM_TABLE"] = STREAMS.into();
+    for (variable, table) in BESIDE {
+        let former = variables[variable].take();
+        assert_eq!(former, Value::Null, "it has a table of its own: give it that one");
+        variables[variable] = table.into();
+    }
     template.to_string()
 }
 
@@ -76,20 +82,27 @@ pub(crate) fn dynamodb(endpoint: &str) -> aws_sdk_dynamodb::Client {
     aws_sdk_dynamodb::Client::from_conf(config.build())
 }
 
-/// Makes the table, like the one of the present template.
-async fn make_streams(dynamodb: &aws_sdk_dynamodb::Client) {
-    let mut create = dynamodb.create_table().table_name(STREAMS);
-    let keys = [
-        (STREAM, ScalarAttributeType::S, KeyType::Hash),
-        (STREAM_INDEX, ScalarAttributeType::N, KeyType::Range),
-    ];
-    for (name, kind, key) in keys {
+/// Makes a table with those keys, as the present template does.
+async fn make_table(
+    dynamodb: &aws_sdk_dynamodb::Client,
+    table: &str,
+    keys: [(&str, ScalarAttributeType); 2],
+) {
+    let mut create = dynamodb.create_table().table_name(table);
+    for ((name, kind), key) in keys.into_iter().zip([KeyType::Hash, KeyType::Range]) {
         let attribute = AttributeDefinition::builder().attribute_name(name).attribute_type(kind);
         let element = KeySchemaElement::builder().attribute_name(name).key_type(key);
         create = create.attribute_definitions(attribute.build().unwrap());
         create = create.key_schema(element.build().unwrap());
     }
     create.billing_mode(BillingMode::PayPerRequest).send().await.unwrap();
+}
+
+/// Makes the tables beside the previous stack.
+async fn make_beside(dynamodb: &aws_sdk_dynamodb::Client) {
+    let (text, number) = (ScalarAttributeType::S, ScalarAttributeType::N);
+    make_table(dynamodb, STREAMS, [(STREAM, text.clone()), (STREAM_INDEX, number)]).await;
+    make_table(dynamodb, INDEX, [(INDEX_PARTITION, text.clone()), (INDEX_SORT, text)]).await;
 }
 
 impl Upgrade {
@@ -108,7 +121,7 @@ impl Upgrade {
             json_of(&project, &["bundle", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")]);
         let bundle = project.path(bundle["written"].as_str().unwrap());
         let cloudformation = cloudformation(&emulator.url, "us-east-1");
-        make_streams(&dynamodb(&emulator.url)).await;
+        make_beside(&dynamodb(&emulator.url)).await;
         let api = deploy_previous(&emulator.url, &cloudformation, &previous(&key), bundle).await;
         project = project
             .with_variable("CELLAR_URL", api)
@@ -263,5 +276,5 @@ async fn the_release_before_is_restored_without_streams_and_deleted_with_its_dat
     let deleted = other.synth(&["destroy", "--delete-data", "--yes"]);
     assert_eq!(deleted.code, 0, "{deleted:?}");
     let left = self::dynamodb(&other.emulator.url).list_tables().send().await;
-    assert_eq!(left.unwrap().table_names(), [STREAMS]);
+    assert_eq!(left.unwrap().table_names(), [INDEX, STREAMS]);
 }
