@@ -80,18 +80,18 @@ async fn tables_go_back_to_a_moment_and_clients_go_on() {
     assert!(early.code == 1 && early.stderr.contains("not to 2020-01-01T00:00:00Z"), "{early:?}");
     let unsure = world.synth(&["restore", "--to", "latest"]);
     assert!(unsure.code == 1 && unsure.stderr.contains("--yes"), "{unsure:?}");
-    assert_eq!(world.tables().await.len(), 4, "nothing was made");
+    assert_eq!(world.tables().await.len(), 5, "nothing was made");
     let restored = json(&world.synth(&["--json", "restore", "--to", "latest", "--yes"]));
     assert_eq!(restored["epoch"], 1, "{restored}");
     let moment = restored["at"].as_str().unwrap();
-    assert_eq!(world.tables().await.len(), 8);
+    assert_eq!(world.tables().await.len(), 9, "all but the index");
     assert!(fs::read_to_string(world.project.path("cellar.yaml")).unwrap().contains("epoch: 1"));
     // Nothing uses them yet: what is edited now is edited in the old ones, and will be gone.
     world.cellar(&["set", "B2", "lost"]);
     let again = json(&world.synth(&["--json", "restore", "--to", moment, "--yes"]));
     assert_eq!(again["tables"], restored["tables"], "what was done is found");
     assert_eq!(again["deploy"], restored["deploy"]);
-    assert_eq!(world.tables().await.len(), 8);
+    assert_eq!(world.tables().await.len(), 9, "all but the index");
 
     let bundle = ["--yes", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")];
     let refused = world.synth(&[&["deploy"][..], &bundle].concat());
@@ -105,9 +105,17 @@ async fn tables_go_back_to_a_moment_and_clients_go_on() {
     assert!(world.export("after.csv") == before, "as it was at that moment");
     world.cellar(&["set", "B3", "goes on"]);
     assert!(String::from_utf8_lossy(&world.export("edited.csv")).contains("goes on"));
-    assert_eq!(world.tables().await.len(), 8, "the old ones stay");
+    assert_eq!(world.tables().await.len(), 10, "the old ones stay, and the index is a new one");
     let same = world.synth(&["diff"]);
     assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
+
+    // The index is made of the streams, as `restore` says to.
+    let lacking = world.synth(&["--json", "feed", "verify"]);
+    assert_eq!(lacking.code, 2, "{lacking:?}");
+    for command in ["repair", "verify"] {
+        let whole = world.synth(&["--json", "feed", command]);
+        assert_eq!(whole.code, 0, "{whole:?}");
+    }
 
     // What an operator looks for afterwards, and what looks after old segments.
     let lost = world.synth(&["--json", "reprocess", "--dry-run"]);

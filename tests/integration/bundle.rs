@@ -9,9 +9,8 @@ use serde_json::Value;
 use crate::bootstrap;
 use crate::journey::{Project, Run};
 
-/// Bytes of the bundle, at most: a function loads it before it starts (design `5-quality.md` §4). The goal is
-/// 4,000,000, which the catalog has passed by 2 %: it shall not grow further unseen.
-const BUNDLE_BYTES: u64 = 4_100_000;
+/// Bytes of the bundle, at most: a function loads it before it starts (design `5-quality.md` §4).
+const BUNDLE_BYTES: u64 = 4_000_000;
 
 /// A static program for that processor that does nothing.
 fn tiny(machine: u16) -> Vec<u8> {

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use cellar_stacks::Architecture;
 
 use self::run::run;
-use super::elf::{ElfFault, GLIBC};
+use super::elf::{ElfFault, GLIBC, without_tables};
 use super::error::BundleError;
 use super::host::{Host, target};
 use super::{Fit, file};
@@ -79,7 +79,7 @@ impl<'a> Builder<'a> {
         let step = self.output.step("Build the bundle");
         let built = run(self.command(tool, architecture), tool.name(), &step);
         let built = built.and_then(|path| {
-            let binary = file::read_binary(&path)?;
+            let binary = without_tables(file::read_binary(&path)?);
             Fit::check(binary, format!("the binary of {}", tool.name()), architecture)
         });
         step.ended(built, |_| format!("{BINARY} for {architecture}"))

@@ -8,12 +8,14 @@ mod read;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod unwind;
 mod version;
 
 use cellar_stacks::Architecture;
 
 pub(crate) use fault::{ElfFault, Needs};
 pub(crate) use rules::GLIBC;
+pub(super) use unwind::without_tables;
 pub(crate) use version::Version;
 
 /// What a binary needs of the system, if functions of that architecture can run it.
