@@ -44,3 +44,9 @@ pub const TOKEN_ISSUER: &str = "CELLAR_TOKEN_ISSUER";
 pub const TOKEN_AUDIENCE: &str = "CELLAR_TOKEN_AUDIENCE";
 /// The public keys, as JSON: `[{"id":"…","public_key":"base64url of 32 bytes"}]`.
 pub const TOKEN_KEYS: &str = "CELLAR_TOKEN_KEYS";
+/// Issuers of tokens besides the stack's own keys, as JSON: a list of
+/// [`OidcIssuer`](crate::oidc::OidcIssuer); absent means none.
+pub const TOKEN_OIDC: &str = "CELLAR_TOKEN_OIDC";
+/// Tokens that were made before this moment, Unix seconds, are refused; absent means that none are for
+/// their age.
+pub const TOKEN_NOT_BEFORE_S: &str = "CELLAR_TOKEN_NOT_BEFORE_S";

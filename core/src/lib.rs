@@ -26,6 +26,7 @@ pub mod invariants;
 pub mod limits;
 pub mod lineage;
 pub mod load;
+pub mod oidc;
 pub mod operation;
 #[cfg(test)]
 pub(crate) mod oracle;

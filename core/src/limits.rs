@@ -109,6 +109,20 @@ pub const MAX_REPLAYED_BYTES: usize = MAX_ENTRY_BODY_BYTES / 2;
 pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
 /// Spreadsheets that one token may name.
 pub const MAX_TOKEN_SPREADSHEETS: usize = 16;
+/// Bytes of an issuer's set of public keys, or of its description of itself.
+pub const MAX_KEY_SET_BYTES: usize = 64 * 1024;
+/// Keys of a set that are looked at.
+pub const MAX_KEY_SET_KEYS: usize = 32;
+/// Seconds for which an issuer's keys are used without asking again.
+pub const KEY_SET_FRESH_S: u64 = 60 * 60;
+/// Seconds for which they are used while the issuer does not answer.
+pub const KEY_SET_STALE_S: u64 = 24 * 60 * 60;
+/// Seconds between two looks for a key that is not in an issuer's set.
+pub const KEY_SET_REFRESH_S: u64 = 60;
+/// Seconds before an issuer that did not answer is asked again.
+pub const KEY_SET_RETRY_S: u64 = 5;
+/// Milliseconds for which an issuer may take to answer.
+pub const KEY_SET_TIMEOUT_MS: u64 = 4_000;
 /// Forks that may lie between a log and the origin of its family: each is one more log to look at for
 /// the oldest entries.
 pub const MAX_FORK_DEPTH: u32 = 16;

@@ -1,8 +1,11 @@
 //! What a function is told by its environment variables; `stacks` sets them, under the names of
 //! [`cellar_core::environment`].
 
+use std::str::FromStr;
+
 use cellar_core::entry::FIRST_EPOCH;
 use cellar_core::environment;
+use cellar_core::oidc::OidcIssuer;
 use cellar_core::upkeep::UpkeepPolicy;
 use serde::Deserialize;
 
@@ -73,8 +76,21 @@ pub struct TokenSettings {
     pub issuer: String,
     /// The `aud` they must carry.
     pub audience: String,
-    /// The public keys; none means that nobody gets in.
+    /// The public keys; none means that nobody gets in with a token of the stack's own.
     pub keys: Vec<PublicKey>,
+    /// Other issuers whose tokens are accepted.
+    pub oidc: Vec<OidcIssuer>,
+    /// Tokens that were made before this moment, Unix seconds, are refused.
+    pub not_before_s: u64,
+}
+
+impl TokenSettings {
+    /// The stack's own keys and nobody else.
+    #[must_use]
+    pub fn own(issuer: &str, audience: &str, keys: Vec<PublicKey>) -> Self {
+        let (issuer, audience) = (issuer.to_owned(), audience.to_owned());
+        Self { issuer, audience, keys, oidc: Vec::new(), not_before_s: 0 }
+    }
 }
 
 /// One public key of the stack.
@@ -110,6 +126,12 @@ pub enum SettingsError {
         /// What is wrong.
         why: String,
     },
+    /// Issuers that are none.
+    #[error("{name} is not a list of issuers: {why}", name = environment::TOKEN_OIDC)]
+    Issuers {
+        /// What is wrong.
+        why: String,
+    },
     /// An upkeep that is none.
     #[error("{name} is not a policy of upkeep: {why}", name = environment::UPKEEP)]
     Upkeep {
@@ -134,6 +156,9 @@ impl ApiSettings {
         let keys = required(environment::TOKEN_KEYS)?;
         let keys = serde_json::from_str(&keys)
             .map_err(|error| SettingsError::Keys { why: error.to_string() })?;
+        let oidc = variable(environment::TOKEN_OIDC).map(|issuers| serde_json::from_str(&issuers));
+        let oidc =
+            oidc.transpose().map_err(|error| SettingsError::Issuers { why: error.to_string() })?;
         let upkeep = variable(environment::UPKEEP).map(|policy| serde_json::from_str(&policy));
         let upkeep =
             upkeep.transpose().map_err(|error| SettingsError::Upkeep { why: error.to_string() })?;
@@ -155,14 +180,23 @@ impl ApiSettings {
                 issuer: required(environment::TOKEN_ISSUER)?,
                 audience: required(environment::TOKEN_AUDIENCE)?,
                 keys,
+                oidc: oidc.unwrap_or_default(),
+                not_before_s: number_or(&variable, environment::TOKEN_NOT_BEFORE_S, 0)?,
             },
         })
     }
 }
 
 fn epoch(variable: impl Fn(&str) -> Option<String>) -> Result<u32, SettingsError> {
-    let name = environment::EPOCH;
-    let value = variable(name).unwrap_or_else(|| FIRST_EPOCH.to_string());
+    number_or(variable, environment::EPOCH, FIRST_EPOCH)
+}
+
+fn number_or<N: FromStr>(
+    variable: impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    absent: N,
+) -> Result<N, SettingsError> {
+    let Some(value) = variable(name) else { return Ok(absent) };
     value.parse().map_err(|_| SettingsError::NotANumber { name, value })
 }
 
@@ -235,6 +269,8 @@ mod tests {
                 serde_json::to_string(&UpkeepPolicy::default()).unwrap_or_default()
             }
             environment::TOKEN_KEYS => r#"[{"id":"k1","public_key":"AA"}]"#.to_owned(),
+            environment::TOKEN_OIDC => r#"[{"issuer":"https://i","audience":"a"}]"#.to_owned(),
+            environment::TOKEN_NOT_BEFORE_S => "1800000000".to_owned(),
             environment::REQUEST_TIMEOUT_MS => "28000".to_owned(),
             environment::EPOCH => "3".to_owned(),
             name => name.to_lowercase(),
@@ -249,6 +285,30 @@ mod tests {
             let read = ApiSettings::read(|name| (name != missing).then(|| value(name)));
             assert_eq!(read, Err(SettingsError::Missing { name: missing }));
         }
+    }
+
+    #[test]
+    fn issuers_and_a_moment_may_be_absent_but_not_wrong() {
+        let tokens = ApiSettings::read(|name| Some(value(name))).unwrap().tokens;
+        assert_eq!(
+            (tokens.oidc[0].issuer.as_str(), tokens.not_before_s),
+            ("https://i", 1_800_000_000)
+        );
+        let optional = [environment::TOKEN_OIDC, environment::TOKEN_NOT_BEFORE_S];
+        let without = |name: &str| (!optional.contains(&name)).then(|| value(name));
+        let tokens = ApiSettings::read(without).unwrap().tokens;
+        assert_eq!((tokens.oidc.len(), tokens.not_before_s), (0, 0));
+        let with = |wrong: &'static str, text: &str| {
+            let text = text.to_owned();
+            ApiSettings::read(|name| Some(if name == wrong { text.clone() } else { value(name) }))
+        };
+        for issuers in ["", "{}", r#"[{"issuer":"i"}]"#, r#"[{"issuer":"i","audience":"a","x":1}]"#]
+        {
+            let read = with(environment::TOKEN_OIDC, issuers);
+            assert!(matches!(read, Err(SettingsError::Issuers { .. })), "{issuers}");
+        }
+        let read = with(environment::TOKEN_NOT_BEFORE_S, "yesterday");
+        assert!(matches!(read, Err(SettingsError::NotANumber { .. })));
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod roles;
 
 use cellar_core::environment;
 use cellar_core::upkeep::UpkeepPolicy;
-use cellar_stacks::config::{Encryption, TokenKey};
+use cellar_stacks::config::Encryption;
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Architecture, Config, Lookup, Template, cellar_stack};
 use serde_json::{Value, json};
@@ -476,13 +476,22 @@ fn the_environment_is_what_the_runtime_reads() {
 #[test]
 fn the_largest_configuration_fits_into_lambdas_environment() {
     let mut config = Config::default();
-    config.tokens.issuer = "i".repeat(255);
-    config.tokens.audience = "a".repeat(255);
-    let key =
-        |number| TokenKey { id: format!("{number}{}", "k".repeat(63)), public_key: "A".repeat(43) };
-    config.tokens.keys = (0..8).map(key).collect();
+    let issuer = |number: usize| {
+        let url = format!("https://{number}.{}", "i".repeat(190));
+        serde_json::from_value(json!({"issuer": url, "audience": "a".repeat(200)})).unwrap()
+    };
+    config.tokens.oidc = (0..4).map(issuer).collect();
+    let largest = |letters: &usize| {
+        let config = &mut config.clone();
+        config.tokens.issuer = "c".repeat(*letters);
+        config.problems().is_empty()
+    };
+    let letters = (1..=255).take_while(largest).count();
+    config.tokens.issuer = "c".repeat(letters);
+    config.tokens.not_before_s = Some(253_402_300_799);
+    config.epoch = 9_999;
     // Names of resources are at most 255 characters, that of a stack 128.
-    let names = 4 * 255 + 128;
+    let names = 5 * 255 + 128;
     let template = template_of(&config);
     let function = template.resolved_properties("ApiFunction", &Echo).unwrap().unwrap();
     let variables = function["Environment"]["Variables"].as_object().unwrap();

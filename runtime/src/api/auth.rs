@@ -37,8 +37,12 @@ impl FromRequestParts<ApiState> for Caller {
             let link: LinkToken = token.parse().map_err(cut)?;
             return Ok(Self(Principal::of_link(&link)));
         }
-        let refused = |error: TokenError| unauthorized(&error.told().to_string());
-        state.verify(token).map(Self).map_err(refused)
+        state.verify(token).await.map(Self).map_err(|error| match error.told() {
+            told @ TokenError::KeysUnavailable => {
+                Failure::new(ProblemKind::Unavailable, told.to_string())
+            }
+            told => unauthorized(&told.to_string()),
+        })
     }
 }
 

@@ -99,7 +99,7 @@ mod tests {
             index_table: String::new(),
             stack: String::new(),
             request_timeout_ms: 20,
-            tokens: TokenSettings { issuer: String::new(), audience: String::new(), keys: vec![] },
+            tokens: TokenSettings::own("cellar", "cellar", vec![]),
         };
         let nowhere = "http://127.0.0.1:1";
         let s3 = s3::client_for_endpoint(nowhere, "key", "secret");

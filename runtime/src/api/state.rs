@@ -18,12 +18,13 @@ use tokio::sync::Mutex;
 use {
     crate::dynamodb::{DynamoIndex, DynamoStreams, DynamoTables},
     crate::s3::S3Blobs,
+    crate::token::HttpKeySource,
     cellar_engine::ports::NoPokes,
     cellar_engine::system::{SystemClock, SystemRandom},
 };
 
 use crate::settings::{ApiSettings, SettingsError};
-use crate::token::{TokenError, Verifier};
+use crate::token::{Issuers, KeySource, TokenError};
 
 /// How long an answer of `health` is kept: it needs no token, and must not become a way to spend
 /// the owner's money.
@@ -43,7 +44,7 @@ struct Shared {
     streams: Arc<dyn Streams>,
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
-    verifier: Verifier,
+    issuers: Issuers,
     stack: String,
     meter: Arc<Meter>,
     request_timeout: Duration,
@@ -75,6 +76,8 @@ pub struct ApiPorts {
     pub random: Arc<dyn Random>,
     /// Who is told of whatever is appended.
     pub pokes: Arc<dyn Pokes>,
+    /// The public keys of other issuers of tokens.
+    pub keys: Arc<dyn KeySource>,
     /// Counts what the ports consume.
     pub meter: Arc<Meter>,
 }
@@ -121,6 +124,7 @@ impl ApiState {
             clock,
             random,
             pokes,
+            keys: Arc::new(HttpKeySource::default()),
             meter,
         };
         Self::over(settings, ports)
@@ -143,6 +147,7 @@ impl ApiState {
             clock,
             random,
             pokes,
+            keys,
             meter,
         } = ports;
         let catalog =
@@ -158,7 +163,7 @@ impl ApiState {
             pokes,
             blobs,
             clock,
-            verifier: Verifier::new(&settings.tokens)?,
+            issuers: Issuers::new(&settings.tokens, &keys)?,
             stack: settings.stack.clone(),
             meter,
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
@@ -219,8 +224,8 @@ impl ApiState {
     }
 
     /// Who the holder of this token is, as of now.
-    pub(super) fn verify(&self, token: &str) -> Result<Principal, TokenError> {
-        self.shared.verifier.verify(token, self.now_s())
+    pub(super) async fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+        self.shared.issuers.verify(token, self.now_s()).await
     }
 
     pub(super) fn request_timeout(&self) -> Duration {

@@ -1,12 +1,18 @@
-//! Tokens of the stack's own keys: signed by the operator, verified in the Lambda
-//! (design `4-sync.md` §2a, I19).
+//! Tokens of the stack's own keys, signed by the operator, and those of other issuers: verified in the
+//! Lambda (design `4-sync.md` §2, I19).
 
 mod claims;
+mod issuers;
 mod mint;
+mod oidc;
 #[cfg(test)]
 mod tests;
 mod verify;
 
 pub use claims::{Claims, Spreadsheets};
+pub use issuers::Issuers;
 pub use mint::{KeyPair, MintError};
+#[cfg(feature = "aws")]
+pub use oidc::HttpKeySource;
+pub use oidc::{KeySource, KeySourceFault, NoKeySource};
 pub use verify::{TokenError, Verifier};

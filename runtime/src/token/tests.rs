@@ -13,14 +13,14 @@ use super::*;
 use crate::settings::TokenSettings;
 
 /// What time it is in these tests, Unix seconds.
-const NOW_S: u64 = 1_800_000_000;
+pub(super) const NOW_S: u64 = 1_800_000_000;
 
 fn settings(pairs: &[&KeyPair]) -> TokenSettings {
     let keys = pairs.iter().map(|pair| pair.public()).collect();
-    TokenSettings { issuer: "cellar".into(), audience: "test".into(), keys }
+    TokenSettings::own("cellar", "test", keys)
 }
 
-fn claims() -> Claims {
+pub(super) fn claims() -> Claims {
     Claims {
         iss: "cellar".into(),
         aud: "test".into(),
@@ -38,12 +38,12 @@ fn verify(pair: &KeyPair, claims: &Claims) -> Result<Principal, TokenError> {
     Verifier::new(&settings(&[pair])).unwrap().verify(&pair.sign(claims).unwrap(), NOW_S)
 }
 
-fn encoded(text: &str) -> String {
+pub(super) fn encoded(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(text)
 }
 
 /// A token with any header and claims, signed properly by somebody who has the key.
-fn signed(pair: &KeyPair, header: &Value, claims: &str) -> String {
+pub(super) fn signed(pair: &KeyPair, header: &Value, claims: &str) -> String {
     let message = format!("{}.{}", encoded(&header.to_string()), encoded(claims));
     let key = EncodingKey::from_ed_der(pem::parse(pair.to_pem()).unwrap().contents());
     let signature = jsonwebtoken::crypto::sign(message.as_bytes(), &key, Algorithm::EdDSA).unwrap();

@@ -21,6 +21,7 @@ const PUBLIC_KEY_BYTES: usize = 32;
 pub struct Verifier {
     keys: HashMap<String, DecodingKey>,
     validation: Validation,
+    not_before_s: u64,
 }
 
 /// Why a token is not accepted.
@@ -29,8 +30,8 @@ pub enum TokenError {
     /// Longer than any token of this stack.
     #[error("the token is longer than {MAX_TOKEN_BYTES} bytes")]
     TooLong,
-    /// Past its `exp`.
-    #[error("the token has expired: mint a new one with `synth token`")]
+    /// Past its `exp`, or made before the moment from which on the stack accepts tokens.
+    #[error("the token has expired: mint a new one with `synth token`, or sign in again")]
     Expired,
     /// Before its `nbf` or `iat`.
     #[error("the token is not valid yet: check the clocks")]
@@ -38,6 +39,9 @@ pub enum TokenError {
     /// Signed with a key that the stack does not list.
     #[error("the token is signed with a key that this stack does not know")]
     UnknownKey,
+    /// The keys of the token's issuer cannot be had, so nothing can be said about it.
+    #[error("the issuer of the token does not answer: try again in a moment")]
+    KeysUnavailable,
     /// Anything else: not a token, wrong algorithm, wrong signature, wrong issuer or audience.
     #[error("the token is not valid for this stack: mint a new one with `synth token`")]
     Invalid,
@@ -49,7 +53,7 @@ impl TokenError {
     #[must_use]
     pub fn told(self) -> Self {
         match self {
-            Self::Expired | Self::NotYetValid => self,
+            Self::Expired | Self::NotYetValid | Self::KeysUnavailable => self,
             Self::TooLong | Self::UnknownKey | Self::Invalid => Self::Invalid,
         }
     }
@@ -83,7 +87,7 @@ impl Verifier {
         // Times are compared in `check_times`, with the time that the caller gives.
         validation.validate_exp = false;
         validation.validate_nbf = false;
-        Ok(Self { keys, validation })
+        Ok(Self { keys, validation, not_before_s: settings.not_before_s })
     }
 
     /// Who the holder of this token is at this time, Unix seconds.
@@ -102,14 +106,14 @@ impl Verifier {
         let key = header.kid.and_then(|id| self.keys.get(&id)).ok_or(TokenError::UnknownKey)?;
         let token =
             decode::<Claims>(token, key, &self.validation).map_err(|_| TokenError::Invalid)?;
-        check_times(&token.claims, now_s)?;
+        check_times(&token.claims, self.not_before_s, now_s)?;
         check_claims(&token.claims)?;
         Ok(token.claims.into())
     }
 }
 
-fn check_times(claims: &Claims, now_s: u64) -> Result<(), TokenError> {
-    if claims.exp < now_s.saturating_sub(LEEWAY_S) {
+fn check_times(claims: &Claims, not_before_s: u64, now_s: u64) -> Result<(), TokenError> {
+    if claims.exp < now_s.saturating_sub(LEEWAY_S) || claims.iat < not_before_s {
         return Err(TokenError::Expired);
     }
     let begins_s = claims.nbf.unwrap_or_default().max(claims.iat);

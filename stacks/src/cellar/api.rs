@@ -7,7 +7,7 @@ use super::functions;
 use super::key::{self, KeyUse};
 use super::permissions::{self, below, like};
 use super::storage::{CORS_MAX_AGE_S, Storage};
-use super::{suppressions, token_keys};
+use super::suppressions;
 use crate::config::{Architecture, Config};
 use crate::constructs::{
     Function, FunctionCode, FunctionUrl, FunctionUrlCors, LogGroup, Permission, Role, Service,
@@ -48,7 +48,8 @@ pub(super) fn add(
         .environment(environment::REQUEST_TIMEOUT_MS, request_timeout_ms(config).to_string())
         .environment(environment::TOKEN_ISSUER, config.tokens.issuer.as_str())
         .environment(environment::TOKEN_AUDIENCE, config.tokens.audience.as_str())
-        .environment(environment::TOKEN_KEYS, token_keys(config));
+        .environment(environment::TOKEN_KEYS, config.tokens.keys_json());
+    let function = other_tokens(config, function);
     let function = match config.epoch {
         0 => function,
         epoch => function.environment(environment::EPOCH, epoch.to_string()),
@@ -66,6 +67,20 @@ pub(super) fn add(
     suppressions::for_api_function(stack, &function);
     suppressions::for_api_url(stack, &url);
     Ok(Api { function, url })
+}
+
+/// Issuers besides the stack's own keys, and from when on tokens are accepted.
+fn other_tokens(config: &Config, function: Function) -> Function {
+    let function = match config.tokens.oidc.is_empty() {
+        true => function,
+        false => function.environment(environment::TOKEN_OIDC, config.tokens.oidc_json()),
+    };
+    match config.tokens.not_before_s {
+        Some(moment_s) => {
+            function.environment(environment::TOKEN_NOT_BEFORE_S, moment_s.to_string())
+        }
+        None => function,
+    }
 }
 
 /// A second before Lambda ends the request without an answer.

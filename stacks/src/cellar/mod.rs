@@ -16,7 +16,6 @@ pub use alarms::SEE_RUNBOOK;
 pub use api::REQUEST_HEADERS;
 pub use storage::{TABLES, index_table, tables};
 
-use serde_json::Value;
 use thiserror::Error;
 
 use crate::config::{Architecture, Config, ConfigProblem};
@@ -142,17 +141,9 @@ fn artifact(stack: &mut Stack) -> Result<FunctionCode, SynthesisError> {
     Ok(FunctionCode { bucket, key: stack.parameter(ARTIFACT_KEY, key)? })
 }
 
-/// The public keys as the function reads them: compact JSON.
-fn token_keys(config: &Config) -> String {
-    let keys = config.tokens.keys.iter();
-    let keys = keys.map(|key| serde_json::json!({ "id": key.id, "public_key": key.public_key }));
-    Value::Array(keys.collect()).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::TokenKey;
 
     #[test]
     fn a_configuration_changed_out_of_bounds_is_refused() {
@@ -162,14 +153,5 @@ mod tests {
             cellar_stack(&config, Architecture::Arm64),
             Err(CellarStackError::Config { problems: vec![ConfigProblem::Memory { value: 1 }] })
         );
-    }
-
-    #[test]
-    fn token_keys_are_compact_json() {
-        let mut config = Config::default();
-        assert_eq!(token_keys(&config), "[]");
-        let public_key = "A".repeat(43);
-        config.tokens.keys.push(TokenKey { id: "k".to_owned(), public_key: public_key.clone() });
-        assert_eq!(token_keys(&config), format!(r#"[{{"id":"k","public_key":"{public_key}"}}]"#));
     }
 }

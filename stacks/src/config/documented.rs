@@ -36,6 +36,18 @@ tokens:
   # - id: the key's id, the kid in a token's header
   #   public_key: the 32 bytes of the Ed25519 public key in base64url without padding
   keys: []
+  # OpenID Connect issuers, such as Auth0, Cognito, Entra ID, Google or Keycloak. Their people see the
+  # spreadsheets that are theirs or shared with them.
+  # - issuer: the iss of its tokens, letter by letter; it begins with https://
+  #   audience: the aud of its tokens, which is what the issuer calls this application
+  #   algorithm: RS256 (the default), RS384, RS512, PS256, PS384, PS512, ES256, ES384 or EdDSA
+  #   keys_url: where its keys are, if its /.well-known/openid-configuration does not say
+  #   person_claim: the claim that names a person: sub (the default), email, ...
+  #   role: the most that its people may do: owner (the default), editor or viewer
+  oidc: []
+  # Tokens that were made before this moment are refused, in Unix seconds as `date +%s` prints them: for
+  # when tokens were lost and nobody knows which.
+  # not_before_s: 1800000000
 
 # Web origins whose pages may call the API from a browser, such as https://sheets.example.com or
 # http://localhost:5173. Without any, browsers refuse such calls.

@@ -6,11 +6,12 @@ use thiserror::Error;
 
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX,
-    EMAIL_CHARS_MAX, EPOCH_MAX, KEEP_SEGMENTS, LOG_RETENTION_DAYS, PER_5_MINUTES, PUBLIC_KEY_CHARS,
-    REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, STAGE_NAME_CHARS_MAX, STAGES_MAX, TAG_KEY_CHARS_MAX,
-    TAG_VALUE_CHARS_MAX, TAGS_MAX, TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
-    TOPIC_NAME_CHARS_MAX,
+    EMAIL_CHARS_MAX, EPOCH_MAX, KEEP_SEGMENTS, LOG_RETENTION_DAYS, OIDC_ISSUERS_MAX, PER_5_MINUTES,
+    PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, STAGE_NAME_CHARS_MAX, STAGES_MAX,
+    TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX, TOKEN_CLAIM_CHARS_MAX,
+    TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, TOKENS_BYTES_MAX, TOPIC_NAME_CHARS_MAX,
 };
+use super::oidc::IssuerFault;
 use super::origin::OriginFault;
 use crate::suggest;
 
@@ -187,6 +188,34 @@ pub enum ConfigProblem {
     PublicKey {
         /// Place in the list, from 0.
         index: usize,
+    },
+    /// More than [`OIDC_ISSUERS_MAX`] issuers.
+    #[error("`tokens.oidc` lists {count} issuers: at most {OIDC_ISSUERS_MAX} are allowed")]
+    TooManyIssuers {
+        /// How many there are.
+        count: usize,
+    },
+    /// An issuer that cannot be believed.
+    #[error("`tokens.oidc[{index}]`: {fault}")]
+    Issuer {
+        /// Place in the list, from 0.
+        index: usize,
+        /// What is wrong with it.
+        fault: IssuerFault,
+    },
+    /// All of `tokens` together is more than a function's environment has room for.
+    #[error(
+        "`tokens` has {bytes} bytes: at most {TOKENS_BYTES_MAX} are allowed; remove keys that no token uses any more, or issuers"
+    )]
+    TokensTooLarge {
+        /// As the function is told of them.
+        bytes: usize,
+    },
+    /// `tokens.not_before_s` lies after the year 9999: it is in milliseconds, perhaps.
+    #[error("`tokens.not_before_s` is {value}: use Unix seconds, as `date +%s` prints them")]
+    NotBefore {
+        /// As written.
+        value: u64,
     },
     /// More than [`CORS_ORIGINS_MAX`] origins.
     #[error("`cors_origins` lists {count} origins: at most {CORS_ORIGINS_MAX} are allowed")]

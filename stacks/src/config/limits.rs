@@ -12,13 +12,23 @@ pub const STAGE_NAME_CHARS_MAX: usize = 32;
 pub const REGION_CHARS_MAX: usize = 32;
 /// Letters in an issuer or an audience.
 pub const TOKEN_CLAIM_CHARS_MAX: usize = 255;
-/// Public keys at once: a rotation needs two, and all of them share the 4 KB that Lambda allows
-/// for environment variables.
+/// Public keys at once: a rotation needs two.
 pub const TOKEN_KEYS_MAX: usize = 8;
 /// Letters in the id of a key.
 pub const TOKEN_KEY_ID_CHARS_MAX: usize = 64;
 /// Letters of 32 bytes in base64url without padding.
 pub const PUBLIC_KEY_CHARS: usize = 43;
+/// Bytes of all that is said of tokens: it shares the 4 KB that Lambda allows for environment variables
+/// with the names of tables.
+pub const TOKENS_BYTES_MAX: usize = 2_000;
+/// `OpenID Connect` issuers.
+pub const OIDC_ISSUERS_MAX: usize = 4;
+/// Letters in the URL of an issuer or of its keys.
+pub const OIDC_URL_CHARS_MAX: usize = 200;
+/// Letters in the name of a claim.
+pub const OIDC_CLAIM_CHARS_MAX: usize = 64;
+/// Letters in what an issuer calls this stack.
+pub const OIDC_AUDIENCE_CHARS_MAX: usize = 200;
 /// Origins that may call the API.
 pub const CORS_ORIGINS_MAX: usize = 32;
 /// Letters in one origin (Lambda).

@@ -11,6 +11,7 @@ mod documented;
 mod encryption;
 mod error;
 pub mod limits;
+mod oidc;
 mod origin;
 mod parse;
 mod snapshots;
@@ -20,6 +21,7 @@ mod validate;
 
 use std::collections::BTreeMap;
 
+use cellar_core::oidc::OidcIssuer;
 use serde::{Deserialize, Serialize};
 
 use limits::KEEP_SEGMENTS;
@@ -28,6 +30,7 @@ pub use alarms::Alarms;
 pub use architecture::Architecture;
 pub use encryption::Encryption;
 pub use error::{ConfigError, ConfigProblem, SourcePosition, TagFault, UnknownField};
+pub use oidc::IssuerFault;
 pub use origin::OriginFault;
 pub use snapshots::Snapshots;
 pub use stages::Stage;
@@ -95,6 +98,13 @@ pub struct Tokens {
     pub audience: String,
     /// Public keys that verify tokens; several at once allow a rotation.
     pub keys: Vec<TokenKey>,
+    /// `OpenID Connect` issuers whose tokens are accepted, too; default none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub oidc: Vec<OidcIssuer>,
+    /// Tokens that were made before this moment, Unix seconds, are refused; absent means that none are for
+    /// their age.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_before_s: Option<u64>,
 }
 
 /// One public key that verifies tokens. Its JSON is what `CELLAR_TOKEN_KEYS` lists.
@@ -153,7 +163,25 @@ impl Default for Config {
 
 impl Default for Tokens {
     fn default() -> Self {
-        Self { issuer: "cellar".to_owned(), audience: "cellar".to_owned(), keys: Vec::new() }
+        Self {
+            issuer: "cellar".to_owned(),
+            audience: "cellar".to_owned(),
+            keys: Vec::new(),
+            oidc: Vec::new(),
+            not_before_s: None,
+        }
+    }
+}
+
+impl Tokens {
+    /// The public keys as the function reads them: compact JSON.
+    pub(crate) fn keys_json(&self) -> String {
+        serde_json::json!(self.keys).to_string()
+    }
+
+    /// The other issuers as the function reads them: compact JSON.
+    pub(crate) fn oidc_json(&self) -> String {
+        serde_json::json!(self.oidc).to_string()
     }
 }
 

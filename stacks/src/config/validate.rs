@@ -9,7 +9,7 @@ use super::limits::{
     TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
 use super::origin::{self, OriginFault};
-use super::{Config, TokenKey, stages, tags};
+use super::{Config, TokenKey, oidc, stages, tags};
 
 impl Config {
     /// Everything that is out of bounds, in the order of the fields; empty if all is well.
@@ -30,6 +30,7 @@ impl Config {
             }
         }
         check_keys(&self.tokens.keys, &mut problems);
+        oidc::check(&self.tokens, &mut problems);
         check_origins(&self.cors_origins, &mut problems);
         if !API_MEMORY_MB.contains(&self.api.memory_mb) {
             problems.push(ConfigProblem::Memory { value: self.api.memory_mb });

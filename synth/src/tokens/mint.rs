@@ -72,6 +72,8 @@ pub(crate) fn mint(
 mod tests {
     use cellar_core::identity::LogId;
 
+    use cellar_runtime::settings::TokenSettings;
+
     use super::*;
 
     fn grant() -> Grant {
@@ -87,11 +89,9 @@ mod tests {
     fn a_minted_token_is_accepted_by_the_runtime() {
         let pair = KeyPair::generate().unwrap();
         let config = Config::default();
-        let settings = cellar_runtime::settings::TokenSettings {
-            issuer: config.tokens.issuer.clone(),
-            audience: config.tokens.audience.clone(),
-            keys: vec![pair.public()],
-        };
+        let Config { tokens, .. } = &config;
+        let keys = vec![pair.public()];
+        let settings = TokenSettings::own(&tokens.issuer, &tokens.audience, keys);
         let verifier = cellar_runtime::token::Verifier::new(&settings).unwrap();
         let log = LogId::from_uuid(uuid::Uuid::nil());
         let most = Spreadsheets::Only(vec![log; MAX_TOKEN_SPREADSHEETS]);

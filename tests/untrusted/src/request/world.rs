@@ -13,6 +13,7 @@ use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, NoPokes, Random};
 use cellar_runtime::api::{ApiPorts, ApiState, router};
 use cellar_runtime::settings::ApiSettings;
+use cellar_runtime::token::NoKeySource;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
@@ -162,6 +163,7 @@ impl World {
             blobs: blobs.clone(),
             clock,
             random: Arc::new(NoRandom),
+            keys: Arc::new(NoKeySource),
             pokes: Arc::new(NoPokes),
             meter: Arc::new(Meter::default()),
         };

@@ -34,11 +34,7 @@ pub(crate) fn settings() -> TokenSettings {
         id: id.to_owned(),
         public_key: URL_SAFE_NO_PAD.encode(pair(seed).public_key().as_ref()),
     };
-    TokenSettings {
-        issuer: ISSUER.to_owned(),
-        audience: AUDIENCE.to_owned(),
-        keys: KEYS.map(key).to_vec(),
-    }
+    TokenSettings::own(ISSUER, AUDIENCE, KEYS.map(key).to_vec())
 }
 
 fn pair(seed: u8) -> Ed25519KeyPair {

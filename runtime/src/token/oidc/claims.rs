@@ -1,0 +1,144 @@
+//! What the tokens of other issuers say.
+
+use cellar_core::catalog::BadPerson;
+use cellar_core::oidc::{EMAIL_CLAIM, SUBJECT_CLAIM, VERIFIED_CLAIM};
+use serde_json::{Map, Value};
+
+use crate::token::TokenError;
+use crate::token::verify::LEEWAY_S;
+
+/// Bytes of a subject (`OpenID Connect Core` §2).
+const MAX_SUBJECT_BYTES: usize = 255;
+
+/// A token of the issuer that names nobody.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoPerson {
+    #[error("its `{SUBJECT_CLAIM}` is no text of 1 to {MAX_SUBJECT_BYTES} bytes")]
+    Subject,
+    #[error("it has no text `{claim}`, by which people of this issuer are named")]
+    Claim { claim: String },
+    #[error("its `{EMAIL_CLAIM}` is not verified: the issuer does not say `{VERIFIED_CLAIM}`")]
+    Unverified,
+    #[error(transparent)]
+    Person(#[from] BadPerson),
+}
+
+/// Checks when it was made, begins and ends.
+pub(super) fn check_times(
+    claims: &Map<String, Value>,
+    not_before_s: u64,
+    now_s: u64,
+) -> Result<(), TokenError> {
+    let exp = moment(claims, "exp")?.ok_or(TokenError::Invalid)?;
+    let (nbf, iat) = (moment(claims, "nbf")?, moment(claims, "iat")?);
+    let revoked = not_before_s > 0 && iat.is_none_or(|made_s| made_s < not_before_s);
+    if exp < now_s.saturating_sub(LEEWAY_S) || revoked {
+        return Err(TokenError::Expired);
+    }
+    if nbf.max(iat).unwrap_or_default() > now_s.saturating_add(LEEWAY_S) {
+        return Err(TokenError::NotYetValid);
+    }
+    Ok(())
+}
+
+/// A moment in Unix seconds, which may have a fraction (RFC 7519 §2).
+fn moment(claims: &Map<String, Value>, name: &str) -> Result<Option<u64>, TokenError> {
+    let Some(value) = claims.get(name) else { return Ok(None) };
+    let whole = value.as_u64();
+    let fraction = || {
+        let seconds = value.as_f64().filter(|seconds| (0.0..9e15).contains(seconds))?;
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it lies in the range of whole numbers, and its fraction is what is cut off"
+        )]
+        Some(seconds as u64)
+    };
+    whole.or_else(fraction).map(Some).ok_or(TokenError::Invalid)
+}
+
+/// Who it is to the issuer.
+pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
+    let subject = claims.get(SUBJECT_CLAIM).and_then(Value::as_str);
+    subject.filter(|it| (1..=MAX_SUBJECT_BYTES).contains(&it.len())).ok_or(NoPerson::Subject)
+}
+
+/// What they are called.
+pub(super) fn person<'a>(claims: &'a Map<String, Value>, claim: &str) -> Result<&'a str, NoPerson> {
+    let name = claims.get(claim).and_then(Value::as_str);
+    let name = name.ok_or_else(|| NoPerson::Claim { claim: claim.to_owned() })?;
+    if claim != EMAIL_CLAIM {
+        return Ok(name);
+    }
+    // Some issuers write it as a text.
+    match claims.get(VERIFIED_CLAIM) {
+        Some(Value::Bool(true)) => Ok(name),
+        Some(Value::String(text)) if text == "true" => Ok(name),
+        _ => Err(NoPerson::Unverified),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const NOW_S: u64 = 1_800_000_000;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn moments_are_numbers_with_or_without_a_fraction() {
+        let check = |claims: Value| check_times(&object(claims), 0, NOW_S);
+        for exp in [json!(NOW_S), json!(1_800_000_000.5), json!(NOW_S - LEEWAY_S)] {
+            assert_eq!(check(json!({"exp": exp})), Ok(()), "{exp}");
+        }
+        for exp in [json!("1800000000"), json!(-1), json!(1e300), json!(null), json!([NOW_S])] {
+            assert_eq!(check(json!({"exp": exp})), Err(TokenError::Invalid), "{exp}");
+        }
+        assert_eq!(check(json!({})), Err(TokenError::Invalid));
+        assert_eq!(check(json!({"exp": NOW_S - LEEWAY_S - 1})), Err(TokenError::Expired));
+        for claim in ["nbf", "iat"] {
+            let at = |moment_s: u64| check(json!({"exp": NOW_S + 600, claim: moment_s}));
+            assert_eq!(at(NOW_S + LEEWAY_S), Ok(()));
+            assert_eq!(at(NOW_S + LEEWAY_S + 1), Err(TokenError::NotYetValid));
+        }
+    }
+
+    #[test]
+    fn what_was_made_before_a_moment_or_does_not_say_when_is_refused() {
+        let check = |claims: Value| check_times(&object(claims), NOW_S - 60, NOW_S);
+        assert_eq!(check(json!({"exp": NOW_S, "iat": NOW_S - 60})), Ok(()));
+        assert_eq!(check(json!({"exp": NOW_S, "iat": NOW_S - 61})), Err(TokenError::Expired));
+        assert_eq!(check(json!({"exp": NOW_S})), Err(TokenError::Expired));
+    }
+
+    #[test]
+    fn subjects_have_so_many_bytes_and_no_more() {
+        let subject = |sub: Value| subject(&object(json!({"sub": sub}))).map(str::len);
+        assert_eq!(subject(json!("x".repeat(MAX_SUBJECT_BYTES))), Ok(MAX_SUBJECT_BYTES));
+        for wrong in [json!("x".repeat(MAX_SUBJECT_BYTES + 1)), json!(""), json!(7), json!(null)] {
+            assert_eq!(subject(wrong), Err(NoPerson::Subject));
+        }
+    }
+
+    #[test]
+    fn an_address_that_nobody_has_verified_names_nobody() {
+        let person = |verified: Value| {
+            let claims = object(json!({"email": "ann@example.com", "email_verified": verified}));
+            person(&claims, EMAIL_CLAIM).map(str::to_owned)
+        };
+        for verified in [json!(true), json!("true")] {
+            assert_eq!(person(verified).as_deref(), Ok("ann@example.com"));
+        }
+        for not in [json!(false), json!("false"), json!(null), json!(1), json!("yes")] {
+            assert_eq!(person(not), Err(NoPerson::Unverified));
+        }
+        let other = object(json!({"preferred_username": "ann"}));
+        assert_eq!(super::person(&other, "preferred_username"), Ok("ann"));
+        assert!(matches!(super::person(&other, EMAIL_CLAIM), Err(NoPerson::Claim { .. })));
+    }
+}
