@@ -14,13 +14,16 @@ use axum::routing::{get, post};
 use cellar_core::access::Role;
 use cellar_core::entry::Content;
 use cellar_core::environment;
+use cellar_core::oidc::TokenAlgorithm;
 use cellar_core::position::Position;
 use cellar_core::snapshot_job::SnapshotJob;
 use cellar_core::upkeep::UpkeepPolicy;
 use cellar_engine::logs::Upkept;
 use cellar_engine::ports::{Entries as _, Segments as _};
+use cellar_local::Ports;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{log, request, set_numbers};
+use cellar_tests::issuer::TestIssuer;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
@@ -89,6 +92,7 @@ fn variables(cloud: &TestCloud) -> HashMap<&'static str, String> {
         (environment::TOKEN_ISSUER, tokens.issuer.clone()),
         (environment::TOKEN_AUDIENCE, tokens.audience.clone()),
         (environment::TOKEN_KEYS, json!(keys).to_string()),
+        (environment::TOKEN_OIDC, json!(tokens.oidc).to_string()),
         ("AWS_ENDPOINT_URL_DYNAMODB", cloud.database_url.clone()),
         ("AWS_ACCESS_KEY_ID", cloud.credentials.0.clone()),
         ("AWS_SECRET_ACCESS_KEY", cloud.credentials.1.clone()),
@@ -181,7 +185,9 @@ async fn the_binary_serves_the_api_as_a_lambda() {
 }
 
 pub(crate) async fn serves_the_api(program: &str) {
-    let cloud = TestCloud::start().await;
+    let issuer = TestIssuer::start(TokenAlgorithm::Rs256).await;
+    let believed = vec![issuer.config()];
+    let cloud = TestCloud::start_configured(Ports::default(), |it| it.tokens.oidc = believed).await;
     let mut function = Function::start(program, variables(&cloud)).await;
     let token = cloud.token("alice", Role::Owner);
 
@@ -206,6 +212,10 @@ pub(crate) async fn serves_the_api(program: &str) {
     let path = format!("/v1/spreadsheets/{id}/cells?range=A1%3AB2&at=1");
     let read = function.request("GET", &path, &token, None).await;
     assert_eq!(body_of(&read)["cells"][0]["value"], "über Lambda", "{read}");
+
+    // The function asks the issuer for its keys by itself.
+    let own = function.request("GET", "/v1/spreadsheets", &issuer.token("ann"), None).await;
+    assert_eq!((&own["statusCode"], issuer.asked()), (&json!(200), 2), "{own}");
 
     let missing = function.request("GET", &path.replace(id, "nothing"), &token, None).await;
     assert_eq!(missing["statusCode"], 404);

@@ -44,6 +44,7 @@ mod large_entries;
 mod live;
 mod load;
 mod lost_replies;
+mod oidc;
 mod party;
 mod pokes;
 mod relay;

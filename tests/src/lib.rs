@@ -18,6 +18,7 @@ pub mod emulator;
 pub mod fast_clock;
 pub mod faulty_proxy;
 pub mod forwarding;
+pub mod issuer;
 pub mod old_logs;
 pub mod proxy;
 pub mod python;

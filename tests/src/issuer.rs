@@ -1,0 +1,212 @@
+//! An `OpenID Connect` issuer over real HTTP, with real keys.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::rsa::KeySize;
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _, RSA_PKCS1_SHA256, RsaKeyPair,
+};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use cellar_core::oidc::{DISCOVERY_PATH, OidcIssuer, TokenAlgorithm};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+/// What the issuer calls this application.
+pub const AUDIENCE: &str = "cellar-app";
+/// Where its keys are.
+const KEYS_PATH: &str = "/keys";
+
+/// A key pair.
+enum Pair {
+    Rsa(RsaKeyPair),
+    Ecdsa(EcdsaKeyPair),
+}
+
+/// What the issuer answers for its keys.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// Its keys.
+    Keys,
+    /// Its keys, in a document of so many bytes.
+    Padded(usize),
+    /// That they are elsewhere, where they are.
+    Redirect,
+    /// Nothing, for ever.
+    Never,
+    /// A fault.
+    Fault,
+}
+
+struct Published {
+    url: String,
+    keys: Mutex<Vec<Value>>,
+    answer: Mutex<Answer>,
+    asked: AtomicU64,
+}
+
+/// The issuer.
+pub struct TestIssuer {
+    published: Arc<Published>,
+    pair: Pair,
+    id: String,
+    served: JoinHandle<()>,
+}
+
+impl Drop for TestIssuer {
+    fn drop(&mut self) {
+        self.served.abort();
+    }
+}
+
+fn encoded(bytes: impl AsRef<[u8]>) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+impl Pair {
+    fn generate(algorithm: TokenAlgorithm) -> Self {
+        match algorithm {
+            TokenAlgorithm::Rs256 => Self::Rsa(RsaKeyPair::generate(KeySize::Rsa2048).unwrap()),
+            TokenAlgorithm::Es256 => {
+                Self::Ecdsa(EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap())
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn sign(&self, message: &[u8]) -> Vec<u8> {
+        let random = SystemRandom::new();
+        match self {
+            Self::Rsa(pair) => {
+                let mut signature = vec![0; pair.public_modulus_len()];
+                pair.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature).unwrap();
+                signature
+            }
+            Self::Ecdsa(pair) => pair.sign(&random, message).unwrap().as_ref().to_vec(),
+        }
+    }
+
+    fn algorithm(&self) -> TokenAlgorithm {
+        match self {
+            Self::Rsa(_) => TokenAlgorithm::Rs256,
+            Self::Ecdsa(_) => TokenAlgorithm::Es256,
+        }
+    }
+
+    fn jwk(&self, id: &str) -> Value {
+        match self {
+            Self::Rsa(pair) => {
+                let public = pair.public_key();
+                let n = encoded(public.modulus().big_endian_without_leading_zero());
+                let e = encoded(public.exponent().big_endian_without_leading_zero());
+                json!({"kty": "RSA", "use": "sig", "alg": "RS256", "kid": id, "n": n, "e": e})
+            }
+            Self::Ecdsa(pair) => {
+                // Uncompressed: a byte that says so, and both coordinates.
+                let (x, y) = pair.public_key().as_ref()[1..].split_at(32);
+                let (x, y) = (encoded(x), encoded(y));
+                json!({"kty": "EC", "crv": "P-256", "use": "sig", "kid": id, "x": x, "y": y})
+            }
+        }
+    }
+}
+
+async fn answer(State(published): State<Arc<Published>>, request: Request) -> Response {
+    published.asked.fetch_add(1, Ordering::SeqCst);
+    let keys = || json!({"keys": *published.keys.lock().unwrap()}).to_string();
+    if request.uri().path() == DISCOVERY_PATH {
+        let (issuer, keys) = (&published.url, format!("{}{KEYS_PATH}", published.url));
+        return json!({"issuer": issuer, "jwks_uri": keys}).to_string().into_response();
+    }
+    if request.uri().path() != KEYS_PATH {
+        return keys().into_response();
+    }
+    let wanted = published.answer.lock().unwrap().clone();
+    match wanted {
+        Answer::Keys => keys().into_response(),
+        Answer::Padded(bytes) => {
+            let keys = keys();
+            let spaces = " ".repeat(bytes - keys.len());
+            (keys + &spaces).into_response()
+        }
+        Answer::Redirect => (StatusCode::FOUND, [(header::LOCATION, "/moved")]).into_response(),
+        Answer::Never => std::future::pending().await,
+        Answer::Fault => StatusCode::BAD_GATEWAY.into_response(),
+    }
+}
+
+impl TestIssuer {
+    /// An issuer with one key, on a free port. RS256 or ES256.
+    pub async fn start(algorithm: TokenAlgorithm) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (pair, id) = (Pair::generate(algorithm), "first".to_owned());
+        let published = Arc::new(Published {
+            url,
+            keys: Mutex::new(vec![pair.jwk(&id)]),
+            answer: Mutex::new(Answer::Keys),
+            asked: AtomicU64::new(0),
+        });
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&published));
+        let served = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { published, pair, id, served }
+    }
+
+    /// Its URL, which is its name.
+    pub fn url(&self) -> &str {
+        &self.published.url
+    }
+
+    /// As a configuration has it.
+    pub fn config(&self) -> OidcIssuer {
+        let algorithm = self.pair.algorithm();
+        let all = json!({"issuer": self.url(), "audience": AUDIENCE, "algorithm": algorithm});
+        serde_json::from_value(all).unwrap()
+    }
+
+    /// From now on it answers so.
+    pub fn answers(&self, answer: Answer) {
+        *self.published.answer.lock().unwrap() = answer;
+    }
+
+    /// How often it was asked for anything.
+    pub fn asked(&self) -> u64 {
+        self.published.asked.load(Ordering::SeqCst)
+    }
+
+    /// It signs with another key from now on, and publishes only that one.
+    pub fn rotate(&mut self) {
+        self.pair = Pair::generate(self.pair.algorithm());
+        self.id += "-next";
+        *self.published.keys.lock().unwrap() = vec![self.pair.jwk(&self.id)];
+    }
+
+    /// What it says of a person.
+    pub fn claims(&self, subject: &str) -> Value {
+        let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        json!({
+            "iss": self.url(), "aud": AUDIENCE, "sub": subject, "exp": now_s + 3_600, "iat": now_s,
+            "email": format!("{subject}@example.com"), "email_verified": true,
+        })
+    }
+
+    /// A token of that person.
+    pub fn token(&self, subject: &str) -> String {
+        self.sign(&self.claims(subject))
+    }
+
+    /// A token that says this.
+    pub fn sign(&self, claims: &Value) -> String {
+        let header = json!({"alg": self.pair.algorithm(), "kid": self.id, "typ": "JWT"});
+        let message = format!("{}.{}", encoded(header.to_string()), encoded(claims.to_string()));
+        let signature = encoded(self.pair.sign(message.as_bytes()));
+        format!("{message}.{signature}")
+    }
+}
