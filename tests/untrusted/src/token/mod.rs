@@ -1,5 +1,6 @@
 //! Tokens (I19).
 
+mod issuer;
 mod reference;
 
 use std::fmt::Write as _;
@@ -30,11 +31,13 @@ static VERIFIER: LazyLock<Verifier> = LazyLock::new(|| Verifier::new(&settings()
 
 /// The settings of a stack with both keys.
 pub(crate) fn settings() -> TokenSettings {
-    let key = |(id, seed): (&str, u8)| PublicKey {
-        id: id.to_owned(),
-        public_key: URL_SAFE_NO_PAD.encode(pair(seed).public_key().as_ref()),
-    };
+    let key =
+        |(id, seed): (&str, u8)| PublicKey { id: id.to_owned(), public_key: public_key(seed) };
     TokenSettings::own(ISSUER, AUDIENCE, KEYS.map(key).to_vec())
+}
+
+fn public_key(seed: u8) -> String {
+    URL_SAFE_NO_PAD.encode(pair(seed).public_key().as_ref())
 }
 
 fn pair(seed: u8) -> Ed25519KeyPair {
@@ -66,13 +69,14 @@ fn signed_by(seed: u8, header: &[u8], claims: &[u8]) -> String {
 
 /// A token behind `t`; behind `1`, `2` and `9` a header and claims, which are signed by the keys of the
 /// stack and by another: a fuzzer would not find a signature. It is accepted if a verifier that was
-/// written apart from ours accepts it, and only then.
+/// written apart from ours accepts it, and only then. Behind `k` a set of keys of another issuer.
 pub(super) fn read(bytes: &[u8]) -> bool {
     let Some((kind, rest)) = bytes.split_first() else { return false };
     let seed = match kind {
         b'1' => KEYS[0].1,
         b'2' => KEYS[1].1,
         b'9' => STRANGER,
+        b'k' => return issuer::read(rest),
         _ => return std::str::from_utf8(rest).is_ok_and(verify),
     };
     let end = rest.iter().position(|byte| *byte == HEADER_END).unwrap_or(rest.len());
