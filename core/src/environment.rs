@@ -4,7 +4,7 @@
 //! `local` passes them on from the template unchanged (design `1-overview.md`, one binary path).
 
 /// Which handler the one `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
-/// [`FUNCTION_INDEXER`] or [`FUNCTION_SNAPSHOT`].
+/// [`FUNCTION_INDEXER`], [`FUNCTION_WEBHOOK`] or [`FUNCTION_SNAPSHOT`].
 pub const FUNCTION: &str = "CELLAR_FUNCTION";
 /// Value of [`FUNCTION`] for the HTTP API.
 pub const FUNCTION_API: &str = "api";
@@ -12,6 +12,8 @@ pub const FUNCTION_API: &str = "api";
 pub const FUNCTION_RELAY: &str = "relay";
 /// Value of [`FUNCTION`] for the indexer of the Stream table's stream.
 pub const FUNCTION_INDEXER: &str = "indexer";
+/// Value of [`FUNCTION`] for the delivery of the feed to a URL.
+pub const FUNCTION_WEBHOOK: &str = "webhook";
 /// Value of [`FUNCTION`] for the worker on snapshots.
 pub const FUNCTION_SNAPSHOT: &str = "snapshot";
 /// Name of the Entry table.
@@ -50,3 +52,7 @@ pub const TOKEN_OIDC: &str = "CELLAR_TOKEN_OIDC";
 /// Tokens that were made before this moment, Unix seconds, are refused; absent means that none are for
 /// their age.
 pub const TOKEN_NOT_BEFORE_S: &str = "CELLAR_TOKEN_NOT_BEFORE_S";
+/// Where the feed is delivered to: a URL.
+pub const WEBHOOK_URL: &str = "CELLAR_WEBHOOK_URL";
+/// `true` if what is delivered tells what events say, too; absent means that it does not.
+pub const WEBHOOK_EVENTS: &str = "CELLAR_WEBHOOK_EVENTS";

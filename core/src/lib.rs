@@ -46,4 +46,5 @@ pub mod stream;
 pub mod sync;
 pub mod transform;
 pub mod upkeep;
+pub mod webhook;
 pub mod workbook;

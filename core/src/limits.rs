@@ -123,6 +123,14 @@ pub const KEY_SET_REFRESH_S: u64 = 60;
 pub const KEY_SET_RETRY_S: u64 = 5;
 /// Milliseconds for which an issuer may take to answer.
 pub const KEY_SET_TIMEOUT_MS: u64 = 4_000;
+/// Items of the feed in one delivery of the webhook.
+pub const WEBHOOK_ITEMS: u32 = 100;
+/// Milliseconds for which the webhook's receiver may take to answer.
+pub const WEBHOOK_TIMEOUT_MS: u64 = 15_000;
+/// Milliseconds of a call of the webhook that are left for one more delivery, at least.
+pub const WEBHOOK_RESERVE_MS: u64 = 20_000;
+/// Bytes of the object with the webhook's secrets.
+pub const MAX_WEBHOOK_SECRETS_BYTES: u64 = 4 * 1024;
 /// Forks that may lie between a log and the origin of its family: each is one more log to look at for
 /// the oldest entries.
 pub const MAX_FORK_DEPTH: u32 = 16;

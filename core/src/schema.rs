@@ -60,6 +60,8 @@ pub const SHEETS_PREFIX: &str = "sheets/";
 pub const CHUNKS_PATTERN: &str = "sheets/*/chunks/*";
 /// Prefix of the keys of archived log segments in the bucket.
 pub const ARCHIVE_PREFIX: &str = "archive/";
+/// Prefix of what the webhook needs in the bucket: its secrets, which stay when tables are restored.
+pub const WEBHOOK_PREFIX: &str = "webhook/";
 /// Key of the tag that an upload carries until an entry names it.
 pub const STATE_TAG: &str = "state";
 /// Value of [`STATE_TAG`] until then: the bucket's lifecycle deletes what still has it.

@@ -18,6 +18,7 @@ mod problem;
 mod stats;
 mod sync;
 mod uploads;
+mod webhook;
 
 pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
 pub use catalog::{
@@ -45,5 +46,7 @@ pub use sync::{
     PushStatus, PushedMutation, PushedResult, SyncAnswer, SyncError, SyncRefusal,
 };
 pub use uploads::{CompleteRequest, NotASha256, UploadReply, UploadRequest, parse_sha256};
+
+pub use webhook::WebhookDelivery;
 
 pub use crate::hexadecimal::hexadecimal;

@@ -17,10 +17,26 @@ const MARK_SORT: &str = "mark";
 /// The partition of the list of epochs. There is one partition of the feed, number 0.
 pub const EPOCHS: &str = "$AppendsIndex-0";
 
+/// What the partitions of epochs begin with.
+const EPOCH_PREFIX: &str = "$AppendsEpoch-0_";
+
 /// The partition of an epoch.
 #[must_use]
 pub fn epoch_partition(epoch: u64) -> String {
-    format!("$AppendsEpoch-0_{epoch}")
+    format!("{EPOCH_PREFIX}{epoch}")
+}
+
+/// Where the record of an item stands, by its key alone.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
+    let reader = Reader { record: ITEM, item: record };
+    let partition = reader.text(INDEX_PARTITION)?;
+    let epoch = partition.strip_prefix(EPOCH_PREFIX).and_then(|epoch| epoch.parse().ok());
+    let offset = decode_sort(&reader, "a place in an epoch")?;
+    let place = epoch.and_then(|epoch: u64| Checkpoint::at(epoch, offset).ok());
+    place.ok_or_else(|| reader.fault(INDEX_PARTITION, "an epoch of the feed"))
 }
 
 /// The sort key of a place in an epoch: texts sort as the places do.

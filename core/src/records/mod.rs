@@ -8,6 +8,7 @@ pub mod list;
 pub mod pending_snapshot;
 pub mod segment;
 pub mod stream;
+pub mod webhook;
 
 use std::collections::BTreeMap;
 

@@ -13,6 +13,7 @@ mod pending_snapshots;
 mod retention;
 mod segments;
 mod streams;
+mod webhook;
 
 pub use index::index;
 pub use jobs::{JobsUnderTest, jobs};
@@ -20,6 +21,7 @@ pub use lists::lists;
 pub use pending_snapshots::pending_snapshots;
 pub use retention::retention;
 pub use streams::streams;
+pub use webhook::webhook;
 
 use std::collections::BTreeSet;
 

@@ -6,8 +6,12 @@ mod reactions;
 mod reader;
 #[cfg(test)]
 pub(crate) mod tests;
+mod view;
+mod webhook;
 
 pub use audit::{Audit, AuditError, Auditor, Finding};
 pub use indexer::{IndexError, Indexer};
 pub use reactions::{NoReactions, Reactions};
 pub use reader::{FeedError, FeedItem, FeedPage, FeedReader};
+pub use view::view;
+pub use webhook::{Webhook, WebhookError, WebhookPorts};

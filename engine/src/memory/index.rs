@@ -5,15 +5,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use cellar_core::feed::{self, Checkpoint, Feed, Mark};
-use cellar_core::records::Item;
 use cellar_core::records::feed::{
     EPOCHS, decode_epoch, decode_item, decode_mark, encode_epoch, encode_item, encode_mark,
     epoch_partition, item_key, mark_key, offset_sort,
 };
+use cellar_core::records::{Item, webhook};
 use cellar_core::schema::{INDEX_PARTITION, INDEX_SORT};
 use cellar_core::stream::StreamName;
+use cellar_core::webhook::WebhookProgress;
 
-use crate::ports::{Index, IndexOutcome, PortError};
+use crate::ports::{Index, IndexOutcome, PortError, WebhookProgresses};
 
 type Key = (String, String);
 type Items = BTreeMap<Key, Item>;
@@ -120,6 +121,29 @@ impl Index for MemoryIndex {
     }
 }
 
+#[async_trait]
+impl WebhookProgresses for MemoryIndex {
+    async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
+        let items = self.lock();
+        let record = items.get(&key_of(&webhook::key()));
+        Ok(record.map(webhook::decode).transpose()?)
+    }
+
+    async fn advance(
+        &self,
+        from: Option<WebhookProgress>,
+        to: WebhookProgress,
+    ) -> Result<bool, PortError> {
+        let mut items = self.lock();
+        let key = key_of(&webhook::key());
+        let there = items.get(&key).map(webhook::decode).transpose()?;
+        if there == from {
+            items.insert(key, webhook::encode(to));
+        }
+        Ok(there == from)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use cellar_core::records::feed::epoch_sort;
@@ -137,5 +161,6 @@ mod tests {
     async fn memory_keeps_the_contract() {
         contract::index(&MemoryIndex::default()).await;
         contract::lists(&MemoryIndex::default()).await;
+        contract::webhook(&MemoryIndex::default()).await;
     }
 }

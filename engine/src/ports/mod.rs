@@ -14,6 +14,7 @@ mod presigned;
 mod retention;
 mod segments;
 mod streams;
+mod webhook;
 
 pub use blob_key::{BlobKey, BlobKeyError};
 pub use blobs::{
@@ -32,6 +33,7 @@ pub use presigned::{PresignedRequest, UploadGrant, check_valid_s};
 pub use retention::{Retention, ScanKey, SegmentPage};
 pub use segments::{CreateOutcome, ForkPage, ForkRecords, Segments};
 pub use streams::{AllStreams, StreamOutcome, StreamPage, StreamScanKey, Streams};
+pub use webhook::{NotAccepted, WebhookProgresses, WebhookSender};
 
 use cellar_core::records::RecordError;
 

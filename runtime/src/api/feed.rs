@@ -3,11 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use cellar_core::access::{Role, Scope};
-use cellar_core::api::{ChangeView, FeedItemView, FeedReply, ProblemKind, SpanView};
-use cellar_core::catalog::CATEGORY;
-use cellar_core::feed::{Checkpoint, FeedId, Span};
-use cellar_core::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS, MAX_REPLY_BYTES};
-use cellar_engine::feed::FeedError;
+use cellar_core::api::{FeedReply, ProblemKind};
+use cellar_core::feed::{Checkpoint, FeedId};
+use cellar_core::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS};
+use cellar_engine::feed::{FeedError, view};
 use cellar_engine::streams::StreamError;
 use serde::Deserialize;
 
@@ -81,23 +80,8 @@ pub(super) async fn feed(
         return Err(bad(format!("`limit` is 1 to {most}")));
     }
     let page = state.feed().page(after, feed, limit).await?;
-    let mut room = MAX_REPLY_BYTES / 2;
-    let mut items = Vec::new();
-    for item in page.items {
-        let mut spans = Vec::new();
-        for span in item.spans {
-            let told = match events {
-                true => told(&state, &span, &mut room).await?,
-                false => None,
-            };
-            spans.push(SpanView { events: told, ..span.into() });
-        }
-        // Behind the last place of an epoch is its end.
-        let next = item.at.number().saturating_add(1);
-        items.push(FeedItemView { next, indexed_ms: item.time_ms, spans });
-    }
-    let feed = page.feed.map(|feed| feed.to_string());
-    Ok(Json(FeedReply { feed, items, next: page.next.number(), end: page.is_end }))
+    let catalog = events.then(|| state.catalog());
+    Ok(Json(view(page, catalog).await?))
 }
 
 fn may_read(caller: &Caller, events: bool) -> Result<(), Failure> {
@@ -108,20 +92,4 @@ fn may_read(caller: &Caller, events: bool) -> Result<(), Failure> {
         (Scope::All, _) => forbidden("what the events say is for a token with the role owner"),
         _ => forbidden("the feed is for operators: it needs a token for all spreadsheets"),
     }
-}
-
-/// What the events of a span say, as long as there is room for it.
-async fn told(
-    state: &ApiState,
-    span: &Span,
-    room: &mut usize,
-) -> Result<Option<Vec<ChangeView>>, Failure> {
-    if span.stream.category() != CATEGORY || *room == 0 {
-        return Ok(None);
-    }
-    let dated = state.catalog().told(span).await?;
-    let views: Vec<ChangeView> = dated.into_iter().map(ChangeView::from).collect();
-    let bytes = serde_json::to_vec(&views).map(|text| text.len()).unwrap_or(usize::MAX);
-    *room = room.saturating_sub(bytes);
-    Ok((*room > 0).then_some(views))
 }

@@ -17,15 +17,15 @@ use crate::system::SystemRandom;
 const EPOCHS: EpochPolicy = EpochPolicy { bytes: u64::MAX, items: 4 };
 const TIPS: CalvePolicy = CalvePolicy { bytes: usize::MAX, events: 2 };
 
-struct World {
+pub(crate) struct World {
     streams: Arc<MemoryStreams>,
-    index: Arc<MemoryIndex>,
+    pub(crate) index: Arc<MemoryIndex>,
     store: StreamStore,
     writers: u8,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (streams, index) = (Arc::new(MemoryStreams::default()), Arc::default());
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let store = StreamStore::new(streams.clone(), clock, Arc::new(SystemRandom));
@@ -33,14 +33,14 @@ impl World {
     }
 
     /// An indexer of a process that knows nothing.
-    fn indexer(&self) -> Indexer {
+    pub(crate) fn indexer(&self) -> Indexer {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let time = (clock as _, Arc::new(SystemRandom) as _);
         let streams = self.streams.clone();
         Indexer::new(self.index.clone(), streams, Arc::new(NoReactions), time, 0).ending(EPOCHS)
     }
 
-    fn reader(&self) -> FeedReader {
+    pub(crate) fn reader(&self) -> FeedReader {
         FeedReader::new(self.index.clone(), 0)
     }
 
@@ -51,7 +51,7 @@ impl World {
     }
 
     /// Appends events to a stream; what its record says.
-    async fn append(&mut self, stream: u8, events: usize) -> Span {
+    pub(crate) async fn append(&mut self, stream: u8, events: usize) -> Span {
         self.writers += 1;
         let (name, writer) = (name(stream), WriterId([self.writers; 16]));
         let on = self.streams.tip(&name, true).await.unwrap();

@@ -86,13 +86,13 @@ mod tests {
 
     const NOW_S: u64 = 1_800_000_000;
 
-    fn object(value: Value) -> Map<String, Value> {
+    fn object(value: &Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
     }
 
     #[test]
     fn moments_are_numbers_with_or_without_a_fraction() {
-        let check = |claims: Value| check_times(&object(claims), 0, NOW_S);
+        let check = |claims: Value| check_times(&object(&claims), 0, NOW_S);
         for exp in [json!(NOW_S), json!(1_800_000_000.5), json!(NOW_S - LEEWAY_S)] {
             assert_eq!(check(json!({"exp": exp})), Ok(()), "{exp}");
         }
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn what_was_made_before_a_moment_or_does_not_say_when_is_refused() {
-        let check = |claims: Value| check_times(&object(claims), NOW_S - 60, NOW_S);
+        let check = |claims: Value| check_times(&object(&claims), NOW_S - 60, NOW_S);
         assert_eq!(check(json!({"exp": NOW_S, "iat": NOW_S - 60})), Ok(()));
         assert_eq!(check(json!({"exp": NOW_S, "iat": NOW_S - 61})), Err(TokenError::Expired));
         assert_eq!(check(json!({"exp": NOW_S})), Err(TokenError::Expired));
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn subjects_have_so_many_bytes_and_no_more() {
-        let subject = |sub: Value| subject(&object(json!({"sub": sub}))).map(str::len);
+        let subject = |sub: Value| subject(&object(&json!({"sub": sub}))).map(str::len);
         assert_eq!(subject(json!("x".repeat(MAX_SUBJECT_BYTES))), Ok(MAX_SUBJECT_BYTES));
         for wrong in [json!("x".repeat(MAX_SUBJECT_BYTES + 1)), json!(""), json!(7), json!(null)] {
             assert_eq!(subject(wrong), Err(NoPerson::Subject));
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn an_address_that_nobody_has_verified_names_nobody() {
         let person = |verified: Value| {
-            let claims = object(json!({"email": "ann@example.com", "email_verified": verified}));
+            let claims = object(&json!({"email": "ann@example.com", "email_verified": verified}));
             person(&claims, EMAIL_CLAIM).map(str::to_owned)
         };
         for verified in [json!(true), json!("true")] {
@@ -137,7 +137,7 @@ mod tests {
         for not in [json!(false), json!("false"), json!(null), json!(1), json!("yes")] {
             assert_eq!(person(not), Err(NoPerson::Unverified));
         }
-        let other = object(json!({"preferred_username": "ann"}));
+        let other = object(&json!({"preferred_username": "ann"}));
         assert_eq!(super::person(&other, "preferred_username"), Ok("ann"));
         assert!(matches!(super::person(&other, EMAIL_CLAIM), Err(NoPerson::Claim { .. })));
     }

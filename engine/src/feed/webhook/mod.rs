@@ -1,0 +1,165 @@
+//! Drives the deliveries of the webhook.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use cellar_core::api::WebhookDelivery;
+use cellar_core::feed::{Checkpoint, FeedId};
+use cellar_core::limits::{MAX_FEED_EVENTS_ITEMS, WEBHOOK_ITEMS, WEBHOOK_RESERVE_MS};
+use cellar_core::webhook::{Action, Answer, Delivering, Outcome, Page};
+
+use super::reader::{FeedError, FeedPage, FeedReader};
+use super::view::view;
+use crate::catalog::CatalogStore;
+use crate::ports::{Clock, WebhookProgresses, WebhookSender};
+
+/// Delivers the feed to the receiver.
+#[derive(Clone)]
+pub struct Webhook {
+    feed: FeedReader,
+    progresses: Arc<dyn WebhookProgresses>,
+    sender: Arc<dyn WebhookSender>,
+    clock: Arc<dyn Clock>,
+    stack: String,
+    /// Tells what events say; without it, nobody is told.
+    catalog: Option<CatalogStore>,
+}
+
+/// What a webhook works on.
+pub struct WebhookPorts {
+    /// The feed.
+    pub feed: FeedReader,
+    /// How far it has come.
+    pub progresses: Arc<dyn WebhookProgresses>,
+    /// The receiver.
+    pub sender: Arc<dyn WebhookSender>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A call that has to be repeated. What was delivered before it stays.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WebhookError {
+    /// The receiver did not accept a delivery.
+    #[error("a delivery was not accepted: {0}")]
+    NotAccepted(String),
+    /// There is more, and no time for it.
+    #[error("{items} items were delivered, and there are more")]
+    More {
+        /// Items that were delivered.
+        items: usize,
+    },
+    /// The items are not to be seen yet.
+    #[error("the items are not to be seen yet")]
+    NotYetThere,
+    /// The feed or the events cannot be read, or the progress not be kept.
+    #[error("the webhook cannot go on: {0}")]
+    Store(String),
+}
+
+/// What a call carries from action to action.
+#[derive(Default)]
+struct Call {
+    page: Option<FeedPage>,
+    why: String,
+}
+
+impl Webhook {
+    /// The webhook of a stack of this name.
+    #[must_use]
+    pub fn new(ports: WebhookPorts, stack: &str) -> Self {
+        let WebhookPorts { feed, progresses, sender, clock } = ports;
+        Self { feed, progresses, sender, clock, stack: stack.to_owned(), catalog: None }
+    }
+
+    /// The same, which tells what the events of this catalog say.
+    #[must_use]
+    pub fn telling(self, catalog: CatalogStore) -> Self {
+        Self { catalog: Some(catalog), ..self }
+    }
+
+    /// Delivers what was indexed at these places and whatever is missing before, until shortly before
+    /// `deadline_ms`. How many items it has delivered: none if they were delivered before.
+    ///
+    /// # Errors
+    /// [`WebhookError`]: call again.
+    pub async fn deliver(
+        &self,
+        (first, last): (Checkpoint, Checkpoint),
+        deadline_ms: u64,
+    ) -> Result<usize, WebhookError> {
+        let mut call = Call::default();
+        let (mut delivering, mut action) = Delivering::begin(first, last);
+        loop {
+            let answer = match action {
+                Action::Finish(Outcome::Done { items }) => return Ok(items),
+                Action::Finish(Outcome::OutOfTime { items }) => {
+                    return Err(WebhookError::More { items });
+                }
+                Action::Finish(Outcome::NotYetThere) => return Err(WebhookError::NotYetThere),
+                Action::Finish(Outcome::NotAccepted) => {
+                    return Err(WebhookError::NotAccepted(call.why));
+                }
+                Action::Finish(Outcome::Store) => return Err(WebhookError::Store(call.why)),
+                Action::ReadProgress => match self.progresses.progress().await {
+                    Ok(progress) => Answer::Progress(progress),
+                    Err(error) => call.failed(error.to_string()),
+                },
+                Action::ReadPage { from, feed } => self.read(&mut call, from, feed).await,
+                Action::Send => self.send(&mut call).await,
+                Action::Advance { from, to } => match self.progresses.advance(from, to).await {
+                    Ok(true) => Answer::Advanced,
+                    Ok(false) => Answer::Overtaken,
+                    Err(error) => call.failed(error.to_string()),
+                },
+            };
+            let left_ms = deadline_ms.saturating_sub(self.clock.now_ms());
+            (delivering, action) = delivering.step(answer, left_ms >= WEBHOOK_RESERVE_MS);
+        }
+    }
+
+    async fn read(
+        &self,
+        call: &mut Call,
+        from: Option<Checkpoint>,
+        feed: Option<FeedId>,
+    ) -> Answer {
+        let limit = if self.catalog.is_some() { MAX_FEED_EVENTS_ITEMS } else { WEBHOOK_ITEMS };
+        match self.feed.page(from, feed, limit).await {
+            Ok(page) => {
+                let seen = Page { feed: page.feed, items: page.items.len(), next: page.next };
+                call.page = Some(page);
+                Answer::Page(seen)
+            }
+            Err(FeedError::AnotherFeed) => {
+                "the feed is another one again".clone_into(&mut call.why);
+                Answer::AnotherFeed
+            }
+            Err(error) => call.failed(error.to_string()),
+        }
+    }
+
+    async fn send(&self, call: &mut Call) -> Answer {
+        let Some(page) = call.page.take() else { return call.failed("no page".to_owned()) };
+        let told = match view(page, self.catalog.as_ref()).await {
+            Ok(told) => told,
+            Err(error) => return call.failed(error.to_string()),
+        };
+        match self.sender.send(&WebhookDelivery::new(&self.stack, told)).await {
+            Ok(()) => Answer::Accepted,
+            Err(refused) => {
+                call.why = refused.why;
+                Answer::NotAccepted
+            }
+        }
+    }
+}
+
+impl Call {
+    fn failed(&mut self, why: String) -> Answer {
+        self.why = why;
+        Answer::Failed
+    }
+}

@@ -1,0 +1,326 @@
+//! Deliveries to a receiver that refuses, loses replies and is away.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use cellar_core::feed::{EpochPolicy, Span};
+use cellar_core::limits::WEBHOOK_TIMEOUT_MS;
+use proptest::prelude::*;
+
+use super::*;
+use crate::feed::tests::World;
+use crate::memory::ManualClock;
+use crate::ports::{Index as _, NotAccepted};
+
+const NOW_MS: u64 = 1_795_246_133_000;
+/// A call that has all the time there is.
+const LATE_MS: u64 = u64::MAX;
+
+/// What the receiver does with a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Receives {
+    Accepts,
+    Refuses,
+    /// It has it, and its answer is lost.
+    AcceptsUnheard,
+}
+
+struct Receiver {
+    does: Mutex<Receives>,
+    had: Mutex<Vec<WebhookDelivery>>,
+    clock: Arc<ManualClock>,
+    /// Milliseconds that each delivery takes.
+    takes_ms: u64,
+}
+
+#[async_trait]
+impl WebhookSender for Receiver {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+        self.clock.advance_ms(self.takes_ms);
+        let does = *self.does.lock().unwrap();
+        if does != Receives::Refuses {
+            self.had.lock().unwrap().push(delivery.clone());
+        }
+        match does {
+            Receives::Accepts => Ok(()),
+            _ => Err(NotAccepted { why: "status 503".to_owned() }),
+        }
+    }
+}
+
+struct Test {
+    world: World,
+    receiver: Arc<Receiver>,
+    webhook: Webhook,
+}
+
+impl Test {
+    fn new(takes_ms: u64) -> Self {
+        let world = World::new();
+        let clock = Arc::new(ManualClock::at(NOW_MS));
+        let receiver = Arc::new(Receiver {
+            does: Mutex::new(Receives::Accepts),
+            had: Mutex::default(),
+            clock: Arc::clone(&clock),
+            takes_ms,
+        });
+        let ports = WebhookPorts {
+            feed: world.reader(),
+            progresses: world.index.clone(),
+            sender: receiver.clone(),
+            clock,
+        };
+        Self { webhook: Webhook::new(ports, "cellar"), world, receiver }
+    }
+
+    fn receiver(&self, does: Receives) {
+        *self.receiver.does.lock().unwrap() = does;
+    }
+
+    /// Appends and indexes some events; the place of the last item.
+    async fn index(&mut self, stream: u8, events: usize) -> Checkpoint {
+        let span = self.world.append(stream, events).await;
+        self.world.indexer().index(vec![span]).await.unwrap();
+        self.last().await
+    }
+
+    /// The last place of the feed that has an item.
+    async fn last(&self) -> Checkpoint {
+        let (mut from, mut last) = (None, None);
+        loop {
+            let page = self.world.reader().page(from, None, 100).await.unwrap();
+            last = page.items.last().map(|item| item.at).or(last);
+            if page.is_end {
+                return last.unwrap();
+            }
+            from = Some(page.next);
+        }
+    }
+
+    async fn deliver(&self, at: Checkpoint) -> Result<usize, WebhookError> {
+        self.webhook.deliver((at, at), LATE_MS).await
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.receiver.had.lock().unwrap().iter().map(WebhookDelivery::id).collect()
+    }
+
+    /// The spans that the receiver has had, in the order in which they came.
+    fn had(&self) -> Vec<(String, u64, u64)> {
+        let had = self.receiver.had.lock().unwrap();
+        let items = had.iter().flat_map(|delivery| &delivery.data.items);
+        let spans = items.flat_map(|item| &item.spans);
+        let events = |span: &cellar_core::api::SpanView| u64::try_from(span.kinds.len()).unwrap();
+        spans.map(|span| (span.stream.clone(), span.first, span.first + events(span))).collect()
+    }
+
+    /// Each stream's events came in order and without a gap, if what had come before is left out.
+    fn assert_in_order(&self) -> BTreeMap<String, u64> {
+        let mut streams: BTreeMap<String, u64> = BTreeMap::new();
+        for (stream, first, next) in self.had() {
+            let before = streams.entry(stream).or_insert(first);
+            assert!(first <= *before, "{first} after {before}");
+            *before = next.max(*before);
+        }
+        streams
+    }
+}
+
+#[tokio::test]
+async fn everything_from_the_first_call_on_is_delivered_once_if_all_goes_well() {
+    let mut test = Test::new(0);
+    test.index(1, 1).await;
+    let mut places = Vec::new();
+    for stream in [1, 2, 1, 1, 2, 3, 1, 2, 3] {
+        places.push(test.index(stream, 2).await);
+    }
+    for place in &places {
+        test.deliver(*place).await.unwrap();
+    }
+    let had = test.had();
+    // What was indexed before there was a webhook was not delivered; the rest came with the first call.
+    assert_eq!((had.len(), had[0].1), (places.len(), 1), "{had:?}");
+    test.assert_in_order();
+    assert!(test.deliver(places[0]).await.is_ok_and(|items| items == 0), "again");
+    assert_eq!(test.had(), had);
+}
+
+#[tokio::test]
+async fn what_is_refused_comes_again_and_what_was_not_heard_under_the_same_id() {
+    let mut test = Test::new(0);
+    let first = test.index(1, 1).await;
+    test.receiver(Receives::Refuses);
+    let refused = WebhookError::NotAccepted("status 503".to_owned());
+    assert_eq!(test.deliver(first).await, Err(refused.clone()));
+    test.receiver(Receives::AcceptsUnheard);
+    assert_eq!(test.deliver(first).await, Err(refused));
+    test.receiver(Receives::Accepts);
+    assert_eq!(test.deliver(first).await, Ok(1));
+    let ids = test.ids();
+    assert_eq!((ids.len(), &ids[0]), (2, &ids[1]));
+    // What was indexed while nobody called comes with the next call.
+    test.index(2, 1).await;
+    let last = test.index(1, 1).await;
+    assert_eq!(test.deliver(last).await, Ok(2));
+    assert_eq!(test.assert_in_order().len(), 2);
+}
+
+#[tokio::test]
+async fn two_at_once_deliver_everything_and_the_slower_one_stops() {
+    let mut test = Test::new(0);
+    let first = test.index(1, 1).await;
+    test.deliver(first).await.unwrap();
+    let there = test.world.index.progress().await.unwrap();
+    let last = test.index(1, 1).await;
+    test.deliver(last).await.unwrap();
+    let further = test.world.index.progress().await.unwrap().unwrap();
+    // One that froze before it kept how far it had come.
+    assert!(!test.world.index.advance(there, further).await.unwrap());
+    assert_eq!(test.world.index.progress().await.unwrap(), Some(further));
+}
+
+#[tokio::test]
+async fn a_feed_that_was_built_anew_is_delivered_from_its_beginning() {
+    let mut test = Test::new(0);
+    test.index(1, 1).await;
+    let last = test.index(1, 1).await;
+    test.deliver(last).await.unwrap();
+    assert_eq!(test.had().len(), 1);
+    test.world.indexer().begin_anew().await.unwrap();
+    let place = test.index(1, 1).await;
+    let delivered = test.deliver(place).await.unwrap();
+    assert!(delivered >= 1);
+    let had = test.had();
+    assert_eq!(had[1].1, 0, "from the first event on: {had:?}");
+    let feeds: Vec<_> =
+        test.receiver.had.lock().unwrap().iter().map(|it| it.data.feed.clone()).collect();
+    assert_ne!(feeds.first(), feeds.last());
+}
+
+#[tokio::test]
+async fn what_is_not_to_be_seen_is_asked_for_again() {
+    let mut test = Test::new(0);
+    let last = test.index(1, 1).await;
+    test.deliver(last).await.unwrap();
+    let next = last.next().unwrap();
+    assert_eq!(test.deliver(next).await, Err(WebhookError::NotYetThere));
+    test.world.index.lose(last);
+    let beyond = test.deliver(next.next().unwrap()).await;
+    assert!(beyond.is_err(), "{beyond:?}");
+}
+
+#[tokio::test]
+async fn a_delivery_has_so_many_items_and_no_more() {
+    let most = usize::try_from(WEBHOOK_ITEMS).unwrap();
+    for (items, deliveries) in [(most, vec![most]), (most + 1, vec![most, 1])] {
+        let mut test = Test::new(0);
+        // An epoch that does not end meanwhile.
+        let indexer = test.world.indexer().ending(EpochPolicy::default());
+        for _ in 0..items {
+            let span = test.world.append(1, 1).await;
+            indexer.index(vec![span]).await.unwrap();
+        }
+        let last = test.last().await;
+        let first = Checkpoint::at(last.epoch(), 0).unwrap();
+        assert_eq!(test.webhook.deliver((first, last), LATE_MS).await, Ok(items));
+        let had = test.receiver.had.lock().unwrap();
+        let had: Vec<usize> = had.iter().map(|delivery| delivery.data.items.len()).collect();
+        assert_eq!(had, deliveries);
+    }
+}
+
+#[tokio::test]
+async fn a_call_ends_in_time_and_says_that_there_is_more() {
+    // Each epoch of these tests is a delivery of its own.
+    let mut test = Test::new(WEBHOOK_TIMEOUT_MS);
+    let first = test.index(1, 1).await;
+    let mut last = first;
+    for _ in 0..10 {
+        last = test.index(1, 1).await;
+    }
+    let call = async |left_ms: u64| {
+        let now_ms = test.receiver.clock.now_ms();
+        test.webhook.deliver((first, last), now_ms + WEBHOOK_TIMEOUT_MS + left_ms).await
+    };
+    let more = call(WEBHOOK_RESERVE_MS - 1).await;
+    assert!(matches!(more, Err(WebhookError::More { .. })), "{more:?}");
+    assert_eq!(test.receiver.had.lock().unwrap().len(), 1);
+    let more = call(WEBHOOK_RESERVE_MS).await;
+    assert!(matches!(more, Err(WebhookError::More { .. })), "{more:?}");
+    assert_eq!(test.receiver.had.lock().unwrap().len(), 3);
+    while call(0).await.is_err() {}
+    test.assert_in_order();
+}
+
+/// One step of a random world.
+#[derive(Debug, Clone)]
+enum Step {
+    Append { stream: u8, events: usize },
+    Call { at: prop::sample::Index, receiver: Receives },
+    BuildAnew,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let receiver = prop_oneof![
+        3 => Just(Receives::Accepts),
+        1 => Just(Receives::Refuses),
+        1 => Just(Receives::AcceptsUnheard),
+    ];
+    let step = prop_oneof![
+        4 => (0_u8..3, 1_usize..4).prop_map(|(stream, events)| Step::Append { stream, events }),
+        4 => (any::<prop::sample::Index>(), receiver)
+            .prop_map(|(at, receiver)| Step::Call { at, receiver }),
+        1 => Just(Step::BuildAnew),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+proptest! {
+    /// Calls come for any place, late, twice or never, and to a receiver that does not always accept: when
+    /// the last one has succeeded, everything since the first call was delivered, in order.
+    #[test]
+    fn whatever_happens_everything_is_delivered_in_the_end(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut test = Test::new(0);
+            let (mut places, mut appended) = (Vec::new(), BTreeMap::<String, u64>::new());
+            let mut anew = false;
+            for step in steps {
+                match step {
+                    Step::Append { stream, events } => {
+                        let span: Span = test.world.append(stream, events).await;
+                        appended.insert(span.stream.to_string(), span.next());
+                        test.world.indexer().index(vec![span]).await.unwrap();
+                        places.push(test.last().await);
+                    }
+                    Step::Call { at, receiver } if !places.is_empty() => {
+                        test.receiver(receiver);
+                        let _ = test.deliver(*at.get(&places)).await;
+                    }
+                    Step::Call { .. } => {}
+                    Step::BuildAnew => {
+                        anew |= test.world.index.newest_epoch(true).await.unwrap().is_some();
+                        test.world.indexer().begin_anew().await.unwrap();
+                    }
+                }
+            }
+            let begun = test.world.index.progress().await.unwrap().is_some();
+            test.receiver(Receives::Accepts);
+            let span = test.world.append(0, 1).await;
+            appended.insert(span.stream.to_string(), span.next());
+            test.world.indexer().index(vec![span]).await.unwrap();
+            let last = test.last().await;
+            test.deliver(last).await.unwrap();
+            if begun && !anew {
+                let delivered = test.assert_in_order();
+                for (stream, next) in delivered {
+                    assert_eq!(appended.get(&stream), Some(&next), "{stream}");
+                }
+            }
+            let progress = test.world.index.progress().await.unwrap().unwrap();
+            assert!(progress.next > last);
+            assert!(test.deliver(last).await.is_ok_and(|items| items == 0));
+        });
+    }
+}
