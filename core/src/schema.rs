@@ -62,6 +62,8 @@ pub const CHUNKS_PATTERN: &str = "sheets/*/chunks/*";
 pub const ARCHIVE_PREFIX: &str = "archive/";
 /// Prefix of what the webhook needs in the bucket: its secrets, which stay when tables are restored.
 pub const WEBHOOK_PREFIX: &str = "webhook/";
+/// Key of the object with the webhook's secrets.
+pub const WEBHOOK_SECRETS_KEY: &str = "webhook/secrets.json";
 /// Key of the tag that an upload carries until an entry names it.
 pub const STATE_TAG: &str = "state";
 /// Value of [`STATE_TAG`] until then: the bucket's lifecycle deletes what still has it.

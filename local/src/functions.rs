@@ -10,14 +10,15 @@ use cellar_runtime::indexer::{IndexerHandler, over_dynamodb};
 use cellar_runtime::relay::RelayHandler;
 use cellar_runtime::s3::S3Blobs;
 use cellar_runtime::settings::{
-    ApiSettings, IndexerSettings, RelaySettings, SettingsError, SnapshotSettings,
+    ApiSettings, IndexerSettings, RelaySettings, SettingsError, SnapshotSettings, WebhookSettings,
 };
 use cellar_runtime::snapshot::{BuilderPorts, handler};
+use cellar_runtime::webhook::{self, WebhookHandler};
 use cellar_stacks::template::Template;
 use serde_json::Value;
 
 use crate::error::LocalError;
-use crate::events::{EventFunction, SnapshotFunction, timeout_of};
+use crate::events::{EventFunction, SnapshotFunction, WebhookFunction, timeout_of};
 use crate::names::{Names, target};
 use crate::queues::Queues;
 use crate::roles::queue_of;
@@ -120,6 +121,16 @@ impl EventFunctions<'_> {
                 let clients = self.services.clients(id, self.clock)?;
                 let indexer = over_dynamodb(&settings, clients.dynamodb, clients.meter);
                 Ok(Some(Arc::new(IndexerHandler::new(indexer))))
+            }
+            environment::FUNCTION_WEBHOOK => {
+                let settings = WebhookSettings::read(variable)?;
+                let clients = self.services.clients(id, self.clock)?;
+                let (dynamodb, meter) = (clients.dynamodb, clients.meter);
+                let blobs = S3Blobs::new(settings.bucket.clone(), clients.s3, Arc::clone(&meter));
+                let webhook = webhook::over_dynamodb(settings, dynamodb, Arc::new(blobs), meter);
+                let handler = WebhookHandler::new(webhook);
+                let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
+                Ok(Some(Arc::new(WebhookFunction { handler, clock, timeout })))
             }
             environment::FUNCTION_SNAPSHOT => self.snapshot(id, &SnapshotSettings::read(variable)?),
             _ => Err(SettingsError::UnknownFunction { function }.into()),

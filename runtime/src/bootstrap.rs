@@ -15,10 +15,11 @@ use crate::relay::RelayHandler;
 use crate::s3::S3Blobs;
 use crate::sdk::{self, Service};
 use crate::settings::{
-    ApiSettings, IndexerSettings, RelaySettings, SettingsError, SnapshotSettings,
+    ApiSettings, IndexerSettings, RelaySettings, SettingsError, SnapshotSettings, WebhookSettings,
 };
 use crate::snapshot::{self, QueueEvent, SnapshotClients};
 use crate::sqs::SqsQueue;
+use crate::webhook::{self, WebhookHandler};
 use crate::{api, dynamodb, s3, sqs};
 
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +60,7 @@ async fn run() -> Result<(), StartError> {
         environment::FUNCTION_API => run_api(ApiSettings::read(variable)?).await,
         environment::FUNCTION_RELAY => run_relay(RelaySettings::read(variable)?).await,
         environment::FUNCTION_INDEXER => run_indexer(IndexerSettings::read(variable)?).await,
+        environment::FUNCTION_WEBHOOK => run_webhook(WebhookSettings::read(variable)?).await,
         environment::FUNCTION_SNAPSHOT => run_snapshot(SnapshotSettings::read(variable)?).await,
         _ => Err(SettingsError::UnknownFunction { function }.into()),
     }
@@ -94,6 +96,22 @@ async fn run_indexer(settings: IndexerSettings) -> Result<(), StartError> {
     let handle = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
+    };
+    Ok(lambda_runtime::run(service_fn(handle)).await?)
+}
+
+async fn run_webhook(settings: WebhookSettings) -> Result<(), StartError> {
+    let meter = Arc::new(Meter::default());
+    let client = dynamodb::client(&sdk::from_environment(Service::DynamoDb, variable)?);
+    let s3 = s3::client(&sdk::from_environment(Service::S3, variable)?);
+    let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
+    let handler = WebhookHandler::new(webhook::over_dynamodb(settings, client, blobs, meter));
+    let handle = |event: LambdaEvent<Event>| {
+        let handler = handler.clone();
+        async move {
+            let deadline_ms = event.context.deadline;
+            Ok::<_, lambda_runtime::Error>(handler.handle(event.payload, deadline_ms).await?)
+        }
     };
     Ok(lambda_runtime::run(service_fn(handle)).await?)
 }

@@ -8,6 +8,8 @@ pub mod bootstrap;
 #[cfg(feature = "aws")]
 pub mod dynamodb;
 #[cfg(feature = "aws")]
+mod http;
+#[cfg(feature = "aws")]
 pub mod indexer;
 #[cfg(feature = "aws")]
 mod outcome;
@@ -25,3 +27,5 @@ pub mod sqs;
 #[cfg(feature = "aws")]
 mod table_stream;
 pub mod token;
+#[cfg(feature = "aws")]
+pub mod webhook;

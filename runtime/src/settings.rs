@@ -54,6 +54,25 @@ pub struct IndexerSettings {
     pub epoch: u32,
 }
 
+/// What the webhook needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookSettings {
+    /// Where the feed is delivered to.
+    pub url: String,
+    /// Whether it tells what events say.
+    pub events: bool,
+    /// Name of the Stream table.
+    pub stream_table: String,
+    /// Name of the Index table.
+    pub index_table: String,
+    /// Name of the bucket with its secrets.
+    pub bucket: String,
+    /// Name of the stack.
+    pub stack: String,
+    /// Epoch of the tables.
+    pub epoch: u32,
+}
+
 /// What the worker on snapshots needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotSettings {
@@ -112,9 +131,9 @@ pub enum SettingsError {
         /// Its name.
         name: &'static str,
     },
-    /// A number that is none.
-    #[error("the environment variable {name} is `{value}`, not a number")]
-    NotANumber {
+    /// A number that is none, or something that is neither `true` nor `false`.
+    #[error("the environment variable {name} is `{value}`, which it cannot be")]
+    Malformed {
         /// Its name.
         name: &'static str,
         /// What it says.
@@ -165,7 +184,7 @@ impl ApiSettings {
         let name = environment::REQUEST_TIMEOUT_MS;
         let value = required(name)?;
         let request_timeout_ms =
-            value.parse().map_err(|_| SettingsError::NotANumber { name, value })?;
+            value.parse().map_err(|_| SettingsError::Malformed { name, value })?;
         Ok(Self {
             request_timeout_ms,
             epoch: epoch(&variable)?,
@@ -197,7 +216,7 @@ fn number_or<N: FromStr>(
     absent: N,
 ) -> Result<N, SettingsError> {
     let Some(value) = variable(name) else { return Ok(absent) };
-    value.parse().map_err(|_| SettingsError::NotANumber { name, value })
+    value.parse().map_err(|_| SettingsError::Malformed { name, value })
 }
 
 impl IndexerSettings {
@@ -210,6 +229,25 @@ impl IndexerSettings {
         Ok(Self {
             stream_table: required(environment::STREAM_TABLE)?,
             index_table: required(environment::INDEX_TABLE)?,
+            epoch: epoch(&variable)?,
+        })
+    }
+}
+
+impl WebhookSettings {
+    /// Reads the settings from variables.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the variable that is missing or wrong.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name| variable(name).ok_or(SettingsError::Missing { name });
+        Ok(Self {
+            url: required(environment::WEBHOOK_URL)?,
+            events: number_or(&variable, environment::WEBHOOK_EVENTS, false)?,
+            stream_table: required(environment::STREAM_TABLE)?,
+            index_table: required(environment::INDEX_TABLE)?,
+            bucket: required(environment::BUCKET)?,
+            stack: required(environment::STACK)?,
             epoch: epoch(&variable)?,
         })
     }
@@ -308,7 +346,7 @@ mod tests {
             assert!(matches!(read, Err(SettingsError::Issuers { .. })), "{issuers}");
         }
         let read = with(environment::TOKEN_NOT_BEFORE_S, "yesterday");
-        assert!(matches!(read, Err(SettingsError::NotANumber { .. })));
+        assert!(matches!(read, Err(SettingsError::Malformed { .. })));
     }
 
     #[test]
@@ -333,7 +371,7 @@ mod tests {
             true => Some("-1".to_owned()),
             false => Some(value(name)),
         };
-        assert!(matches!(ApiSettings::read(wrong), Err(SettingsError::NotANumber { .. })));
+        assert!(matches!(ApiSettings::read(wrong), Err(SettingsError::Malformed { .. })));
     }
 
     #[test]
@@ -346,6 +384,29 @@ mod tests {
         }
         let without = |name: &str| (name != environment::EPOCH).then(|| value(name));
         assert_eq!(IndexerSettings::read(without).unwrap().epoch, FIRST_EPOCH);
+    }
+
+    #[test]
+    fn the_webhook_needs_a_url_and_its_tables() {
+        let settings = |name: &str| match name {
+            environment::WEBHOOK_EVENTS => Some("true".to_owned()),
+            name => Some(value(name)),
+        };
+        assert!(WebhookSettings::read(settings).unwrap().events);
+        let without = |name: &str| (name != environment::WEBHOOK_EVENTS).then(|| value(name));
+        assert!(!WebhookSettings::read(without).unwrap().events);
+        assert!(WebhookSettings::read(|name| Some(value(name))).is_err(), "neither true nor false");
+        for missing in [
+            environment::WEBHOOK_URL,
+            environment::STREAM_TABLE,
+            environment::INDEX_TABLE,
+            environment::BUCKET,
+            environment::STACK,
+        ] {
+            let read =
+                WebhookSettings::read(|name| (name != missing).then(|| settings(name)).flatten());
+            assert_eq!(read, Err(SettingsError::Missing { name: missing }));
+        }
     }
 
     #[test]
@@ -381,7 +442,7 @@ mod tests {
             let timeout = name == environment::REQUEST_TIMEOUT_MS;
             Some(if timeout { "soon".to_owned() } else { value(name) })
         };
-        assert!(matches!(ApiSettings::read(variable), Err(SettingsError::NotANumber { .. })));
+        assert!(matches!(ApiSettings::read(variable), Err(SettingsError::Malformed { .. })));
     }
 
     #[test]

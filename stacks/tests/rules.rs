@@ -19,7 +19,7 @@ mod roles;
 
 use cellar_core::environment;
 use cellar_core::upkeep::UpkeepPolicy;
-use cellar_stacks::config::Encryption;
+use cellar_stacks::config::{Encryption, Webhook};
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Architecture, Config, Lookup, Template, cellar_stack};
 use serde_json::{Value, json};
@@ -38,12 +38,17 @@ fn with_key() -> Config {
     Config { encryption: Encryption { kms_key_arn: Some(KEY.to_owned()) }, ..Config::default() }
 }
 
+fn webhook() -> Webhook {
+    Webhook { url: "https://hooks.example.com/cellar".to_owned(), events: true }
+}
+
 /// Everything that adds something to the stack.
 fn with_everything() -> Config {
     let mut config = Config { dashboard: true, tracing: true, ..with_key() };
     config.cors_origins = with_origins().cors_origins;
     config.alarms.email = Some("operators@example.com".to_owned());
     config.tags = [("team".to_owned(), "books".to_owned())].into();
+    config.webhook = Some(webhook());
     config
 }
 
@@ -304,7 +309,7 @@ fn arn(id: &str) -> Value {
 
 #[test]
 fn keys_are_listed_only_below_the_prefixes_that_a_role_reads() {
-    let template = template_of(&Config::default());
+    let template = template_of(&with_everything());
     let mut listing = Vec::new();
     for (role, statement) in allowed(&template) {
         if statement["Action"].to_string().contains("s3:ListBucket") {
@@ -317,6 +322,7 @@ fn keys_are_listed_only_below_the_prefixes_that_a_role_reads() {
         ("ApiRole", below(&["archive/*", "sheets/*", "uploads/*"])),
         ("RelayRole", below(&["uploads/*"])),
         ("SnapshotRole", below(&["archive/*", "sheets/*", "uploads/*"])),
+        ("WebhookRole", below(&["webhook/*"])),
     ];
     assert_eq!(listing, wanted);
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use cellar_stacks::config::TokenKey;
+use cellar_stacks::config::{TokenKey, Webhook};
 use cellar_stacks::{Architecture, Config, Template, cellar_stack};
 
 /// Set to write the snapshots anew.
@@ -71,6 +71,8 @@ fn full_config() -> Config {
     config.alarms.topic_arn = Some("arn:aws:sns:eu-central-1:123456789012:operators".to_owned());
     config.dashboard = true;
     config.tracing = true;
+    config.webhook =
+        Some(Webhook { url: "https://hooks.example.com/cellar".to_owned(), events: true });
     config.tags = [("team".to_owned(), "books".to_owned())].into();
     config.cors_origins = (0..32).map(|number| format!("https://a{number}.example")).collect();
     config

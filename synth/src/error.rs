@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use cellar::ClientError;
 use cellar::files::FileError;
-use cellar_engine::feed::AuditError;
+use cellar_engine::feed::{AuditError, WebhookError};
 use cellar_engine::ports::PortError;
 use cellar_engine::reprocess::RebuildRefusal;
 use cellar_engine::retention::RetentionError;
@@ -250,6 +250,24 @@ pub(crate) enum SynthError {
     #[error("the stack has no Index table: it is of an earlier Cellar")]
     #[diagnostic(code(synth::no_index), help("deploy it again: `synth deploy`"))]
     NoIndex,
+    /// Nothing is configured.
+    #[error("`cellar.yaml` names no `webhook`, so nothing is delivered")]
+    #[diagnostic(
+        code(synth::no_webhook),
+        help("add `webhook:` with a `url:` to it, and deploy the stack again")
+    )]
+    NoWebhook,
+    /// The webhook's progress or its secret cannot be read or written.
+    #[error("the webhook's state cannot be read or written: {0}")]
+    #[diagnostic(code(synth::webhook), help("run it again; nothing is lost"))]
+    Webhook(PortError),
+    /// The receiver did not accept everything.
+    #[error("not everything was delivered: {0}")]
+    #[diagnostic(
+        code(synth::not_delivered),
+        help("`synth logs webhook` says what the receiver answers; run it again when it is there")
+    )]
+    NotDelivered(WebhookError),
     /// Old segments that could not be archived.
     #[error("{failed} of {segments} segments were not archived: {first}")]
     #[diagnostic(

@@ -24,6 +24,7 @@ use cellar_local::Ports;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{log, request, set_numbers};
 use cellar_tests::issuer::TestIssuer;
+use cellar_tests::receiver::{Answer, TestReceiver};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
@@ -363,6 +364,54 @@ pub(crate) async fn indexes_a_stream(program: &str) {
     assert_eq!(page.items[0].spans[0].stream, format!("Spreadsheet-{id}"));
     let listed = alice.spreadsheets(&cellar::SpreadsheetsQuery::default()).await.unwrap();
     assert_eq!((listed.spreadsheets[0].id, listed.spreadsheets[0].name.as_str()), (id, "Budget"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_binary_delivers_the_feed_as_a_lambda() {
+    delivers_the_feed(PROGRAM).await;
+}
+
+pub(crate) async fn delivers_the_feed(program: &str) {
+    let cloud = TestCloud::start_without_snapshots().await;
+    let alice = cellar::Client::new(&cloud.url, Some(&cloud.token_of("alice"))).unwrap();
+    let name = Some("Budget".to_owned());
+    let request = cellar_core::api::CreateRequest { nonce: "delivered".to_owned(), name };
+    let id = alice.create(&request).await.unwrap().id;
+    let operator = cloud.client("operator");
+    while operator.feed(&cellar::FeedQuery::default()).await.unwrap().items.is_empty() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let receiver = TestReceiver::start().await;
+    let own = [
+        (environment::FUNCTION, environment::FUNCTION_WEBHOOK.to_owned()),
+        (environment::WEBHOOK_URL, receiver.url().to_owned()),
+        (environment::WEBHOOK_EVENTS, "true".to_owned()),
+        ("AWS_ENDPOINT_URL_S3", cloud.buckets_url.clone()),
+    ];
+    let variables = variables(&cloud).into_iter().chain(own).collect();
+    let mut webhook = Function::start(program, variables).await;
+    let record = json!({
+        "eventID": "1", "eventName": "INSERT", "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb", "awsRegion": "eu-central-1",
+        "eventSourceARN": "arn:aws:dynamodb:eu-central-1:0:table/T/stream/L",
+        "dynamodb": {
+            "ApproximateCreationDateTime": 1_795_246_133, "StreamViewType": "NEW_IMAGE",
+            "Keys": {"p": {"S": "$AppendsEpoch-0_0"}, "i": {"S": "000000"}},
+            "NewImage": {"p": {"S": "$AppendsEpoch-0_0"}, "i": {"S": "000000"}, "b": {"N": "1"}},
+            "SequenceNumber": "100", "SizeBytes": 60,
+        },
+    });
+    receiver.answers(Answer::Status(500));
+    let refused = webhook.call(json!({ "Records": [record.clone()] })).await;
+    assert!(refused["errorMessage"].as_str().unwrap().contains("status 500"), "{refused}");
+    receiver.answers(Answer::Accepted);
+    // Twice: an invocation that was not answered is repeated.
+    for _ in 0..2 {
+        assert_eq!(webhook.call(json!({ "Records": [record.clone()] })).await, Value::Null);
+    }
+    assert_eq!(receiver.kinds_of(&format!("Spreadsheet-{id}")), ["Created"]);
+    assert_eq!(receiver.arrived().len(), 2);
+    assert!(receiver.arrived()[1].body.contains("Budget"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

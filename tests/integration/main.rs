@@ -65,4 +65,5 @@ mod template_linters;
 mod tenants;
 mod tokens;
 mod watch_command;
+mod webhook;
 mod writers;

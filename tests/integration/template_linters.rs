@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use cellar_stacks::config::Encryption;
+use cellar_stacks::config::{Encryption, Webhook};
 use cellar_stacks::{Architecture, Config, cellar_stack};
 use cellar_tests::python;
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ fn variants() -> Vec<(&'static str, Config, Architecture)> {
         config
     };
     let everything = |config: &mut Config| {
-        for change in [own_key, told, origins, dashboard, tracing, tags] {
+        for change in [own_key, told, origins, dashboard, tracing, tags, issuers, webhook] {
             change(config);
         }
     };
@@ -137,6 +137,7 @@ fn variants() -> Vec<(&'static str, Config, Architecture)> {
         ("dashboard", with(dashboard), Architecture::X86_64),
         ("tracing", with(tracing), Architecture::X86_64),
         ("tags", with(tags), Architecture::X86_64),
+        ("webhook", with(webhook), Architecture::X86_64),
         ("unprotected", with(|config| config.deletion_protection = false), Architecture::X86_64),
         ("no-snapshots", with(|config| config.snapshots.enabled = false), Architecture::X86_64),
         ("everything", with(everything), Architecture::Arm64),
@@ -160,6 +161,17 @@ fn origins(config: &mut Config) {
 
 fn dashboard(config: &mut Config) {
     config.dashboard = true;
+}
+
+fn issuers(config: &mut Config) {
+    let issuer = serde_json::json!({"issuer": "https://login.example.com", "audience": "cellar"});
+    config.tokens.oidc = vec![serde_json::from_value(issuer).unwrap()];
+    config.tokens.not_before_s = Some(1_800_000_000);
+}
+
+fn webhook(config: &mut Config) {
+    let url = "https://hooks.example.com/cellar".to_owned();
+    config.webhook = Some(Webhook { url, events: true });
 }
 
 fn tracing(config: &mut Config) {

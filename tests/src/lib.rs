@@ -22,5 +22,6 @@ pub mod issuer;
 pub mod old_logs;
 pub mod proxy;
 pub mod python;
+pub mod receiver;
 pub mod snapshots;
 pub mod urls;

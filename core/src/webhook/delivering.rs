@@ -16,6 +16,8 @@ pub struct WebhookProgress {
 pub struct Page {
     /// Which feed it is of; `None` as long as nothing was indexed.
     pub feed: Option<FeedId>,
+    /// Where its first item stands; `None` if it has none.
+    pub first: Option<Checkpoint>,
     /// How many items it has.
     pub items: usize,
     /// The place behind it.
@@ -96,6 +98,8 @@ pub struct Delivering {
     progress: Option<WebhookProgress>,
     /// Whether the place is the beginning of whatever feed there is.
     anew: bool,
+    /// Whether its very beginning is being kept.
+    beginning: bool,
     page: Option<Page>,
     items: usize,
 }
@@ -105,8 +109,14 @@ impl Delivering {
     /// ever delivered, it begins with them and not with the feed.
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, Action) {
-        let begun =
-            Self { woken_by: (first, last), progress: None, anew: false, page: None, items: 0 };
+        let begun = Self {
+            woken_by: (first, last),
+            progress: None,
+            anew: false,
+            beginning: false,
+            page: None,
+            items: 0,
+        };
         (begun, Action::ReadProgress)
     }
 
@@ -125,13 +135,14 @@ impl Delivering {
             }
             Answer::Page(page) => {
                 self.page = Some(page);
-                self.look(page)
+                self.look()
             }
             Answer::Accepted => {
                 let items = self.page.map_or(0, |page| page.items);
                 self.items = self.items.saturating_add(items);
                 self.advance()
             }
+            Answer::Advanced if self.beginning => self.begun(),
             Answer::Advanced => self.advanced(time_left),
             // Whoever it was has delivered what this one has: they go on.
             Answer::Overtaken => Action::Finish(Outcome::Done { items: self.items }),
@@ -153,9 +164,16 @@ impl Delivering {
         }
     }
 
-    fn look(&self, page: Page) -> Action {
-        if page.items > 0 {
-            return Action::Send;
+    fn look(&mut self) -> Action {
+        let Some(page) = self.page else { return self.ended() };
+        match (page.feed, page.first, self.progress) {
+            // Before the receiver has it: otherwise a call for something later would begin there.
+            (Some(feed), Some(next), None) => {
+                self.beginning = true;
+                return Action::Advance { from: None, to: WebhookProgress { feed, next } };
+            }
+            (_, Some(_), _) => return Action::Send,
+            (_, None, _) => {}
         }
         let is_further = self.progress.is_none_or(|progress| progress.next < page.next);
         // There may be nothing but the end of an epoch between.
@@ -165,13 +183,23 @@ impl Delivering {
         self.ended()
     }
 
+    fn begun(&mut self) -> Action {
+        self.beginning = false;
+        if let Some(Page { feed: Some(feed), first: Some(next), .. }) = self.page {
+            self.progress = Some(WebhookProgress { feed, next });
+        }
+        Action::Send
+    }
+
     fn advance(&self) -> Action {
         let Some(Page { feed: Some(feed), next, .. }) = self.page else { return self.ended() };
         Action::Advance { from: self.progress, to: WebhookProgress { feed, next } }
     }
 
     fn advanced(&mut self, time_left: bool) -> Action {
-        let Some(Page { feed: Some(feed), next, items }) = self.page else { return self.ended() };
+        let Some(Page { feed: Some(feed), next, items, .. }) = self.page else {
+            return self.ended();
+        };
         self.progress = Some(WebhookProgress { feed, next });
         self.anew = false;
         match (items, time_left) {
@@ -207,8 +235,11 @@ mod tests {
         WebhookProgress { feed, next }
     }
 
+    /// A page whose items follow each other.
     fn page(feed: FeedId, items: usize, next: Checkpoint) -> Answer {
-        Answer::Page(Page { feed: Some(feed), items, next })
+        let first = next.number() - u64::try_from(items).unwrap();
+        let first = (items > 0).then(|| Checkpoint::new(first).unwrap());
+        Answer::Page(Page { feed: Some(feed), first, items, next })
     }
 
     /// Answers that are given, and what is done after each.
@@ -231,13 +262,14 @@ mod tests {
 
     #[test]
     fn the_first_call_begins_with_what_it_was_called_for() {
-        let end = at(0, 9);
+        let (begun, end) = (progress(FEED, at(0, 7)), at(0, 9));
         assert_does(
             (at(0, 7), at(0, 8)),
             [
                 (Answer::Progress(None), read(at(0, 7), None)),
-                (page(FEED, 2, end), Action::Send),
-                (Answer::Accepted, Action::Advance { from: None, to: progress(FEED, end) }),
+                (page(FEED, 2, end), Action::Advance { from: None, to: begun }),
+                (Answer::Advanced, Action::Send),
+                (Answer::Accepted, Action::Advance { from: Some(begun), to: progress(FEED, end) }),
                 (Answer::Advanced, read(end, Some(FEED))),
                 (page(FEED, 0, end), Action::Finish(Outcome::Done { items: 2 })),
             ],

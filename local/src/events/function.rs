@@ -9,6 +9,7 @@ use cellar_engine::ports::Clock;
 use cellar_runtime::indexer::IndexerHandler;
 use cellar_runtime::relay::RelayHandler;
 use cellar_runtime::snapshot::{QueueEvent, SnapshotHandler};
+use cellar_runtime::webhook::WebhookHandler;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -50,12 +51,34 @@ pub(crate) struct SnapshotFunction {
 impl EventFunction for SnapshotFunction {
     async fn call(&self, event: Value) -> Result<Value, String> {
         let event: QueueEvent = serde_json::from_value(event).map_err(|error| error.to_string())?;
-        let timeout_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
-        let deadline_ms = self.clock.now_ms().saturating_add(timeout_ms);
+        let deadline_ms = deadline_ms(&self.clock, self.timeout);
         let response = self.handler.handle(event, deadline_ms).await;
         let response = response.map_err(|error| error.to_string())?;
         serde_json::to_value(response).map_err(|error| error.to_string())
     }
+}
+
+/// The function that delivers the feed, with its deadline.
+pub(crate) struct WebhookFunction {
+    pub(crate) handler: WebhookHandler,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) timeout: Duration,
+}
+
+#[async_trait]
+impl EventFunction for WebhookFunction {
+    async fn call(&self, event: Value) -> Result<Value, String> {
+        let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
+        let deadline_ms = deadline_ms(&self.clock, self.timeout);
+        let handled = self.handler.handle(event, deadline_ms).await;
+        handled.map(|()| Value::Null).map_err(|error| error.to_string())
+    }
+}
+
+/// When a call that begins now would be cut off, Unix milliseconds.
+fn deadline_ms(clock: &Arc<dyn Clock>, timeout: Duration) -> u64 {
+    let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    clock.now_ms().saturating_add(timeout_ms)
 }
 
 /// Calls a function as Lambda does: it may take its time, and a panic is an error.

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 pub use filter::FilterError;
-pub(crate) use function::{EventFunction, SnapshotFunction};
+pub(crate) use function::{EventFunction, SnapshotFunction, WebhookFunction};
 use mapping::Mapping;
 pub(crate) use mapping::timeout_of;
 use poller::Poller;

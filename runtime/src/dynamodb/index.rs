@@ -28,9 +28,9 @@ use crate::outcome::port_error;
 /// The table, behind a client; counts what it consumes.
 #[derive(Debug, Clone)]
 pub struct DynamoIndex {
-    client: Client,
-    table: String,
-    meter: Arc<Meter>,
+    pub(super) client: Client,
+    pub(super) table: String,
+    pub(super) meter: Arc<Meter>,
 }
 
 impl DynamoIndex {
@@ -77,6 +77,22 @@ impl DynamoIndex {
                 },
             },
         }
+    }
+
+    /// The record with this key, read consistently.
+    pub(super) async fn get(&self, key: Item) -> Result<Option<Item>, PortError> {
+        let reply = self
+            .client
+            .get_item()
+            .table_name(&self.table)
+            .set_key(Some(to_attributes(key)))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
+        reply.item().map(from_attributes).transpose()
     }
 
     async fn put_new(&self, record: Item) -> IndexOutcome {
@@ -153,19 +169,8 @@ impl Index for DynamoIndex {
     }
 
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
-        let reply = self
-            .client
-            .get_item()
-            .table_name(&self.table)
-            .set_key(Some(to_attributes(mark_key(stream))))
-            .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await
-            .map_err(|error| port_error(&error))?;
-        self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
-        let Some(item) = reply.item() else { return Ok(None) };
-        Ok(Some(decode_mark(&from_attributes(item)?)?.1))
+        let record = self.get(mark_key(stream)).await?;
+        Ok(record.as_ref().map(decode_mark).transpose()?.map(|(_, mark)| mark))
     }
 
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {

@@ -7,6 +7,7 @@ mod pending_snapshots;
 mod retention;
 mod segments;
 mod streams;
+mod webhook;
 
 pub use index::DynamoIndex;
 pub use pending_snapshots::DynamoPendingSnapshots;

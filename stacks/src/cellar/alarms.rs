@@ -1,5 +1,5 @@
 //! The alarms: ten, because the eleventh of an account costs money every month (design
-//! `5-quality.md` §5). What each means and what to do, `templates/runbook/` says.
+//! `5-quality.md` §5); a stack with a webhook has that one. What each means and what to do, `templates/runbook/` says.
 
 use super::events::Events;
 use super::storage::Storage;
@@ -25,6 +25,8 @@ pub(super) struct Parts<'a> {
     pub(super) api: &'a Handle<Function>,
     pub(super) snapshot: &'a Handle<Function>,
     pub(super) indexer: &'a Handle<Function>,
+    /// The delivery of the feed, if there is one.
+    pub(super) webhook: Option<&'a Handle<Function>>,
     pub(super) storage: &'a Storage,
     pub(super) events: &'a Events,
 }
@@ -104,7 +106,15 @@ fn of_streams(parts: &Parts<'_>) -> Vec<Named> {
     let Events { relay, relay_dead_letters, .. } = parts.events;
     let age = |function| (Metric::IteratorAge, Watched::function(function));
     let (relays, indexers) = (age(relay), age(parts.indexer));
-    vec![
+    let webhook = parts.webhook.map(|webhook| {
+        let (metric, watched) = age(webhook);
+        (
+            "WebhookIteratorAge",
+            "The webhook's receiver does not accept what is delivered.",
+            watch(metric, watched, ITERATOR_AGE_MS_MAX, 1),
+        )
+    });
+    let always = [
         (
             "RelayIteratorAge",
             "The relay lags: snapshots and uploads wait.",
@@ -120,7 +130,8 @@ fn of_streams(parts: &Parts<'_>) -> Vec<Named> {
             "Entries were not relayed, or appends not indexed.",
             watch(Metric::Messages, Watched::queue(relay_dead_letters), 0, 1),
         ),
-    ]
+    ];
+    always.into_iter().chain(webhook).collect()
 }
 
 /// Whatever keeps the worker from its jobs, throttling included, shows in their age.

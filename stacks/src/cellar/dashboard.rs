@@ -38,12 +38,19 @@ fn of_work(parts: &Parts<'_>) -> [Widget; 3] {
     let jobs = || Watched::queue(&parts.events.snapshots);
     let relay_letters = Watched::queue(&parts.events.relay_dead_letters);
     let snapshot_letters = Watched::queue(&parts.events.snapshot_dead_letters);
+    let streams = Widget::new("Relay and indexer: age of their streams' records, ms")
+        .line("relay's", Metric::IteratorAge, relay())
+        .line("errors of the relay", Metric::Errors, relay())
+        .line("indexer's", Metric::IteratorAge, indexer())
+        .line("errors of the indexer", Metric::Errors, indexer());
+    let streams = match parts.webhook {
+        Some(webhook) => streams
+            .line("webhook's", Metric::IteratorAge, Watched::function(webhook))
+            .line("errors of the webhook", Metric::Errors, Watched::function(webhook)),
+        None => streams,
+    };
     [
-        Widget::new("Relay and indexer: age of their streams' records, ms")
-            .line("relay's", Metric::IteratorAge, relay())
-            .line("errors of the relay", Metric::Errors, relay())
-            .line("indexer's", Metric::IteratorAge, indexer())
-            .line("errors of the indexer", Metric::Errors, indexer()),
+        streams,
         Widget::new("Snapshots")
             .line("calls", Metric::Invocations, snapshot())
             .line("errors", Metric::Errors, snapshot())

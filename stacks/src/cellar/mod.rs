@@ -11,6 +11,7 @@ mod permissions;
 mod snapshots;
 mod storage;
 mod suppressions;
+mod webhook;
 
 pub use alarms::SEE_RUNBOOK;
 pub use api::REQUEST_HEADERS;
@@ -102,10 +103,19 @@ pub fn cellar_stack(
         &events.relay_dead_letters,
         &code,
     )?;
+    let webhook = webhook::add(
+        &mut stack,
+        config,
+        architecture,
+        &storage,
+        &events.relay_dead_letters,
+        &code,
+    )?;
     let parts = alarms::Parts {
         api: &api.function,
         snapshot: &snapshots,
         indexer: &indexer,
+        webhook: webhook.as_ref(),
         storage: &storage,
         events: &events,
     };

@@ -72,7 +72,12 @@ pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, Synthes
     // The stream feeds the indexer.
     let streams = stream_table(config).stream(StreamView::NewImage);
     let streams = stack.add(&id("StreamTable"), streams)?;
-    let index = stack.add(&id("IndexTable"), index(config))?;
+    // The stream feeds the webhook, if there is one.
+    let index = match config.webhook {
+        Some(_) => index(config).stream(StreamView::NewImage),
+        None => index(config),
+    };
+    let index = stack.add(&id("IndexTable"), index)?;
     let bucket = stack.add("Bucket", bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
     if config.encryption.key().is_none() {

@@ -119,6 +119,12 @@ log_retention_days: {log_retention_days}
 # Newest log segments of each spreadsheet that always stay in the tables, {keep_from} at least.
 keep_segments: {keep_segments}
 
+# A URL that every change of the catalog is delivered to (creating, naming, sharing, ...), signed as Standard
+# Webhooks say; `synth webhook secret` prints the secret. With `events: true`, what each change says, too.
+# webhook:
+#   url: https://example.com/cellar
+#   events: false
+
 # How often the tables were restored to a point in time: only `synth restore` raises it. Each epoch has
 # tables of its own.
 epoch: {epoch}

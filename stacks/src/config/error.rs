@@ -10,6 +10,7 @@ use super::limits::{
     PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, STAGE_NAME_CHARS_MAX, STAGES_MAX,
     TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX, TOKEN_CLAIM_CHARS_MAX,
     TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, TOKENS_BYTES_MAX, TOPIC_NAME_CHARS_MAX,
+    WEBHOOK_URL_CHARS_MAX,
 };
 use super::oidc::IssuerFault;
 use super::origin::OriginFault;
@@ -217,6 +218,11 @@ pub enum ConfigProblem {
         /// As written.
         value: u64,
     },
+    /// `webhook.url` is no URL, or one in clear text.
+    #[error(
+        "`webhook.url` has to be a URL that begins with https:// (or http://127.0.0.1 while developing), of at most {WEBHOOK_URL_CHARS_MAX} characters"
+    )]
+    WebhookUrl,
     /// More than [`CORS_ORIGINS_MAX`] origins.
     #[error("`cors_origins` lists {count} origins: at most {CORS_ORIGINS_MAX} are allowed")]
     TooManyOrigins {

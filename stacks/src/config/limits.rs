@@ -29,6 +29,8 @@ pub const OIDC_URL_CHARS_MAX: usize = 200;
 pub const OIDC_CLAIM_CHARS_MAX: usize = 64;
 /// Letters in what an issuer calls this stack.
 pub const OIDC_AUDIENCE_CHARS_MAX: usize = 200;
+/// Letters in the URL of the webhook.
+pub const WEBHOOK_URL_CHARS_MAX: usize = 1_000;
 /// Origins that may call the API.
 pub const CORS_ORIGINS_MAX: usize = 32;
 /// Letters in one origin (Lambda).

@@ -18,6 +18,7 @@ mod snapshots;
 mod stages;
 mod tags;
 mod validate;
+mod webhook;
 
 use std::collections::BTreeMap;
 
@@ -34,6 +35,7 @@ pub use oidc::IssuerFault;
 pub use origin::OriginFault;
 pub use snapshots::Snapshots;
 pub use stages::Stage;
+pub use webhook::Webhook;
 
 /// The whole configuration. Build it with [`Config::parse`] or [`Config::default`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +64,9 @@ pub struct Config {
     pub archive_after_days: Option<u32>,
     /// Newest log segments of each spreadsheet that are never archived; default 2.
     pub keep_segments: u32,
+    /// A URL that every change of the catalog is delivered to; absent means none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<Webhook>,
     /// How often the tables were restored to a point in time, which gives the stack other tables and
     /// every log a new epoch; default 0, at most [`EPOCH_MAX`](limits::EPOCH_MAX). `synth restore`
     /// raises it; it means nothing to the local cloud.
@@ -148,6 +153,7 @@ impl Default for Config {
             log_retention_days: 30,
             archive_after_days: None,
             keep_segments: *KEEP_SEGMENTS.start(),
+            webhook: None,
             epoch: 0,
             deletion_protection: true,
             encryption: Encryption::default(),

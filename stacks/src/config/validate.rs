@@ -9,7 +9,7 @@ use super::limits::{
     TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
 use super::origin::{self, OriginFault};
-use super::{Config, TokenKey, oidc, stages, tags};
+use super::{Config, TokenKey, oidc, stages, tags, webhook};
 
 impl Config {
     /// Everything that is out of bounds, in the order of the fields; empty if all is well.
@@ -49,6 +49,7 @@ impl Config {
         if !KEEP_SEGMENTS.contains(&self.keep_segments) {
             problems.push(ConfigProblem::KeepSegments { value: self.keep_segments });
         }
+        webhook::check(self.webhook.as_ref(), &mut problems);
         if self.epoch > EPOCH_MAX {
             problems.push(ConfigProblem::Epoch { value: self.epoch });
         }

@@ -31,8 +31,10 @@ pub struct StreamSource {
     dead_letters: Expression,
     filters: Vec<StreamFilter>,
     batch_size: u32,
-    retries: u32,
+    /// How often a batch is tried again; −1 until its records are too old.
+    retries: i32,
     record_age_s: u32,
+    bisect: bool,
 }
 
 impl StreamSource {
@@ -49,8 +51,16 @@ impl StreamSource {
             filters: Vec::new(),
             batch_size: 100,
             retries: 10,
+            bisect: true,
             record_age_s: 12 * 60 * 60,
         }
+    }
+
+    /// Batches are tried again until their records are too old, and not split: for a function whose batches
+    /// fail together.
+    #[must_use]
+    pub fn retried_until_too_old(self) -> Self {
+        Self { retries: -1, bisect: false, ..self }
     }
 
     /// Adds a filter; a record that matches any of them reaches the function.
@@ -77,7 +87,7 @@ impl Construct for StreamSource {
         let dead_letters = Value::from(self.dead_letters);
         Properties::new()
             .set("BatchSize", self.batch_size)
-            .set("BisectBatchOnFunctionError", true)
+            .set("BisectBatchOnFunctionError", self.bisect)
             .set("DestinationConfig", json!({ "OnFailure": { "Destination": dead_letters } }))
             .set("EventSourceArn", self.stream)
             .set_option("FilterCriteria", filters)

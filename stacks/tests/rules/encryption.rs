@@ -46,7 +46,7 @@ fn keys_of(template: &Template) -> Vec<(String, Value)> {
 #[test]
 fn the_key_is_on_everything_that_is_stored_or_on_nothing() {
     let stored = keys_of(&template_of(&with_everything()));
-    assert_eq!(stored.len(), 5 + 1 + 3 + 4 + 1, "tables, bucket, queues, log groups, topic");
+    assert_eq!(stored.len(), 5 + 1 + 3 + 5 + 1, "tables, bucket, queues, log groups, topic");
     for (id, key) in stored {
         assert_eq!(key, KEY, "{id}");
     }
@@ -92,6 +92,9 @@ fn each_function_uses_the_key_only_through_the_services_that_it_calls() {
     let stream = used("KeyOfStream", &["Decrypt"], "dynamodb");
     assert_eq!(uses(&template, "RelayRole"), [stream, queues()]);
     assert_eq!(uses(&template, "SnapshotRole"), [tables(), bucket(), queues()]);
+    let everything = template_of(&with_everything());
+    let stream = used("KeyOfStream", &["Decrypt"], "dynamodb");
+    assert_eq!(uses(&everything, "WebhookRole"), [stream, tables(), bucket(), queues()]);
     let plain = template_of(&Config::default());
     for role in ["ApiRole", "RelayRole", "SnapshotRole"] {
         assert_eq!(uses(&plain, role), [], "{role}");

@@ -3,9 +3,10 @@
 use cellar_core::environment;
 use cellar_core::upkeep::UpkeepPolicy;
 use cellar_stacks::Config;
+use cellar_stacks::config::Webhook;
 use serde_json::{Value, json};
 
-use super::{Echo, arn, resources_of, template_of};
+use super::{Echo, arn, resources_of, template_of, with_everything};
 
 #[test]
 fn the_relay_is_told_what_it_reads() {
@@ -106,6 +107,43 @@ fn the_indexer_gets_every_append_and_no_calf() {
     assert_eq!(indexer, wanted, "but for what it reads and who, as the relay's");
     let appends = json!({"dynamodb": {"NewImage": {"a": {"N": [{"exists": true}]}}}});
     assert_eq!(patterns, [appends]);
+}
+
+#[test]
+fn the_webhook_is_there_only_if_it_is_configured() {
+    let template = template_of(&Config::default());
+    assert!(!template.to_json().contains("Webhook"));
+    assert!(
+        !template.resource("IndexTable").unwrap().properties.contains_key("StreamSpecification")
+    );
+    let webhook = Webhook { events: false, ..super::webhook() };
+    let url = webhook.url.clone();
+    let template = template_of(&Config { webhook: Some(webhook), ..Config::default() });
+    let function = template.resolved_properties("WebhookFunction", &Echo).unwrap().unwrap();
+    let mut variables = json!({
+        environment::FUNCTION: environment::FUNCTION_WEBHOOK,
+        environment::STREAM_TABLE: "<StreamTable>",
+        environment::INDEX_TABLE: "<IndexTable>",
+        environment::BUCKET: "<Bucket>",
+        environment::STACK: "<AWS::StackName>",
+        environment::WEBHOOK_URL: url,
+    });
+    assert_eq!(function["Environment"]["Variables"], variables);
+    let template = template_of(&with_everything());
+    let function = template.resolved_properties("WebhookFunction", &Echo).unwrap().unwrap();
+    variables[environment::WEBHOOK_EVENTS] = json!("true");
+    assert_eq!(function["Environment"]["Variables"], variables);
+    let source = template.resource("WebhookSource").unwrap().properties.clone();
+    assert_eq!(source["EventSourceArn"], json!({"Fn::GetAtt": ["IndexTable", "StreamArn"]}));
+    // A receiver that is away for half a day gets everything.
+    assert_eq!(
+        (&source["MaximumRetryAttempts"], &source["BisectBatchOnFunctionError"]),
+        (&json!(-1), &json!(false))
+    );
+    assert_eq!(source["MaximumRecordAgeInSeconds"], 43_200);
+    let pattern = source["FilterCriteria"]["Filters"][0]["Pattern"].as_str().unwrap();
+    let items = json!({"dynamodb": {"NewImage": {"b": {"N": [{"exists": true}]}}}});
+    assert_eq!(serde_json::from_str::<Value>(pattern).unwrap(), items);
 }
 
 #[test]

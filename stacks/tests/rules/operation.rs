@@ -26,6 +26,8 @@ fn the_alarms_are_free_and_watch_what_can_stand_still_or_cost() {
     for config in [Config::default(), with_everything()] {
         let template = template_of(&config);
         let mut watched = watched(&template);
+        // Whoever has a webhook pays for one.
+        watched.retain(|(_, of)| config.webhook.is_none() || of != "<WebhookFunction>");
         assert!(watched.len() <= FREE_ALARMS, "{}", watched.len());
         watched.sort();
         let wanted = [
@@ -50,6 +52,17 @@ fn the_alarms_are_free_and_watch_what_can_stand_still_or_cost() {
             assert_eq!(properties["TreatMissingData"], "notBreaching", "{id}: idle is fine");
         }
     }
+}
+
+#[test]
+fn a_receiver_that_does_not_accept_is_noticed() {
+    let of_webhook = |config: &Config| {
+        let watched = watched(&template_of(config)).into_iter();
+        watched.filter(|(_, of)| of == "<WebhookFunction>").map(|(metric, _)| metric).collect()
+    };
+    let alarms: Vec<String> = of_webhook(&with_everything());
+    assert_eq!(alarms, ["IteratorAge"]);
+    assert_eq!(of_webhook(&Config::default()), Vec::<String>::new());
 }
 
 #[test]
@@ -95,7 +108,7 @@ fn alarms_tell_whom_the_configuration_names() {
 #[test]
 fn the_dashboard_is_there_when_it_is_asked_for_and_knows_every_part() {
     assert!(template_of(&Config::default()).resource("Dashboard").is_none());
-    let template = template_of(&Config { dashboard: true, ..Config::default() });
+    let template = template_of(&with_everything());
     let dashboard = template.resolved_properties("Dashboard", &Echo).unwrap().unwrap();
     let body: Value = serde_json::from_str(dashboard["DashboardBody"].as_str().unwrap()).unwrap();
     let mut seen = Vec::new();

@@ -1,5 +1,6 @@
 //! What each function may do: exactly what its code does.
 
+use cellar_stacks::config::Webhook;
 use cellar_stacks::{Config, Template};
 use serde_json::{Value, json};
 
@@ -180,6 +181,51 @@ fn indexer() -> Vec<Use> {
     ];
     uses.push(by_lambda("IndexerLogGroup"));
     uses
+}
+
+/// What the webhook does, and Lambda on its behalf.
+fn webhook(events: bool) -> Vec<Use> {
+    let mut uses: Vec<Use> = vec![
+        (
+            "IndexStream",
+            json!([{"Fn::GetAtt": ["IndexTable", "StreamArn"]}]),
+            // Lambda reads the stream.
+            &["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+        ),
+        // Lambda reads the stream.
+        ("ListStreams", json!("*"), &["dynamodb:ListStreams"]),
+        // `WebhookProgresses::progress`, `Index::items` and `newest_epoch`, `WebhookProgresses::advance`.
+        (
+            "IndexTable",
+            arn("IndexTable"),
+            &["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"],
+        ),
+    ];
+    if events {
+        // What events say: `Streams::tip` and `calves_back`.
+        let read: &[&str] = &["dynamodb:GetItem", "dynamodb:Query"];
+        uses.push(("ReadStreams", arn("StreamTable"), read));
+    }
+    uses.extend::<Vec<Use>>(vec![
+        // `WebhookSecrets::get`.
+        ("Secrets", like("webhook/secrets.json"), &["s3:GetObject", "s3:PutObject"]),
+        ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
+        // Lambda sends what failed to the dead letters.
+        ("DeadLetters", arn("RelayDeadLetters"), &["sqs:SendMessage"]),
+    ]);
+    uses.push(by_lambda("WebhookLogGroup"));
+    uses
+}
+
+#[test]
+fn the_webhook_may_do_exactly_what_its_code_does() {
+    for events in [false, true] {
+        let webhook = Some(Webhook { events, ..super::webhook() });
+        let template = template_of(&Config { webhook, ..Config::default() });
+        let uses = self::webhook(events);
+        let uses = uses.iter().map(|(sid, resource, actions)| (*sid, actions.to_vec(), resource));
+        assert_eq!(allowed_by(&template, "WebhookRole"), uses.collect::<Vec<_>>());
+    }
 }
 
 /// What the worker on snapshots does, and Lambda on its behalf.

@@ -19,7 +19,8 @@ pub(crate) use args::{
     DriftArguments, FailOn, FeedCommand, FeedPlace, FeedRebuild, Format, FunctionArgument,
     InitArguments, LocalCloudArguments, LogsArguments, MintArguments, Moment, PlanArguments,
     ReprocessArguments, RestoreArguments, RunbookArguments, SmokeArguments, SmokeFormat,
-    StatusArguments, TemplateArguments, TokenArguments, TokenCommand, WhereArguments,
+    StatusArguments, TemplateArguments, TokenArguments, TokenCommand, WebhookCommand, WebhookPlace,
+    WebhookSecret, WhereArguments,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
@@ -121,6 +122,9 @@ async fn command(
         Command::Reprocess(arguments) => commands::reprocess::run(config, &arguments, output).await,
         Command::Feed(arguments) => {
             return commands::feed::run(config, &arguments.command, output).await.map(differs);
+        }
+        Command::Webhook(arguments) => {
+            return commands::webhook::run(config, &arguments.command, output).await.map(differs);
         }
         Command::Restore(arguments) => commands::restore::run(config, &arguments, output).await,
         Command::Destroy(arguments) => commands::destroy::run(config, &arguments, output).await,

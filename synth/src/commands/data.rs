@@ -109,17 +109,27 @@ impl Data {
     /// # Errors
     /// [`SynthError::NoIndex`] for a stack of an earlier Cellar.
     pub(super) fn auditor(&self) -> Result<Auditor, SynthError> {
-        let (streams, index, epoch) = self.streams.as_ref().ok_or(SynthError::NoIndex)?;
+        let (streams, index, epoch) = self.indexed()?;
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let ports = IndexerPorts {
-            index: Arc::clone(index) as _,
-            lists: Arc::clone(index) as _,
-            streams: Arc::clone(streams) as _,
+            index: Arc::clone(&index) as _,
+            lists: Arc::clone(&index) as _,
+            streams: Arc::clone(&streams) as _,
             clock: Arc::clone(&clock) as _,
             random: Arc::clone(&random) as _,
         };
-        let reader = FeedReader::new(Arc::clone(index) as _, *epoch);
-        Ok(Auditor::new(streams, reader, ports.indexer(*epoch), clock, random))
+        let reader = FeedReader::new(Arc::clone(&index) as _, epoch);
+        Ok(Auditor::new(&streams, reader, ports.indexer(epoch), clock, random))
+    }
+
+    /// The streams and their index, and the epoch of the tables.
+    ///
+    /// # Errors
+    /// [`SynthError::NoIndex`] for a stack of an earlier Cellar.
+    pub(super) fn indexed(
+        &self,
+    ) -> Result<(Arc<DynamoStreams>, Arc<DynamoIndex>, u32), SynthError> {
+        self.streams.clone().ok_or(SynthError::NoIndex)
     }
 
     /// Ends the cloud if it was started for this.

@@ -80,6 +80,7 @@ fn groups(watched: &Watched, functions: &[FunctionArgument]) -> Vec<Group> {
         (FunctionArgument::Api, "api", "ApiLogGroup"),
         (FunctionArgument::Relay, "relay", "RelayLogGroup"),
         (FunctionArgument::Indexer, "indexer", "IndexerLogGroup"),
+        (FunctionArgument::Webhook, "webhook", "WebhookLogGroup"),
         (FunctionArgument::Snapshot, "snapshot", "SnapshotLogGroup"),
     ];
     let wanted = all.iter().filter(|(id, ..)| functions.is_empty() || functions.contains(id));

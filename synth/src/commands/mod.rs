@@ -38,5 +38,6 @@ mod status_aws;
 pub(crate) mod template;
 pub(crate) mod token;
 mod watched;
+pub(crate) mod webhook;
 
 pub(crate) use interrupt::Stage;

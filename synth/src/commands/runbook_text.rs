@@ -23,13 +23,14 @@ macro_rules! part {
 }
 
 /// What each alarm means, by its logical id, in the order of the runbook.
-const ALARMS: [(&str, &str); 10] = [
+const ALARMS: [(&str, &str); 11] = [
     part!("ApiErrorsAlarm"),
     part!("ApiThrottlesAlarm"),
     part!("ApiRequestsAlarm"),
     part!("EntryWriteUnitsAlarm"),
     part!("RelayIteratorAgeAlarm"),
     part!("IndexerIteratorAgeAlarm"),
+    part!("WebhookIteratorAgeAlarm"),
     part!("RelayDeadLetterCountAlarm"),
     part!("SnapshotErrorsAlarm"),
     part!("SnapshotQueueAgeAlarm"),
@@ -200,6 +201,8 @@ mod tests {
 
     use cellar_stacks::{Architecture, cellar_stack};
 
+    use cellar_stacks::config::Webhook;
+
     use super::*;
 
     fn template_of(config: &Config) -> Template {
@@ -217,6 +220,8 @@ mod tests {
         let key = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
         config.encryption.kms_key_arn = Some(key.to_owned());
         config.alarms.email = Some("operators@example.com".to_owned());
+        let url = "https://hooks.example.com/cellar".to_owned();
+        config.webhook = Some(Webhook { url, events: true });
         config
     }
 

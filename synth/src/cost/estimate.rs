@@ -36,10 +36,17 @@ const EDIT_BYTES: u128 = 200;
 const CALL_LOG_BYTES: u128 = 700;
 /// Halves of read units of an indexer that knows nothing yet, for a spreadsheet that was made.
 const INDEX_READS: u128 = 10;
-/// Milliseconds of a call of the relay, of the indexer, and of the worker on snapshots.
+/// Write units and halves of read units of a delivery of the webhook, and the requests for its secret.
+const DELIVERY_WRITES: u128 = 1;
+const DELIVERY_READS: u128 = 5;
+const DELIVERY_GETS: u128 = 1;
+/// Milliseconds of a call of the relay, of the indexer, of the webhook, and of the worker on snapshots.
 const RELAY_MS: u128 = 50;
 const INDEXER_MS: u128 = 100;
+const WEBHOOK_MS: u128 = 500;
 const SNAPSHOT_MS: u128 = 1_000;
+/// The function that delivers the feed.
+const WEBHOOK: &str = "WebhookFunction";
 /// Requests to a queue for each job: to send it, to receive it, to delete it.
 const JOB_REQUESTS: u128 = 3;
 /// Requests by which Lambda asks an empty queue, in an hour: five at a time, each for 20 seconds.
@@ -84,24 +91,31 @@ pub(crate) fn estimate(usage: &Usage, facts: &Facts, policy: Option<UpkeepPolicy
     let mut amounts = Amounts::default();
     let creates = of(usage.spreadsheets) * CREATE_WRITES;
     let upkeep = snapshots * SNAPSHOT_WRITES + rolls * ROLL_WRITES;
-    amounts.add(Meter::TableWrites, edits * EDIT_WRITES + creates + upkeep + imports);
+    // Each new spreadsheet is delivered by itself, if there is a webhook.
+    let has_webhook = facts.functions.contains_key(WEBHOOK);
+    let deliveries = if has_webhook { of(usage.spreadsheets) } else { 0 };
+    let delivered = deliveries * DELIVERY_WRITES;
+    let writes = edits * EDIT_WRITES + creates + upkeep + imports + delivered;
+    amounts.add(Meter::TableWrites, writes);
     let tails = if snapshots > 0 { edits * TAIL_READS / 1_000 } else { 0 };
     let upkeep = snapshots * SNAPSHOT_READS + rolls * ROLL_READS + tails;
     // The tail behind a snapshot is half as long as it gets.
-    let indexed = of(usage.spreadsheets) * INDEX_READS;
+    let indexed = of(usage.spreadsheets) * INDEX_READS + deliveries * DELIVERY_READS;
     amounts.add(Meter::TableReads, reads * (HEAD_READS + TAIL_READS / 2) + upkeep + indexed);
     let table_bytes = of(usage.table_bytes) + edits * EDIT_BYTES;
     amounts.add(Meter::TableStorage, table_bytes * MONTH_HOURS);
     amounts.add(Meter::TableBackup, table_bytes * MONTH_HOURS);
     // A PUT and a tag that says that it is pending, and later a check that takes the tag away.
     amounts.add(Meter::ObjectWrites, snapshots * SNAPSHOT_PUTS + objects * 2);
-    amounts.add(Meter::ObjectReads, snapshots * SNAPSHOT_GETS + reads * VIEW_GETS + objects);
+    let gets = snapshots * SNAPSHOT_GETS + reads * VIEW_GETS + objects;
+    amounts.add(Meter::ObjectReads, gets + deliveries * DELIVERY_GETS);
     let stored = of(usage.stored_bytes) + cells * HUNDRED_CELLS_BYTES / 100;
     amounts.add(Meter::ObjectStorage, stored * MONTH_HOURS);
     let calls = Calls {
         api: edits + reads * VIEW_CALLS + of(usage.spreadsheets) + objects,
         relay: snapshots + imports,
         indexer: of(usage.spreadsheets),
+        webhook: deliveries,
         snapshot: snapshots,
     };
     calls.add_to(&mut amounts, of(usage.request_ms), facts);
@@ -115,6 +129,7 @@ struct Calls {
     api: u128,
     relay: u128,
     indexer: u128,
+    webhook: u128,
     snapshot: u128,
 }
 
@@ -124,6 +139,7 @@ impl Calls {
             ("ApiFunction", self.api, request_ms),
             ("RelayFunction", self.relay, RELAY_MS),
             ("IndexerFunction", self.indexer, INDEXER_MS),
+            (WEBHOOK, self.webhook, WEBHOOK_MS),
             ("SnapshotFunction", self.snapshot, SNAPSHOT_MS),
         ] {
             if let Some(function) = facts.functions.get(id) {
@@ -131,7 +147,7 @@ impl Calls {
             }
             amounts.add(Meter::Calls, calls);
         }
-        let calls = self.api + self.relay + self.indexer + self.snapshot;
+        let calls = self.api + self.relay + self.indexer + self.webhook + self.snapshot;
         amounts.add(Meter::LogBytes, calls * CALL_LOG_BYTES);
         add_kept_logs(amounts, calls * CALL_LOG_BYTES, facts);
         add_traces(amounts, calls, MONTH_HOURS, facts);

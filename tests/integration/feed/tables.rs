@@ -12,6 +12,7 @@ async fn dynamodb_passes_the_contract_of_the_index() {
     let world = World::new().await;
     cellar_engine::contract::index(world.tables().1.as_ref()).await;
     cellar_engine::contract::lists(world.tables().1.as_ref()).await;
+    cellar_engine::contract::webhook(world.tables().1.as_ref()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

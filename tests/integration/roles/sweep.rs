@@ -22,9 +22,11 @@ use cellar_engine::reprocess::{Reprocess, ReprocessPorts};
 use cellar_engine::sha256::sha256;
 use cellar_engine::system::SystemClock;
 use cellar_local::{Ports, Roles};
+use cellar_stacks::config::Webhook;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, set_numbers};
 use cellar_tests::old_logs::{AS_LITTLE_AS_ALLOWED, DAY_MS, OldLogs};
+use cellar_tests::receiver::{Answer, TestReceiver};
 use cellar_tests::snapshots::wait_for_root;
 use serde_json::{Value as Json, json};
 use tokio::task::block_in_place;
@@ -44,7 +46,7 @@ const SEGMENT_BYTES: u64 = 64 * 1024;
 const SEGMENTS: u32 = 4;
 
 /// What is permitted and not seen here, and why.
-const UNSEEN: [&str; 9] = [
+const UNSEEN: [&str; 12] = [
     // For an upload that is completed again more than a day later: the API's clock cannot be moved.
     "ApiRole Uploads s3:GetObjectTagging",
     // Lambda writes what a function prints, with the function's role.
@@ -56,6 +58,10 @@ const UNSEEN: [&str; 9] = [
     "RelayRole OwnLogs logs:PutLogEvents",
     "SnapshotRole OwnLogs logs:CreateLogStream",
     "SnapshotRole OwnLogs logs:PutLogEvents",
+    "WebhookRole OwnLogs logs:CreateLogStream",
+    "WebhookRole OwnLogs logs:PutLogEvents",
+    // A receiver is given up after 12 hours.
+    "WebhookRole DeadLetters sqs:SendMessage",
 ];
 /// What the template of this test permits without need, so that the sweep is seen to find such a thing.
 const NEEDLESS: &str = "ApiRole Needless dynamodb:Scan";
@@ -341,7 +347,12 @@ async fn miss(world: &OldLogs) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_roles_permit_what_is_done_and_no_more() {
+    let receiver = TestReceiver::start().await;
+    // Away at first: later on, what events say has to be looked for.
+    receiver.answers(Answer::Status(503));
+    let webhook = Some(Webhook { url: receiver.url().to_owned(), events: true });
     let configure = |config: &mut cellar_stacks::Config| {
+        config.webhook = webhook;
         config.snapshots.entries = SNAPSHOT_ENTRIES;
         config.snapshots.segment_bytes = SEGMENT_BYTES;
     };
@@ -352,6 +363,7 @@ async fn the_roles_permit_what_is_done_and_no_more() {
     block_in_place(|| by_command(&project));
     by_browser(&cloud).await;
     list(&cloud, create(&cloud, "listed").await).await;
+    receiver.answers(Answer::Accepted);
     index(&cloud).await;
     let created = create(&cloud, "grows").await;
     grow(&cloud, created).await;

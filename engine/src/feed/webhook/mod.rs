@@ -129,7 +129,9 @@ impl Webhook {
         let limit = if self.catalog.is_some() { MAX_FEED_EVENTS_ITEMS } else { WEBHOOK_ITEMS };
         match self.feed.page(from, feed, limit).await {
             Ok(page) => {
-                let seen = Page { feed: page.feed, items: page.items.len(), next: page.next };
+                let first = page.items.first().map(|item| item.at);
+                let (items, next) = (page.items.len(), page.next);
+                let seen = Page { feed: page.feed, first, items, next };
                 call.page = Some(page);
                 Answer::Page(seen)
             }

@@ -166,6 +166,20 @@ async fn what_is_refused_comes_again_and_what_was_not_heard_under_the_same_id() 
     assert_eq!(test.assert_in_order().len(), 2);
 }
 
+/// The receiver was away from the beginning, and for so long that the first call was given up.
+#[tokio::test]
+async fn what_the_first_call_was_for_is_not_passed_over_by_a_later_one() {
+    for receives in [Receives::Refuses, Receives::AcceptsUnheard] {
+        let mut test = Test::new(0);
+        let first = test.index(1, 1).await;
+        test.receiver(receives);
+        assert!(test.deliver(first).await.is_err());
+        let later = test.index(2, 1).await;
+        test.receiver(Receives::Accepts);
+        assert_eq!(test.deliver(later).await, Ok(2));
+    }
+}
+
 #[tokio::test]
 async fn two_at_once_deliver_everything_and_the_slower_one_stops() {
     let mut test = Test::new(0);

@@ -8,6 +8,7 @@ mod token;
 mod upkeep;
 mod usage;
 mod watch;
+mod webhook;
 
 use std::path::PathBuf;
 
@@ -24,6 +25,7 @@ pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
 pub(crate) use upkeep::{ArchiveArguments, Moment, ReprocessArguments, RestoreArguments};
 pub(crate) use usage::CostArguments;
 pub(crate) use watch::{FunctionArgument, LogsArguments, StatusArguments, WhereArguments};
+pub(crate) use webhook::{WebhookArguments, WebhookCommand, WebhookPlace, WebhookSecret};
 
 /// Synthesizes Cellar's CloudFormation template and runs it.
 #[derive(Debug, Parser)]
@@ -85,6 +87,8 @@ pub(super) enum Command {
     Reprocess(ReprocessArguments),
     /// Compare the feed of everything that was appended with what was, and mend it
     Feed(FeedArguments),
+    /// Say how far the webhook has delivered the feed, print its secret, or deliver what is missing
+    Webhook(WebhookArguments),
     /// Restore the tables to a point in time, for the next deployment to use
     Restore(RestoreArguments),
     /// End the stack; its data stays unless told otherwise

@@ -44,6 +44,8 @@ pub(crate) enum FunctionArgument {
     Relay,
     /// Indexes what is appended to streams
     Indexer,
+    /// Delivers the feed to the URL of `webhook`, if there is one
+    Webhook,
     /// Makes snapshots
     Snapshot,
 }

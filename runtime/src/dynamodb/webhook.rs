@@ -1,0 +1,58 @@
+//! The record of the Index table that says how far the webhook has come.
+
+use async_trait::async_trait;
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use cellar_core::records::{Attribute, webhook};
+use cellar_core::schema::{FEED, NEXT_INDEX};
+use cellar_core::webhook::WebhookProgress;
+use cellar_engine::ports::{PortError, WebhookProgresses};
+
+use super::items::{to_attributes, to_value};
+use super::{DynamoIndex, consumed_units, refused_units, update_refused};
+use crate::outcome::port_error;
+
+#[async_trait]
+impl WebhookProgresses for DynamoIndex {
+    async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
+        let record = self.get(webhook::key()).await?;
+        Ok(record.as_ref().map(webhook::decode).transpose()?)
+    }
+
+    async fn advance(
+        &self,
+        from: Option<WebhookProgress>,
+        to: WebhookProgress,
+    ) -> Result<bool, PortError> {
+        let feed = |of: WebhookProgress| to_value(Attribute::Bytes(of.feed.0.to_vec()));
+        let next = |of: WebhookProgress| to_value(Attribute::Number(of.next.number()));
+        let update = self
+            .client
+            .update_item()
+            .table_name(&self.table)
+            .set_key(Some(to_attributes(webhook::key())))
+            .update_expression("SET #f = :f, #n = :n")
+            .expression_attribute_names("#f", FEED)
+            .expression_attribute_names("#n", NEXT_INDEX)
+            .expression_attribute_values(":f", feed(to))
+            .expression_attribute_values(":n", next(to))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let update = match from {
+            None => update.condition_expression("attribute_not_exists(#n)"),
+            Some(from) => update
+                .condition_expression("#f = :g AND #n = :m")
+                .expression_attribute_values(":g", feed(from))
+                .expression_attribute_values(":m", next(from)),
+        };
+        match update.send().await {
+            Ok(reply) => {
+                self.meter.count(0.0, consumed_units(reply.consumed_capacity()));
+                Ok(true)
+            }
+            Err(error) if update_refused(&error) => {
+                self.meter.count(0.0, refused_units(1));
+                Ok(false)
+            }
+            Err(error) => Err(port_error(&error)),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The webhook as a Lambda: batches of the Index table's stream in, the feed delivered to a URL (design
+//! `6-catalog-feed.md` §3).
+
+mod secrets;
+mod sender;
+mod signature;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use aws_lambda_events::event::dynamodb::{Event, EventRecord};
+use aws_sdk_dynamodb::Client;
+use cellar_core::feed::Checkpoint;
+use cellar_core::records::RecordError;
+use cellar_core::records::feed::place_of;
+use cellar_core::schema::{INDEX_PARTITION, INDEX_SORT};
+use cellar_engine::catalog::CatalogStore;
+use cellar_engine::feed::{FeedReader, Webhook, WebhookError, WebhookPorts};
+use cellar_engine::meter::Meter;
+use cellar_engine::ports::{Blobs, Clock};
+use cellar_engine::system::{SystemClock, SystemRandom};
+
+use crate::dynamodb::{DynamoIndex, DynamoStreams};
+use crate::settings::WebhookSettings;
+use crate::table_stream::image;
+use sender::HttpSender;
+
+pub use secrets::WebhookSecrets;
+pub use signature::{BadSecret, Secret};
+
+/// Handles batches of the Index table's stream.
+#[derive(Clone)]
+pub struct WebhookHandler {
+    webhook: Webhook,
+}
+
+/// What a webhook is made of.
+pub struct WebhookParts {
+    /// The Index table.
+    pub index: Arc<DynamoIndex>,
+    /// The Stream table.
+    pub streams: Arc<DynamoStreams>,
+    /// The bucket with its secrets.
+    pub blobs: Arc<dyn Blobs>,
+    /// Where the feed is delivered to.
+    pub url: String,
+    /// Whether it tells what events say.
+    pub events: bool,
+    /// Name of the stack.
+    pub stack: String,
+    /// Epoch of the tables.
+    pub epoch: u32,
+}
+
+impl WebhookParts {
+    /// The webhook.
+    #[must_use]
+    pub fn webhook(self) -> Webhook {
+        let Self { index, streams, blobs, url, events, stack, epoch } = self;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let sender = HttpSender::new(url, WebhookSecrets::new(blobs), Arc::clone(&clock));
+        let ports = WebhookPorts {
+            feed: FeedReader::new(Arc::clone(&index) as _, epoch),
+            progresses: index,
+            sender: Arc::new(sender),
+            clock: Arc::clone(&clock),
+        };
+        let webhook = Webhook::new(ports, &stack);
+        match events {
+            true => webhook.telling(CatalogStore::new(streams, clock, Arc::new(SystemRandom))),
+            false => webhook,
+        }
+    }
+}
+
+/// The webhook over the tables and the bucket that the settings name.
+#[must_use]
+pub fn over_dynamodb(
+    settings: WebhookSettings,
+    client: Client,
+    blobs: Arc<dyn Blobs>,
+    meter: Arc<Meter>,
+) -> Webhook {
+    let index = DynamoIndex::named(&settings.index_table, client.clone(), Arc::clone(&meter));
+    let streams = DynamoStreams::named(&settings.stream_table, client, meter);
+    let WebhookSettings { url, events, stack, epoch, .. } = settings;
+    let (index, streams) = (Arc::new(index), Arc::new(streams));
+    WebhookParts { index, streams, blobs, url, events, stack, epoch }.webhook()
+}
+
+impl WebhookHandler {
+    /// A handler of this webhook.
+    #[must_use]
+    pub fn new(webhook: Webhook) -> Self {
+        Self { webhook }
+    }
+
+    /// Handles one batch, until shortly before `deadline_ms`. What the records say does not matter: they tell
+    /// that there is something, and where. A record that cannot be read tells nothing.
+    ///
+    /// # Errors
+    /// [`WebhookError`]: Lambda delivers the batch again.
+    pub async fn handle(&self, event: Event, deadline_ms: u64) -> Result<(), WebhookError> {
+        let records = event.records.len();
+        let mut places: Option<(Checkpoint, Checkpoint)> = None;
+        for mut record in event.records {
+            match place(&mut record) {
+                Ok(at) => {
+                    let (first, last) = places.unwrap_or((at, at));
+                    places = Some((first.min(at), last.max(at)));
+                }
+                Err(error) => tracing::error!(%error, "a record cannot be read"),
+            }
+        }
+        let Some(places) = places else { return Ok(()) };
+        let delivered = self.webhook.deliver(places, deadline_ms).await;
+        match &delivered {
+            Ok(items) => tracing::info!(records, items, "delivered"),
+            Err(error) => tracing::warn!(records, %error, "not all was delivered"),
+        }
+        delivered.map(drop)
+    }
+}
+
+/// Where the item stands that a record tells of.
+fn place(record: &mut EventRecord) -> Result<Checkpoint, RecordError> {
+    place_of(&image(record, &[INDEX_PARTITION, INDEX_SORT]))
+}

@@ -1,0 +1,45 @@
+//! Sends deliveries over HTTP, signed.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_core::api::WebhookDelivery;
+use cellar_core::limits::WEBHOOK_TIMEOUT_MS;
+use cellar_core::webhook::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER};
+use cellar_engine::ports::{Clock, NotAccepted, WebhookSender};
+
+use super::secrets::WebhookSecrets;
+use crate::http::HttpClient;
+
+/// The receiver at a URL.
+pub(super) struct HttpSender {
+    pub(super) url: String,
+    pub(super) secrets: WebhookSecrets,
+    pub(super) clock: Arc<dyn Clock>,
+    client: HttpClient,
+}
+
+impl HttpSender {
+    pub(super) fn new(url: String, secrets: WebhookSecrets, clock: Arc<dyn Clock>) -> Self {
+        Self { url, secrets, clock, client: HttpClient::new(WEBHOOK_TIMEOUT_MS) }
+    }
+}
+
+#[async_trait]
+impl WebhookSender for HttpSender {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+        let not = |why: String| NotAccepted { why };
+        let body = serde_json::to_string(delivery).map_err(|error| not(error.to_string()))?;
+        let secrets = self.secrets.get().await.map_err(|error| not(error.to_string()))?;
+        let (id, sent_s) = (delivery.id(), self.clock.now_ms() / 1_000);
+        let signatures: Vec<String> =
+            secrets.iter().map(|secret| secret.sign(&id, sent_s, &body)).collect();
+        let headers = [
+            (ID_HEADER, id),
+            (TIMESTAMP_HEADER, sent_s.to_string()),
+            (SIGNATURE_HEADER, signatures.join(" ")),
+        ];
+        let sent = self.client.post_json(&self.url, body, &headers).await;
+        sent.map_err(|fault| not(format!("{}: {fault}", self.url)))
+    }
+}

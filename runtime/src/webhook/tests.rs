@@ -1,0 +1,110 @@
+//! Batches as Lambda sends them.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use cellar_core::api::WebhookDelivery;
+use cellar_core::feed::{Feed, FeedId, Item, Span};
+use cellar_core::stream::{Kind, StreamName};
+use cellar_engine::memory::{ManualClock, MemoryIndex};
+use cellar_engine::ports::{Index as _, IndexOutcome, NotAccepted, WebhookSender};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A record as Lambda sends it: an item of the feed.
+fn record(partition: &str, sort: &str) -> Value {
+    json!({
+        "eventID": "1", "eventName": "INSERT", "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb", "awsRegion": "eu-central-1",
+        "eventSourceARN": "arn:aws:dynamodb:eu-central-1:0:table/T/stream/L",
+        "dynamodb": {
+            "ApproximateCreationDateTime": 1_795_246_133.0,
+            "Keys": {"p": {"S": partition}, "i": {"S": sort}},
+            "NewImage": {"p": {"S": partition}, "i": {"S": sort}, "b": {"N": "7"}, "t": {"N": "1"}},
+            "SequenceNumber": "1", "SizeBytes": 80, "StreamViewType": "NEW_IMAGE",
+        },
+    })
+}
+
+#[derive(Default)]
+struct Receiver(Mutex<Vec<WebhookDelivery>>);
+
+#[async_trait]
+impl WebhookSender for Receiver {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+        self.0.lock().unwrap().push(delivery.clone());
+        Ok(())
+    }
+}
+
+/// A feed of so many items.
+async fn index(items: u64) -> Arc<MemoryIndex> {
+    let index = Arc::new(MemoryIndex::default());
+    let feed = Feed { id: FeedId([1; 8]), first_epoch: 0 };
+    assert_eq!(index.begin_epoch(0, feed).await, IndexOutcome::Done);
+    let (stream, kind) = (StreamName::new("Test", "a").unwrap(), Kind::new("Said").unwrap());
+    for first in 0..items {
+        let span = Span { stream: stream.clone(), first, kinds: vec![kind.clone()] };
+        let content = cellar_core::feed::Content::Spans(vec![span]);
+        let item = Item { time_ms: 1, epoch_bytes: 7, content };
+        let at = Checkpoint::at(0, first).unwrap();
+        assert_eq!(index.put_item(at, &item).await, IndexOutcome::Done);
+    }
+    index
+}
+
+async fn handle(records: Vec<Value>, items: u64) -> (Result<(), WebhookError>, Vec<u64>) {
+    let index = index(items).await;
+    let receiver = Arc::new(Receiver::default());
+    let ports = WebhookPorts {
+        feed: FeedReader::new(index.clone(), 0),
+        progresses: index,
+        sender: receiver.clone(),
+        clock: Arc::new(ManualClock::at(1_795_246_133_000)),
+    };
+    let handler = WebhookHandler::new(Webhook::new(ports, "books"));
+    let event = serde_json::from_value(json!({ "Records": records })).unwrap();
+    let handled = handler.handle(event, u64::MAX).await;
+    let had = receiver.0.lock().unwrap();
+    assert!(had.iter().all(|it| it.stack == "books" && it.kind == "cellar.feed"));
+    let items = had.iter().flat_map(|delivery| &delivery.data.items);
+    (handled, items.map(|item| item.next - 1).collect())
+}
+
+#[tokio::test]
+async fn a_batch_tells_from_where_to_where() {
+    let epoch = "$AppendsEpoch-0_0";
+    let batch = vec![record(epoch, "000003"), record(epoch, "000002"), record(epoch, "000004")];
+    assert_eq!(handle(batch, 5).await, (Ok(()), vec![2, 3, 4]));
+    assert_eq!(handle(vec![], 5).await, (Ok(()), vec![]));
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_tells_nothing_and_stops_nothing() {
+    let epoch = "$AppendsEpoch-0_0";
+    for wrong in [
+        record("$AppendsEpoch-0_", "000001"),
+        record("$AppendsEpoch-0_x", "000001"),
+        record("$AppendsEpoch-0_99999999999999999999", "000001"),
+        record(epoch, "1000000"),
+        record(epoch, ""),
+        record("$Sheets-00", "000001"),
+        {
+            let mut record = record(epoch, "000001");
+            record["dynamodb"]["NewImage"] = json!({});
+            record
+        },
+    ] {
+        let handled = handle(vec![wrong.clone()], 5).await;
+        assert_eq!(handled, (Ok(()), vec![]), "{wrong}");
+        let handled = handle(vec![wrong.clone(), record(epoch, "000004")], 5).await;
+        assert_eq!(handled, (Ok(()), vec![4]), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_yet_comes_again() {
+    let (handled, had) = handle(vec![record("$AppendsEpoch-0_0", "000005")], 5).await;
+    assert_eq!((handled, had), (Err(WebhookError::NotYetThere), vec![]));
+}

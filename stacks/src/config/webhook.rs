@@ -1,0 +1,63 @@
+//! Where the feed is delivered to.
+
+use cellar_core::oidc::is_trustworthy;
+use serde::{Deserialize, Serialize};
+
+use super::error::ConfigProblem;
+use super::limits::WEBHOOK_URL_CHARS_MAX;
+
+/// A URL that the feed is delivered to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Webhook {
+    /// Where: HTTPS, or this machine while developing.
+    pub url: String,
+    /// Whether what is delivered tells what events say (names, people), or only that there are some;
+    /// default false.
+    #[serde(default)]
+    pub events: bool,
+}
+
+/// Checks it.
+pub(super) fn check(webhook: Option<&Webhook>, problems: &mut Vec<ConfigProblem>) {
+    let fits = |url: &str| url.len() <= WEBHOOK_URL_CHARS_MAX && is_trustworthy(url);
+    if webhook.is_some_and(|webhook| !fits(&webhook.url)) {
+        problems.push(ConfigProblem::WebhookUrl);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    fn problems(url: String) -> Vec<ConfigProblem> {
+        let webhook = Some(Webhook { url, events: false });
+        Config { webhook, ..Config::default() }.problems()
+    }
+
+    #[test]
+    fn a_webhook_is_a_url() {
+        let config = Config::parse("webhook: {url: 'https://a.example/hook'}", "f").unwrap();
+        assert_eq!(config.webhook.as_ref().map(|webhook| webhook.events), Some(false));
+        let again = serde_yaml::to_string(&config).unwrap();
+        assert_eq!(Config::parse(&again, "f").unwrap(), config);
+        for wrong in ["webhook: {}", "webhook: {url: 'https://a.example', secret: x}"] {
+            assert!(Config::parse(wrong, "f").is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn urls_are_bounded_and_not_in_clear_text() {
+        let long = |bytes: usize| format!("https://{}", "a".repeat(bytes - "https://".len()));
+        assert_eq!(problems(long(WEBHOOK_URL_CHARS_MAX)), []);
+        for url in [
+            long(WEBHOOK_URL_CHARS_MAX + 1),
+            String::new(),
+            "http://a.example/hook".to_owned(),
+            "a.example".to_owned(),
+        ] {
+            assert_eq!(problems(url), [ConfigProblem::WebhookUrl]);
+        }
+    }
+}

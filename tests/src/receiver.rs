@@ -1,0 +1,140 @@
+//! A receiver of the webhook over real HTTP. It checks signatures by the text of the standard, and not by our
+//! code.
+
+use std::sync::{Arc, Mutex};
+
+use aws_lc_rs::hmac;
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use cellar_core::api::WebhookDelivery;
+use tokio::task::JoinHandle;
+
+/// What it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// That it has it.
+    Accepted,
+    /// Something else.
+    Status(u16),
+    /// That it is elsewhere.
+    Redirect,
+    /// It has it, and breaks the connection.
+    AcceptedUnheard,
+}
+
+/// A delivery as it arrived.
+#[derive(Debug, Clone)]
+pub struct Arrived {
+    /// Its id.
+    pub id: String,
+    /// When it was sent, Unix seconds, as the header says.
+    pub sent_s: String,
+    /// The signatures.
+    pub signatures: Vec<String>,
+    /// What was sent.
+    pub body: String,
+    /// Whether it was taken; otherwise it was refused.
+    pub accepted: bool,
+}
+
+struct Shared {
+    answer: Mutex<Answer>,
+    arrived: Mutex<Vec<Arrived>>,
+}
+
+/// The receiver.
+pub struct TestReceiver {
+    shared: Arc<Shared>,
+    url: String,
+    served: JoinHandle<()>,
+}
+
+impl Drop for TestReceiver {
+    fn drop(&mut self) {
+        self.served.abort();
+    }
+}
+
+async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: String) -> Response {
+    let text = |name: &str| headers.get(name).unwrap().to_str().unwrap().to_owned();
+    assert_eq!(text("content-type"), "application/json");
+    let answer = *shared.answer.lock().unwrap();
+    let accepted = matches!(answer, Answer::Accepted | Answer::AcceptedUnheard);
+    let signatures = text("webhook-signature").split(' ').map(str::to_owned).collect();
+    let (id, sent_s) = (text("webhook-id"), text("webhook-timestamp"));
+    shared.arrived.lock().unwrap().push(Arrived { id, sent_s, signatures, body, accepted });
+    match answer {
+        Answer::Accepted => StatusCode::NO_CONTENT.into_response(),
+        Answer::Status(status) => StatusCode::from_u16(status).unwrap().into_response(),
+        Answer::Redirect => (StatusCode::FOUND, [(header::LOCATION, "/moved")]).into_response(),
+        // Its task ends, and the connection with it.
+        Answer::AcceptedUnheard => panic!("as asked"),
+    }
+}
+
+impl Arrived {
+    /// What was delivered.
+    pub fn delivery(&self) -> WebhookDelivery {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    /// Whether one of the signatures is by this secret.
+    pub fn is_signed_by(&self, secret: &str) -> bool {
+        let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
+        let signed = format!("{}.{}.{}", self.id, self.sent_s, self.body);
+        self.signatures.iter().any(|signature| {
+            let tag = STANDARD.decode(signature.strip_prefix("v1,").unwrap()).unwrap();
+            hmac::verify(&key, signed.as_bytes(), &tag).is_ok()
+        })
+    }
+}
+
+impl TestReceiver {
+    /// A receiver that accepts everything, on a free port.
+    pub async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let shared =
+            Arc::new(Shared { answer: Mutex::new(Answer::Accepted), arrived: Mutex::default() });
+        let router = Router::new().fallback(receive).with_state(Arc::clone(&shared));
+        let served = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { shared, url, served }
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// From now on it answers so.
+    pub fn answers(&self, answer: Answer) {
+        *self.shared.answer.lock().unwrap() = answer;
+    }
+
+    /// Everything that arrived, in order.
+    pub fn arrived(&self) -> Vec<Arrived> {
+        self.shared.arrived.lock().unwrap().clone()
+    }
+
+    /// The kinds of events of a stream that were taken, in their order; what came twice counts once, and what
+    /// comes before something that is missing fails.
+    pub fn kinds_of(&self, stream: &str) -> Vec<String> {
+        let mut kinds = Vec::new();
+        for arrived in self.arrived().iter().filter(|arrived| arrived.accepted) {
+            for item in arrived.delivery().data.items {
+                for span in item.spans.into_iter().filter(|span| span.stream == stream) {
+                    let first = usize::try_from(span.first).unwrap();
+                    assert!(first <= kinds.len(), "{first} after {kinds:?}");
+                    let known = kinds.len() - first;
+                    kinds.extend(span.kinds.into_iter().skip(known));
+                }
+            }
+        }
+        kinds
+    }
+}
