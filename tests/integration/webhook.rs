@@ -257,12 +257,10 @@ async fn whoever_sets_it_up_sees_how_far_it_is_gets_the_secret_and_delivers_what
     fs::write(project.path("cellar.yaml"), json!({"webhook": webhook}).to_string()).unwrap();
     let run = |arguments: &[&str]| block_in_place(|| project.synth(arguments));
     block_in_place(|| project.deploy());
-    let nothing = run(&["webhook", "status", "--local"]);
-    assert_eq!(
-        (nothing.code, nothing.stdout.contains("nothing to deliver")),
-        (0, true),
-        "{nothing:?}"
-    );
+    // The smoke test has made a spreadsheet.
+    until("it does not get there", || run(&["webhook", "status", "--local"]).code == 0).await;
+    let there = run(&["webhook", "status", "--local"]);
+    assert!(there.stdout.contains("Everything was delivered, up to checkpoint"), "{there:?}");
     let secret = run(&["webhook", "secret", "--local"]).stdout.trim().to_owned();
     assert!(secret.starts_with("whsec_"), "{secret}");
     assert_eq!(run(&["webhook", "secret", "--local"]).stdout.trim(), secret);
@@ -271,13 +269,12 @@ async fn whoever_sets_it_up_sees_how_far_it_is_gets_the_secret_and_delivers_what
     let alice = block_in_place(|| Person::of(&project, "alice"));
     let id =
         block_in_place(|| alice.does(&["create", "--name", "Budget"]).stdout.trim().to_owned());
-    until("it is not tried", || !receiver.arrived().is_empty()).await;
+    let refused = || receiver.arrived().iter().any(|arrived| !arrived.accepted);
+    until("it is not tried", refused).await;
     let behind = run(&["--json", "webhook", "status", "--local"]);
     let status: Value = serde_json::from_str(&behind.stdout).unwrap();
-    assert_eq!(
-        (behind.code, &status["complete"], &status["delivered"]),
-        (2, &json!(false), &json!(null))
-    );
+    assert_eq!((behind.code, &status["complete"]), (2, &json!(false)), "{behind:?}");
+    assert!(status["delivered"].as_u64() <= status["last"].as_u64(), "{status}");
     let refused = run(&["--json", "webhook", "deliver", "--local"]);
     assert!(refused.code == 1 && refused.stderr.contains("status 503"), "{refused:?}");
     receiver.answers(Answer::Accepted);
