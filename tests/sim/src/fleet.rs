@@ -10,6 +10,7 @@ use cellar_core::limits::{
     MAX_APPEND_AGE_S, MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_RESOLVE_ATTEMPTS, MAX_UPKEEP_MS,
 };
 use cellar_core::upkeep::UpkeepPolicy;
+use cellar_engine::catalog::CatalogStore;
 use cellar_engine::logs::{Completion, LogError, Logs};
 
 use crate::ports::counting_attempts;
@@ -30,6 +31,13 @@ pub fn logs_of(process: &Process) -> Logs {
     Logs::new(entries, segments, blobs, clock, port as _)
 }
 
+/// The catalog of a process, as the API has it.
+#[must_use]
+pub fn catalog_of(process: &Process) -> CatalogStore {
+    let port = Arc::new(process.clone());
+    CatalogStore::new(Arc::clone(&port) as _, Arc::clone(&port) as _, port)
+}
+
 /// A process of the API.
 #[derive(Clone)]
 pub struct Server {
@@ -37,6 +45,8 @@ pub struct Server {
     pub process: Process,
     /// What it knows of logs.
     pub logs: Arc<Logs>,
+    /// What it knows of the catalog.
+    pub catalog: CatalogStore,
     /// When it puts Snapshot entries, and rolls.
     pub policy: UpkeepPolicy,
 }
@@ -77,7 +87,8 @@ impl Fleet {
         state.made += 1;
         let process = Process::new(&self.world, format!("api-{}", state.made), Mortality::Mortal);
         let logs = Arc::new(logs_of(&process));
-        Server { process, logs, policy: state.policy }
+        let catalog = catalog_of(&process);
+        Server { process, logs, catalog, policy: state.policy }
     }
 
     /// The process that the next request comes to.

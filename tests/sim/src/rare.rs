@@ -91,6 +91,17 @@ rare_events! {
     ForkRepeated = "a fork was found that an earlier try had made",
     Foreign = "a request for a log that does not exist was refused",
     GarbageRefused = "bytes that are no record or object were refused",
+    TipChanged = "an append came second at the tip of its stream",
+    Calved = "events of a stream calved",
+    CatalogChanged = "a change of the catalog was acknowledged",
+    ChangeOvertaken = "a change of the catalog was refused as there were others",
+    PlaceTaken = "an indexer came second at a place of the feed",
+    FeedRepaired = "an operator indexed what was missing",
+    FeedRebuildBegun = "an operator began to build the feed anew",
+    FeedRebuilt = "an operator built the feed anew",
+    Delivered = "the webhook has delivered something",
+    DeliveredAgain = "the webhook has delivered something again",
+    WebhookOvertaken = "a delivery was overtaken by another",
     Redeployed = "processes of another version took over",
 }
 

@@ -15,7 +15,7 @@ use crate::bucket;
 use crate::checks;
 use crate::editor::{Editor, passes};
 use crate::fleet::Fleet;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{FeedPipeline, Pipeline};
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
 use crate::rare::Rare;
@@ -47,6 +47,8 @@ pub(crate) struct Simulation {
     pub witness: Arc<Witness>,
     /// What follows an entry, if anything does.
     pub pipeline: Option<Pipeline>,
+    /// What follows a change of the catalog, where it is changed.
+    pub feed: Option<FeedPipeline>,
     /// The log that clients edit.
     pub log: LogId,
     /// Forks of it.
@@ -88,12 +90,13 @@ impl Simulation {
         let fleet = Arc::new(Fleet::new(&world, shape.servers, shape.policy));
         let pipeline =
             (shape.workers > 0).then(|| Pipeline::begin(&world, shape.workers, shape.function_ms));
+        let feed = (scenario == Scenario::CatalogFeed).then(|| FeedPipeline::begin(&world));
         let subject = SubjectKey::new("sim", "owner");
         let log = LogId::derive(&subject, "sheet")
             .unwrap_or_else(|_| LogId::from_uuid(uuid::Uuid::from_u128(1)));
         let witness = Arc::default();
         let forks = Mutex::default();
-        Arc::new(Self { scenario, shape, world, fleet, witness, pipeline, log, forks })
+        Arc::new(Self { scenario, shape, world, fleet, witness, pipeline, feed, log, forks })
     }
 
     /// Another log is to be checked in the end: a fork.
@@ -133,6 +136,11 @@ impl Simulation {
         }
         if let Some(pipeline) = &self.pipeline {
             pipeline.end();
+        }
+        if let Some(feed) = &self.feed {
+            feed.finish(PATIENCE_MS).await;
+            checks::feed(&self.world, &self.witness).await;
+            feed.end();
         }
         if self.world.rare.has(Rare::Uploaded) || self.world.rare.has(Rare::UploadAbandoned) {
             self.world.sleep_ms(bucket::EXPIRED_MS).await;
@@ -190,6 +198,9 @@ impl Simulation {
         self.world.event("world", format_args!("the faults stop"));
         if let Some(pipeline) = &self.pipeline {
             pipeline.set_outage(false);
+        }
+        if let Some(feed) = &self.feed {
+            feed.set_outage(false);
         }
     }
 

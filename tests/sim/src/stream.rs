@@ -1,4 +1,4 @@
-//! The stream of the Entry table: every change of a shard in its order, for a day.
+//! The stream of a table: every change of a shard in its order, for a day.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,12 +7,12 @@ use cellar_core::entry::Entry;
 use cellar_core::records::{Item, entry};
 use cellar_core::relay::INSERT;
 
-/// Shards of the stream: a segment of a log is always in the same one.
+/// Shards of the stream: a partition is always in the same one.
 pub const SHARDS: usize = 3;
 /// Milliseconds after which a stream forgets a record.
 pub const STREAM_RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
 /// The change of a record that is no insertion.
-const MODIFY: &str = "MODIFY";
+pub const MODIFY: &str = "MODIFY";
 
 /// A change of an item.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,13 +48,17 @@ impl Stream {
     pub fn changed(&self, now_ms: u64, entry: &Arc<Entry>, is_new: bool) {
         let Ok(image) = entry::encode(entry) else { return };
         let key = entry::partition(entry.log, entry.position.segment());
+        self.push(&key, now_ms, if is_new { INSERT } else { MODIFY }, image);
+    }
+
+    /// An item of this partition is this now.
+    pub fn push(&self, partition: &[u8], created_ms: u64, name: &'static str, image: Item) {
         let hash =
-            key.iter().fold(0_usize, |hash, byte| hash.wrapping_mul(31) + usize::from(*byte));
+            partition.iter().fold(0_usize, |hash, byte| hash.wrapping_mul(31) + usize::from(*byte));
         let Some(mut shard) = self.shard(hash % SHARDS) else { return };
         shard.last += 1;
-        let name = if is_new { INSERT } else { MODIFY };
-        let record = Record { number: shard.last, created_ms: now_ms, name, image };
-        shard.records.push_back(record);
+        let number = shard.last;
+        shard.records.push_back(Record { number, created_ms, name, image });
     }
 
     /// The records of a shard behind a number, at most `max`, and how many were forgotten unread.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cellar_core::catalog::CatalogEvent;
 use cellar_core::cell::Cell;
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
@@ -22,6 +23,17 @@ pub struct CellsSeen {
     pub cells: Vec<((u32, u32), Cell)>,
 }
 
+/// A change of the catalog that somebody was told is done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CatalogChange {
+    /// Of which log.
+    pub log: LogId,
+    /// How many changes they had seen, if there were to be no others.
+    pub seen: Option<u64>,
+    /// What was done.
+    pub events: Vec<CatalogEvent>,
+}
+
 /// What clients know.
 #[derive(Debug, Default)]
 pub struct Witness {
@@ -37,6 +49,8 @@ pub struct Seen {
     pub runs: Vec<(LogId, Vec<Arc<Entry>>)>,
     /// Cells that were read.
     pub cells: Vec<CellsSeen>,
+    /// Changes of the catalog that somebody was told are done.
+    pub changes: Vec<CatalogChange>,
 }
 
 /// Cells are checked by a replay each: these are enough of one run.
@@ -51,6 +65,11 @@ impl Witness {
     /// A client was told that a mutation is in the log.
     pub fn acknowledged(&self, log: LogId, mutation: MutationId, at: Position) {
         self.seen().acknowledged.push((log, mutation, at));
+    }
+
+    /// Somebody was told that a change of the catalog is done.
+    pub fn changed(&self, log: LogId, seen: Option<u64>, events: Vec<CatalogEvent>) {
+        self.seen().changes.push(CatalogChange { log, seen, events });
     }
 
     /// Entries were read, one after the other.

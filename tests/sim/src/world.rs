@@ -5,14 +5,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use cellar_core::api::WebhookDelivery;
 use cellar_core::entry::Entry;
+use cellar_core::feed::{Checkpoint, Feed, Item};
 use cellar_core::identity::LogId;
 use cellar_core::limits::SNAPSHOT_RECEIVES;
 use cellar_core::position::Position;
+use cellar_core::records::feed::{encode_item, epoch_partition};
 use cellar_core::records::fork::ListedFork;
+use cellar_core::records::stream::{encode_calf, encode_tip};
+use cellar_core::relay::INSERT;
 use cellar_core::segment::Segment;
+use cellar_core::stream::{Calf, StreamName, Tip};
 use cellar_engine::memory::{
-    MemoryBlobs, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules,
+    MemoryBlobs, MemoryIndex, MemoryPendingSnapshots, MemoryQueue, MemoryStreams, MemoryTables,
+    QueueRules,
 };
 use cellar_engine::ports::{BlobKey, Blobs as _, Clock, Entries as _, Segments as _};
 use tokio::time::{Duration, Instant};
@@ -21,7 +28,7 @@ use crate::plan::FaultPlan;
 use crate::random::SimRandom;
 use crate::rare::{Rare, RareCounts};
 use crate::replica::Versions;
-use crate::stream::Stream;
+use crate::stream::{MODIFY, Stream};
 use crate::trace::Trace;
 
 /// When every run begins, Unix milliseconds.
@@ -75,6 +82,19 @@ pub struct World {
     pub dead_letters: Arc<MemoryQueue>,
     /// The stream of the Entry table.
     pub stream: Stream,
+    /// The Stream table.
+    pub streams: MemoryStreams,
+    /// Its stream.
+    pub streams_stream: Stream,
+    /// The Index table.
+    pub index: MemoryIndex,
+    /// Its stream.
+    pub index_stream: Stream,
+    /// What the webhook's receiver was sent.
+    pub received: Mutex<Vec<WebhookDelivery>>,
+    pub(crate) tips_shown: Versions<StreamName, Arc<Tip>>,
+    pub(crate) items_shown: Versions<Checkpoint, Item>,
+    pub(crate) epochs_shown: Versions<u64, Feed>,
     pub(crate) entries_shown: Versions<(LogId, Position), Arc<Entry>>,
     pub(crate) segments_shown: Versions<(LogId, u32), Segment>,
     pub(crate) forks_shown: Versions<(LogId, u64), ListedFork>,
@@ -128,6 +148,14 @@ impl World {
             queue: queue.with_dead_letters(Arc::clone(&dead_letters)),
             dead_letters,
             stream: Stream::default(),
+            streams: MemoryStreams::default(),
+            streams_stream: Stream::default(),
+            index: MemoryIndex::default(),
+            index_stream: Stream::default(),
+            received: Mutex::default(),
+            tips_shown: Versions::default(),
+            items_shown: Versions::default(),
+            epochs_shown: Versions::default(),
             entries_shown: Versions::default(),
             segments_shown: Versions::default(),
             forks_shown: Versions::default(),
@@ -220,6 +248,37 @@ impl World {
     pub(crate) fn fork_listed(&self, listed: &ListedFork) {
         let (key, now_ms) = ((listed.source, listed.number), self.time.elapsed_ms());
         self.forks_shown.write(key, now_ms, self.shows_ms(), Some(listed.clone()));
+    }
+
+    /// A tip was written: replicas show it by and by, and it is in the stream of its table.
+    pub(crate) fn tip_changed(&self, tip: &Arc<Tip>) {
+        let (key, now_ms) = (tip.name.as_str().as_bytes(), self.time.elapsed_ms());
+        self.streams_stream.push(key, self.time.now_ms(), MODIFY, encode_tip(tip));
+        let shown = Some(Arc::clone(tip));
+        self.tips_shown.write(tip.name.clone(), now_ms, self.shows_ms(), shown);
+    }
+
+    /// A calf was put.
+    pub(crate) fn calf_put(&self, calf: &Calf) {
+        let key = calf.name.as_str().as_bytes();
+        self.streams_stream.push(key, self.time.now_ms(), INSERT, encode_calf(calf));
+    }
+
+    /// An item of the feed was put.
+    pub(crate) fn item_put(&self, at: Checkpoint, item: &Item) {
+        let record = match encode_item(at, item) {
+            Ok(record) => record,
+            Err(error) => return self.violated(format_args!("an item of the feed: {error}")),
+        };
+        let partition = epoch_partition(at.epoch());
+        self.index_stream.push(partition.as_bytes(), self.time.now_ms(), INSERT, record);
+        let (now_ms, item) = (self.time.elapsed_ms(), Some(item.clone()));
+        self.items_shown.write(at, now_ms, self.shows_ms(), item);
+    }
+
+    /// An epoch of the feed was begun.
+    pub(crate) fn epoch_begun(&self, epoch: u64, feed: Feed) {
+        self.epochs_shown.write(epoch, self.time.elapsed_ms(), self.shows_ms(), Some(feed));
     }
 
     /// All objects of snapshots are lost.

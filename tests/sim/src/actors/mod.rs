@@ -1,6 +1,7 @@
 //! Who else acts in a scenario, besides its clients.
 
 mod archivist;
+pub(crate) mod catalog;
 mod forks;
 mod hostile;
 mod machine;
@@ -29,6 +30,7 @@ pub(crate) async fn work(scenario: Scenario, simulation: Arc<Simulation>) {
         Scenario::ForkUnderLoad => forks::fork(&simulation).await,
         Scenario::HostileTenant => hostile::trouble(&simulation).await,
         Scenario::OutageAndReprocess => outage(&simulation).await,
+        Scenario::CatalogFeed => catalog::change(&simulation).await,
         _ => {}
     }
 }
@@ -38,6 +40,7 @@ pub(crate) async fn act(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
         Scenario::ZombieAfterPurge => archivist::archive(&simulation).await,
         Scenario::NewVersion => deploy(&simulation).await,
+        Scenario::CatalogFeed => catalog::operate(&simulation).await,
         _ => {}
     }
 }

@@ -1,6 +1,7 @@
 //! All invariants of a run that is over, by core's predicates (design `5-quality.md` §1).
 
 mod cells;
+mod feed;
 mod log;
 mod snapshots;
 mod uploads;
@@ -12,6 +13,7 @@ use cellar_core::identity::LogId;
 use crate::witness::Witness;
 use crate::world::World;
 
+pub(crate) use feed::check as feed;
 pub use log::{Stored, stored};
 
 /// Checks what is left of a run against what its clients were told and saw.

@@ -1,8 +1,12 @@
 //! What follows an entry: the stream, the relay, the queue and the workers on snapshots, as Lambda runs
 //! them (`stacks/src/cellar/events.rs` has the numbers).
 
+mod feed;
 mod queue_source;
+mod relay;
 mod stream_source;
+
+pub(crate) use feed::FeedPipeline;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +19,8 @@ use cellar_engine::reprocess::{
 };
 use tokio::task::JoinHandle;
 
+use self::relay::RelayFunction;
+use self::stream_source::{ReadTo, Source, StreamFunction};
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
 use crate::rare::Rare;
@@ -49,6 +55,7 @@ impl Idle {
 /// The event sources and their functions.
 pub(crate) struct Pipeline {
     shared: Arc<Shared>,
+    read_to: Arc<ReadTo>,
     sources: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -61,7 +68,6 @@ struct Shared {
     /// How long a worker may run.
     function_ms: u64,
     made: AtomicU64,
-    read_to: [AtomicU64; SHARDS],
     in_flight: AtomicUsize,
     is_out: AtomicBool,
     /// Something was lost that only an operator finds.
@@ -69,6 +75,24 @@ struct Shared {
 }
 
 impl Shared {
+    fn new(world: &Arc<World>, workers: usize, function_ms: u64) -> Arc<Self> {
+        Arc::new(Self {
+            world: Arc::clone(world),
+            random: world.random.fork(),
+            workers,
+            function_ms,
+            made: AtomicU64::new(1),
+            in_flight: AtomicUsize::new(0),
+            is_out: AtomicBool::new(false),
+            has_lost: AtomicBool::new(false),
+        })
+    }
+
+    fn set_outage(&self, is_out: bool) {
+        self.is_out.store(is_out, Ordering::SeqCst);
+        self.world.event("pipeline", format_args!("outage: {is_out}"));
+    }
+
     fn process(&self, what: &str) -> Process {
         let number = self.made.fetch_add(1, Ordering::SeqCst);
         Process::new(&self.world, format!("{what}-{number}"), Mortality::Mortal)
@@ -87,42 +111,38 @@ impl Shared {
     }
 }
 
+/// The sources of a function, one for each shard of its stream, and how far they have read.
+fn begin(
+    shared: &Arc<Shared>,
+    function: Arc<dyn StreamFunction>,
+) -> (Vec<JoinHandle<()>>, Arc<ReadTo>) {
+    let read_to: Arc<ReadTo> = Arc::default();
+    let source = Source { shared: Arc::clone(shared), function, read_to: Arc::clone(&read_to) };
+    let source = Arc::new(source);
+    let shards = (0..SHARDS).map(|shard| tokio::spawn(Arc::clone(&source).run(shard)));
+    (shards.collect(), read_to)
+}
+
 impl Pipeline {
     /// Begins, with so many workers at once, each of which may run for so long.
     #[must_use]
     pub(crate) fn begin(world: &Arc<World>, workers: usize, function_ms: u64) -> Self {
-        let shared = Arc::new(Shared {
-            world: Arc::clone(world),
-            random: world.random.fork(),
-            workers,
-            function_ms,
-            made: AtomicU64::new(1),
-            read_to: Default::default(),
-            in_flight: AtomicUsize::new(0),
-            is_out: AtomicBool::new(false),
-            has_lost: AtomicBool::new(false),
-        });
-        let mut sources: Vec<_> = (0..SHARDS)
-            .map(|shard| tokio::spawn(stream_source::run(Arc::clone(&shared), shard)))
-            .collect();
+        let shared = Shared::new(world, workers, function_ms);
+        let (mut sources, read_to) = begin(&shared, Arc::new(RelayFunction));
         sources.push(tokio::spawn(queue_source::run(Arc::clone(&shared))));
-        Self { shared, sources: Mutex::new(sources) }
+        Self { shared, read_to, sources: Mutex::new(sources) }
     }
 
     /// From now on no function can be called, or they can again.
     pub(crate) fn set_outage(&self, is_out: bool) {
-        self.shared.is_out.store(is_out, Ordering::SeqCst);
-        self.shared.world.event("pipeline", format_args!("outage: {is_out}"));
+        self.shared.set_outage(is_out);
     }
 
     /// Whether nothing is left to be done.
     #[must_use]
     pub(crate) fn is_drained(&self) -> bool {
-        let Shared { world, read_to, in_flight, .. } = self.shared.as_ref();
-        let read_to = std::array::from_fn(|shard| {
-            read_to.get(shard).map_or(0, |read| read.load(Ordering::SeqCst))
-        });
-        world.stream.is_read_to(read_to)
+        let Shared { world, in_flight, .. } = self.shared.as_ref();
+        stream_source::is_read(&world.stream, &self.read_to)
             && in_flight.load(Ordering::SeqCst) == 0
             && world.queue.is_empty()
             && world.pending.is_empty()

@@ -3,12 +3,15 @@
 mod blobs;
 mod clock;
 mod entries;
+mod index;
 mod pending_snapshots;
 mod queue;
 mod retention;
 mod segments;
+mod streams;
 #[cfg(test)]
 mod tests;
+mod webhook;
 
 pub(crate) use entries::counting_attempts;
 

@@ -30,6 +30,15 @@ async fn the_tables_keep_the_contract() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn streams_and_their_index_keep_the_contract() {
+    let process = process(FaultPlan::none());
+    contract::streams(&process).await;
+    contract::index(&process).await;
+    contract::lists(&process).await;
+    contract::webhook(&process).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_bucket_keeps_the_contract() {
     let process = process(FaultPlan::none());
     contract::blobs(&process, &[]).await;

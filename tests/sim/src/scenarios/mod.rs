@@ -38,6 +38,8 @@ pub enum Scenario {
     HostileTenant,
     /// Processes of another version, with other limits, take over.
     NewVersion,
+    /// The catalog is changed by many, and the feed of its changes followed.
+    CatalogFeed,
 }
 
 /// A name that no scenario has.
@@ -75,7 +77,7 @@ pub struct Shape {
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::AppendContention,
         Self::RollRace,
         Self::SnapshotCrashes,
@@ -88,6 +90,7 @@ impl Scenario {
         Self::LargeEdits,
         Self::HostileTenant,
         Self::NewVersion,
+        Self::CatalogFeed,
     ];
 
     /// Its name.
@@ -106,6 +109,7 @@ impl Scenario {
             Self::LargeEdits => "large-edits",
             Self::HostileTenant => "hostile-tenant",
             Self::NewVersion => "new-version",
+            Self::CatalogFeed => "catalog-feed",
         }
     }
 

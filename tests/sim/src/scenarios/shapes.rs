@@ -52,6 +52,7 @@ pub(super) fn of(scenario: Scenario) -> Shape {
         Scenario::LargeEdits => large_edits(),
         Scenario::HostileTenant => hostile_tenant(),
         Scenario::NewVersion => new_version(),
+        Scenario::CatalogFeed => catalog_feed(),
     }
 }
 
@@ -268,6 +269,31 @@ fn new_version() -> Shape {
         policy: UpkeepPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
         promised: &[Rare::Redeployed, Rare::SnapshotMade, Rare::RollWon, Rare::RollLost],
+        ..calm()
+    }
+}
+
+fn catalog_feed() -> Shape {
+    Shape {
+        worst: FaultPlan { crash: Rate(200), repeated: Rate(5_000), ..FaultPlan::worst() },
+        habits: Habits { requests: 1, think_ms: 12 * HOUR_MS, ..HABITS },
+        editors: 1,
+        promised: &[
+            Rare::CatalogChanged,
+            Rare::ChangeOvertaken,
+            Rare::TipChanged,
+            Rare::Calved,
+            Rare::BatchRepeated,
+            Rare::BatchSplit,
+            Rare::RecordExpired,
+            Rare::PlaceTaken,
+            Rare::FeedRepaired,
+            Rare::FeedRebuildBegun,
+            Rare::FeedRebuilt,
+            Rare::Delivered,
+            Rare::DeliveredAgain,
+            Rare::WebhookOvertaken,
+        ],
         ..calm()
     }
 }

@@ -45,6 +45,7 @@ scenarios! {
     large_edits: LargeEdits,
     hostile_tenant: HostileTenant,
     new_version: NewVersion,
+    catalog_feed: CatalogFeed,
 }
 
 #[test]

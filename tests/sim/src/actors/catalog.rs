@@ -1,0 +1,190 @@
+//! People who change what the catalog says of a few spreadsheets, all at once; and an operator who builds the
+//! feed anew while they do, and for whom functions cannot be called for a while.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use cellar_core::access::Role;
+use cellar_core::catalog::{Action, By, Name, Person, Rejection, Right};
+use cellar_core::identity::{LogId, SubjectKey};
+use cellar_engine::catalog::{CatalogError, Changed};
+use cellar_engine::streams::StreamError;
+use tokio::task::JoinSet;
+
+use crate::fleet::Server;
+use crate::pipeline::FeedPipeline;
+use crate::process::{Mortality, Process};
+use crate::rare::Rare;
+use crate::simulation::Simulation;
+
+/// Spreadsheets: few, so that people meet at the first ones; the last ones are seldom changed.
+const LOGS: u32 = 6;
+/// People who change them.
+const PEOPLE: u32 = 4;
+/// Changes that each of them wants.
+const CHANGES: u32 = 24;
+/// Times that somebody asks for the same change until it is known what became of it.
+const TRIES: u32 = 30;
+/// Milliseconds between two of these times, at most.
+const AGAIN_MS: u64 = 4_000;
+/// How long no function can be called, milliseconds: from less to more than the age of a record that is given
+/// up, and than the stream remembers.
+const OUTAGE_MS: RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=30 * 60 * 60 * 1_000;
+
+/// The spreadsheets.
+pub(crate) fn logs() -> Vec<LogId> {
+    let subject = SubjectKey::new("sim", "catalog");
+    let log = |number| LogId::derive(&subject, &format!("sheet {number}")).ok();
+    (0..LOGS).filter_map(log).collect()
+}
+
+/// The people.
+pub(crate) fn people() -> Vec<Person> {
+    let person = |number| Person::new("sim", &format!("person {number}")).ok();
+    (0..PEOPLE).filter_map(person).collect()
+}
+
+/// Changes the catalog, everybody for themselves.
+pub(super) async fn change(simulation: &Arc<Simulation>) {
+    let mut tasks = JoinSet::new();
+    for (number, person) in people().into_iter().enumerate() {
+        let somebody = Somebody {
+            simulation: Arc::clone(simulation),
+            process: Process::new(&simulation.world, format!("person-{number}"), Mortality::Spared),
+            person,
+        };
+        tasks.spawn(somebody.change());
+    }
+    while tasks.join_next().await.is_some() {}
+}
+
+/// An operator builds the feed anew, and functions cannot be called, each in every third run.
+pub(super) async fn operate(simulation: &Simulation) {
+    let (world, Some(feed)) = (&simulation.world, &simulation.feed) else { return };
+    let think_ms = simulation.shape.habits.think_ms;
+    world.sleep_ms(world.random.within(0..=think_ms * 3)).await;
+    match world.random.below(3) {
+        0 => feed.rebuild().await,
+        1 => outage(simulation, feed).await,
+        _ => {}
+    }
+}
+
+async fn outage(simulation: &Simulation, feed: &FeedPipeline) {
+    let world = &simulation.world;
+    feed.set_outage(true);
+    world.sleep_ms(world.random.within(OUTAGE_MS)).await;
+    feed.set_outage(false);
+}
+
+struct Somebody {
+    simulation: Arc<Simulation>,
+    process: Process,
+    person: Person,
+}
+
+impl Somebody {
+    async fn change(self) {
+        for log in logs() {
+            let create = Action::Create { name: Name::default(), source: None };
+            self.until_done(log, create, None).await;
+        }
+        for number in 0..CHANGES {
+            let Some(log) = self.some_log() else { continue };
+            let Some(action) = self.wanted(number) else { continue };
+            let seen = match self.process.random().below(2) {
+                0 => self.looked(log).await,
+                _ => None,
+            };
+            let think_ms = self.simulation.shape.habits.think_ms;
+            let random = self.process.random();
+            self.simulation.world.sleep_ms(random.mostly_short(think_ms)).await;
+            self.until_done(log, action, seen).await;
+        }
+    }
+
+    fn some_log(&self) -> Option<LogId> {
+        let random = self.process.random();
+        let number = random.below(LOGS).min(random.below(LOGS));
+        logs().get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// Something to do. No two names are the same, so that each can be found again.
+    fn wanted(&self, number: u32) -> Option<Action> {
+        let random = self.process.random();
+        let somebody = || people().get(usize::try_from(random.below(PEOPLE)).ok()?).cloned();
+        Some(match random.below(10) {
+            0..3 => Action::Rename(Name::new(&format!("{} {number}", self.person.subject)).ok()?),
+            3 => Action::Share { with: somebody()?, role: Role::Viewer },
+            4 => Action::Share { with: somebody()?, role: Role::Owner },
+            5 => Action::Unshare(somebody()?),
+            6 => Action::Archive,
+            7 => Action::Delete,
+            _ => Action::Restore,
+        })
+    }
+
+    /// How many changes somebody sees who looks.
+    async fn looked(&self, log: LogId) -> Option<u64> {
+        let look = move |server: Server| async move {
+            server.catalog.read_listing(log, Right::Token(Role::Owner)).await
+        };
+        let looked =
+            self.simulation.fleet.ask(&self.process, format!("looks at {log}"), look).await;
+        Some(looked?.ok()??.changes)
+    }
+
+    /// Asks for it until it is known what became of it.
+    async fn until_done(&self, log: LogId, action: Action, seen: Option<u64>) {
+        let world = &self.simulation.world;
+        let right = Right::Token(Role::Owner);
+        let by = By { person: self.person.clone(), right, cap: Role::Owner };
+        for _ in 0..TRIES {
+            let (by, wanted) = (by.clone(), action.clone());
+            let ask = move |server: Server| async move {
+                server.catalog.change(log, by, wanted, seen).await
+            };
+            let what = format!("{action:?} of {log} after {seen:?}");
+            match self.simulation.fleet.ask(&self.process, what, ask).await {
+                Some(Ok(changed)) => return self.changed(log, seen, changed),
+                Some(Err(CatalogError::Rejected(rejection))) => {
+                    return self.rejected(rejection, seen);
+                }
+                Some(Err(CatalogError::Stream(error))) if !passes(&error) => {
+                    return world.violated(format_args!("{action:?} of {log}: {error}"));
+                }
+                Some(Err(CatalogError::Stream(_))) | None => {
+                    world.sleep_ms(self.process.random().within(0..=AGAIN_MS)).await;
+                }
+            }
+        }
+        self.process.event(format_args!("gives up"));
+    }
+
+    fn changed(&self, log: LogId, seen: Option<u64>, changed: Changed) {
+        self.simulation.world.count(Rare::CatalogChanged);
+        self.simulation.witness.changed(log, seen, changed.events);
+    }
+
+    fn rejected(&self, rejection: Rejection, seen: Option<u64>) {
+        self.process.event(format_args!("{rejection}"));
+        match rejection {
+            Rejection::Changed if seen.is_some() => {
+                self.simulation.world.count(Rare::ChangeOvertaken);
+            }
+            Rejection::Changed | Rejection::Hidden | Rejection::Role { .. } => {
+                let why = format_args!("an owner is refused: {rejection}");
+                self.simulation.world.violated(why);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether somebody may expect that it goes away.
+fn passes(error: &StreamError) -> bool {
+    match error {
+        StreamError::Store(error) => error.temporary,
+        _ => true,
+    }
+}

@@ -1,0 +1,156 @@
+//! What the catalog, the lists and the receiver of the webhook have in the end: what people were told, and each
+//! stream's events in their order (design `6-catalog-feed.md` §4).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+use cellar_core::access::Role;
+use cellar_core::api::SpanView;
+use cellar_core::catalog::{CatalogEvent, Listing, Person, Right, stream_of};
+use cellar_core::identity::LogId;
+use cellar_engine::ports::Lists as _;
+use cellar_engine::streams::StreamError;
+
+use crate::actors::catalog::{logs, people};
+use crate::fleet::catalog_of;
+use crate::process::{Mortality, Process};
+use crate::witness::Witness;
+use crate::world::World;
+
+/// Spreadsheets of a page of a list: all that there are.
+const PAGE: u32 = 100;
+
+/// What the stream of a spreadsheet says.
+struct Listed {
+    log: LogId,
+    listing: Option<Arc<Listing>>,
+    events: Vec<CatalogEvent>,
+}
+
+/// Checks what is left of a run in which the catalog was changed.
+pub(crate) async fn check(world: &Arc<World>, witness: &Witness) {
+    let checker = Process::new(world, "checker", Mortality::Spared);
+    for log in logs() {
+        let listed = match read(&checker, log).await {
+            Ok(listed) => listed,
+            Err(error) => {
+                world.violated(format_args!("the catalog does not say what {log} is: {error}"));
+                continue;
+            }
+        };
+        check_listing(world, &listed);
+        check_told(world, witness, &listed);
+        for person in people() {
+            check_list(world, &person, &listed).await;
+        }
+        check_received(world, &listed);
+    }
+}
+
+async fn read(checker: &Process, log: LogId) -> Result<Listed, StreamError> {
+    let catalog = catalog_of(checker);
+    let listing = catalog.read_listing(log, Right::Token(Role::Owner)).await?;
+    let (mut events, mut below) = (Vec::new(), None);
+    loop {
+        let some = catalog.changes(log, below).await?;
+        events.extend(some.events.into_iter().map(|event| event.event));
+        below = some.below;
+        if below.is_none() {
+            events.reverse();
+            return Ok(Listed { log, listing, events });
+        }
+    }
+}
+
+/// What is known at once is what all events come to.
+fn check_listing(world: &World, listed: &Listed) {
+    let folded = listed.events.iter().fold(None, |listing, event| event.apply(listing));
+    if folded.as_ref() != listed.listing.as_deref() {
+        let Listed { log, listing, .. } = listed;
+        world.violated(format_args!("{log} is {listing:?}, and its events make {folded:?}"));
+    }
+}
+
+/// Whoever was told that something is done finds it: where they said what they had seen, right behind that, and
+/// there only.
+fn check_told(world: &World, witness: &Witness, listed: &Listed) {
+    let Listed { log, events, .. } = listed;
+    let seen = witness.seen();
+    for change in seen.changes.iter().filter(|change| change.log == *log) {
+        let first = change.seen.and_then(|seen| usize::try_from(seen).ok());
+        for (event, offset) in change.events.iter().zip(0..) {
+            let found = match first {
+                Some(first) => events.get(first + offset) == Some(event),
+                None => events.contains(event),
+            };
+            if !found {
+                world.violated(format_args!("{log} was changed and does not know: {event:?}"));
+            }
+        }
+        let is_name = |event: &&CatalogEvent| matches!(event, CatalogEvent::Renamed { .. });
+        for name in change.events.iter().filter(|event| first.is_some() && is_name(event)) {
+            let times = events.iter().filter(|event| *event == name).count();
+            if times > 1 {
+                world.violated(format_args!("{log} was changed {times} times: {name:?}"));
+            }
+        }
+    }
+}
+
+/// A list says what the listing says.
+async fn check_list(world: &World, person: &Person, listed: &Listed) {
+    let Listed { log, listing, .. } = listed;
+    let page = match world.index.listed(person, None, PAGE).await {
+        Ok(page) => page,
+        Err(error) => return world.violated(format_args!("the list of {person}: {error}")),
+    };
+    let line = page.entries.iter().find(|entry| entry.log == *log);
+    let line = line.and_then(|entry| entry.line.as_ref());
+    let expected = listing.as_ref().and_then(|listing| listing.list_entry(*log, 0, person).line);
+    if line != expected.as_ref() {
+        let why = format_args!("{person}'s list says {line:?} of {log}, which is {expected:?}");
+        world.violated(why);
+    }
+}
+
+/// The receiver has had all events of the newest feed, and of no feed one before those before it.
+fn check_received(world: &World, listed: &Listed) {
+    let Ok(stream) = stream_of(listed.log) else { return };
+    let stream = stream.to_string();
+    let received = world.received.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut next: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut newest = None;
+    for delivery in received.iter() {
+        let Some(feed) = delivery.data.feed.as_deref() else {
+            world.violated("a delivery of no feed");
+            continue;
+        };
+        let expected = next.entry(feed).or_insert_with(|| {
+            newest = Some(feed);
+            0
+        });
+        for item in &delivery.data.items {
+            for span in item.spans.iter().filter(|span| span.stream == stream) {
+                *expected = check_span(world, listed, span, *expected);
+            }
+        }
+    }
+    let had = newest.and_then(|feed| next.get(feed)).copied().unwrap_or_default();
+    if had != listed.events.len() {
+        let there = listed.events.len();
+        world.violated(format_args!("the receiver had {had} of {there} events of {stream}"));
+    }
+}
+
+/// How many events the receiver has had behind this span.
+fn check_span(world: &World, listed: &Listed, span: &SpanView, expected: usize) -> usize {
+    let first = usize::try_from(span.first).unwrap_or(usize::MAX);
+    if first > expected {
+        world.violated(format_args!("the receiver had {expected} events, and then {span:?}"));
+    }
+    let there = listed.events.iter().skip(first).map(CatalogEvent::kind);
+    if !there.take(span.kinds.len()).eq(span.kinds.iter().map(String::as_str)) {
+        world.violated(format_args!("the receiver had what never happened: {span:?}"));
+    }
+    expected.max(first.saturating_add(span.kinds.len()))
+}

@@ -1,0 +1,293 @@
+//! What follows a change of the catalog: the indexer, the feed, and the webhook, as Lambda runs them.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use cellar_core::feed::{self, Checkpoint, EpochPolicy, Span};
+use cellar_core::records::feed::place_of;
+use cellar_core::schema::EPOCH_BYTES;
+use cellar_engine::catalog::CatalogLists;
+use cellar_engine::feed::{
+    Auditor, FeedReader, Finding, Indexer, Webhook, WebhookError, WebhookPorts,
+};
+use cellar_engine::ports::Clock as _;
+use tokio::task::JoinHandle;
+
+use super::stream_source::{Handler, RETRIES, ReadTo, StreamFunction, TIMEOUT_MS, is_read};
+use super::{IDLE_MAX_MS, Shared, begin};
+use crate::process::{Mortality, Process};
+use crate::rare::Rare;
+use crate::stream::{Record, Stream};
+use crate::world::World;
+
+/// Items of an epoch: few, so that epochs end.
+const EPOCHS: EpochPolicy = EpochPolicy { bytes: u64::MAX, items: 8 };
+/// Rounds of an operator's repair after which nothing may be missing.
+const REPAIR_ROUNDS: u32 = 3;
+
+/// The indexer in a process.
+fn indexer(process: &Process) -> Indexer {
+    let port = Arc::new(process.clone());
+    let lists = CatalogLists::new(
+        Arc::clone(&port) as _,
+        Arc::clone(&port) as _,
+        Arc::clone(&port) as _,
+        Arc::clone(&port) as _,
+    );
+    let time = (Arc::clone(&port) as _, Arc::clone(&port) as _);
+    Indexer::new(Arc::clone(&port) as _, port, Arc::new(lists), time, 0).ending(EPOCHS)
+}
+
+/// The webhook in a process.
+fn webhook(process: &Process) -> Webhook {
+    let port = Arc::new(process.clone());
+    let ports = WebhookPorts {
+        feed: FeedReader::new(Arc::clone(&port) as _, 0),
+        progresses: Arc::clone(&port) as _,
+        sender: Arc::clone(&port) as _,
+        clock: port,
+    };
+    Webhook::new(ports, "sim")
+}
+
+/// The indexer, on the Stream table's stream.
+struct IndexerFunction;
+
+/// The webhook, on the Index table's stream.
+struct WebhookFunction;
+
+struct Indexing {
+    process: Process,
+    indexer: Indexer,
+}
+
+struct Delivering {
+    process: Process,
+    webhook: Webhook,
+}
+
+impl StreamFunction for IndexerFunction {
+    fn name(&self) -> &'static str {
+        "indexer"
+    }
+
+    fn stream<'a>(&self, world: &'a World) -> &'a Stream {
+        &world.streams_stream
+    }
+
+    fn passes(&self, record: &Record) -> bool {
+        feed::is_appended(&record.image)
+    }
+
+    fn retries(&self) -> Option<u32> {
+        Some(RETRIES)
+    }
+
+    fn begin(&self, process: &Process) -> Arc<dyn Handler> {
+        Arc::new(Indexing { process: process.clone(), indexer: indexer(process) })
+    }
+}
+
+impl StreamFunction for WebhookFunction {
+    fn name(&self) -> &'static str {
+        "webhook"
+    }
+
+    fn stream<'a>(&self, world: &'a World) -> &'a Stream {
+        &world.index_stream
+    }
+
+    fn passes(&self, record: &Record) -> bool {
+        record.image.contains_key(EPOCH_BYTES)
+    }
+
+    fn retries(&self) -> Option<u32> {
+        None
+    }
+
+    fn begin(&self, process: &Process) -> Arc<dyn Handler> {
+        Arc::new(Delivering { process: process.clone(), webhook: webhook(process) })
+    }
+}
+
+#[async_trait]
+impl Handler for Indexing {
+    async fn handle(&self, records: &[Record]) -> usize {
+        let spans: Result<Vec<Span>, _> =
+            records.iter().map(|record| feed::appended(&record.image)).collect();
+        let spans = match spans {
+            Ok(spans) => spans,
+            Err(error) => {
+                self.process.world().violated(format_args!("an append cannot be read: {error}"));
+                return records.len();
+            }
+        };
+        match self.indexer.index(spans).await {
+            Ok(indexed) => {
+                self.process.event(format_args!("{indexed:?}"));
+                records.len()
+            }
+            Err(error) => {
+                self.process.event(format_args!("not indexed: {error}"));
+                0
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Handler for Delivering {
+    async fn handle(&self, records: &[Record]) -> usize {
+        let places = records.iter().filter_map(|record| place_of(&record.image).ok());
+        let (Some(first), Some(last)) = (places.clone().min(), places.max()) else {
+            self.process.world().violated("an item has no place");
+            return records.len();
+        };
+        let deadline_ms = Process::now_ms(&self.process).saturating_add(TIMEOUT_MS);
+        match self.webhook.deliver((first, last), deadline_ms).await {
+            Ok(items) => {
+                if items > 0 {
+                    self.process.world().count(Rare::Delivered);
+                }
+                records.len()
+            }
+            Err(error) => {
+                self.process.event(format_args!("{error}"));
+                0
+            }
+        }
+    }
+}
+
+/// The event sources and their functions.
+pub(crate) struct FeedPipeline {
+    shared: Arc<Shared>,
+    indexed: Arc<ReadTo>,
+    delivered: Arc<ReadTo>,
+    sources: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl FeedPipeline {
+    /// Begins.
+    pub(crate) fn begin(world: &Arc<World>) -> Self {
+        let shared = Shared::new(world, 0, 0);
+        let (mut sources, indexed) = begin(&shared, Arc::new(IndexerFunction));
+        let (more, delivered) = begin(&shared, Arc::new(WebhookFunction));
+        sources.extend(more);
+        Self { shared, indexed, delivered, sources: Mutex::new(sources) }
+    }
+
+    /// From now on no function can be called, or they can again.
+    pub(crate) fn set_outage(&self, is_out: bool) {
+        self.shared.set_outage(is_out);
+    }
+
+    fn is_drained(&self) -> bool {
+        let world = &self.shared.world;
+        is_read(&world.streams_stream, &self.indexed)
+            && is_read(&world.index_stream, &self.delivered)
+    }
+
+    /// An operator builds the feed anew, while everything fails.
+    pub(crate) async fn rebuild(&self) {
+        let (operator, auditor) = self.operator();
+        self.shared.world.count(Rare::FeedRebuildBegun);
+        match auditor.rebuild(|_| {}).await {
+            Ok(indexed) => {
+                self.shared.world.count(Rare::FeedRebuilt);
+                operator.event(format_args!("built anew: {indexed:?}"));
+            }
+            Err(error) => operator.event(format_args!("not built anew: {error}")),
+        }
+    }
+
+    fn operator(&self) -> (Process, Auditor) {
+        let operator = Process::new(&self.shared.world, "feed-operator", Mortality::Spared);
+        let port = Arc::new(operator.clone());
+        let reader = FeedReader::new(Arc::clone(&port) as _, 0);
+        let (clock, random) = (Arc::clone(&port) as _, Arc::clone(&port) as _);
+        let auditor = Auditor::new(&port, reader, indexer(&operator), clock, random);
+        (operator, auditor)
+    }
+
+    /// Waits until everything is indexed and delivered, by true time at most so long; what was lost an operator
+    /// repairs and delivers. Then the feed has everything that the streams have.
+    pub(crate) async fn finish(&self, patience_ms: u64) {
+        let world = &self.shared.world;
+        self.drain(patience_ms).await;
+        let (operator, auditor) = self.operator();
+        for round in 0..=REPAIR_ROUNDS {
+            let audit = match auditor.verify().await {
+                Ok(audit) => audit,
+                Err(error) => return world.violated(format_args!("no audit of the feed: {error}")),
+            };
+            if audit.findings.is_empty() {
+                break;
+            }
+            let has_lost = self.shared.has_lost.load(Ordering::SeqCst);
+            let repairable = audit.findings.iter().all(Finding::can_be_repaired);
+            // A rebuild that did not end has left the rest to be repaired.
+            if round == REPAIR_ROUNDS || !repairable || !(has_lost || self.was_rebuilt()) {
+                return world.violated(format_args!("the feed: {:?}", audit.findings));
+            }
+            operator.event(format_args!("repairs {:?}", audit.findings));
+            world.count(Rare::FeedRepaired);
+            if let Err(error) = auditor.repair(&audit).await {
+                world.violated(format_args!("the feed is not repaired: {error}"));
+            }
+            self.drain(patience_ms).await;
+        }
+        self.deliver_what_is_left(&operator).await;
+    }
+
+    fn was_rebuilt(&self) -> bool {
+        self.shared.world.rare.has(Rare::FeedRebuildBegun)
+    }
+
+    async fn drain(&self, patience_ms: u64) {
+        let world = &self.shared.world;
+        let began_ms = world.time.elapsed_ms();
+        while !self.is_drained() {
+            if world.time.elapsed_ms() - began_ms > patience_ms {
+                return world.violated("I10: the feed is not finished");
+            }
+            world.sleep_ms(IDLE_MAX_MS).await;
+        }
+    }
+
+    /// `synth webhook deliver`, if the webhook gave something up.
+    async fn deliver_what_is_left(&self, operator: &Process) {
+        let (world, reader) = (&self.shared.world, FeedReader::new(Arc::new(operator.clone()), 0));
+        let (mut from, mut last): (Option<Checkpoint>, Option<Checkpoint>) = (None, None);
+        loop {
+            match reader.page(from, None, u32::MAX).await {
+                Ok(page) => {
+                    last = page.items.last().map(|item| item.at).or(last);
+                    from = Some(page.next);
+                    if page.is_end {
+                        break;
+                    }
+                }
+                Err(error) => return world.violated(format_args!("the feed: {error}")),
+            }
+        }
+        let Some(last) = last else { return };
+        let delivered = webhook(operator).deliver((last, last), u64::MAX).await;
+        let has_lost = self.shared.has_lost.load(Ordering::SeqCst);
+        match delivered {
+            Ok(0) => {}
+            Ok(_) if has_lost => {}
+            Err(WebhookError::NotYetThere) | Ok(_) => {
+                world.violated(format_args!("the webhook was not finished: {delivered:?}"));
+            }
+            Err(error) => world.violated(format_args!("the webhook: {error}")),
+        }
+    }
+
+    /// Ends it.
+    pub(crate) fn end(&self) {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.drain(..).for_each(|source| source.abort());
+    }
+}

@@ -1,0 +1,67 @@
+//! The relay, on the Entry table's stream.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_core::records::Attribute;
+use cellar_core::records::entry::SNAPSHOT;
+use cellar_core::relay::INSERT;
+use cellar_core::schema::{EXTERNAL, TYPE};
+use cellar_engine::relay::{Change, Relay};
+
+use super::stream_source::{Handler, RETRIES, StreamFunction};
+use crate::process::Process;
+use crate::stream::{Record, Stream};
+use crate::world::World;
+
+pub(super) struct RelayFunction;
+
+impl StreamFunction for RelayFunction {
+    fn name(&self) -> &'static str {
+        "relay"
+    }
+
+    fn stream<'a>(&self, world: &'a World) -> &'a Stream {
+        &world.stream
+    }
+
+    fn passes(&self, record: &Record) -> bool {
+        let is_snapshot = match record.image.get(TYPE) {
+            Some(Attribute::Text(letter)) => letter == SNAPSHOT,
+            _ => false,
+        };
+        record.name == INSERT && (is_snapshot || record.image.contains_key(EXTERNAL))
+    }
+
+    fn retries(&self) -> Option<u32> {
+        Some(RETRIES)
+    }
+
+    fn begin(&self, process: &Process) -> Arc<dyn Handler> {
+        Arc::new(Relaying { process: process.clone() })
+    }
+}
+
+struct Relaying {
+    process: Process,
+}
+
+#[async_trait]
+impl Handler for Relaying {
+    async fn handle(&self, records: &[Record]) -> usize {
+        let changes: Vec<Change> = records.iter().map(change).collect();
+        let port = Arc::new(self.process.clone());
+        let work = Relay::new(Arc::clone(&port) as _, port);
+        let Some(number) = work.batch(&changes).await else { return records.len() };
+        let failed = records.iter().position(|record| record.number.to_string() == number);
+        failed.unwrap_or(0)
+    }
+}
+
+fn change(record: &Record) -> Change {
+    Change {
+        sequence_number: record.number.to_string(),
+        name: record.name.to_owned(),
+        image: record.image.clone(),
+    }
+}

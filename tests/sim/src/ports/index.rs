@@ -1,0 +1,131 @@
+//! The Index table.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_core::catalog::{ListEntry, Person};
+use cellar_core::feed::{Checkpoint, Feed, Item, Mark};
+use cellar_core::identity::LogId;
+use cellar_core::limits::FEED_EPOCH_ITEMS;
+use cellar_core::stream::StreamName;
+use cellar_engine::ports::{Index, IndexOutcome, ListPage, Lists, PortError};
+
+use crate::process::Process;
+use crate::rare::Rare;
+
+impl Process {
+    fn counted_put(&self, outcome: &IndexOutcome) {
+        if *outcome == IndexOutcome::Exists {
+            self.world().count(Rare::PlaceTaken);
+        }
+    }
+}
+
+#[async_trait]
+impl Index for Process {
+    async fn newest_epoch(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
+        let process = self.clone();
+        let effect = async move {
+            let world = process.world();
+            let leader = world.index.newest_epoch(true).await?;
+            if !process.is_stale(consistent) {
+                return Ok(leader);
+            }
+            let shown = world.epochs_shown.range(.., world.time.elapsed_ms()).pop();
+            Ok(process.shown(shown, &leader))
+        };
+        let what = format!("newest epoch consistent={consistent}");
+        self.call(what, effect).await.and_then(|newest| newest)
+    }
+
+    async fn begin_epoch(&self, epoch: u64, feed: Feed) -> IndexOutcome {
+        let process = self.clone();
+        let effect = async move {
+            let outcome = process.world().index.begin_epoch(epoch, feed).await;
+            if outcome == IndexOutcome::Done {
+                process.world().epoch_begun(epoch, feed);
+            }
+            process.counted_put(&outcome);
+            outcome
+        };
+        let what = format!("begin epoch {epoch}");
+        self.call(what, effect).await.unwrap_or_else(IndexOutcome::Unknown)
+    }
+
+    async fn last_item(&self, epoch: u64) -> Result<Option<(u64, Item)>, PortError> {
+        let world = Arc::clone(self.world());
+        let effect = async move { world.index.last_item(epoch).await };
+        self.call(format!("last item of epoch {epoch}"), effect).await.and_then(|last| last)
+    }
+
+    async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome {
+        let (process, item) = (self.clone(), item.clone());
+        let effect = async move {
+            let outcome = process.world().index.put_item(at, &item).await;
+            if outcome == IndexOutcome::Done {
+                process.world().item_put(at, &item);
+            }
+            process.counted_put(&outcome);
+            outcome
+        };
+        let what = format!("put item {at}");
+        self.call(what, effect).await.unwrap_or_else(IndexOutcome::Unknown)
+    }
+
+    async fn items(
+        &self,
+        from: Checkpoint,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Vec<(u64, Item)>, PortError> {
+        let process = self.clone();
+        let effect = async move {
+            let world = process.world();
+            let leader = world.index.items(from, limit, true).await?;
+            if !process.is_stale(consistent) {
+                return Ok(leader);
+            }
+            let last = Checkpoint::at(from.epoch(), FEED_EPOCH_ITEMS - 1).unwrap_or(from);
+            let shown = world.items_shown.range(from..=last, world.time.elapsed_ms());
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            let shown = shown.into_iter().take(limit).map(|(at, item)| (at.offset(), item));
+            Ok(process.shown(shown.collect(), &leader))
+        };
+        let what = format!("items from {from} consistent={consistent}");
+        self.call(what, effect).await.and_then(|items| items)
+    }
+
+    async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
+        let (world, of) = (Arc::clone(self.world()), stream.clone());
+        let effect = async move { world.index.mark(&of).await };
+        self.call(format!("mark of {stream}"), effect).await.and_then(|mark| mark)
+    }
+
+    async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {
+        let (world, of) = (Arc::clone(self.world()), stream.clone());
+        let effect = async move { world.index.raise_mark(&of, mark).await };
+        let what = format!("raise the mark of {stream} to {}", mark.next);
+        self.call(what, effect).await.and_then(|raised| raised)
+    }
+}
+
+#[async_trait]
+impl Lists for Process {
+    async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
+        let (world, of, entry) = (Arc::clone(self.world()), person.clone(), entry.clone());
+        let what = format!("list {} of {} events for {person}", entry.log, entry.version);
+        let effect = async move { world.index.put_listed(&of, &entry).await };
+        self.call(what, effect).await.and_then(|put| put)
+    }
+
+    async fn listed(
+        &self,
+        person: &Person,
+        after: Option<LogId>,
+        limit: u32,
+    ) -> Result<ListPage, PortError> {
+        let (world, of) = (Arc::clone(self.world()), person.clone());
+        let effect = async move { world.index.listed(&of, after, limit).await };
+        self.call(format!("the list of {person}"), effect).await.and_then(|page| page)
+    }
+}

@@ -1,0 +1,123 @@
+//! The Stream table.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cellar_core::stream::{Calf, StreamName, Tip, Update};
+use cellar_engine::ports::{
+    AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams,
+};
+
+use crate::process::Process;
+use crate::rare::Rare;
+
+impl Process {
+    fn shown_tip(&self, name: &StreamName) -> Option<Arc<Tip>> {
+        let world = self.world();
+        let shown = world.tips_shown.range(name.clone()..=name.clone(), world.time.elapsed_ms());
+        shown.into_iter().next().map(|(_, tip)| tip)
+    }
+}
+
+#[async_trait]
+impl Streams for Process {
+    async fn tip(
+        &self,
+        name: &StreamName,
+        consistent: bool,
+    ) -> Result<Option<Arc<Tip>>, PortError> {
+        let (process, of) = (self.clone(), name.clone());
+        let effect = async move {
+            let leader = process.world().streams.tip(&of, true).await?;
+            if !process.is_stale(consistent) {
+                return Ok(leader);
+            }
+            Ok(process.shown(process.shown_tip(&of), &leader))
+        };
+        let what = format!("tip of {name} consistent={consistent}");
+        self.call(what, effect).await.and_then(|tip| tip)
+    }
+
+    async fn calves_back(
+        &self,
+        name: &StreamName,
+        below: u64,
+        consistent: bool,
+    ) -> Result<Vec<Calf>, PortError> {
+        let (process, of) = (self.clone(), name.clone());
+        let effect = async move {
+            let leader = process.world().streams.calves_back(&of, below, true).await?;
+            if !process.is_stale(consistent) {
+                return Ok(leader);
+            }
+            // A replica may have none of what a tip that it shows does not say yet.
+            let known = process.shown_tip(&of).map_or(0, |tip| tip.first());
+            let shown = leader.iter().filter(|calf| calf.index < known).cloned().collect();
+            Ok(process.shown(shown, &leader))
+        };
+        let what = format!("calves of {name} below {below} consistent={consistent}");
+        self.call(what, effect).await.and_then(|calves| calves)
+    }
+
+    async fn put_first(&self, tip: &Tip) -> StreamOutcome {
+        let (process, tip) = (self.clone(), Arc::new(tip.clone()));
+        let what = format!("put first tip of {}", tip.name);
+        let effect = async move {
+            let outcome = process.world().streams.put_first(&tip).await;
+            process.written(&outcome, None, &tip);
+            outcome
+        };
+        self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
+    }
+
+    async fn update(&self, update: &Update) -> StreamOutcome {
+        let (process, update) = (self.clone(), update.clone());
+        let what = format!("update {} to {}", update.tip.name, update.tip.next);
+        let effect = async move {
+            let outcome = process.world().streams.update(&update).await;
+            process.written(&outcome, None, &Arc::new(update.tip));
+            outcome
+        };
+        self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
+    }
+
+    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
+        let (process, calf, update) = (self.clone(), calf.clone(), update.clone());
+        let what = format!("calve {} at {}", calf.name, calf.index);
+        let effect = async move {
+            let outcome = process.world().streams.calve(&calf, &update).await;
+            process.written(&outcome, Some(&calf), &Arc::new(update.tip));
+            outcome
+        };
+        self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
+    }
+}
+
+impl Process {
+    /// What follows a write.
+    fn written(&self, outcome: &StreamOutcome, calf: Option<&Calf>, tip: &Arc<Tip>) {
+        let world = self.world();
+        match outcome {
+            StreamOutcome::Done => {
+                if let Some(calf) = calf {
+                    world.count(Rare::Calved);
+                    world.calf_put(calf);
+                }
+                world.tip_changed(tip);
+            }
+            StreamOutcome::Refused { .. } | StreamOutcome::CalfExists => {
+                world.count(Rare::TipChanged);
+            }
+            StreamOutcome::Unknown(_) | StreamOutcome::Throttled(_) | StreamOutcome::Failed(_) => {}
+        }
+    }
+}
+
+#[async_trait]
+impl AllStreams for Process {
+    async fn all_streams(&self, after: Option<StreamScanKey>) -> Result<StreamPage, PortError> {
+        let world = Arc::clone(self.world());
+        let effect = async move { world.streams.all_streams(after).await };
+        self.call("all streams".to_owned(), effect).await.and_then(|page| page)
+    }
+}
