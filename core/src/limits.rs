@@ -450,6 +450,10 @@ pub const MAX_INDEX_ATTEMPTS: u32 = 16;
 pub const FEED_EPOCHS_PER_RESTORE: u64 = 1_000_000;
 /// Most items in one reply of the feed.
 pub const MAX_FEED_PAGE_ITEMS: u32 = 1_000;
+/// Listings that a look for deleted spreadsheets reads at the same time.
+pub const PURGE_READS_AT_ONCE: usize = 16;
+/// Objects of a purged spreadsheet that are deleted at the same time.
+pub const PURGE_DELETES_AT_ONCE: usize = 16;
 /// Entries of people's lists that are written at the same time.
 pub const LIST_PUTS_AT_ONCE: usize = 16;
 /// Most spreadsheets that one page of somebody's list looks at: about 8 KB, one read unit.

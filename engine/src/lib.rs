@@ -12,6 +12,7 @@ pub mod logs;
 pub mod memory;
 pub mod meter;
 pub mod ports;
+pub mod purge;
 pub mod relay;
 pub mod reprocess;
 pub mod retention;

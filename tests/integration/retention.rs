@@ -331,6 +331,12 @@ impl Retention for FailingRetention {
         self.call(self.inner.delete(log, first)).await?;
         self.call(self.inner.delete(log, rest)).await
     }
+    async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
+        self.call(self.inner.delete_segment(log, segment)).await
+    }
+    async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
+        self.call(self.inner.delete_listed(source, number)).await
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

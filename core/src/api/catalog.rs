@@ -207,7 +207,8 @@ impl From<Dated<CatalogEvent>> for ChangeView {
             }
             CatalogEvent::Archived { .. }
             | CatalogEvent::Restored { .. }
-            | CatalogEvent::Deleted { .. } => nothing,
+            | CatalogEvent::Deleted { .. }
+            | CatalogEvent::Purged { .. } => nothing,
         }
     }
 }
@@ -217,7 +218,7 @@ impl From<Status> for SpreadsheetStatus {
         match status {
             Status::Active => Self::Active,
             Status::Archived { .. } => Self::Archived,
-            Status::Deleted { .. } => Self::Deleted,
+            Status::Deleted { .. } | Status::Purged { .. } => Self::Deleted,
         }
     }
 }
@@ -264,10 +265,7 @@ impl DetailsReply {
             id,
             name: listing.map(|listing| listing.name.to_string()).unwrap_or_default(),
             status: status.into(),
-            status_since_s: match status {
-                Status::Active => None,
-                Status::Archived { at_s } | Status::Deleted { at_s } => Some(at_s),
-            },
+            status_since_s: status.since_s(),
             created_s: listing.map(|listing| listing.created_s),
             source: listing.and_then(|listing| listing.source),
             changes: listing.map_or(0, |listing| listing.changes),

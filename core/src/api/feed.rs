@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChangeView, SpreadsheetStatus};
 use crate::access::Role;
-use crate::catalog::{ListEntry, Name, Status};
+use crate::catalog::{ListEntry, Name};
 use crate::feed::Span;
 use crate::identity::LogId;
 
@@ -127,10 +127,7 @@ impl ListQuery {
             name: line.name.to_string(),
             role,
             status,
-            status_since_s: match line.status {
-                Status::Active => None,
-                Status::Archived { at_s } | Status::Deleted { at_s } => Some(at_s),
-            },
+            status_since_s: line.status.since_s(),
             created_s: line.created_s,
         })
     }
@@ -140,6 +137,7 @@ impl ListQuery {
 mod tests {
     use super::*;
     use crate::catalog::ListLine;
+    use crate::catalog::Status;
     use crate::limits::DELETED_KEPT_S;
 
     fn entry(role: Role, status: Status) -> ListEntry {

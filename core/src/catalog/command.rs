@@ -54,6 +54,8 @@ pub enum Action {
     Delete,
     /// Use it again.
     Restore,
+    /// Give up what was deleted so long ago that nobody can restore it: an operator's alone.
+    Purge,
 }
 
 impl Action {
@@ -97,6 +99,9 @@ pub enum Rejection {
     /// It is deleted, and cannot be restored.
     #[error("the spreadsheet was deleted more than 30 days ago: it cannot be restored")]
     Gone,
+    /// It is in use, or can be restored: nobody gives it up.
+    #[error("only what was deleted more than 30 days ago can be purged")]
+    NotPurgeable,
     /// They would share it with themselves.
     #[error("nobody shares a spreadsheet with themselves: another owner changes your role")]
     WithOneself,

@@ -17,6 +17,11 @@ pub(super) fn decide(
 ) -> Result<Vec<CatalogEvent>, Rejection> {
     let by = || command.by.person.clone();
     match (&command.action, listing) {
+        (Action::Purge, listing) => purge(command, listing),
+        (Action::Create { .. }, Some(Listing { status: Status::Purged { .. }, .. })) => {
+            Err(Rejection::Gone)
+        }
+        (_, Some(Listing { status: Status::Purged { .. }, .. })) => Err(Rejection::Hidden),
         (Action::Create { .. }, Some(_)) => Ok(vec![]),
         (Action::Create { name, source }, None) => {
             let (name, source, at_s) = (name.clone(), *source, command.now_s);
@@ -45,7 +50,7 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     let by = command.by.person.clone();
     let at_s = command.now_s;
     let events = match &command.action {
-        Action::Create { .. } => vec![],
+        Action::Create { .. } | Action::Purge => vec![],
         Action::Rename(name) if *name == listing.name => vec![],
         Action::Rename(name) => vec![CatalogEvent::Renamed { by, name: name.clone() }],
         Action::Share { with, role } => share(by, with, *role, listing)?,
@@ -62,6 +67,22 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     match command.seen {
         Some(seen) if !events.is_empty() && seen != listing.changes => Err(Rejection::Changed),
         _ => Ok(events),
+    }
+}
+
+/// Only an operator gives up what nobody can restore any more.
+fn purge(command: &Command, listing: Option<&Listing>) -> Result<Vec<CatalogEvent>, Rejection> {
+    let Some(listing) = listing.filter(|_| matches!(command.by.right, Right::Token(Role::Owner)))
+    else {
+        return Err(Rejection::Hidden);
+    };
+    let by = command.by.person.clone();
+    match (listing.status, listing.status.kept_until_s()) {
+        (Status::Purged { .. }, _) => Ok(vec![]),
+        (_, Some(until_s)) if until_s <= command.now_s => {
+            Ok(vec![CatalogEvent::Purged { by, at_s: command.now_s }])
+        }
+        _ => Err(Rejection::NotPurgeable),
     }
 }
 

@@ -65,6 +65,13 @@ pub enum CatalogEvent {
         /// When, Unix seconds.
         at_s: u64,
     },
+    /// What was deleted is gone for good: whatever it had is being deleted.
+    Purged {
+        /// Who did it.
+        by: Person,
+        /// When, Unix seconds.
+        at_s: u64,
+    },
 }
 
 /// With whom a spreadsheet is shared, and for what.
@@ -89,8 +96,8 @@ pub enum Recipient {
 
 impl CatalogEvent {
     /// The kinds of events in a spreadsheet's stream.
-    pub const KINDS: [&'static str; 7] =
-        ["Created", "Renamed", "Shared", "Unshared", "Archived", "Restored", "Deleted"];
+    pub const KINDS: [&'static str; 8] =
+        ["Created", "Renamed", "Shared", "Unshared", "Archived", "Restored", "Deleted", "Purged"];
 
     /// Its kind in the stream.
     #[must_use]
@@ -103,6 +110,7 @@ impl CatalogEvent {
             Self::Archived { .. } => "Archived",
             Self::Restored { .. } => "Restored",
             Self::Deleted { .. } => "Deleted",
+            Self::Purged { .. } => "Purged",
         }
     }
 
@@ -116,7 +124,8 @@ impl CatalogEvent {
             | Self::Unshared { by, .. }
             | Self::Archived { by, .. }
             | Self::Restored { by }
-            | Self::Deleted { by, .. } => by,
+            | Self::Deleted { by, .. }
+            | Self::Purged { by, .. } => by,
         }
     }
 
@@ -158,6 +167,7 @@ impl CatalogEvent {
             Self::Archived { at_s, .. } => listing.status = Status::Archived { at_s: *at_s },
             Self::Restored { .. } => listing.status = Status::Active,
             Self::Deleted { at_s, .. } => listing.status = Status::Deleted { at_s: *at_s },
+            Self::Purged { at_s, .. } => listing.status = Status::Purged { at_s: *at_s },
         }
         Some(listing)
     }

@@ -37,7 +37,8 @@ impl Listing {
     /// What somebody's list says of it, made of so many events.
     #[must_use]
     pub fn list_entry(&self, log: LogId, version: u64, person: &Person) -> ListEntry {
-        let line = self.role_of(person).map(|role| ListLine {
+        let role = self.role_of(person).filter(|_| !matches!(self.status, Status::Purged { .. }));
+        let line = role.map(|role| ListLine {
             name: self.name.clone(),
             role,
             status: self.status,
@@ -65,7 +66,8 @@ impl Listing {
                 | CatalogEvent::Renamed { .. }
                 | CatalogEvent::Archived { .. }
                 | CatalogEvent::Restored { .. }
-                | CatalogEvent::Deleted { .. } => {
+                | CatalogEvent::Deleted { .. }
+                | CatalogEvent::Purged { .. } => {
                     people.extend(self.members.iter().map(|member| member.person.clone()));
                 }
             }

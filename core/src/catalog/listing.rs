@@ -57,15 +57,29 @@ pub enum Status {
         /// Since when, Unix seconds.
         at_s: u64,
     },
+    /// It is gone: nobody sees it, and there is no other of its id.
+    Purged {
+        /// Since when, Unix seconds.
+        at_s: u64,
+    },
 }
 
 impl Status {
-    /// Of what is deleted: when it cannot be restored any more, Unix seconds.
+    /// Since when it is archived, deleted or purged, Unix seconds; `None` of what is in use.
+    #[must_use]
+    pub fn since_s(self) -> Option<u64> {
+        match self {
+            Self::Active => None,
+            Self::Archived { at_s } | Self::Deleted { at_s } | Self::Purged { at_s } => Some(at_s),
+        }
+    }
+
+    /// Of what can be restored: when it cannot any more, Unix seconds.
     #[must_use]
     pub fn kept_until_s(self) -> Option<u64> {
         match self {
             Self::Deleted { at_s } => Some(at_s.saturating_add(DELETED_KEPT_S)),
-            Self::Active | Self::Archived { .. } => None,
+            Self::Active | Self::Archived { .. } | Self::Purged { .. } => None,
         }
     }
 }

@@ -44,6 +44,15 @@ pub fn partition(source: LogId) -> Vec<u8> {
     [source.as_bytes().as_slice(), &[FORKS]].concat()
 }
 
+/// The key of a fork's record in the list of its source.
+#[must_use]
+pub fn key(source: LogId, number: u64) -> Item {
+    let mut item = Item::new();
+    put_bytes(&mut item, PARTITION_KEY, partition(source));
+    put_number(&mut item, SORT_KEY, number);
+    item
+}
+
 /// Whether a record of the Segment table is one of a list of forks, and not of a segment.
 #[must_use]
 pub fn is_listed(item: &Item) -> bool {
@@ -54,9 +63,7 @@ pub fn is_listed(item: &Item) -> bool {
 /// The record of a fork in the list.
 #[must_use]
 pub fn encode(listed: &ListedFork) -> Item {
-    let mut item = Item::new();
-    put_bytes(&mut item, PARTITION_KEY, partition(listed.source));
-    put_number(&mut item, SORT_KEY, listed.number);
+    let mut item = key(listed.source, listed.number);
     put_bytes(&mut item, LINEAGE, listed.fork.as_bytes().to_vec());
     put_number(&mut item, FORKED_AT, listed.position.pack());
     put_number(&mut item, CREATED, listed.created_s);

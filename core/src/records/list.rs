@@ -40,7 +40,8 @@ pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     let (status, at_s) = match line.status {
         Status::Active => (ACTIVE, None),
         Status::Archived { at_s } => (ARCHIVED, Some(at_s)),
-        Status::Deleted { at_s } => (DELETED, Some(at_s)),
+        // Of what is purged there is no line.
+        Status::Deleted { at_s } | Status::Purged { at_s } => (DELETED, Some(at_s)),
     };
     put_text(&mut item, LISTED_NAME, Some(line.name.as_str()));
     put_text(&mut item, LISTED_ROLE, Some(&line.role.to_string()));

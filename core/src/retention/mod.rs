@@ -3,13 +3,17 @@
 //! By default everything is kept. A purged segment keeps its first entry, marked, and its End
 //! Segment for ever: otherwise the conditional put of a stale writer would succeed in a dead
 //! segment, and an acknowledged edit would be lost.
+//!
+//! What was deleted from the catalog goes as a whole once nobody can restore it ([`plan_deleted`]).
 
 mod archive;
+mod deleted;
 mod plan;
 mod purge;
 #[cfg(test)]
 mod tests;
 
 pub use archive::{ArchiveFault, archive_key, decode_archive, encode_archive};
+pub use deleted::{DeletedPlan, Resident, plan_deleted};
 pub use plan::{Keep, Plan, Policy, plan};
 pub use purge::{Action, Event, Fences, Purge, PurgeRefusal, Purged};

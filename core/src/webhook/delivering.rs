@@ -106,7 +106,8 @@ pub struct Delivering {
 
 impl Delivering {
     /// Begins a call for items that were just indexed: the first and the last place of them. If nothing was
-    /// ever delivered, it begins with them and not with the feed.
+    /// ever delivered, it begins with them and not with the feed; with the feed if they begin an epoch, as the
+    /// end of the one before may be in another shard of the table's stream, on its way.
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, Action) {
         let begun = Self {
@@ -160,7 +161,10 @@ impl Delivering {
             Some(progress) => {
                 Action::ReadPage { from: Some(progress.next), feed: Some(progress.feed) }
             }
-            None => Action::ReadPage { from: Some(self.woken_by.0), feed: None },
+            None => {
+                let from = Some(self.woken_by.0).filter(|first| first.offset() > 0);
+                Action::ReadPage { from, feed: None }
+            }
         }
     }
 
@@ -277,6 +281,23 @@ mod tests {
     }
 
     #[test]
+    fn a_first_call_for_the_beginning_of_an_epoch_begins_with_the_feed() {
+        let (begun, end) = (progress(FEED, at(3, 0)), at(4, 0));
+        let whole = Action::ReadPage { from: None, feed: None };
+        let page = Page { feed: Some(FEED), first: Some(at(3, 0)), items: 7, next: end };
+        assert_does(
+            (at(4, 0), at(4, 0)),
+            [
+                (Answer::Progress(None), whole),
+                (Answer::Page(page), Action::Advance { from: None, to: begun }),
+                (Answer::Advanced, Action::Send),
+                (Answer::Accepted, Action::Advance { from: Some(begun), to: progress(FEED, end) }),
+                (Answer::Advanced, read(end, Some(FEED))),
+            ],
+        );
+    }
+
+    #[test]
     fn what_was_missed_comes_first_and_nothing_is_kept_before_it_is_accepted() {
         let (there, next) = (progress(FEED, at(0, 3)), progress(FEED, at(0, 5)));
         assert_does(
@@ -332,9 +353,9 @@ mod tests {
             ],
         );
         assert_does(
-            (at(4, 0), at(4, 0)),
+            (at(4, 1), at(4, 1)),
             [
-                (Answer::Progress(None), read(at(4, 0), None)),
+                (Answer::Progress(None), read(at(4, 1), None)),
                 (Answer::AnotherFeed, Action::ReadPage { from: None, feed: None }),
                 (Answer::AnotherFeed, Action::Finish(Outcome::Store)),
             ],

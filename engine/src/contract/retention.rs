@@ -17,6 +17,8 @@ pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
     an_archive_is_recorded(tables).await;
     an_earlier_mark_stays(tables).await;
     a_delete_may_be_repeated(tables).await;
+    records_of_segments_are_deleted_one_by_one(tables).await;
+    forks_are_taken_off_the_list_of_their_source(tables).await;
 }
 
 async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(tables: &T) {
@@ -128,4 +130,43 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
     assert_eq!(tables.delete(other, &many).await, Ok(()));
     let page = tables.page(other, Position::FIRST, true).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6));
+}
+
+async fn records_of_segments_are_deleted_one_by_one<T: Entries + Segments + Retention>(tables: &T) {
+    let (log, other) = (log("delete segment"), log("delete segment not"));
+    for (log, num) in [(log, 0), (log, 1), (other, 0)] {
+        let first = edits(log, at(num, 0), "x");
+        assert_eq!(tables.create(&segment(log, num), &first).await, CreateOutcome::Created);
+    }
+    for _ in 0..2 {
+        assert_eq!(tables.delete_segment(log, 1).await, Ok(()));
+        assert_eq!(tables.newest(log, 9, true).await, Ok(vec![segment(log, 0)]));
+    }
+    assert_eq!(tables.delete_segment(log, 0).await, Ok(()));
+    assert_eq!(tables.newest(log, 9, true).await, Ok(vec![]));
+    assert_eq!(tables.newest(other, 9, true).await, Ok(vec![segment(other, 0)]), "another log's");
+    let page = tables.page(log, at(0, 0), true).await;
+    assert!(page.is_ok_and(|page| page.entries.len() == 1), "entries are no records of segments");
+}
+
+async fn forks_are_taken_off_the_list_of_their_source<T: Entries + Segments + Retention>(
+    tables: &T,
+) {
+    let (source, other) = (log("delete listed"), log("delete listed not"));
+    forks::list(tables, source, "delete listed", 3).await;
+    forks::list(tables, other, "delete listed not", 1).await;
+    let listed = tables.forks(source, None, 9).await.map(|page| page.forks).unwrap_or_default();
+    let [first, second, third] = listed.as_slice() else {
+        assert_eq!(listed.len(), 3, "three forks are listed");
+        return;
+    };
+    for _ in 0..2 {
+        assert_eq!(tables.delete_listed(source, second.number).await, Ok(()));
+        let left = tables.forks(source, None, 9).await.map(|page| page.forks);
+        assert_eq!(left, Ok(vec![first.clone(), third.clone()]));
+    }
+    let left = tables.forks(other, None, 9).await.map(|page| page.forks.len());
+    assert_eq!(left, Ok(1), "another log's");
+    let origin = tables.segment(second.fork, 0, true).await;
+    assert!(origin.is_ok_and(|origin| origin.is_some()), "the fork itself stays");
 }

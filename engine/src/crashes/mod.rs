@@ -30,7 +30,7 @@ mod workers;
 
 pub(crate) use ports::FaultyPorts;
 pub(crate) use trouble::Fault;
-pub(crate) use workers::handle;
+pub(crate) use workers::{handle, work};
 
 use std::sync::Arc;
 
@@ -57,22 +57,28 @@ fn subject() -> SubjectKey {
     SubjectKey::new("crashes", "alice")
 }
 
-fn log() -> LogId {
+pub(crate) fn log() -> LogId {
     LogId::derive(&subject(), "log").unwrap()
 }
 
-fn at(segment: u32, num: u32) -> Position {
+pub(crate) fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap()
 }
 
-fn set(row: u32, text: &str) -> Operation {
+pub(crate) fn set(row: u32, text: &str) -> Operation {
     let value = Some(Value::Text(text.to_owned()));
     let edit = CellEdit { row, column: 0, value, formula: None, format: None };
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
 /// Mutations of a client from this id on, made on this position.
-fn edits(log: LogId, client: u8, first_id: u64, base: Position, all: Vec<Operation>) -> Request {
+pub(crate) fn edits(
+    log: LogId,
+    client: u8,
+    first_id: u64,
+    base: Position,
+    all: Vec<Operation>,
+) -> Request {
     let mutation = |(id, operation)| NewMutation { id, base, operation };
     let mutations = (first_id..).zip(all).map(mutation).collect();
     let author = Some("alice".to_owned());
@@ -80,7 +86,7 @@ fn edits(log: LogId, client: u8, first_id: u64, base: Position, all: Vec<Operati
 }
 
 /// A log with so many edits of client 9, each of a row of its own.
-async fn edited(count: u64) -> Arc<FaultyPorts> {
+pub(crate) async fn edited(count: u64) -> Arc<FaultyPorts> {
     let ports = empty();
     let logs = ports.logs();
     logs.create(log(), Some("bob".to_owned())).await.unwrap();

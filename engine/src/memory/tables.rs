@@ -149,6 +149,16 @@ impl Retention for MemoryTables {
         }
         Ok(())
     }
+
+    async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
+        self.lock().segments.remove(&(log, segment));
+        Ok(())
+    }
+
+    async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
+        self.lock().forks.remove(&(source, number));
+        Ok(())
+    }
 }
 
 fn read(item: &Item) -> Result<Arc<Entry>, PortError> {

@@ -25,7 +25,7 @@ pub struct SegmentPage {
     pub next: Option<ScanKey>,
 }
 
-/// Archiving and purging (design `2-log.md` §6).
+/// Archiving and purging (design `2-log.md` §6), and what is left of a spreadsheet that is purged as a whole.
 #[async_trait]
 pub trait Retention: Send + Sync {
     /// One page of all logs' segments, behind `after`; it may have none though there are more.
@@ -51,4 +51,16 @@ pub trait Retention: Send + Sync {
     /// # Errors
     /// As [`Retention::all_segments`]; some of them may be gone then.
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError>;
+
+    /// Deletes the record of a segment. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// As [`Retention::all_segments`].
+    async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError>;
+
+    /// Deletes a fork from the list of its source, by its number there. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// As [`Retention::all_segments`].
+    async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError>;
 }

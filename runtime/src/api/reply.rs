@@ -117,7 +117,7 @@ impl From<Rejection> for Failure {
             Rejection::Role { .. } => ProblemKind::Forbidden,
             Rejection::Changed => ProblemKind::Changed,
             Rejection::Archived => ProblemKind::Archived,
-            Rejection::Deleted | Rejection::Gone => ProblemKind::Deleted,
+            Rejection::Deleted | Rejection::Gone | Rejection::NotPurgeable => ProblemKind::Deleted,
             Rejection::WithOneself
             | Rejection::LastOwner
             | Rejection::Members

@@ -98,6 +98,14 @@ impl Retention for DynamoTables {
         }
         Ok(())
     }
+
+    async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
+        self.delete_segment_record(records::segment::key(log, segment)).await
+    }
+
+    async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
+        self.delete_segment_record(records::fork::key(source, number)).await
+    }
 }
 
 /// Where a scan goes on.
@@ -120,6 +128,21 @@ fn delete_request(log: LogId, position: Position) -> Result<WriteRequest, PortEr
 }
 
 impl DynamoTables {
+    /// Deletes an item of the Segment table, if it is there.
+    async fn delete_segment_record(&self, key: Item) -> Result<(), PortError> {
+        let reply = self
+            .client
+            .delete_item()
+            .table_name(&self.segment_table)
+            .set_key(Some(to_attributes(key)))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        self.count_write(reply.consumed_capacity.as_slice());
+        Ok(())
+    }
+
     /// Deletes until none is put off.
     async fn delete_batch(&self, mut requests: Vec<WriteRequest>) -> Result<(), PortError> {
         for _ in 0..MAX_BATCH_ATTEMPTS {

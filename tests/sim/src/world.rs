@@ -250,6 +250,12 @@ impl World {
         self.forks_shown.write(key, now_ms, self.shows_ms(), Some(listed.clone()));
     }
 
+    /// A fork is listed no more.
+    pub(crate) fn fork_gone(&self, source: LogId, number: u64) {
+        let now_ms = self.time.elapsed_ms();
+        self.forks_shown.write((source, number), now_ms, self.shows_ms(), None);
+    }
+
     /// A tip was written: replicas show it by and by, and it is in the stream of its table.
     pub(crate) fn tip_changed(&self, tip: &Arc<Tip>) {
         let (key, now_ms) = (tip.name.as_str().as_bytes(), self.time.elapsed_ms());

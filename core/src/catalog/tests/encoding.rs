@@ -53,6 +53,10 @@ fn events() -> Vec<(CatalogEvent, &'static str)> {
             CatalogEvent::Deleted { by: by(), at_s: 6 },
             r#"{"at_s":6,"by":{"issuer":"cellar","subject":"alice"}}"#,
         ),
+        (
+            CatalogEvent::Purged { by: by(), at_s: 7 },
+            r#"{"at_s":7,"by":{"issuer":"cellar","subject":"alice"}}"#,
+        ),
     ]
 }
 

@@ -135,4 +135,10 @@ impl Retention for FaultyPorts {
         }
         Ok(())
     }
+    async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
+        self.trouble.around(self.tables.delete_segment(log, segment), Err).await
+    }
+    async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
+        self.trouble.around(self.tables.delete_listed(source, number), Err).await
+    }
 }

@@ -14,6 +14,7 @@ use cellar_engine::streams::StreamError;
 use crate::actors::catalog::{logs, people};
 use crate::fleet::catalog_of;
 use crate::process::{Mortality, Process};
+use crate::rare::Rare;
 use crate::witness::Witness;
 use crate::world::World;
 
@@ -120,17 +121,21 @@ fn check_received(world: &World, listed: &Listed) {
     let received = world.received.lock().unwrap_or_else(PoisonError::into_inner);
     let mut next: BTreeMap<&str, usize> = BTreeMap::new();
     let mut newest = None;
+    // What was given up before the webhook's first call is before its beginning.
+    let may_begin_later = world.rare.has(Rare::RecordExpired);
     for delivery in received.iter() {
         let Some(feed) = delivery.data.feed.as_deref() else {
             world.violated("a delivery of no feed");
             continue;
         };
-        let expected = next.entry(feed).or_insert_with(|| {
-            newest = Some(feed);
-            0
-        });
+        let is_first = newest.is_none_or(|newest| newest == feed) && next.len() <= 1;
+        newest = (!next.contains_key(feed)).then_some(feed).or(newest);
+        let expected = next.entry(feed).or_default();
         for item in &delivery.data.items {
             for span in item.spans.iter().filter(|span| span.stream == stream) {
+                if *expected == 0 && is_first && may_begin_later {
+                    *expected = usize::try_from(span.first).unwrap_or(usize::MAX);
+                }
                 *expected = check_span(world, listed, span, *expected);
             }
         }

@@ -51,4 +51,25 @@ impl Retention for Process {
         let what = format!("delete {} entries", positions.len());
         self.call(what, effect).await.and_then(|deleted| deleted)
     }
+
+    async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
+        let world = Arc::clone(self.world());
+        let effect = async move {
+            world.tables.delete_segment(log, segment).await?;
+            world.segment_changed(log, segment).await;
+            Ok(())
+        };
+        self.call(format!("delete segment {segment}"), effect).await.and_then(|deleted| deleted)
+    }
+
+    async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
+        let world = Arc::clone(self.world());
+        let effect = async move {
+            world.tables.delete_listed(source, number).await?;
+            world.fork_gone(source, number);
+            Ok(())
+        };
+        let what = format!("delete fork {number} of {source}");
+        self.call(what, effect).await.and_then(|deleted| deleted)
+    }
 }

@@ -1,0 +1,264 @@
+//! Purges spreadsheets that were deleted so long ago that nobody can restore them (design
+//! `6-catalog-feed.md` §2): run by an operator, at any time, any number of times, also while others work.
+//!
+//! The catalog says first that a spreadsheet is purged: from then on nobody brings it back. Then everything
+//! that it had goes, and last of all the record by which it is found, so that a purge that was interrupted is
+//! found again.
+
+mod objects;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cellar_core::access::Role;
+use cellar_core::catalog::{Action, By, Listing, Person, Rejection, Right};
+use cellar_core::identity::LogId;
+use cellar_core::limits::{MAX_SEGMENTS, PURGE_READS_AT_ONCE};
+use cellar_core::position::Position;
+use cellar_core::retention::{DeletedPlan, Resident, plan_deleted};
+use cellar_core::segment::Segment;
+use cellar_core::snapshot_job::SnapshotJob;
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+
+use crate::catalog::{CatalogError, CatalogStore};
+use crate::ports::{Blobs, Clock, Entries, PendingSnapshots, PortError, Retention, Segments};
+use crate::retry::retried;
+use crate::streams::StreamError;
+
+/// Forks of one page of a list.
+const FORKS_PAGE: u32 = 100;
+
+/// What a purger works on.
+pub struct PurgePorts {
+    /// The Entry table.
+    pub entries: Arc<dyn Entries>,
+    /// The Segment table.
+    pub segments: Arc<dyn Segments>,
+    /// What only an operator may do to both.
+    pub retention: Arc<dyn Retention>,
+    /// The PendingSnapshots table, if there is one.
+    pub pending: Option<Arc<dyn PendingSnapshots>>,
+    /// The bucket.
+    pub blobs: Arc<dyn Blobs>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Purges deleted spreadsheets.
+pub struct Purger {
+    ports: PurgePorts,
+    catalog: CatalogStore,
+    operator: Person,
+}
+
+/// A deleted spreadsheet, and what is to be done with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedPurge {
+    /// The spreadsheet.
+    pub log: LogId,
+    /// What it was called.
+    pub name: String,
+    /// Since when it is deleted or purged, Unix seconds.
+    pub since_s: u64,
+    /// What is to be done.
+    pub plan: DeletedPlan,
+}
+
+/// What a purge has removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Removed {
+    /// Entries of the log.
+    pub entries: u64,
+    /// Objects in the bucket.
+    pub objects: u64,
+    /// Their bytes.
+    pub object_bytes: u64,
+}
+
+/// Why a spreadsheet was not purged, or not wholly: repeat it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PurgeError {
+    /// A table or the bucket does not answer or refuses.
+    #[error("the store failed: {0}")]
+    Store(#[from] PortError),
+    /// The catalog cannot be read or written.
+    #[error("the catalog cannot be read: {0}")]
+    Catalog(#[from] StreamError),
+    /// Somebody has restored it, or it was never deleted.
+    #[error("{log} was not purged: {rejection}")]
+    Refused {
+        /// The spreadsheet.
+        log: LogId,
+        /// Why.
+        rejection: Rejection,
+    },
+    /// It was forked meanwhile.
+    #[error("{log} was not purged: {fork}, a fork of it, is still there")]
+    Forked {
+        /// The spreadsheet.
+        log: LogId,
+        /// The fork.
+        fork: LogId,
+    },
+}
+
+impl Purger {
+    /// Over these ports, in the name of somebody.
+    #[must_use]
+    pub fn new(ports: PurgePorts, catalog: CatalogStore, operator: Person) -> Self {
+        Self { ports, catalog, operator }
+    }
+
+    /// Repeats what failed for a while: all of it is idempotent.
+    async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
+    where
+        F: Future<Output = Result<T, PortError>>,
+    {
+        retried(self.ports.clock.as_ref(), call).await
+    }
+
+    /// Every deleted spreadsheet, and what is to be done with it; forks before what they were forked of.
+    /// One scan of the Segment table, and half a read unit for each spreadsheet.
+    ///
+    /// # Errors
+    /// [`PurgeError::Store`], [`PurgeError::Catalog`].
+    pub async fn survey(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
+        let logs = self.logs().await?;
+        let listings = stream::iter(logs.keys().copied()).map(async |log| {
+            let listing = self.catalog.read_listing(log, Right::Token(Role::Owner)).await?;
+            Ok::<_, PurgeError>(listing.map(|listing| (log, listing)))
+        });
+        let listings = listings.buffer_unordered(PURGE_READS_AT_ONCE);
+        let listings: BTreeMap<LogId, Arc<Listing>> =
+            listings.try_filter_map(async |listing| Ok(listing)).try_collect().await?;
+        let residents = logs.into_iter().map(|(log, (source, depth))| {
+            let status = listings.get(&log).map(|listing| listing.status);
+            Resident { log, source, depth, status }
+        });
+        let plans = plan_deleted(&residents.collect::<Vec<_>>(), self.ports.clock.now_ms() / 1_000);
+        let planned = plans.into_iter().filter_map(|(log, plan)| {
+            let listing = listings.get(&log)?;
+            let (name, since_s) = (listing.name.as_str().to_owned(), listing.status.since_s()?);
+            Some(PlannedPurge { log, name, since_s, plan })
+        });
+        Ok(planned.collect())
+    }
+
+    /// All logs of the tables: of what each is a fork, and how deep.
+    async fn logs(&self) -> Result<BTreeMap<LogId, (Option<LogId>, u32)>, PurgeError> {
+        let (mut logs, mut after) = (BTreeMap::new(), None);
+        loop {
+            let page = self.retried(|| self.ports.retention.all_segments(after.clone())).await?;
+            for Segment { log, lineage, .. } in page.segments {
+                let known = logs.entry(log).or_insert((None, 0));
+                if let Some(lineage) = lineage {
+                    *known = (Some(lineage.source), lineage.depth);
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(logs);
+            }
+        }
+    }
+
+    /// Purges a spreadsheet that is due.
+    ///
+    /// # Errors
+    /// [`PurgeError`]; what is left of it goes when it is repeated.
+    pub async fn carry_out(&self, log: LogId) -> Result<Removed, PurgeError> {
+        self.check_not_forked(log).await?;
+        let right = Right::Token(Role::Owner);
+        let by = By { person: self.operator.clone(), right, cap: Role::Owner };
+        match self.catalog.change(log, by, Action::Purge, None).await {
+            Ok(_) => {}
+            Err(CatalogError::Rejected(rejection)) => {
+                return Err(PurgeError::Refused { log, rejection });
+            }
+            Err(CatalogError::Stream(error)) => return Err(error.into()),
+        }
+        self.remove_pending(log).await?;
+        let mut removed = self.remove_objects(log).await?;
+        // The newest first: of what is left, the newest is always found.
+        while let Some(newest) = self.newest(log).await? {
+            removed.entries += self.remove_entries(log, newest.num).await?;
+            if newest.num == 0 {
+                self.remove_from_lists(&newest).await?;
+            }
+            self.retried(|| self.ports.retention.delete_segment(log, newest.num)).await?;
+        }
+        Ok(removed)
+    }
+
+    async fn newest(&self, log: LogId) -> Result<Option<Segment>, PortError> {
+        let newest = self.retried(|| self.ports.segments.newest(log, 1, true)).await?;
+        Ok(newest.into_iter().next())
+    }
+
+    /// A fork is listed as long as it is there.
+    async fn check_not_forked(&self, log: LogId) -> Result<(), PurgeError> {
+        for (_, fork) in self.forks(log).await? {
+            if self.newest(fork).await?.is_some() {
+                return Err(PurgeError::Forked { log, fork });
+            }
+        }
+        Ok(())
+    }
+
+    /// The list of a log's forks, with their numbers.
+    async fn forks(&self, log: LogId) -> Result<BTreeSet<(u64, LogId)>, PortError> {
+        let (mut forks, mut after) = (BTreeSet::new(), None);
+        loop {
+            let page = self.retried(|| self.ports.segments.forks(log, after, FORKS_PAGE)).await?;
+            forks.extend(page.forks.into_iter().map(|listed| (listed.number, listed.fork)));
+            after = page.next;
+            if after.is_none() {
+                return Ok(forks);
+            }
+        }
+    }
+
+    async fn remove_pending(&self, log: LogId) -> Result<(), PortError> {
+        let Some(pending) = &self.ports.pending else { return Ok(()) };
+        let last = Position::new(MAX_SEGMENTS - 1, u32::MAX);
+        let position = last.map_err(|error| PortError::permanent(error.to_string()))?;
+        let all = SnapshotJob { log, position };
+        while let Some(record) = self.retried(|| pending.first_up_to(all)).await? {
+            let run = record.rebuild.as_ref().map(|rebuild| rebuild.run);
+            self.retried(|| pending.delete(record.job, run)).await?;
+        }
+        Ok(())
+    }
+
+    async fn remove_entries(&self, log: LogId, segment: u32) -> Result<u64, PortError> {
+        let start = Position::new(segment, 0);
+        let start = start.map_err(|error| PortError::permanent(error.to_string()))?;
+        let mut removed = 0;
+        loop {
+            let page = self.retried(|| self.ports.entries.page(log, start, true)).await?;
+            let positions: Vec<Position> =
+                page.entries.iter().map(|entry| entry.position).collect();
+            if positions.is_empty() {
+                return Ok(removed);
+            }
+            self.retried(|| self.ports.retention.delete(log, &positions)).await?;
+            removed += u64::try_from(positions.len()).unwrap_or(u64::MAX);
+        }
+    }
+
+    /// Removes the list of its forks, all of which are gone, and what its source's list says of it.
+    async fn remove_from_lists(&self, first: &Segment) -> Result<(), PortError> {
+        let log = first.log;
+        for (number, _) in self.forks(log).await? {
+            self.retried(|| self.ports.retention.delete_listed(log, number)).await?;
+        }
+        let Some(lineage) = first.lineage else { return Ok(()) };
+        let listed = self.forks(lineage.source).await?;
+        for (number, _) in listed.into_iter().filter(|(_, fork)| *fork == log) {
+            self.retried(|| self.ports.retention.delete_listed(lineage.source, number)).await?;
+        }
+        Ok(())
+    }
+}

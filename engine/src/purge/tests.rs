@@ -1,0 +1,284 @@
+//! Purging, over ports in memory that fail.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use cellar_core::catalog::Name;
+use cellar_core::entry::Entry;
+use cellar_core::identity::SubjectKey;
+use cellar_core::limits::DELETED_KEPT_S;
+use cellar_core::pending_snapshot::PendingSnapshot;
+use cellar_core::retention::Policy;
+
+use super::*;
+use crate::crashes::{Fault, FaultyPorts, at, edited, edits, log, set, work};
+use crate::logs::NewFork;
+use crate::ports::{BlobKey, Jobs as _, NewBlob};
+use crate::retention::Archivist;
+use crate::sha256::sha256;
+use crate::system::SystemRandom;
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+const KEPT_MS: u64 = DELETED_KEPT_S * 1_000;
+
+fn person(name: &str) -> Person {
+    Person::new("cellar", name).unwrap()
+}
+
+fn alice() -> SubjectKey {
+    SubjectKey::new("purge", "alice")
+}
+
+fn fork() -> LogId {
+    LogId::derive_fork(&alice(), log(), "fork").unwrap()
+}
+
+fn other() -> LogId {
+    LogId::derive(&alice(), "other").unwrap()
+}
+
+fn catalog(ports: &Arc<FaultyPorts>) -> CatalogStore {
+    // Whoever writes is known by a random number: no two processes may have the same.
+    let (streams, random) = (Arc::clone(ports) as _, Arc::new(SystemRandom));
+    CatalogStore::new(streams, Arc::clone(&ports.clock) as _, random)
+}
+
+fn purger(ports: &Arc<FaultyPorts>) -> Purger {
+    let on = PurgePorts {
+        entries: Arc::clone(ports) as _,
+        segments: Arc::clone(ports) as _,
+        retention: Arc::clone(ports) as _,
+        pending: Some(Arc::clone(ports) as _),
+        blobs: Arc::clone(ports) as _,
+        clock: Arc::clone(&ports.clock) as _,
+    };
+    Purger::new(on, catalog(ports), person("operator"))
+}
+
+async fn change(ports: &Arc<FaultyPorts>, log: LogId, action: Action) {
+    let right = Right::Token(Role::Owner);
+    let by = By { person: person("alice"), right, cap: Role::Owner };
+    catalog(ports).change(log, by, action, None).await.unwrap();
+}
+
+async fn upload(ports: &Arc<FaultyPorts>, log: LogId) {
+    let bytes = Bytes::from_static(b"an upload");
+    let blob = NewBlob {
+        key: BlobKey::new(format!("{}{log}/1", cellar_core::schema::UPLOADS_PREFIX)).unwrap(),
+        sha256: sha256(&bytes),
+        bytes,
+        content_type: None,
+        content_encoding: None,
+        pending: false,
+    };
+    ports.blobs.put(blob).await.unwrap();
+}
+
+async fn snapshot(ports: &Arc<FaultyPorts>, job: SnapshotJob) {
+    ports.queue.send(&job.encode()).await.unwrap();
+    work(&ports.workers(), ports).await;
+}
+
+/// A log of three segments, of which the first is archived, with snapshots, an upload and a worker that gave up;
+/// a fork of it with its own; and another log with the same. All are in the catalog.
+async fn world() -> Arc<FaultyPorts> {
+    let ports = edited(4).await;
+    let logs = ports.logs();
+    for segment in 0..2 {
+        let loaded = logs.load(log(), None).await.unwrap();
+        ports.tables.raise_last_snapshot(log(), at(segment, 0)).await.unwrap();
+        logs.roll(Arc::clone(loaded.entries.last().unwrap())).await.unwrap();
+        snapshot(&ports, SnapshotJob { log: log(), position: at(segment + 1, 0) }).await;
+    }
+    ports.clock.advance_ms(3 * DAY_MS);
+    let (entries, retention) = (Arc::clone(&ports) as _, Arc::clone(&ports) as _);
+    let clock = Arc::clone(&ports.clock) as _;
+    let archivist = Archivist::new(entries, retention, Arc::clone(&ports) as _, clock);
+    let (policy, mut planned) = (Policy { archive_after_days: 1, keep_segments: 1 }, Vec::new());
+    archivist.survey(policy, |segment| planned.push(segment)).await.unwrap();
+    for segment in &planned {
+        archivist.carry_out(segment).await.unwrap();
+    }
+    logs.create(other(), None).await.unwrap();
+    let new = NewFork { log: fork(), source: log(), at: Some(at(1, 0)), author: None };
+    logs.fork(new).await.unwrap();
+    let request = edits(fork(), 1, 1, at(1, 0), vec![set(0, "of the fork")]);
+    logs.append(request).await.unwrap();
+    for (log, position) in [(log(), at(2, 0)), (fork(), at(2, 0)), (other(), Position::FIRST)] {
+        upload(&ports, log).await;
+        let job = SnapshotJob { log, position };
+        let abandoned = PendingSnapshot {
+            job,
+            created_s: 1,
+            modified_s: 1,
+            active: true,
+            increment: 3,
+            checkpoint: vec![],
+            rebuild: None,
+        };
+        ports.pending.create(&abandoned).await;
+        let source = (log == fork()).then_some(self::log());
+        change(&ports, log, Action::Create { name: Name::default(), source }).await;
+    }
+    ports.trouble.take_requests();
+    ports
+}
+
+/// Everything that belongs to some logs, in words.
+fn everything(ports: &FaultyPorts, of: &[LogId]) -> BTreeMap<String, String> {
+    let (entries, segments, forks) = ports.tables.everything();
+    let entries = entries.into_iter().filter(|entry: &Entry| of.contains(&entry.log));
+    let segments = segments.into_iter().filter(|segment| of.contains(&segment.log));
+    let forks = forks.into_iter().filter(|listed| of.contains(&listed.source));
+    let pending = ports.pending.records().into_iter();
+    let pending = pending.filter(|record| of.contains(&record.job.log));
+    let objects = ports.blobs.everything().into_iter();
+    let objects = objects.filter(|(key, _)| of.iter().any(|log| key.contains(&log.to_string())));
+    let mut all = BTreeMap::new();
+    all.extend(entries.map(|e| (format!("entry {} {}", e.log, e.position), format!("{e:?}"))));
+    all.extend(segments.map(|s| (format!("segment {} {}", s.log, s.num), format!("{s:?}"))));
+    all.extend(forks.map(|f| (format!("listed {} {}", f.source, f.fork), format!("{f:?}"))));
+    all.extend(pending.map(|p| (format!("pending {:?}", p.job), format!("{p:?}"))));
+    all.extend(objects.map(|(key, object)| (format!("object {key}"), format!("{object:?}"))));
+    all
+}
+
+async fn plans(ports: &Arc<FaultyPorts>) -> Vec<(LogId, DeletedPlan)> {
+    let planned = purger(ports).survey().await.unwrap();
+    planned.into_iter().map(|planned| (planned.log, planned.plan)).collect()
+}
+
+/// The log and its fork are deleted, so long ago that both go.
+async fn deleted() -> Arc<FaultyPorts> {
+    let ports = world().await;
+    for log in [log(), fork()] {
+        change(&ports, log, Action::Delete).await;
+    }
+    ports.clock.advance_ms(KEPT_MS);
+    ports.trouble.take_requests();
+    ports
+}
+
+/// Purges all that is due, forks first.
+async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<Removed>, PurgeError> {
+    let purger = purger(ports);
+    let mut removed = Vec::new();
+    for planned in purger.survey().await? {
+        if planned.plan == DeletedPlan::Purge {
+            removed.push(purger.carry_out(planned.log).await?);
+        }
+    }
+    Ok(removed)
+}
+
+#[tokio::test]
+async fn what_was_deleted_goes_when_nobody_can_restore_it_and_no_fork_needs_it() {
+    let ports = world().await;
+    assert_eq!(plans(&ports).await, [], "all are in use");
+    let until_s = ports.clock.now_ms() / 1_000 + DELETED_KEPT_S;
+    change(&ports, log(), Action::Delete).await;
+    assert_eq!(plans(&ports).await, [(log(), DeletedPlan::Restorable { until_s })]);
+    ports.clock.advance_ms(KEPT_MS);
+    assert_eq!(plans(&ports).await, [(log(), DeletedPlan::Forked { forks: 1 })]);
+    let before = everything(&ports, &[log(), fork(), other()]);
+    let refused = purger(&ports).carry_out(log()).await;
+    assert_eq!(refused, Err(PurgeError::Forked { log: log(), fork: fork() }));
+    assert_eq!(everything(&ports, &[log(), fork(), other()]), before, "nothing is removed");
+    change(&ports, fork(), Action::Delete).await;
+    ports.clock.advance_ms(KEPT_MS);
+    let both = [(fork(), DeletedPlan::Purge), (log(), DeletedPlan::Purge)];
+    assert_eq!(plans(&ports).await, both);
+    let removed = purge(&ports).await.unwrap();
+    assert_eq!(everything(&ports, &[log(), fork()]), BTreeMap::new());
+    let others = before.into_iter().filter(|(key, _)| key.contains(&other().to_string()));
+    assert_eq!(everything(&ports, &[other()]), others.collect(), "another log's stays");
+    assert_eq!(plans(&ports).await, []);
+    let [of_fork, of_log] = removed.as_slice() else { panic!("{removed:?}") };
+    assert_eq!((of_fork.entries, of_fork.objects, of_fork.object_bytes), (2, 1, 9));
+    assert!(of_log.entries > 3 && of_log.objects > 3, "{of_log:?}: snapshots and an archive, too");
+}
+
+#[tokio::test]
+async fn a_fork_goes_alone_and_its_source_is_read_as_before() {
+    let ports = world().await;
+    change(&ports, fork(), Action::Delete).await;
+    ports.clock.advance_ms(KEPT_MS);
+    let shared = everything(&ports, &[log(), other()]);
+    purge(&ports).await.unwrap();
+    assert_eq!(everything(&ports, &[fork()]), BTreeMap::new());
+    let listed = format!("listed {} {}", log(), fork());
+    let left = shared.into_iter().filter(|(key, _)| *key != listed);
+    assert_eq!(everything(&ports, &[log(), other()]), left.collect(), "but for the list of forks");
+    assert!(ports.logs().workbook(log(), None, None).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_somebody_restored_at_the_last_moment_stays() {
+    let ports = world().await;
+    change(&ports, other(), Action::Delete).await;
+    ports.clock.advance_ms(KEPT_MS - 1_000);
+    change(&ports, other(), Action::Restore).await;
+    ports.clock.advance_ms(KEPT_MS);
+    let before = everything(&ports, &[other()]);
+    let refused = purger(&ports).carry_out(other()).await;
+    let rejection = Rejection::NotPurgeable;
+    assert_eq!(refused, Err(PurgeError::Refused { log: other(), rejection }));
+    assert_eq!(everything(&ports, &[other()]), before);
+}
+
+#[tokio::test]
+async fn what_a_late_request_creates_once_more_goes_again() {
+    let ports = deleted().await;
+    purge(&ports).await.unwrap();
+    ports.logs().create(log(), None).await.unwrap();
+    let right = Right::Token(Role::Owner);
+    let by = By { person: person("alice"), right, cap: Role::Owner };
+    let create = Action::Create { name: Name::default(), source: None };
+    let listed = catalog(&ports).change(log(), by, create, None).await;
+    assert_eq!(listed, Err(CatalogError::Rejected(Rejection::Gone)), "nobody is told of it");
+    assert_eq!(plans(&ports).await, [(log(), DeletedPlan::Purge)]);
+    purge(&ports).await.unwrap();
+    assert_eq!(everything(&ports, &[log()]), BTreeMap::new());
+}
+
+/// Nothing is removed before the catalog says that it is, and nothing of others ever.
+async fn assert_between(ports: &Arc<FaultyPorts>, before: &FaultyPorts, what: &str) {
+    ports.trouble.pause();
+    let of_other = |ports: &FaultyPorts| everything(ports, &[other()]);
+    assert_eq!(of_other(ports), of_other(before), "{what}");
+    for log in [log(), fork()] {
+        let listing = catalog(ports).read_listing(log, Right::Token(Role::Owner)).await.unwrap();
+        if !matches!(listing.unwrap().status, cellar_core::catalog::Status::Purged { .. }) {
+            let of_log = |ports: &FaultyPorts| {
+                let mut all = everything(ports, &[log]);
+                all.retain(|key, _| !key.starts_with("listed") && !key.contains("/roots/"));
+                all
+            };
+            assert_eq!(of_log(ports), of_log(before), "{what}: it went before it was said");
+        }
+    }
+    ports.trouble.go_on();
+}
+
+#[tokio::test]
+async fn a_purge_that_fails_anywhere_is_ended_by_the_next() {
+    let before = deleted().await;
+    let undisturbed = before.copied(vec![]);
+    purge(&undisturbed).await.unwrap();
+    let requests = undisturbed.trouble.requests();
+    assert!(requests > 20, "{requests}");
+    for number in 0..requests {
+        for fault in [Fault::Refused, Fault::Denied, Fault::ReplyLost, Fault::Outage] {
+            let what = format!("{fault:?} at {number}");
+            let ports = before.copied(vec![(number, fault)]);
+            let mut tries = 0;
+            while purge(&ports).await.is_err() {
+                assert_between(&ports, &before, &what).await;
+                tries += 1;
+                assert!(tries < 20, "{what}");
+            }
+            assert_eq!(everything(&ports, &[log(), fork()]), BTreeMap::new(), "{what}");
+            assert_between(&ports, &before, &what).await;
+        }
+    }
+}
