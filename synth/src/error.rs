@@ -6,6 +6,7 @@ use cellar::ClientError;
 use cellar::files::FileError;
 use cellar_engine::feed::{AuditError, WebhookError};
 use cellar_engine::ports::PortError;
+use cellar_engine::purge::PurgeError;
 use cellar_engine::reprocess::RebuildRefusal;
 use cellar_engine::retention::RetentionError;
 use cellar_local::LocalError;
@@ -282,6 +283,26 @@ pub(crate) enum SynthError {
         /// Why the first did.
         first: RetentionError,
     },
+    /// Deleted spreadsheets that could not be purged.
+    #[error("{failed} of {due} deleted spreadsheets were not purged: {first}")]
+    #[diagnostic(
+        code(synth::purge),
+        help(
+            "what is left of them goes when you run it again, which goes on where this one ended"
+        )
+    )]
+    Purge {
+        /// How many failed.
+        failed: usize,
+        /// How many were to be purged.
+        due: usize,
+        /// Why the first did.
+        first: PurgeError,
+    },
+    /// What is deleted could not be found out.
+    #[error("the tables could not be read: {0}")]
+    #[diagnostic(code(synth::purge_survey), help("nothing was changed; run it again"))]
+    PurgeSurvey(PurgeError),
     /// What is to be archived could not be found out.
     #[error("the tables could not be read: {0}")]
     #[diagnostic(code(synth::survey), help("nothing was changed; run it again"))]

@@ -47,6 +47,7 @@ mod lost_replies;
 mod oidc;
 mod party;
 mod pokes;
+mod purge_command;
 mod relay;
 mod replicache;
 mod reply_sizes;

@@ -116,7 +116,7 @@ Examples:
   cellar archive
   cellar restore                     # use it again")]
     Archive,
-    /// Delete it: hidden at once, gone after 30 days
+    /// Delete it: hidden at once, for good after 30 days
     #[command(after_help = "\
 Nobody sees it any more but its owners, who can restore it for 30 days.
 

@@ -18,9 +18,9 @@ pub(crate) use args::{
     CiInitArguments, CostArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat,
     DriftArguments, FailOn, FeedCommand, FeedPlace, FeedRebuild, Format, FunctionArgument,
     InitArguments, LocalCloudArguments, LogsArguments, MintArguments, Moment, PlanArguments,
-    ReprocessArguments, RestoreArguments, RunbookArguments, SmokeArguments, SmokeFormat,
-    StatusArguments, TemplateArguments, TokenArguments, TokenCommand, WebhookCommand, WebhookPlace,
-    WebhookSecret, WhereArguments,
+    PurgeArguments, ReprocessArguments, RestoreArguments, RunbookArguments, SmokeArguments,
+    SmokeFormat, StatusArguments, TemplateArguments, TokenArguments, TokenCommand, WebhookCommand,
+    WebhookPlace, WebhookSecret, WhereArguments,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
@@ -119,6 +119,7 @@ async fn command(
         Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,
         Command::Token(arguments) => commands::token::run(config, &arguments, output),
         Command::Archive(arguments) => commands::archive::run(config, &arguments, output).await,
+        Command::Purge(arguments) => commands::purge::run(config, &arguments, output).await,
         Command::Reprocess(arguments) => commands::reprocess::run(config, &arguments, output).await,
         Command::Feed(arguments) => {
             return commands::feed::run(config, &arguments.command, output).await.map(differs);

@@ -179,7 +179,7 @@ fn table(rows: &[Row]) -> Table {
 }
 
 /// A time that a record may hold, whatever it is.
-fn day(unix_s: u64) -> String {
+pub(super) fn day(unix_s: u64) -> String {
     /// The last second of the year 9999.
     const LAST_S: u64 = 253_402_300_799;
     let time = UNIX_EPOCH + Duration::from_secs(unix_s.min(LAST_S));

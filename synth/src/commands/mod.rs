@@ -25,6 +25,8 @@ mod logs_local;
 mod look;
 pub(crate) mod plan;
 mod prepare;
+pub(crate) mod purge;
+mod purge_report;
 mod rebuild;
 mod remember;
 pub(crate) mod reprocess;

@@ -22,7 +22,9 @@ pub(crate) use deploy::{
 pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat, FailOn};
 pub(crate) use feed::{FeedArguments, FeedCommand, FeedPlace, FeedRebuild};
 pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
-pub(crate) use upkeep::{ArchiveArguments, Moment, ReprocessArguments, RestoreArguments};
+pub(crate) use upkeep::{
+    ArchiveArguments, Moment, PurgeArguments, ReprocessArguments, RestoreArguments,
+};
 pub(crate) use usage::CostArguments;
 pub(crate) use watch::{FunctionArgument, LogsArguments, StatusArguments, WhereArguments};
 pub(crate) use webhook::{WebhookArguments, WebhookCommand, WebhookPlace, WebhookSecret};
@@ -83,6 +85,8 @@ pub(super) enum Command {
     Token(TokenArguments),
     /// Move old log segments from the tables into the bucket, where they can still be read
     Archive(ArchiveArguments),
+    /// Remove spreadsheets for good that were deleted more than 30 days ago
+    Purge(PurgeArguments),
     /// Find snapshots that were not made and bodies that would be lost, and mend them
     Reprocess(ReprocessArguments),
     /// Compare the feed of everything that was appended with what was, and mend it

@@ -35,6 +35,26 @@ pub(crate) struct ArchiveArguments {
     pub(crate) yes: bool,
 }
 
+/// Arguments of `purge`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  synth purge --dry-run\n  \
+                        synth purge --local --yes\n\n\
+                        A spreadsheet that was deleted can be restored for 30 days; then nobody sees it, and \
+                        this removes its entries, snapshots, archives and uploads for good. A spreadsheet \
+                        of which forks are in use stays until they go, too. What the catalog said of it \
+                        stays in the feed. It may be interrupted and repeated at any time; run it each \
+                        week or month, as your retention rules ask.")]
+pub(crate) struct PurgeArguments {
+    #[command(flatten)]
+    pub(crate) place: WhereArguments,
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
 /// Arguments of `reprocess`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  synth reprocess --dry-run\n  \

@@ -1,0 +1,198 @@
+//! What `synth purge` shows: the deleted spreadsheets, and what is done with each.
+
+use cellar_core::identity::LogId;
+use cellar_core::retention::DeletedPlan;
+use cellar_engine::purge::{PlannedPurge, Removed};
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
+
+use super::archive_report::day;
+
+/// A deleted spreadsheet and what became of it.
+pub(super) enum Outcome {
+    /// It is as it was, so far.
+    Planned(PlannedPurge),
+    /// It is gone.
+    Purged(PlannedPurge, Removed),
+    /// It is not, or not wholly: why.
+    Failed(PlannedPurge, String),
+}
+
+/// All of it, as programs get it.
+#[derive(Serialize)]
+pub(super) struct Report {
+    dry_run: bool,
+    spreadsheets: Vec<Row>,
+    total: Total,
+}
+
+#[derive(Serialize)]
+struct Row {
+    spreadsheet: LogId,
+    name: String,
+    deleted: u64,
+    action: &'static str,
+    why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restorable_until: Option<u64>,
+    entries: u64,
+    objects: u64,
+    object_bytes: u64,
+}
+
+#[derive(Default, Serialize)]
+struct Total {
+    deleted: usize,
+    purge: usize,
+    failed: usize,
+    entries: u64,
+    objects: u64,
+    object_bytes: u64,
+}
+
+impl Report {
+    /// Of these spreadsheets.
+    pub(super) fn new(dry_run: bool, outcomes: Vec<Outcome>) -> Self {
+        let spreadsheets: Vec<Row> = outcomes.into_iter().map(Row::of).collect();
+        let count = |action| spreadsheets.iter().filter(|row| row.action == action).count();
+        let sum = |of: fn(&Row) -> u64| spreadsheets.iter().map(of).sum();
+        let total = Total {
+            deleted: spreadsheets.len(),
+            purge: count("purge") + count("purged"),
+            failed: count("failed"),
+            entries: sum(|row| row.entries),
+            objects: sum(|row| row.objects),
+            object_bytes: sum(|row| row.object_bytes),
+        };
+        Self { dry_run, spreadsheets, total }
+    }
+
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let Total { deleted, purge, entries, objects, object_bytes, .. } = &self.total;
+        let sum = match (deleted, purge, self.dry_run) {
+            (0, ..) => return "No spreadsheet is deleted.".to_owned(),
+            (_, 0, _) => format!("Nothing to purge: {deleted} deleted spreadsheets stay."),
+            (_, due, true) => format!("To purge: {due} of {deleted} deleted spreadsheets."),
+            (_, due, false) => format!(
+                "Purged: {due} of {deleted} deleted spreadsheets; {entries} entries and {objects} \
+                 objects of {} KB are gone.",
+                object_bytes.div_ceil(1_024)
+            ),
+        };
+        format!("{}\n\n{sum}", self.table())
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new();
+        table.load_preset(presets::UTF8_FULL_CONDENSED);
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(["spreadsheet", "name", "deleted (UTC)", "action", "why"]);
+        for row in &self.spreadsheets {
+            table.add_row([
+                row.spreadsheet.to_string(),
+                row.name.clone(),
+                day(row.deleted),
+                row.action.to_owned(),
+                row.why.clone(),
+            ]);
+        }
+        table
+    }
+}
+
+impl Row {
+    fn of(outcome: Outcome) -> Self {
+        let nothing = Removed::default();
+        let (planned, action, why, removed) = match outcome {
+            Outcome::Planned(planned) => {
+                let (action, why) = planned_words(planned.plan);
+                (planned, action, why, nothing)
+            }
+            Outcome::Purged(planned, removed) => {
+                let why = format!("{} entries, {} objects", removed.entries, removed.objects);
+                (planned, "purged", why, removed)
+            }
+            Outcome::Failed(planned, why) => (planned, "failed", why, nothing),
+        };
+        let restorable_until = match planned.plan {
+            DeletedPlan::Restorable { until_s } => Some(until_s),
+            DeletedPlan::Forked { .. } | DeletedPlan::Purge => None,
+        };
+        Self {
+            spreadsheet: planned.log,
+            name: planned.name,
+            deleted: planned.since_s,
+            action,
+            why,
+            restorable_until,
+            entries: removed.entries,
+            objects: removed.objects,
+            object_bytes: removed.object_bytes,
+        }
+    }
+}
+
+fn planned_words(plan: DeletedPlan) -> (&'static str, String) {
+    match plan {
+        DeletedPlan::Restorable { until_s } => {
+            ("keep", format!("can be restored until {}", day(until_s)))
+        }
+        DeletedPlan::Forked { forks: 1 } => ("keep", "a fork of it needs its entries".to_owned()),
+        DeletedPlan::Forked { forks } => ("keep", format!("{forks} forks of it need its entries")),
+        DeletedPlan::Purge => ("purge", "deleted more than 30 days ago".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(number: u128, plan: DeletedPlan) -> PlannedPurge {
+        let log = LogId::from_uuid(uuid::Uuid::from_u128(number));
+        PlannedPurge { log, name: format!("Sheet {number}"), since_s: 1_795_246_133, plan }
+    }
+
+    #[test]
+    fn people_see_what_stays_and_why() {
+        let plans = [
+            DeletedPlan::Restorable { until_s: 1_797_838_133 },
+            DeletedPlan::Forked { forks: 1 },
+            DeletedPlan::Forked { forks: 2 },
+            DeletedPlan::Purge,
+        ];
+        let outcomes = (1..).zip(plans).map(|(n, plan)| Outcome::Planned(planned(n, plan)));
+        let text = Report::new(true, outcomes.collect()).text();
+        for said in [
+            "can be restored until 2026-12-21",
+            "a fork of it needs",
+            "2 forks of it need",
+            "deleted more than 30 days ago",
+            "To purge: 1 of 4 deleted spreadsheets.",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        let stays = Outcome::Planned(planned(1, DeletedPlan::Forked { forks: 1 }));
+        let text = Report::new(false, vec![stays]).text();
+        assert!(text.ends_with("Nothing to purge: 1 deleted spreadsheets stay."), "{text}");
+        assert_eq!(Report::new(true, vec![]).text(), "No spreadsheet is deleted.");
+    }
+
+    #[test]
+    fn what_is_gone_is_counted_and_what_failed_is_said() {
+        let removed = Removed { entries: 7, objects: 3, object_bytes: 2_049 };
+        let report = Report::new(
+            false,
+            vec![
+                Outcome::Purged(planned(1, DeletedPlan::Purge), removed),
+                Outcome::Failed(planned(2, DeletedPlan::Purge), "the bucket is away".to_owned()),
+            ],
+        );
+        let text = report.text();
+        let sum = "Purged: 1 of 2 deleted spreadsheets; 7 entries and 3 objects of 3 KB are gone.";
+        assert!(text.ends_with(sum) && text.contains("the bucket is away"), "{text}");
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["total"]["failed"], 1);
+        assert_eq!(json["spreadsheets"][0]["object_bytes"], 2_049);
+    }
+}

@@ -1,0 +1,191 @@
+//! `synth purge` as a process: what it shows, what it removes, and what stays.
+
+use std::sync::Arc;
+
+use cellar_core::access::Role;
+use cellar_core::catalog::{Action, By, Name, Person, Right};
+use cellar_core::cell::Value as CellValue;
+use cellar_core::identity::{LogId, SubjectKey};
+use cellar_core::limits::MAX_LISTED_BLOBS;
+use cellar_engine::catalog::CatalogStore;
+use cellar_engine::logs::{Logs, NewFork};
+use cellar_engine::memory::ManualClock;
+use cellar_engine::meter::Meter;
+use cellar_engine::ports::{BlobKey, Blobs as _, Clock as _, NewBlob, Segments as _};
+use cellar_engine::sha256::sha256;
+use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_local::StateFolder;
+use cellar_runtime::dynamodb::{DynamoStreams, DynamoTables, client_for_endpoint};
+use cellar_runtime::s3::{self, S3Blobs};
+use cellar_tests::edits::set_numbers;
+use cellar_tests::old_logs::{DAY_MS, edit};
+use serde_json::Value;
+
+use crate::journey::{Project, Run};
+
+/// What runs in a project's folder, as it was some days ago.
+struct Past {
+    tables: Arc<DynamoTables>,
+    blobs: Arc<S3Blobs>,
+    logs: Logs,
+    catalog: CatalogStore,
+}
+
+fn subject() -> SubjectKey {
+    SubjectKey::new("cellar", "alice")
+}
+
+impl Past {
+    fn of(project: &Project, days: u64) -> Self {
+        let folder = StateFolder::new(project.path(".cellar/local"));
+        let (endpoints, access_key, secret_key) = folder.endpoints().unwrap().unwrap();
+        let client = client_for_endpoint(&endpoints.database_url, &access_key, &secret_key);
+        let meter = Arc::new(Meter::default());
+        let (entries, segments) = (&endpoints.entry_table, &endpoints.segment_table);
+        let tables = DynamoTables::named(entries, segments, client.clone(), Arc::clone(&meter));
+        let streams = endpoints.stream_table.as_ref().unwrap();
+        let streams = DynamoStreams::named(streams, client, Arc::clone(&meter));
+        let buckets = s3::client_for_endpoint(&endpoints.buckets_url, &access_key, &secret_key);
+        let blobs = Arc::new(S3Blobs::new(endpoints.bucket, buckets, meter));
+        let clock = Arc::new(ManualClock::at(SystemClock.now_ms() - days * DAY_MS));
+        let (tables, random) = (Arc::new(tables), Arc::new(SystemRandom));
+        let (entries, segments) = (Arc::clone(&tables) as _, Arc::clone(&tables) as _);
+        let (objects, time) = (Arc::clone(&blobs) as _, Arc::clone(&clock) as _);
+        let logs = Logs::new(entries, segments, objects, time, Arc::clone(&random) as _);
+        let catalog = CatalogStore::new(Arc::new(streams), clock, random);
+        Self { tables, blobs, logs, catalog }
+    }
+
+    async fn change(&self, log: LogId, action: Action) {
+        let person = Person::new("cellar", "alice").unwrap();
+        let by = By { person, right: Right::Token(Role::Owner), cap: Role::Owner };
+        self.catalog.change(log, by, action, None).await.unwrap();
+    }
+
+    /// A spreadsheet with edits and an upload.
+    async fn spreadsheet(&self, name: &str) -> LogId {
+        let log = LogId::derive(&subject(), name).unwrap();
+        let mut tail = self.logs.create(log, Some("alice".into())).await.unwrap().head;
+        for id in 1..=5 {
+            let edit = edit(log, 1, id, tail, set_numbers(&[1.5]));
+            tail = self.logs.append(edit).await.unwrap().tail;
+        }
+        let bytes = bytes::Bytes::from_static(b"what was imported");
+        let blob = NewBlob {
+            key: BlobKey::new(format!("uploads/{log}/1")).unwrap(),
+            sha256: sha256(&bytes),
+            bytes,
+            content_type: None,
+            content_encoding: None,
+            pending: false,
+        };
+        self.blobs.put(blob).await.unwrap();
+        let name = Name::new(name).unwrap();
+        self.change(log, Action::Create { name, source: None }).await;
+        log
+    }
+
+    async fn is_there(&self, log: LogId) -> (bool, usize) {
+        let segments = self.tables.newest(log, 9, true).await.unwrap();
+        let below = format!("uploads/{log}/");
+        let objects = self.blobs.list(&below, None, MAX_LISTED_BLOBS).await.unwrap();
+        (!segments.is_empty(), objects.blobs.len())
+    }
+}
+
+fn json(run: &Run) -> Value {
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// What is done with each spreadsheet, by its name.
+fn actions(report: &Value) -> Vec<(String, String)> {
+    let rows = report["spreadsheets"].as_array().unwrap().iter();
+    let text = |row: &Value, field: &str| row[field].as_str().unwrap().to_owned();
+    let mut actions: Vec<_> = rows.map(|row| (text(row, "name"), text(row, "action"))).collect();
+    actions.sort();
+    actions
+}
+
+fn named(all: &[(&str, &str)]) -> Vec<(String, String)> {
+    all.iter().map(|(name, action)| ((*name).to_owned(), (*action).to_owned())).collect()
+}
+
+#[test]
+fn usage_is_checked_and_where_nothing_is_deployed_nothing_is_purged() {
+    let project = Project::new();
+    let help = project.synth(&["purge", "--help"]);
+    assert!(help.code == 0 && help.stdout.contains("Examples:"), "{help:?}");
+    let nothing = project.synth(&["purge", "--local"]);
+    assert!(nothing.code == 1 && nothing.stderr.contains("deploy --local"), "{nothing:?}");
+    let wrong = project.synth(&["purge", "--local", "--days", "3"]);
+    assert_eq!(wrong.code, 64, "{wrong:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_can_restore_goes_and_everything_else_stays() {
+    let project = Project::new();
+    let run = project.synth(&["deploy", "--local", "--detach", "--no-smoke", "--port", "0"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let none = project.synth(&["purge", "--local"]);
+    assert!(none.code == 0 && none.stdout.contains("No spreadsheet is deleted."), "{none:?}");
+    let (past, lately) = (Past::of(&project, 40), Past::of(&project, 2));
+    let in_use = past.spreadsheet("in use").await;
+    let gone = past.spreadsheet("gone").await;
+    let forked = past.spreadsheet("forked").await;
+    let young = lately.spreadsheet("young").await;
+    let fork = LogId::derive_fork(&subject(), forked, "fork").unwrap();
+    let new = NewFork { log: fork, source: forked, at: None, author: None };
+    past.logs.fork(new).await.unwrap();
+    let name = Name::new("fork").unwrap();
+    past.change(fork, Action::Create { name, source: Some(forked) }).await;
+    for log in [gone, forked] {
+        past.change(log, Action::Delete).await;
+    }
+    lately.change(young, Action::Delete).await;
+
+    // A look changes nothing, and nobody said yes.
+    let shown = project.synth(&["purge", "--local", "--dry-run"]);
+    for text in [
+        "To purge: 1 of 3 deleted spreadsheets.",
+        "deleted more than 30 days ago",
+        "a fork of it needs its entries",
+        "can be restored until",
+    ] {
+        assert!(shown.code == 0 && shown.stdout.contains(text), "{text}: {shown:?}");
+    }
+    let unconfirmed = project.synth(&["purge", "--local"]);
+    assert!(unconfirmed.code == 1 && unconfirmed.stderr.contains("--yes"), "{unconfirmed:?}");
+    assert!(unconfirmed.stderr.contains("To purge: 1 of 3"), "the plan first: {unconfirmed:?}");
+    assert_eq!(past.is_there(gone).await, (true, 1));
+
+    let report = json(&project.synth(&["--json", "purge", "--local", "--yes"]));
+    let done = named(&[("forked", "keep"), ("gone", "purged"), ("young", "keep")]);
+    assert_eq!(actions(&report), done);
+    assert_eq!((&report["total"]["entries"], &report["total"]["objects"]), (&6.into(), &1.into()));
+    assert_eq!(past.is_there(gone).await, (false, 0));
+    for log in [in_use, forked, young] {
+        assert_eq!(past.is_there(log).await, (true, 1), "{log}");
+    }
+    let cells = past.logs.workbook(fork, None, None).await.unwrap().workbook;
+    let cell = cells.sheet(cellar_core::operation::SheetId::FIRST).unwrap().cell(0, 0);
+    assert_eq!(cell.value, CellValue::Number(1.5), "the fork's");
+    // It is as if it had never been, also for whoever may see everything; its history says who did it.
+    let id = gone.to_string();
+    let details = project.cellar(&["-s", &id, "details"]);
+    assert!(details.code != 0 && details.stderr.contains("nothing here that you may see"), "{details:?}");
+    let history = past.catalog.changes(gone, None).await.unwrap();
+    let last = history.events.first().unwrap();
+    assert_eq!((last.event.kind(), last.event.by().subject.as_str()), ("Purged", "synth purge"));
+
+    // Its fork goes first, and then both at once.
+    Past::of(&project, 35).change(fork, Action::Delete).await;
+    let report = json(&project.synth(&["--json", "purge", "--local", "--yes"]));
+    let done = named(&[("fork", "purged"), ("forked", "purged"), ("young", "keep")]);
+    assert_eq!(actions(&report), done);
+    assert_eq!((past.is_there(fork).await, past.is_there(forked).await), ((false, 0), (false, 0)));
+    let again = project.synth(&["purge", "--local"]);
+    let stays = "Nothing to purge: 1 deleted spreadsheets stay.";
+    assert!(again.code == 0 && again.stdout.contains(stays), "{again:?}");
+    assert_eq!(past.is_there(in_use).await, (true, 1));
+}
