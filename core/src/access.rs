@@ -274,6 +274,7 @@ mod tests {
             (deleted, Role::Viewer, Access::Hidden, Access::Hidden),
             (deleted, Role::Editor, Access::Hidden, Access::Hidden),
             (deleted, Role::Owner, gone, gone),
+            (Status::Purged { at_s: 1 }, Role::Owner, Access::Hidden, Access::Hidden),
         ] {
             let listing = listing(&[("alice", role)], status);
             for somebody in [

@@ -173,7 +173,10 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     // It is as if it had never been, also for whoever may see everything; its history says who did it.
     let id = gone.to_string();
     let details = project.cellar(&["-s", &id, "details"]);
-    assert!(details.code != 0 && details.stderr.contains("nothing here that you may see"), "{details:?}");
+    assert!(
+        details.code != 0 && details.stderr.contains("nothing here that you may see"),
+        "{details:?}"
+    );
     let history = past.catalog.changes(gone, None).await.unwrap();
     let last = history.events.first().unwrap();
     assert_eq!((last.event.kind(), last.event.by().subject.as_str()), ("Purged", "synth purge"));

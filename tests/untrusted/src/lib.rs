@@ -14,6 +14,7 @@
 
 mod csv;
 mod entries;
+mod feed;
 mod merge;
 mod parts;
 mod pieces;
@@ -75,10 +76,13 @@ pub const MERGE: Reader = Reader { name: "merge", read: merge::read, memory_byte
 
 /// Tips of streams of the catalog: `MAX_REBUILD_BYTES` of events, and what they come to.
 pub const STREAM: Reader = Reader { name: "stream", read: streams::tip, memory_bytes: 256 * MB };
+/// Items of the feed: `MAX_STREAM_PAYLOAD_BYTES` of spans, and each of their events in a set here.
+pub const FEED: Reader = Reader { name: "feed", read: feed::item, memory_bytes: 256 * MB };
 
 /// All of them.
-pub const READERS: [Reader; 12] =
-    [CHUNK, INDEX, ROOT, STORED, ENTRY, EXTERNAL, CSV, WORKBOOK, TOKEN, REQUEST, MERGE, STREAM];
+pub const READERS: [Reader; 13] = [
+    CHUNK, INDEX, ROOT, STORED, ENTRY, EXTERNAL, CSV, WORKBOOK, TOKEN, REQUEST, MERGE, STREAM, FEED,
+];
 
 impl Reader {
     /// Whether bytes are read, not refused; panics if a promise is not kept.

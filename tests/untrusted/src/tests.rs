@@ -50,6 +50,7 @@ promises_are_kept_for_the_corpus! {
     request = REQUEST,
     merge = MERGE,
     stream = STREAM,
+    feed = FEED,
 }
 
 #[test]

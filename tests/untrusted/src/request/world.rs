@@ -1,4 +1,5 @@
-//! A stack in memory, the same for every input: a spreadsheet with some history and a fork of it.
+//! A stack in memory, the same for every input: a spreadsheet with some history and a fork of it, both in the
+//! feed and in their owner's list.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,6 +9,8 @@ use axum::http::{Request, Response};
 use cellar_core::entry::FIRST_EPOCH;
 use cellar_core::identity::{LogId, SubjectKey};
 use cellar_core::upkeep::UpkeepPolicy;
+use cellar_engine::catalog::CatalogLists;
+use cellar_engine::feed::{Auditor, FeedReader, Indexer};
 use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryIndex, MemoryStreams, MemoryTables};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, NoPokes, Random};
@@ -107,6 +110,7 @@ impl Random for NoRandom {
 pub(super) struct World {
     tables: Arc<MemoryTables>,
     streams: Arc<MemoryStreams>,
+    index: Arc<MemoryIndex>,
     blobs: Arc<MemoryBlobs>,
     router: Router,
 }
@@ -133,7 +137,22 @@ impl World {
         });
         world.post(&format!("{path}/push"), &push).await;
         world.post(&format!("{path}/forks"), &json!({"nonce": "what if"})).await;
+        world.index().await;
         world
+    }
+
+    /// Whatever is in the streams is in the feed, and in people's lists.
+    async fn index(&self) {
+        let clock = Arc::new(ManualClock::at(NOW_S * 1_000));
+        let (streams, index) = (Arc::clone(&self.streams), Arc::clone(&self.index));
+        let time = || (Arc::clone(&clock) as _, Arc::new(NoRandom) as _);
+        let ((now, random), lists) = (time(), Arc::clone(&index) as _);
+        let lists = CatalogLists::new(Arc::clone(&streams) as _, lists, now, random);
+        let indexer =
+            Indexer::new(Arc::clone(&index) as _, streams, Arc::new(lists), time(), FIRST_EPOCH);
+        let reader = FeedReader::new(index, FIRST_EPOCH);
+        let auditor = Auditor::new(&self.streams, reader, indexer, clock, Arc::new(NoRandom));
+        assert_eq!(auditor.rebuild(|_| {}).await.unwrap().events, 2);
     }
 
     fn empty() -> Self {
@@ -159,7 +178,7 @@ impl World {
             segments: tables.clone(),
             streams: streams.clone(),
             index: index.clone(),
-            lists: index,
+            lists: index.clone(),
             blobs: blobs.clone(),
             clock,
             random: Arc::new(NoRandom),
@@ -168,7 +187,7 @@ impl World {
             meter: Arc::new(Meter::default()),
         };
         let router = router(ApiState::over(&settings, ports).unwrap());
-        Self { tables, streams, blobs, router }
+        Self { tables, streams, index, blobs, router }
     }
 
     async fn post(&self, path: &str, body: &Value) {
@@ -191,6 +210,6 @@ impl World {
     pub(super) async fn stored(&self) -> String {
         let objects = self.blobs.list("", None, LISTED).await.unwrap();
         assert!(objects.next.is_none());
-        format!("{:?} {:?} {objects:?}", self.tables, self.streams)
+        format!("{:?} {:?} {:?} {objects:?}", self.tables, self.streams, self.index)
     }
 }
