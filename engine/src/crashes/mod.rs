@@ -13,6 +13,7 @@
 mod append;
 mod catalog;
 mod driver;
+mod feed;
 mod fork;
 mod ports;
 pub(crate) mod reading;

@@ -3,12 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
+use cellar_core::api::{SpanView, WebhookDelivery};
+use cellar_core::catalog::ListEntry;
 use cellar_core::entry::{Content, Entry};
+use cellar_core::feed::{self, Span};
 use cellar_core::identity::LogId;
 use cellar_core::lineage::Lineage;
 use cellar_core::pending_snapshot::PendingSnapshot;
 use cellar_core::position::Position;
+use cellar_core::records::feed::decode_item;
 use cellar_core::records::fork::ListedFork;
+use cellar_core::records::{Item, list};
+use cellar_core::schema::{EPOCH_BYTES, LISTED_CREATED};
 use cellar_core::segment::Segment;
 
 use super::ports::FaultyPorts;
@@ -26,6 +32,12 @@ pub(crate) struct Stored {
     pub(crate) messages: BTreeSet<String>,
     /// The items of streams, calves first: the index of the first event, and what each says.
     pub(crate) streams: Vec<(u64, Vec<Vec<u8>>)>,
+    /// What the items of the feed say, in their order; none is the end of an epoch.
+    pub(crate) feed: Vec<Vec<Span>>,
+    /// What people's lists say of what is shared with them.
+    pub(crate) lists: Vec<ListEntry>,
+    /// What the webhook's receiver has had, delivery by delivery.
+    pub(crate) received: Vec<Vec<SpanView>>,
 }
 
 impl Stored {
@@ -41,6 +53,14 @@ impl Stored {
             objects: ports.blobs.everything(),
             messages: ports.queue.bodies().into_iter().collect(),
             streams: ports.streams.everything(),
+            feed: of_index(ports, EPOCH_BYTES, |record| {
+                match decode_item(record).unwrap().1.content {
+                    feed::Content::Spans(spans) => spans,
+                    feed::Content::End(_) => vec![],
+                }
+            }),
+            lists: of_index(ports, LISTED_CREATED, |record| list::decode(record).unwrap()),
+            received: received(ports),
         }
     }
 
@@ -74,6 +94,8 @@ impl Stored {
         assert_eq!(self.pending, expected.pending, "{what}: the pending records");
         assert_eq!(self.messages, expected.messages, "{what}: the messages");
         assert_eq!(self.streams, expected.streams, "{what}: the streams");
+        assert_eq!(self.feed, expected.feed, "{what}: the feed");
+        assert_eq!(self.lists, expected.lists, "{what}: the lists");
         let names = |stored: &Self| {
             let names = stored.objects.iter().map(|(key, (_, pending))| (key.clone(), *pending));
             names.collect::<Vec<_>>()
@@ -90,6 +112,7 @@ impl Stored {
             events.collect::<Vec<_>>()
         };
         assert!(events(later).starts_with(&events(self)), "{what}: an event is gone");
+        assert!(later.feed.starts_with(&self.feed), "{what}: an item of the feed is gone");
         for (key, entry) in &self.entries {
             let first = (key.0, key.1.segment_start());
             let is_purged = later.entries.get(&first).is_some_and(Entry::is_purged);
@@ -126,6 +149,20 @@ impl Stored {
     pub(crate) fn segments_of(&self, log: LogId) -> Vec<Segment> {
         self.segments.values().filter(|segment| segment.log == log).cloned().collect()
     }
+}
+
+/// The records of the Index table that have an attribute.
+fn of_index<T>(ports: &FaultyPorts, attribute: &str, read: impl Fn(&Item) -> T) -> Vec<T> {
+    let records = ports.index.everything();
+    records.iter().filter(|record| record.contains_key(attribute)).map(read).collect()
+}
+
+fn received(ports: &FaultyPorts) -> Vec<Vec<SpanView>> {
+    let received = ports.received.lock().unwrap();
+    let spans = |delivery: &WebhookDelivery| {
+        delivery.data.items.iter().flat_map(|item| item.spans.clone()).collect()
+    };
+    received.iter().map(spans).collect()
 }
 
 /// An entry without what is added to it later.

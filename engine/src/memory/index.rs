@@ -38,6 +38,18 @@ impl MemoryIndex {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A table of its own that holds the same.
+    #[cfg(test)]
+    pub(crate) fn copied(&self) -> Self {
+        Self { items: Mutex::new(self.lock().clone()) }
+    }
+
+    /// All of its records, in the order of their keys.
+    #[cfg(test)]
+    pub(crate) fn everything(&self) -> Vec<Item> {
+        self.lock().values().cloned().collect()
+    }
+
     fn put_new(&self, record: Item) -> IndexOutcome {
         let mut items = self.lock();
         let key = key_of(&record);

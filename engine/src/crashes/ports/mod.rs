@@ -1,5 +1,6 @@
 //! Ports in memory that fail as planned.
 
+mod feed;
 mod others;
 mod streams;
 mod tables;
@@ -8,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use cellar_core::api::WebhookDelivery;
 use cellar_core::pending_snapshot::PendingSnapshot;
 use cellar_core::position::Position;
 
@@ -15,8 +17,8 @@ use super::trouble::{Fault, Trouble};
 use crate::contract::UrlRequest;
 use crate::logs::Logs;
 use crate::memory::{
-    ManualClock, MemoryBlobs, MemoryPendingSnapshots, MemoryQueue, MemoryStreams, MemoryTables,
-    QueueRules,
+    ManualClock, MemoryBlobs, MemoryIndex, MemoryPendingSnapshots, MemoryQueue, MemoryStreams,
+    MemoryTables, QueueRules,
 };
 use crate::ports::{Clock as _, PresignedRequest, WriteOutcome};
 use crate::snapshots::{LevelsBuilder, SnapshotBuilder, SnapshotPorts, Snapshots};
@@ -29,6 +31,9 @@ pub(crate) struct FaultyPorts {
     pub(crate) pending: MemoryPendingSnapshots,
     pub(crate) queue: MemoryQueue,
     pub(crate) streams: MemoryStreams,
+    pub(crate) index: MemoryIndex,
+    /// What the webhook's receiver has had.
+    pub(crate) received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) clock: Arc<ManualClock>,
     /// What was to become the root of which entry, and what stands there.
     pub(crate) roots: Mutex<Vec<(Position, String, String)>>,
@@ -51,6 +56,8 @@ impl FaultyPorts {
             pending: MemoryPendingSnapshots::default(),
             queue: MemoryQueue::new(clock.clone(), QueueRules::LONGEST),
             streams: MemoryStreams::default(),
+            index: MemoryIndex::default(),
+            received: Mutex::default(),
             clock,
             roots: Mutex::default(),
             increments: Mutex::default(),
@@ -67,6 +74,8 @@ impl FaultyPorts {
             pending: self.pending.copied(),
             queue: self.queue.copied(clock.clone()),
             streams: self.streams.copied(),
+            index: self.index.copied(),
+            received: Mutex::new(self.received.lock().unwrap().clone()),
             clock,
             roots: Mutex::default(),
             increments: Mutex::default(),

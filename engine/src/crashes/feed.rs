@@ -1,0 +1,232 @@
+//! The indexer and the webhook: batches of changes are indexed and listed, and what was indexed is delivered.
+//! Lambda repeats a batch until it is done.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cellar_core::access::Role;
+use cellar_core::api::SpanView;
+use cellar_core::catalog::{Action, CatalogEvent, Name, Person, stream_of};
+use cellar_core::feed::{Checkpoint, EpochPolicy, Span};
+use cellar_core::stream::Kind;
+
+use super::driver::{Again, Driver, Promise};
+use super::run::Crashes;
+use super::stored::Stored;
+use super::{FaultyPorts, empty};
+use crate::catalog::tests::{log, somebody};
+use crate::catalog::{CatalogLists, CatalogStore};
+use crate::feed::{FeedReader, Indexer, Webhook, WebhookPorts};
+use crate::system::SystemRandom;
+
+/// Items of an epoch: few, so that epochs end.
+const EPOCHS: EpochPolicy = EpochPolicy { bytes: u64::MAX, items: 3 };
+
+/// Batches of the stream of the Stream table.
+struct Indexing {
+    batches: Vec<Vec<Span>>,
+}
+
+/// Batches of the stream of the Index table.
+struct Delivering {
+    batches: Vec<(Checkpoint, Checkpoint)>,
+}
+
+fn indexer(ports: &Arc<FaultyPorts>) -> Indexer {
+    let time = || (Arc::clone(&ports.clock) as _, Arc::new(SystemRandom) as _);
+    let (clock, random) = time();
+    let lists = Arc::clone(ports) as _;
+    let lists = CatalogLists::new(Arc::clone(ports) as _, lists, clock, random);
+    let (index, streams) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
+    Indexer::new(index, streams, Arc::new(lists), time(), 0).ending(EPOCHS)
+}
+
+fn actions() -> Vec<Action> {
+    let person = |name| Person::new("cellar", name).unwrap();
+    let name = |text| Name::new(text).unwrap();
+    vec![
+        Action::Create { name: name("Budget"), source: None },
+        Action::Share { with: person("bob"), role: Role::Editor },
+        Action::Rename(name("Plan")),
+        Action::Unshare(person("bob")),
+        Action::Rename(name("Plan B")),
+        Action::Archive,
+    ]
+}
+
+/// A spreadsheet that alice has shared, renamed and archived; what its stream says, event by event.
+async fn changed() -> (Arc<FaultyPorts>, Vec<Span>) {
+    let ports = empty();
+    let random = Arc::new(SystemRandom);
+    let catalog = CatalogStore::new(Arc::clone(&ports) as _, ports.clock.clone(), random);
+    let mut events: Vec<CatalogEvent> = Vec::new();
+    for action in actions() {
+        let by = somebody("alice").by(log()).unwrap();
+        events.extend(catalog.change(log(), by, action, None).await.unwrap().events);
+    }
+    let span = |(first, event): (u64, &CatalogEvent)| {
+        let (stream, kind) = (stream_of(log()).unwrap(), Kind::new(event.kind()).unwrap());
+        Span { stream, first, kinds: vec![kind] }
+    };
+    let spans = (0..).zip(&events).map(span).collect();
+    ports.trouble.take_requests();
+    (ports, spans)
+}
+
+impl Driver for Indexing {
+    type Process = Indexer;
+    type Caller = ();
+    type Answer = ();
+
+    // When an item was indexed, and what an epoch is called, is another each time.
+    const PROMISE: Promise = Promise::Sound;
+
+    fn steps(&self) -> usize {
+        self.batches.len()
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Indexer {
+        indexer(ports)
+    }
+
+    async fn step(&self, indexer: &Indexer, (): &(), step: usize) -> Result<(), Again> {
+        let indexed = indexer.index(self.batches[step].clone()).await;
+        indexed.map(drop).map_err(|error| Again(error.to_string()))
+    }
+
+    fn assert_between(&self, stored: &Stored, what: &str) {
+        events(&stored.feed, what);
+    }
+
+    /// Everything is in the feed, once and in order, and the lists say what the listing says.
+    fn assert_ended(&self, stored: &Stored, _answers: &[()], what: &str) {
+        let expected: Vec<_> = actions().iter().map(kind).collect();
+        assert_eq!(events(&stored.feed, what), expected, "{what}");
+        let lines = stored.lists.iter().filter_map(|entry| entry.line.as_ref());
+        let named: Vec<_> = lines.map(|line| (line.name.as_str(), line.role)).collect();
+        assert_eq!(named, [("Plan B", Role::Owner)], "{what}: it is in alice's list, not in bob's");
+    }
+}
+
+fn kind(action: &Action) -> String {
+    let kind = match action {
+        Action::Create { .. } => "Created",
+        Action::Share { .. } => "Shared",
+        Action::Rename(_) => "Renamed",
+        Action::Unshare(_) => "Unshared",
+        _ => "Archived",
+    };
+    kind.to_owned()
+}
+
+/// The kinds of the events in the feed, each of which stands behind the one before it.
+fn events(feed: &[Vec<Span>], what: &str) -> Vec<String> {
+    let mut kinds = Vec::new();
+    for span in feed.iter().flatten() {
+        let expected = u64::try_from(kinds.len()).unwrap();
+        assert_eq!(span.first, expected, "{what}: not in order, or twice: {feed:?}");
+        kinds.extend(span.kinds.iter().map(|kind| kind.as_str().to_owned()));
+    }
+    kinds
+}
+
+impl Driver for Delivering {
+    type Process = Webhook;
+    type Caller = ();
+    type Answer = ();
+
+    const PROMISE: Promise = Promise::Sound;
+
+    fn steps(&self) -> usize {
+        self.batches.len()
+    }
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Webhook {
+        let ports = WebhookPorts {
+            feed: FeedReader::new(Arc::clone(ports) as _, 0),
+            progresses: Arc::clone(ports) as _,
+            sender: Arc::clone(ports) as _,
+            clock: Arc::clone(&ports.clock) as _,
+        };
+        Webhook::new(ports, "cellar")
+    }
+
+    async fn step(&self, webhook: &Webhook, (): &(), step: usize) -> Result<(), Again> {
+        let delivered = webhook.deliver(self.batches[step], u64::MAX).await;
+        delivered.map(drop).map_err(|error| Again(error.to_string()))
+    }
+
+    fn assert_between(&self, stored: &Stored, what: &str) {
+        received(stored, what);
+    }
+
+    fn assert_ended(&self, stored: &Stored, _answers: &[()], what: &str) {
+        let had: BTreeMap<_, _> = [(stream_of(log()).unwrap().to_string(), 6)].into();
+        assert_eq!(received(stored, what), had, "{what}");
+    }
+}
+
+/// How many events of each stream the receiver has had, none before those before it.
+fn received(stored: &Stored, what: &str) -> BTreeMap<String, u64> {
+    let mut next = BTreeMap::new();
+    for SpanView { stream, first, kinds, .. } in stored.received.iter().flatten() {
+        let expected: &mut u64 = next.entry(stream.clone()).or_default();
+        assert!(first <= expected, "{what}: {first} came, {expected} did not");
+        *expected = (first + u64::try_from(kinds.len()).unwrap()).max(*expected);
+    }
+    next
+}
+
+/// The batches as they come from two shards: one is lost, one comes twice, and they overlap.
+async fn indexing() -> Crashes<Indexing> {
+    let (ports, spans) = changed().await;
+    let batch = |numbers: &[usize]| numbers.iter().map(|number| spans[*number].clone()).collect();
+    let batches = [&[0][..], &[0, 1], &[3], &[2], &[4, 5, 3]].map(batch).to_vec();
+    Crashes::of(Indexing { batches }, ports).await
+}
+
+async fn delivering() -> Crashes<Delivering> {
+    let (ports, spans) = changed().await;
+    for span in spans {
+        indexer(&ports).index(vec![span]).await.unwrap();
+    }
+    let reader = FeedReader::new(Arc::clone(&ports) as _, 0);
+    let (mut places, mut from) = (Vec::new(), None);
+    loop {
+        let page = reader.page(from, None, 100).await.unwrap();
+        places.extend(page.items.iter().map(|item| item.at));
+        from = Some(page.next);
+        if page.is_end {
+            break;
+        }
+    }
+    let batches = places.chunks(2).map(|chunk| (chunk[0], chunk[chunk.len() - 1])).collect();
+    ports.trouble.take_requests();
+    Crashes::of(Delivering { batches }, ports).await
+}
+
+#[tokio::test]
+async fn indexing_survives() {
+    let crashes = indexing().await;
+    assert!(crashes.stored().feed.iter().any(Vec::is_empty), "an epoch has ended");
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+async fn deliveries_survive() {
+    let crashes = delivering().await;
+    assert!(crashes.stored().received.len() > 1, "more than one delivery");
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_indexing_survives_whatever_two_requests_fail() {
+    indexing().await.at_any_two_requests().await;
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_deliveries_survive_whatever_two_requests_fail() {
+    delivering().await.at_any_two_requests().await;
+}

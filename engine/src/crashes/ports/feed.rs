@@ -1,0 +1,89 @@
+//! The Index table and the webhook's receiver in trouble.
+
+use async_trait::async_trait;
+use cellar_core::api::WebhookDelivery;
+use cellar_core::catalog::{ListEntry, Person};
+use cellar_core::feed::{Checkpoint, Feed, Item, Mark};
+use cellar_core::identity::LogId;
+use cellar_core::stream::StreamName;
+use cellar_core::webhook::WebhookProgress;
+
+use super::FaultyPorts;
+use crate::ports::{
+    Index, IndexOutcome, ListPage, Lists, NotAccepted, PortError, WebhookProgresses, WebhookSender,
+};
+
+fn write_failed(error: PortError) -> IndexOutcome {
+    if error.temporary { IndexOutcome::Unknown(error) } else { IndexOutcome::Failed(error) }
+}
+
+#[async_trait]
+impl Index for FaultyPorts {
+    async fn newest_epoch(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
+        self.trouble.read(self.index.newest_epoch(consistent)).await
+    }
+    async fn begin_epoch(&self, epoch: u64, feed: Feed) -> IndexOutcome {
+        self.trouble.around(self.index.begin_epoch(epoch, feed), write_failed).await
+    }
+    async fn last_item(&self, epoch: u64) -> Result<Option<(u64, Item)>, PortError> {
+        self.trouble.read(self.index.last_item(epoch)).await
+    }
+    async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome {
+        self.trouble.around(self.index.put_item(at, item), write_failed).await
+    }
+    async fn items(
+        &self,
+        from: Checkpoint,
+        limit: u32,
+        consistent: bool,
+    ) -> Result<Vec<(u64, Item)>, PortError> {
+        self.trouble.read(self.index.items(from, limit, consistent)).await
+    }
+    async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
+        self.trouble.read(self.index.mark(stream)).await
+    }
+    async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {
+        self.trouble.around(self.index.raise_mark(stream, mark), Err).await
+    }
+}
+
+#[async_trait]
+impl Lists for FaultyPorts {
+    async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
+        self.trouble.around(self.index.put_listed(person, entry), Err).await
+    }
+    async fn listed(
+        &self,
+        person: &Person,
+        after: Option<LogId>,
+        limit: u32,
+    ) -> Result<ListPage, PortError> {
+        self.trouble.read(self.index.listed(person, after, limit)).await
+    }
+}
+
+#[async_trait]
+impl WebhookProgresses for FaultyPorts {
+    async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
+        self.trouble.read(self.index.progress()).await
+    }
+    async fn advance(
+        &self,
+        from: Option<WebhookProgress>,
+        to: WebhookProgress,
+    ) -> Result<bool, PortError> {
+        self.trouble.around(self.index.advance(from, to), Err).await
+    }
+}
+
+#[async_trait]
+impl WebhookSender for FaultyPorts {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+        let receive = async {
+            self.received.lock().unwrap().push(delivery.clone());
+            Ok(())
+        };
+        let sent = self.trouble.around(receive, Err).await;
+        sent.map_err(|error: PortError| NotAccepted { why: error.to_string() })
+    }
+}
