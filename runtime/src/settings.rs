@@ -50,6 +50,8 @@ pub struct IndexerSettings {
     pub stream_table: String,
     /// Name of the Index table.
     pub index_table: String,
+    /// Name of the Entry table, if the entries of logs are indexed, too.
+    pub entry_table: Option<String>,
     /// Epoch of the tables.
     pub epoch: u32,
 }
@@ -229,6 +231,7 @@ impl IndexerSettings {
         Ok(Self {
             stream_table: required(environment::STREAM_TABLE)?,
             index_table: required(environment::INDEX_TABLE)?,
+            entry_table: variable(environment::ENTRY_TABLE),
             epoch: epoch(&variable)?,
         })
     }

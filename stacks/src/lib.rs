@@ -32,7 +32,7 @@ pub mod template;
 pub mod wildcard;
 
 pub use cellar::{CellarStackError, cellar_stack};
-pub use config::{Architecture, Config, ConfigError};
+pub use config::{Architecture, Config, ConfigError, FeedScope};
 pub use expression::Expression;
 pub use stack::Stack;
 pub use template::{Lookup, Template};

@@ -21,7 +21,7 @@ use cellar_core::environment;
 use cellar_core::upkeep::UpkeepPolicy;
 use cellar_stacks::config::{Encryption, Webhook};
 use cellar_stacks::template::Resource;
-use cellar_stacks::{Architecture, Config, Lookup, Template, cellar_stack};
+use cellar_stacks::{Architecture, Config, FeedScope, Lookup, Template, cellar_stack};
 use serde_json::{Value, json};
 
 /// Bytes that Lambda allows for all environment variables of a function.
@@ -49,6 +49,7 @@ fn with_everything() -> Config {
     config.alarms.email = Some("operators@example.com".to_owned());
     config.tags = [("team".to_owned(), "books".to_owned())].into();
     config.webhook = Some(webhook());
+    config.feed = FeedScope::Everything;
     config
 }
 

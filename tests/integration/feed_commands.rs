@@ -51,6 +51,38 @@ fn people_find_their_spreadsheets_and_what_others_share() {
 }
 
 #[test]
+fn the_entries_of_logs_come_into_the_feed_when_they_are_wanted() {
+    let project = Project::new();
+    project.deploy();
+    let alice = Person::of(&project, "alice");
+    let minted = project.synth(&["token", "--local", "--all", "--role", "owner"]);
+    let operator = Person::with(&project, minted.stdout.trim());
+    let id = alice.does(&["create", "--name", "Budget"]).stdout.trim().to_owned();
+    alice.does(&["set", "B2", "7"]);
+    until(&operator, &["feed"], &format!("Spreadsheet-{id}"));
+    let without = operator.does(&["feed"]).stdout;
+    assert!(!without.contains("Log-"), "{without}");
+    let verified = project.synth(&["feed", "verify", "--local"]);
+    assert_eq!(verified.code, 0, "nothing is missing: {verified:?}");
+    assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
+
+    let yaml = std::fs::read_to_string(project.path("cellar.yaml")).unwrap_or_default();
+    std::fs::write(project.path("cellar.yaml"), format!("{yaml}feed: everything\n")).unwrap();
+    project.deploy();
+    // Another port.
+    let alice = Person::of(&project, "alice");
+    let operator = Person::with(&project, minted.stdout.trim());
+    let repaired = project.synth(&["feed", "repair", "--local"]);
+    assert!(repaired.code == 0 && repaired.stdout.contains("each once."), "{repaired:?}");
+    let told = until(&operator, &["feed"], &format!("Log-{id}.0000000"));
+    assert!(told.contains("Edits"), "also of what was before: {told}");
+    alice.does(&["set", "B3", "8", "-s", &id]);
+    until(&operator, &["feed"], "1 event from 2   Edits");
+    let verified = project.synth(&["feed", "verify", "--local"]);
+    assert_eq!(verified.code, 0, "{verified:?}");
+}
+
+#[test]
 fn operators_follow_every_change_and_make_the_feed_whole_again() {
     let project = Project::new();
     project.deploy();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use cellar_stacks::config::{Encryption, Webhook};
-use cellar_stacks::{Architecture, Config, cellar_stack};
+use cellar_stacks::{Architecture, Config, FeedScope, cellar_stack};
 use cellar_tests::python;
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ fn variants() -> Vec<(&'static str, Config, Architecture)> {
         config
     };
     let everything = |config: &mut Config| {
-        for change in [own_key, told, origins, dashboard, tracing, tags, issuers, webhook] {
+        for change in [own_key, told, origins, dashboard, tracing, tags, issuers, webhook, feed] {
             change(config);
         }
     };
@@ -138,6 +138,7 @@ fn variants() -> Vec<(&'static str, Config, Architecture)> {
         ("tracing", with(tracing), Architecture::X86_64),
         ("tags", with(tags), Architecture::X86_64),
         ("webhook", with(webhook), Architecture::X86_64),
+        ("feed", with(feed), Architecture::X86_64),
         ("unprotected", with(|config| config.deletion_protection = false), Architecture::X86_64),
         ("no-snapshots", with(|config| config.snapshots.enabled = false), Architecture::X86_64),
         ("everything", with(everything), Architecture::Arm64),
@@ -172,6 +173,10 @@ fn issuers(config: &mut Config) {
 fn webhook(config: &mut Config) {
     let url = "https://hooks.example.com/cellar".to_owned();
     config.webhook = Some(Webhook { url, events: true });
+}
+
+fn feed(config: &mut Config) {
+    config.feed = FeedScope::Everything;
 }
 
 fn tracing(config: &mut Config) {

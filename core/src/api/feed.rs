@@ -41,11 +41,13 @@ pub struct FeedItemView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpanView {
-    /// The stream: `Spreadsheet-` and an id.
+    /// The stream: `Spreadsheet-` and an id; or, if the entries of logs are in the feed, `Log-`, an id, a dot
+    /// and the number of a log segment, with seven digits.
     pub stream: String,
-    /// Index of the first of them.
+    /// Index of the first of them; of a log segment the number of the entry.
     pub first: u64,
-    /// The kind of each.
+    /// The kind of each: of entries `Snapshot`, `Edits`, `EndSegment`, or `Archived` for those that were moved
+    /// into an archive before they were indexed.
     pub kinds: Vec<String>,
     /// What each says, if that was asked for and is not too much for one reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]

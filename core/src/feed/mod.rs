@@ -19,6 +19,7 @@
 //!   has was reacted to.
 
 mod checkpoint;
+mod entries;
 mod indexing;
 mod item;
 mod record;
@@ -27,6 +28,7 @@ mod span;
 mod tests;
 
 pub use checkpoint::{BadCheckpoint, Checkpoint, Feed, FeedId};
+pub use entries::{EntryKind, LOG_CATEGORY, put, segment_of_stream, span_of, stream_of_segment};
 pub use indexing::{
     Action, Answer, Indexed, Indexing, IndexingFault, Known, Mark, Rules, SafetyRule, Tail,
 };

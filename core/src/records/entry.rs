@@ -5,6 +5,7 @@ use crate::entry::{
     Content, Edits, Entry, decode_edits, decode_external, decode_header, decode_name, encode_edits,
     encode_external, encode_header, encode_name,
 };
+use crate::feed::EntryKind;
 use crate::identity::{ClientKey, LogId};
 use crate::position::Position;
 use crate::schema::{
@@ -44,6 +45,18 @@ pub fn key(log: LogId, position: Position) -> Item {
 /// [`RecordError`] with the attribute that is wrong.
 pub fn decode_key(item: &Item) -> Result<(LogId, Position), RecordError> {
     read_key(&Reader { record: RECORD, item })
+}
+
+/// Reads only the key of an entry's record, and of what kind it is.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong, or for a type of a later Cellar.
+pub fn decode_kind(item: &Item) -> Result<(LogId, Position, EntryKind), RecordError> {
+    let reader = Reader { record: RECORD, item };
+    let (log, position) = read_key(&reader)?;
+    let letter = reader.text(TYPE)?;
+    let kind = EntryKind::of_letter(&letter);
+    Ok((log, position, kind.ok_or(RecordError::UnknownType { letter })?))
 }
 
 /// The record of an entry.

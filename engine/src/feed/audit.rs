@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::feed::{Checkpoint, FeedId, Indexed, Span};
+use cellar_core::feed::{Checkpoint, FeedId, Indexed, Span, segment_of_stream, stream_of_segment};
 use cellar_core::limits::{FEED_SETTLE_MS, FEED_SETTLES, MAX_FEED_PAGE_ITEMS};
 use cellar_core::stream::StreamName;
 
 use super::indexer::{IndexError, Indexer};
 use super::reader::{FeedError, FeedReader};
-use crate::ports::{AllStreams, Clock, PortError, Streams};
-use crate::streams::StreamStore;
+use super::sources::Sources;
+use crate::ports::{AllStreams, Clock, Entries, PortError, Retention, Streams};
 
 /// Streams whose events are indexed at once.
 const STREAMS_AT_ONCE: usize = 100;
@@ -20,7 +20,9 @@ const STREAMS_AT_ONCE: usize = 100;
 pub struct Auditor {
     reader: FeedReader,
     all: Arc<dyn AllStreams>,
-    streams: StreamStore,
+    sources: Sources,
+    /// All logs, if their entries are to be in the feed.
+    logs: Option<Arc<dyn Retention>>,
     indexer: Indexer,
     clock: Arc<dyn Clock>,
 }
@@ -120,8 +122,16 @@ impl Auditor {
         clock: Arc<dyn Clock>,
         random: Arc<dyn crate::ports::Random>,
     ) -> Self {
-        let store = StreamStore::new(Arc::clone(streams) as _, Arc::clone(&clock), random);
-        Self { reader, all: Arc::clone(streams) as _, streams: store, indexer, clock }
+        let sources = Sources::new(Arc::clone(streams) as _, Arc::clone(&clock), random);
+        Self { reader, all: Arc::clone(streams) as _, sources, logs: None, indexer, clock }
+    }
+
+    /// The same, which knows what of the feed is entries of logs; with `logs`, those that are not in it are
+    /// missing.
+    #[must_use]
+    pub fn with_entries(self, entries: Arc<dyn Entries>, logs: Option<Arc<dyn Retention>>) -> Self {
+        let indexer = self.indexer.with_entries(Arc::clone(&entries));
+        Self { sources: self.sources.with_entries(entries), logs, indexer, ..self }
     }
 
     /// Compares the whole feed with all streams. What was appended at the same time may be on its way: the
@@ -162,7 +172,7 @@ impl Auditor {
         for some in missing.chunks(STREAMS_AT_ONCE) {
             let mut spans = Vec::new();
             for (stream, from, to) in some {
-                spans.extend(self.streams.span(stream, *from, *to).await?);
+                spans.extend(self.to_index(stream, *from, *to).await?);
             }
             self.index(spans, &mut sum).await?;
         }
@@ -176,22 +186,29 @@ impl Auditor {
     /// [`AuditError`].
     pub async fn rebuild(&self, mut progress: impl FnMut(u64)) -> Result<Indexed, AuditError> {
         self.indexer.begin_anew().await?;
-        let (mut sum, mut after) = (Indexed::default(), None);
-        loop {
-            let page = self.all.all_streams(after).await?;
-            for some in page.streams.chunks(STREAMS_AT_ONCE) {
-                let mut spans = Vec::new();
-                for (stream, next) in some {
-                    spans.extend(self.streams.span(stream, 0, *next).await?);
-                }
-                self.index(spans, &mut sum).await?;
-                progress(sum.events);
+        let mut sum = Indexed::default();
+        let there: Vec<_> = self.there().await?.into_iter().collect();
+        for some in there.chunks(STREAMS_AT_ONCE) {
+            let mut spans = Vec::new();
+            for (stream, next) in some {
+                spans.extend(self.to_index(stream, 0, *next).await?);
             }
-            after = page.next;
-            if after.is_none() {
-                return Ok(sum);
-            }
+            self.index(spans, &mut sum).await?;
+            progress(sum.events);
         }
+        Ok(sum)
+    }
+
+    /// What the indexer is told of these events: of a log's segment, which may be long, the last of them. It
+    /// reads those before that.
+    async fn to_index(
+        &self,
+        stream: &StreamName,
+        from: u64,
+        to: u64,
+    ) -> Result<Option<Span>, PortError> {
+        let last = segment_of_stream(stream).map(|_| to.saturating_sub(1));
+        self.sources.span(stream, last.unwrap_or(from), to).await
     }
 
     async fn index(&self, spans: Vec<Span>, sum: &mut Indexed) -> Result<(), AuditError> {
@@ -210,7 +227,34 @@ impl Auditor {
             there.extend(page.streams);
             after = page.next;
             if after.is_none() {
-                return Ok(there);
+                break;
+            }
+        }
+        if let Some(logs) = &self.logs {
+            self.add_segments(logs.as_ref(), &mut there).await?;
+        }
+        Ok(there)
+    }
+
+    /// All segments of all logs, and how many entries each has; none has a fork where it inherits.
+    async fn add_segments(
+        &self,
+        logs: &dyn Retention,
+        there: &mut BTreeMap<StreamName, u64>,
+    ) -> Result<(), PortError> {
+        let mut after = None;
+        loop {
+            let page = logs.all_segments(after).await?;
+            for segment in page.segments.iter().filter(|segment| segment.lineage.is_none()) {
+                let stream = stream_of_segment(segment.log, segment.num)
+                    .map_err(|error| PortError::permanent(error.to_string()))?;
+                if let Some(entries) = self.sources.events(&stream).await? {
+                    there.insert(stream, entries);
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(());
             }
         }
     }
@@ -254,8 +298,8 @@ impl Auditor {
             if *indexed <= seen {
                 continue;
             }
-            let tip = self.streams.tip(stream).await?;
-            let there = tip.map_or(0, |tip| tip.next);
+            // Of a spreadsheet that was purged nothing is there any more.
+            let Some(there) = self.sources.events(stream).await? else { continue };
             if *indexed > there {
                 let (stream, indexed) = (stream.clone(), *indexed);
                 findings.push(Finding::Beyond { stream, there, indexed });

@@ -10,15 +10,15 @@ use cellar_core::stream::StreamName;
 use futures_util::future::try_join_all;
 
 use super::reactions::Reactions;
-use crate::ports::{Clock, Index, IndexOutcome, PortError, Random, Streams};
-use crate::streams::StreamStore;
+use super::sources::Sources;
+use crate::ports::{Clock, Entries, Index, IndexOutcome, PortError, Random, Streams};
 
 /// Indexes what was appended to streams. It remembers the end of the index, so that a batch of events of
 /// one stream is usually two writes and no read.
 #[derive(Clone)]
 pub struct Indexer {
     index: Arc<dyn Index>,
-    streams: StreamStore,
+    sources: Sources,
     reactions: Arc<dyn Reactions>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
@@ -61,9 +61,15 @@ impl Indexer {
         (clock, random): (Arc<dyn Clock>, Arc<dyn Random>),
         tables_epoch: u32,
     ) -> Self {
-        let streams = StreamStore::new(streams, Arc::clone(&clock), Arc::clone(&random));
+        let sources = Sources::new(streams, Arc::clone(&clock), Arc::clone(&random));
         let (policy, known) = (EpochPolicy::default(), Arc::default());
-        Self { index, streams, reactions, clock, random, tables_epoch, policy, known }
+        Self { index, sources, reactions, clock, random, tables_epoch, policy, known }
+    }
+
+    /// The same, of the entries of spreadsheets' logs, too.
+    #[must_use]
+    pub fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
+        Self { sources: self.sources.with_entries(entries), ..self }
     }
 
     /// The same, whose epochs end otherwise.
@@ -78,6 +84,8 @@ impl Indexer {
     /// # Errors
     /// [`IndexError`]; what was indexed before it stays.
     pub async fn index(&self, spans: Vec<Span>) -> Result<Indexed, IndexError> {
+        let ends = self.sources.ends_before(&spans).await?;
+        let spans = spans.into_iter().chain(ends).collect();
         let known = std::mem::take(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner));
         let rules = Rules::default();
         let begun =
@@ -137,7 +145,7 @@ impl Indexer {
                 Answer::Done
             }
             Action::ReadMissing { stream, from, to } => {
-                Answer::Missing(self.streams.span(stream, *from, *to).await?)
+                Answer::Missing(self.sources.span(stream, *from, *to).await?)
             }
             Action::React { spans } => {
                 self.reactions.react(spans).await?;

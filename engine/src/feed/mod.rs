@@ -4,6 +4,7 @@ mod audit;
 mod indexer;
 mod reactions;
 mod reader;
+mod sources;
 #[cfg(test)]
 pub(crate) mod tests;
 mod view;

@@ -1,5 +1,5 @@
-//! The indexer as a Lambda: batches of the Stream table's stream in, the index written (design
-//! `6-catalog-feed.md` §3).
+//! The indexer as a Lambda: batches of the Stream table's stream in, and of the Entry table's if the entries of
+//! logs are to be in the feed, too; the index written (design `6-catalog-feed.md` §3).
 
 #[cfg(test)]
 mod tests;
@@ -11,19 +11,24 @@ use aws_lambda_events::event::streams::DynamoDbEventResponse;
 use aws_sdk_dynamodb::Client;
 use cellar_core::feed::{self, Span};
 use cellar_core::records::RecordError;
-use cellar_core::schema::{APPENDED, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX};
+use cellar_core::relay::INSERT;
+use cellar_core::schema::{
+    APPENDED, KINDS, NEXT_INDEX, PARTITION_KEY, SORT_KEY, STREAM, STREAM_INDEX, TYPE,
+};
 use cellar_engine::catalog::CatalogLists;
 use cellar_engine::feed::{IndexError, Indexer};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock, Index, Lists, Random, Streams};
 use cellar_engine::system::{SystemClock, SystemRandom};
 
-use crate::dynamodb::{DynamoIndex, DynamoStreams};
+use crate::dynamodb::{DynamoIndex, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;
 use crate::table_stream::{self, FirstFailed, image, sequence_number};
 
-/// What is read of a tip: which events the write appended, not what they say.
-const ATTRIBUTES: [&str; 5] = [STREAM, STREAM_INDEX, NEXT_INDEX, APPENDED, KINDS];
+/// What is read of a tip: which events the write appended; and of an entry: where it is, and its kind. Not what
+/// they say.
+const ATTRIBUTES: [&str; 8] =
+    [STREAM, STREAM_INDEX, NEXT_INDEX, APPENDED, KINDS, PARTITION_KEY, SORT_KEY, TYPE];
 
 /// Why a batch has to be delivered again, or split.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +76,10 @@ impl IndexerPorts {
 #[must_use]
 pub fn over_dynamodb(settings: &IndexerSettings, client: Client, meter: Arc<Meter>) -> Indexer {
     let streams = DynamoStreams::named(&settings.stream_table, client.clone(), Arc::clone(&meter));
+    let entries = settings.entry_table.as_ref().map(|entries| {
+        // Only entries are read.
+        DynamoTables::named(entries, "", client.clone(), Arc::clone(&meter))
+    });
     let index = Arc::new(DynamoIndex::named(&settings.index_table, client, meter));
     let ports = IndexerPorts {
         index: Arc::clone(&index) as _,
@@ -79,7 +88,11 @@ pub fn over_dynamodb(settings: &IndexerSettings, client: Client, meter: Arc<Mete
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
-    ports.indexer(settings.epoch)
+    let indexer = ports.indexer(settings.epoch);
+    match entries {
+        Some(entries) => indexer.with_entries(Arc::new(entries)),
+        None => indexer,
+    }
 }
 
 impl IndexerHandler {
@@ -116,8 +129,12 @@ impl IndexerHandler {
     }
 }
 
-/// The events that a change appended; none for a calf, which was in a tip before.
+/// The events that a change appended; none for a calf, which was in a tip before, and for an entry to which
+/// something was added.
 fn read(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
     let image = image(record, &ATTRIBUTES);
+    if image.contains_key(PARTITION_KEY) {
+        return (record.event_name == INSERT).then(|| feed::put(&image)).transpose();
+    }
     feed::is_appended(&image).then(|| feed::appended(&image)).transpose()
 }

@@ -87,6 +87,36 @@ async fn a_calf_appends_nothing() {
     assert_eq!(fixture.indexed().await, []);
 }
 
+/// A record as Lambda sends it: an entry of a log was put, or something was added to it.
+fn entry(sequence_number: &str, name: &str, num: u32) -> Value {
+    json!({
+        "eventID": "1", "eventName": name, "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb", "awsRegion": "eu-central-1",
+        "eventSourceARN": "arn:aws:dynamodb:eu-central-1:0:table/E/stream/L",
+        "dynamodb": {
+            "ApproximateCreationDateTime": 1_795_246_133.0,
+            "Keys": {"S": {"B": "AAAAAAAAAAAAAAAAAAAABwAAAAA="}, "N": {"N": num.to_string()}},
+            "NewImage": {
+                "S": {"B": "AAAAAAAAAAAAAAAAAAAABwAAAAA="}, "N": {"N": num.to_string()},
+                "T": {"S": "E"}, "C": {"N": "1"}, "H": {"B": "AAAAAA=="}, "B": {"B": "AA=="},
+            },
+            "SequenceNumber": sequence_number, "SizeBytes": 80, "StreamViewType": "NEW_IMAGE",
+        },
+    })
+}
+
+#[tokio::test]
+async fn entries_that_were_put_are_indexed_and_what_was_added_to_them_is_not() {
+    let fixture = Fixture::new();
+    let batch = vec![entry("1", "INSERT", 0), entry("2", "MODIFY", 0), entry("3", "INSERT", 1)];
+    assert_eq!(fixture.handle(batch).await, Ok(json!({ "batchItemFailures": [] })));
+    let stream = "Log-00000000-0000-0000-0000-000000000007.0000000".to_owned();
+    assert_eq!(fixture.indexed().await, [(stream, 0, 2)]);
+    let mut bad = entry("4", "INSERT", 2);
+    bad["dynamodb"]["NewImage"]["T"] = json!({"S": "Z"});
+    assert_eq!(fixture.handle(vec![bad]).await, failed("4"));
+}
+
 #[tokio::test]
 async fn one_that_cannot_be_read_is_reported_and_the_others_are_indexed() {
     let fixture = Fixture::new();

@@ -1,7 +1,8 @@
-//! The indexer: from the Stream table's stream to the index of everything that was appended (design
-//! `6-catalog-feed.md` §3).
+//! The indexer: from the Stream table's stream, and the Entry table's if that is wanted, to the index of
+//! everything that was appended (design `6-catalog-feed.md` §3).
 
 use cellar_core::environment;
+use cellar_core::relay::INSERT;
 use cellar_core::schema::APPENDED;
 use serde_json::json;
 
@@ -10,7 +11,7 @@ use super::key::{self, KeyUse};
 use super::permissions;
 use super::storage::Storage;
 use super::suppressions;
-use crate::config::{Architecture, Config};
+use crate::config::{Architecture, Config, FeedScope};
 use crate::constructs::{
     Function, FunctionCode, LogGroup, Queue, Role, Service, Statement, StreamFilter, StreamSource,
 };
@@ -20,6 +21,9 @@ use crate::stack::{Handle, Stack, SynthesisError};
 const MEMORY_MB: u32 = 256;
 /// Seconds that a batch of records may take.
 const TIMEOUT_S: u32 = 60;
+/// Seconds that entries of logs are waited for, so that a batch is one item of the feed: a call for each edit
+/// would cost more than the edit.
+const BATCHING_WINDOW_S: u32 = 5;
 
 /// Adds the function with its log group, its role and its source; what it cannot index goes to
 /// `dead_letters`.
@@ -32,7 +36,9 @@ pub(super) fn add(
     code: &FunctionCode,
 ) -> Result<Handle<Function>, SynthesisError> {
     let logs = functions::log_group(stack, "IndexerLogGroup", config)?;
-    let role = permissions::allow_traces(role(storage, dead_letters, &logs), config);
+    let has_entries = config.feed == FeedScope::Everything;
+    let role = role(storage, dead_letters, &logs, has_entries);
+    let role = permissions::allow_traces(role, config);
     let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Tables, KeyUse::Queues]);
     let role = stack.add("IndexerRole", role)?;
     let description = "Indexes what is appended to streams.";
@@ -43,6 +49,12 @@ pub(super) fn add(
         .environment(environment::FUNCTION, environment::FUNCTION_INDEXER)
         .environment(environment::STREAM_TABLE, storage.streams.name())
         .environment(environment::INDEX_TABLE, storage.index.name());
+    let function = match config.feed {
+        FeedScope::Catalog => function,
+        FeedScope::Everything => {
+            function.environment(environment::ENTRY_TABLE, storage.entries.name())
+        }
+    };
     let function = match config.epoch {
         0 => function,
         epoch => function.environment(environment::EPOCH, epoch.to_string()),
@@ -50,6 +62,11 @@ pub(super) fn add(
     let function = stack.add("IndexerFunction", function)?;
     let source = StreamSource::new(&storage.streams, &function, dead_letters).filter(appends());
     stack.add("IndexerSource", source)?;
+    if has_entries {
+        let source = StreamSource::new(&storage.entries, &function, dead_letters);
+        let source = source.filter(puts()).batching_window_s(BATCHING_WINDOW_S);
+        stack.add("IndexerEntrySource", source)?;
+    }
     suppressions::for_stream_function(stack, &function);
     Ok(function)
 }
@@ -60,10 +77,21 @@ fn appends() -> StreamFilter {
     StreamFilter::new(json!({ "dynamodb": { "NewImage": appended } }))
 }
 
+/// Entries that were put; not what was added to one later.
+fn puts() -> StreamFilter {
+    StreamFilter::new(json!({ "eventName": [INSERT] }))
+}
+
 /// It reads streams and writes the index, and deletes nothing.
-fn role(storage: &Storage, dead_letters: &Handle<Queue>, logs: &Handle<LogGroup>) -> Role {
+fn role(
+    storage: &Storage,
+    dead_letters: &Handle<Queue>,
+    logs: &Handle<LogGroup>,
+    has_entries: bool,
+) -> Role {
     let read = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
     let stream = Statement::allow("StreamsStream", read, [storage.streams.stream_arn()]);
+    let entries = Statement::allow("EntriesStream", read, [storage.entries.stream_arn()]);
     let list = Statement::allow_on_any_resource(
         "ListStreams",
         ["dynamodb:ListStreams"],
@@ -74,9 +102,14 @@ fn role(storage: &Storage, dead_letters: &Handle<Queue>, logs: &Handle<LogGroup>
     let write = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
     let index = Statement::allow("IndexTable", write, [storage.index.arn()]);
     let send = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
-    Role::assumed_by(Service::Lambda)
-        .policy("stream", [stream, list])
-        .policy("tables", [streams, index])
-        .policy("queues", [send])
-        .policy("logs", [permissions::own_logs(logs)])
+    let read = ["dynamodb:Query"];
+    let read_entries = Statement::allow("ReadEntries", read, [storage.entries.arn()]);
+    let role = Role::assumed_by(Service::Lambda);
+    let role = match has_entries {
+        false => role.policy("stream", [stream, list]).policy("tables", [streams, index]),
+        true => role
+            .policy("stream", [stream, entries, list])
+            .policy("tables", [streams, read_entries, index]),
+    };
+    role.policy("queues", [send]).policy("logs", [permissions::own_logs(logs)])
 }

@@ -5,7 +5,7 @@ use super::limits::{
     SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES, SNAPSHOT_MEMORY_MB,
     SNAPSHOT_TIMEOUT_S, TAGS_MAX,
 };
-use super::{Alarms, Config, Snapshots};
+use super::{Alarms, Config, FeedScope, Snapshots};
 
 impl Config {
     /// A commented `cellar.yaml` with every field at its default. It parses to
@@ -104,6 +104,10 @@ local:
 
 fn documented_retention(config: &Config) -> String {
     let Config { log_retention_days, keep_segments, epoch, .. } = config;
+    let feed = match config.feed {
+        FeedScope::Catalog => "catalog",
+        FeedScope::Everything => "everything",
+    };
     let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
     let (short_days, long_days) = days.split_at(days.len() / 2);
     format!(
@@ -119,7 +123,12 @@ log_retention_days: {log_retention_days}
 # Newest log segments of each spreadsheet that always stay in the tables, {keep_from} at least.
 keep_segments: {keep_segments}
 
-# A URL that every change of the catalog is delivered to (creating, naming, sharing, ...), signed as Standard
+# What is in the feed of `cellar feed`: every change of the `catalog` (creating, naming, sharing, ...), or
+# `everything`: that a spreadsheet was edited, too, though not what was written. Everything costs about as much
+# again as the edits; `synth cost` says how much. After a change to it, `synth feed repair` indexes what was before.
+feed: {feed}
+
+# A URL that the feed is delivered to: every change of the catalog (creating, naming, sharing, ...), signed as Standard
 # Webhooks say; `synth webhook secret` prints the secret. With `events: true`, what each change says, too.
 # webhook:
 #   url: https://example.com/cellar
@@ -239,7 +248,7 @@ mod tests {
         let lines: Vec<&str> = example.lines().map(str::trim).collect();
         let mut wanted = Vec::new();
         keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
-        assert_eq!(wanted.len(), 36);
+        assert_eq!(wanted.len(), 37);
         for key in wanted {
             let at = lines
                 .iter()

@@ -10,6 +10,7 @@ mod arn;
 mod documented;
 mod encryption;
 mod error;
+mod feed;
 pub mod limits;
 mod oidc;
 mod origin;
@@ -31,6 +32,7 @@ pub use alarms::Alarms;
 pub use architecture::Architecture;
 pub use encryption::Encryption;
 pub use error::{ConfigError, ConfigProblem, SourcePosition, TagFault, UnknownField};
+pub use feed::FeedScope;
 pub use oidc::IssuerFault;
 pub use origin::OriginFault;
 pub use snapshots::Snapshots;
@@ -64,7 +66,10 @@ pub struct Config {
     pub archive_after_days: Option<u32>,
     /// Newest log segments of each spreadsheet that are never archived; default 2.
     pub keep_segments: u32,
-    /// A URL that every change of the catalog is delivered to; absent means none.
+    /// What is in the feed: every change of the catalog, or the entries of spreadsheets' logs, too; default
+    /// `catalog`.
+    pub feed: FeedScope,
+    /// A URL that the feed is delivered to; absent means none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
     /// How often the tables were restored to a point in time, which gives the stack other tables and
@@ -153,6 +158,7 @@ impl Default for Config {
             log_retention_days: 30,
             archive_after_days: None,
             keep_segments: *KEEP_SEGMENTS.start(),
+            feed: FeedScope::Catalog,
             webhook: None,
             epoch: 0,
             deletion_protection: true,

@@ -118,7 +118,7 @@ mod tests {
             message("region: eu-west-1\n\nstak: x\n"),
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
              fields: stack, region, architecture, tokens, cors_origins, api, snapshots, \
-             log_retention_days, archive_after_days, keep_segments, webhook, epoch, \
+             log_retention_days, archive_after_days, keep_segments, feed, webhook, epoch, \
              deletion_protection, encryption, alarms, dashboard, tracing, tags, local, stages"
         );
     }
@@ -151,7 +151,7 @@ mod tests {
             panic!("{error}");
         };
         assert_eq!(unknown.field, "a`, expected `b");
-        assert_eq!(unknown.known.len(), 20);
+        assert_eq!(unknown.known.len(), 21);
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub struct StreamSource {
     dead_letters: Expression,
     filters: Vec<StreamFilter>,
     batch_size: u32,
+    batching_window_s: u32,
     /// How often a batch is tried again; −1 until its records are too old.
     retries: i32,
     record_age_s: u32,
@@ -50,6 +51,7 @@ impl StreamSource {
             dead_letters: dead_letters.arn(),
             filters: Vec::new(),
             batch_size: 100,
+            batching_window_s: 0,
             retries: 10,
             bisect: true,
             record_age_s: 12 * 60 * 60,
@@ -61,6 +63,12 @@ impl StreamSource {
     #[must_use]
     pub fn retried_until_too_old(self) -> Self {
         Self { retries: -1, bisect: false, ..self }
+    }
+
+    /// Waits so many seconds, 300 at most, for a batch to fill; by default for none.
+    #[must_use]
+    pub fn batching_window_s(self, batching_window_s: u32) -> Self {
+        Self { batching_window_s, ..self }
     }
 
     /// Adds a filter; a record that matches any of them reaches the function.
@@ -85,6 +93,7 @@ impl Construct for StreamSource {
     fn properties(self) -> Map<String, Value> {
         let filters = (!self.filters.is_empty()).then(|| self.filter_criteria());
         let dead_letters = Value::from(self.dead_letters);
+        let window_s = (self.batching_window_s > 0).then_some(self.batching_window_s);
         Properties::new()
             .set("BatchSize", self.batch_size)
             .set("BisectBatchOnFunctionError", self.bisect)
@@ -93,6 +102,7 @@ impl Construct for StreamSource {
             .set_option("FilterCriteria", filters)
             .set("FunctionName", self.function)
             .set("FunctionResponseTypes", vec!["ReportBatchItemFailures"])
+            .set_option("MaximumBatchingWindowInSeconds", window_s)
             .set("MaximumRecordAgeInSeconds", self.record_age_s)
             .set("MaximumRetryAttempts", self.retries)
             .set("ParallelizationFactor", 1)

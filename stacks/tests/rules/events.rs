@@ -2,8 +2,8 @@
 
 use cellar_core::environment;
 use cellar_core::upkeep::UpkeepPolicy;
-use cellar_stacks::Config;
 use cellar_stacks::config::Webhook;
+use cellar_stacks::{Config, FeedScope, Template};
 use serde_json::{Value, json};
 
 use super::{Echo, arn, resources_of, template_of, with_everything};
@@ -107,6 +107,31 @@ fn the_indexer_gets_every_append_and_no_calf() {
     assert_eq!(indexer, wanted, "but for what it reads and who, as the relay's");
     let appends = json!({"dynamodb": {"NewImage": {"a": {"N": [{"exists": true}]}}}});
     assert_eq!(patterns, [appends]);
+}
+
+#[test]
+fn the_indexer_gets_entries_of_logs_only_if_they_are_to_be_in_the_feed() {
+    let template = template_of(&Config::default());
+    assert!(template.resource("IndexerEntrySource").is_none());
+    let indexer = |template: &Template| {
+        template.resolved_properties("IndexerFunction", &Echo).unwrap().unwrap()
+    };
+    let mut wanted = indexer(&template);
+    assert!(wanted["Environment"]["Variables"].get(environment::ENTRY_TABLE).is_none());
+    let config = Config { feed: FeedScope::Everything, ..Config::default() };
+    let template = template_of(&config);
+    wanted["Environment"]["Variables"][environment::ENTRY_TABLE] = json!("<EntryTable>");
+    assert_eq!(indexer(&template), wanted);
+    let mut entries = template.resource("IndexerEntrySource").unwrap().properties.clone();
+    let filters = entries.remove("FilterCriteria").unwrap();
+    let pattern = filters["Filters"][0]["Pattern"].as_str().unwrap();
+    let puts = json!({"eventName": ["INSERT"]});
+    assert_eq!(serde_json::from_str::<Value>(pattern).unwrap(), puts);
+    // A call for each edit would cost more than the edit.
+    assert_eq!(entries.remove("MaximumBatchingWindowInSeconds"), Some(json!(5)));
+    let (mut streams, _) = source("IndexerSource");
+    streams["EventSourceArn"] = json!({"Fn::GetAtt": ["EntryTable", "StreamArn"]});
+    assert_eq!(Value::Object(entries), streams, "but for that, as the other");
 }
 
 #[test]

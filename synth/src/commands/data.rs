@@ -11,6 +11,7 @@ use cellar_runtime::dynamodb::{
 use cellar_runtime::indexer::IndexerPorts;
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::sqs::{self, SqsQueue};
+use cellar_stacks::FeedScope;
 use cellar_stacks::cellar::{
     OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_INDEX_TABLE,
     OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
@@ -35,6 +36,8 @@ pub(super) struct Data {
     pub(super) snapshots: Option<(Arc<DynamoPendingSnapshots>, Arc<SqsQueue>)>,
     /// The URL of the stack whose functions do what is asked for; none if nobody does when this ends.
     pub(super) running: Option<String>,
+    /// What is to be in the feed.
+    feed: FeedScope,
     cloud: Option<Reached>,
     /// The streams and their index, and the epoch of the tables; none in a stack of a version that had none.
     streams: Option<(Arc<DynamoStreams>, Arc<DynamoIndex>, u32)>,
@@ -66,6 +69,7 @@ impl Data {
             snapshots,
             running: cloud.running.clone(),
             streams: cloud.streams(&meter),
+            feed: project.config.feed,
             cloud: Some(cloud),
         })
     }
@@ -100,6 +104,7 @@ impl Data {
             snapshots: Some((Arc::new(pending), Arc::new(jobs))),
             running: Some(url),
             streams,
+            feed: project.config.feed,
             cloud: None,
         })
     }
@@ -119,7 +124,9 @@ impl Data {
             random: Arc::clone(&random) as _,
         };
         let reader = FeedReader::new(Arc::clone(&index) as _, epoch);
-        Ok(Auditor::new(&streams, reader, ports.indexer(epoch), clock, random))
+        let auditor = Auditor::new(&streams, reader, ports.indexer(epoch), clock, random);
+        let logs = (self.feed == FeedScope::Everything).then(|| Arc::clone(&self.tables) as _);
+        Ok(auditor.with_entries(Arc::clone(&self.tables) as _, logs))
     }
 
     /// The streams and their index, and the epoch of the tables.

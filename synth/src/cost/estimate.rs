@@ -36,6 +36,10 @@ const EDIT_BYTES: u128 = 200;
 const CALL_LOG_BYTES: u128 = 700;
 /// Halves of read units of an indexer that knows nothing yet, for a spreadsheet that was made.
 const INDEX_READS: u128 = 10;
+/// Entries that the indexer gets at once, if there are any for it: one a second, within its window of five.
+const INDEXED_ENTRIES: u128 = 5;
+/// Write units of indexing them: the item of the feed, and how far the log is.
+const INDEX_WRITES: u128 = 2;
 /// Write units and halves of read units of a delivery of the webhook, and the requests for its secret.
 const DELIVERY_WRITES: u128 = 1;
 const DELIVERY_READS: u128 = 5;
@@ -91,11 +95,13 @@ pub(crate) fn estimate(usage: &Usage, facts: &Facts, policy: Option<UpkeepPolicy
     let mut amounts = Amounts::default();
     let creates = of(usage.spreadsheets) * CREATE_WRITES;
     let upkeep = snapshots * SNAPSHOT_WRITES + rolls * ROLL_WRITES;
+    let batches = if facts.feeds_entries { edits.div_ceil(INDEXED_ENTRIES) } else { 0 };
     // Each new spreadsheet is delivered by itself, if there is a webhook.
     let has_webhook = facts.functions.contains_key(WEBHOOK);
-    let deliveries = if has_webhook { of(usage.spreadsheets) } else { 0 };
+    let deliveries = if has_webhook { of(usage.spreadsheets) + batches } else { 0 };
     let delivered = deliveries * DELIVERY_WRITES;
-    let writes = edits * EDIT_WRITES + creates + upkeep + imports + delivered;
+    let writes =
+        edits * EDIT_WRITES + creates + upkeep + imports + delivered + batches * INDEX_WRITES;
     amounts.add(Meter::TableWrites, writes);
     let tails = if snapshots > 0 { edits * TAIL_READS / 1_000 } else { 0 };
     let upkeep = snapshots * SNAPSHOT_READS + rolls * ROLL_READS + tails;
@@ -114,7 +120,7 @@ pub(crate) fn estimate(usage: &Usage, facts: &Facts, policy: Option<UpkeepPolicy
     let calls = Calls {
         api: edits + reads * VIEW_CALLS + of(usage.spreadsheets) + objects,
         relay: snapshots + imports,
-        indexer: of(usage.spreadsheets),
+        indexer: of(usage.spreadsheets) + batches,
         webhook: deliveries,
         snapshot: snapshots,
     };
@@ -202,7 +208,7 @@ pub(crate) fn assumptions(
          requests to queues that every account has for nothing are taken off"
             .to_owned(),
         "an edit, or up to ten cells at once: 1 write unit, 1 call, 200 bytes in the table; making a \
-         spreadsheet: 4 write units"
+         spreadsheet: 8 write units"
             .to_owned(),
         format!(
             "opening a sheet: 2 calls, half a tail of 1,000 edits (7.5 read units), 4 objects; a call \
@@ -216,6 +222,12 @@ pub(crate) fn assumptions(
             .to_owned(),
         "not in it: data that leaves AWS, the prices of other regions, taxes".to_owned(),
     ];
+    if facts.feeds_entries {
+        said.push(
+            "the feed of everything: 2 write units and a call for five edits that come together"
+                .to_owned(),
+        );
+    }
     if facts.tracing {
         said.push("each call is traced up to one a second (1 in 20 beyond that)".to_owned());
     }
@@ -234,7 +246,7 @@ pub(crate) fn assumptions(
 #[cfg(test)]
 mod tests {
     use cellar_stacks::config::Architecture;
-    use cellar_stacks::{Config, cellar_stack};
+    use cellar_stacks::{Config, FeedScope, cellar_stack};
 
     use super::*;
     use crate::cost::{Bill, GB};
@@ -270,6 +282,27 @@ mod tests {
         assert_eq!(idle(&facts), "4");
         facts.alarms = 12;
         assert_eq!(idle(&facts), "4.2");
+    }
+
+    #[test]
+    fn entries_in_the_feed_cost_two_units_for_each_five_that_come_together() {
+        let config = Config { feed: FeedScope::Everything, ..Config::default() };
+        let usage = Usage { edits: 1_000_000, request_ms: 20, ..Usage::default() };
+        let policy = Some(UpkeepPolicy::default());
+        let of = |config: &Config| estimate(&usage, &facts(config), policy);
+        let (catalog, everything) = (of(&Config::default()), of(&config));
+        let more = |meter| everything.of(meter) - catalog.of(meter);
+        assert_eq!(more(Meter::TableWrites), 2 * 200_000);
+        assert_eq!(more(Meter::Calls), 200_000);
+        let is_said = |config| {
+            assumptions(&usage, &facts(config), policy).join("\n").contains("feed of everything")
+        };
+        assert!(is_said(&config) && !is_said(&Config::default()));
+        assert_eq!(more(Meter::TimeOnArm), 256 * 100 * 200_000);
+        assert_eq!(
+            (total(&catalog).as_str(), total(&everything).as_str()),
+            ("1.432846934542", "1.858564486636")
+        );
     }
 
     #[test]

@@ -8,6 +8,9 @@ use serde_json::Value;
 /// Memory in MB of a function whose template names none.
 const DEFAULT_MEMORY_MB: u64 = 128;
 
+/// What calls the indexer for the entries of logs.
+const ENTRY_SOURCE: &str = "IndexerEntrySource";
+
 /// A function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Function {
@@ -28,6 +31,8 @@ pub(crate) struct Facts {
     pub(crate) dashboards: u64,
     /// Queues from which functions are fed: they are asked all the time.
     pub(crate) polled_queues: u64,
+    /// Whether the entries of logs are in the feed.
+    pub(crate) feeds_entries: bool,
     /// Whether calls of its functions are traced.
     pub(crate) tracing: bool,
     /// Whether it uses a key of the customer's own.
@@ -65,6 +70,9 @@ impl Facts {
                 ResourceType::LogGroup => {
                     let days = property("RetentionInDays").and_then(Value::as_u64);
                     facts.log_days = facts.log_days.max(days.unwrap_or_default());
+                }
+                ResourceType::EventSourceMapping if logical_id == ENTRY_SOURCE => {
+                    facts.feeds_entries = true;
                 }
                 // Only a stream is read from somewhere.
                 ResourceType::EventSourceMapping if property("StartingPosition").is_none() => {

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use cellar_core::access::Role;
 use cellar_core::cost::{Cost, HEADER};
-use cellar_core::feed::Span;
+use cellar_core::entry::{Content, Entry};
+use cellar_core::feed::{EntryKind, Span, span_of};
+use cellar_core::position::Position;
 use cellar_core::stream::{Kind, StreamName};
 use cellar_engine::feed::{Indexer, NoReactions};
 use cellar_engine::meter::Meter;
+use cellar_engine::ports::{Entries as _, PutOutcome};
 use cellar_engine::system::{SystemClock, SystemRandom};
-use cellar_runtime::dynamodb::{DynamoIndex, DynamoStreams};
+use cellar_runtime::dynamodb::{DynamoIndex, DynamoStreams, DynamoTables};
 
 use super::{World, names, until};
 
@@ -65,6 +68,40 @@ async fn indexing_an_event_costs_an_item_and_a_mark() {
     // A process that knows nothing: the newest epoch, its last item, the marks of that item's ten streams
     // and its own.
     assert_eq!(costs.of(&costs.cold(), vec![span("a", 2)]).await, (1.0 + 1.0 + 11.0, 2.0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn indexing_the_entries_of_a_log_costs_an_item_and_a_mark_and_at_a_roll_a_look_at_its_end() {
+    let costs = Costs::new().await;
+    let cloud = &costs.world.cloud;
+    let settings = &cloud.settings;
+    let client = cloud.dynamodb_client();
+    let meter = Arc::clone(&costs.meter);
+    let tables = Arc::new(DynamoTables::named(
+        &settings.entry_table,
+        &settings.segment_table,
+        client,
+        meter,
+    ));
+    let warm = costs.cold().with_entries(Arc::clone(&tables) as _);
+    let id = costs.world.create(&costs.world.person("alice"), "Budget").await;
+    let put =
+        |segment, num, kind| span_of(id, Position::new(segment, num).unwrap(), vec![kind]).unwrap();
+    let first = vec![put(0, 0, EntryKind::Snapshot)];
+    assert_eq!(costs.of(&warm, first).await.1, 3.0, "the epoch, too");
+    let edits = (1..=5).map(|num| put(0, num, EntryKind::Edits)).collect();
+    assert_eq!(costs.of(&warm, edits).await, (0.0, 2.0), "five at once are one");
+    // A segment that it does not know: its mark. Where one begins, the last entry of the one before.
+    let roll = || vec![put(0, 6, EntryKind::EndSegment), put(1, 0, EntryKind::Snapshot)];
+    let last = Entry {
+        position: Position::new(0, 6).unwrap(),
+        content: Content::EndSegment,
+        ..Entry::first(id, None, 1)
+    };
+    assert_eq!(tables.put(&last).await, PutOutcome::Accepted);
+    let _ = costs.meter.take();
+    assert_eq!(costs.of(&warm, roll()).await, (2.0, 3.0));
+    assert_eq!(costs.of(&warm, roll()).await, (1.0, 0.0), "delivered again");
 }
 
 #[tokio::test(flavor = "multi_thread")]

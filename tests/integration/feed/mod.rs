@@ -2,6 +2,7 @@
 
 mod audit;
 mod budgets;
+mod entries;
 mod figures;
 mod followed;
 mod killed;

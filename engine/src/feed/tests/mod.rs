@@ -1,5 +1,7 @@
 //! The feed over tables in memory: what is delivered, lost, read and compared.
 
+mod entries;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
