@@ -154,7 +154,6 @@ impl Principal {
             return Access::Hidden;
         };
         match (listing.map(|listing| listing.status), need) {
-            (Some(Status::Purged { .. }), _) => Access::Hidden,
             (Some(status @ Status::Deleted { .. }), _) => match status.kept_until_s() {
                 Some(until_s) if role == Role::Owner => Access::Deleted { until_s },
                 _ => Access::Hidden,

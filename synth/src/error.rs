@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use cellar::ClientError;
 use cellar::files::FileError;
-use cellar_engine::feed::{AuditError, WebhookError};
+use cellar_engine::feed::AuditError;
 use cellar_engine::ports::PortError;
-use cellar_engine::purge::PurgeError;
 use cellar_engine::reprocess::RebuildRefusal;
 use cellar_engine::retention::RetentionError;
 use cellar_local::LocalError;
@@ -18,6 +17,8 @@ use miette::Diagnostic;
 use crate::aws::AwsError;
 use crate::bundle::BundleError;
 use crate::commands::Stage;
+use crate::commands::purge::PurgeFailure;
+use crate::commands::webhook::WebhookFailure;
 use crate::deployment::{RestoreError, StalePlan};
 use crate::project::{stage_fault, stage_help};
 
@@ -251,24 +252,10 @@ pub(crate) enum SynthError {
     #[error("the stack has no Index table: it is of an earlier Cellar")]
     #[diagnostic(code(synth::no_index), help("deploy it again: `synth deploy`"))]
     NoIndex,
-    /// Nothing is configured.
-    #[error("`cellar.yaml` names no `webhook`, so nothing is delivered")]
-    #[diagnostic(
-        code(synth::no_webhook),
-        help("add `webhook:` with a `url:` to it, and deploy the stack again")
-    )]
-    NoWebhook,
-    /// The webhook's progress or its secret cannot be read or written.
-    #[error("the webhook's state cannot be read or written: {0}")]
-    #[diagnostic(code(synth::webhook), help("run it again; nothing is lost"))]
-    Webhook(PortError),
-    /// The receiver did not accept everything.
-    #[error("not everything was delivered: {0}")]
-    #[diagnostic(
-        code(synth::not_delivered),
-        help("`synth logs webhook` says what the receiver answers; run it again when it is there")
-    )]
-    NotDelivered(WebhookError),
+    /// The webhook.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Webhook(#[from] WebhookFailure),
     /// Old segments that could not be archived.
     #[error("{failed} of {segments} segments were not archived: {first}")]
     #[diagnostic(
@@ -283,26 +270,10 @@ pub(crate) enum SynthError {
         /// Why the first did.
         first: RetentionError,
     },
-    /// Deleted spreadsheets that could not be purged.
-    #[error("{failed} of {due} deleted spreadsheets were not purged: {first}")]
-    #[diagnostic(
-        code(synth::purge),
-        help(
-            "what is left of them goes when you run it again, which goes on where this one ended"
-        )
-    )]
-    Purge {
-        /// How many failed.
-        failed: usize,
-        /// How many were to be purged.
-        due: usize,
-        /// Why the first did.
-        first: PurgeError,
-    },
-    /// What is deleted could not be found out.
-    #[error("the tables could not be read: {0}")]
-    #[diagnostic(code(synth::purge_survey), help("nothing was changed; run it again"))]
-    PurgeSurvey(PurgeError),
+    /// Deleted spreadsheets that were not purged.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Purge(#[from] PurgeFailure),
     /// What is to be archived could not be found out.
     #[error("the tables could not be read: {0}")]
     #[diagnostic(code(synth::survey), help("nothing was changed; run it again"))]
@@ -522,11 +493,4 @@ pub(crate) enum SynthError {
     #[error("the command cannot run: {0}")]
     #[diagnostic(code(synth::process))]
     Process(std::io::Error),
-}
-
-impl From<LocalError> for SynthError {
-    fn from(cause: LocalError) -> Self {
-        let help = cause.help();
-        Self::Local { cause, help }
-    }
 }

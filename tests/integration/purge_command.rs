@@ -172,11 +172,11 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     assert_eq!(cell.value, CellValue::Number(1.5), "the fork's");
     // It is as if it had never been, also for whoever may see everything; its history says who did it.
     let id = gone.to_string();
-    let details = project.cellar(&["-s", &id, "details"]);
-    assert!(
-        details.code != 0 && details.stderr.contains("nothing here that you may see"),
-        "{details:?}"
-    );
+    for asked in [&["details"][..], &["details", "--changes"], &["get"], &["restore"]] {
+        let told = project.cellar(&[&["-s", &id], asked].concat());
+        let hidden = told.stderr.contains("nothing here that you may see");
+        assert!(told.code != 0 && hidden, "{asked:?}: {told:?}");
+    }
     let history = past.catalog.changes(gone, None).await.unwrap();
     let last = history.events.first().unwrap();
     assert_eq!((last.event.kind(), last.event.by().subject.as_str()), ("Purged", "synth purge"));

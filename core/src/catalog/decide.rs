@@ -21,7 +21,6 @@ pub(super) fn decide(
         (Action::Create { .. }, Some(Listing { status: Status::Purged { .. }, .. })) => {
             Err(Rejection::Gone)
         }
-        (_, Some(Listing { status: Status::Purged { .. }, .. })) => Err(Rejection::Hidden),
         (Action::Create { .. }, Some(_)) => Ok(vec![]),
         (Action::Create { name, source }, None) => {
             let (name, source, at_s) = (name.clone(), *source, command.now_s);

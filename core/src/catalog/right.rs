@@ -1,7 +1,7 @@
 //! What gives somebody a role on a spreadsheet.
 
 use super::link::LinkHash;
-use super::listing::Listing;
+use super::listing::{Listing, Status};
 use super::person::Person;
 use crate::access::Role;
 
@@ -9,7 +9,7 @@ use crate::access::Role;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
     /// A token that names the spreadsheet, or all: an operator gave it out. It has this role, whatever
-    /// the catalog says.
+    /// the catalog says, but on what is purged.
     Token(Role),
     /// Being one of its members.
     Membership,
@@ -29,9 +29,12 @@ pub struct By {
 }
 
 impl By {
-    /// What they may do with a spreadsheet now; `None` if nothing, not even know of it.
+    /// What they may do with a spreadsheet now; `None` if nothing, not even know of it, as with what is purged.
     #[must_use]
     pub fn role(&self, listing: Option<&Listing>, now_s: u64) -> Option<Role> {
+        if listing.is_some_and(|listing| matches!(listing.status, Status::Purged { .. })) {
+            return None;
+        }
         let role = match self.right {
             Right::Token(role) => Some(role),
             Right::Membership => listing?.role_of(&self.person),

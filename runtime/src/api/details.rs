@@ -79,7 +79,6 @@ pub(super) async fn details(
     let role = by.role(listing, state.now_s()).ok_or_else(|| caller.hidden(log))?;
     match listing.map(|listing| listing.status) {
         None => drop(state.logs().head(log, None).await?),
-        Some(Status::Purged { .. }) => return Err(caller.hidden(log)),
         Some(Status::Deleted { .. }) if role < Role::Owner => return Err(caller.hidden(log)),
         Some(_) => {}
     }

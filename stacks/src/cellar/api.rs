@@ -50,10 +50,7 @@ pub(super) fn add(
         .environment(environment::TOKEN_AUDIENCE, config.tokens.audience.as_str())
         .environment(environment::TOKEN_KEYS, config.tokens.keys_json());
     let function = other_tokens(config, function);
-    let function = match config.epoch {
-        0 => function,
-        epoch => function.environment(environment::EPOCH, epoch.to_string()),
-    };
+    let function = functions::in_epoch(function, config);
     let function = match config.snapshots.upkeep() {
         Some(policy) => {
             function.environment(environment::UPKEEP, serde_json::json!(policy).to_string())

@@ -112,13 +112,7 @@ fn role(
     dead_letters: &Handle<Queue>,
     logs: &Handle<LogGroup>,
 ) -> Role {
-    let read = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
-    let stream = Statement::allow("EntryStream", read, [storage.entries.stream_arn()]);
-    let list = Statement::allow_on_any_resource(
-        "ListStreams",
-        ["dynamodb:ListStreams"],
-        "Lambda asks for it to read a stream, and the action accepts only *.",
-    );
+    let stream = permissions::read_stream("EntryStream", &storage.entries);
     let send =
         Statement::allow("Queues", ["sqs:SendMessage"], [snapshots.arn(), dead_letters.arn()]);
     let tags = Statement::allow(
@@ -127,7 +121,7 @@ fn role(
         [below(&storage.bucket, UPLOADS_PREFIX)],
     );
     Role::assumed_by(Service::Lambda)
-        .policy("stream", [stream, list])
+        .policy("stream", [stream, permissions::list_streams()])
         .policy("queues", [send])
         .policy("bucket", [tags, permissions::tell_missing(&storage.bucket, &[UPLOADS_PREFIX])])
         .policy("logs", [permissions::own_logs(logs)])

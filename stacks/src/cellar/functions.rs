@@ -1,8 +1,10 @@
 //! What every function has.
 
+use cellar_core::environment;
+
 use super::suppressions;
 use crate::config::Config;
-use crate::constructs::LogGroup;
+use crate::constructs::{Function, LogGroup};
 use crate::stack::{Handle, Stack, SynthesisError};
 
 /// Adds the log group of a function.
@@ -17,4 +19,12 @@ pub(super) fn log_group(
     let logs = stack.add(id, logs)?;
     suppressions::for_log_group(stack, &logs, key.is_some());
     Ok(logs)
+}
+
+/// Tells a function the epoch of the tables, if they were restored.
+pub(super) fn in_epoch(function: Function, config: &Config) -> Function {
+    match config.epoch {
+        0 => function,
+        epoch => function.environment(environment::EPOCH, epoch.to_string()),
+    }
 }

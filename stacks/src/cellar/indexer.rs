@@ -49,16 +49,11 @@ pub(super) fn add(
         .environment(environment::FUNCTION, environment::FUNCTION_INDEXER)
         .environment(environment::STREAM_TABLE, storage.streams.name())
         .environment(environment::INDEX_TABLE, storage.index.name());
-    let function = match config.feed {
-        FeedScope::Catalog => function,
-        FeedScope::Everything => {
-            function.environment(environment::ENTRY_TABLE, storage.entries.name())
-        }
+    let function = match has_entries {
+        true => function.environment(environment::ENTRY_TABLE, storage.entries.name()),
+        false => function,
     };
-    let function = match config.epoch {
-        0 => function,
-        epoch => function.environment(environment::EPOCH, epoch.to_string()),
-    };
+    let function = functions::in_epoch(function, config);
     let function = stack.add("IndexerFunction", function)?;
     let source = StreamSource::new(&storage.streams, &function, dead_letters).filter(appends());
     stack.add("IndexerSource", source)?;
@@ -89,27 +84,20 @@ fn role(
     logs: &Handle<LogGroup>,
     has_entries: bool,
 ) -> Role {
-    let read = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
-    let stream = Statement::allow("StreamsStream", read, [storage.streams.stream_arn()]);
-    let entries = Statement::allow("EntriesStream", read, [storage.entries.stream_arn()]);
-    let list = Statement::allow_on_any_resource(
-        "ListStreams",
-        ["dynamodb:ListStreams"],
-        "Lambda asks for it to read a stream, and the action accepts only *.",
-    );
+    let mut stream = vec![permissions::read_stream("StreamsStream", &storage.streams)];
     let read = ["dynamodb:GetItem", "dynamodb:Query"];
-    let streams = Statement::allow("ReadStreams", read, [storage.streams.arn()]);
+    let mut tables = vec![Statement::allow("ReadStreams", read, [storage.streams.arn()])];
+    if has_entries {
+        stream.push(permissions::read_stream("EntriesStream", &storage.entries));
+        tables.push(Statement::allow("ReadEntries", ["dynamodb:Query"], [storage.entries.arn()]));
+    }
+    stream.push(permissions::list_streams());
     let write = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    let index = Statement::allow("IndexTable", write, [storage.index.arn()]);
+    tables.push(Statement::allow("IndexTable", write, [storage.index.arn()]));
     let send = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
-    let read = ["dynamodb:Query"];
-    let read_entries = Statement::allow("ReadEntries", read, [storage.entries.arn()]);
-    let role = Role::assumed_by(Service::Lambda);
-    let role = match has_entries {
-        false => role.policy("stream", [stream, list]).policy("tables", [streams, index]),
-        true => role
-            .policy("stream", [stream, entries, list])
-            .policy("tables", [streams, read_entries, index]),
-    };
-    role.policy("queues", [send]).policy("logs", [permissions::own_logs(logs)])
+    Role::assumed_by(Service::Lambda)
+        .policy("stream", stream)
+        .policy("tables", tables)
+        .policy("queues", [send])
+        .policy("logs", [permissions::own_logs(logs)])
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::config::Config;
-use crate::constructs::{Bucket, LogGroup, Role, Statement};
+use crate::constructs::{Bucket, LogGroup, Role, Statement, Table};
 use crate::expression::Expression;
 use crate::stack::Handle;
 
@@ -22,6 +22,21 @@ pub(super) fn tell_missing(bucket: &Handle<Bucket>, prefixes: &[&str]) -> Statem
     let prefixes: Vec<String> = prefixes.iter().map(|prefix| format!("{prefix}*")).collect();
     Statement::allow("TellMissing", ["s3:ListBucket"], [bucket.arn()])
         .only_if(json!({ "StringLike": { "s3:prefix": prefixes } }))
+}
+
+/// What Lambda reads a table's stream with.
+pub(super) fn read_stream(id: &str, table: &Handle<Table>) -> Statement {
+    let read = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
+    Statement::allow(id, read, [table.stream_arn()])
+}
+
+/// What Lambda finds streams with.
+pub(super) fn list_streams() -> Statement {
+    Statement::allow_on_any_resource(
+        "ListStreams",
+        ["dynamodb:ListStreams"],
+        "Lambda asks for it to read a stream, and the action accepts only *.",
+    )
 }
 
 /// Lines in a function's own log group.

@@ -52,10 +52,7 @@ pub(super) fn add(
         true => function.environment(environment::WEBHOOK_EVENTS, "true"),
         false => function,
     };
-    let function = match config.epoch {
-        0 => function,
-        epoch => function.environment(environment::EPOCH, epoch.to_string()),
-    };
+    let function = functions::in_epoch(function, config);
     let function = stack.add("WebhookFunction", function)?;
     // A receiver may be away for half a day: it is asked until then, and not so many times.
     let source = StreamSource::new(&storage.index, &function, dead_letters)
@@ -79,13 +76,7 @@ fn role(
     dead_letters: &Handle<Queue>,
     logs: &Handle<LogGroup>,
 ) -> Role {
-    let read = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
-    let stream = Statement::allow("IndexStream", read, [storage.index.stream_arn()]);
-    let list = Statement::allow_on_any_resource(
-        "ListStreams",
-        ["dynamodb:ListStreams"],
-        "Lambda asks for it to read a stream, and the action accepts only *.",
-    );
+    let stream = permissions::read_stream("IndexStream", &storage.index);
     let write = ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"];
     let mut tables = vec![Statement::allow("IndexTable", write, [storage.index.arn()])];
     if webhook.events {
@@ -100,7 +91,7 @@ fn role(
     let missing = permissions::tell_missing(&storage.bucket, &[WEBHOOK_PREFIX]);
     let send = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
     Role::assumed_by(Service::Lambda)
-        .policy("stream", [stream, list])
+        .policy("stream", [stream, permissions::list_streams()])
         .policy("tables", tables)
         .policy("bucket", [secrets, missing])
         .policy("queues", [send])

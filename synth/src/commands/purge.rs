@@ -19,6 +19,31 @@ use crate::project::Named;
 /// Whom the history of a spreadsheet names as the one who purged it: no issuer of tokens is called so.
 const OPERATOR: (&str, &str) = ("cellar:operator", "synth purge");
 
+/// Why deleted spreadsheets were not purged.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub(crate) enum PurgeFailure {
+    /// Deleted spreadsheets that could not be purged.
+    #[error("{failed} of {due} deleted spreadsheets were not purged: {first}")]
+    #[diagnostic(
+        code(synth::purge),
+        help(
+            "what is left of them goes when you run it again, which goes on where this one ended"
+        )
+    )]
+    NotDone {
+        /// How many failed.
+        failed: usize,
+        /// How many were to be purged.
+        due: usize,
+        /// Why the first did.
+        first: PurgeError,
+    },
+    /// What is deleted could not be found out.
+    #[error("the tables could not be read: {0}")]
+    #[diagnostic(code(synth::purge_survey), help("nothing was changed; run it again"))]
+    Survey(PurgeError),
+}
+
 /// Shows what is to go, asks, and removes it.
 pub(crate) async fn run(
     config: Named<'_>,
@@ -57,7 +82,7 @@ async fn purge(
     output: &Output,
 ) -> Result<(), SynthError> {
     let step = output.step("Look for deleted spreadsheets");
-    let survey = purger.survey().await.map_err(SynthError::PurgeSurvey);
+    let survey = purger.survey().await.map_err(PurgeFailure::Survey);
     let planned = step.ended(survey, |planned| format!("{} are deleted", planned.len()))?;
     let due = planned.iter().filter(|planned| is_due(planned)).count();
     let as_planned = || planned.iter().cloned().map(Outcome::Planned).collect();
@@ -75,7 +100,7 @@ async fn purge(
     let report = Report::new(false, outcomes);
     output.result(&report, &report.text());
     match first {
-        Some(first) => Err(SynthError::Purge { failed, due, first }),
+        Some(first) => Err(PurgeFailure::NotDone { failed, due, first }.into()),
         None => Ok(()),
     }
 }

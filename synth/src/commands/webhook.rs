@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cellar_core::feed::Checkpoint;
 use cellar_engine::feed::{Webhook, WebhookError};
-use cellar_engine::ports::{Index as _, WebhookProgresses as _};
+use cellar_engine::ports::{Index as _, PortError, WebhookProgresses as _};
 use cellar_runtime::webhook::{Secret, WebhookParts, WebhookSecrets};
 use serde::Serialize;
 
@@ -17,6 +17,29 @@ use crate::project::{Named, Project};
 
 /// How long one round of deliveries takes at most; there are as many as are needed.
 const ROUND: Duration = Duration::from_secs(60);
+
+/// Why the webhook did not do what was asked for.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub(crate) enum WebhookFailure {
+    /// Nothing is configured.
+    #[error("`cellar.yaml` names no `webhook`, so nothing is delivered")]
+    #[diagnostic(
+        code(synth::no_webhook),
+        help("add `webhook:` with a `url:` to it, and deploy the stack again")
+    )]
+    NotConfigured,
+    /// The webhook's progress or its secret cannot be read or written.
+    #[error("the webhook's state cannot be read or written: {0}")]
+    #[diagnostic(code(synth::webhook), help("run it again; nothing is lost"))]
+    State(PortError),
+    /// The receiver did not accept everything.
+    #[error("not everything was delivered: {0}")]
+    #[diagnostic(
+        code(synth::not_delivered),
+        help("`synth logs webhook` says what the receiver answers; run it again when it is there")
+    )]
+    NotDelivered(WebhookError),
+}
 
 /// How far it has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -69,7 +92,7 @@ async fn status(data: &Data, output: &Output) -> Result<bool, SynthError> {
 async fn secret(data: &Data, rotate: bool, output: &Output) -> Result<bool, SynthError> {
     let secrets = WebhookSecrets::new(Arc::clone(&data.blobs) as _);
     let secrets = if rotate { secrets.rotate().await } else { secrets.get().await };
-    let secrets = secrets.map_err(SynthError::Webhook)?;
+    let secrets = secrets.map_err(WebhookFailure::State)?;
     let texts = Secrets { secrets: secrets.iter().map(|it| it.text().to_owned()).collect() };
     output.result(&texts, secrets.first().map(Secret::text).unwrap_or_default());
     if rotate && secrets.len() > 1 {
@@ -80,7 +103,7 @@ async fn secret(data: &Data, rotate: bool, output: &Output) -> Result<bool, Synt
 
 async fn deliver(config: Named<'_>, data: &Data, output: &Output) -> Result<bool, SynthError> {
     let project = Project::find(config)?;
-    let configured = project.config.webhook.clone().ok_or(SynthError::NoWebhook)?;
+    let configured = project.config.webhook.clone().ok_or(WebhookFailure::NotConfigured)?;
     let (streams, index, epoch) = data.indexed()?;
     let parts = WebhookParts {
         index,
@@ -107,7 +130,7 @@ async fn everything(data: &Data, webhook: &Webhook, step: &Step) -> Result<usize
             Ok(items) | Err(WebhookError::More { items }) => {
                 delivered = delivered.saturating_add(items);
             }
-            Err(error) => return Err(SynthError::NotDelivered(error)),
+            Err(error) => return Err(WebhookFailure::NotDelivered(error).into()),
         }
         step.does(&format!("{delivered} items"));
     }
@@ -122,12 +145,12 @@ fn deadline_ms() -> u64 {
 impl Status {
     async fn read(data: &Data) -> Result<Self, SynthError> {
         let (_, index, _) = data.indexed()?;
-        let delivered = index.progress().await.map_err(SynthError::Webhook)?;
-        let newest = index.newest_epoch(true).await.map_err(SynthError::Webhook)?;
+        let delivered = index.progress().await.map_err(WebhookFailure::State)?;
+        let newest = index.newest_epoch(true).await.map_err(WebhookFailure::State)?;
         let last = match newest {
             None => None,
             Some((epoch, feed)) => {
-                let item = index.last_item(epoch).await.map_err(SynthError::Webhook)?;
+                let item = index.last_item(epoch).await.map_err(WebhookFailure::State)?;
                 let last = item.and_then(|(offset, _)| Checkpoint::at(epoch, offset).ok());
                 last.map(|last| (feed, last))
             }

@@ -76,6 +76,10 @@ fn what_is_purged_is_not_there_and_comes_never_back() {
     }
     let again = Action::Create { name: name("Budget"), source: None };
     assert_eq!(listed.does("alice", again), Err(Rejection::Gone));
+    for right in [Right::Membership, Right::Token(Role::Owner)] {
+        let by = By { person: person("alice"), right, cap: Role::Owner };
+        assert_eq!(by.role(listed.listing.as_ref(), listed.now_s), None);
+    }
     let id = crate::identity::LogId::from_uuid(uuid::Uuid::from_u128(1));
     let line = listed.now().list_entry(id, 9, &person("alice")).line;
     assert_eq!(line, None, "it is in nobody's list");
