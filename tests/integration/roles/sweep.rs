@@ -13,7 +13,7 @@ use cellar_core::catalog::stream_of;
 use cellar_core::cell::Value;
 use cellar_core::entry::{FIRST_EPOCH, encode_external_body};
 use cellar_core::identity::ClientKey;
-use cellar_core::limits::{CATALOG_TIP_EVENTS, TIP_INDEX};
+use cellar_core::limits::{CATALOG_TIP_EVENTS, MAX_KNOWN_LOGS, TIP_INDEX};
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 use cellar_core::schema::{STREAM, STREAM_INDEX, UNFOLDS};
@@ -217,6 +217,17 @@ async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
     head
 }
 
+/// Has the worker on snapshots work on so many spreadsheets that it knows nothing of any other: what it knows, it
+/// need not read in an archive.
+async fn distract(cloud: &TestCloud) {
+    for number in 0..MAX_KNOWN_LOGS {
+        let created = create(cloud, &format!("distracts {number}")).await;
+        let edited = edit_on(cloud, created, "distracts").await;
+        let least = Position::new(0, edited.num() - SNAPSHOT_ENTRIES).unwrap();
+        wait_for_root(&cloud.client("alice"), created.id, least).await;
+    }
+}
+
 /// Archives what can be, and reads it as it was at its beginning: by the API and by the worker on snapshots.
 async fn archive(world: &OldLogs, created: CreateReply) {
     world.clock.advance_ms(2 * DAY_MS);
@@ -232,6 +243,7 @@ async fn archive(world: &OldLogs, created: CreateReply) {
 
     let (pending, _) = cloud.pending_snapshots();
     let pending = Arc::new(pending);
+    distract(cloud).await;
     let reprocess = Reprocess::new(ReprocessPorts {
         entries: Arc::clone(&world.tables) as _,
         segments: Arc::clone(&world.tables) as _,
