@@ -24,6 +24,9 @@ const TIMEOUT_S: u32 = 60;
 /// Seconds that entries of logs are waited for, so that a batch is one item of the feed: a call for each edit
 /// would cost more than the edit.
 const BATCHING_WINDOW_S: u32 = 5;
+/// Entries of a batch: about as many as one item of the feed may name. Each batch that is put at the same time as
+/// another one waits, so that few large ones are sooner there than many small ones.
+const ENTRIES: u32 = 1_000;
 
 /// Adds the function with its log group, its role and its source; what it cannot index goes to
 /// `dead_letters`.
@@ -59,7 +62,7 @@ pub(super) fn add(
     stack.add("IndexerSource", source)?;
     if has_entries {
         let source = StreamSource::new(&storage.entries, &function, dead_letters);
-        let source = source.filter(puts()).batching_window_s(BATCHING_WINDOW_S);
+        let source = source.filter(puts()).batch_size(ENTRIES).batching_window_s(BATCHING_WINDOW_S);
         stack.add("IndexerEntrySource", source)?;
     }
     suppressions::for_stream_function(stack, &function);

@@ -65,6 +65,12 @@ impl StreamSource {
         Self { retries: -1, bisect: false, ..self }
     }
 
+    /// Calls the function with so many records, 10,000 at most, or with fewer if they have more than 6 MB.
+    #[must_use]
+    pub fn batch_size(self, batch_size: u32) -> Self {
+        Self { batch_size, ..self }
+    }
+
     /// Waits so many seconds, 300 at most, for a batch to fill; by default for none.
     #[must_use]
     pub fn batching_window_s(self, batching_window_s: u32) -> Self {
