@@ -12,6 +12,7 @@ async fn s3_passes_the_contract() {
     let cloud = TestCloud::start().await;
     let (blobs, _) = cloud.blobs();
     contract::blobs(&blobs, &[]).await;
+    contract::blob_versions(&blobs).await;
     let http = reqwest::Client::new();
     contract::presigned(&blobs, &[], |request| send(&http, request)).await;
 }

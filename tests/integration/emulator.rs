@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use aws_sdk_s3::types::{BucketVersioningStatus, VersioningConfiguration};
 use cellar_engine::contract::{self, Promise, Tampering};
 use cellar_runtime::s3::{S3Blobs, client_for_endpoint};
 use cellar_tests::emulator::Emulator;
@@ -25,6 +26,19 @@ async fn s3_passes_the_contract_on_an_emulator() {
     let http = reqwest::Client::new();
     // It takes headers that nobody signed; AWS and our own local cloud refuse them.
     contract::presigned(&blobs, &[Tampering::AddedHeader], |request| send(&http, request)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs an emulator"]
+async fn versions_pass_the_contract_on_an_emulator() {
+    let emulator = Emulator::start(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
+    let client = client_for_endpoint(&emulator.url, "test", "test");
+    client.create_bucket().bucket(BUCKET).send().await.unwrap();
+    let versions = VersioningConfiguration::builder().status(BucketVersioningStatus::Enabled);
+    let enable = client.put_bucket_versioning().bucket(BUCKET);
+    enable.versioning_configuration(versions.build()).send().await.unwrap();
+    let blobs = S3Blobs::new(BUCKET.to_owned(), client, Arc::default());
+    contract::blob_versions(&blobs).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -32,7 +32,7 @@ use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 use cellar_core::segment::Segment;
 
-pub use blobs::{Promise, Tampering, UrlReply, UrlRequest, blobs, presigned};
+pub use blobs::{Promise, Tampering, UrlReply, UrlRequest, blob_versions, blobs, presigned};
 
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Segments};
 

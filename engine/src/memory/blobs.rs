@@ -12,8 +12,8 @@ use sha2::{Digest as _, Sha256};
 use super::presigned::Grants;
 use crate::contract::{UrlReply, UrlRequest};
 use crate::ports::{
-    BlobHead, BlobKey, BlobPage, Blobs, Clock, Got, Kept, ListedBlob, NewBlob, PortError,
-    PresignedRequest, UploadGrant,
+    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Clock, Got, Kept, ListedBlob, ListedVersion,
+    NewBlob, PortError, PresignedRequest, UploadGrant, VersionMarker, VersionPage,
 };
 
 /// Objects in memory. Its URLs are no web addresses: [`MemoryBlobs::send`] answers them.
@@ -26,10 +26,21 @@ pub struct MemoryBlobs {
 struct State {
     objects: BTreeMap<String, Object>,
     grants: Grants,
+    /// Of the object that was written last.
+    version: u64,
+}
+
+impl State {
+    fn put(&mut self, key: String, object: Object) {
+        self.version += 1;
+        self.objects.insert(key, Object { version: self.version, ..object });
+    }
 }
 
 #[derive(Clone)]
 struct Object {
+    /// Which version it is: only the newest is kept.
+    version: u64,
     head: BlobHead,
     bytes: Bytes,
     pending: bool,
@@ -62,7 +73,7 @@ impl MemoryBlobs {
         let new = NewBlob { bytes: request.body.clone(), ..upload };
         match stored(new, now_s) {
             Ok(object) => {
-                state.objects.insert(key, object);
+                state.put(key, object);
                 reply(200, Bytes::new())
             }
             Err(_) => reply(400, Bytes::new()),
@@ -72,8 +83,10 @@ impl MemoryBlobs {
     /// A store of its own that holds the same objects.
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
-        let (objects, grants) = (self.lock().objects.clone(), Grants::default());
-        Self { clock, state: Mutex::new(State { objects, grants }) }
+        let state = self.lock();
+        let (objects, version) = (state.objects.clone(), state.version);
+        let state = State { objects, grants: Grants::default(), version };
+        Self { clock, state: Mutex::new(state) }
     }
 
     /// The bytes of all objects, and whether each is pending.
@@ -113,7 +126,7 @@ fn stored(new: NewBlob, now_s: u64) -> Result<Object, PortError> {
         content_type: new.content_type,
         content_encoding: new.content_encoding,
     };
-    Ok(Object { head, bytes: new.bytes, pending: new.pending })
+    Ok(Object { version: 0, head, bytes: new.bytes, pending: new.pending })
 }
 
 #[async_trait]
@@ -121,7 +134,7 @@ impl Blobs for MemoryBlobs {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
         let key = blob.key.as_str().to_owned();
         let object = stored(blob, self.now_s())?;
-        self.lock().objects.insert(key, object);
+        self.lock().put(key, object);
         Ok(())
     }
 
@@ -203,6 +216,37 @@ impl Blobs for MemoryBlobs {
     }
 }
 
+#[async_trait]
+impl BlobVersions for MemoryBlobs {
+    async fn list_versions(
+        &self,
+        prefix: &str,
+        after: Option<&VersionMarker>,
+    ) -> Result<VersionPage, PortError> {
+        let after = after.map(|after| after.key.as_str());
+        let page = self.list(prefix, after, MAX_LISTED_BLOBS).await?;
+        let state = self.lock();
+        let listed = |ListedBlob { key, length, modified_s }: ListedBlob| {
+            let version = state.objects.get(&key)?.version.to_string();
+            Some(ListedVersion { key, version, length, modified_s })
+        };
+        let versions = page.blobs.into_iter().filter_map(listed).collect();
+        Ok(VersionPage {
+            versions,
+            next: page.next.map(|key| VersionMarker { key, version: None }),
+        })
+    }
+
+    async fn delete_version(&self, key: &BlobKey, version: &str) -> Result<(), PortError> {
+        let mut state = self.lock();
+        let is_it = |object: &Object| object.version.to_string() == version;
+        if state.objects.get(key.as_str()).is_some_and(is_it) {
+            state.objects.remove(key.as_str());
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,6 +257,7 @@ mod tests {
     async fn memory_passes_the_contract() {
         let blobs = MemoryBlobs::new(Arc::new(SystemClock));
         contract::blobs(&blobs, &[]).await;
+        contract::blob_versions(&blobs).await;
         contract::presigned(&blobs, &[], async |request| blobs.send(&request)).await;
     }
 

@@ -1,6 +1,7 @@
 //! Ports: what the engine needs of the world.
 
 mod blob_key;
+mod blob_versions;
 mod blobs;
 mod clock;
 mod entries;
@@ -17,6 +18,7 @@ mod streams;
 mod webhook;
 
 pub use blob_key::{BlobKey, BlobKeyError};
+pub use blob_versions::{BlobVersions, ListedVersion, VersionMarker, VersionPage};
 pub use blobs::{
     BlobHead, BlobPage, Blobs, Got, Inspected, Kept, ListedBlob, NewBlob, STATE_PENDING, STATE_TAG,
     Sha256,

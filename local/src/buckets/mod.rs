@@ -8,6 +8,7 @@ mod requests;
 mod store;
 mod tags;
 mod upload;
+mod versions;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -12,8 +12,9 @@ use s3s::dto::{
     ChecksumMode, DeleteObjectInput, DeleteObjectOutput, DeleteObjectTaggingInput,
     DeleteObjectTaggingOutput, ETag, ETagCondition, GetObjectInput, GetObjectOutput,
     GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput, HeadBucketOutput,
-    HeadObjectInput, HeadObjectOutput, ListObjectsV2Input, ListObjectsV2Output, PutObjectInput,
-    PutObjectOutput, PutObjectTaggingInput, PutObjectTaggingOutput, StreamingBlob, Timestamp,
+    HeadObjectInput, HeadObjectOutput, ListObjectVersionsInput, ListObjectVersionsOutput,
+    ListObjectsV2Input, ListObjectsV2Output, PutObjectInput, PutObjectOutput,
+    PutObjectTaggingInput, PutObjectTaggingOutput, StreamingBlob, Timestamp,
 };
 use s3s::{S3, S3Error, S3Request, S3Response, S3Result, s3_error};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
@@ -23,11 +24,13 @@ use super::access;
 use super::record::{Headers, Record};
 use super::store::{Bucket, Stored};
 use super::upload::Upload;
-use super::{list, now_s, tags};
+use super::{list, now_s, tags, versions};
 use crate::roles::{Roles, objects};
 
 /// Bytes of an object that are read at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
+/// What S3 calls the version of an object that was written without versions.
+const NO_VERSION: &str = "null";
 
 /// The object of a request, and who asks for it.
 struct Object<'a> {
@@ -98,8 +101,8 @@ pub(super) fn time(record: &Record) -> Timestamp {
 
 fn no_version(version: Option<&str>) -> S3Result<()> {
     match version {
-        None | Some("null") => Ok(()),
-        Some(_) => Err(s3_error!(NotImplemented, "Objects have no versions here")),
+        None | Some(NO_VERSION) => Ok(()),
+        Some(_) => Err(s3_error!(NotImplemented, "Only the newest version is kept here")),
     }
 }
 
@@ -271,10 +274,21 @@ impl S3 for Requests {
         request: S3Request<DeleteObjectInput>,
     ) -> S3Result<S3Response<DeleteObjectOutput>> {
         let input = request.input;
-        no_version(input.version_id.as_deref())?;
         let bucket = Arc::clone(self.bucket(&input.bucket)?);
-        blocking(move || bucket.delete(&input.key, |_| true)).await?;
+        let named = input.version_id.filter(|version| version != NO_VERSION);
+        let is_named = move |record: &Record| {
+            named.as_ref().is_none_or(|named| *named == versions::version(record))
+        };
+        blocking(move || bucket.delete(&input.key, is_named)).await?;
         Ok(S3Response::new(DeleteObjectOutput::default()))
+    }
+
+    async fn list_object_versions(
+        &self,
+        request: S3Request<ListObjectVersionsInput>,
+    ) -> S3Result<S3Response<ListObjectVersionsOutput>> {
+        let bucket = self.bucket(&request.input.bucket)?;
+        Ok(S3Response::new(versions::page(bucket, request.input)?))
     }
 
     async fn list_objects_v2(

@@ -2,7 +2,7 @@
 //!
 //! The record is the object: it is written last, whole and durably, so that a process that is
 //! killed leaves the old object or the new one, and never half of one. What no record names is
-//! removed at the next start. Replaced and deleted objects are gone at once: there are no versions.
+//! removed at the next start. Replaced and deleted objects are gone at once: there are no versions but the newest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

@@ -26,6 +26,8 @@ pub(crate) fn asks(
         "ListBuckets" => "ListAllMyBuckets",
         "GetObject" | "HeadObject" if parameter(VERSION).is_some() => "GetObjectVersion",
         "HeadObject" => "GetObject",
+        "DeleteObject" if parameter(VERSION).is_some() => "DeleteObjectVersion",
+        "ListObjectVersions" => "ListBucketVersions",
         same => same,
     };
     let resource = match path {
@@ -87,6 +89,14 @@ mod tests {
             ("PutObject", &object, "", "s3:PutObject", "arn:aws:s3:::b/uploads/x"),
             ("DeleteObject", &object, "", "s3:DeleteObject", "arn:aws:s3:::b/uploads/x"),
             ("GetObjectTagging", &object, "", "s3:GetObjectTagging", "arn:aws:s3:::b/uploads/x"),
+            (
+                "DeleteObject",
+                &object,
+                "versionId=1",
+                "s3:DeleteObjectVersion",
+                "arn:aws:s3:::b/uploads/x",
+            ),
+            ("ListObjectVersions", &bucket, "", "s3:ListBucketVersions", "arn:aws:s3:::b"),
             ("HeadBucket", &bucket, "", "s3:ListBucket", "arn:aws:s3:::b"),
             ("ListBuckets", &root, "", "s3:ListAllMyBuckets", "*"),
         ] {

@@ -3,6 +3,7 @@
 mod blobs;
 mod head;
 mod presigned;
+mod versions;
 
 use std::sync::Arc;
 use std::time::Duration;

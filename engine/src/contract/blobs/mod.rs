@@ -2,6 +2,7 @@
 
 mod objects;
 mod presigned;
+mod versions;
 
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
@@ -10,6 +11,7 @@ use crate::ports::{BlobKey, Blobs, Got, NewBlob};
 
 pub use objects::{Promise, blobs};
 pub use presigned::{Tampering, UrlReply, UrlRequest, presigned};
+pub use versions::blob_versions;
 
 /// Longer than anything that the suite stores.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;

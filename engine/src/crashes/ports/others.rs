@@ -6,8 +6,9 @@ use cellar_core::snapshot_job::SnapshotJob;
 
 use super::FaultyPorts;
 use crate::ports::{
-    BlobHead, BlobKey, BlobPage, Blobs, Got, Jobs, Kept, NewBlob, PendingSnapshots, PortError,
-    PresignedRequest, Random, Receipt, Received, UploadGrant, WriteOutcome,
+    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Got, Jobs, Kept, NewBlob, PendingSnapshots,
+    PortError, PresignedRequest, Random, Receipt, Received, UploadGrant, VersionMarker,
+    VersionPage, WriteOutcome,
 };
 
 fn write_failed(error: PortError) -> WriteOutcome {
@@ -93,6 +94,20 @@ impl Blobs for FaultyPorts {
         now_s: u64,
     ) -> Result<PresignedRequest, PortError> {
         self.blobs.presign_get(key, valid_s, now_s).await
+    }
+}
+
+#[async_trait]
+impl BlobVersions for FaultyPorts {
+    async fn list_versions(
+        &self,
+        prefix: &str,
+        after: Option<&VersionMarker>,
+    ) -> Result<VersionPage, PortError> {
+        self.trouble.read(self.blobs.list_versions(prefix, after)).await
+    }
+    async fn delete_version(&self, key: &BlobKey, version: &str) -> Result<(), PortError> {
+        self.trouble.around(self.blobs.delete_version(key, version), Err).await
     }
 }
 

@@ -1,0 +1,85 @@
+//! Versions of objects.
+
+use std::collections::BTreeSet;
+
+use super::{blob, key, stored};
+use crate::ports::{BlobVersions, Blobs, ListedVersion};
+
+/// Checks an object store that lists and deletes versions, which may be the newest of each object only. The store
+/// has nothing yet whose key begins with `contract/versions`; it ends with nothing there.
+pub async fn blob_versions<S: Blobs + BlobVersions>(store: &S) {
+    each_write_is_another_version(store).await;
+    only_the_version_that_is_named_goes(store).await;
+    lists_are_complete(store).await;
+}
+
+/// All versions, in as many pages as it takes.
+#[allow(clippy::panic, reason = "a contract suite fails by panicking, like the test it is")]
+async fn listed(store: &dyn BlobVersions, prefix: &str) -> Vec<ListedVersion> {
+    let (mut versions, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.list_versions(prefix, after.as_ref()).await;
+        let page = page.unwrap_or_else(|error| panic!("{error}"));
+        versions.extend(page.versions);
+        after = page.next;
+        if after.is_none() {
+            return versions;
+        }
+    }
+}
+
+async fn delete_all(store: &dyn BlobVersions, prefix: &str) {
+    for ListedVersion { key, version, .. } in listed(store, prefix).await {
+        let key = super::BlobKey::new(key);
+        let Ok(key) = key else { continue };
+        assert_eq!(store.delete_version(&key, &version).await, Ok(()));
+    }
+}
+
+async fn each_write_is_another_version<S: Blobs + BlobVersions>(store: &S) {
+    let of = "contract/versions/1";
+    assert_eq!(listed(store, of).await, []);
+    let mut names = BTreeSet::new();
+    for bytes in ["once", "twice", "twice"] {
+        assert_eq!(store.put(blob("versions/1", bytes)).await, Ok(()));
+        let versions = listed(store, of).await;
+        let newest = versions.first().map(|newest| (newest.key.as_str(), newest.length));
+        assert_eq!(newest, Some((of, bytes.len() as u64)), "the newest is first");
+        names.extend(versions.into_iter().map(|version| version.version));
+    }
+    assert_eq!(names.len(), 3, "the same bytes again are another version, too");
+    delete_all(store, of).await;
+    assert_eq!(stored(store, &key("versions/1")).await, None);
+}
+
+async fn only_the_version_that_is_named_goes<S: Blobs + BlobVersions>(store: &S) {
+    let of = "contract/versions/2";
+    let at = key("versions/2");
+    assert_eq!(store.put(blob("versions/2", "x")).await, Ok(()));
+    let old = listed(store, of).await;
+    assert_eq!(store.put(blob("versions/2", "x")).await, Ok(()));
+    for _ in 0..2 {
+        for ListedVersion { version, .. } in &old {
+            assert_eq!(store.delete_version(&at, version).await, Ok(()), "again, too");
+        }
+        assert!(stored(store, &at).await.is_some(), "what was written since stays");
+    }
+    let new = listed(store, of).await;
+    assert_eq!(new.len(), 1);
+    assert!(new.iter().all(|new| !old.contains(new)));
+    delete_all(store, of).await;
+    assert_eq!(listed(store, of).await, [], "nothing of it is left");
+    assert_eq!(stored(store, &at).await, None);
+}
+
+async fn lists_are_complete<S: Blobs + BlobVersions>(store: &S) {
+    let names = ["versions-apart", "versions/A", "versions/a", "versions/a/b", "versions/b"];
+    for name in names {
+        assert_eq!(store.put(blob(name, "x")).await, Ok(()));
+    }
+    let keys = listed(store, "contract/versions/").await.into_iter().map(|version| version.key);
+    let expected = names.iter().filter(|name| name.starts_with("versions/"));
+    assert!(keys.eq(expected.map(|name| key(name).as_str().to_owned())), "ascending");
+    delete_all(store, "contract/versions").await;
+    assert_eq!(listed(store, "contract/versions").await, []);
+}
