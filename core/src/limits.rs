@@ -452,6 +452,14 @@ pub const FEED_EPOCHS_PER_RESTORE: u64 = 1_000_000;
 pub const MAX_FEED_PAGE_ITEMS: u32 = 1_000;
 /// Listings that a look for deleted spreadsheets reads at the same time.
 pub const PURGE_READS_AT_ONCE: usize = 16;
+/// Seconds for which an object of snapshots stays, whoever needs it (design `3-snapshots.md` §3).
+pub const GARBAGE_AGE_S: u64 = 7 * 24 * 60 * 60;
+/// Seconds after its job began from which a snapshot's objects may seem to be garbage.
+pub const MAX_JOB_AGE_S: u64 = 24 * 60 * 60;
+/// What an import or a snapshot has written is named long before it seems to be garbage.
+const _: () = assert!(GARBAGE_AGE_S > 3 * (MAX_JOB_AGE_S + MAX_UPLOAD_AGE_S));
+/// Objects of snapshots that a look for garbage reads at the same time.
+pub const GARBAGE_READS_AT_ONCE: usize = 16;
 /// Objects of a purged spreadsheet that are deleted at the same time.
 pub const PURGE_DELETES_AT_ONCE: usize = 16;
 /// Entries of people's lists that are written at the same time.

@@ -8,6 +8,7 @@ pub mod contract;
 #[cfg(test)]
 mod crashes;
 pub mod feed;
+pub mod garbage;
 pub mod logs;
 pub mod memory;
 pub mod meter;

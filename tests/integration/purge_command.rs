@@ -1,5 +1,6 @@
 //! `synth purge` as a process: what it shows, what it removes, and what stays.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cellar_core::access::Role;
@@ -7,6 +8,7 @@ use cellar_core::catalog::{Action, By, Name, Person, Right};
 use cellar_core::cell::Value as CellValue;
 use cellar_core::identity::{LogId, SubjectKey};
 use cellar_core::limits::MAX_LISTED_BLOBS;
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::logs::{Logs, NewFork};
 use cellar_engine::memory::ManualClock;
@@ -18,8 +20,8 @@ use cellar_local::StateFolder;
 use cellar_runtime::dynamodb::{DynamoStreams, DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_tests::edits::set_numbers;
-use cellar_tests::old_logs::{DAY_MS, edit};
-use serde_json::Value;
+use cellar_tests::old_logs::{DAY_MS, edit, make_snapshot};
+use serde_json::{Value, json};
 
 use crate::journey::{Project, Run};
 
@@ -27,8 +29,15 @@ use crate::journey::{Project, Run};
 struct Past {
     tables: Arc<DynamoTables>,
     blobs: Arc<S3Blobs>,
+    clock: Arc<ManualClock>,
     logs: Logs,
     catalog: CatalogStore,
+}
+
+fn service(tables: &Arc<DynamoTables>, blobs: &Arc<S3Blobs>, clock: &Arc<ManualClock>) -> Logs {
+    let (entries, segments) = (Arc::clone(tables) as _, Arc::clone(tables) as _);
+    let (blobs, clock) = (Arc::clone(blobs) as _, Arc::clone(clock) as _);
+    Logs::new(entries, segments, blobs, clock, Arc::new(SystemRandom))
 }
 
 fn subject() -> SubjectKey {
@@ -48,12 +57,16 @@ impl Past {
         let buckets = s3::client_for_endpoint(&endpoints.buckets_url, &access_key, &secret_key);
         let blobs = Arc::new(S3Blobs::new(endpoints.bucket, buckets, meter));
         let clock = Arc::new(ManualClock::at(SystemClock.now_ms() - days * DAY_MS));
-        let (tables, random) = (Arc::new(tables), Arc::new(SystemRandom));
-        let (entries, segments) = (Arc::clone(&tables) as _, Arc::clone(&tables) as _);
-        let (objects, time) = (Arc::clone(&blobs) as _, Arc::clone(&clock) as _);
-        let logs = Logs::new(entries, segments, objects, time, Arc::clone(&random) as _);
-        let catalog = CatalogStore::new(Arc::new(streams), clock, random);
-        Self { tables, blobs, logs, catalog }
+        let tables = Arc::new(tables);
+        let logs = service(&tables, &blobs, &clock);
+        let catalog =
+            CatalogStore::new(Arc::new(streams), Arc::clone(&clock) as _, Arc::new(SystemRandom));
+        Self { tables, blobs, clock, logs, catalog }
+    }
+
+    /// The service of a process that knows nothing yet.
+    fn logs(&self) -> Logs {
+        service(&self.tables, &self.blobs, &self.clock)
     }
 
     async fn change(&self, log: LogId, action: Action) {
@@ -93,7 +106,7 @@ impl Past {
     }
 }
 
-fn json(run: &Run) -> Value {
+fn reported(run: &Run) -> Value {
     assert_eq!(run.code, 0, "{run:?}");
     serde_json::from_str(&run.stdout).unwrap()
 }
@@ -159,7 +172,7 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     assert!(unconfirmed.stderr.contains("To purge: 1 of 3"), "the plan first: {unconfirmed:?}");
     assert_eq!(past.is_there(gone).await, (true, 1));
 
-    let report = json(&project.synth(&["--json", "purge", "--local", "--yes"]));
+    let report = reported(&project.synth(&["--json", "purge", "--local", "--yes"]));
     let done = named(&[("forked", "keep"), ("gone", "purged"), ("young", "keep")]);
     assert_eq!(actions(&report), done);
     assert_eq!((&report["total"]["entries"], &report["total"]["objects"]), (&6.into(), &1.into()));
@@ -168,7 +181,7 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
         assert_eq!(past.is_there(log).await, (true, 1), "{log}");
     }
     let cells = past.logs.workbook(fork, None, None).await.unwrap().workbook;
-    let cell = cells.sheet(cellar_core::operation::SheetId::FIRST).unwrap().cell(0, 0);
+    let cell = cells.sheet(SheetId::FIRST).unwrap().cell(0, 0);
     assert_eq!(cell.value, CellValue::Number(1.5), "the fork's");
     // It is as if it had never been, also for whoever may see everything; its history says who did it.
     let id = gone.to_string();
@@ -183,7 +196,7 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
 
     // Its fork goes first, and then both at once.
     Past::of(&project, 35).change(fork, Action::Delete).await;
-    let report = json(&project.synth(&["--json", "purge", "--local", "--yes"]));
+    let report = reported(&project.synth(&["--json", "purge", "--local", "--yes"]));
     let done = named(&[("fork", "purged"), ("forked", "purged"), ("young", "keep")]);
     assert_eq!(actions(&report), done);
     assert_eq!((past.is_there(fork).await, past.is_there(forked).await), ((false, 0), (false, 0)));
@@ -191,4 +204,74 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     let stays = "Nothing to purge: 1 deleted spreadsheets stay.";
     assert!(again.code == 0 && again.stdout.contains(stays), "{again:?}");
     assert_eq!(past.is_there(in_use).await, (true, 1));
+}
+
+/// Everything in the bucket below the prefix of a family.
+async fn objects(past: &Past, family: LogId) -> BTreeSet<String> {
+    let below = format!("sheets/{family}/");
+    let page = past.blobs.list(&below, None, MAX_LISTED_BLOBS).await.unwrap();
+    assert_eq!(page.next, None);
+    page.blobs.into_iter().map(|blob| blob.key).collect()
+}
+
+/// Appends a text that is an object of its own, begins a segment, and makes its snapshot.
+async fn snapshot(past: &Past, log: LogId, text: &str) {
+    let tail = past.logs.load(log, None).await.unwrap().entries.last().unwrap().position;
+    let value = Some(CellValue::Text(text.repeat(2_000)));
+    let cells = vec![CellEdit { row: 3, column: 0, value, formula: None, format: None }];
+    let long = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells });
+    past.logs.append(edit(log, 2, 1, tail, long)).await.unwrap();
+    let last = past.logs.load(log, None).await.unwrap().entries.last().unwrap().clone();
+    let segment = last.position.segment();
+    make_snapshot(past.logs(), &past.tables, &past.blobs, log, segment).await;
+    past.logs.roll(last).await.unwrap();
+    make_snapshot(past.logs(), &past.tables, &past.blobs, log, segment + 1).await;
+}
+
+/// The objects of a cloud that does not run, as if they had been written so many days before.
+fn age(project: &Project, days: u64) {
+    let buckets = std::fs::read_dir(project.path(".cellar/local/buckets")).unwrap();
+    for bucket in buckets {
+        for record in std::fs::read_dir(bucket.unwrap().path().join("objects")).unwrap() {
+            let path = record.unwrap().path();
+            let mut object: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            let modified_s = object["modified_s"].as_u64().unwrap() - days * DAY_MS / 1_000;
+            object["modified_s"] = modified_s.into();
+            std::fs::write(&path, object.to_string()).unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_goes_with_its_snapshots_and_its_source_reads_as_before() {
+    let project = Project::new();
+    project.deploy();
+    let past = Past::of(&project, 40);
+    let origin = past.spreadsheet("origin").await;
+    snapshot(&past, origin, "of the origin").await;
+    let shared = objects(&past, origin).await;
+    let fork = LogId::derive_fork(&subject(), origin, "fork").unwrap();
+    let new = NewFork { log: fork, source: origin, at: None, author: None };
+    past.logs.fork(new).await.unwrap();
+    let name = Name::new("fork").unwrap();
+    past.change(fork, Action::Create { name, source: Some(origin) }).await;
+    snapshot(&past, fork, "of the fork").await;
+    let all = objects(&past, origin).await;
+    assert!(shared.len() >= 2 && all.len() >= shared.len() + 2, "{shared:?} {all:?}");
+    past.change(fork, Action::Delete).await;
+    let cells = project.cellar(&["-s", &origin.to_string(), "get", "--range", "A1:A4"]);
+    assert!(cells.code == 0 && cells.stdout.contains("of the origin"), "{cells:?}");
+
+    // What was written a short time ago would stay.
+    project.kill();
+    age(&project, 20);
+    project.deploy();
+    let report = reported(&project.synth(&["--json", "purge", "--local", "--yes"]));
+    assert_eq!(actions(&report), named(&[("fork", "purged")]));
+    assert_eq!(report["total"]["objects"], json!(all.len() - shared.len()));
+    let past = Past::of(&project, 40);
+    assert_eq!(objects(&past, origin).await, shared);
+    assert_eq!(past.is_there(fork).await, (false, 0));
+    let again = project.cellar(&["-s", &origin.to_string(), "get", "--range", "A1:A4"]);
+    assert_eq!((again.code, again.stdout), (0, cells.stdout));
 }

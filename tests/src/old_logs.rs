@@ -112,19 +112,7 @@ impl OldLogs {
 
     /// Makes the snapshot of the first entry of a segment.
     pub async fn finish_snapshot(&self, log: LogId, segment: u32) {
-        let at = Position::new(segment, 0).unwrap();
-        let job = SnapshotJob { log, position: at };
-        let builder = LevelsBuilder::new(Arc::new(self.logs()), Arc::clone(&self.blobs) as _);
-        let mut checkpoint = Vec::new();
-        let root = loop {
-            match builder.step(&job, &checkpoint).await.unwrap() {
-                Step::Checkpoint(next) => checkpoint = next,
-                Step::Finished { root } => break root,
-                Step::EarlierSnapshot(earlier) => panic!("{earlier} has none"),
-            }
-        };
-        self.tables.set_root(log, at, &root).await.unwrap();
-        self.tables.raise_last_snapshot(log, at).await.unwrap();
+        make_snapshot(self.logs(), &self.tables, &self.blobs, log, segment).await;
     }
 
     /// The entry that the table has at a position.
@@ -145,6 +133,29 @@ impl OldLogs {
             from = Position::new(segment, stored.last().unwrap() + 1).unwrap();
         }
     }
+}
+
+/// Makes the snapshot of the first entry of a segment, as a worker does.
+pub async fn make_snapshot(
+    logs: Logs,
+    tables: &DynamoTables,
+    blobs: &Arc<S3Blobs>,
+    log: LogId,
+    segment: u32,
+) {
+    let at = Position::new(segment, 0).unwrap();
+    let job = SnapshotJob { log, position: at };
+    let builder = LevelsBuilder::new(Arc::new(logs), Arc::clone(blobs) as _);
+    let mut checkpoint = Vec::new();
+    let root = loop {
+        match builder.step(&job, &checkpoint).await.unwrap() {
+            Step::Checkpoint(next) => checkpoint = next,
+            Step::Finished { root } => break root,
+            Step::EarlierSnapshot(earlier) => panic!("{earlier} has none"),
+        }
+    };
+    tables.set_root(log, at, &root).await.unwrap();
+    tables.raise_last_snapshot(log, at).await.unwrap();
 }
 
 impl Growing {

@@ -1,8 +1,8 @@
 //! Which deleted spreadsheets go for good (design `6-catalog-feed.md` §2: recoverable for 30 days, then purged).
 //!
-//! A fork has no copy of what it shares with its source: a log stays as long as another one is a fork of it, and
-//! the snapshots of all of a family's logs stay as long as one of them does, since what is the same is stored
-//! once (`4-sync.md` §5).
+//! A fork has no copy of what it shares with its source: a log stays as long as another one is a fork of it. What is
+//! the same in the snapshots of a family's logs is stored once (`4-sync.md` §5), and stays as long as one of them
+//! needs it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,6 +69,29 @@ pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPl
     plans
 }
 
+/// A log of which the snapshots are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needed {
+    /// The log.
+    pub log: LogId,
+    /// Whether nobody can restore it any more: nobody waits for a snapshot of it that is not made.
+    pub is_due: bool,
+}
+
+/// The logs of a family of which the snapshots are needed: all but those that the catalog says are purged and that
+/// no fork needs. What nobody can restore any more is needed until the catalog says so: clocks differ.
+#[must_use]
+pub fn needed(family: &[Resident], now_s: u64) -> Vec<Needed> {
+    let goes = |(log, plan): (LogId, DeletedPlan)| (plan == DeletedPlan::Purge).then_some(log);
+    let going: BTreeSet<LogId> = plan_deleted(family, now_s).into_iter().filter_map(goes).collect();
+    let needed = |resident: &Resident| {
+        let is_due = going.contains(&resident.log);
+        let is_purged = matches!(resident.status, Some(Status::Purged { .. }));
+        (!(is_purged && is_due)).then_some(Needed { log: resident.log, is_due })
+    };
+    family.iter().filter_map(needed).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +156,27 @@ mod tests {
         // What was begun and is needed after all stays, too.
         let begun = Resident { status: Some(Status::Purged { at_s: NOW_S }), ..origin };
         assert_eq!(planned(&[begun, other]), [kept(1)]);
+    }
+
+    #[test]
+    fn what_is_purged_needs_nothing_unless_a_fork_needs_it() {
+        let purged = Some(Status::Purged { at_s: 1 });
+        let needed = |residents: &[Resident]| {
+            let needed = needed(residents, NOW_S).into_iter();
+            needed.map(|Needed { log, is_due }| (log, is_due)).collect::<Vec<_>>()
+        };
+        let (origin, due) =
+            (resident(1, None, Some(Status::Active)), resident(3, Some((1, 1)), DUE));
+        let gone = resident(2, Some((1, 1)), purged);
+        let until_it_is_said = [(log(1), false), (log(3), true)];
+        assert_eq!(needed(&[origin, gone, due]), until_it_is_said);
+        let of_gone = resident(4, Some((2, 2)), Some(Status::Active));
+        let all = [(log(1), false), (log(2), false), (log(4), false)];
+        assert_eq!(needed(&[origin, gone, of_gone]), all);
+        let of_gone = Resident { status: purged, ..of_gone };
+        assert_eq!(needed(&[origin, gone, of_gone]), [(log(1), false)]);
+        assert_eq!(needed(&[Resident { status: purged, ..origin }, gone]), []);
+        let never_listed = Resident { status: None, ..gone };
+        assert_eq!(needed(&[never_listed]), [(log(2), false)]);
     }
 }

@@ -15,6 +15,7 @@ pub mod index;
 pub mod keys;
 pub mod level;
 pub mod merge;
+pub mod named;
 pub mod objects;
 pub mod outline;
 pub mod packed;

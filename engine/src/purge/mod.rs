@@ -13,17 +13,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cellar_core::access::Role;
-use cellar_core::catalog::{Action, By, Listing, Person, Rejection, Right};
+use cellar_core::catalog::{Action, By, Listing, Person, Rejection, Right, Status};
 use cellar_core::identity::LogId;
 use cellar_core::limits::{MAX_SEGMENTS, PURGE_READS_AT_ONCE};
+use cellar_core::lineage::Lineage;
 use cellar_core::position::Position;
-use cellar_core::retention::{DeletedPlan, Resident, plan_deleted};
+use cellar_core::retention::{DeletedPlan, Resident, needed, plan_deleted};
 use cellar_core::segment::Segment;
 use cellar_core::snapshot_job::SnapshotJob;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::catalog::{CatalogError, CatalogStore};
-use crate::ports::{Blobs, Clock, Entries, PendingSnapshots, PortError, Retention, Segments};
+use crate::garbage::{Collected, Collector, GarbageError, GarbagePorts};
+use crate::logs::Logs;
+use crate::ports::{
+    BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Random, Retention, Segments,
+};
 use crate::retry::retried;
 use crate::streams::StreamError;
 
@@ -42,14 +47,19 @@ pub struct PurgePorts {
     pub pending: Option<Arc<dyn PendingSnapshots>>,
     /// The bucket.
     pub blobs: Arc<dyn Blobs>,
+    /// Its versions.
+    pub versions: Arc<dyn BlobVersions>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
+    /// Jitter.
+    pub random: Arc<dyn Random>,
 }
 
 /// Purges deleted spreadsheets.
 pub struct Purger {
     ports: PurgePorts,
     catalog: CatalogStore,
+    collector: Collector,
     operator: Person,
 }
 
@@ -102,13 +112,31 @@ pub enum PurgeError {
         /// The fork.
         fork: LogId,
     },
+    /// Objects of its snapshots are left.
+    #[error("the snapshots of {log} were not removed: {why}")]
+    Garbage {
+        /// The fork.
+        log: LogId,
+        /// Why not.
+        why: GarbageError,
+    },
 }
 
 impl Purger {
     /// Over these ports, in the name of somebody.
     #[must_use]
     pub fn new(ports: PurgePorts, catalog: CatalogStore, operator: Person) -> Self {
-        Self { ports, catalog, operator }
+        let (entries, segments) = (Arc::clone(&ports.entries), Arc::clone(&ports.segments));
+        let (blobs, clock) = (Arc::clone(&ports.blobs), Arc::clone(&ports.clock));
+        let logs = Logs::new(entries, segments, blobs, clock, Arc::clone(&ports.random));
+        let collector = Collector::new(GarbagePorts {
+            logs: Arc::new(logs),
+            pending: ports.pending.clone(),
+            blobs: Arc::clone(&ports.blobs),
+            versions: Arc::clone(&ports.versions),
+            clock: Arc::clone(&ports.clock),
+        });
+        Self { ports, catalog, collector, operator }
     }
 
     /// Repeats what failed for a while: all of it is idempotent.
@@ -126,16 +154,10 @@ impl Purger {
     /// [`PurgeError::Store`], [`PurgeError::Catalog`].
     pub async fn survey(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
         let logs = self.logs().await?;
-        let listings = stream::iter(logs.keys().copied()).map(async |log| {
-            let listing = self.catalog.read_listing(log, Right::Token(Role::Owner)).await?;
-            Ok::<_, PurgeError>(listing.map(|listing| (log, listing)))
-        });
-        let listings = listings.buffer_unordered(PURGE_READS_AT_ONCE);
-        let listings: BTreeMap<LogId, Arc<Listing>> =
-            listings.try_filter_map(async |listing| Ok(listing)).try_collect().await?;
-        let residents = logs.into_iter().map(|(log, (source, depth))| {
+        let listings = self.listings(logs.keys().copied()).await?;
+        let residents = logs.into_iter().map(|(log, lineage)| {
             let status = listings.get(&log).map(|listing| listing.status);
-            Resident { log, source, depth, status }
+            resident(log, lineage, status)
         });
         let plans = plan_deleted(&residents.collect::<Vec<_>>(), self.ports.clock.now_ms() / 1_000);
         let planned = plans.into_iter().filter_map(|(log, plan)| {
@@ -146,16 +168,26 @@ impl Purger {
         Ok(planned.collect())
     }
 
-    /// All logs of the tables: of what each is a fork, and how deep.
-    async fn logs(&self) -> Result<BTreeMap<LogId, (Option<LogId>, u32)>, PurgeError> {
+    async fn listings(
+        &self,
+        logs: impl Iterator<Item = LogId>,
+    ) -> Result<BTreeMap<LogId, Arc<Listing>>, PurgeError> {
+        let listings = stream::iter(logs).map(async |log| {
+            let listing = self.catalog.read_listing(log, Right::Token(Role::Owner)).await?;
+            Ok::<_, PurgeError>(listing.map(|listing| (log, listing)))
+        });
+        let listings = listings.buffer_unordered(PURGE_READS_AT_ONCE);
+        listings.try_filter_map(async |listing| Ok(listing)).try_collect().await
+    }
+
+    /// All logs of the tables, and where those that are forks come from.
+    async fn logs(&self) -> Result<BTreeMap<LogId, Option<Lineage>>, PurgeError> {
         let (mut logs, mut after) = (BTreeMap::new(), None);
         loop {
             let page = self.retried(|| self.ports.retention.all_segments(after.clone())).await?;
             for Segment { log, lineage, .. } in page.segments {
-                let known = logs.entry(log).or_insert((None, 0));
-                if let Some(lineage) = lineage {
-                    *known = (Some(lineage.source), lineage.depth);
-                }
+                let known: &mut Option<Lineage> = logs.entry(log).or_default();
+                *known = lineage.or(*known);
             }
             after = page.next;
             if after.is_none() {
@@ -186,10 +218,33 @@ impl Purger {
             removed.entries += self.remove_entries(log, newest.num).await?;
             if newest.num == 0 {
                 self.remove_from_lists(&newest).await?;
+                if let Some(lineage) = newest.lineage {
+                    let collected = self.remove_snapshots(log, lineage.family).await?;
+                    removed.objects += collected.objects;
+                    removed.object_bytes += collected.bytes;
+                }
             }
             self.retried(|| self.ports.retention.delete_segment(log, newest.num)).await?;
         }
         Ok(removed)
+    }
+
+    /// Removes what only a fork had of the objects of its family's snapshots.
+    async fn remove_snapshots(&self, log: LogId, family: LogId) -> Result<Collected, PurgeError> {
+        let mut logs = self.logs().await?;
+        logs.retain(|log, lineage| lineage.map_or(*log, |lineage| lineage.family) == family);
+        let listings = self.listings(logs.keys().copied()).await?;
+        let residents = logs.into_iter().map(|(log, lineage)| {
+            let status = listings.get(&log).map(|listing| listing.status);
+            resident(log, lineage, status)
+        });
+        let needed = needed(&residents.collect::<Vec<_>>(), self.ports.clock.now_ms() / 1_000);
+        if needed.is_empty() {
+            // The last of a family takes all of it along.
+            return Ok(Collected::default());
+        }
+        let collected = self.collector.collect(family, &needed).await;
+        collected.map_err(|why| PurgeError::Garbage { log, why })
     }
 
     async fn newest(&self, log: LogId) -> Result<Option<Segment>, PortError> {
@@ -261,4 +316,9 @@ impl Purger {
         }
         Ok(())
     }
+}
+
+fn resident(log: LogId, lineage: Option<Lineage>, status: Option<Status>) -> Resident {
+    let source = lineage.map(|lineage| lineage.source);
+    Resident { log, source, depth: lineage.map_or(0, |lineage| lineage.depth), status }
 }

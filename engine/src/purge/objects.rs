@@ -9,8 +9,8 @@ use super::{Purger, Removed};
 use crate::ports::{BlobKey, ListedBlob, PortError};
 
 impl Purger {
-    /// Removes all objects of a log that no fork needs. The snapshots of forks are under the prefix of their
-    /// family's origin: they go with it, when the last of the family goes.
+    /// Removes all objects below a log's own prefixes. The snapshots of forks are under the prefix of their family's
+    /// origin, among the others' ([`crate::garbage`]).
     pub(super) async fn remove_objects(&self, log: LogId) -> Result<Removed, PortError> {
         let mut removed = Removed::default();
         for prefix in [UPLOADS_PREFIX, ARCHIVE_PREFIX, SHEETS_PREFIX] {

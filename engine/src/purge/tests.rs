@@ -1,6 +1,6 @@
 //! Purging, over ports in memory that fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use cellar_core::catalog::Name;
@@ -50,7 +50,9 @@ fn purger(ports: &Arc<FaultyPorts>) -> Purger {
         retention: Arc::clone(ports) as _,
         pending: Some(Arc::clone(ports) as _),
         blobs: Arc::clone(ports) as _,
+        versions: Arc::clone(ports) as _,
         clock: Arc::clone(&ports.clock) as _,
+        random: Arc::clone(ports) as _,
     };
     Purger::new(on, catalog(ports), person("operator"))
 }
@@ -124,6 +126,21 @@ async fn world() -> Arc<FaultyPorts> {
     ports
 }
 
+/// Has two snapshots of the fork made, the second with a text that is an object of its own; gives the objects that
+/// only they have, as [`everything`] calls them.
+async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
+    let (before, logs) = (ports.blobs.everything(), ports.logs());
+    snapshot(ports, SnapshotJob { log: fork(), position: at(2, 0) }).await;
+    let long = set(0, &"of the fork ".repeat(1_000));
+    logs.append(edits(fork(), 1, 2, at(2, 1), vec![long])).await.unwrap();
+    let loaded = logs.load(fork(), None).await.unwrap();
+    logs.roll(Arc::clone(loaded.entries.last().unwrap())).await.unwrap();
+    snapshot(ports, SnapshotJob { log: fork(), position: at(3, 0) }).await;
+    let after = ports.blobs.everything().into_keys();
+    let made = after.filter(|key| !before.contains_key(key));
+    made.map(|key| format!("object {key}")).collect()
+}
+
 /// Everything that belongs to some logs, in words.
 fn everything(ports: &FaultyPorts, of: &[LogId]) -> BTreeMap<String, String> {
     let (entries, segments, forks) = ports.tables.everything();
@@ -148,15 +165,21 @@ async fn plans(ports: &Arc<FaultyPorts>) -> Vec<(LogId, DeletedPlan)> {
     planned.into_iter().map(|planned| (planned.log, planned.plan)).collect()
 }
 
-/// The log and its fork are deleted, so long ago that both go.
-async fn deleted() -> Arc<FaultyPorts> {
+/// Some of a log and its fork are deleted, so long ago that they go; and what only the fork's snapshots have.
+async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
     let ports = world().await;
-    for log in [log(), fork()] {
-        change(&ports, log, Action::Delete).await;
+    let of_fork = snapshots_of_fork(&ports).await;
+    for log in logs {
+        change(&ports, *log, Action::Delete).await;
     }
     ports.clock.advance_ms(KEPT_MS);
     ports.trouble.take_requests();
-    ports
+    (ports, of_fork)
+}
+
+/// The worker that gave up on the log's snapshot is forgotten.
+async fn mend(ports: &Arc<FaultyPorts>) {
+    ports.pending.delete(SnapshotJob { log: log(), position: at(2, 0) }, None).await.unwrap();
 }
 
 /// Purges all that is due, forks first.
@@ -199,17 +222,47 @@ async fn what_was_deleted_goes_when_nobody_can_restore_it_and_no_fork_needs_it()
 }
 
 #[tokio::test]
-async fn a_fork_goes_alone_and_its_source_is_read_as_before() {
-    let ports = world().await;
-    change(&ports, fork(), Action::Delete).await;
-    ports.clock.advance_ms(KEPT_MS);
+async fn a_fork_goes_alone_with_what_only_it_had_and_its_source_is_read_as_before() {
+    let (ports, of_fork) = deleted(&[fork()]).await;
+    assert!(of_fork.iter().any(|key| key.contains("/chunks/")), "{of_fork:?}");
+    assert!(of_fork.iter().any(|key| key.contains("/roots/")), "{of_fork:?}");
+    let why = GarbageError::UnderWay { log: log(), at: at(2, 0) };
+    let refused = purge(&ports).await;
+    assert_eq!(refused, Err(PurgeError::Garbage { log: fork(), why }));
+    mend(&ports).await;
     let shared = everything(&ports, &[log(), other()]);
-    purge(&ports).await.unwrap();
+    let removed = purge(&ports).await.unwrap();
+    assert_eq!(removed.iter().map(|removed| removed.objects).sum::<u64>(), of_fork.len() as u64);
     assert_eq!(everything(&ports, &[fork()]), BTreeMap::new());
-    let listed = format!("listed {} {}", log(), fork());
-    let left = shared.into_iter().filter(|(key, _)| *key != listed);
-    assert_eq!(everything(&ports, &[log(), other()]), left.collect(), "but for the list of forks");
+    let left = shared.into_iter().filter(|(key, _)| !of_fork.contains(key));
+    assert_eq!(
+        everything(&ports, &[log(), other()]),
+        left.collect(),
+        "all but what was the fork's"
+    );
     assert!(ports.logs().workbook(log(), None, None).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_was_written_a_short_time_ago_stays_with_the_family() {
+    let (ports, _) = deleted(&[fork()]).await;
+    mend(&ports).await;
+    // As `synth reprocess --rebuild` does it.
+    for (key, (bytes, _)) in ports.blobs.everything() {
+        let key = BlobKey::new(key).unwrap();
+        let sha256 = sha256(&bytes);
+        let (content_type, content_encoding, pending) = (None, None, false);
+        let again = NewBlob { key, bytes, sha256, content_type, content_encoding, pending };
+        ports.blobs.put(again).await.unwrap();
+    }
+    let sheets = |ports: &FaultyPorts| {
+        let mut all = everything(ports, &[log()]);
+        all.retain(|key, _| key.starts_with("object sheets/"));
+        all
+    };
+    let before = sheets(&ports);
+    purge(&ports).await.unwrap();
+    assert_eq!(sheets(&ports), before);
 }
 
 #[tokio::test]
@@ -228,7 +281,7 @@ async fn what_somebody_restored_at_the_last_moment_stays() {
 
 #[tokio::test]
 async fn what_a_late_request_creates_once_more_goes_again() {
-    let ports = deleted().await;
+    let (ports, _) = deleted(&[log(), fork()]).await;
     purge(&ports).await.unwrap();
     ports.logs().create(log(), None).await.unwrap();
     let right = Right::Token(Role::Owner);
@@ -242,29 +295,38 @@ async fn what_a_late_request_creates_once_more_goes_again() {
 }
 
 /// Nothing is removed before the catalog says that it is, and nothing of others ever.
-async fn assert_between(ports: &Arc<FaultyPorts>, before: &FaultyPorts, what: &str) {
+async fn assert_between(
+    ports: &Arc<FaultyPorts>,
+    (before, of_fork): (&FaultyPorts, &BTreeSet<String>),
+    what: &str,
+) {
     ports.trouble.pause();
     let of_other = |ports: &FaultyPorts| everything(ports, &[other()]);
     assert_eq!(of_other(ports), of_other(before), "{what}");
     for log in [log(), fork()] {
         let listing = catalog(ports).read_listing(log, Right::Token(Role::Owner)).await.unwrap();
-        if !matches!(listing.unwrap().status, cellar_core::catalog::Status::Purged { .. }) {
-            let of_log = |ports: &FaultyPorts| {
-                let mut all = everything(ports, &[log]);
-                all.retain(|key, _| !key.starts_with("listed") && !key.contains("/roots/"));
-                all
-            };
-            assert_eq!(of_log(ports), of_log(before), "{what}: it went before it was said");
+        if matches!(listing.unwrap().status, Status::Purged { .. }) {
+            continue;
         }
+        let of_log = |ports: &FaultyPorts| {
+            let mut all = everything(ports, &[log]);
+            // What the fork's snapshots have is below the log's prefix.
+            let is_kept = |key: &String| log == fork() || !of_fork.contains(key);
+            all.retain(|key, _| !key.starts_with("listed") && is_kept(key));
+            all
+        };
+        assert_eq!(of_log(ports), of_log(before), "{what}: it went before it was said");
     }
     ports.trouble.go_on();
 }
 
-#[tokio::test]
-async fn a_purge_that_fails_anywhere_is_ended_by_the_next() {
-    let before = deleted().await;
+/// Purges these with each fault at each request, and again until nothing fails.
+async fn purge_with_each_fault(logs: &[LogId]) {
+    let (before, of_fork) = deleted(logs).await;
+    mend(&before).await;
     let undisturbed = before.copied(vec![]);
     purge(&undisturbed).await.unwrap();
+    let in_the_end = everything(&undisturbed, &[log(), fork()]);
     let requests = undisturbed.trouble.requests();
     assert!(requests > 20, "{requests}");
     for number in 0..requests {
@@ -273,12 +335,22 @@ async fn a_purge_that_fails_anywhere_is_ended_by_the_next() {
             let ports = before.copied(vec![(number, fault)]);
             let mut tries = 0;
             while purge(&ports).await.is_err() {
-                assert_between(&ports, &before, &what).await;
+                assert_between(&ports, (&before, &of_fork), &what).await;
                 tries += 1;
                 assert!(tries < 20, "{what}");
             }
-            assert_eq!(everything(&ports, &[log(), fork()]), BTreeMap::new(), "{what}");
-            assert_between(&ports, &before, &what).await;
+            assert_eq!(everything(&ports, &[log(), fork()]), in_the_end, "{what}");
+            assert_between(&ports, (&before, &of_fork), &what).await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_purge_that_fails_anywhere_is_ended_by_the_next() {
+    purge_with_each_fault(&[log(), fork()]).await;
+}
+
+#[tokio::test]
+async fn a_purge_of_a_fork_that_fails_anywhere_is_ended_by_the_next() {
+    purge_with_each_fault(&[fork()]).await;
 }

@@ -61,16 +61,18 @@ pub(crate) async fn run(
 
 fn purger(data: &Data) -> Result<Purger, SynthError> {
     let (streams, ..) = data.indexed()?;
-    let clock = Arc::new(SystemClock);
+    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
     let ports = PurgePorts {
         entries: Arc::clone(&data.tables) as _,
         segments: Arc::clone(&data.tables) as _,
         retention: Arc::clone(&data.tables) as _,
         pending: data.snapshots.as_ref().map(|(pending, _)| Arc::clone(pending) as _),
         blobs: Arc::clone(&data.blobs) as _,
+        versions: Arc::clone(&data.blobs) as _,
         clock: Arc::clone(&clock) as _,
+        random: Arc::clone(&random) as _,
     };
-    let catalog = CatalogStore::new(streams, clock, Arc::new(SystemRandom));
+    let catalog = CatalogStore::new(streams, clock, random);
     let (issuer, subject) = OPERATOR;
     let operator = Person { issuer: issuer.to_owned(), subject: subject.to_owned() };
     Ok(Purger::new(ports, catalog, operator))

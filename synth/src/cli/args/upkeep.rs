@@ -41,8 +41,9 @@ pub(crate) struct ArchiveArguments {
                         synth purge --local --yes\n\n\
                         A spreadsheet that was deleted can be restored for 30 days; then nobody sees it, and \
                         this removes its entries, snapshots, archives and uploads for good. A spreadsheet \
-                        of which forks are in use stays until they go, too. What the catalog said of it \
-                        stays in the feed. It may be interrupted and repeated at any time; run it each \
+                        of which forks are in use stays until they go, too; a fork goes with all that its \
+                        family does not need. What the catalog said of it stays in the feed. It may be \
+                        interrupted and repeated at any time; run it each \
                         week or month, as your retention rules ask.")]
 pub(crate) struct PurgeArguments {
     #[command(flatten)]

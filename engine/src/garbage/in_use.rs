@@ -1,0 +1,162 @@
+//! What of a family's objects its logs need: everything that can be reached from their roots and imports.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use cellar_core::entry::Content;
+use cellar_core::identity::LogId;
+use cellar_core::limits::GARBAGE_READS_AT_ONCE;
+use cellar_core::retention::InUse;
+use cellar_core::snapshot::keys::parse_root_key;
+use cellar_core::snapshot::level::ChunkHash;
+use cellar_core::snapshot::named::{Named, Unfollowable};
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+
+use super::{Collector, GarbageError};
+use crate::logs::{LogError, Reading};
+use crate::ports::PortError;
+use crate::snapshots::ObjectFault;
+
+/// What a log names itself.
+#[derive(Default)]
+struct OwnNames {
+    roots: Vec<String>,
+    imports: Vec<Named>,
+}
+
+/// An object that names others. What is a text to one may be a tile to another: bytes have one name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Branch {
+    Index(ChunkHash),
+    Tile(ChunkHash),
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    in_use: InUse,
+    followed: HashSet<Branch>,
+}
+
+impl Collector {
+    /// Everything that these logs need.
+    pub(super) async fn in_use(
+        &self,
+        family: LogId,
+        logs: impl Iterator<Item = LogId>,
+    ) -> Result<InUse, GarbageError> {
+        let mut found = Found::default();
+        for log in logs {
+            let own = self.own(log).await?;
+            for imported in own.imports {
+                self.follow(family, imported, &mut found).await?;
+            }
+            for root in &own.roots {
+                self.follow_root(family, root, &mut found).await?;
+            }
+        }
+        Ok(found.in_use)
+    }
+
+    /// What a log's own entries name; what it inherits is its source's.
+    async fn own(&self, log: LogId) -> Result<OwnNames, GarbageError> {
+        let unread = |why: LogError| match why {
+            LogError::Store(error) => GarbageError::Store(error),
+            why => GarbageError::Log { log, why },
+        };
+        let logs = &self.ports.logs;
+        let first = logs.first_own(log).await.map_err(unread)?;
+        let (mut own, mut damaged) = (OwnNames::default(), None);
+        let mut reading = Reading::from(first);
+        let read = logs.committed(log, &mut reading, None, None, |entry, committed| {
+            if let Content::Snapshot { root: Some(root), .. } = &entry.content {
+                own.roots.push(root.clone());
+            }
+            for operations in committed {
+                match Named::by_operations(operations) {
+                    Ok(named) if named == Named::default() => {}
+                    Ok(named) => own.imports.push(named),
+                    Err(why) => {
+                        damaged = Some(why);
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        read.await.map_err(unread)?;
+        match damaged {
+            Some(why) => Err(GarbageError::Damaged { log, why }),
+            None => Ok(own),
+        }
+    }
+
+    async fn follow_root(
+        &self,
+        family: LogId,
+        key: &str,
+        found: &mut Found,
+    ) -> Result<(), GarbageError> {
+        let unreadable = |why: String| ObjectFault::Damaged { key: key.to_owned(), why };
+        let parsed = parse_root_key(key).map_err(|why| unreadable(why.to_string()))?;
+        if !found.in_use.add_root(parsed.hash) {
+            return Ok(());
+        }
+        let root = self.read(|| self.store.root(key)).await?;
+        let named = Named::by_root(&root).map_err(|why| unreadable(why.to_string()))?;
+        self.follow(family, named, found).await
+    }
+
+    /// Adds what is named, and all that can be reached from it.
+    async fn follow(
+        &self,
+        family: LogId,
+        named: Named,
+        found: &mut Found,
+    ) -> Result<(), GarbageError> {
+        let mut layer = found.add(named);
+        while !layer.is_empty() {
+            let reads = layer.into_iter().map(|branch| self.names(family, branch));
+            let below: Vec<Named> =
+                stream::iter(reads).buffer_unordered(GARBAGE_READS_AT_ONCE).try_collect().await?;
+            layer = below.into_iter().flat_map(|named| found.add(named)).collect();
+        }
+        Ok(())
+    }
+
+    async fn names(&self, family: LogId, branch: Branch) -> Result<Named, GarbageError> {
+        let (Branch::Index(hash) | Branch::Tile(hash)) = branch;
+        let stored = self.read(|| self.store.chunk(family, hash)).await?;
+        let named = match branch {
+            Branch::Index(hash) => Named::by_index(hash, &stored),
+            Branch::Tile(hash) => Named::by_tile(hash, &stored),
+        };
+        named.map_err(|why: Unfollowable| GarbageError::Damaged { log: family, why })
+    }
+
+    /// Repeats a read while its failure may pass.
+    async fn read<T, F>(&self, read: impl Fn() -> F) -> Result<T, GarbageError>
+    where
+        F: Future<Output = Result<T, ObjectFault>>,
+    {
+        let outcome = self.retried(async || match read().await {
+            Err(ObjectFault::Store(error)) => Err(error),
+            outcome => Ok(outcome),
+        });
+        Ok(outcome.await.map_err(|error: PortError| GarbageError::Store(error))??)
+    }
+}
+
+impl Found {
+    /// Notes what is named; gives what names others in turn and was not followed before.
+    fn add(&mut self, named: Named) -> Vec<Branch> {
+        let index = named.index.into_iter().map(Branch::Index);
+        let branches: Vec<Branch> =
+            index.chain(named.tiles.into_iter().map(Branch::Tile)).collect();
+        let hashes = branches.iter().map(|(Branch::Index(hash) | Branch::Tile(hash))| *hash);
+        for hash in named.leaves.into_iter().chain(hashes) {
+            self.in_use.add_chunk(hash);
+        }
+        branches.into_iter().filter(|branch| self.followed.insert(*branch)).collect()
+    }
+}

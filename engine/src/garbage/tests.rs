@@ -1,0 +1,173 @@
+//! What is collected of a family, and what stays.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cellar_core::snapshot::keys::chunk_key;
+
+use super::*;
+use crate::crashes::{FaultyPorts, at, edited, edits, log, set, work};
+use crate::logs::NewFork;
+use crate::logs::tests::imports::{DEEP, FLAT, Sheet};
+use crate::ports::{Jobs as _, NewBlob, Segments as _, VersionPage};
+use crate::sha256::sha256;
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+
+fn fork() -> LogId {
+    let subject = cellar_core::identity::SubjectKey::new("garbage", "alice");
+    LogId::derive_fork(&subject, log(), "fork").unwrap()
+}
+
+fn blob(key: String, bytes: Bytes) -> NewBlob {
+    let (key, sha256) = (BlobKey::new(key).unwrap(), sha256(&bytes));
+    NewBlob { key, bytes, sha256, content_type: None, content_encoding: None, pending: false }
+}
+
+async fn import(ports: &Arc<FaultyPorts>, to: LogId, sheet: &Sheet, id: u64, base: Position) {
+    for object in sheet.objects() {
+        let stored = Bytes::from(object.stored.clone());
+        ports.blobs.put(blob(chunk_key(log(), object.chunk.hash), stored)).await.unwrap();
+    }
+    let request = edits(to, 5, id, base, vec![sheet.operation()]);
+    ports.logs().append(request).await.unwrap();
+}
+
+/// Begins a segment, and has the snapshot of its first entry made.
+async fn roll(ports: &Arc<FaultyPorts>, log: LogId) {
+    let (logs, loaded) = (ports.logs(), ports.logs().load(log, None).await.unwrap());
+    let last = Arc::clone(loaded.entries.last().unwrap());
+    let (before, segment) = (at(last.position.segment(), 0), last.position.segment() + 1);
+    ports.tables.raise_last_snapshot(log, before).await.unwrap();
+    logs.roll(last).await.unwrap();
+    snapshot(ports, log, segment).await;
+}
+
+async fn snapshot(ports: &Arc<FaultyPorts>, log: LogId, segment: u32) {
+    let job = SnapshotJob { log, position: at(segment, 0) };
+    ports.queue.send(&job.encode()).await.unwrap();
+    work(&ports.workers(), ports).await;
+}
+
+/// A log with imports, one of them younger than its last snapshot, and long texts; and perhaps a fork of it with its
+/// own, of which some is the same.
+async fn world(is_forked: bool) -> Arc<FaultyPorts> {
+    let ports = edited(4).await;
+    let logs = ports.logs();
+    import(&ports, log(), &Sheet::new(3, 4, DEEP), 1, at(0, 4)).await;
+    let long = |text: &str| set(1, &text.repeat(2_000));
+    logs.append(edits(log(), 6, 1, at(0, 5), vec![long("of the log")])).await.unwrap();
+    roll(&ports, log()).await;
+    import(&ports, log(), &Sheet::new(2, 3, FLAT), 2, at(1, 0)).await;
+    if is_forked {
+        let new = NewFork { log: fork(), source: log(), at: Some(at(1, 0)), author: None };
+        logs.fork(new).await.unwrap();
+        snapshot(&ports, fork(), 2).await;
+        import(&ports, fork(), &Sheet::new(4, 5, DEEP), 1, at(1, 0)).await;
+        logs.append(edits(fork(), 6, 1, at(2, 1), vec![long("of the fork")])).await.unwrap();
+        logs.append(edits(fork(), 6, 2, at(2, 2), vec![long("of the log")])).await.unwrap();
+        roll(&ports, fork()).await;
+        import(&ports, fork(), &Sheet::new(5, 1, FLAT), 2, at(3, 0)).await;
+    }
+    ports.clock.advance_ms(30 * DAY_MS);
+    ports
+}
+
+fn collector(ports: &Arc<FaultyPorts>, versions: Arc<dyn BlobVersions>) -> Collector {
+    Collector::new(GarbagePorts {
+        logs: Arc::new(ports.logs()),
+        pending: Some(Arc::clone(ports) as _),
+        blobs: Arc::clone(ports) as _,
+        versions,
+        clock: Arc::clone(&ports.clock) as _,
+    })
+}
+
+async fn collect(ports: &Arc<FaultyPorts>, logs: &[LogId]) -> Result<Collected, GarbageError> {
+    let needed = logs.iter().map(|log| Needed { log: *log, is_due: false });
+    let collector = collector(ports, Arc::clone(ports) as _);
+    collector.collect(log(), &needed.collect::<Vec<_>>()).await
+}
+
+#[tokio::test]
+async fn what_only_a_fork_had_goes_and_all_else_is_as_if_it_had_never_been() {
+    let (alone, forked) = (world(false).await, world(true).await);
+    let before = (alone.blobs.everything().len(), forked.blobs.everything().len());
+    assert!(before.1 > before.0 + 20, "{before:?}");
+    // As long as both are needed, only what snapshots have put down on their way goes.
+    let both = collect(&forked, &[log(), fork()]).await.unwrap();
+    assert!(both.objects < 10, "{both:?}");
+    assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), Collected::default());
+    let of_fork = collect(&forked, &[log()]).await.unwrap();
+    assert!(of_fork.objects > 20 && of_fork.bytes > 1_000, "{of_fork:?}");
+    collect(&alone, &[log()]).await.unwrap();
+    assert_eq!(forked.blobs.everything(), alone.blobs.everything());
+}
+
+/// A store into which somebody writes everything again after each list.
+struct Rewritten(Arc<FaultyPorts>);
+
+#[async_trait]
+impl BlobVersions for Rewritten {
+    async fn list_versions(
+        &self,
+        prefix: &str,
+        after: Option<&VersionMarker>,
+    ) -> Result<VersionPage, PortError> {
+        let page = self.0.blobs.list_versions(prefix, after).await;
+        for (key, (bytes, _)) in self.0.blobs.everything() {
+            self.0.blobs.put(blob(key, bytes)).await?;
+        }
+        page
+    }
+
+    async fn delete_version(&self, key: &BlobKey, version: &str) -> Result<(), PortError> {
+        self.0.blobs.delete_version(key, version).await
+    }
+}
+
+#[tokio::test]
+async fn what_is_written_again_meanwhile_stays() {
+    let ports = world(true).await;
+    let before = ports.blobs.everything();
+    let collector = collector(&ports, Arc::new(Rewritten(Arc::clone(&ports))));
+    let needed = [Needed { log: log(), is_due: false }];
+    let collected = collector.collect(log(), &needed).await.unwrap();
+    assert!(collected.objects > 20, "the versions that were listed are gone: {collected:?}");
+    assert_eq!(ports.blobs.everything(), before);
+}
+
+#[tokio::test]
+async fn where_anything_that_is_needed_cannot_be_read_nothing_goes() {
+    let before = world(true).await;
+    collect(&before, &[log(), fork()]).await.unwrap();
+    let clean = before.copied(vec![]);
+    collect(&clean, &[log()]).await.unwrap();
+    let in_use = clean.blobs.everything();
+    let mut refused = 0;
+    for key in in_use.keys().filter(|key| key.starts_with(SHEETS_PREFIX)) {
+        for damaged in [None, Some(Bytes::from_static(b"damaged"))] {
+            let ports = before.copied(vec![]);
+            let at = BlobKey::new(key.clone()).unwrap();
+            match damaged {
+                None => ports.blobs.delete(&at).await.unwrap(),
+                Some(bytes) => ports.blobs.put(blob(key.clone(), bytes)).await.unwrap(),
+            }
+            let there = ports.blobs.everything();
+            match collect(&ports, &[log()]).await {
+                // A leaf: nobody looks into it.
+                Ok(_) => assert!(in_use.keys().all(
+                    |key| there.contains_key(key) == ports.blobs.everything().contains_key(key)
+                )),
+                Err(error) => {
+                    assert!(matches!(
+                        error,
+                        GarbageError::Object(_) | GarbageError::Damaged { .. }
+                    ));
+                    assert_eq!(ports.blobs.everything(), there, "{key}: {error}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 20, "{refused}");
+}
