@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use cellar_core::entry::Content;
 use cellar_core::identity::LogId;
 use cellar_core::limits::GARBAGE_READS_AT_ONCE;
+use cellar_core::position::Position;
 use cellar_core::retention::InUse;
 use cellar_core::snapshot::keys::parse_root_key;
 use cellar_core::snapshot::level::ChunkHash;
@@ -18,10 +19,24 @@ use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 
 /// What a log names itself.
-#[derive(Default)]
 struct OwnNames {
+    /// The last of its entries.
+    last: Position,
     roots: Vec<String>,
     imports: Vec<Named>,
+}
+
+impl OwnNames {
+    fn from(first: Position) -> Self {
+        Self { last: first, roots: Vec::new(), imports: Vec::new() }
+    }
+}
+
+fn unread(log: LogId, why: LogError) -> GarbageError {
+    match why {
+        LogError::Store(error) => GarbageError::Store(error),
+        why => GarbageError::Log { log, why },
+    }
 }
 
 /// An object that names others. What is a text to one may be a tile to another: bytes have one name.
@@ -58,17 +73,27 @@ impl Collector {
         Ok(found.in_use)
     }
 
-    /// What a log's own entries name; what it inherits is its source's.
+    /// What a log's own entries name; what it inherits is its source's. What a stale read does not show was
+    /// written a moment ago: so was all that it names and no older root does.
     async fn own(&self, log: LogId) -> Result<OwnNames, GarbageError> {
-        let unread = |why: LogError| match why {
-            LogError::Store(error) => GarbageError::Store(error),
-            why => GarbageError::Log { log, why },
-        };
         let logs = &self.ports.logs;
-        let first = logs.first_own(log).await.map_err(unread)?;
-        let (mut own, mut damaged) = (OwnNames::default(), None);
+        let first = logs.first_own(log).await.map_err(|why| unread(log, why))?;
+        let mut own = self.by_entries(log, first).await?;
+        // A purged segment's first entry stays in the table, perhaps with another root than in the archive.
+        for segment in first.segment()..=own.last.segment() {
+            let Ok(at) = Position::new(segment, 0) else { break };
+            own.roots.extend(logs.root_at(log, at).await.map_err(|why| unread(log, why))?);
+        }
+        Ok(own)
+    }
+
+    /// What the entries from a position on name, each as it is read: in the table, or in an archive.
+    async fn by_entries(&self, log: LogId, first: Position) -> Result<OwnNames, GarbageError> {
+        let (mut own, mut damaged) = (OwnNames::from(first), None);
         let mut reading = Reading::from(first);
+        let logs = &self.ports.logs;
         let read = logs.committed(log, &mut reading, None, None, |entry, committed| {
+            own.last = entry.position;
             if let Content::Snapshot { root: Some(root), .. } = &entry.content {
                 own.roots.push(root.clone());
             }
@@ -84,7 +109,7 @@ impl Collector {
             }
             Ok(ControlFlow::Continue(()))
         });
-        read.await.map_err(unread)?;
+        read.await.map_err(|why| unread(log, why))?;
         match damaged {
             Some(why) => Err(GarbageError::Damaged { log, why }),
             None => Ok(own),

@@ -2,13 +2,15 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use cellar_core::retention::Policy;
 use cellar_core::snapshot::keys::chunk_key;
 
 use super::*;
 use crate::crashes::{FaultyPorts, at, edited, edits, log, set, work};
 use crate::logs::NewFork;
 use crate::logs::tests::imports::{DEEP, FLAT, Sheet};
-use crate::ports::{Jobs as _, NewBlob, Segments as _, VersionPage};
+use crate::ports::{Entries as _, Jobs as _, NewBlob, Segments as _, VersionPage};
+use crate::retention::Archivist;
 use crate::sha256::sha256;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -101,6 +103,34 @@ async fn what_only_a_fork_had_goes_and_all_else_is_as_if_it_had_never_been() {
     assert!(of_fork.objects > 20 && of_fork.bytes > 1_000, "{of_fork:?}");
     collect(&alone, &[log()]).await.unwrap();
     assert_eq!(forked.blobs.everything(), alone.blobs.everything());
+}
+
+#[tokio::test]
+async fn the_root_that_a_purged_segment_begins_with_stays() {
+    let ports = world(true).await;
+    for _ in 0..2 {
+        roll(&ports, log()).await;
+    }
+    ports.clock.advance_ms(2 * DAY_MS);
+    let (entries, retention) = (Arc::clone(&ports) as _, Arc::clone(&ports) as _);
+    let clock = Arc::clone(&ports.clock) as _;
+    let archivist = Archivist::new(entries, retention, Arc::clone(&ports) as _, clock);
+    let (policy, mut planned) = (Policy { archive_after_days: 0, keep_segments: 0 }, Vec::new());
+    archivist.survey(policy, |segment| planned.push(segment)).await.unwrap();
+    for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
+        archivist.carry_out(segment).await.unwrap();
+    }
+    // As if it had been made anew, otherwise, between its segment's archiving and its purge.
+    let logs = ports.logs();
+    let archived = logs.root_at(log(), at(1, 0)).await.unwrap();
+    let other = logs.root_at(fork(), at(3, 0)).await.unwrap().unwrap();
+    ports.tables.replace_root(log(), at(1, 0), archived.as_deref(), &other).await.unwrap();
+    ports.clock.advance_ms(30 * DAY_MS);
+    assert!(collect(&ports, &[log()]).await.unwrap().objects > 0);
+    assert_eq!(ports.logs().root_at(log(), at(1, 0)).await.unwrap().as_ref(), Some(&other));
+    assert!(ports.blobs.everything().contains_key(&other));
+    assert!(ports.blobs.everything().contains_key(&archived.unwrap()), "the archive names it");
+    assert_eq!(collect(&ports, &[log()]).await.unwrap(), Collected::default());
 }
 
 /// A store into which somebody writes everything again after each list.
