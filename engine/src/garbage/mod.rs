@@ -157,7 +157,7 @@ impl Collector {
                 }
                 collected.bytes += version.length;
             }
-            stream::iter(going.iter().map(|version| self.remove(version)))
+            stream::iter(going.into_iter().map(|version| self.remove(version)))
                 .buffer_unordered(PURGE_DELETES_AT_ONCE)
                 .try_for_each(async |()| Ok(()))
                 .await?;
@@ -168,10 +168,12 @@ impl Collector {
         }
     }
 
-    async fn remove(&self, version: &ListedVersion) -> Result<(), PortError> {
-        let key = BlobKey::new(version.key.clone())
-            .map_err(|error| PortError::permanent(error.to_string()))?;
-        self.retried(|| self.ports.versions.delete_version(&key, &version.version)).await
+    async fn remove(
+        &self,
+        ListedVersion { key, version, .. }: ListedVersion,
+    ) -> Result<(), PortError> {
+        let key = BlobKey::new(key).map_err(|error| PortError::permanent(error.to_string()))?;
+        self.retried(|| self.ports.versions.delete_version(&key, &version)).await
     }
 
     /// Repeats what failed for a while: all of it is idempotent.

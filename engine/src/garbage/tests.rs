@@ -6,9 +6,9 @@ use cellar_core::retention::Policy;
 use cellar_core::snapshot::keys::chunk_key;
 
 use super::*;
-use crate::crashes::{FaultyPorts, at, edited, edits, log, set, work};
-use crate::logs::NewFork;
+use crate::crashes::{Fault, FaultyPorts, at, edited, edits, log, set, work};
 use crate::logs::tests::imports::{DEEP, FLAT, Sheet};
+use crate::logs::{ImportFault, NewFork};
 use crate::ports::{Entries as _, Jobs as _, NewBlob, Segments as _, VersionPage};
 use crate::retention::Archivist;
 use crate::sha256::sha256;
@@ -200,4 +200,61 @@ async fn where_anything_that_is_needed_cannot_be_read_nothing_goes() {
         }
     }
     assert!(refused > 20, "{refused}");
+}
+
+/// Uploads what is not there, as the API lets clients, and has it checked.
+async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError> {
+    for object in sheet.objects() {
+        let key = chunk_key(log(), object.chunk.hash);
+        if !ports.blobs.everything().contains_key(&key) {
+            ports.blobs.put(blob(key, Bytes::from(object.stored.clone()))).await.unwrap();
+        }
+    }
+    for object in &sheet.chunks {
+        ports.logs().check_chunks(log(), &[], Some(&object.chunk)).await?;
+    }
+    Ok(())
+}
+
+/// Writes to the log what the fork had: an import, and what a worker stores.
+async fn write_again(ports: &Arc<FaultyPorts>) {
+    let (logs, sheet) = (ports.logs(), Sheet::new(4, 5, DEEP));
+    while let Err(error) = upload(ports, &sheet).await {
+        // It was there, and is gone: it is uploaded, then.
+        assert!(matches!(error, LogError::Import(ImportFault::Missing { .. })), "{error}");
+    }
+    let import = edits(log(), 5, 3, at(1, 1), vec![sheet.operation()]);
+    let tail = logs.append(import).await.unwrap().tail;
+    let long = set(1, &"of the fork".repeat(2_000));
+    logs.append(edits(log(), 6, 2, tail, vec![long])).await.unwrap();
+    roll(ports, log()).await;
+}
+
+#[tokio::test]
+async fn whoever_writes_meanwhile_what_is_collected_loses_nothing() {
+    let alone = world(false).await;
+    write_again(&alone).await;
+    collect(&alone, &[log()]).await.unwrap();
+    let needed = alone.blobs.everything();
+    let before = world(true).await;
+    let undisturbed = before.copied(vec![]);
+    let collected = collect(&undisturbed, &[log()]).await.unwrap();
+    let requests = undisturbed.trouble.requests();
+    assert!(requests > 50 && collected.objects > 20, "{requests}");
+    for number in 0..requests {
+        for fault in [Fault::FreezesBefore, Fault::FreezesAfter] {
+            let ports = before.copied(vec![(number, fault)]);
+            let collecting = Arc::clone(&ports);
+            let collecting = tokio::spawn(async move { collect(&collecting, &[log()]).await });
+            ports.trouble.froze.notified().await;
+            ports.trouble.pause();
+            write_again(&ports).await;
+            ports.trouble.end();
+            collecting.await.unwrap().unwrap();
+            let left = ports.blobs.everything();
+            for (key, object) in &needed {
+                assert_eq!(left.get(key), Some(object), "{fault:?} at {number}: {key}");
+            }
+        }
+    }
 }
