@@ -8,6 +8,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "rules/api.rs"]
+mod api;
 #[path = "rules/encryption.rs"]
 mod encryption;
 #[path = "rules/events.rs"]
@@ -16,16 +18,13 @@ mod events;
 mod operation;
 #[path = "rules/roles.rs"]
 mod roles;
+#[path = "rules/storage.rs"]
+mod storage;
 
-use cellar_core::environment;
-use cellar_core::upkeep::UpkeepPolicy;
 use cellar_stacks::config::{Encryption, Webhook};
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Architecture, Config, FeedScope, Lookup, Template, cellar_stack};
 use serde_json::{Value, json};
-
-/// Bytes that Lambda allows for all environment variables of a function.
-const ENVIRONMENT_BYTES_MAX: usize = 4096;
 
 fn template_of(config: &Config) -> Template {
     cellar_stack(config, Architecture::X86_64).unwrap()
@@ -163,146 +162,6 @@ fn no_resource_has_a_fixed_physical_name() {
     }
 }
 
-#[test]
-fn data_survives_the_stack() {
-    let template = template_of(&Config::default());
-    let tables: Vec<_> = resources_of(&template, "AWS::DynamoDB::Table").collect();
-    assert_eq!(
-        tables.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
-        ["EntryTable", "IndexTable", "PendingSnapshotTable", "SegmentTable", "StreamTable"]
-    );
-    for (id, table) in tables {
-        let properties = &table.properties;
-        assert_eq!(properties["DeletionProtectionEnabled"], true, "{id}");
-        // Always encrypted: with a key that DynamoDB owns, for nothing. Any other key is billed.
-        assert_eq!(properties.get("SSESpecification"), None, "{id}");
-        let recovery = &properties["PointInTimeRecoverySpecification"];
-        assert_eq!(recovery["PointInTimeRecoveryEnabled"], true, "{id}");
-    }
-    let bucket = &template.resource("Bucket").unwrap().properties;
-    assert_eq!(bucket["VersioningConfiguration"]["Status"], "Enabled");
-    assert!(bucket.contains_key("BucketEncryption"));
-    for (id, deletion_policy) in [
-        ("EntryTable", "Retain"),
-        ("IndexTable", "Retain"),
-        ("PendingSnapshotTable", "Retain"),
-        ("SegmentTable", "Retain"),
-        ("StreamTable", "Retain"),
-        // Whoever makes them in vain takes them away again.
-        ("Bucket", "RetainExceptOnCreate"),
-        ("BucketPolicy", "RetainExceptOnCreate"),
-    ] {
-        let resource = template.resource(id).unwrap();
-        assert_eq!(resource.deletion_policy.as_deref(), Some(deletion_policy), "{id}");
-        assert_eq!(resource.update_replace_policy.as_deref(), Some("Retain"), "{id}");
-    }
-    // What holds something that may go says so, too.
-    for resource_type in ["AWS::SQS::Queue", "AWS::Logs::LogGroup"] {
-        for (id, resource) in resources_of(&template, resource_type) {
-            assert_eq!(resource.deletion_policy.as_deref(), Some("Delete"), "{id}");
-            assert_eq!(resource.update_replace_policy.as_deref(), Some("Delete"), "{id}");
-        }
-    }
-}
-
-#[test]
-fn each_epoch_has_tables_of_its_own_and_the_api_knows_it() {
-    let (first, third) = (Config::default(), Config { epoch: 3, ..Config::default() });
-    let template = template_of(&third);
-    let tables: Vec<_> =
-        resources_of(&template, "AWS::DynamoDB::Table").map(|(id, _)| id).collect();
-    let ids = [
-        "EntryTableEpoch3",
-        "IndexTableEpoch3",
-        "PendingSnapshotTableEpoch3",
-        "SegmentTableEpoch3",
-        "StreamTableEpoch3",
-    ];
-    assert_eq!(tables, ids);
-    let mut named = cellar_stacks::cellar::tables(3).to_vec();
-    named.push(cellar_stacks::cellar::index_table(3));
-    named.sort();
-    assert_eq!(named, ids);
-    let functions = ["ApiFunction", "IndexerFunction"];
-    let epochs = |template: &Template| {
-        functions.map(|id| {
-            let function = &template.resource(id).unwrap().properties;
-            function["Environment"]["Variables"].get(environment::EPOCH).cloned()
-        })
-    };
-    assert_eq!(epochs(&template), [Some(json!("3")), Some(json!("3"))]);
-    assert_eq!(epochs(&template_of(&first)), [None, None]);
-    // All that names a table names the new one, and nothing else changes.
-    let renamed = template.to_json().replace("TableEpoch3", "Table");
-    let mut renamed: Value = serde_json::from_str(&renamed).unwrap();
-    for id in functions {
-        let variables = &mut renamed["Resources"][id]["Properties"]["Environment"]["Variables"];
-        variables.as_object_mut().unwrap().remove(environment::EPOCH);
-    }
-    assert_eq!(renamed, template_of(&first).to_value());
-}
-
-#[test]
-fn the_bucket_is_private() {
-    for config in [Config::default(), with_everything()] {
-        let template = template_of(&config);
-        let bucket = &template.resource("Bucket").unwrap().properties;
-        let blocked = &bucket["PublicAccessBlockConfiguration"];
-        let kinds =
-            ["BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"];
-        for kind in kinds {
-            assert_eq!(blocked[kind], true, "{kind}");
-        }
-        let owner = &bucket["OwnershipControls"]["Rules"][0]["ObjectOwnership"];
-        assert_eq!(owner, "BucketOwnerEnforced");
-    }
-}
-
-#[test]
-fn deletion_protection_can_be_switched_off_but_retention_cannot() {
-    let template = template_of(&Config { deletion_protection: false, ..Config::default() });
-    for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
-        assert_eq!(table.properties["DeletionProtectionEnabled"], false, "{id}");
-        assert_eq!(table.deletion_policy.as_deref(), Some("RetainExceptOnCreate"), "{id}");
-        assert_eq!(table.update_replace_policy.as_deref(), Some("Retain"), "{id}");
-    }
-}
-
-#[test]
-fn tables_have_their_keys_and_a_stream_where_a_function_reads_it() {
-    let template = template_of(&Config::default());
-    for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
-        let (partition, kind, sort, kind_of_sort) = match id {
-            "StreamTable" => ("p", "S", "i", "N"),
-            "IndexTable" => ("p", "S", "i", "S"),
-            _ => ("S", "B", "N", "N"),
-        };
-        assert_eq!(
-            table.properties["AttributeDefinitions"],
-            json!([
-                {"AttributeName": partition, "AttributeType": kind},
-                {"AttributeName": sort, "AttributeType": kind_of_sort}
-            ]),
-            "{id}"
-        );
-        assert_eq!(
-            table.properties["KeySchema"],
-            json!([
-                {"AttributeName": partition, "KeyType": "HASH"},
-                {"AttributeName": sort, "KeyType": "RANGE"}
-            ]),
-            "{id}"
-        );
-    }
-    let stream = |id| template.resource(id).unwrap().properties.get("StreamSpecification");
-    for id in ["EntryTable", "StreamTable"] {
-        assert_eq!(stream(id), Some(&json!({"StreamViewType": "NEW_IMAGE"})), "{id}");
-    }
-    for id in ["SegmentTable", "PendingSnapshotTable", "IndexTable"] {
-        assert_eq!(stream(id), None, "{id}");
-    }
-}
-
 /// A list of one ARN.
 fn arn(id: &str) -> Value {
     json!([{"Fn::GetAtt": [id, "Arn"]}])
@@ -355,94 +214,6 @@ fn wildcards_are_only_where_a_service_knows_nothing_narrower() {
     }
 }
 
-#[test]
-fn the_bucket_takes_tls_only_and_forgets_what_is_pending() {
-    let template = template_of(&Config::default());
-    let policy = &template.resource("BucketPolicy").unwrap().properties["PolicyDocument"];
-    let statement = &policy["Statement"][0];
-    assert_eq!((&statement["Effect"], &statement["Principal"]), (&json!("Deny"), &json!("*")));
-    assert_eq!(statement["Condition"], json!({"Bool": {"aws:SecureTransport": "false"}}));
-    assert_eq!(statement["Resource"].as_array().unwrap().len(), 2);
-    let rules = &template.resource("Bucket").unwrap().properties["LifecycleConfiguration"]["Rules"];
-    assert_eq!(rules[0]["TagFilters"], json!([{"Key": "state", "Value": "pending"}]));
-    assert_eq!(rules[0]["ExpirationInDays"], 3);
-    // Wherever they are: uploads, and chunks of imports.
-    assert!(rules[0]["Prefix"].is_null() && rules[0]["Filter"].is_null());
-    assert_eq!(rules[1]["NoncurrentVersionExpiration"]["NoncurrentDays"], 30);
-    assert!(rules[2]["TagFilters"].is_null());
-    assert!(!rules[2]["AbortIncompleteMultipartUpload"].is_null());
-}
-
-#[test]
-fn the_url_has_both_permissions() {
-    let template = template_of(&Config::default());
-    let url = &template.resource("ApiUrl").unwrap().properties;
-    assert_eq!((&url["AuthType"], &url["InvokeMode"]), (&json!("NONE"), &json!("BUFFERED")));
-    let permissions: Vec<_> = resources_of(&template, "AWS::Lambda::Permission")
-        .map(|(_, resource)| Value::Object(resource.properties.clone()))
-        .collect();
-    let function = json!({"Fn::GetAtt": ["ApiFunction", "Arn"]});
-    assert_eq!(
-        permissions,
-        [
-            json!({
-                "Action": "lambda:InvokeFunction",
-                "FunctionName": function,
-                "InvokedViaFunctionUrl": true,
-                "Principal": "*"
-            }),
-            json!({
-                "Action": "lambda:InvokeFunctionUrl",
-                "FunctionName": function,
-                "FunctionUrlAuthType": "NONE",
-                "Principal": "*"
-            }),
-        ]
-    );
-}
-
-#[test]
-fn cors_is_there_only_for_configured_origins() {
-    let plain = template_of(&Config::default());
-    let cors = |template: &Template, id: &str, property: &str| {
-        template.resource(id).unwrap().properties.get(property).cloned()
-    };
-    assert_eq!(cors(&plain, "ApiUrl", "Cors"), None);
-    assert_eq!(cors(&plain, "Bucket", "CorsConfiguration"), None);
-    let open = template_of(&with_origins());
-    let origins = json!(["https://a.example"]);
-    let api = cors(&open, "ApiUrl", "Cors").unwrap();
-    assert_eq!(api["AllowOrigins"], origins);
-    // Lambda refuses methods of more than six letters.
-    let methods = api["AllowMethods"].as_array().unwrap();
-    assert!(methods.iter().all(|method| method.as_str().unwrap().len() <= 6));
-    let bucket = cors(&open, "Bucket", "CorsConfiguration").unwrap();
-    assert_eq!(bucket["CorsRules"][0]["AllowedOrigins"], origins);
-    // All that is signed of an upload, but for what a browser sends by itself.
-    let allowed = bucket["CorsRules"][0]["AllowedHeaders"].as_array().unwrap();
-    for signed in [
-        "content-encoding",
-        "content-type",
-        "if-none-match",
-        "x-amz-checksum-sha256",
-        "x-amz-tagging",
-    ] {
-        assert!(allowed.contains(&json!(signed)), "{signed}");
-    }
-}
-
-#[test]
-fn the_configuration_reaches_the_function() {
-    let text = "api: {memory_mb: 2048, timeout_s: 12}\nlog_retention_days: 5\n";
-    let config = Config::parse(text, "cellar.yaml").unwrap();
-    let template = cellar_stack(&config, Architecture::Arm64).unwrap();
-    let function = &template.resource("ApiFunction").unwrap().properties;
-    assert_eq!(function["Architectures"], json!(["arm64"]));
-    assert_eq!((&function["MemorySize"], &function["Timeout"]), (&json!(2048), &json!(12)));
-    assert_eq!(function["LoggingConfig"]["LogGroup"], json!({"Ref": "ApiLogGroup"}));
-    assert_eq!(template.resource("ApiLogGroup").unwrap().properties["RetentionInDays"], 5);
-}
-
 /// Answers every question with the question.
 struct Echo;
 
@@ -454,57 +225,6 @@ impl Lookup for Echo {
     fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String> {
         Some(format!("<{logical_id}.{attribute}>"))
     }
-}
-
-#[test]
-fn the_environment_is_what_the_runtime_reads() {
-    let template = template_of(&Config::default());
-    let function = template.resolved_properties("ApiFunction", &Echo).unwrap().unwrap();
-    assert_eq!(
-        function["Environment"]["Variables"],
-        json!({
-            environment::FUNCTION: environment::FUNCTION_API,
-            environment::ENTRY_TABLE: "<EntryTable>",
-            environment::SEGMENT_TABLE: "<SegmentTable>",
-            environment::STREAM_TABLE: "<StreamTable>",
-            environment::INDEX_TABLE: "<IndexTable>",
-            environment::UPKEEP: serde_json::json!(UpkeepPolicy::default()).to_string(),
-            environment::BUCKET: "<Bucket>",
-            environment::STACK: "<AWS::StackName>",
-            environment::REQUEST_TIMEOUT_MS: "28000",
-            environment::TOKEN_ISSUER: "cellar",
-            environment::TOKEN_AUDIENCE: "cellar",
-            environment::TOKEN_KEYS: "[]",
-        })
-    );
-    assert_eq!(function["Code"], json!({"S3Bucket": "<ArtifactBucket>", "S3Key": "<ArtifactKey>"}));
-}
-
-#[test]
-fn the_largest_configuration_fits_into_lambdas_environment() {
-    let mut config = Config::default();
-    let issuer = |number: usize| {
-        let url = format!("https://{number}.{}", "i".repeat(190));
-        serde_json::from_value(json!({"issuer": url, "audience": "a".repeat(200)})).unwrap()
-    };
-    config.tokens.oidc = (0..4).map(issuer).collect();
-    let largest = |letters: &usize| {
-        let config = &mut config.clone();
-        config.tokens.issuer = "c".repeat(*letters);
-        config.problems().is_empty()
-    };
-    let letters = (1..=255).take_while(largest).count();
-    config.tokens.issuer = "c".repeat(letters);
-    config.tokens.not_before_s = Some(253_402_300_799);
-    config.epoch = 9_999;
-    // Names of resources are at most 255 characters, that of a stack 128.
-    let names = 5 * 255 + 128;
-    let template = template_of(&config);
-    let function = template.resolved_properties("ApiFunction", &Echo).unwrap().unwrap();
-    let variables = function["Environment"]["Variables"].as_object().unwrap();
-    let bytes: usize =
-        variables.iter().map(|(name, value)| name.len() + value.as_str().unwrap().len()).sum();
-    assert!(bytes + names <= ENVIRONMENT_BYTES_MAX, "{bytes}");
 }
 
 #[test]

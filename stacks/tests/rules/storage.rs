@@ -1,0 +1,165 @@
+//! Tables and the bucket.
+
+use cellar_core::environment;
+use cellar_stacks::{Config, Template};
+use serde_json::{Value, json};
+
+use super::{resources_of, template_of, with_everything};
+
+#[test]
+fn data_survives_the_stack() {
+    let template = template_of(&Config::default());
+    let tables: Vec<_> = resources_of(&template, "AWS::DynamoDB::Table").collect();
+    assert_eq!(
+        tables.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
+        ["EntryTable", "IndexTable", "PendingSnapshotTable", "SegmentTable", "StreamTable"]
+    );
+    for (id, table) in tables {
+        let properties = &table.properties;
+        assert_eq!(properties["DeletionProtectionEnabled"], true, "{id}");
+        // Always encrypted: with a key that DynamoDB owns, for nothing. Any other key is billed.
+        assert_eq!(properties.get("SSESpecification"), None, "{id}");
+        let recovery = &properties["PointInTimeRecoverySpecification"];
+        assert_eq!(recovery["PointInTimeRecoveryEnabled"], true, "{id}");
+    }
+    let bucket = &template.resource("Bucket").unwrap().properties;
+    assert_eq!(bucket["VersioningConfiguration"]["Status"], "Enabled");
+    assert!(bucket.contains_key("BucketEncryption"));
+    for (id, deletion_policy) in [
+        ("EntryTable", "Retain"),
+        ("IndexTable", "Retain"),
+        ("PendingSnapshotTable", "Retain"),
+        ("SegmentTable", "Retain"),
+        ("StreamTable", "Retain"),
+        // Whoever makes them in vain takes them away again.
+        ("Bucket", "RetainExceptOnCreate"),
+        ("BucketPolicy", "RetainExceptOnCreate"),
+    ] {
+        let resource = template.resource(id).unwrap();
+        assert_eq!(resource.deletion_policy.as_deref(), Some(deletion_policy), "{id}");
+        assert_eq!(resource.update_replace_policy.as_deref(), Some("Retain"), "{id}");
+    }
+    // What holds something that may go says so, too.
+    for resource_type in ["AWS::SQS::Queue", "AWS::Logs::LogGroup"] {
+        for (id, resource) in resources_of(&template, resource_type) {
+            assert_eq!(resource.deletion_policy.as_deref(), Some("Delete"), "{id}");
+            assert_eq!(resource.update_replace_policy.as_deref(), Some("Delete"), "{id}");
+        }
+    }
+}
+
+#[test]
+fn each_epoch_has_tables_of_its_own_and_the_api_knows_it() {
+    let (first, third) = (Config::default(), Config { epoch: 3, ..Config::default() });
+    let template = template_of(&third);
+    let tables: Vec<_> =
+        resources_of(&template, "AWS::DynamoDB::Table").map(|(id, _)| id).collect();
+    let ids = [
+        "EntryTableEpoch3",
+        "IndexTableEpoch3",
+        "PendingSnapshotTableEpoch3",
+        "SegmentTableEpoch3",
+        "StreamTableEpoch3",
+    ];
+    assert_eq!(tables, ids);
+    let mut named = cellar_stacks::cellar::tables(3).to_vec();
+    named.push(cellar_stacks::cellar::index_table(3));
+    named.sort();
+    assert_eq!(named, ids);
+    let functions = ["ApiFunction", "IndexerFunction"];
+    let epochs = |template: &Template| {
+        functions.map(|id| {
+            let function = &template.resource(id).unwrap().properties;
+            function["Environment"]["Variables"].get(environment::EPOCH).cloned()
+        })
+    };
+    assert_eq!(epochs(&template), [Some(json!("3")), Some(json!("3"))]);
+    assert_eq!(epochs(&template_of(&first)), [None, None]);
+    // All that names a table names the new one, and nothing else changes.
+    let renamed = template.to_json().replace("TableEpoch3", "Table");
+    let mut renamed: Value = serde_json::from_str(&renamed).unwrap();
+    for id in functions {
+        let variables = &mut renamed["Resources"][id]["Properties"]["Environment"]["Variables"];
+        variables.as_object_mut().unwrap().remove(environment::EPOCH);
+    }
+    assert_eq!(renamed, template_of(&first).to_value());
+}
+
+#[test]
+fn the_bucket_is_private() {
+    for config in [Config::default(), with_everything()] {
+        let template = template_of(&config);
+        let bucket = &template.resource("Bucket").unwrap().properties;
+        let blocked = &bucket["PublicAccessBlockConfiguration"];
+        let kinds =
+            ["BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"];
+        for kind in kinds {
+            assert_eq!(blocked[kind], true, "{kind}");
+        }
+        let owner = &bucket["OwnershipControls"]["Rules"][0]["ObjectOwnership"];
+        assert_eq!(owner, "BucketOwnerEnforced");
+    }
+}
+
+#[test]
+fn deletion_protection_can_be_switched_off_but_retention_cannot() {
+    let template = template_of(&Config { deletion_protection: false, ..Config::default() });
+    for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
+        assert_eq!(table.properties["DeletionProtectionEnabled"], false, "{id}");
+        assert_eq!(table.deletion_policy.as_deref(), Some("RetainExceptOnCreate"), "{id}");
+        assert_eq!(table.update_replace_policy.as_deref(), Some("Retain"), "{id}");
+    }
+}
+
+#[test]
+fn tables_have_their_keys_and_a_stream_where_a_function_reads_it() {
+    let template = template_of(&Config::default());
+    for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
+        let (partition, kind, sort, kind_of_sort) = match id {
+            "StreamTable" => ("p", "S", "i", "N"),
+            "IndexTable" => ("p", "S", "i", "S"),
+            _ => ("S", "B", "N", "N"),
+        };
+        assert_eq!(
+            table.properties["AttributeDefinitions"],
+            json!([
+                {"AttributeName": partition, "AttributeType": kind},
+                {"AttributeName": sort, "AttributeType": kind_of_sort}
+            ]),
+            "{id}"
+        );
+        assert_eq!(
+            table.properties["KeySchema"],
+            json!([
+                {"AttributeName": partition, "KeyType": "HASH"},
+                {"AttributeName": sort, "KeyType": "RANGE"}
+            ]),
+            "{id}"
+        );
+    }
+    let stream = |id| template.resource(id).unwrap().properties.get("StreamSpecification");
+    for id in ["EntryTable", "StreamTable"] {
+        assert_eq!(stream(id), Some(&json!({"StreamViewType": "NEW_IMAGE"})), "{id}");
+    }
+    for id in ["SegmentTable", "PendingSnapshotTable", "IndexTable"] {
+        assert_eq!(stream(id), None, "{id}");
+    }
+}
+
+#[test]
+fn the_bucket_takes_tls_only_and_forgets_what_is_pending() {
+    let template = template_of(&Config::default());
+    let policy = &template.resource("BucketPolicy").unwrap().properties["PolicyDocument"];
+    let statement = &policy["Statement"][0];
+    assert_eq!((&statement["Effect"], &statement["Principal"]), (&json!("Deny"), &json!("*")));
+    assert_eq!(statement["Condition"], json!({"Bool": {"aws:SecureTransport": "false"}}));
+    assert_eq!(statement["Resource"].as_array().unwrap().len(), 2);
+    let rules = &template.resource("Bucket").unwrap().properties["LifecycleConfiguration"]["Rules"];
+    assert_eq!(rules[0]["TagFilters"], json!([{"Key": "state", "Value": "pending"}]));
+    assert_eq!(rules[0]["ExpirationInDays"], 3);
+    // Wherever they are: uploads, and chunks of imports.
+    assert!(rules[0]["Prefix"].is_null() && rules[0]["Filter"].is_null());
+    assert_eq!(rules[1]["NoncurrentVersionExpiration"]["NoncurrentDays"], 30);
+    assert!(rules[2]["TagFilters"].is_null());
+    assert!(!rules[2]["AbortIncompleteMultipartUpload"].is_null());
+}
