@@ -37,6 +37,8 @@ pub struct NotAPosition {
 impl Position {
     /// The first entry of every log.
     pub const FIRST: Self = Self { segment: 0, num: 0 };
+    /// The last that any entry of any log can have.
+    pub const LAST: Self = Self { segment: MAX_SEGMENTS - 1, num: u32::MAX };
 
     /// A position in a segment below `MAX_SEGMENTS`.
     ///
@@ -179,6 +181,7 @@ mod tests {
     #[test]
     fn segments_end_where_json_numbers_stop_being_exact() {
         let last = Position::new(MAX_SEGMENTS - 1, u32::MAX).unwrap();
+        assert_eq!(last, Position::LAST);
         assert_eq!(last.pack(), (1 << 53) - 1);
         assert_eq!(last.next_in_segment(), None);
         assert_eq!(last.next_segment(), None);

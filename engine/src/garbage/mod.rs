@@ -12,7 +12,7 @@ mod tests;
 use std::sync::Arc;
 
 use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_SEGMENTS, PURGE_DELETES_AT_ONCE};
+use cellar_core::limits::PURGE_DELETES_AT_ONCE;
 use cellar_core::position::Position;
 use cellar_core::retention::{GarbageSweep, Needed, is_under_way_too_long};
 use cellar_core::schema::SHEETS_PREFIX;
@@ -125,9 +125,8 @@ impl Collector {
 
     async fn check_pending(&self, log: LogId, now_s: u64) -> Result<(), GarbageError> {
         let Some(pending) = &self.ports.pending else { return Ok(()) };
-        let last = Position::new(MAX_SEGMENTS - 1, u32::MAX);
-        let position = last.map_err(|error| PortError::permanent(error.to_string()))?;
-        let mut next = self.retried(|| pending.first_up_to(SnapshotJob { log, position })).await?;
+        let end = SnapshotJob { log, position: Position::LAST };
+        let mut next = self.retried(|| pending.first_up_to(end)).await?;
         while let Some(record) = next {
             if is_under_way_too_long(&record, now_s) {
                 return Err(GarbageError::UnderWay { log, at: record.job.position });

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cellar_core::access::Role;
-use cellar_core::catalog::{Action, By, Listing, Person, Rejection, Right, Status};
+use cellar_core::catalog::{Action, By, Listing, Person, Rejection, Right};
 use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_SEGMENTS, PURGE_READS_AT_ONCE};
+use cellar_core::limits::PURGE_READS_AT_ONCE;
 use cellar_core::lineage::Lineage;
 use cellar_core::position::Position;
 use cellar_core::retention::{DeletedPlan, Resident, needed, plan_deleted};
@@ -155,17 +155,17 @@ impl Purger {
     pub async fn survey(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
         let logs = self.logs().await?;
         let listings = self.listings(logs.keys().copied()).await?;
-        let residents = logs.into_iter().map(|(log, lineage)| {
-            let status = listings.get(&log).map(|listing| listing.status);
-            resident(log, lineage, status)
-        });
-        let plans = plan_deleted(&residents.collect::<Vec<_>>(), self.ports.clock.now_ms() / 1_000);
+        let plans = plan_deleted(&residents(&logs, &listings), self.now_s());
         let planned = plans.into_iter().filter_map(|(log, plan)| {
             let listing = listings.get(&log)?;
             let (name, since_s) = (listing.name.as_str().to_owned(), listing.status.since_s()?);
             Some(PlannedPurge { log, name, since_s, plan })
         });
         Ok(planned.collect())
+    }
+
+    fn now_s(&self) -> u64 {
+        self.ports.clock.now_ms() / 1_000
     }
 
     async fn listings(
@@ -234,11 +234,7 @@ impl Purger {
         let mut logs = self.logs().await?;
         logs.retain(|log, lineage| lineage.map_or(*log, |lineage| lineage.family) == family);
         let listings = self.listings(logs.keys().copied()).await?;
-        let residents = logs.into_iter().map(|(log, lineage)| {
-            let status = listings.get(&log).map(|listing| listing.status);
-            resident(log, lineage, status)
-        });
-        let needed = needed(&residents.collect::<Vec<_>>(), self.ports.clock.now_ms() / 1_000);
+        let needed = needed(&residents(&logs, &listings), self.now_s());
         if needed.is_empty() {
             // The last of a family takes all of it along.
             return Ok(Collected::default());
@@ -277,9 +273,7 @@ impl Purger {
 
     async fn remove_pending(&self, log: LogId) -> Result<(), PortError> {
         let Some(pending) = &self.ports.pending else { return Ok(()) };
-        let last = Position::new(MAX_SEGMENTS - 1, u32::MAX);
-        let position = last.map_err(|error| PortError::permanent(error.to_string()))?;
-        let all = SnapshotJob { log, position };
+        let all = SnapshotJob { log, position: Position::LAST };
         while let Some(record) = self.retried(|| pending.first_up_to(all)).await? {
             let run = record.rebuild.as_ref().map(|rebuild| rebuild.run);
             self.retried(|| pending.delete(record.job, run)).await?;
@@ -318,7 +312,16 @@ impl Purger {
     }
 }
 
-fn resident(log: LogId, lineage: Option<Lineage>, status: Option<Status>) -> Resident {
-    let source = lineage.map(|lineage| lineage.source);
-    Resident { log, source, depth: lineage.map_or(0, |lineage| lineage.depth), status }
+/// Logs with what the catalog says of them.
+fn residents(
+    logs: &BTreeMap<LogId, Option<Lineage>>,
+    listings: &BTreeMap<LogId, Arc<Listing>>,
+) -> Vec<Resident> {
+    let resident = |(log, lineage): (&LogId, &Option<Lineage>)| Resident {
+        log: *log,
+        source: lineage.map(|lineage| lineage.source),
+        depth: lineage.map_or(0, |lineage| lineage.depth),
+        status: listings.get(log).map(|listing| listing.status),
+    };
+    logs.iter().map(resident).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use cellar_core::catalog::Name;
+use cellar_core::catalog::{Name, Status};
 use cellar_core::entry::Entry;
 use cellar_core::identity::SubjectKey;
 use cellar_core::limits::DELETED_KEPT_S;

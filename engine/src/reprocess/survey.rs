@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
-use cellar_core::limits::{ABANDONED_S, MAX_SEGMENTS};
+use cellar_core::limits::ABANDONED_S;
 use cellar_core::pending_snapshot::is_finished;
 use cellar_core::position::Position;
 use cellar_core::segment::Segment;
@@ -157,10 +157,8 @@ impl Reprocess {
         log: LogId,
     ) -> Result<BTreeMap<Position, Pending>, PortError> {
         let now_s = self.now_s();
-        let last = Position::new(MAX_SEGMENTS.saturating_sub(1), u32::MAX)
-            .map_err(|error| PortError::permanent(error.to_string()))?;
         let mut all = BTreeMap::new();
-        let end = SnapshotJob { log, position: last };
+        let end = SnapshotJob { log, position: Position::LAST };
         let mut next = self.retried(|| self.ports.pending.first_up_to(end)).await?;
         while let Some(record) = next {
             let silent_s = now_s.abs_diff(record.modified_s);

@@ -1,6 +1,5 @@
 //! Lists of objects, page by page.
 
-use std::ops::Bound;
 use std::sync::Arc;
 
 use s3s::dto::{
@@ -12,7 +11,7 @@ use super::requests::{length, time};
 use super::store::Bucket;
 
 /// Objects and common prefixes of a page, as in S3.
-const MAX_KEYS: i32 = 1_000;
+pub(super) const MAX_KEYS: i32 = 1_000;
 
 /// One page; its token is the last key, or common prefix, of the page before.
 pub(super) fn page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2Output {
@@ -25,11 +24,7 @@ pub(super) fn page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2O
         after: after.clone().unwrap_or_default(),
         ..Page::default()
     };
-    let from = match &after {
-        Some(after) if *after >= prefix => Bound::Excluded(after.as_str()),
-        _ => Bound::Included(prefix.as_str()),
-    };
-    bucket.scan(from, |record| record.key.starts_with(&prefix) && page.take(&prefix, record));
+    bucket.scan_below(&prefix, after.as_deref(), |record| page.take(&prefix, record));
     let next = page.more.then(|| page.last.clone());
     ListObjectsV2Output {
         name: Some(input.bucket),

@@ -2,7 +2,8 @@
 //!
 //! The record is the object: it is written last, whole and durably, so that a process that is
 //! killed leaves the old object or the new one, and never half of one. What no record names is
-//! removed at the next start. Replaced and deleted objects are gone at once: there are no versions but the newest.
+//! removed at the next start. Replaced and deleted objects are gone at once: there are no versions
+//! but the newest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -130,6 +131,20 @@ impl Bucket {
         sync(&records)?;
         self.drop_data(&record.data);
         Ok(true)
+    }
+
+    /// Objects whose keys begin with `prefix`, in their order, behind `after`; `take` says when it has enough.
+    pub(super) fn scan_below(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        mut take: impl FnMut(&Arc<Record>) -> bool,
+    ) {
+        let from = match after {
+            Some(after) if after >= prefix => Bound::Excluded(after),
+            _ => Bound::Included(prefix),
+        };
+        self.scan(from, |record| record.key.starts_with(prefix) && take(record));
     }
 
     /// Objects in the order of their keys, from a key on; `take` says when it has enough.

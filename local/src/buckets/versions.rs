@@ -1,6 +1,5 @@
 //! Lists of versions: each object has one, the newest, whose name no other ever has.
 
-use std::ops::Bound;
 use std::sync::Arc;
 
 use s3s::dto::{
@@ -9,12 +8,10 @@ use s3s::dto::{
 };
 use s3s::{S3Result, s3_error};
 
+use super::list::MAX_KEYS;
 use super::record::Record;
 use super::requests::{length, time};
 use super::store::Bucket;
-
-/// Versions of a page, as in S3.
-const MAX_KEYS: i32 = 1_000;
 
 /// The name of an object's version.
 pub(super) fn version(record: &Record) -> String {
@@ -35,16 +32,9 @@ pub(super) fn page(
     let prefix = input.prefix.clone().unwrap_or_default();
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
     let limit = usize::try_from(max_keys).unwrap_or_default();
-    // All versions of the marker's key were listed: there is one.
-    let from = match &input.key_marker {
-        Some(after) if *after >= prefix => Bound::Excluded(after.as_str()),
-        _ => Bound::Included(prefix.as_str()),
-    };
     let (mut versions, mut is_more): (Vec<Arc<Record>>, bool) = (Vec::new(), false);
-    bucket.scan(from, |record| {
-        if !record.key.starts_with(&prefix) {
-            return false;
-        }
+    // All versions of the marker's key were listed: there is one.
+    bucket.scan_below(&prefix, input.key_marker.as_deref(), |record| {
         if versions.len() >= limit {
             is_more = limit > 0;
             return false;
