@@ -292,6 +292,8 @@ pub const MAX_CHUNK_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a chunk as stored, compressed: a row of the narrowest stripe fits, with the longest texts
 /// and formulas in every cell.
 pub const MAX_STORED_CHUNK_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of a long text as stored: what does not compress grows by some bytes.
+pub const MAX_STORED_TEXT_BYTES: usize = MAX_TEXT_BYTES + 1024;
 /// Bytes of a stored chunk that a tile should have.
 pub const TARGET_CHUNK_BYTES: usize = 128 * 1024;
 /// Bytes of changes in memory from which on a level is made of them before more is folded.
@@ -357,7 +359,15 @@ pub const MAX_IMPORT_OBJECT_BYTES: u64 = 96 * 1024 * 1024;
 /// what one request may, so that the other half is for further sheets.
 pub const IMPORT_NAMED_BYTES: u64 = MAX_IMPORT_OBJECT_BYTES / 2;
 /// Objects of an import that a server reads at the same time: each takes some MB until it is checked.
+/// Of the long texts of each tile, as many again: each takes 64 KiB.
 pub const IMPORT_CHECKS_AT_ONCE: usize = 8;
+/// Long texts that one tile of an import may name: more than fit a chunk, as each has a preview of 4 KiB.
+pub const MAX_TILE_LONG_TEXTS: usize = 2_048;
+/// Texts as written in a chunk, and texts that unpack from fewer bytes of it, are all that a tile has.
+const _: () = assert!(
+    MAX_TILE_LONG_TEXTS * (MAX_TILE_TEXT_BYTES - 3) + MAX_TILE_LONG_TEXTS * 32
+        > MAX_CHUNK_BYTES + MAX_EXPANDED_TEXT_BYTES
+);
 /// Columns of a file that is imported, each of which takes memory: twice what Excel has.
 pub const MAX_IMPORT_COLUMNS: u32 = 1 << 15;
 /// Bytes of one row of a file that is imported: a csv file whose quotes do not match is one row.
@@ -458,6 +468,9 @@ pub const GARBAGE_AGE_S: u64 = 7 * 24 * 60 * 60;
 pub const MAX_JOB_AGE_S: u64 = 24 * 60 * 60;
 /// What an import or a snapshot has written is named long before it seems to be garbage.
 const _: () = assert!(GARBAGE_AGE_S > 3 * (MAX_JOB_AGE_S + MAX_UPLOAD_AGE_S));
+/// In an import, an entry names at most three layers of chunks of an index, then tiles, then texts. Each
+/// is at most `MAX_UPLOAD_AGE_S` older than what names it.
+const _: () = assert!(GARBAGE_AGE_S > 5 * MAX_UPLOAD_AGE_S);
 /// Objects of snapshots that a look for garbage reads at the same time.
 pub const GARBAGE_READS_AT_ONCE: usize = 16;
 /// Objects of a purged spreadsheet that are deleted at the same time.

@@ -4,7 +4,7 @@ use cellar_core::cell::{GENERAL, Value};
 use cellar_core::limits::{
     MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
 };
-use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
+use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
 /// Some rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -180,9 +180,8 @@ impl BlockBuilder {
         match hash {
             None => target.values.push_text(row, text),
             Some(hash) => {
-                let preview = text.get(..text.floor_char_boundary(MAX_TILE_TEXT_BYTES));
                 let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
-                target.values.push_long(row, preview.unwrap_or_default(), hash, bytes);
+                target.values.push_long(row, preview(text), hash, bytes);
                 self.long_texts.push(LongBody { hash, text: text.to_owned() });
             }
         }

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportUploadsRequest {
+    /// The client that uploads them: the one that will check them and append the import.
+    pub client: String,
     /// At least one, at most 256.
     pub chunks: Vec<NewChunk>,
 }
@@ -36,8 +38,8 @@ pub struct ImportUploadsReply {
     pub uploads: Vec<ChunkUpload>,
 }
 
-/// The one request by which a chunk may be uploaded: once, these bytes, within minutes. Answered with
-/// 412, the chunk is there already.
+/// The one request by which a chunk may be uploaded: once, these bytes, within minutes. It answers 412 if
+/// this client has uploaded the chunk before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunkUpload {
@@ -51,15 +53,18 @@ pub struct ChunkUpload {
     pub expires: u64,
 }
 
-/// Uploaded chunks that are to be checked, and kept. What is not checked is deleted after three days,
-/// and no import may name it.
+/// Uploaded chunks to verify and publish. Only published chunks can be read; uploads are deleted after
+/// three days.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckRequest {
-    /// Texts that are objects of their own.
+    /// The client that uploaded them.
+    pub client: String,
+    /// Chunks of cells, with all long texts that they name. One that names more texts than a request may
+    /// check beside others is checked by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub texts: Vec<UploadedChunk>,
+    pub tiles: Vec<UploadedChunk>,
     /// One chunk of an index, with all chunks of cells that it names. Chunks of an index that it names
     /// must have been checked before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,10 +82,10 @@ pub struct UploadedChunk {
     pub bytes: u32,
 }
 
-/// All of it is as it should be, and kept.
+/// All of it is sound, and published.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckReply {
-    /// How many chunks were read.
+    /// How many chunks were read, long texts not counted.
     pub checked: u32,
 }

@@ -1,11 +1,13 @@
 //! Where the objects of a snapshot are in the bucket: `sheets/{log}/chunks/{hash}` and
-//! `sheets/{log}/roots/{hash}`.
+//! `sheets/{log}/roots/{hash}`; and where a client uploads chunks that nobody has verified yet.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::level::ChunkHash;
-use crate::identity::LogId;
+use crate::hexadecimal::hexadecimal;
+use crate::identity::{ClientKey, LogId};
+use crate::schema::UPLOADS_PREFIX;
 
 const FOLDER: &str = "sheets";
 const CHUNKS: &str = "chunks";
@@ -41,6 +43,13 @@ pub struct NotAHash;
 #[must_use]
 pub fn chunk_key(log: LogId, hash: ChunkHash) -> String {
     format!("{FOLDER}/{log}/{CHUNKS}/{hash}")
+}
+
+/// Returns the key under which a client uploads a chunk: one of its own, so that no upload takes a
+/// name that another client or another log needs.
+#[must_use]
+pub fn staged_chunk_key(log: LogId, client: ClientKey, hash: ChunkHash) -> String {
+    format!("{UPLOADS_PREFIX}{log}/{}/{hash}", hexadecimal(&client.0))
 }
 
 /// The key of a root.
@@ -111,6 +120,9 @@ mod tests {
         let log: LogId = LOG.parse().unwrap();
         let hash = ChunkHash::of(b"cells");
         let (chunk, root) = (chunk_key(log, hash), root_key(log, hash));
+        let staged = staged_chunk_key(log, ClientKey([0xc1; 8]), hash);
+        assert_eq!(staged, format!("uploads/{LOG}/c1c1c1c1c1c1c1c1/{hash}"));
+        assert!(parse_chunk_key(&staged).is_err());
         assert_eq!(chunk, format!("sheets/{LOG}/chunks/{hash}"));
         assert_eq!(root, format!("sheets/{LOG}/roots/{hash}"));
         assert_eq!(parse_chunk_key(&chunk), Ok(ObjectKey { log, hash }));

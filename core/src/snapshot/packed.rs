@@ -4,7 +4,8 @@ use super::SnapshotError;
 use super::level::{ChunkHash, ChunkRef};
 use super::zstd_frames;
 use crate::limits::{
-    MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES, MAX_TEXT_BYTES,
+    MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
+    MAX_STORED_TEXT_BYTES, MAX_TEXT_BYTES,
 };
 
 /// The bounds of a kind of objects.
@@ -21,7 +22,8 @@ impl Bounds {
     pub const CHUNK: Self =
         Self { plain_bytes: MAX_CHUNK_BYTES, stored_bytes: MAX_STORED_CHUNK_BYTES };
     /// Of texts that are objects of their own.
-    pub const TEXT: Self = Self { plain_bytes: MAX_TEXT_BYTES, ..Self::CHUNK };
+    pub const TEXT: Self =
+        Self { plain_bytes: MAX_TEXT_BYTES, stored_bytes: MAX_STORED_TEXT_BYTES };
     /// Of roots.
     pub const ROOT: Self =
         Self { plain_bytes: MAX_ROOT_BYTES, stored_bytes: MAX_STORED_ROOT_BYTES };

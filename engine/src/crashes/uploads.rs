@@ -38,6 +38,8 @@ struct Process {
 
 /// What is in the log before a sheet is imported.
 const EDITS: usize = 2;
+/// The client that uploads.
+const CLIENT: ClientKey = ClientKey([1; 8]);
 const UPLOAD: Uuid = Uuid::from_bytes([5; 16]);
 
 /// Appends a large entry behind [`edited`](super::edited) of at least one edit.
@@ -61,7 +63,7 @@ impl Process {
             upload: UPLOAD,
             bytes,
             sha256,
-            client: ClientKey([1; 8]),
+            client: CLIENT,
             author: Some("alice".to_owned()),
             epoch: FIRST_EPOCH,
             acknowledged: 0,
@@ -85,7 +87,7 @@ impl Process {
             .iter()
             .map(|object| ChunkToUpload { chunk: object.chunk, sha256: sha256(&object.stored) });
         let asked: Vec<ChunkToUpload> = asked.collect();
-        let granted = self.logs.grant_chunks(log(), &asked).await.map_err(again)?;
+        let granted = self.logs.grant_chunks(log(), CLIENT, &asked).await.map_err(again)?;
         for (granted, object) in granted.into_iter().zip(objects) {
             self.send(granted, &object.stored);
         }
@@ -95,7 +97,7 @@ impl Process {
     /// The chunks of the index from the bottom up.
     async fn check(&self, sheet: &Sheet) -> Result<Vec<Placed>, Again> {
         for object in &sheet.chunks {
-            self.logs.check_chunks(log(), &[], Some(&object.chunk)).await.map_err(again)?;
+            self.logs.check_chunks(log(), CLIENT, &[], Some(&object.chunk)).await.map_err(again)?;
         }
         Ok(vec![])
     }
@@ -131,7 +133,7 @@ impl Driver for Uploading {
             (What::Sheet(sheet), _) => process.import(sheet).await,
         }
     }
-    /// A chunk of the index that is kept is sound, and so is all below it; and what an entry names is there.
+    /// All below a chunk of the index that is published is published, and so is all that an entry names.
     fn assert_between(&self, stored: &Stored, what: &str) {
         let What::Sheet(sheet) = &self.what else {
             let is_kept = stored.objects.values().any(|(_, pending)| !pending);
@@ -139,19 +141,19 @@ impl Driver for Uploading {
             return assert!(is_named || !is_kept, "{what}: a body stays that no entry names");
         };
         let key = |hash| chunk_key(log(), hash);
-        let is_kept = |hash| stored.objects.get(&key(hash)).is_some_and(|(_, pending)| !pending);
+        let is_published = |hash| stored.objects.contains_key(&key(hash));
         let imported = stored.entries.len() > EDITS + 1;
-        for object in sheet.chunks.iter().filter(|object| is_kept(object.chunk.hash)) {
+        for object in sheet.chunks.iter().filter(|object| is_published(object.chunk.hash)) {
             let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
             let below = IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap();
             let tiles = below.tiles.iter().map(|tile| tile.chunk.hash);
             let below = tiles.chain(below.index.iter().map(|index| index.chunk.hash));
             for hash in below {
-                assert!(is_kept(hash), "{what}: below a chunk that is kept, {} is not", key(hash));
+                assert!(is_published(hash), "{what}: {} is named and not published", key(hash));
             }
         }
-        let all_kept = sheet.objects().all(|object| is_kept(object.chunk.hash));
-        assert!(!imported || all_kept, "{what}: an entry names what is not kept");
+        let all_published = sheet.objects().all(|object| is_published(object.chunk.hash));
+        assert!(!imported || all_published, "{what}: an entry names what is not published");
     }
 
     /// The relay is told of every entry, and does what may be left.
@@ -170,21 +172,19 @@ async fn sheet() -> Crashes<Uploading> {
     Crashes::of(Uploading { what: What::Sheet(sheet) }, edited(EDITS as u64).await).await
 }
 
-fn assert_all_are_kept(crashes: &Crashes<Uploading>) {
-    assert!(crashes.stored().objects.values().all(|(_, pending)| !pending), "each is kept");
-}
-
 #[tokio::test]
 async fn a_large_entry_survives() {
     let crashes = body().await;
-    assert_all_are_kept(&crashes);
+    assert!(crashes.stored().objects.values().all(|(_, pending)| !pending), "each is kept");
     crashes.at_each_request().await;
 }
 
 #[tokio::test]
 async fn an_import_survives() {
     let crashes = sheet().await;
-    assert_all_are_kept(&crashes);
+    let (staged, published): (Vec<_>, Vec<_>) =
+        crashes.stored().objects.values().partition(|(_, pending)| *pending);
+    assert_eq!(staged.len(), published.len(), "each is published, and what was uploaded expires");
     crashes.at_each_request().await;
 }
 

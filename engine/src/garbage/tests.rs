@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use cellar_core::retention::Policy;
-use cellar_core::snapshot::keys::chunk_key;
+use cellar_core::identity::ClientKey;
+use cellar_core::snapshot::keys::{chunk_key, staged_chunk_key};
 
 use super::*;
 use crate::crashes::{Fault, FaultyPorts, at, edited, edits, log, set, work};
@@ -13,6 +14,8 @@ use crate::ports::{Entries as _, Jobs as _, NewBlob, Segments as _, VersionPage}
 use crate::retention::Archivist;
 use crate::sha256::sha256;
 
+/// The client that imports.
+const CLIENT: ClientKey = ClientKey([5; 8]);
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 fn fork() -> LogId {
@@ -205,13 +208,11 @@ async fn where_anything_that_is_needed_cannot_be_read_nothing_goes() {
 /// Uploads what is not there, as the API lets clients, and has it checked.
 async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError> {
     for object in sheet.objects() {
-        let key = chunk_key(log(), object.chunk.hash);
-        if !ports.blobs.everything().contains_key(&key) {
-            ports.blobs.put(blob(key, Bytes::from(object.stored.clone()))).await.unwrap();
-        }
+        let key = staged_chunk_key(log(), CLIENT, object.chunk.hash);
+        ports.blobs.put(blob(key, Bytes::from(object.stored.clone()))).await.unwrap();
     }
     for object in &sheet.chunks {
-        ports.logs().check_chunks(log(), &[], Some(&object.chunk)).await?;
+        ports.logs().check_chunks(log(), CLIENT, &[], Some(&object.chunk)).await?;
     }
     Ok(())
 }

@@ -106,18 +106,20 @@ impl ObjectStore {
         Root::unpack(parsed.hash, &stored).map_err(|error| damaged(error.to_string()))
     }
 
-    /// The stored bytes of a chunk.
+    /// Returns the stored bytes of a chunk. Nobody has verified them, unless they were kept.
     pub(crate) async fn chunk(&self, log: LogId, hash: ChunkHash) -> Result<Bytes, ObjectFault> {
-        let known = self.known.as_deref();
-        if let Some(stored) = known.and_then(|known| known.get(log, hash)) {
+        if let Some(stored) = self.known.as_deref().and_then(|known| known.get(log, hash)) {
             return Ok(stored);
         }
-        let key = chunk_key(log, hash);
-        let stored = get(self.blobs.as_ref(), &key, MAX_STORED_CHUNK_BYTES).await?;
-        if let Some(known) = known {
-            known.keep(log, hash, &stored);
+        get(self.blobs.as_ref(), &chunk_key(log, hash), MAX_STORED_CHUNK_BYTES).await
+    }
+
+    /// Keeps the stored bytes of a chunk for later reads. The caller has verified that they are the
+    /// chunk's: whatever is kept is returned to every reader of the process.
+    fn keep(&self, log: LogId, hash: ChunkHash, stored: &Bytes) {
+        if let Some(known) = &self.known {
+            known.keep(log, hash, stored);
         }
-        Ok(stored)
     }
 
     /// A text that is an object of its own.
@@ -125,6 +127,7 @@ impl ObjectStore {
         let damaged = |why: String| ObjectFault::Damaged { key: chunk_key(log, hash), why };
         let stored = self.chunk(log, hash).await?;
         let bytes = unpack(hash, &stored, Bounds::TEXT).map_err(|why| damaged(why.to_string()))?;
+        self.keep(log, hash, &stored);
         String::from_utf8(bytes).map_err(|why| damaged(why.to_string()))
     }
 
@@ -144,7 +147,9 @@ impl ObjectStore {
             let (wanted, stored) = loaded.map_err(|error| {
                 ObjectFault::Store(PortError::temporary(format!("a load ended: {error}")))
             })?;
-            objects.insert(&wanted, &stored?).map_err(|why| damaged(log, &wanted, &why))?;
+            let stored = stored?;
+            objects.insert(&wanted, &stored).map_err(|why| damaged(log, &wanted, &why))?;
+            self.keep(log, wanted.hash, &stored);
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use cellar_core::api::{
     ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
     NewChunk, ProblemKind, UploadedChunk, parse_sha256,
 };
+use cellar_core::identity::ClientKey;
 use cellar_core::snapshot::level::ChunkRef;
 use cellar_engine::logs::ChunkToUpload;
 
@@ -18,8 +19,7 @@ use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Grants the uploads of chunks of an import, one request for each. What is not checked within a day
-/// disappears.
+/// Grants the uploads of chunks of an import, one request for each. Uploads are deleted after three days.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/imports/uploads",
@@ -39,8 +39,9 @@ pub(super) async fn grant(
 ) -> Result<Json<ImportUploadsReply>, Failure> {
     let log = caller.log(&state, &id, Need::Write).await?;
     let request: ImportUploadsRequest = body.read()?;
+    let client = ClientKey::derive(&caller.0.subject, &request.client)?;
     let chunks = request.chunks.iter().map(to_upload).collect::<Result<Vec<_>, _>>()?;
-    let granted = state.logs().grant_chunks(log, &chunks).await?;
+    let granted = state.logs().grant_chunks(log, client, &chunks).await?;
     let uploads = granted.into_iter().map(|granted| ChunkUpload {
         method: granted.method,
         url: granted.url,
@@ -50,8 +51,8 @@ pub(super) async fn grant(
     Ok(Json(ImportUploadsReply { uploads: uploads.collect() }))
 }
 
-/// Checks uploaded chunks and keeps them: texts, and a chunk of an index with all chunks that it
-/// names. May be repeated.
+/// Verifies uploaded chunks and publishes them: chunks of cells with the long texts that they name, and a
+/// chunk of an index with all that it names. May be repeated.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/imports/checks",
@@ -72,9 +73,10 @@ pub(super) async fn check(
 ) -> Result<Json<ImportCheckReply>, Failure> {
     let log = caller.log(&state, &id, Need::Write).await?;
     let request: ImportCheckRequest = body.read()?;
-    let texts = request.texts.iter().map(uploaded).collect::<Result<Vec<_>, _>>()?;
+    let client = ClientKey::derive(&caller.0.subject, &request.client)?;
+    let tiles = request.tiles.iter().map(uploaded).collect::<Result<Vec<_>, _>>()?;
     let index = request.index.as_ref().map(uploaded).transpose()?;
-    let checked = state.logs().check_chunks(log, &texts, index.as_ref()).await?;
+    let checked = state.logs().check_chunks(log, client, &tiles, index.as_ref()).await?;
     Ok(Json(ImportCheckReply { checked }))
 }
 

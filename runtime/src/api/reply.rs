@@ -159,7 +159,9 @@ impl From<BadLink> for Failure {
 fn import_kind(fault: &ImportFault) -> ProblemKind {
     match fault {
         ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::Unprocessable,
-        ImportFault::TooMany { .. } | ImportFault::TooLarge { .. } => ProblemKind::TooLarge,
+        ImportFault::TooMany { .. }
+        | ImportFault::TooLarge { .. }
+        | ImportFault::TooManyTexts { .. } => ProblemKind::TooLarge,
         ImportFault::Missing { .. }
         | ImportFault::Unchecked { .. }
         | ImportFault::TooOld { .. } => ProblemKind::ImportIncomplete,

@@ -9,7 +9,7 @@ use crate::limits::MAX_TILE_TEXT_BYTES;
 use crate::operation::SheetId;
 use crate::snapshot::index::PackedLevel;
 use crate::snapshot::level::SheetMoves;
-use crate::snapshot::tile::{Tile, TileColumn, TileValue};
+use crate::snapshot::tile::{Tile, TileColumn, TileValue, preview};
 use crate::workbook::axis_order::AxisOrder;
 
 /// What a run of entries did.
@@ -99,9 +99,4 @@ impl FoldedLevel {
             column.formats.push(row, format);
         }
     }
-}
-
-/// The beginning of a long text, in whole characters.
-fn preview(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(MAX_TILE_TEXT_BYTES)).unwrap_or_default()
 }

@@ -3,12 +3,14 @@
 //! How a tile becomes bytes is the business of the chunk format. Here a cell costs no allocation:
 //! texts stand one behind the other in one string per column.
 
+mod named_text;
 mod sound;
 mod text_layer;
 mod value_layer;
 
 use std::ops::Range;
 
+pub use named_text::{NamedText, preview};
 pub use text_layer::{TextLayer, TextSpan};
 pub use value_layer::{LongText, TileValue, ValueLayer};
 

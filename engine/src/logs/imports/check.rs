@@ -1,99 +1,93 @@
-//! Looks into uploaded chunks, and keeps those that are what they must be.
+//! Verifies the objects of an import and publishes them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use cellar_core::identity::LogId;
-use cellar_core::limits::{IMPORT_CHECKS_AT_ONCE, MAX_STORED_CHUNK_BYTES, MAX_UPLOAD_AGE_S};
-use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::chunk;
-use cellar_core::snapshot::index::{ChildIndex, ChildTile, Children, IndexChunk};
+use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::limits::{IMPORT_CHECKS_AT_ONCE, MAX_STORED_CHUNK_BYTES};
+use cellar_core::snapshot::index::{ChildIndex, ChildTile, Children};
+use cellar_core::snapshot::keys::{chunk_key, staged_chunk_key};
 use cellar_core::snapshot::level::{ChunkHash, ChunkRef};
-use cellar_core::snapshot::packed::{Bounds, unpack};
+use cellar_core::snapshot::packed::Bounds;
+use cellar_core::snapshot::tile::{NamedText, Tile};
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::task::JoinSet;
 
 use super::super::{LogError, retried};
-use super::{ImportFault, key};
+use super::found::{Found, Verified, is_old};
+use super::{ImportFault, blob_key};
 use crate::meter::carried;
-use crate::ports::{BlobKey, Blobs, Clock, Got, Kept, PortError, Random};
+use crate::ports::{BlobHead, Blobs, Clock, Got, PortError, Random};
 use crate::snapshots::new_object;
 
-/// Checks chunks of one log. Everything it does may be repeated.
+/// Whose uploads are checked, and where their objects are published.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owner {
+    pub(super) log: LogId,
+    pub(super) family: LogId,
+    pub(super) client: ClientKey,
+}
+
+/// Verifies and publishes the objects of one request. Everything it does may be repeated.
 #[derive(Clone)]
 pub(super) struct Checker {
-    log: LogId,
+    owner: Owner,
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
+    /// Long texts that may still be read.
+    texts_left: Arc<AtomicUsize>,
 }
 
-/// An object as it is stored.
-pub(super) struct Stored {
-    hash: ChunkHash,
-    key: BlobKey,
-    bytes: Bytes,
-    modified_s: u64,
-}
-
-/// A chunk of an index that was read, and not kept yet.
-pub(super) struct IndexRead {
-    pub(super) stored: Stored,
-    pub(super) children: Children,
-}
-
-/// What has to be looked at.
+/// An object to verify and publish.
 enum Wanted {
-    Text(ChunkRef),
-    /// A tile, and the places that it has in the index.
-    Tile(Vec<ChildTile>),
+    /// A tile, and its places in the index.
+    Tile(ChunkRef, Vec<ChildTile>),
     Index(ChildIndex),
 }
 
 impl Checker {
     pub(super) fn new(
-        log: LogId,
+        owner: Owner,
         blobs: Arc<dyn Blobs>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Self {
-        Self { log, blobs, clock, random }
+        Self { owner, blobs, clock, random, texts_left: Arc::default() }
     }
 
-    /// Reads a chunk of an index.
-    pub(super) async fn index(&self, chunk: ChunkRef) -> Result<IndexRead, LogError> {
-        let stored = self.read(&chunk).await?;
-        let children = decoded_index(&stored).and_then(|index| {
-            let other = || stored.fault("it is no chunk of the index of an import");
-            let children = index.children().map_err(|why| stored.unreadable(&why))?;
-            let children = children.ok_or_else(other)?;
-            children.check_stripes().map_err(|why| stored.unreadable(&why))?;
-            Ok(children)
-        });
-        Ok(IndexRead { children: children?, stored })
+    /// Reads a chunk of an index. It may be published once all that it names is.
+    pub(super) async fn index(&self, chunk: ChunkRef) -> Result<(Verified, Children), LogError> {
+        Ok(self.find_chunk(&chunk).await?.index()?)
     }
 
-    /// Checks texts and all that indexes name, a few at the same time: texts and tiles are kept,
-    /// chunks of an index must be. Gives how many objects were read.
-    pub(super) async fn children(
+    /// Verifies and publishes tiles and all that indexes name, several at the same time. Chunks of an
+    /// index that others name must be published. Reads at most `most_texts` long texts. Returns how many
+    /// chunks were read, without texts.
+    pub(super) async fn check_all(
         &self,
-        texts: &[ChunkRef],
+        alone: &[ChunkRef],
         children: &[&Children],
+        most_texts: usize,
     ) -> Result<u32, LogError> {
-        let mut tiles: BTreeMap<ChunkHash, Vec<ChildTile>> = BTreeMap::new();
+        let texts_left = Arc::new(AtomicUsize::new(most_texts));
+        let checker = Self { texts_left, ..self.clone() };
+        let mut tiles: BTreeMap<ChunkHash, (ChunkRef, Vec<ChildTile>)> =
+            alone.iter().map(|tile| (tile.hash, (*tile, Vec::new()))).collect();
         for tile in children.iter().flat_map(|children| &children.tiles) {
-            tiles.entry(tile.chunk.hash).or_default().push(*tile);
+            tiles.entry(tile.chunk.hash).or_insert((tile.chunk, Vec::new())).1.push(*tile);
         }
         let indexes = children.iter().flat_map(|children| &children.index);
-        let mut wanted = (texts.iter().copied().map(Wanted::Text))
-            .chain(indexes.copied().map(Wanted::Index))
-            .chain(tiles.into_values().map(Wanted::Tile));
+        let mut wanted = (indexes.copied().map(Wanted::Index))
+            .chain(tiles.into_values().map(|(chunk, places)| Wanted::Tile(chunk, places)));
         let (mut running, mut read) = (JoinSet::new(), 0_u32);
         loop {
             while running.len() < IMPORT_CHECKS_AT_ONCE
                 && let Some(wanted) = wanted.next()
             {
-                let checker = self.clone();
+                let checker = checker.clone();
                 running.spawn(carried(async move { checker.check(wanted).await }));
             }
             // If one fails, dropping the others ends them.
@@ -107,75 +101,112 @@ impl Checker {
 
     async fn check(&self, wanted: Wanted) -> Result<(), LogError> {
         match wanted {
-            Wanted::Text(chunk) => self.text(&chunk).await,
-            Wanted::Tile(places) => self.tile(&places).await,
+            Wanted::Tile(chunk, places) => self.tile(&chunk, &places).await,
             Wanted::Index(child) => self.child_index(&child).await,
         }
     }
 
-    async fn text(&self, chunk: &ChunkRef) -> Result<(), LogError> {
-        let stored = self.read(chunk).await?;
-        if String::from_utf8(stored.unpacked(Bounds::TEXT)?).is_err() {
-            return Err(stored.fault("it is no text").into());
+    async fn tile(&self, chunk: &ChunkRef, places: &[ChildTile]) -> Result<(), LogError> {
+        let (verified, tile) = self.find_chunk(chunk).await?.tile(places)?;
+        self.publish_texts(&verified, &tile).await?;
+        self.publish(verified).await
+    }
+
+    /// Publishes the long texts that a tile names. Those of a published tile were published before it.
+    async fn publish_texts(&self, verified: &Verified, tile: &Tile) -> Result<(), LogError> {
+        let texts = tile.named_texts();
+        let hash = verified.hash;
+        if texts.is_empty() || verified.is_published || self.is_published(hash).await? {
+            return Ok(());
         }
-        self.keep(&stored).await
+        let count = texts.len();
+        let take = |left: usize| left.checked_sub(count);
+        let taken = self.texts_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        taken.map_err(|most| ImportFault::TooManyTexts { hash, texts: count, most })?;
+        stream::iter(texts)
+            .map(|text| async move { self.text(&text).await })
+            .buffer_unordered(IMPORT_CHECKS_AT_ONCE)
+            .try_for_each(async |()| Ok(()))
+            .await
     }
 
-    async fn tile(&self, places: &[ChildTile]) -> Result<(), LogError> {
-        let Some(first) = places.first() else { return Ok(()) };
-        let stored = self.read(&first.chunk).await?;
-        stored.check_tile(places)?;
-        self.keep(&stored).await
+    async fn text(&self, named: &NamedText) -> Result<(), LogError> {
+        let found = self.find(named.hash, Bounds::TEXT.stored_bytes).await?;
+        self.publish(found.text(named)?).await
     }
 
-    /// It is kept if it was checked, and then its own chunks are there: they were not much older.
+    /// Verifies a chunk of an index that another names. It is published only after all that it names, so
+    /// nothing below it is read again.
     async fn child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
-        let stored = self.read(&child.chunk).await?;
-        let index = decoded_index(&stored)?;
-        child.check(&index).map_err(|why| stored.unreadable(&why))?;
-        let hash = stored.hash;
-        match self.repeated(|| self.blobs.pending(&stored.key)).await? {
-            Some(false) if self.is_old(&stored) => Err(ImportFault::TooOld { hash }.into()),
-            Some(false) => Ok(()),
-            Some(true) => Err(ImportFault::Unchecked { hash }.into()),
-            None => Err(ImportFault::Missing { hash }.into()),
+        let hash = child.chunk.hash;
+        let longest = longest(&child.chunk);
+        let found = self.find_published(hash, longest).await?;
+        let found = found.ok_or(ImportFault::Unchecked { hash })?.with_length_of(&child.chunk)?;
+        if !found.child_index(child)?.is_published {
+            return Err(ImportFault::TooOld { hash }.into());
         }
+        Ok(())
     }
 
-    async fn read(&self, chunk: &ChunkRef) -> Result<Stored, LogError> {
-        let ChunkRef { hash, bytes: said } = *chunk;
-        let key = key(self.log, hash)?;
-        let longest = u64::try_from(MAX_STORED_CHUNK_BYTES).unwrap_or(u64::MAX);
-        let longest = longest.min(chunk.most_stored_bytes());
-        let other = |bytes: u64| ImportFault::Unreadable {
-            hash,
-            why: format!("it has {bytes} bytes, and {said} are said"),
-        };
-        match self.repeated(|| self.blobs.get(&key, longest)).await? {
-            Got::Found { head, bytes } if chunk.is_about(head.length) => {
-                Ok(Stored { hash, key, bytes, modified_s: head.modified_s })
+    /// Publishes an object under its family's name. The caller has published all that it names.
+    pub(super) async fn publish(&self, verified: Verified) -> Result<(), LogError> {
+        let Verified { hash, stored, is_published } = verified;
+        if is_published {
+            return Ok(());
+        }
+        let key = blob_key(chunk_key(self.owner.family, hash))?;
+        self.repeated(|| self.blobs.put(new_object(key.clone(), stored.clone()))).await
+    }
+
+    async fn is_published(&self, hash: ChunkHash) -> Result<bool, LogError> {
+        let key = blob_key(chunk_key(self.owner.family, hash))?;
+        let head = self.repeated(|| self.blobs.head(&key)).await?;
+        Ok(head.is_some_and(|head| !is_old(&head, self.now_s())))
+    }
+
+    async fn find_chunk(&self, chunk: &ChunkRef) -> Result<Found, LogError> {
+        Ok(self.find(chunk.hash, longest(chunk)).await?.with_length_of(chunk)?)
+    }
+
+    /// Finds an object: uploaded by this client, or published.
+    async fn find(&self, hash: ChunkHash, longest: usize) -> Result<Found, LogError> {
+        let Owner { log, client, .. } = self.owner;
+        let staged = self.get(hash, staged_chunk_key(log, client, hash), longest).await?;
+        if let Some((_, stored)) = staged {
+            return Ok(Found::staged(hash, stored));
+        }
+        let published = self.find_published(hash, longest).await?;
+        Ok(published.ok_or(ImportFault::Missing { hash })?)
+    }
+
+    async fn find_published(
+        &self,
+        hash: ChunkHash,
+        longest: usize,
+    ) -> Result<Option<Found>, LogError> {
+        let got = self.get(hash, chunk_key(self.owner.family, hash), longest).await?;
+        Ok(got.map(|(head, stored)| Found::published(hash, stored, &head, self.now_s())))
+    }
+
+    async fn get(
+        &self,
+        hash: ChunkHash,
+        key: String,
+        longest: usize,
+    ) -> Result<Option<(BlobHead, Bytes)>, LogError> {
+        let (key, most) = (blob_key(key)?, u64::try_from(longest).unwrap_or(u64::MAX));
+        match self.repeated(|| self.blobs.get(&key, most)).await? {
+            Got::Found { head, bytes } => Ok(Some((head, bytes))),
+            Got::Absent => Ok(None),
+            Got::TooLong { length } => {
+                let why = format!("it has {length} bytes; at most {most} are allowed here");
+                Err(ImportFault::Unreadable { hash, why }.into())
             }
-            Got::Found { head, .. } => Err(other(head.length).into()),
-            Got::TooLong { length } => Err(other(length).into()),
-            Got::Absent => Err(ImportFault::Missing { hash }.into()),
         }
     }
 
-    /// Sees to it that an object stays: it does not disappear by itself, and is not so old that it
-    /// may be taken for garbage before an entry names it.
-    pub(super) async fn keep(&self, stored: &Stored) -> Result<(), LogError> {
-        if self.is_old(stored) {
-            let again = || new_object(stored.key.clone(), stored.bytes.clone());
-            return self.repeated(|| self.blobs.put(again())).await;
-        }
-        match self.repeated(|| self.blobs.keep(&stored.key)).await? {
-            Kept::Kept => Ok(()),
-            Kept::Absent => Err(ImportFault::Missing { hash: stored.hash }.into()),
-        }
-    }
-
-    fn is_old(&self, stored: &Stored) -> bool {
-        self.clock.now_ms() / 1_000 > stored.modified_s.saturating_add(MAX_UPLOAD_AGE_S)
+    fn now_s(&self) -> u64 {
+        self.clock.now_ms() / 1_000
     }
 
     async fn repeated<T, F>(&self, request: impl Fn() -> F) -> Result<T, LogError>
@@ -186,35 +217,8 @@ impl Checker {
     }
 }
 
-impl Stored {
-    fn fault(&self, why: &str) -> ImportFault {
-        ImportFault::Unreadable { hash: self.hash, why: why.to_owned() }
-    }
-
-    fn unreadable(&self, why: &SnapshotError) -> ImportFault {
-        ImportFault::unreadable(self.hash, why)
-    }
-
-    /// What is in it: the bytes of its name.
-    fn unpacked(&self, bounds: Bounds) -> Result<Vec<u8>, ImportFault> {
-        unpack(self.hash, &self.bytes, bounds).map_err(|why| self.unreadable(&why))
-    }
-
-    /// Decoded here, so that no tile waits for another request.
-    fn check_tile(&self, places: &[ChildTile]) -> Result<(), ImportFault> {
-        let bytes = self.unpacked(Bounds::CHUNK)?;
-        let tile = chunk::decode(&bytes).map_err(|why| self.fault(&why.to_string()))?;
-        for place in places {
-            let is_about = u64::try_from(self.bytes.len()).is_ok_and(|b| place.chunk.is_about(b));
-            if !is_about {
-                return Err(self.fault("the index gives it another length"));
-            }
-            place.check(&tile).map_err(|why| self.unreadable(&why))?;
-        }
-        Ok(())
-    }
-}
-
-fn decoded_index(stored: &Stored) -> Result<IndexChunk, ImportFault> {
-    IndexChunk::decode(&stored.unpacked(Bounds::CHUNK)?).map_err(|why| stored.unreadable(&why))
+/// The most bytes that a chunk may have, as stored, to be the one that is said.
+fn longest(chunk: &ChunkRef) -> usize {
+    let said = usize::try_from(chunk.most_stored_bytes()).unwrap_or(usize::MAX);
+    said.min(MAX_STORED_CHUNK_BYTES)
 }

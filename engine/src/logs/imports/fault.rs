@@ -1,7 +1,8 @@
 //! Why an import is not appended.
 
 use cellar_core::limits::{
-    MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_STORED_CHUNK_BYTES, MAX_UPLOAD_AGE_S,
+    MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_STORED_CHUNK_BYTES, MAX_TILE_LONG_TEXTS,
+    MAX_UPLOAD_AGE_S,
 };
 use cellar_core::snapshot::SnapshotError;
 use cellar_core::snapshot::level::ChunkHash;
@@ -44,7 +45,7 @@ pub enum ImportFault {
         /// Its name.
         hash: ChunkHash,
     },
-    /// A chunk of an index that nobody has looked into.
+    /// A chunk of an index that is not published: it was not checked.
     #[error(
         "chunk {hash} of the index was not checked: check it with its own chunks, then repeat the \
          request"
@@ -52,6 +53,19 @@ pub enum ImportFault {
     Unchecked {
         /// Its name.
         hash: ChunkHash,
+    },
+    /// A tile that names more long texts than the request may still check.
+    #[error(
+        "chunk {hash} names {texts} long texts; this request may check {most} more, and a request for \
+         one tile {MAX_TILE_LONG_TEXTS}: check the chunk by itself (`tiles`), then repeat the request"
+    )]
+    TooManyTexts {
+        /// The name of the tile.
+        hash: ChunkHash,
+        /// How many texts it names.
+        texts: usize,
+        /// How many the request may still check.
+        most: usize,
     },
     /// A chunk of an index that was checked so long ago that its own chunks may be gone.
     #[error(

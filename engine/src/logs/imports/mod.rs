@@ -1,16 +1,19 @@
-//! Imports: chunks are uploaded, checked and kept, and only then named by an entry (design
-//! `3-snapshots.md` §8).
+//! Imports: chunks are uploaded, verified and published, and only then named by an entry.
 //!
-//! An object under a chunk's key that has no pending tag was put there by a worker on snapshots, or was
-//! checked here before its tag went. A chunk of an index is kept only once all that it names is: so one
-//! without the tag proves that all below it is sound, and each request looks one layer down. Nobody
-//! can replace it: a presigned upload works only where no object is.
+//! A client uploads under a name of its own (`uploads/{log}/{client}/{hash}`), which nobody else reads.
+//! The server reads the upload, verifies it completely, and writes the verified bytes under the family's
+//! name (`sheets/{family}/chunks/{hash}`). So all objects of a family are written by the server: nobody
+//! can occupy or poison a name that another log of the family needs.
 //!
-//! Texts are objects under the same keys, but none of them passes for a chunk of an index, whoever
-//! stores it: those begin with a byte that no text begins with.
+//! What is published is closed: a tile is published only after the long texts that it names, a chunk of
+//! an index only after all that it names. So each request looks one layer down.
+//!
+//! A published text never passes for a chunk of an index: those begin with a byte that no text begins
+//! with.
 
 mod check;
 mod fault;
+mod found;
 
 pub use fault::ImportFault;
 
@@ -21,16 +24,17 @@ use cellar_core::append::Request;
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::limits::{
     MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_PRESIGNED_S, MAX_STORED_CHUNK_BYTES,
+    MAX_TILE_LONG_TEXTS,
 };
 use cellar_core::position::Position;
 use cellar_core::snapshot::index::Children;
-use cellar_core::snapshot::keys::chunk_key;
-use cellar_core::snapshot::level::{ChunkHash, ChunkRef};
+use cellar_core::snapshot::keys::staged_chunk_key;
+use cellar_core::snapshot::level::ChunkRef;
 
 use super::{LogError, Logs};
 use crate::ports::{BlobKey, PortError, PresignedRequest, UploadGrant};
 use crate::snapshots::{CONTENT_ENCODING, CONTENT_TYPE};
-use check::Checker;
+use check::{Checker, Owner};
 
 /// A chunk that is to be uploaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +46,8 @@ pub struct ChunkToUpload {
 }
 
 impl Logs {
-    /// Grants the uploads of chunks to a log that exists, in their order: each where no object is.
+    /// Grants a client the uploads of chunks to a log that exists, in their order. The client has each
+    /// checked ([`Logs::check_chunks`]), or appends an import that names it, before anybody reads it.
     ///
     /// # Errors
     /// [`LogError::Import`] if there are none or too many, or one is too long; [`LogError::NotFound`],
@@ -50,6 +55,7 @@ impl Logs {
     pub async fn grant_chunks(
         &self,
         log: LogId,
+        client: ClientKey,
         chunks: &[ChunkToUpload],
     ) -> Result<Vec<PresignedRequest>, LogError> {
         match chunks.len() {
@@ -59,12 +65,11 @@ impl Logs {
         }
         chunks.iter().try_for_each(|upload| check_length(&upload.chunk))?;
         self.head(log, None).await?;
-        let family = self.family(log).await?;
         let now_s = self.clock.now_ms() / 1_000;
         let mut granted = Vec::with_capacity(chunks.len());
         for ChunkToUpload { chunk, sha256 } in chunks {
             let grant = UploadGrant {
-                key: key(family, chunk.hash)?,
+                key: blob_key(staged_chunk_key(log, client, chunk.hash))?,
                 length: u64::from(chunk.bytes),
                 sha256: *sha256,
                 content_type: Some(CONTENT_TYPE.to_owned()),
@@ -76,38 +81,42 @@ impl Logs {
         Ok(granted)
     }
 
-    /// Checks uploaded texts, and a chunk of an index with all that it names, and keeps them. Gives how
-    /// many objects were read. Repeated, it does the same.
+    /// Verifies uploaded tiles with the long texts that they name, and a chunk of an index with all that
+    /// it names, and publishes them. Returns how many chunks were read. Repeated, it does the same.
     ///
     /// # Errors
     /// [`LogError::Import`] with what is wrong, [`LogError::NotFound`], [`LogError::Store`].
     pub async fn check_chunks(
         &self,
         log: LogId,
-        texts: &[ChunkRef],
+        client: ClientKey,
+        tiles: &[ChunkRef],
         index: Option<&ChunkRef>,
     ) -> Result<u32, LogError> {
-        if texts.is_empty() && index.is_none() {
+        if tiles.is_empty() && index.is_none() {
             return Err(ImportFault::Nothing.into());
         }
-        texts.iter().chain(index).try_for_each(check_length)?;
+        tiles.iter().chain(index).try_for_each(check_length)?;
         self.head(log, None).await?;
-        let checker = self.checker(self.family(log).await?);
-        check_bounds(texts, &[])?;
+        texts_beside(tiles, &[])?;
+        let checker = self.checker(log, client).await?;
         let index = match index {
             Some(chunk) => Some(checker.index(*chunk).await?),
             None => None,
         };
-        let children: Vec<&Children> = index.iter().map(|index| &index.children).collect();
-        check_bounds(texts, &children)?;
-        let read = checker.children(texts, &children).await?;
-        let Some(index) = index else { return Ok(read) };
-        checker.keep(&index.stored).await?;
+        let children: Vec<&Children> = index.iter().map(|(_, children)| children).collect();
+        let most_texts = match (tiles, &index) {
+            ([_], None) => MAX_TILE_LONG_TEXTS,
+            _ => texts_beside(tiles, &children)?,
+        };
+        let read = checker.check_all(tiles, &children, most_texts).await?;
+        let Some((verified, _)) = index else { return Ok(read) };
+        checker.publish(verified).await?;
         Ok(read.saturating_add(1))
     }
 
-    /// Checks the chunks of a request's imports, but for those that the log shows to have got through
-    /// before: their chunks may be gone since.
+    /// Verifies and publishes the chunks of a request's imports, except imports that the log already has:
+    /// their chunks may be gone since.
     pub(super) async fn check_imports(&self, request: &Request) -> Result<(), LogError> {
         let log = request.log();
         let Some(from) = request.imports().map(|asked| asked.base).min() else { return Ok(()) };
@@ -120,10 +129,10 @@ impl Logs {
             }
         }
         let children: Vec<&Children> = children.iter().collect();
-        let checked = match check_bounds(&[], &children) {
-            Ok(()) => {
-                let checker = self.checker(self.family(log).await?);
-                checker.children(&[], &children).await.map(drop)
+        let checked = match texts_beside(&[], &children) {
+            Ok(most_texts) => {
+                let checker = self.checker(log, request.client()).await?;
+                checker.check_all(&[], &children, most_texts).await.map(drop)
             }
             Err(fault) => Err(fault),
         };
@@ -159,10 +168,11 @@ impl Logs {
         }
     }
 
-    /// A checker of the chunks of a family of forks.
-    fn checker(&self, family: LogId) -> Checker {
+    /// A checker of what a client uploaded to a log.
+    async fn checker(&self, log: LogId, client: ClientKey) -> Result<Checker, LogError> {
+        let owner = Owner { log, family: self.family(log).await?, client };
         let (blobs, clock, random) = (self.blobs.clone(), self.clock.clone(), self.random.clone());
-        Checker::new(family, blobs, clock, random)
+        Ok(Checker::new(owner, blobs, clock, random))
     }
 }
 
@@ -175,20 +185,19 @@ fn of_import(stripes: &cellar_core::snapshot::index::Stripes) -> Result<Children
     Ok(children)
 }
 
-/// The bounds of one request, all its imports together.
-fn check_bounds(texts: &[ChunkRef], children: &[&Children]) -> Result<(), LogError> {
+/// Checks the bounds of one request, all its imports together. Returns how many long texts it may read
+/// beside the chunks that it names.
+fn texts_beside(tiles: &[ChunkRef], children: &[&Children]) -> Result<usize, LogError> {
     let objects =
-        children.iter().map(|children| children.count()).fold(texts.len(), usize::saturating_add);
-    if objects > MAX_IMPORT_OBJECTS {
-        return Err(ImportFault::TooMany { objects }.into());
-    }
-    let texts = texts.iter().map(|text| u64::from(text.bytes));
-    let bytes = texts.chain(children.iter().map(|children| children.bytes()));
+        children.iter().map(|children| children.count()).fold(tiles.len(), usize::saturating_add);
+    let tiles = tiles.iter().map(|tile| u64::from(tile.bytes));
+    let bytes = tiles.chain(children.iter().map(|children| children.bytes()));
     let bytes = bytes.fold(0, u64::saturating_add);
     if bytes > MAX_IMPORT_OBJECT_BYTES {
         return Err(ImportFault::TooLarge { bytes }.into());
     }
-    Ok(())
+    let left = MAX_IMPORT_OBJECTS.checked_sub(objects);
+    Ok(left.ok_or(ImportFault::TooMany { objects })?)
 }
 
 fn check_length(chunk: &ChunkRef) -> Result<(), LogError> {
@@ -199,7 +208,6 @@ fn check_length(chunk: &ChunkRef) -> Result<(), LogError> {
     }
 }
 
-fn key(log: LogId, hash: ChunkHash) -> Result<BlobKey, LogError> {
-    let key = BlobKey::new(chunk_key(log, hash));
-    key.map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
+fn blob_key(key: String) -> Result<BlobKey, LogError> {
+    BlobKey::new(key).map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
 }

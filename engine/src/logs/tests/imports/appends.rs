@@ -17,7 +17,7 @@ async fn a_sheet_is_uploaded_checked_appended_and_read() {
         assert_eq!(appended.results[0].position, Some(at(0, 1)));
         assert_eq!(world.shown().await, sheet.numbers(), "{stripes} stripes of {tiles} tiles");
         for object in sheet.objects() {
-            assert_eq!(world.pending(object.chunk.hash).await, Some(false));
+            assert_eq!(world.state(object.chunk.hash).await, Some(State::Published));
         }
         // Before it, the sheet was not there.
         let query = CellsQuery { sheet: SheetName::Number(SHEET), ..everything(Some(at(0, 0))) };
@@ -110,11 +110,10 @@ async fn what_the_client_knows_to_be_in_the_log_is_not_looked_at() {
 }
 
 #[tokio::test]
-async fn what_a_worker_on_snapshots_has_stored_counts_as_kept() {
+async fn what_a_worker_on_snapshots_has_stored_is_published() {
     let (world, sheet) = (World::new().await, Sheet::new(3, 3, DEEP));
     for object in sheet.objects() {
         world.put(object).await;
-        assert_eq!(world.upload_as(object.chunk.hash, &object.stored).await, 412);
     }
     world.append(vec![sheet.operation()]).await.unwrap();
     assert_eq!(world.shown().await, sheet.numbers());
@@ -124,6 +123,8 @@ async fn what_a_worker_on_snapshots_has_stored_counts_as_kept() {
 async fn an_old_object_is_written_again_before_it_is_named() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 9, DEEP));
     world.upload_all(&sheet).await;
+    world.check_all(&sheet).await.unwrap();
+    world.expire(&sheet).await;
     let (tile, part) = (sheet.tiles[0].chunk.hash, &sheet.chunks[0]);
     let uploaded_s = world.modified_s(tile).await;
     world.age_s(MAX_UPLOAD_AGE_S);
@@ -137,7 +138,7 @@ async fn an_old_object_is_written_again_before_it_is_named() {
     world.check(part.chunk).await.unwrap();
     for renewed in [tile, part.chunk.hash] {
         assert_eq!(world.modified_s(renewed).await, later_s);
-        assert_eq!(world.pending(renewed).await, Some(false));
+        assert_eq!(world.state(renewed).await, Some(State::Published));
     }
     world.check_all(&sheet).await.unwrap();
     world.append(vec![sheet.operation()]).await.unwrap();
@@ -163,7 +164,7 @@ async fn an_old_object_that_is_still_pending_is_kept_by_writing_it_again() {
     world.age_s(MAX_UPLOAD_AGE_S + 1);
     world.append(vec![sheet.operation()]).await.unwrap();
     for object in sheet.objects() {
-        assert_eq!(world.pending(object.chunk.hash).await, Some(false));
+        assert_eq!(world.state(object.chunk.hash).await, Some(State::Published));
     }
 }
 
@@ -183,5 +184,5 @@ async fn a_tile_in_many_places_is_read_once() {
     world.upload(&same).await;
     let before = world.blobs.trouble.requests();
     world.append(vec![sheet.operation()]).await.unwrap();
-    assert_eq!(world.blobs.trouble.requests() - before, 2, "read and kept");
+    assert_eq!(world.blobs.trouble.requests() - before, 2, "read and published");
 }

@@ -3,13 +3,14 @@
 mod appends;
 mod changes;
 mod refusals;
+mod texts;
 
 use cellar_core::limits::{MAX_UPLOAD_AGE_S, MIN_STRIPE_COLUMNS};
 use cellar_core::operation::{ImportIndex, ImportSheet, Span};
 use cellar_core::snapshot::PackLimits;
 use cellar_core::snapshot::chunk;
 use cellar_core::snapshot::index::{IndexChunk, Stripes, pack_level};
-use cellar_core::snapshot::keys::chunk_key;
+use cellar_core::snapshot::keys::{chunk_key, staged_chunk_key};
 use cellar_core::snapshot::level::{
     ChunkHash, ChunkRef, Level, LevelSheet, SheetMoves, StoredTile, Stripe, TilePlace,
 };
@@ -25,6 +26,8 @@ use crate::sha256::sha256;
 /// Rows of a tile.
 const ROWS: u32 = 10;
 const SHEET: SheetId = SheetId(1);
+/// The client that imports.
+const CLIENT: ClientKey = ClientKey([1; 8]);
 /// So little stays together that a few tiles have every kind of chunk above them.
 pub(crate) const DEEP: PackLimits = PackLimits {
     inline_bytes: 60,
@@ -123,6 +126,15 @@ impl Sheet {
     }
 }
 
+/// How far a chunk of an import has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Uploaded under the client's own name.
+    Staged,
+    /// Under the family's name.
+    Published,
+}
+
 /// A spreadsheet that somebody imports into.
 struct World {
     tables: Arc<MemoryTables>,
@@ -154,7 +166,7 @@ impl World {
     async fn upload_as(&self, hash: ChunkHash, bytes: &[u8]) -> u16 {
         let chunk = ChunkRef { hash, bytes: u32::try_from(bytes.len()).unwrap() };
         let upload = ChunkToUpload { chunk, sha256: sha256(bytes) };
-        let granted = self.logs.grant_chunks(log(), &[upload]).await.unwrap().remove(0);
+        let granted = self.logs.grant_chunks(log(), CLIENT, &[upload]).await.unwrap().remove(0);
         self.blobs.upload(granted, bytes)
     }
 
@@ -169,7 +181,7 @@ impl World {
     }
 
     async fn check(&self, chunk: ChunkRef) -> Result<u32, LogError> {
-        self.logs.check_chunks(log(), &[], Some(&chunk)).await
+        self.logs.check_chunks(log(), CLIENT, &[], Some(&chunk)).await
     }
 
     async fn check_all(&self, sheet: &Sheet) -> Result<(), LogError> {
@@ -184,9 +196,13 @@ impl World {
         self.logs.append(import_request(operations, Position::FIRST)).await
     }
 
-    /// Whether an object would disappear by itself.
-    async fn pending(&self, hash: ChunkHash) -> Option<bool> {
-        self.blobs.blobs.pending(&key(hash)).await.unwrap()
+    /// How far a chunk has come.
+    async fn state(&self, hash: ChunkHash) -> Option<State> {
+        let head = async |key| self.blobs.blobs.head(&key).await.unwrap();
+        if head(key(hash)).await.is_some() {
+            return Some(State::Published);
+        }
+        head(staged_key(CLIENT, hash)).await.map(|_| State::Staged)
     }
 
     async fn modified_s(&self, hash: ChunkHash) -> u64 {
@@ -198,8 +214,17 @@ impl World {
         self.blobs.blobs.put(stored_by_worker(object)).await.unwrap();
     }
 
+    /// Deletes a chunk: what was published, and what was uploaded.
     async fn delete(&self, hash: ChunkHash) {
         self.blobs.blobs.delete(&key(hash)).await.unwrap();
+        self.blobs.blobs.delete(&staged_key(CLIENT, hash)).await.unwrap();
+    }
+
+    /// What the bucket does three days after an upload.
+    async fn expire(&self, sheet: &Sheet) {
+        for object in sheet.objects() {
+            self.blobs.blobs.delete(&staged_key(CLIENT, object.chunk.hash)).await.unwrap();
+        }
     }
 
     /// Moves the clock so that what was just uploaded is so old.
@@ -226,11 +251,15 @@ fn process(tables: &Arc<MemoryTables>, blobs: &Arc<FaultyPorts>, clock: &Arc<Man
 fn import_request(operations: Vec<Operation>, base: Position) -> Request {
     let mutations = (1..).zip(operations);
     let mutations = mutations.map(|(id, operation)| NewMutation { id, base, operation }).collect();
-    Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, 0, mutations).unwrap()
+    Request::new(log(), CLIENT, None, FIRST_EPOCH, 0, mutations).unwrap()
 }
 
 fn key(hash: ChunkHash) -> BlobKey {
     BlobKey::new(chunk_key(log(), hash)).unwrap()
+}
+
+fn staged_key(client: ClientKey, hash: ChunkHash) -> BlobKey {
+    BlobKey::new(staged_chunk_key(log(), client, hash)).unwrap()
 }
 
 fn stored_by_worker(object: &PackedObject) -> NewBlob {

@@ -3,7 +3,6 @@
 use cellar_core::entry::encode_external_body;
 use cellar_core::limits::{
     MAX_CHUNK_BYTES, MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_STORED_CHUNK_BYTES,
-    MAX_TEXT_BYTES,
 };
 use uuid::Uuid;
 
@@ -42,12 +41,12 @@ async fn refused_as_tile(world: &World, chunk: ChunkRef) -> ImportFault {
     let in_operation = fault(world.append(vec![one_tile(chunk, FLAT).operation()]).await);
     let deep = one_tile(chunk, DEEP);
     let index = &deep.chunks[0];
-    if world.pending(index.chunk.hash).await.is_none() {
+    if world.state(index.chunk.hash).await.is_none() {
         world.upload(index).await;
     }
     assert_eq!(fault(world.check(index.chunk).await), in_operation);
-    assert_eq!(world.pending(index.chunk.hash).await, Some(true), "it was kept");
-    assert_ne!(world.pending(chunk.hash).await, Some(false), "it was kept");
+    assert_eq!(world.state(index.chunk.hash).await, Some(State::Staged), "it was published");
+    assert_ne!(world.state(chunk.hash).await, Some(State::Published), "it was published");
     assert_eq!(world.head().await, Position::FIRST);
     in_operation
 }
@@ -180,8 +179,8 @@ async fn chunks_of_an_index_are_checked_from_the_bottom_up() {
     let top = sheet.chunks.last().unwrap().chunk;
     let Stripes::Chunk(named) = &sheet.stripes else { panic!("{:?}", sheet.stripes) };
     assert_eq!(*named, top);
-    let missing = fault(world.append(vec![sheet.operation()]).await);
-    assert_eq!(missing, ImportFault::Missing { hash: top.hash });
+    let unchecked = ImportFault::Unchecked { hash: top.hash };
+    assert_eq!(fault(world.append(vec![sheet.operation()]).await), unchecked);
     for object in &sheet.chunks {
         world.upload(object).await;
     }
@@ -192,11 +191,10 @@ async fn chunks_of_an_index_are_checked_from_the_bottom_up() {
         assert_eq!(checked.is_ok(), is_list, "{checked:?}");
         if !is_list {
             assert!(matches!(fault(checked), ImportFault::Unchecked { .. }));
-            assert_eq!(world.pending(object.chunk.hash).await, Some(true));
+            assert_eq!(world.state(object.chunk.hash).await, Some(State::Staged));
         }
     }
-    let unchecked = fault(world.append(vec![sheet.operation()]).await);
-    assert_eq!(unchecked, ImportFault::Unchecked { hash: top.hash });
+    assert_eq!(fault(world.append(vec![sheet.operation()]).await), unchecked);
     assert_eq!(world.head().await, Position::FIRST);
     world.check_all(&sheet).await.unwrap();
     // A chunk in the middle that is gone is told, however well the top was checked.
@@ -206,7 +204,7 @@ async fn chunks_of_an_index_are_checked_from_the_bottom_up() {
     let mut missed = 0;
     for object in above {
         if let Err(error) = world.check(object.chunk).await {
-            assert_eq!(error, ImportFault::Missing { hash: list.chunk.hash }.into());
+            assert_eq!(error, ImportFault::Unchecked { hash: list.chunk.hash }.into());
             missed += 1;
         }
     }
@@ -228,9 +226,10 @@ async fn a_chunk_of_an_index_in_the_place_of_another_is_refused() {
     world.check_all(&sheet).await.unwrap();
     let good = tile(0).chunk;
     let moves = pack_level(&moving_level(), DEEP).unwrap().1.remove(0);
-    world.upload(&moves).await;
     let inline = one_inline_tile();
-    world.upload(&inline).await;
+    for object in [&moves, &inline] {
+        world.put(object).await;
+    }
     // As the top of a sheet's index only a list of parts is right.
     let mut refused = 0;
     for chunk in [good, moves.chunk].into_iter().chain(sheet.chunks.iter().map(|it| it.chunk)) {
@@ -248,9 +247,6 @@ async fn a_chunk_of_an_index_in_the_place_of_another_is_refused() {
     for chunk in [good, moves.chunk, inline.chunk] {
         let refused = fault(world.check(chunk).await);
         assert!(matches!(refused, ImportFault::Unreadable { .. }), "{refused:?}");
-    }
-    for pending in [&moves, &inline] {
-        assert_eq!(world.pending(pending.chunk.hash).await, Some(true));
     }
 }
 
@@ -272,47 +268,26 @@ fn one_inline_tile() -> PackedObject {
 }
 
 #[tokio::test]
-async fn a_kept_chunk_is_never_replaced() {
+async fn an_upload_replaces_nothing() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 9, DEEP));
     world.upload_all(&sheet).await;
-    for kept in [false, true] {
+    for state in [State::Staged, State::Published] {
         for object in sheet.objects() {
-            assert_eq!(world.pending(object.chunk.hash).await, Some(!kept));
+            assert_eq!(world.state(object.chunk.hash).await, Some(state));
             for bytes in [&object.stored[..], b"other bytes"] {
                 assert_eq!(world.upload_as(object.chunk.hash, bytes).await, 412);
             }
         }
         world.check_all(&sheet).await.unwrap();
     }
-    world.append(vec![sheet.operation()]).await.unwrap();
+    // Once its own upload has expired, a client uploads what it likes: nobody reads it.
+    world.expire(&sheet).await;
+    for object in sheet.objects() {
+        assert_eq!(world.upload_as(object.chunk.hash, b"other bytes").await, 200);
+    }
+    let other = Sheet { tiles: vec![], chunks: vec![], ..sheet.clone() };
+    assert!(world.append(vec![other.operation()]).await.is_ok());
     assert_eq!(world.shown().await, sheet.numbers());
-}
-
-#[tokio::test]
-async fn texts_are_texts_of_their_length() {
-    let world = World::new().await;
-    let text = |bytes: usize| object("é".repeat(bytes / 2).as_bytes());
-    let (longest, not_utf8) = (text(MAX_TEXT_BYTES), object(&[0xff; 5_000]));
-    let too_long = text(MAX_TEXT_BYTES + 2);
-    // Also a text that a worker on snapshots stores untagged is no index.
-    let index = Sheet::new(1, 2, DEEP).chunks.remove(0);
-    for object in [&longest, &not_utf8, &too_long, &index] {
-        world.upload(object).await;
-    }
-    let check =
-        async |object: &PackedObject| world.logs.check_chunks(log(), &[object.chunk], None).await;
-    for _ in 0..2 {
-        assert_eq!(check(&longest).await, Ok(1));
-    }
-    assert_eq!(world.pending(longest.chunk.hash).await, Some(false));
-    for object in [&not_utf8, &too_long, &index] {
-        let refused = fault(check(object).await);
-        assert!(matches!(refused, ImportFault::Unreadable { .. }), "{refused:?}");
-        assert_eq!(world.pending(object.chunk.hash).await, Some(true));
-    }
-    let hash = ChunkHash([3; 32]);
-    let missing = world.logs.check_chunks(log(), &[ChunkRef { hash, bytes: 9 }], None).await;
-    assert_eq!(fault(missing), ImportFault::Missing { hash });
 }
 
 #[tokio::test]
@@ -326,7 +301,7 @@ async fn a_request_is_bounded() {
         let upload = |at| ChunkToUpload { chunk: chunk(at, bytes), sha256: [0; 32] };
         (0..count).map(upload).collect::<Vec<_>>()
     };
-    let grant = async |uploads: Vec<ChunkToUpload>| world.logs.grant_chunks(log(), &uploads).await;
+    let grant = async |uploads: Vec<ChunkToUpload>| world.logs.grant_chunks(log(), CLIENT, &uploads).await;
     let most = grant(uploads(MAX_IMPORT_OBJECTS, MAX_STORED_CHUNK_BYTES)).await.unwrap();
     assert_eq!(most.len(), MAX_IMPORT_OBJECTS);
     let objects = MAX_IMPORT_OBJECTS + 1;
@@ -335,17 +310,17 @@ async fn a_request_is_bounded() {
     for bytes in [0, MAX_STORED_CHUNK_BYTES + 1] {
         let refused = fault(grant(uploads(1, bytes)).await);
         assert!(matches!(refused, ImportFault::ChunkLength { .. }), "{refused:?}");
-        let refused = world.logs.check_chunks(log(), &[chunk(0, bytes)], None).await;
+        let refused = world.logs.check_chunks(log(), CLIENT, &[chunk(0, bytes)], None).await;
         assert!(matches!(fault(refused), ImportFault::ChunkLength { .. }));
         assert!(matches!(
             fault(world.check(chunk(0, bytes)).await),
             ImportFault::ChunkLength { .. }
         ));
     }
-    let texts = |count| (0..count).map(|at| chunk(at, 1)).collect::<Vec<_>>();
-    let check = async |texts: Vec<ChunkRef>| world.logs.check_chunks(log(), &texts, None).await;
-    assert!(matches!(fault(check(texts(MAX_IMPORT_OBJECTS)).await), ImportFault::Missing { .. }));
-    assert_eq!(fault(check(texts(objects)).await), ImportFault::TooMany { objects });
+    let tiles = |count| (0..count).map(|at| chunk(at, 1)).collect::<Vec<_>>();
+    let check = async |tiles: Vec<ChunkRef>| world.logs.check_chunks(log(), CLIENT, &tiles, None).await;
+    assert!(matches!(fault(check(tiles(MAX_IMPORT_OBJECTS)).await), ImportFault::Missing { .. }));
+    assert_eq!(fault(check(tiles(objects)).await), ImportFault::TooMany { objects });
     assert_eq!(fault(check(vec![]).await), ImportFault::Nothing);
 }
 
@@ -435,8 +410,8 @@ async fn what_does_not_exist_is_not_found_before_anything_is_looked_at() {
     let other = LogId::derive(&SubjectKey::new("cellar", "alice"), "another").unwrap();
     let chunk = sheet.chunks[0].chunk;
     let upload = ChunkToUpload { chunk, sha256: [0; 32] };
-    assert_eq!(world.logs.grant_chunks(other, &[upload]).await, Err(LogError::NotFound));
-    assert_eq!(world.logs.check_chunks(other, &[], Some(&chunk)).await, Err(LogError::NotFound));
+    assert_eq!(world.logs.grant_chunks(other, CLIENT, &[upload]).await, Err(LogError::NotFound));
+    assert_eq!(world.logs.check_chunks(other, CLIENT, &[], Some(&chunk)).await, Err(LogError::NotFound));
     let mutation = NewMutation { id: 1, base: Position::FIRST, operation: sheet.operation() };
     let request =
         Request::new(other, ClientKey([1; 8]), None, FIRST_EPOCH, 0, vec![mutation]).unwrap();
