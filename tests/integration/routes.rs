@@ -78,11 +78,11 @@ impl Route {
             }
             ("POST", "/forks") => ("", Some(json!({"nonce": "stolen"}))),
             ("POST", "/imports/checks") => {
-                ("", Some(json!({"texts": [{"hash": HASH, "bytes": 9}]})))
+                ("", Some(json!({"client": "c", "tiles": [{"hash": HASH, "bytes": 9}]})))
             }
             ("POST", "/imports/uploads") => {
                 let chunk = json!({"hash": HASH, "bytes": 9, "sha256": HASH});
-                ("", Some(json!({"chunks": [chunk]})))
+                ("", Some(json!({"client": "c", "chunks": [chunk]})))
             }
             ("PATCH", "/details") => ("", Some(json!({"name": "stolen"}))),
             ("POST", "/members") => ("", Some(json!({"subject": "thief", "role": "owner"}))),

@@ -3,7 +3,6 @@
 
 use cellar_core::api::{
     ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
-    NewChunk,
 };
 use cellar_core::identity::LogId;
 use reqwest::Method;
@@ -21,12 +20,12 @@ impl Client {
     pub async fn request_import_uploads(
         &self,
         id: LogId,
-        chunks: Vec<NewChunk>,
+        request: ImportUploadsRequest,
     ) -> Result<Vec<ChunkUpload>, ClientError> {
-        let count = chunks.len();
+        let count = request.chunks.len();
         let call = spreadsheet(Method::POST, id, Some("imports"))
             .with_segment("uploads")
-            .with_body(&ImportUploadsRequest { chunks })?;
+            .with_body(&request)?;
         let reply: ImportUploadsReply = self.transport.send(call).await?;
         if reply.uploads.len() != count {
             let why = format!("it grants {} uploads of {count} chunks", reply.uploads.len());
@@ -35,7 +34,7 @@ impl Client {
         Ok(reply.uploads)
     }
 
-    /// Uploads a chunk as it was granted. One that is there already is fine.
+    /// Uploads a chunk as it was granted. One that this client uploaded before is fine.
     ///
     /// # Errors
     /// [`ClientError`]; a refusal of the store if the URL has ended: ask for a new one.
@@ -51,7 +50,7 @@ impl Client {
         }
     }
 
-    /// `POST /v1/spreadsheets/{id}/imports/checks`: has uploaded chunks checked, and kept. May be
+    /// `POST /v1/spreadsheets/{id}/imports/checks`: has uploaded chunks verified and published. May be
     /// repeated.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cellar_core::retention::Policy;
 use cellar_core::identity::ClientKey;
+use cellar_core::retention::Policy;
 use cellar_core::snapshot::keys::{chunk_key, staged_chunk_key};
 
 use super::*;

@@ -57,6 +57,9 @@ pub enum UploadFault {
     Unreadable(String),
 }
 
+/// The media type that an upload must have: one that no browser shows.
+const CONTENT_TYPE: &str = "application/octet-stream";
+
 /// The key of an upload.
 fn key(log: LogId, upload: Uuid) -> Result<BlobKey, LogError> {
     let key = BlobKey::new(format!("{}{log}/{upload}", cellar_core::schema::UPLOADS_PREFIX));
@@ -84,7 +87,7 @@ impl Logs {
             key,
             length: bytes,
             sha256,
-            content_type: None,
+            content_type: Some(CONTENT_TYPE.to_owned()),
             content_encoding: None,
             valid_s: MAX_PRESIGNED_S,
         };

@@ -213,3 +213,55 @@ async fn get(blobs: &dyn Blobs, key: &str, max_bytes: usize) -> Result<Bytes, Ob
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{ManualClock, MemoryBlobs};
+    use cellar_core::snapshot::chunk::chunk_of;
+    use cellar_core::snapshot::level::ChunkRef;
+    use cellar_core::snapshot::objects::ObjectKind;
+    use cellar_core::snapshot::packed::{PackedObject, pack};
+    use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
+
+    fn log() -> LogId {
+        LogId::from_uuid(uuid::Uuid::from_u128(1))
+    }
+
+    fn tile() -> PackedObject {
+        let mut column = TileColumn::new(0);
+        column.values.push(0, TileValue::Bool(true));
+        chunk_of(&Tile { columns: vec![column] }).unwrap()
+    }
+
+    #[tokio::test]
+    async fn only_verified_bytes_are_kept_for_other_readers() {
+        let blobs = Arc::new(MemoryBlobs::new(Arc::new(ManualClock::at(0))));
+        let store = ObjectStore::with_memory(blobs.clone());
+        let (text, tile) = (pack(b"a text", Bounds::TEXT).unwrap(), tile());
+        let read = async |chunk: ChunkRef| {
+            let wanted = Wanted::new(ObjectKind::Tile, chunk);
+            store.load(log(), &[wanted], &mut Objects::default()).await
+        };
+        for object in [&text, &tile] {
+            let damaged = object.stored[1..].to_vec();
+            store.put_chunk(log(), object.chunk.hash, damaged).await.unwrap();
+        }
+        for _ in 0..2 {
+            assert!(store.text(log(), text.chunk.hash).await.is_err());
+            assert!(read(tile.chunk).await.is_err());
+        }
+        for object in [&text, &tile] {
+            store.put_chunk(log(), object.chunk.hash, object.stored.clone()).await.unwrap();
+        }
+        // What was damaged was not kept; what is read now is.
+        for _ in 0..2 {
+            assert_eq!(store.text(log(), text.chunk.hash).await.unwrap(), "a text");
+            read(tile.chunk).await.unwrap();
+            for object in [&text, &tile] {
+                let key = blob_key(&chunk_key(log(), object.chunk.hash)).unwrap();
+                blobs.delete(&key).await.unwrap();
+            }
+        }
+    }
+}

@@ -104,12 +104,9 @@ fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     // Only an operator archives: the API reads what was purged from the table.
     let archive =
         Statement::allow("Archive", ["s3:GetObject"], [below(&storage.bucket, ARCHIVE_PREFIX)]);
-    // As for uploads. A check may write a chunk again, but no role of the API writes a root.
-    let chunks = Statement::allow(
-        "Chunks",
-        ["s3:DeleteObjectTagging", "s3:GetObjectTagging", "s3:PutObject", "s3:PutObjectTagging"],
-        [like(&storage.bucket, CHUNKS_PATTERN)],
-    );
+    // The API publishes chunks that it has verified; clients upload elsewhere. It writes no root.
+    let chunks =
+        Statement::allow("Chunks", ["s3:PutObject"], [like(&storage.bucket, CHUNKS_PATTERN)]);
     let sheets =
         Statement::allow("Sheets", ["s3:GetObject"], [below(&storage.bucket, SHEETS_PREFIX)]);
     let readable = [ARCHIVE_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];

@@ -90,7 +90,7 @@ fn api() -> Vec<Use> {
             &[
                 // `Blobs::keep`: an upload that is completed.
                 "s3:DeleteObjectTagging",
-                // `Blobs::get`: a completion, a replay; `Blobs::presign_get`: the body of an entry.
+                // `Blobs::get`: a completion, a check, a replay; `Blobs::presign_get`: the body of an entry.
                 "s3:GetObject",
                 // `Blobs::pending`: a completion that is repeated after more than a day.
                 "s3:GetObjectTagging",
@@ -105,13 +105,8 @@ fn api() -> Vec<Use> {
             "Chunks",
             like("sheets/*/chunks/*"),
             &[
-                // `Blobs::keep`: a chunk of an import that was checked.
-                "s3:DeleteObjectTagging",
-                // `Blobs::pending`: a chunk of an index that another names.
-                "s3:GetObjectTagging",
-                // `Blobs::presign_put` and the tag that it signs; `Blobs::put`: an old chunk, again.
+                // `Blobs::put`: a chunk of an import that was verified.
                 "s3:PutObject",
-                "s3:PutObjectTagging",
             ],
         ),
         // `Blobs::get` of a read through a snapshot and of a check; `Blobs::presign_get`: chunks for

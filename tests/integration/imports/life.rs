@@ -35,7 +35,7 @@ async fn a_sheet_of_many_tiles_is_imported_edited_and_read_with_and_without_a_sn
     let imported = positions[0];
     assert_eq!(positions[1], imported);
     for object in sheet.tiles.iter().chain(&sheet.texts).chain(&sheet.chunks) {
-        assert_eq!(importer.pending(object).await, Some(false));
+        assert!(importer.is_published(object).await);
     }
 
     // Edits on top of it: a row more, and a cell behind it.
@@ -81,19 +81,22 @@ async fn two_sheets_in_one_entry_one_of_them_in_the_place_of_another() {
     importer.upload(&texts.cloned().collect::<Vec<_>>()).await;
     for sheet in [&one, &two] {
         importer.prepare(sheet).await;
-        assert_eq!(importer.pending(&sheet.tiles[0]).await, Some(true));
     }
     let operations =
         vec![one.operation(1, "One", Some(SheetId::FIRST)), two.operation(2, "Two", None)];
     let request = importer.request(1, importer.created.head, operations);
     let response = importer.post("entries", &request).await;
     let told = cost(&response);
-    let objects = u64::try_from(one.tiles.len() + two.tiles.len()).unwrap();
-    assert_eq!((told.object_gets, told.object_tags, told.object_puts), (objects, objects, 0));
+    let tiles = || one.tiles.iter().chain(&two.tiles);
+    let naming = u64::try_from(tiles().filter(|tile| names_texts(tile)).count()).unwrap();
+    let objects = u64::try_from(tiles().count()).unwrap();
+    // Each tile is read and published. One that names texts is looked for first: it was checked.
+    assert_eq!((told.object_gets, told.object_puts), (objects + naming, objects));
+    assert_eq!(told.object_tags, 0);
     let reply: AppendReply = answer(response).await;
     assert_eq!(reply.results[0].position, reply.results[1].position, "one entry");
     for object in one.tiles.iter().chain(&two.tiles) {
-        assert_eq!(importer.pending(object).await, Some(false));
+        assert!(importer.is_published(object).await);
     }
     let sheets: SheetsReply = answer(importer.get("sheets").await).await;
     let names: Vec<&str> = sheets.sheets.iter().map(|sheet| sheet.name.as_str()).collect();
@@ -133,7 +136,7 @@ async fn what_requests_of_an_import_cost() {
         importer.upload(objects).await;
     }
     let grants = sheet.tiles[..3].iter().map(|it| new_chunk(it.chunk.hash, &it.stored));
-    let request = ImportUploadsRequest { chunks: grants.collect() };
+    let request = ImportUploadsRequest { client: CLIENT.to_owned(), chunks: grants.collect() };
     let told = cost(&importer.post("imports/uploads", &request).await);
     assert_eq!((told.object_gets, told.object_puts, told.object_tags), (0, 0, 0));
     assert!(told.read_units() <= 1.0, "{told:?}");
@@ -143,6 +146,6 @@ async fn what_requests_of_an_import_cost() {
         let reply: ImportCheckReply = answer(response).await;
         let read = u64::from(reply.checked);
         assert!(told.object_gets >= read && told.object_gets <= 2 * read, "{told:?}");
-        assert!(told.object_tags <= read && told.object_puts == 0, "{told:?}");
+        assert!(told.object_puts <= 2 * read && told.object_tags == 0, "{told:?}");
     }
 }

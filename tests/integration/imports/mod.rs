@@ -1,6 +1,7 @@
 //! Imports over real HTTP: chunks are uploaded, checked and appended as a sheet, and read with and
 //! without snapshots.
 
+mod hostile;
 mod life;
 mod refusals;
 mod sheet;
@@ -19,9 +20,10 @@ use cellar_core::cost::Cost;
 use cellar_core::limits::MAX_IMPORT_OBJECTS;
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
+use cellar_core::snapshot::chunk::decode;
 use cellar_core::snapshot::keys::chunk_key;
 use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::packed::PackedObject;
+use cellar_core::snapshot::packed::{Bounds, PackedObject, pack, unpack};
 use cellar_engine::ports::{BlobKey, Blobs as _};
 use cellar_tests::cloud::TestCloud;
 use reqwest::{Response, StatusCode};
@@ -29,6 +31,9 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
 pub(crate) use sheet::Written;
+
+/// The client id of whoever imports.
+const CLIENT: &str = "client";
 
 /// Somebody who imports into a spreadsheet.
 pub(crate) struct Importer {
@@ -55,7 +60,7 @@ impl Importer {
 
     async fn grant(&self, objects: &[PackedObject]) -> Vec<ChunkUpload> {
         let chunks = objects.iter().map(|object| new_chunk(object.chunk.hash, &object.stored));
-        let request = ImportUploadsRequest { chunks: chunks.collect() };
+        let request = ImportUploadsRequest { client: CLIENT.to_owned(), chunks: chunks.collect() };
         let reply: ImportUploadsReply = answer(self.post("imports/uploads", &request).await).await;
         reply.uploads
     }
@@ -93,9 +98,8 @@ impl Importer {
         for objects in [&sheet.texts, &sheet.tiles, &sheet.chunks] {
             self.upload(objects).await;
         }
-        for texts in sheet.texts.chunks(MAX_IMPORT_OBJECTS) {
-            let texts = texts.iter().map(uploaded).collect();
-            self.checked(&ImportCheckRequest { texts, index: None }).await;
+        for tile in sheet.tiles.iter().filter(|tile| names_texts(tile)) {
+            self.checked(&of_tiles(std::slice::from_ref(tile))).await;
         }
         for object in &sheet.chunks {
             self.checked(&of_index(object)).await;
@@ -110,7 +114,7 @@ impl Importer {
     ) -> AppendRequest {
         let mutations = (first_id..).zip(operations);
         AppendRequest {
-            client: "client".to_owned(),
+            client: CLIENT.to_owned(),
             epoch: self.created.epoch,
             ack: first_id - 1,
             mutations: mutations.map(|(id, op)| SentMutation { id, base, op }).collect(),
@@ -157,8 +161,8 @@ impl Importer {
         BlobKey::new(chunk_key(self.created.id, hash)).unwrap()
     }
 
-    async fn pending(&self, object: &PackedObject) -> Option<bool> {
-        self.cloud.blobs().0.pending(&self.key(object.chunk.hash)).await.unwrap()
+    async fn is_published(&self, object: &PackedObject) -> bool {
+        self.cloud.blobs().0.head(&self.key(object.chunk.hash)).await.unwrap().is_some()
     }
 
     pub(crate) async fn head(&self) -> Position {
@@ -184,7 +188,17 @@ fn uploaded(object: &PackedObject) -> UploadedChunk {
 }
 
 fn of_index(object: &PackedObject) -> ImportCheckRequest {
-    ImportCheckRequest { texts: vec![], index: Some(uploaded(object)) }
+    ImportCheckRequest { client: CLIENT.to_owned(), tiles: vec![], index: Some(uploaded(object)) }
+}
+
+fn of_tiles(tiles: &[PackedObject]) -> ImportCheckRequest {
+    let tiles = tiles.iter().map(uploaded).collect();
+    ImportCheckRequest { client: CLIENT.to_owned(), tiles, index: None }
+}
+
+fn names_texts(tile: &PackedObject) -> bool {
+    let bytes = unpack(tile.chunk.hash, &tile.stored, Bounds::CHUNK).unwrap();
+    !decode(&bytes).unwrap().named_texts().is_empty()
 }
 
 fn rectangle(rows: std::ops::Range<u32>, columns: std::ops::Range<u32>) -> Rectangle {

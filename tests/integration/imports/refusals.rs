@@ -1,6 +1,7 @@
 //! What is refused over HTTP: what stands in the problem, and that nothing is left of it.
 
-use cellar_core::snapshot::packed::{Bounds, pack};
+use cellar_core::limits::MAX_CLIENT_ID_BYTES;
+use cellar_core::snapshot::level::ChunkRef;
 use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
 use serde_json::json;
 
@@ -18,7 +19,8 @@ async fn a_sheet_is_appended_only_when_all_of_it_is_there_and_checked() {
     let request =
         importer.request(1, importer.created.head, vec![sheet.operation(1, "Sheet", None)]);
     let append = async || refused(&importer, importer.post("entries", &request).await).await;
-    let (kind, detail) = append().await;
+    let tiles = of_tiles(&sheet.tiles[..1]);
+    let (kind, detail) = refused(&importer, importer.check(&tiles).await).await;
     assert_eq!(kind, ProblemKind::ImportIncomplete);
     assert!(detail.contains("upload it"), "{detail}");
     importer.upload(&sheet.tiles).await;
@@ -33,30 +35,25 @@ async fn a_sheet_is_appended_only_when_all_of_it_is_there_and_checked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_chunks_are_refused_and_stay_pending() {
+async fn bad_chunks_are_refused_and_never_published() {
     let importer = start().await;
     let mut column = TileColumn::new(0);
     column.values.push(0, TileValue::Number(1.0));
     let tile = packed_tile(&Tile { columns: vec![column] });
     let text = pack("a text".as_bytes(), Bounds::TEXT).unwrap();
-    let binary = pack(&[0xff; 100], Bounds::CHUNK).unwrap();
     // The bytes of one under the name of another: what a grant allows, and a check finds.
-    let wrong = PackedObject { chunk: tile.chunk, stored: text.stored.clone() };
-    importer.upload(&[wrong.clone(), text.clone(), binary.clone()]).await;
-    let check_text = |object: &PackedObject| {
-        let bytes = u32::try_from(object.stored.len()).unwrap();
-        let chunk = UploadedChunk { hash: object.chunk.hash.to_string(), bytes };
-        ImportCheckRequest { texts: vec![chunk], index: None }
-    };
-    for object in [&wrong, &binary] {
-        let response = importer.check(&check_text(object)).await;
-        assert_eq!(refused(&importer, response).await.0, ProblemKind::ImportRefused);
-        assert_eq!(importer.pending(object).await, Some(true));
+    let wrong =
+        PackedObject { chunk: ChunkRef { hash: ChunkHash([7; 32]), ..tile.chunk }, ..tile.clone() };
+    importer.upload(&[tile.clone(), wrong.clone(), text.clone()]).await;
+    for object in [&wrong, &text] {
+        for request in [of_tiles(std::slice::from_ref(object)), of_index(object)] {
+            let response = importer.check(&request).await;
+            assert_eq!(refused(&importer, response).await.0, ProblemKind::ImportRefused);
+            assert!(!importer.is_published(object).await);
+        }
     }
-    let response = importer.check(&of_index(&text)).await;
-    assert_eq!(refused(&importer, response).await.0, ProblemKind::ImportRefused);
-    assert_eq!(importer.checked(&check_text(&text)).await, 1);
-    assert_eq!(importer.pending(&text).await, Some(false));
+    assert_eq!(importer.checked(&of_tiles(std::slice::from_ref(&tile))).await, 1);
+    assert!(importer.is_published(&tile).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,18 +75,17 @@ async fn an_upload_is_of_what_was_granted_and_replaces_nothing() {
         changed.headers.remove(name);
         assert!(importer.put(&changed, &tile.stored).await.is_client_error(), "no {name}");
     }
-    assert_eq!(importer.pending(tile).await, None);
+    assert!(!importer.is_published(tile).await);
     assert_eq!(importer.put(&grant, &tile.stored).await, StatusCode::OK);
     assert_eq!(importer.put(&grant, &tile.stored).await, StatusCode::PRECONDITION_FAILED);
     importer.prepare(&sheet).await;
     let request =
         importer.request(1, importer.created.head, vec![sheet.operation(1, "Sheet", None)]);
     importer.append(&request).await;
-    // A new grant for the same name, of bytes that are wrong.
+    // A new grant for the same name, for bytes that are wrong.
     let wrong = PackedObject { chunk: tile.chunk, stored: b"wrong".to_vec() };
     let grant = importer.grant(std::slice::from_ref(&wrong)).await.remove(0);
     assert_eq!(importer.put(&grant, &wrong.stored).await, StatusCode::PRECONDITION_FAILED);
-    assert_eq!(importer.pending(tile).await, Some(false));
     let (blobs, _) = importer.cloud.blobs();
     let head = blobs.head(&importer.key(tile.chunk.hash)).await.unwrap().unwrap();
     assert_eq!(head.length, u64::from(tile.chunk.bytes));
@@ -101,22 +97,44 @@ async fn bad_requests_have_their_problems() {
     let importer = start().await;
     let hash = "ab".repeat(32);
     let chunk = json!({"hash": hash, "bytes": 9, "sha256": hash});
-    let text = json!({"hash": hash, "bytes": 9});
+    let tile = json!({"hash": hash, "bytes": 9});
+    let long = "c".repeat(MAX_CLIENT_ID_BYTES + 1);
     let most = MAX_IMPORT_OBJECTS;
     for (path, body, status) in [
-        ("uploads", json!({"chunks": vec![&chunk; most]}), 200),
-        ("uploads", json!({"chunks": vec![&chunk; most + 1]}), 413),
-        ("uploads", json!({"chunks": []}), 422),
+        ("uploads", json!({"client": CLIENT, "chunks": vec![&chunk; most]}), 200),
+        ("uploads", json!({"client": CLIENT, "chunks": vec![&chunk; most + 1]}), 413),
+        ("uploads", json!({"client": CLIENT, "chunks": []}), 422),
         ("uploads", json!({}), 422),
-        ("uploads", json!({"chunks": [{"hash": hash, "bytes": 0, "sha256": hash}]}), 422),
-        ("uploads", json!({"chunks": [{"hash": "x", "bytes": 9, "sha256": hash}]}), 422),
-        ("uploads", json!({"chunks": [{"hash": hash, "bytes": 9, "sha256": "x"}]}), 422),
-        ("uploads", json!({"chunks": [{"hash": hash, "bytes": 3 << 20, "sha256": hash}]}), 422),
+        (
+            "uploads",
+            json!({"client": CLIENT, "chunks": [{"hash": hash, "bytes": 0, "sha256": hash}]}),
+            422,
+        ),
+        (
+            "uploads",
+            json!({"client": CLIENT, "chunks": [{"hash": "x", "bytes": 9, "sha256": hash}]}),
+            422,
+        ),
+        (
+            "uploads",
+            json!({"client": CLIENT, "chunks": [{"hash": hash, "bytes": 9, "sha256": "x"}]}),
+            422,
+        ),
+        (
+            "uploads",
+            json!({"client": CLIENT, "chunks": [{"hash": hash, "bytes": 3 << 20, "sha256": hash}]}),
+            422,
+        ),
         ("checks", json!({}), 422),
-        ("checks", json!({"texts": vec![&text; most + 1]}), 413),
-        ("checks", json!({"texts": [text]}), 422),
-        ("checks", json!({"index": {"hash": "../roots/x", "bytes": 9}}), 422),
-        ("checks", json!({"index": text, "more": 1}), 422),
+        ("uploads", json!({"chunks": [&chunk]}), 422),
+        ("uploads", json!({"client": long, "chunks": [&chunk]}), 422),
+        ("checks", json!({"client": CLIENT}), 422),
+        ("checks", json!({"client": CLIENT, "tiles": vec![&tile; most + 1]}), 413),
+        ("checks", json!({"client": CLIENT, "tiles": [&tile]}), 422),
+        ("checks", json!({"tiles": [&tile]}), 422),
+        ("checks", json!({"client": "", "tiles": [&tile]}), 422),
+        ("checks", json!({"client": CLIENT, "index": {"hash": "../roots/x", "bytes": 9}}), 422),
+        ("checks", json!({"client": CLIENT, "index": tile, "more": 1}), 422),
     ] {
         let response = importer.post(&format!("imports/{path}"), &body).await;
         assert_eq!(response.status().as_u16(), status, "{path} {body}");
@@ -137,7 +155,7 @@ async fn only_who_may_write_there_imports() {
     let mut importer = start().await;
     let sheet = Written::new(2, &[0, 1], 100);
     let chunks = vec![new_chunk(sheet.tiles[0].chunk.hash, &sheet.tiles[0].stored)];
-    let uploads = ImportUploadsRequest { chunks };
+    let uploads = ImportUploadsRequest { client: CLIENT.to_owned(), chunks };
     let checks = of_index(&sheet.tiles[0]);
     let other = CreateRequest::new("other".to_owned());
     let other = importer.cloud.client("alice").create(&other).await.unwrap();

@@ -41,8 +41,25 @@ impl Written {
         }
         let (sheet, last) = writer.finish(&small).unwrap();
         stored.extend(last);
+        Self { texts, ..Self::written(sheet, stored, cells) }
+    }
+
+    /// A sheet of one tile, without the texts that it names.
+    pub(super) fn of(tile: Tile, cells: BTreeMap<(u32, u32), Value>) -> Self {
+        let mut writer = SheetWriter::default();
+        let mut stored = writer.push(tile, &chunk_of).unwrap();
+        let (sheet, last) = writer.finish(&chunk_of).unwrap();
+        stored.extend(last);
+        Self::written(sheet, stored, cells)
+    }
+
+    fn written(
+        sheet: WrittenSheet,
+        tiles: Vec<PackedObject>,
+        cells: BTreeMap<(u32, u32), Value>,
+    ) -> Self {
         let (index, chunks) = pack_import(&sheet.stripes).unwrap();
-        Self { tiles: stored, texts, chunks, cells, index, sheet }
+        Self { tiles, texts: vec![], chunks, cells, index, sheet }
     }
 
     pub(crate) fn operation(&self, sheet: u32, name: &str, replaces: Option<SheetId>) -> Operation {

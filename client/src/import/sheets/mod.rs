@@ -33,7 +33,7 @@ use place::Place;
 pub use progress::{Progress, Watch};
 use read::Found;
 use requests::{FileSheet, FileSheets, IndexObject};
-use upload::Uploads;
+use upload::{Uploader, Uploads};
 
 /// What is found in a file that may wait to be sent: chunks of about 128 KB.
 const WAITING: usize = 16;
@@ -166,7 +166,9 @@ impl Import<'_> {
     async fn send_objects(&mut self) -> Result<(FileSheets, Option<Survey>), ImportError> {
         let (mut found, reading) = begin(self.path, self.options, self.watch);
         let mut sheets = FileSheets::default();
-        let mut uploads = Uploads::new(self.client.clone(), self.watch.clone());
+        let client_id = self.place.journal().client.clone();
+        let uploader = Uploader { client: self.client.clone(), client_id };
+        let mut uploads = Uploads::new(uploader, self.watch.clone());
         while let Some(found) = found.recv().await {
             match found {
                 Found::Object(object) => uploads.add(object),

@@ -1,7 +1,8 @@
 //! Reading a file into the objects that its sheets are made of: all of the work that takes time, on
 //! threads of its own.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -11,6 +12,7 @@ use cellar_core::snapshot::chunk::chunk_of;
 use cellar_core::snapshot::level::ChunkHash;
 use cellar_core::snapshot::merge::{RowTooLarge, SheetWriter, WrittenSheet};
 use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
+use cellar_core::snapshot::tile::Tile;
 use cellar_exchange::{Block, LongBody, Piece, SheetStart, Survey};
 
 use super::progress::Watch;
@@ -42,8 +44,8 @@ pub(super) enum Found {
 #[derive(Debug, Clone)]
 pub(super) struct Object {
     pub(super) packed: PackedObject,
-    /// A text that is an object of its own, and is checked as such.
-    pub(super) is_text: bool,
+    /// How many long texts it names.
+    pub(super) long_texts: usize,
 }
 
 /// A sheet of the file.
@@ -85,7 +87,9 @@ pub(super) fn read(
     std::thread::scope(|scope| {
         let (pieces, received) = sync_channel(PIECES_AHEAD);
         let taking_apart = scope.spawn(move || take_apart(file, watch, &pieces));
-        let written = Reader { sheet: None, known: HashSet::new(), sink }.write(&received, watch);
+        let written =
+            Reader { sheet: None, known: HashSet::new(), naming: RefCell::default(), sink }
+                .write(&received, watch);
         drop(received);
         let survey = taking_apart.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         written.map(|()| survey)
@@ -111,6 +115,8 @@ fn take_apart(
 struct Reader<'a, S> {
     sheet: Option<(SheetStart, SheetWriter)>,
     known: HashSet<ChunkHash>,
+    /// How many long texts a chunk names, of chunks that name some and were not sent yet.
+    naming: RefCell<HashMap<ChunkHash, usize>>,
     sink: &'a mut S,
 }
 
@@ -153,7 +159,8 @@ impl<S: Sink> Reader<'_, S> {
 
     fn block(&mut self, block: Block) -> Result<bool, ImportError> {
         let Some((_, writer)) = &mut self.sheet else { return Ok(true) };
-        let chunks = writer.push(block.tile, &chunk_of).map_err(row_too_large)?;
+        let encode = |tile: &Tile| encoded(tile, &self.naming);
+        let chunks = writer.push(block.tile, &encode).map_err(row_too_large)?;
         for text in &block.long_texts {
             if !self.text(text)? {
                 return Ok(false);
@@ -170,14 +177,17 @@ impl<S: Sink> Reader<'_, S> {
 
     fn end_sheet(&mut self) -> Result<bool, ImportError> {
         let Some((start, writer)) = self.sheet.take() else { return Ok(true) };
-        let (written, chunks) = writer.finish(&chunk_of).map_err(row_too_large)?;
+        let encode = |tile: &Tile| encoded(tile, &self.naming);
+        let (written, chunks) = writer.finish(&encode).map_err(row_too_large)?;
         Ok(self.chunks(chunks) && self.sink.put(Found::Sheet(FoundSheet { start, written })))
     }
 
     fn chunks(&mut self, chunks: Vec<PackedObject>) -> bool {
+        let naming = self.naming.take();
         chunks.into_iter().all(|packed| {
+            let long_texts = naming.get(&packed.chunk.hash).copied().unwrap_or(0);
             !self.is_new(packed.chunk.hash)
-                || self.sink.put(Found::Object(Object { packed, is_text: false }))
+                || self.sink.put(Found::Object(Object { packed, long_texts }))
         })
     }
 
@@ -190,7 +200,7 @@ impl<S: Sink> Reader<'_, S> {
             let name = start.and_then(|start| start.name.clone()).unwrap_or_default();
             ImportError::SheetTooLarge { name, why }
         })?;
-        Ok(self.sink.put(Found::Object(Object { packed, is_text: true })))
+        Ok(self.sink.put(Found::Object(Object { packed, long_texts: 0 })))
     }
 
     fn is_new(&mut self, hash: ChunkHash) -> bool {
@@ -199,6 +209,16 @@ impl<S: Sink> Reader<'_, S> {
         }
         self.known.insert(hash)
     }
+}
+
+/// Encodes a tile, and notes how many long texts it names.
+fn encoded(tile: &Tile, naming: &RefCell<HashMap<ChunkHash, usize>>) -> Option<PackedObject> {
+    let object = chunk_of(tile)?;
+    let texts = tile.named_texts().len();
+    if texts > 0 {
+        naming.borrow_mut().insert(object.chunk.hash, texts);
+    }
+    Some(object)
 }
 
 fn row_too_large(fault: RowTooLarge) -> ImportError {
@@ -281,9 +301,9 @@ mod tests {
     fn a_long_text_is_an_object_of_its_own_once() {
         let long = "x".repeat(10_000);
         let (found, ..) = read_text(&format!("{long},1\n{long},2\n{long}y,3\n"), None);
-        let texts: Vec<_> = found.objects.iter().filter(|object| object.is_text).collect();
-        assert_eq!(texts.len(), 2);
-        assert_eq!(texts[0].packed.chunk.hash, ChunkHash::of(long.as_bytes()));
+        let [one, two, tile] = found.objects.as_slice() else { panic!("{:?}", found.objects) };
+        assert_eq!([one, two, tile].map(|object| object.long_texts), [0, 0, 2]);
+        assert_eq!(one.packed.chunk.hash, ChunkHash::of(long.as_bytes()));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Objects on their way into the store: asked for in batches, sent a few at a time, and checked.
 
-use cellar_core::api::{ChunkUpload, ImportCheckRequest, NewChunk, UploadedChunk};
+use cellar_core::api::{
+    ChunkUpload, ImportCheckRequest, ImportUploadsRequest, NewChunk, UploadedChunk,
+};
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_IMPORT_OBJECTS;
 use cellar_core::snapshot::level::ChunkRef;
@@ -25,35 +27,43 @@ const MAX_GRANTS: u32 = 3;
 /// The objects of one import.
 #[derive(Debug)]
 pub(super) struct Uploads {
-    client: Client,
+    uploader: Uploader,
     watch: Watch,
     batch: Vec<Object>,
     batch_bytes: usize,
     on_their_way: JoinSet<Result<Sent, ClientError>>,
-    /// Texts that are there and not checked yet.
-    texts: Vec<UploadedChunk>,
+    /// Tiles that are there and name long texts, each with how many.
+    naming: Vec<(UploadedChunk, usize)>,
     /// Chunks of indexes that name only cells, to be checked once all is there.
     leaves: Vec<UploadedChunk>,
     /// Chunks of indexes that name others, to be checked behind these, in their order.
     indexes: Vec<UploadedChunk>,
 }
 
+/// Who uploads, and has it checked.
+#[derive(Debug, Clone)]
+pub(super) struct Uploader {
+    pub(super) client: Client,
+    /// The client id that the import is appended with.
+    pub(super) client_id: String,
+}
+
 /// An object that is there.
 #[derive(Debug)]
 struct Sent {
     chunk: ChunkRef,
-    is_text: bool,
+    long_texts: usize,
 }
 
 impl Uploads {
-    pub(super) fn new(client: Client, watch: Watch) -> Self {
+    pub(super) fn new(uploader: Uploader, watch: Watch) -> Self {
         Self {
-            client,
+            uploader,
             watch,
             batch: Vec::new(),
             batch_bytes: 0,
             on_their_way: JoinSet::new(),
-            texts: Vec::new(),
+            naming: Vec::new(),
             leaves: Vec::new(),
             indexes: Vec::new(),
         }
@@ -70,7 +80,7 @@ impl Uploads {
         let IndexObject { packed, is_leaf } = index;
         let list = if is_leaf { &mut self.leaves } else { &mut self.indexes };
         list.push(uploaded(packed.chunk));
-        self.add(Object { packed, is_text: false });
+        self.add(Object { packed, long_texts: 0 });
     }
 
     /// Whether enough is collected to be sent.
@@ -82,7 +92,7 @@ impl Uploads {
     pub(super) fn is_empty(&self) -> bool {
         self.batch.is_empty()
             && self.on_their_way.is_empty()
-            && self.texts.is_empty()
+            && self.naming.is_empty()
             && self.leaves.is_empty()
             && self.indexes.is_empty()
     }
@@ -94,68 +104,80 @@ impl Uploads {
         while !batch.is_empty() {
             let rest = batch.split_off(batch.len().min(MAX_IMPORT_OBJECTS));
             let chunks = batch.iter().map(|object| new_chunk(&object.packed)).collect();
-            let grants = self.client.request_import_uploads(id, chunks).await?;
+            let grants = self.uploader.request(id, chunks).await?;
             for (object, grant) in batch.into_iter().zip(grants) {
                 while self.on_their_way.len() >= UPLOADS_AT_ONCE {
-                    self.wait_for_one(id).await?;
+                    self.wait_for_one().await?;
                 }
-                let client = self.client.clone();
-                self.on_their_way.spawn(put(client, id, grant, object));
+                self.on_their_way.spawn(self.uploader.clone().put(id, grant, object));
             }
             batch = rest;
         }
         Ok(())
     }
 
-    /// Sends what is left, waits until all is there, and has the texts and the indexes checked.
+    /// Sends what is left, waits until all is there, and has it checked from the bottom up.
     pub(super) async fn finish(&mut self, id: LogId) -> Result<(), ClientError> {
         self.send(id).await?;
         while !self.on_their_way.is_empty() {
-            self.wait_for_one(id).await?;
+            self.wait_for_one().await?;
         }
-        self.check_texts(id).await?;
+        let tiles = in_requests(std::mem::take(&mut self.naming));
+        self.check_all(id, tiles.into_iter().map(|tiles| (tiles, None))).await?;
+        let leaves = std::mem::take(&mut self.leaves);
+        self.check_all(id, leaves.into_iter().map(|leaf| (Vec::new(), Some(leaf)))).await?;
+        for index in std::mem::take(&mut self.indexes) {
+            self.uploader.clone().check(id, Vec::new(), Some(index)).await?;
+        }
+        Ok(())
+    }
+
+    /// Has tiles and chunks of indexes checked, a few requests at the same time.
+    async fn check_all(
+        &self,
+        id: LogId,
+        requests: impl Iterator<Item = (Vec<UploadedChunk>, Option<UploadedChunk>)>,
+    ) -> Result<(), ClientError> {
         let mut checks = JoinSet::new();
-        for leaf in std::mem::take(&mut self.leaves) {
+        for (tiles, index) in requests {
             if checks.len() >= CHECKS_AT_ONCE {
                 checks.join_next().await.transpose().map_err(|error| ended(&error))?.transpose()?;
             }
-            checks.spawn(check_index(self.client.clone(), id, leaf));
+            checks.spawn(self.uploader.clone().check(id, tiles, index));
         }
         while let Some(checked) = checks.join_next().await {
             checked.map_err(|error| ended(&error))??;
         }
-        for index in std::mem::take(&mut self.indexes) {
-            check_index(self.client.clone(), id, index).await?;
-        }
         Ok(())
     }
 
-    async fn wait_for_one(&mut self, id: LogId) -> Result<(), ClientError> {
+    async fn wait_for_one(&mut self) -> Result<(), ClientError> {
         let Some(done) = self.on_their_way.join_next().await else { return Ok(()) };
-        let sent = done.map_err(|error| ended(&error))??;
-        self.watch.sent(sent.chunk.bytes);
-        if sent.is_text {
-            self.texts.push(uploaded(sent.chunk));
-        }
-        if self.texts.len() >= MAX_IMPORT_OBJECTS {
-            self.check_texts(id).await?;
+        let Sent { chunk, long_texts } = done.map_err(|error| ended(&error))??;
+        self.watch.sent(chunk.bytes);
+        if long_texts > 0 {
+            self.naming.push((uploaded(chunk), long_texts));
         }
         Ok(())
-    }
-
-    async fn check_texts(&mut self, id: LogId) -> Result<(), ClientError> {
-        let texts = std::mem::take(&mut self.texts);
-        if texts.is_empty() {
-            return Ok(());
-        }
-        let request = ImportCheckRequest { texts, index: None };
-        self.client.check_import(id, &request).await.map(|_| ())
     }
 }
 
-async fn check_index(client: Client, id: LogId, index: UploadedChunk) -> Result<(), ClientError> {
-    let request = ImportCheckRequest { index: Some(index), ..Default::default() };
-    client.check_import(id, &request).await.map(|_| ())
+/// Divides tiles that name long texts into requests: as many as may be checked together, or one tile that
+/// names more texts than that.
+fn in_requests(tiles: Vec<(UploadedChunk, usize)>) -> Vec<Vec<UploadedChunk>> {
+    let (mut requests, mut left) = (Vec::new(), 0);
+    for (tile, texts) in tiles {
+        let objects = texts.saturating_add(1);
+        if objects > left || requests.is_empty() {
+            requests.push(Vec::new());
+            left = MAX_IMPORT_OBJECTS;
+        }
+        left = left.saturating_sub(objects);
+        if let Some(request) = requests.last_mut() {
+            request.push(tile);
+        }
+    }
+    requests
 }
 
 /// A task that ended without an answer: a fault in here.
@@ -163,26 +185,47 @@ fn ended(error: &JoinError) -> ClientError {
     ClientError::Setup { why: error.to_string() }
 }
 
-/// Uploads one object, with a new URL where one has ended meanwhile.
-async fn put(
-    client: Client,
-    id: LogId,
-    mut grant: ChunkUpload,
-    object: Object,
-) -> Result<Sent, ClientError> {
-    let Object { packed, is_text } = object;
-    let mut grants = 1;
-    loop {
-        match client.upload_chunk(&grant, packed.stored.clone()).await {
-            Ok(()) => return Ok(Sent { chunk: packed.chunk, is_text }),
-            Err(error) if grants < MAX_GRANTS && asks_for_another(&error) => {}
-            Err(error) => return Err(error),
-        }
-        grants += 1;
-        let mut granted = client.request_import_uploads(id, vec![new_chunk(&packed)]).await?;
-        // As many as were asked for.
-        if let Some(another) = granted.pop() {
-            grant = another;
+impl Uploader {
+    async fn request(
+        &self,
+        id: LogId,
+        chunks: Vec<NewChunk>,
+    ) -> Result<Vec<ChunkUpload>, ClientError> {
+        let request = ImportUploadsRequest { client: self.client_id.clone(), chunks };
+        self.client.request_import_uploads(id, request).await
+    }
+
+    async fn check(
+        self,
+        id: LogId,
+        tiles: Vec<UploadedChunk>,
+        index: Option<UploadedChunk>,
+    ) -> Result<(), ClientError> {
+        let request = ImportCheckRequest { client: self.client_id, tiles, index };
+        self.client.check_import(id, &request).await.map(|_| ())
+    }
+
+    /// Uploads one object, with a new URL where one has ended meanwhile.
+    async fn put(
+        self,
+        id: LogId,
+        mut grant: ChunkUpload,
+        object: Object,
+    ) -> Result<Sent, ClientError> {
+        let Object { packed, long_texts } = object;
+        let mut grants = 1;
+        loop {
+            match self.client.upload_chunk(&grant, packed.stored.clone()).await {
+                Ok(()) => return Ok(Sent { chunk: packed.chunk, long_texts }),
+                Err(error) if grants < MAX_GRANTS && asks_for_another(&error) => {}
+                Err(error) => return Err(error),
+            }
+            grants += 1;
+            let mut granted = self.request(id, vec![new_chunk(&packed)]).await?;
+            // As many as were asked for.
+            if let Some(another) = granted.pop() {
+                grant = another;
+            }
         }
     }
 }
@@ -200,4 +243,24 @@ fn new_chunk(packed: &PackedObject) -> NewChunk {
 
 fn uploaded(chunk: ChunkRef) -> UploadedChunk {
     UploadedChunk { hash: chunk.hash.to_string(), bytes: chunk.bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_checks_as_many_texts_as_it_may() {
+        let most = MAX_IMPORT_OBJECTS;
+        let tile = |texts: usize| (UploadedChunk { hash: texts.to_string(), bytes: 1 }, texts);
+        let counts = |tiles: &[usize]| -> Vec<usize> {
+            in_requests(tiles.iter().copied().map(tile).collect()).iter().map(Vec::len).collect()
+        };
+        assert_eq!(counts(&[]), [] as [usize; 0]);
+        assert_eq!(counts(&[1, 1, 1]), [3]);
+        assert_eq!(counts(&[most - 3, 1, 1]), [2, 1]);
+        assert_eq!(counts(&[most / 2 - 1, most / 2 - 1, 1]), [2, 1]);
+        assert_eq!(counts(&[2_000, 1, 2_000, 1, 1]), [1, 1, 1, 2]);
+        assert_eq!(counts(&vec![0; most + 1]), [most, 1]);
+    }
 }

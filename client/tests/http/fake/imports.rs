@@ -1,6 +1,6 @@
 //! Imports: the grants, the bucket of chunks, and their checks, as strict as the server's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cellar_core::api::{
     ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
@@ -13,7 +13,7 @@ use cellar_core::snapshot::chunk;
 use cellar_core::snapshot::index::{Children, Fetched, IndexChunk, PackedLevel, PackedSheet};
 use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile};
 use cellar_core::snapshot::packed::{Bounds, unpack};
-use cellar_core::snapshot::tile::TileValue;
+use cellar_core::snapshot::tile::{NamedText, TileValue};
 use cellar_exchange::{Block, LongBody};
 
 use super::*;
@@ -80,15 +80,18 @@ impl Inner {
         &mut self,
         request: &ImportCheckRequest,
     ) -> Result<ImportCheckReply, Problem> {
-        if request.texts.len() > MAX_IMPORT_OBJECTS {
-            return Err(refused("too many texts"));
-        }
         let mut checked = 0;
-        for text in &request.texts {
-            let (hash, bytes) = self.unpacked(text)?;
-            String::from_utf8(bytes).map_err(|_| refused("no text"))?;
+        let mut objects = request.tiles.len();
+        for tile in &request.tiles {
+            let (hash, bytes) = self.unpacked(tile)?;
+            let texts = chunk::decode(&bytes).map_err(|_| refused("no tile"))?.named_texts();
+            objects += texts.len();
+            self.keep_texts(&texts)?;
             self.keep(hash);
             checked += 1;
+        }
+        if objects > MAX_IMPORT_OBJECTS && request.tiles.len() > 1 {
+            return Err(refused("too many texts"));
         }
         if let Some(index) = &request.index {
             let (hash, bytes) = self.unpacked(index)?;
@@ -107,6 +110,9 @@ impl Inner {
             let (hash, bytes) = self.unpacked(&named(&tile.chunk))?;
             let decoded = chunk::decode(&bytes).map_err(|_| refused("no tile"))?;
             tile.check(&decoded).map_err(|why| refused(why.to_string()))?;
+            if !decoded.named_texts().is_empty() && !self.chunks[&hash].kept {
+                return Err(refused("check a tile with long texts by itself"));
+            }
             self.keep(hash);
         }
         for child in &children.index {
@@ -141,6 +147,18 @@ impl Inner {
         let stored = self.chunks.get(&hash).ok_or_else(missing)?;
         assert_eq!(stored.stored.len(), usize::try_from(chunk.bytes).unwrap());
         Ok((hash, unpack(hash, &stored.stored, Bounds::CHUNK).unwrap()))
+    }
+
+    fn keep_texts(&mut self, texts: &BTreeSet<NamedText>) -> Result<(), Problem> {
+        for named in texts {
+            let hash = named.hash;
+            let missing = || incomplete(format!("{hash} is not there: upload it again"));
+            let stored = self.chunks.get(&hash).ok_or_else(missing)?;
+            let text = unpack(hash, &stored.stored, Bounds::TEXT).unwrap();
+            named.check(&String::from_utf8(text).unwrap()).unwrap();
+            self.keep(hash);
+        }
+        Ok(())
     }
 
     fn keep(&mut self, hash: ChunkHash) {

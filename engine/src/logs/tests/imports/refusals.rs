@@ -301,7 +301,8 @@ async fn a_request_is_bounded() {
         let upload = |at| ChunkToUpload { chunk: chunk(at, bytes), sha256: [0; 32] };
         (0..count).map(upload).collect::<Vec<_>>()
     };
-    let grant = async |uploads: Vec<ChunkToUpload>| world.logs.grant_chunks(log(), CLIENT, &uploads).await;
+    let grant =
+        async |uploads: Vec<ChunkToUpload>| world.logs.grant_chunks(log(), CLIENT, &uploads).await;
     let most = grant(uploads(MAX_IMPORT_OBJECTS, MAX_STORED_CHUNK_BYTES)).await.unwrap();
     assert_eq!(most.len(), MAX_IMPORT_OBJECTS);
     let objects = MAX_IMPORT_OBJECTS + 1;
@@ -318,7 +319,8 @@ async fn a_request_is_bounded() {
         ));
     }
     let tiles = |count| (0..count).map(|at| chunk(at, 1)).collect::<Vec<_>>();
-    let check = async |tiles: Vec<ChunkRef>| world.logs.check_chunks(log(), CLIENT, &tiles, None).await;
+    let check =
+        async |tiles: Vec<ChunkRef>| world.logs.check_chunks(log(), CLIENT, &tiles, None).await;
     assert!(matches!(fault(check(tiles(MAX_IMPORT_OBJECTS)).await), ImportFault::Missing { .. }));
     assert_eq!(fault(check(tiles(objects)).await), ImportFault::TooMany { objects });
     assert_eq!(fault(check(vec![]).await), ImportFault::Nothing);
@@ -411,7 +413,10 @@ async fn what_does_not_exist_is_not_found_before_anything_is_looked_at() {
     let chunk = sheet.chunks[0].chunk;
     let upload = ChunkToUpload { chunk, sha256: [0; 32] };
     assert_eq!(world.logs.grant_chunks(other, CLIENT, &[upload]).await, Err(LogError::NotFound));
-    assert_eq!(world.logs.check_chunks(other, CLIENT, &[], Some(&chunk)).await, Err(LogError::NotFound));
+    assert_eq!(
+        world.logs.check_chunks(other, CLIENT, &[], Some(&chunk)).await,
+        Err(LogError::NotFound)
+    );
     let mutation = NewMutation { id: 1, base: Position::FIRST, operation: sheet.operation() };
     let request =
         Request::new(other, ClientKey([1; 8]), None, FIRST_EPOCH, 0, vec![mutation]).unwrap();
