@@ -42,6 +42,7 @@ pub mod files;
 pub mod import;
 pub mod live;
 mod outbox;
+pub mod owner;
 pub mod profile;
 pub mod reader;
 pub mod rebase;

@@ -68,6 +68,8 @@ pub const MAX_PUSH_LOOK_UPS: u32 = 4;
 pub const MAX_PUSH_BYTES: usize = MAX_REPLY_BYTES;
 /// Who may follow spreadsheets of one process at once, each with an open connection.
 pub const MAX_FOLLOWERS: usize = 1_000;
+/// How many of these connections one subject, or one link, may have.
+pub const MAX_FOLLOWERS_PER_SUBJECT: usize = 50;
 /// Seconds after which a connection that follows a spreadsheet ends: its client begins another, with
 /// a token that is valid then.
 pub const MAX_FOLLOWED_S: u64 = 5 * 60;
@@ -86,6 +88,18 @@ pub const MAX_MUTATION_BYTES: usize = 256 * 1024;
 pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
 /// Bytes that are read and dropped of a body that is too long, so that its sender gets an answer.
 pub const MAX_DRAINED_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of the bodies that one process keeps at once for requests with a token.
+pub const MAX_KEPT_BODY_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of the bodies that one process keeps at once for requests with a link. They are apart, as anyone
+/// can make up a link.
+pub const MAX_KEPT_LINK_BODY_BYTES: usize = 16 * 1024 * 1024;
+/// Seconds in which the body of a request must arrive.
+pub const MAX_BODY_S: u64 = 60;
+/// Seconds in which the local cloud must receive the headers of a request, and after which it closes an
+/// idle connection.
+pub const MAX_HEADERS_S: u64 = 60;
+/// Connections that one server of the local cloud has open at once; further ones wait.
+pub const MAX_CONNECTIONS: usize = 2_000;
 /// Bytes of a list reply (load, update, append, cells); longer ones end with a `next`.
 ///
 /// A Lambda reply is limited to 6 MB, and travels as a text inside JSON in which each quote and
@@ -107,6 +121,8 @@ pub const MAX_REPLAY_BYTES: usize = 64 * 1024 * 1024;
 pub const MAX_REPLAYED_BYTES: usize = MAX_ENTRY_BODY_BYTES / 2;
 /// Bytes of a bearer token.
 pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
+/// Seconds from a token's beginning to its end: a year. Tokens cannot be taken back one by one.
+pub const MAX_TOKEN_S: u64 = 366 * 24 * 60 * 60;
 /// Spreadsheets that one token may name.
 pub const MAX_TOKEN_SPREADSHEETS: usize = 16;
 /// Bytes of an issuer's set of public keys, or of its description of itself.
@@ -438,6 +454,8 @@ pub const LISTING_AGE_MS: u64 = 30_000;
 pub const LISTING_REFUSAL_AGE_MS: u64 = 1_000;
 /// Listings that a process keeps.
 pub const MAX_KNOWN_LISTINGS: usize = 1_024;
+/// Refusals that a process keeps.
+pub const MAX_KNOWN_REFUSALS: usize = 1_024;
 
 /// Places in an epoch of the feed: what a checkpoint's epoch is multiplied by (design `6-catalog-feed.md` §3).
 pub const FEED_EPOCH_ITEMS: u64 = 1_000_000;

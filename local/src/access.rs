@@ -25,6 +25,7 @@ use crate::aws_json::{TARGET, error};
 use crate::error::LocalError;
 use crate::roles::{Asks, Caller, Denied, Roles};
 use crate::server::{ServerThread, Stopped};
+use crate::serving;
 use crate::state::Credentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256 ";
@@ -87,10 +88,8 @@ pub(crate) async fn serve_guarded(
         let router = router
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(access, Access::guard));
-        axum::serve(listener, router)
-            .with_graceful_shutdown(async { drop(stopped.await) })
-            .await
-            .map_err(|error| error.to_string())
+        serving::serve(listener, router, async { drop(stopped.await) }).await;
+        Ok(())
     })
     .await
 }

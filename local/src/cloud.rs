@@ -12,7 +12,7 @@ use axum::response::Response;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock, PendingTags};
 use cellar_engine::system::SystemClock;
-use cellar_runtime::api::{self, ApiState};
+use cellar_runtime::api::{self, ApiState, Bodies};
 use cellar_runtime::settings::{ApiSettings, SnapshotSettings};
 use cellar_runtime::snapshot::{SnapshotClients, levels};
 use cellar_stacks::template::Template;
@@ -33,7 +33,7 @@ use crate::server::ServerThread;
 use crate::services::Services;
 use crate::state::{Credentials, Endpoints, Lock, Running, SnapshotEndpoints, StateFolder};
 use crate::store::EventStore;
-use crate::{cors, tables};
+use crate::{cors, serving, tables};
 
 /// How long the event sources may take to end.
 const SOURCES_END: Duration = Duration::from_secs(3);
@@ -75,6 +75,7 @@ pub struct LocalCloud {
     url: String,
     settings: ApiSettings,
     meter: Arc<Meter>,
+    bodies: Arc<Bodies>,
     folder: StateFolder,
     credentials: Credentials,
     roles: Arc<Roles>,
@@ -138,8 +139,9 @@ impl LocalCloud {
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let pokes = Arc::new(LocalPokes::default());
-        let state = ApiState::poking(&function.settings, dynamodb, s3, Arc::clone(&pokes) as _)?;
-        let meter = Arc::clone(state.meter());
+        let (followed, clock) = (Arc::clone(&pokes) as _, Arc::new(SystemClock));
+        let state = ApiState::poking(&function.settings, dynamodb, s3, followed, clock)?;
+        let (meter, bodies) = (Arc::clone(state.meter()), Arc::clone(state.bodies()));
         state.warm_up().await;
         let router = match &function.cors {
             Some(property) => api::router(state).layer(cors::layer(property)),
@@ -159,6 +161,7 @@ impl LocalCloud {
             url,
             settings: function.settings,
             meter,
+            bodies,
             folder: folder.clone(),
             credentials,
             roles,
@@ -221,6 +224,12 @@ impl LocalCloud {
         &self.meter
     }
 
+    /// Counts the bytes of requests' bodies that its API keeps.
+    #[must_use]
+    pub fn bodies(&self) -> &Arc<Bodies> {
+        &self.bodies
+    }
+
     /// The queue with this logical id in the template.
     #[must_use]
     pub fn queue(&self, logical_id: &str) -> Option<Arc<LocalQueue>> {
@@ -229,13 +238,7 @@ impl LocalCloud {
 
     /// Serves until `shutdown` resolves, or somebody asks for the end through the state folder
     /// ([`StateFolder::request_stop`]), and the requests under way are answered.
-    ///
-    /// # Errors
-    /// [`LocalError::Server`] if the server fails.
-    pub async fn serve(
-        self,
-        shutdown: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<(), LocalError> {
+    pub async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) {
         let (folder, pokes) = (self.folder.clone(), self.pokes);
         let end = async move {
             tokio::select! {
@@ -250,10 +253,7 @@ impl LocalCloud {
         let mut sources = self.sources.run(&stopped);
         let router =
             self.router.layer(from_fn(move |request, next| tell(written.clone(), request, next)));
-        let served = axum::serve(self.listener, router)
-            .with_graceful_shutdown(end)
-            .await
-            .map_err(|error| LocalError::Server { what: "the local URL", why: error.to_string() });
+        serving::serve(self.listener, router, end).await;
         // Each source ends between two calls of its function; what takes longer is ended, and
         // comes again at the next start.
         stop.send_replace(true);
@@ -261,7 +261,6 @@ impl LocalCloud {
         if tokio::time::timeout(SOURCES_END, all).await.is_err() {
             sources.shutdown().await;
         }
-        served
     }
 }
 

@@ -35,6 +35,18 @@ pub enum LocalError {
         /// The cause.
         source: io::Error,
     },
+    /// A part of the state is a link to another place.
+    #[error(
+        "nothing was deleted: {} is a link to {}, where the data stays if the link is deleted",
+        link.display(),
+        target.display()
+    )]
+    Linked {
+        /// The link.
+        link: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
     /// The state is not what a local cloud left behind.
     #[error("the state in {} is damaged: {why}", path.display())]
     Damaged {
@@ -138,6 +150,12 @@ impl LocalError {
                  `synth destroy --local --delete-data`"
             ),
             Self::LaterVersion { .. } => "update Cellar".to_owned(),
+            Self::Linked { link, target } => format!(
+                "if the data in {} is to go, delete it there and then the link {}; otherwise delete \
+                 only the link",
+                target.display(),
+                link.display()
+            ),
             Self::TableDiffers { .. } => {
                 "nothing was changed. Move the state folder away to start with an empty one"
                     .to_owned()

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cellar_core::environment;
+use cellar_core::webhook::Receivers;
 use cellar_engine::ports::{Blobs, Clock, Jobs, PendingTags};
 use cellar_engine::snapshots::SnapshotBuilder;
 use cellar_runtime::indexer::{IndexerHandler, over_dynamodb};
@@ -127,7 +128,8 @@ impl EventFunctions<'_> {
                 let clients = self.services.clients(id, self.clock)?;
                 let (dynamodb, meter) = (clients.dynamodb, clients.meter);
                 let blobs = S3Blobs::new(settings.bucket.clone(), clients.s3, Arc::clone(&meter));
-                let webhook = webhook::over_dynamodb(settings, dynamodb, Arc::new(blobs), meter);
+                let (blobs, receivers) = (Arc::new(blobs), Receivers::AlsoThisMachine);
+                let webhook = webhook::over_dynamodb(settings, dynamodb, blobs, meter, receivers);
                 let handler = WebhookHandler::new(webhook);
                 let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
                 Ok(Some(Arc::new(WebhookFunction { handler, clock, timeout })))

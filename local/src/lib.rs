@@ -25,6 +25,7 @@ mod queues;
 mod roles;
 mod server;
 mod services;
+mod serving;
 mod state;
 mod store;
 mod tables;

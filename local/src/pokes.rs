@@ -1,10 +1,10 @@
 //! Pokes within the local cloud's one process.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_FOLLOWERS;
+use cellar_core::identity::{LogId, SubjectKey};
+use cellar_core::limits::{MAX_FOLLOWERS, MAX_FOLLOWERS_PER_SUBJECT};
 use cellar_core::position::Position;
 use cellar_engine::ports::{Followed, NotFollowed, Pokes};
 use tokio::sync::watch;
@@ -19,6 +19,8 @@ pub(crate) struct LocalPokes {
 struct State {
     /// Logs that somebody follows.
     logs: HashMap<LogId, watch::Sender<Position>>,
+    /// A place of each subject that follows, as often as it does.
+    subjects: HashMap<SubjectKey, Weak<()>>,
     ended: bool,
 }
 
@@ -51,7 +53,7 @@ impl Pokes for LocalPokes {
         });
     }
 
-    fn follow(&self, log: LogId) -> Result<Followed, NotFollowed> {
+    fn follow(&self, log: LogId, by: SubjectKey) -> Result<Followed, NotFollowed> {
         let mut state = self.lock();
         if state.ended {
             return Err(NotFollowed::NoPokes);
@@ -61,8 +63,15 @@ impl Pokes for LocalPokes {
         if followers >= MAX_FOLLOWERS {
             return Err(NotFollowed::TooMany { max: MAX_FOLLOWERS });
         }
+        state.subjects.retain(|_, place| place.strong_count() > 0);
+        let place = state.subjects.get(&by).and_then(Weak::upgrade).unwrap_or_default();
+        // One of them is the place that is about to be given.
+        if Arc::strong_count(&place) > MAX_FOLLOWERS_PER_SUBJECT {
+            return Err(NotFollowed::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });
+        }
+        state.subjects.insert(by, Arc::downgrade(&place));
         let new = || watch::Sender::new(Position::FIRST);
-        Ok(state.logs.entry(log).or_insert_with(new).subscribe())
+        Ok(Followed { newest: state.logs.entry(log).or_insert_with(new).subscribe(), place })
     }
 }
 
@@ -78,37 +87,58 @@ mod tests {
         Position::new(0, num).unwrap()
     }
 
+    fn subject(number: usize) -> SubjectKey {
+        SubjectKey::new("cellar", &number.to_string())
+    }
+
     #[test]
     fn followers_learn_of_their_log_and_only_of_what_is_newer() {
         let pokes = LocalPokes::default();
         pokes.poke(log(1), at(1));
-        let (mut one, mut other) = (pokes.follow(log(1)).unwrap(), pokes.follow(log(2)).unwrap());
-        assert!(!one.has_changed().unwrap(), "nothing of before");
+        let (mut one, mut other) =
+            (pokes.follow(log(1), subject(1)).unwrap(), pokes.follow(log(2), subject(1)).unwrap());
+        assert!(!one.newest.has_changed().unwrap(), "nothing of before");
         pokes.poke(log(1), at(3));
         pokes.poke(log(1), at(2));
-        assert!(one.has_changed().unwrap());
-        assert_eq!(*one.borrow_and_update(), at(3));
-        assert!(!other.has_changed().unwrap());
+        assert!(one.newest.has_changed().unwrap());
+        assert_eq!(*one.newest.borrow_and_update(), at(3));
+        assert!(!other.newest.has_changed().unwrap());
         pokes.poke(log(2), at(5));
-        assert_eq!(*other.borrow_and_update(), at(5));
+        assert_eq!(*other.newest.borrow_and_update(), at(5));
         pokes.end();
-        assert!(one.has_changed().is_err(), "it ends");
-        assert_eq!(pokes.follow(log(1)).err(), Some(NotFollowed::NoPokes));
+        assert!(one.newest.has_changed().is_err(), "it ends");
+        assert_eq!(pokes.follow(log(1), subject(1)).err(), Some(NotFollowed::NoPokes));
     }
 
     #[test]
     fn followers_are_bounded_and_who_left_makes_room() {
         let pokes = LocalPokes::default();
         let mut followed: Vec<_> = (0..MAX_FOLLOWERS)
-            .map(|number| pokes.follow(log(number as u128 % 7)).unwrap())
+            .map(|number| pokes.follow(log(number as u128 % 7), subject(number)).unwrap())
             .collect();
         let too_many = Some(NotFollowed::TooMany { max: MAX_FOLLOWERS });
-        assert_eq!(pokes.follow(log(0)).err(), too_many);
+        assert_eq!(pokes.follow(log(0), subject(0)).err(), too_many);
         followed.pop();
-        assert!(pokes.follow(log(9)).is_ok());
+        assert!(pokes.follow(log(9), subject(9)).is_ok());
         followed.clear();
         pokes.poke(log(0), at(1));
-        assert!(pokes.follow(log(0)).is_ok());
+        assert!(pokes.follow(log(0), subject(0)).is_ok());
         assert_eq!(pokes.lock().logs.len(), 1, "nobody follows the others");
+    }
+
+    #[test]
+    fn one_subject_follows_so_often_and_leaves_room_for_others() {
+        let pokes = LocalPokes::default();
+        let follow = |number: usize| pokes.follow(log(number as u128), subject(0));
+        let mut followed: Vec<_> =
+            (0..MAX_FOLLOWERS_PER_SUBJECT).map(|number| follow(number).unwrap()).collect();
+        let too_many = NotFollowed::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT };
+        assert_eq!(follow(0).err(), Some(too_many));
+        let other = pokes.follow(log(0), subject(1)).unwrap();
+        followed.pop();
+        assert!(follow(0).is_ok());
+        drop((followed, other));
+        assert!(follow(0).is_ok());
+        assert_eq!(pokes.lock().subjects.len(), 1, "who left is forgotten");
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use aws_lambda_events::event::dynamodb::Event;
 use cellar_core::environment;
+use cellar_core::webhook::Receivers;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::Blobs;
 use cellar_engine::system::SystemClock;
@@ -105,7 +106,8 @@ async fn run_webhook(settings: WebhookSettings) -> Result<(), StartError> {
     let client = dynamodb::client(&sdk::from_environment(Service::DynamoDb, variable)?);
     let s3 = s3::client(&sdk::from_environment(Service::S3, variable)?);
     let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
-    let handler = WebhookHandler::new(webhook::over_dynamodb(settings, client, blobs, meter));
+    let webhook = webhook::over_dynamodb(settings, client, blobs, meter, Receivers::Public);
+    let handler = WebhookHandler::new(webhook);
     let handle = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move {

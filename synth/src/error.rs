@@ -46,6 +46,16 @@ pub(crate) enum SynthError {
         /// The file.
         path: PathBuf,
     },
+    /// A configuration or a state folder that was found upwards, and that other accounts may write.
+    #[error("what was found here is not used: {0}")]
+    #[diagnostic(
+        code(synth::stranger),
+        help(
+            "a configuration says whose tokens are accepted: read it, and if it is right, name it \
+             with `--config FILE`, or make it and its folder yours alone"
+        )
+    )]
+    Stranger(#[from] cellar::owner::Stranger),
     /// No stage, where there are some, or one that is not there.
     #[error("{}", stage_fault(asked.as_deref()))]
     #[diagnostic(code(synth::stage), help("{}", stage_help(known)))]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use cellar::files::STATE_FOLDER;
+use cellar::owner;
 use cellar_local::StateFolder;
 use cellar_runtime::settings::PublicKey;
 use cellar_stacks::Config;
@@ -115,10 +116,14 @@ impl Project {
         for folder in here.ancestors() {
             let path = folder.join(CONFIG_FILE);
             if let Some(text) = read(&path)? {
+                owner::check(&path)?;
                 return Self::with(&path, &text);
             }
         }
         let with_state = here.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir());
+        if let Some(folder) = with_state {
+            owner::check(&folder.join(STATE_FOLDER))?;
+        }
         let folder = with_state.unwrap_or(here).to_owned();
         let config_file = folder.join(CONFIG_FILE);
         Ok(Self { folder, config_file, config: Config::default(), stage: None })
@@ -227,6 +232,29 @@ mod tests {
         fs::create_dir_all(root.path().join(STATE_FOLDER)).unwrap();
         let project = Project::from_nearest(&deep).unwrap();
         assert_eq!((project.folder.as_path(), project.config), (root.path(), Config::default()));
+    }
+
+    #[test]
+    fn what_others_may_have_written_is_used_only_if_it_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let deep = root.path().join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        let file = root.path().join(CONFIG_FILE);
+        fs::write(&file, "stack: theirs\n").unwrap();
+        let open = |path: &Path| {
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        };
+        open(&file);
+        let refused = Project::from_nearest(&deep).unwrap_err();
+        assert!(matches!(refused, SynthError::Stranger(_)), "{refused}");
+        let named = Named { file: Some(&file), stage: None };
+        assert_eq!(Project::find(named).unwrap().config.stack, "theirs");
+        fs::remove_file(&file).unwrap();
+        fs::create_dir(root.path().join(STATE_FOLDER)).unwrap();
+        assert!(Project::from_nearest(&deep).is_ok());
+        open(&root.path().join(STATE_FOLDER));
+        let refused = Project::from_nearest(&deep).unwrap_err();
+        assert!(matches!(refused, SynthError::Stranger(_)), "{refused}");
     }
 
     #[test]

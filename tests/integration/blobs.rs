@@ -1,9 +1,13 @@
 //! S3, through the SDK and HTTP, keeps the contract of the object store, at its exact cost.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use bytes::Bytes;
 use cellar_core::cost::Cost;
-use cellar_engine::contract;
-use cellar_engine::ports::{BlobKey, Blobs as _, Got, Kept, NewBlob, UploadGrant};
+use cellar_engine::contract::{self, UrlRequest};
+use cellar_engine::ports::{
+    BlobKey, Blobs as _, Got, Kept, NewBlob, PresignedRequest, UploadGrant,
+};
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::urls::send;
 
@@ -28,14 +32,7 @@ async fn every_request_is_counted_once() {
     let cloud = TestCloud::start().await;
     let (blobs, meter) = cloud.blobs();
     let key = BlobKey::new("counted").unwrap();
-    let new = NewBlob {
-        key: key.clone(),
-        bytes: Bytes::from_static(b"five!"),
-        sha256: SHA256,
-        content_type: None,
-        content_encoding: None,
-        pending: true,
-    };
+    let new = stored(&key);
     let none = Cost::default();
     let read = Cost { object_gets: 1, ..none };
 
@@ -70,6 +67,50 @@ async fn every_request_is_counted_once() {
     blobs.presign_put(&grant, 1_795_246_133).await.unwrap();
     blobs.presign_get(&key, 60, 1_795_246_133).await.unwrap();
     assert_eq!(meter.take(), none, "signing is no request");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_presigned_url_ends_after_its_time() {
+    let cloud = TestCloud::start_without_snapshots().await;
+    let ((blobs, _), http) = (cloud.blobs(), reqwest::Client::new());
+    let (key, valid_s) = (BlobKey::new("uploads/ends").unwrap(), 60);
+    let there = BlobKey::new("uploads/there").unwrap();
+    blobs.put(stored(&there)).await.unwrap();
+    let grant = UploadGrant {
+        key: key.clone(),
+        length: 5,
+        sha256: SHA256,
+        content_type: None,
+        content_encoding: None,
+        valid_s,
+    };
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let ask = async |signed: PresignedRequest, body: &'static [u8]| {
+        let PresignedRequest { method, url, headers, .. } = signed;
+        let body = Bytes::from_static(body);
+        send(&http, UrlRequest { method, url, headers, body }).await
+    };
+    // Signed so long ago that they ended a second ago, and now.
+    for (signed_s, expected) in [(now_s - valid_s - 1, 403), (now_s, 200)] {
+        let put = blobs.presign_put(&grant, signed_s).await.unwrap();
+        assert_eq!(ask(put, b"five!").await.status, expected, "PUT");
+        assert_eq!(blobs.head(&key).await.unwrap().is_some(), expected == 200);
+        let get = blobs.presign_get(&there, valid_s, signed_s).await.unwrap();
+        let reply = ask(get, b"").await;
+        assert_eq!(reply.status, expected, "GET");
+        assert_eq!(reply.body == b"five!"[..], expected == 200);
+    }
+}
+
+fn stored(key: &BlobKey) -> NewBlob {
+    NewBlob {
+        key: key.clone(),
+        bytes: Bytes::from_static(b"five!"),
+        sha256: SHA256,
+        content_type: None,
+        content_encoding: None,
+        pending: true,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

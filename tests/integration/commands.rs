@@ -385,3 +385,19 @@ fn state_is_private() {
         assert_eq!(mode & 0o077, 0, "{name}");
     }
 }
+
+#[test]
+fn what_is_behind_a_link_is_not_deleted_nor_said_to_be() {
+    let project = Project::new();
+    let elsewhere = project.path("elsewhere");
+    fs::create_dir_all(project.path(".cellar")).unwrap();
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("dynamodb.sqlite"), "data").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, project.path(".cellar/local")).unwrap();
+    let refused = project.synth(&["destroy", "--local", "--delete-data", "--yes"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.stderr.contains("is a link to"), "{refused:?}");
+    assert!(!refused.stdout.contains("Deleted"), "{refused:?}");
+    assert_eq!(fs::read_to_string(elsewhere.join("dynamodb.sqlite")).unwrap(), "data");
+    assert!(project.path(".cellar/local").is_symlink());
+}

@@ -3,10 +3,12 @@
 
 use std::fs;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cellar::Client;
 use cellar_core::access::Role;
 use cellar_core::api::{CreateRequest, ProblemKind, ShareRequest};
-use cellar_core::limits::MAX_KEY_SET_BYTES;
+use cellar_core::limits::{MAX_KEY_SET_BYTES, MAX_TOKEN_S};
 use cellar_core::oidc::{OidcIssuer, TokenAlgorithm};
 use cellar_local::Ports;
 use cellar_tests::cloud::TestCloud;
@@ -115,6 +117,120 @@ async fn strangers_of_an_issuer_are_told_what_all_strangers_are_told() {
     assert_eq!(status(&cloud, &issuer.token("ann")).await, (401, false));
     assert_eq!(status(&cloud, &former).await, (200, false));
     assert_eq!(issuer.asked(), 2);
+}
+
+/// Headers with which a token of the issuer's own key is refused, by what is wrong.
+fn wrong_headers(issuer: &TestIssuer, other: &TestIssuer) -> Vec<(&'static str, Value)> {
+    let with = |name: &str, value: Value| {
+        let mut header = issuer.header();
+        header[name] = value;
+        header
+    };
+    let algorithm = issuer.header()["alg"].as_str().unwrap().to_owned();
+    vec![
+        ("alg none", with("alg", json!("none"))),
+        ("alg HS256", with("alg", json!("HS256"))),
+        ("another alg", with("alg", json!("EdDSA"))),
+        ("alg that is no text", with("alg", json!({algorithm: null}))),
+        ("no alg", json!({"kid": "first"})),
+        ("crit", with("crit", json!(["b64"]))),
+        ("another key's name", with("kid", json!("other"))),
+        ("a name that is a path", with("kid", json!("../../keys/first"))),
+        ("a name that is a URL", with("kid", json!(format!("{}/keys", other.url())))),
+        ("a name that is no text", with("kid", json!(["first"]))),
+    ]
+}
+
+/// Claims that the issuer has signed and that are refused, by what is wrong.
+fn wrong_claims(issuer: &TestIssuer) -> Vec<(&'static str, String)> {
+    let claims = issuer.claims("ann");
+    let now_s = claims["iat"].as_u64().unwrap();
+    let with = |name: &str, value: Value| {
+        let mut claims = claims.clone();
+        claims[name] = value;
+        claims.to_string()
+    };
+    let mut all = vec![
+        ("another audience", with("aud", json!("another-app"))),
+        ("an audience that begins so", with("aud", json!("cellar-app2"))),
+        ("no audience", with("aud", json!(null))),
+        ("the stack as issuer", with("iss", json!("cellar"))),
+        ("an issuer that begins so", with("iss", json!(format!("{}/", issuer.url())))),
+        ("several issuers", with("iss", json!([issuer.url()]))),
+        ("expired", with("exp", json!(now_s - 3_600))),
+        ("no end", with("exp", json!(null))),
+        ("an end that is a text", with("exp", json!("9999999999"))),
+        ("an end too far away", with("exp", json!(now_s + MAX_TOKEN_S + 1))),
+        ("not valid yet", with("nbf", json!(now_s + 3_600))),
+        ("made later", with("iat", json!(now_s + 3_600))),
+        ("nobody", with("sub", json!(""))),
+    ];
+    for twice in ["iss", "aud", "sub", "exp"] {
+        let again = format!("{{\"{twice}\":{},", claims[twice]);
+        all.push(("a claim that comes twice", claims.to_string().replacen('{', &again, 1)));
+    }
+    all
+}
+
+/// A token whose secret is what everybody knows: the public key.
+fn signed_with_the_public_key(issuer: &TestIssuer, secret: &[u8]) -> String {
+    let header = json!({"alg": "HS256", "kid": "first"}).to_string();
+    let claims = issuer.claims("ann").to_string();
+    let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
+    let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, secret);
+    let signature = aws_lc_rs::hmac::sign(&key, message.as_bytes());
+    format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_forged_token_of_an_issuer_is_refused() {
+    for algorithm in [TokenAlgorithm::Rs256, TokenAlgorithm::Es256] {
+        let (issuer, other) =
+            (TestIssuer::start(algorithm).await, TestIssuer::start(algorithm).await);
+        let cloud = cloud(&[issuer.config()]).await;
+        let good = issuer.token("ann");
+        assert_eq!(
+            status(&cloud, &good).await,
+            (200, false),
+            "what is forged is wrong by one thing"
+        );
+        let claims = issuer.claims("ann").to_string();
+        let mut forged: Vec<(String, String)> = vec![];
+        for (what, header) in wrong_headers(&issuer, &other) {
+            forged.push((what.to_owned(), issuer.sign_text(&header, &claims)));
+        }
+        for (what, claims) in wrong_claims(&issuer) {
+            forged.push((format!("{what}: {claims}"), issuer.sign_text(&issuer.header(), &claims)));
+        }
+        // A key that the token brings along, or says where to fetch.
+        for (name, value) in [
+            ("jwk", other.published()),
+            ("jku", json!(format!("{}/keys", other.url()))),
+            ("x5u", json!(format!("{}/keys", other.url()))),
+        ] {
+            let mut header = issuer.header();
+            header[name] = value;
+            forged.push((name.to_owned(), other.sign_text(&header, &claims)));
+        }
+        let parts: Vec<&str> = good.split('.').collect();
+        forged.push(("no signature".to_owned(), format!("{}.{}.", parts[0], parts[1])));
+        let none = URL_SAFE_NO_PAD.encode(r#"{"alg":"none","kid":"first"}"#);
+        forged.push(("none, unsigned".to_owned(), format!("{none}.{}.", parts[1])));
+        for member in ["n", "x"] {
+            let published = issuer.published();
+            let Some(public) = published[member].as_str() else { continue };
+            let bytes = URL_SAFE_NO_PAD.decode(public).unwrap();
+            for secret in [public.as_bytes(), &bytes, published.to_string().as_bytes()] {
+                let token = signed_with_the_public_key(&issuer, secret);
+                forged.push(("the public key as a secret".to_owned(), token));
+            }
+        }
+        for (what, token) in &forged {
+            assert_eq!(status(&cloud, token).await, (401, false), "{what}");
+        }
+        assert_eq!(other.asked(), 0, "nobody fetches a key from where a token says");
+        assert_eq!(issuer.asked(), 2);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

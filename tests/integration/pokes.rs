@@ -5,6 +5,7 @@ use std::time::Duration;
 use cellar_core::access::Role;
 use cellar_core::api::{CreateReply, CreateRequest, Poke, Problem, ProblemKind};
 use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_FOLLOWERS_PER_SUBJECT;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 use tokio::time::timeout;
@@ -125,4 +126,21 @@ async fn a_client_is_poked_beyond_what_it_knows_and_waits_where_nobody_pokes() {
     for _ in 0..2 {
         assert!(timeout(moment, pokes.beyond(at(3))).await.is_err(), "nobody is there");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_reader_takes_so_many_places_and_others_follow() {
+    let cloud = TestCloud::start_without_snapshots().await;
+    let one = created(&cloud, "one").await;
+    let mut followed = vec![];
+    for _ in 0..MAX_FOLLOWERS_PER_SUBJECT {
+        followed.push(Following::start(&cloud, &cloud.url, one.id).await);
+    }
+    let refused = follow(&cloud.url, &cloud.token("bob", Role::Viewer), one.id).await;
+    assert!(refused.headers().contains_key("retry-after"));
+    let problem: Problem = refused.json().await.unwrap();
+    assert_eq!(problem.kind, ProblemKind::Unavailable);
+    assert!(problem.detail.contains("ask for the head"), "{}", problem.detail);
+    let other = follow(&cloud.url, &cloud.token("carol", Role::Viewer), one.id).await;
+    assert_eq!(other.status(), 200);
 }

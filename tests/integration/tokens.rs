@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cellar_core::access::Role;
 use cellar_core::api::CreateRequest;
-use cellar_core::limits::MAX_TOKEN_BYTES;
+use cellar_core::limits::{MAX_TOKEN_BYTES, MAX_TOKEN_S};
 use cellar_runtime::token::{Claims, KeyPair};
 use cellar_tests::cloud::TestCloud;
 use serde_json::json;
@@ -36,6 +36,7 @@ fn refused(cloud: &TestCloud) -> Vec<(&'static str, String)> {
         ("alg none, signed", with_header(json!({"alg": "none", "kid": kid}))),
         ("alg HS256", with_header(json!({"alg": "HS256", "kid": kid}))),
         ("alg ES256", with_header(json!({"alg": "ES256", "kid": kid}))),
+        ("alg that is no text", with_header(json!({"alg": {"EdDSA": null}, "kid": kid}))),
         ("no alg", with_header(json!({"kid": kid}))),
         ("no kid", with_header(json!({"alg": "EdDSA"}))),
         ("another kid", with_header(json!({"alg": "EdDSA", "kid": "other"}))),
@@ -62,7 +63,8 @@ async fn each_refused_token_gets_the_same_bytes_on_every_route() {
     let http = reqwest::Client::new();
     let claims = cloud.claims("alice", Role::Owner);
     let late = Claims { exp: claims.iat - 3_600, ..claims.clone() };
-    let early = Claims { nbf: Some(claims.iat + 3_600), ..claims };
+    let early = Claims { nbf: Some(claims.iat + 3_600), ..claims.clone() };
+    let lasting = Claims { exp: claims.iat + MAX_TOKEN_S + 1, ..claims };
     let tokens = refused(&cloud);
     let mut refusal = None;
     for route in routes(&cloud).await {
@@ -77,7 +79,8 @@ async fn each_refused_token_gets_the_same_bytes_on_every_route() {
             assert_eq!(&answer, refusal.get_or_insert(answer.clone()), "{what} {route:?}");
         }
         // Only who holds a token of the stack's own key is told of its times.
-        for (claims, why) in [(&late, "expired"), (&early, "not valid yet")] {
+        let times = [(&late, "expired"), (&early, "not valid yet"), (&lasting, "366 days")];
+        for (claims, why) in times {
             let (status, _, body) = ask(&cloud.sign(claims)).await;
             let body = String::from_utf8(body).unwrap();
             assert!(status == 401 && body.contains(why), "{route:?}: {body}");

@@ -9,6 +9,7 @@ use cellar_core::access::Role;
 use cellar_core::api::{CreateRequest, ShareRequest, UpdateDetailsRequest};
 use cellar_core::feed::Checkpoint;
 use cellar_core::identity::LogId;
+use cellar_core::webhook::Receivers;
 use cellar_engine::feed::WebhookError;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::Blobs;
@@ -210,6 +211,7 @@ impl ByHand {
             streams: Arc::new(DynamoStreams::named(&settings.stream_table, client(), meter())),
             blobs: blobs(&self.cloud, &self.meter),
             url: self.receiver.url().to_owned(),
+            receivers: Receivers::AlsoThisMachine,
             events: false,
             stack: "cellar".to_owned(),
             epoch: 0,

@@ -14,9 +14,10 @@ use cellar_core::identity::LogId;
 use cellar_engine::logs::Logs;
 use cellar_engine::memory::MemoryBlobs;
 use cellar_engine::meter::Meter;
+use cellar_engine::ports::{Clock, NoPokes};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::{LocalCloud, LocalQueue, Options, Ports, Roles, StateFolder};
-use cellar_runtime::api::{self, ApiState};
+use cellar_runtime::api::{self, ApiState, Bodies};
 use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::settings::ApiSettings;
@@ -47,6 +48,8 @@ pub struct TestCloud {
     pub settings: ApiSettings,
     /// What its API consumes.
     pub meter: Arc<Meter>,
+    /// Counts the bytes of requests' bodies that its API keeps.
+    pub bodies: Arc<Bodies>,
     /// What its functions may do, and did.
     pub roles: Arc<Roles>,
     key: KeyPair,
@@ -131,6 +134,7 @@ impl TestCloud {
         let (access_key, secret_key) = cloud.credentials();
         let credentials = (access_key.to_owned(), secret_key.to_owned());
         let (settings, meter) = (cloud.settings().clone(), Arc::clone(cloud.meter()));
+        let bodies = Arc::clone(cloud.bodies());
         let roles = Arc::clone(cloud.roles());
         let _ = meter.take();
         let (end, ended) = oneshot::channel::<()>();
@@ -139,7 +143,7 @@ impl TestCloud {
                 std::future::pending::<()>().await;
             }
         };
-        let serve = async move { cloud.serve(asked).await.unwrap() };
+        let serve = async move { cloud.serve(asked).await };
         let served = tokio::spawn(serve);
         Self {
             url,
@@ -148,6 +152,7 @@ impl TestCloud {
             credentials,
             settings,
             meter,
+            bodies,
             roles,
             key,
             config,
@@ -280,9 +285,19 @@ impl TestCloud {
         self.api_with(&self.database_url, settings).await
     }
 
+    /// Another process of the API on this cloud's tables, which has this clock; its URL.
+    pub async fn api_at(&self, clock: Arc<dyn Clock>) -> String {
+        let (dynamodb, s3) = (self.dynamodb_client(), self.s3_client());
+        let state = ApiState::poking(&self.settings, dynamodb, s3, Arc::new(NoPokes), clock);
+        Self::serve(state.unwrap()).await
+    }
+
     async fn api_with(&self, database_url: &str, settings: &ApiSettings) -> String {
         let dynamodb = self.dynamodb_client_at(database_url);
-        let state = ApiState::new(settings, dynamodb, self.s3_client()).unwrap();
+        Self::serve(ApiState::new(settings, dynamodb, self.s3_client()).unwrap()).await
+    }
+
+    async fn serve(state: ApiState) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, api::router(state)).await.unwrap() });

@@ -202,10 +202,24 @@ impl TestIssuer {
         self.sign(&self.claims(subject))
     }
 
+    /// The public key with which its tokens are verified, as it publishes it.
+    pub fn published(&self) -> Value {
+        self.pair.jwk(&self.id)
+    }
+
+    /// The header of its tokens.
+    pub fn header(&self) -> Value {
+        json!({"alg": self.pair.algorithm(), "kid": self.id, "typ": "JWT"})
+    }
+
     /// A token that says this.
     pub fn sign(&self, claims: &Value) -> String {
-        let header = json!({"alg": self.pair.algorithm(), "kid": self.id, "typ": "JWT"});
-        let message = format!("{}.{}", encoded(header.to_string()), encoded(claims.to_string()));
+        self.sign_text(&self.header(), &claims.to_string())
+    }
+
+    /// A token with this header and these claims, which are not read.
+    pub fn sign_text(&self, header: &Value, claims: &str) -> String {
+        let message = format!("{}.{}", encoded(header.to_string()), encoded(claims));
         let signature = encoded(self.pair.sign(message.as_bytes()));
         format!("{message}.{signature}")
     }

@@ -35,7 +35,7 @@ pub struct DetailsReply {
     /// What whoever asks may do with it; absent if nothing any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// With whom it is shared; for editors and owners.
+    /// With whom it is shared; for editors and owners, but not for holders of a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Member>>,
     /// Its links; for owners.

@@ -42,4 +42,10 @@ impl By {
         };
         role.map(|role| role.min(self.cap))
     }
+
+    /// Whether a link gives them their role: links are passed on, so they do not show members.
+    #[must_use]
+    pub fn is_link(&self) -> bool {
+        matches!(self.right, Right::Link(_))
+    }
 }

@@ -5,8 +5,10 @@
 //! accepted a page, never before. [`Delivering`] decides; the HTTP is Standard Webhooks.
 
 mod delivering;
+mod receivers;
 
 pub use delivering::{Action, Answer, Delivering, Outcome, Page, WebhookProgress};
+pub use receivers::Receivers;
 
 /// What every secret begins with (Standard Webhooks).
 pub const SECRET_PREFIX: &str = "whsec_";

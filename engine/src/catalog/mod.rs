@@ -3,6 +3,7 @@
 
 mod known;
 mod lists;
+mod refused;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -16,13 +17,13 @@ use cellar_core::catalog::{
 };
 use cellar_core::feed::Span;
 use cellar_core::identity::LogId;
-use cellar_core::limits::LISTING_REFUSAL_AGE_MS;
 use cellar_core::stream::{Dated, StreamName, Tip, WriterId, newest_first};
 
 use crate::ports::{Clock, PortError, Random, Streams};
 use crate::streams::{Events, Known, StreamError, StreamStore, TransactError, Transacted};
 
 use known::{KnownListing, KnownListings};
+use refused::Refusals;
 
 /// The catalog of one stack.
 #[derive(Clone)]
@@ -31,6 +32,7 @@ pub struct CatalogStore {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     known: Arc<KnownListings>,
+    refused: Arc<Refusals>,
 }
 
 /// A change of the catalog that is done.
@@ -58,7 +60,13 @@ impl CatalogStore {
     #[must_use]
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         let store = StreamStore::new(streams, Arc::clone(&clock), Arc::clone(&random));
-        Self { streams: store.calving(CALVING), clock, random, known: Arc::default() }
+        Self {
+            streams: store.calving(CALVING),
+            clock,
+            random,
+            known: Arc::default(),
+            refused: Arc::default(),
+        }
     }
 
     /// Decides whether somebody may do that with a spreadsheet. What the catalog said in the last
@@ -73,39 +81,63 @@ impl CatalogStore {
         log: LogId,
         need: Need,
     ) -> Result<Access, StreamError> {
-        let Some(right) = principal.right(log) else { return Ok(Access::Hidden) };
-        let now_ms = self.clock.now_ms();
-        let decide =
-            |listing: Option<&Listing>| principal.access(log, listing, need, now_ms / 1_000);
-        if let Some(known) = self.known.get(log, now_ms) {
-            let access = decide(known.listing.as_deref());
-            let age_ms = now_ms.saturating_sub(known.read_ms);
-            if access == Access::Allowed || age_ms <= LISTING_REFUSAL_AGE_MS {
-                return Ok(access);
-            }
-        }
-        let read = self.read(log, right).await?;
-        Ok(decide(read.listing.as_deref()))
+        let now_s = self.clock.now_ms() / 1_000;
+        let decide = |listing: Option<&Listing>| principal.access(log, listing, need, now_s);
+        let allows = |listing: Option<&Listing>| decide(listing) == Access::Allowed;
+        let listing = self.believed(principal, log, allows).await?;
+        Ok(decide(listing.as_deref()))
     }
 
-    /// What the catalog says of a spreadsheet, as of the last `LISTING_AGE_MS`, to somebody who has this
-    /// right.
+    /// The listing of a spreadsheet, at most `LISTING_AGE_MS` old for a principal with a role on it, and at
+    /// most `LISTING_REFUSAL_AGE_MS` old for any other.
     ///
     /// # Errors
     /// [`StreamError`] if it cannot be read.
     pub async fn listing(
         &self,
+        principal: &Principal,
         log: LogId,
-        right: Right,
     ) -> Result<Option<Arc<Listing>>, StreamError> {
-        let known = match self.known.get(log, self.clock.now_ms()) {
-            Some(known) => known,
-            None => self.read(log, right).await?,
+        let now_s = self.clock.now_ms() / 1_000;
+        let by = principal.by(log);
+        let has_role = |listing: Option<&Listing>| {
+            by.as_ref().is_some_and(|by| by.role(listing, now_s).is_some())
         };
-        Ok(known.listing)
+        self.believed(principal, log, has_role).await
     }
 
-    /// The same, read now.
+    /// The listing, from memory if it is known and allows the request, or if it has just refused the same
+    /// subject; otherwise it is read. The read of another subject never refuses a stranger: the short time
+    /// of the answer would show that the spreadsheet exists.
+    async fn believed(
+        &self,
+        principal: &Principal,
+        log: LogId,
+        allows: impl Fn(Option<&Listing>) -> bool,
+    ) -> Result<Option<Arc<Listing>>, StreamError> {
+        let Some(right) = principal.right(log) else { return Ok(None) };
+        let now_ms = self.clock.now_ms();
+        let known = self.known.get(log, now_ms);
+        if let Some(known) = &known
+            && allows(known.listing.as_deref())
+        {
+            return Ok(known.listing.clone());
+        }
+        if let Some(refusal) = self.refused.get((principal.subject, log), now_ms) {
+            let newer = known.filter(|known| known.read_ms >= refusal.read_ms);
+            let listing = newer.map_or(refusal.listing, |known| known.listing);
+            if !allows(listing.as_deref()) {
+                return Ok(listing);
+            }
+        }
+        let read = self.read(log, right).await?;
+        if !allows(read.listing.as_deref()) {
+            self.refused.learn((principal.subject, log), read.listing.clone(), read.read_ms);
+        }
+        Ok(read.listing)
+    }
+
+    /// The listing of a spreadsheet, read now, for a principal with this right.
     ///
     /// # Errors
     /// [`StreamError`] if it cannot be read.

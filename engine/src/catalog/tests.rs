@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use cellar_core::access::{Role, Scope};
 use cellar_core::catalog::{Name, Person};
-use cellar_core::limits::{CATALOG_TIP_EVENTS, LISTING_AGE_MS};
+use cellar_core::limits::{CATALOG_TIP_EVENTS, LISTING_AGE_MS, LISTING_REFUSAL_AGE_MS};
 use cellar_core::stream::{Calf, Update};
 
 use super::*;
@@ -188,7 +188,7 @@ async fn a_refusal_is_believed_for_so_long_and_no_longer() {
 async fn what_is_not_in_the_catalog_is_remembered_for_operators_alone() {
     let world = world();
     assert_eq!(world.may_read(&world.here, "bob").await, Access::Hidden);
-    assert_eq!(world.may_read(&world.here, "bob").await, Access::Hidden);
+    assert_eq!(world.may_read(&world.here, "carol").await, Access::Hidden);
     assert_eq!(world.counted.taken(), [2, 0, 0]);
     let operator = Principal { scope: Scope::All, role: Role::Viewer, ..somebody("operator") };
     for _ in 0..2 {
@@ -200,6 +200,58 @@ async fn what_is_not_in_the_catalog_is_remembered_for_operators_alone() {
     let elsewhere = Principal { scope: Scope::Only(vec![]), ..operator };
     assert_eq!(world.here.access(&elsewhere, log(), Need::Read).await, Ok(Access::Hidden));
     assert_eq!(world.counted.taken(), [0, 0, 0]);
+}
+
+/// What a stranger's requests cost does not say whether there is a spreadsheet, whoever else uses it.
+#[tokio::test]
+async fn a_stranger_is_refused_by_as_many_reads_whether_there_is_a_spreadsheet_or_not() {
+    let world = world();
+    world.create().await.unwrap();
+    let absent = LogId::from_uuid(uuid::Uuid::from_u128(8));
+    let reads = async |name: &str, log: LogId, need: Need, by_role: bool| {
+        assert_eq!(world.may_read(&world.here, "alice").await, Access::Allowed, "in use");
+        world.counted.taken();
+        match by_role {
+            true => drop(world.here.listing(&somebody(name), log).await.unwrap()),
+            false => {
+                assert_eq!(world.here.access(&somebody(name), log, need).await, Ok(Access::Hidden))
+            }
+        }
+        world.counted.taken()
+    };
+    for (number, (need, by_role)) in
+        [(Need::Read, false), (Need::Write, false), (Need::Read, true)].into_iter().enumerate()
+    {
+        let name = format!("stranger {number}");
+        let mut seen = vec![];
+        for log in [log(), absent] {
+            let first = reads(&name, log, need, by_role).await;
+            let second = reads(&name, log, need, by_role).await;
+            world.clock.advance_ms(LISTING_REFUSAL_AGE_MS + 1);
+            let later = reads(&name, log, need, by_role).await;
+            seen.push([first, second, later]);
+        }
+        assert_eq!(seen[0], seen[1], "{name}");
+        assert_eq!(seen[0], [[1, 0, 0], [0, 0, 0], [1, 0, 0]], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_refused_is_seen_at_once_by_whoever_makes_it_here() {
+    let world = world();
+    for catalog in [&world.here, &world.there] {
+        assert_eq!(world.may_read(catalog, "alice").await, Access::Hidden);
+        assert_eq!(world.may_read(catalog, "bob").await, Access::Hidden);
+    }
+    world.create().await.unwrap();
+    world.share("bob", Role::Viewer).await.unwrap();
+    let writes = world.here.access(&somebody("bob"), log(), Need::Write).await;
+    assert_eq!(writes, Ok(Access::Forbidden(Role::Viewer)), "not by what was said before");
+    assert_eq!(world.may_read(&world.here, "alice").await, Access::Allowed);
+    assert_eq!(world.may_read(&world.here, "bob").await, Access::Allowed);
+    assert_eq!(world.may_read(&world.there, "bob").await, Access::Hidden);
+    world.clock.advance_ms(LISTING_REFUSAL_AGE_MS + 1);
+    assert_eq!(world.may_read(&world.there, "bob").await, Access::Allowed);
 }
 
 #[tokio::test]

@@ -31,6 +31,7 @@ use crate::error::LocalError;
 use crate::names::Names;
 use crate::roles::Roles;
 use crate::server::{ServerThread, Stopped};
+use crate::serving;
 use crate::state::StateFolder;
 
 use access::{AnyName, SignedOnly};
@@ -115,11 +116,9 @@ impl Buckets {
         let (buckets, clock) = (Arc::new(self), Arc::clone(clock));
         ServerThread::start("the local S3", async move |listener, stopped: Stopped| {
             let sweeper = tokio::spawn(sweep_for_ever(buckets, clock));
-            let served = axum::serve(listener, router)
-                .with_graceful_shutdown(async { drop(stopped.await) })
-                .await;
+            serving::serve(listener, router, async { drop(stopped.await) }).await;
             sweeper.abort();
-            served.map_err(|error| error.to_string())
+            Ok(())
         })
         .await
     }

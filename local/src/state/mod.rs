@@ -1,6 +1,7 @@
 //! The state folder: what is in it, who may use it, and whether it is whole.
 
 mod endpoints;
+mod links;
 mod manifest;
 mod occupancy;
 #[cfg(test)]
@@ -86,12 +87,26 @@ impl StateFolder {
     /// Deletes everything.
     ///
     /// # Errors
-    /// [`LocalError::AlreadyRunning`] if a process uses it: then nothing is deleted.
+    /// [`LocalError::AlreadyRunning`] if a process uses it, [`LocalError::Linked`] if it or a part of it is
+    /// a link, so that the data is elsewhere: then nothing is deleted.
     pub fn delete(&self) -> Result<(), LocalError> {
+        self.check_links()?;
         let lock = self.lock()?;
         let deleted = fs::remove_dir_all(&self.path);
         drop(lock);
         deleted.map_err(|source| self.fault("delete", "", source))
+    }
+
+    /// Checks that no link stands in the way to the data, from the folder that holds the state on.
+    fn check_links(&self) -> Result<(), LocalError> {
+        let fault = |source| self.fault("read", "", source);
+        let link = match self.path.parent().filter(|above| above.is_symlink()) {
+            Some(above) => Some(above.to_owned()),
+            None => links::first(&self.path).map_err(fault)?,
+        };
+        let Some(link) = link else { return Ok(()) };
+        let target = fs::canonicalize(&link).or_else(|_| fs::read_link(&link)).map_err(fault)?;
+        Err(LocalError::Linked { link, target })
     }
 
     /// Records the template that runs.

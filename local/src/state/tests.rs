@@ -116,3 +116,42 @@ fn damage_is_named_and_nothing_is_written() {
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), content, "{error}");
     }
 }
+
+#[test]
+fn data_behind_a_link_is_not_said_to_be_deleted() {
+    let (temporary, folder) = begun();
+    let elsewhere = temporary.path().join("elsewhere");
+    fs::rename(folder.path(), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, folder.path()).unwrap();
+    let refused = folder.delete().unwrap_err();
+    assert!(refused.to_string().contains(elsewhere.to_str().unwrap()), "{refused}");
+    assert!(refused.help().unwrap().contains("delete it there"));
+    assert!(folder.database().exists() && folder.path().is_symlink(), "as it was");
+
+    // A part of it that is elsewhere, too, and a link that leads nowhere.
+    fs::remove_file(folder.path()).unwrap();
+    fs::rename(&elsewhere, folder.path()).unwrap();
+    let outside = temporary.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::create_dir(folder.buckets()).unwrap();
+    let link = folder.buckets().join("bucket");
+    std::os::unix::fs::symlink(&outside, &link).unwrap();
+    for there in [true, false] {
+        let refused = folder.delete().unwrap_err();
+        assert!(refused.to_string().contains(link.to_str().unwrap()), "{refused}");
+        assert!(folder.database().exists());
+        if there {
+            fs::remove_dir(&outside).unwrap();
+        }
+    }
+    fs::remove_file(&link).unwrap();
+
+    // The folder that it is in.
+    let above = temporary.path().join("above");
+    std::os::unix::fs::symlink(temporary.path(), &above).unwrap();
+    let through = StateFolder::new(above.join("local"));
+    assert!(matches!(through.delete(), Err(LocalError::Linked { .. })));
+    assert!(folder.database().exists());
+    folder.delete().unwrap();
+    assert!(!folder.path().exists());
+}

@@ -15,12 +15,17 @@ use crate::token::TokenError;
 const SCHEME: &str = "Bearer ";
 
 /// Somebody whose token was accepted, or who has a link; the catalog says whether there is such a link.
+#[derive(Clone)]
 pub(super) struct Caller(pub(super) Principal);
 
 impl FromRequestParts<ApiState> for Caller {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, Failure> {
+        // Accepted before the body was kept.
+        if let Some(caller) = parts.extensions.remove() {
+            return Ok(caller);
+        }
         let unauthorized = |why: &str| Failure::new(ProblemKind::Unauthorized, why);
         let mut headers = parts.headers.get_all(AUTHORIZATION).iter();
         let (Some(header), None) = (headers.next(), headers.next()) else {

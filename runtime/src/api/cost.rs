@@ -13,10 +13,11 @@ const NAME: HeaderName = HeaderName::from_static(HEADER);
 /// when they are measured, so nothing comes after.
 ///
 /// "Not found" tells nothing: looking for what does not exist costs a read, and what the token does
-/// not cover is not even looked for, but both must be the same bytes (I17).
+/// not cover is not even looked for, but both must be the same bytes (I17). The same holds
+/// for "unauthorized": the cost of refusing a link would show whether the spreadsheet exists.
 pub(super) async fn cost(request: Request, next: Next) -> Response {
     let (mut response, cost) = meter::measure(next.run(request)).await;
-    if response.status() == StatusCode::NOT_FOUND {
+    if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED) {
         return response;
     }
     match HeaderValue::try_from(cost.to_header()) {

@@ -57,7 +57,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Seen {
 }
 
 /// What the catalog says of a spreadsheet, read now, as far as the caller may know it: with whom it is
-/// shared for editors, its links for owners. Owners are told of one that is deleted, too.
+/// shared for editors who have no link, its links for owners. Owners are told of one that is deleted, too.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/details",
@@ -86,7 +86,7 @@ pub(super) async fn details(
 }
 
 /// What was done to a spreadsheet's details and by whom, the newest first; with whom it was shared, for
-/// editors.
+/// editors. It names people, so a link does not show it.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/details/changes",
@@ -109,7 +109,11 @@ pub(super) async fn changes(
     // What is archived is read, too.
     let log = caller.log(&state, &id, Need::Read).await?;
     let (_, by) = caller.by(&id)?;
-    let listing = state.catalog().listing(log, by.right).await?;
+    if by.is_link() {
+        let detail = "a link does not show who changed the details: use a token of your own";
+        return Err(Failure::new(ProblemKind::Forbidden, detail));
+    }
+    let listing = state.catalog().listing(&caller.0, log).await?;
     let has = by.role(listing.as_deref(), state.now_s()).ok_or_else(|| caller.hidden(log))?;
     if listing.is_none() {
         state.logs().head(log, None).await?;
@@ -184,7 +188,8 @@ pub(super) async fn change(
             }
         }
     }
-    let mut listing = state.catalog().listing(log, by.right).await?;
+    let mut listing = state.catalog().listing(&caller.0, log).await?;
+    by.role(listing.as_deref(), state.now_s()).ok_or_else(|| caller.hidden(log))?;
     // Only what exists is listed, and that by operators alone.
     if listing.is_none() && matches!(by.right, Right::Token(_)) {
         state.logs().head(log, None).await?;
@@ -205,8 +210,10 @@ async fn reply(
     by: &By,
     listing: Option<&Listing>,
 ) -> Result<Details, Failure> {
-    let role = by.role(listing, state.now_s());
-    let mut details = DetailsReply::of(log, listing, role);
+    let mut details = DetailsReply::of(log, listing, by.role(listing, state.now_s()));
+    if by.is_link() {
+        details.members = None;
+    }
     if let Some(source) = details.source
         && !caller.sees(state, source).await?
     {

@@ -79,8 +79,7 @@ pub(super) async fn fork(
 
 /// What a fork is called that was given no name.
 async fn name_after(state: &ApiState, caller: &Caller, source: LogId) -> Result<Name, Failure> {
-    let right = caller.0.right(source).ok_or_else(Failure::not_found)?;
-    let listing = state.catalog().listing(source, right).await?;
+    let listing = state.catalog().listing(&caller.0, source).await?;
     Ok(listing.map(|listing| listing.name.of_fork()).unwrap_or_default())
 }
 

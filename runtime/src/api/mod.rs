@@ -2,6 +2,7 @@
 
 mod append;
 mod auth;
+mod bodies;
 mod cells;
 mod chunks;
 mod cost;
@@ -33,6 +34,7 @@ mod sync;
 mod uploads;
 mod whole_body;
 
+pub use bodies::Bodies;
 pub use state::{ApiPorts, ApiState};
 
 use axum::Router;
@@ -81,7 +83,7 @@ pub fn router(state: ApiState) -> Router {
         .layer(from_fn_with_state(state.clone(), deadline::deadline))
         // `whole_body` has bounded it already.
         .layer(DefaultBodyLimit::disable())
-        .layer(from_fn(whole_body::whole_body))
+        .layer(from_fn_with_state(state.clone(), whole_body::whole_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
         .layer(CatchPanicLayer::custom(panicked))
         // Around everything: a refusal, a timeout or a panic has its cost, too.

@@ -45,9 +45,11 @@ pub(super) async fn pokes(
 ) -> Result<Response, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
     // Before it is looked where the log ends: nothing falls between.
-    let followed = state.pokes().follow(log).map_err(|why| match why {
+    let followed = state.pokes().follow(log, caller.0.subject).map_err(|why| match why {
         NotFollowed::NoPokes => Failure::new(ProblemKind::NoPokes, why.to_string()),
-        NotFollowed::TooMany { .. } => Failure::new(ProblemKind::Unavailable, why.to_string()),
+        NotFollowed::TooMany { .. } | NotFollowed::TooManyOfOne { .. } => {
+            Failure::new(ProblemKind::Unavailable, why.to_string())
+        }
     })?;
     let head = state.logs().head(log, None).await?.head;
     let keep_alive = KeepAlive::new().interval(Duration::from_secs(POKE_KEEP_ALIVE_S));
@@ -61,8 +63,8 @@ fn events(
 ) -> impl Stream<Item = Result<Event, Infallible>> {
     let later = stream::unfold((followed, head), |(mut followed, told)| async move {
         loop {
-            followed.changed().await.ok()?;
-            let newest = *followed.borrow_and_update();
+            followed.newest.changed().await.ok()?;
+            let newest = *followed.newest.borrow_and_update();
             if newest > told {
                 return Some((newest, (followed, newest)));
             }

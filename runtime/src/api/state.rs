@@ -23,6 +23,7 @@ use {
     cellar_engine::system::{SystemClock, SystemRandom},
 };
 
+use super::bodies::Bodies;
 use crate::settings::{ApiSettings, SettingsError};
 use crate::token::{Issuers, KeySource, TokenError};
 
@@ -51,6 +52,7 @@ struct Shared {
     upkeep: Option<UpkeepPolicy>,
     pokes: Arc<dyn Pokes>,
     reachable: Mutex<Option<(Instant, ReachableTables)>>,
+    bodies: Arc<Bodies>,
 }
 
 /// Each table and whether it answers.
@@ -93,10 +95,10 @@ impl ApiState {
         dynamodb: aws_sdk_dynamodb::Client,
         s3: aws_sdk_s3::Client,
     ) -> Result<Self, SettingsError> {
-        Self::poking(settings, dynamodb, s3, Arc::new(NoPokes))
+        Self::poking(settings, dynamodb, s3, Arc::new(NoPokes), Arc::new(SystemClock))
     }
 
-    /// The same, telling followers of whatever is appended.
+    /// The same by this clock, telling followers of whatever is appended.
     ///
     /// # Errors
     /// As [`ApiState::new`].
@@ -105,6 +107,7 @@ impl ApiState {
         dynamodb: aws_sdk_dynamodb::Client,
         s3: aws_sdk_s3::Client,
         pokes: Arc<dyn Pokes>,
+        clock: Arc<dyn Clock>,
     ) -> Result<Self, SettingsError> {
         let meter = Arc::new(Meter::default());
         let (table, client) = (settings.stream_table.as_str(), dynamodb.clone());
@@ -113,7 +116,7 @@ impl ApiState {
         let index = Arc::new(DynamoIndex::named(table, client, Arc::clone(&meter)));
         let tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
         let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
-        let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+        let random = Arc::new(SystemRandom);
         let ports = ApiPorts {
             entries: Arc::clone(&tables) as _,
             segments: tables,
@@ -169,6 +172,7 @@ impl ApiState {
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
             upkeep: settings.upkeep,
             reachable: Mutex::new(None),
+            bodies: Arc::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -240,6 +244,12 @@ impl ApiState {
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.shared.meter
+    }
+
+    /// Counts the bytes of the bodies that this process keeps.
+    #[must_use]
+    pub fn bodies(&self) -> &Arc<Bodies> {
+        &self.shared.bodies
     }
 
     /// Makes the first calls to the tables, so that the first request finds connections open.

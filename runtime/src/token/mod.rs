@@ -2,6 +2,7 @@
 //! Lambda (design `4-sync.md` §2, I19).
 
 mod claims;
+mod header;
 mod issuers;
 mod mint;
 mod oidc;

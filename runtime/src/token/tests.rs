@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use cellar_core::access::{Principal, Role};
 use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_SPREADSHEETS};
+use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_S, MAX_TOKEN_SPREADSHEETS};
 use jsonwebtoken::{Algorithm, EncodingKey};
 use serde_json::{Value, json};
 
@@ -83,6 +83,8 @@ fn wrong_headers(pair: &KeyPair) -> Vec<(&'static str, Value, TokenError)> {
         ("alg RS256", json!({"alg": "RS256", "kid": kid}), Invalid),
         ("alg PS512", json!({"alg": "PS512", "kid": kid}), Invalid),
         ("alg eddsa", json!({"alg": "eddsa", "kid": kid}), Invalid),
+        ("an alg that is no text", json!({"alg": {"EdDSA": null}, "kid": kid}), Invalid),
+        ("a list as alg", json!({"alg": ["EdDSA"], "kid": kid}), Invalid),
         ("no alg", json!({"kid": kid}), Invalid),
         ("no kid", json!({"alg": "EdDSA"}), UnknownKey),
         ("an empty kid", json!({"alg": "EdDSA", "kid": ""}), UnknownKey),
@@ -100,7 +102,7 @@ fn wrong_headers(pair: &KeyPair) -> Vec<(&'static str, Value, TokenError)> {
 
 /// Claims: what is replaced, or left out.
 fn wrong_claims() -> Vec<(&'static str, &'static str, Option<Value>, TokenError)> {
-    use TokenError::{Expired, Invalid, NotYetValid};
+    use TokenError::{Expired, Invalid, NotYetValid, ValidTooLong};
     let mut all = vec![
         ("another issuer", "iss", Some(json!("other")), Invalid),
         ("several issuers", "iss", Some(json!(["cellar"])), Invalid),
@@ -117,6 +119,8 @@ fn wrong_claims() -> Vec<(&'static str, &'static str, Option<Value>, TokenError)
         ("two stars", "spreadsheets", Some(json!("**")), Invalid),
         ("no list", "spreadsheets", Some(json!(null)), Invalid),
         ("it has expired", "exp", Some(json!(NOW_S - LEEWAY_S - 1)), Expired),
+        ("it lasts too long", "exp", Some(json!(NOW_S + MAX_TOKEN_S + 1)), ValidTooLong),
+        ("it lasts for ever", "exp", Some(json!(u64::MAX)), ValidTooLong),
         ("a negative end", "exp", Some(json!(-1)), Invalid),
         ("a text as end", "exp", Some(json!("9999999999")), Invalid),
         ("it begins later", "nbf", Some(json!(NOW_S + LEEWAY_S + 1)), NotYetValid),
@@ -200,13 +204,14 @@ fn in_pieces(good: &str) -> Vec<(&'static str, String)> {
 
 #[test]
 fn what_a_stranger_is_told_is_always_the_same() {
-    use TokenError::{Expired, Invalid, NotYetValid, TooLong, UnknownKey};
+    use TokenError::{Expired, Invalid, NotYetValid, TooLong, UnknownKey, ValidTooLong};
     for (error, told) in [
         (TooLong, Invalid),
         (UnknownKey, Invalid),
         (Invalid, Invalid),
         (Expired, Expired),
         (NotYetValid, NotYetValid),
+        (ValidTooLong, ValidTooLong),
     ] {
         assert_eq!(error.told(), told);
     }
@@ -278,6 +283,9 @@ fn bounds_of_tokens_hold_at_n_and_n_plus_1() {
         let expected = if good { None } else { Some(TokenError::Invalid) };
         assert_eq!(verify(&pair, &claims).err(), expected, "{claims:?}");
     }
+    let lasting = |seconds: u64| Claims { exp: NOW_S + seconds, ..claims() };
+    assert!(verify(&pair, &lasting(MAX_TOKEN_S)).is_ok());
+    assert_eq!(verify(&pair, &lasting(MAX_TOKEN_S + 1)), Err(TokenError::ValidTooLong));
     let verifier = Verifier::new(&settings(&[&pair])).unwrap();
     assert!(verifier.verify(&long_token(&pair, MAX_TOKEN_BYTES), NOW_S).is_ok());
     let longer = long_token(&pair, MAX_TOKEN_BYTES + 1);

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cellar_core::access::Principal;
-use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_SPREADSHEETS};
-use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_S, MAX_TOKEN_SPREADSHEETS};
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 
+use super::header::key_name;
 use super::{Claims, Spreadsheets};
 use crate::settings::{SettingsError, TokenSettings};
 
@@ -36,6 +37,12 @@ pub enum TokenError {
     /// Before its `nbf` or `iat`.
     #[error("the token is not valid yet: check the clocks")]
     NotYetValid,
+    /// Its `exp` is more than `MAX_TOKEN_S` after its `iat`.
+    #[error(
+        "the token is valid for more than {} days: mint a shorter one with `synth token`",
+        MAX_TOKEN_S / 86_400
+    )]
+    ValidTooLong,
     /// Signed with a key that the stack does not list.
     #[error("the token is signed with a key that this stack does not know")]
     UnknownKey,
@@ -53,7 +60,7 @@ impl TokenError {
     #[must_use]
     pub fn told(self) -> Self {
         match self {
-            Self::Expired | Self::NotYetValid | Self::KeysUnavailable => self,
+            Self::Expired | Self::NotYetValid | Self::ValidTooLong | Self::KeysUnavailable => self,
             Self::TooLong | Self::UnknownKey | Self::Invalid => Self::Invalid,
         }
     }
@@ -98,12 +105,8 @@ impl Verifier {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::TooLong);
         }
-        let header = decode_header(token).map_err(|_| TokenError::Invalid)?;
-        // What `crit` lists must be understood (RFC 7515 §4.1.11), and we understand nothing of it.
-        if header.alg != Algorithm::EdDSA || header.crit.is_some() {
-            return Err(TokenError::Invalid);
-        }
-        let key = header.kid.and_then(|id| self.keys.get(&id)).ok_or(TokenError::UnknownKey)?;
+        let name = key_name(token, Algorithm::EdDSA)?;
+        let key = name.and_then(|id| self.keys.get(&id)).ok_or(TokenError::UnknownKey)?;
         let token =
             decode::<Claims>(token, key, &self.validation).map_err(|_| TokenError::Invalid)?;
         check_times(&token.claims, self.not_before_s, now_s)?;
@@ -120,7 +123,15 @@ fn check_times(claims: &Claims, not_before_s: u64, now_s: u64) -> Result<(), Tok
     if begins_s > now_s.saturating_add(LEEWAY_S) {
         return Err(TokenError::NotYetValid);
     }
-    Ok(())
+    check_length(claims.iat, claims.exp)
+}
+
+/// Checks for how long a token is valid.
+pub(super) fn check_length(begins_s: u64, ends_s: u64) -> Result<(), TokenError> {
+    match ends_s.saturating_sub(begins_s) {
+        ..=MAX_TOKEN_S => Ok(()),
+        _ => Err(TokenError::ValidTooLong),
+    }
 }
 
 fn check_claims(claims: &Claims) -> Result<(), TokenError> {

@@ -15,6 +15,7 @@ use cellar_core::feed::Checkpoint;
 use cellar_core::records::RecordError;
 use cellar_core::records::feed::place_of;
 use cellar_core::schema::{INDEX_PARTITION, INDEX_SORT};
+use cellar_core::webhook::Receivers;
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::feed::{FeedReader, Webhook, WebhookError, WebhookPorts};
 use cellar_engine::meter::Meter;
@@ -45,6 +46,8 @@ pub struct WebhookParts {
     pub blobs: Arc<dyn Blobs>,
     /// Where the feed is delivered to.
     pub url: String,
+    /// To which addresses it may be delivered.
+    pub receivers: Receivers,
     /// Whether it tells what events say.
     pub events: bool,
     /// Name of the stack.
@@ -57,9 +60,10 @@ impl WebhookParts {
     /// The webhook.
     #[must_use]
     pub fn webhook(self) -> Webhook {
-        let Self { index, streams, blobs, url, events, stack, epoch } = self;
+        let Self { index, streams, blobs, url, receivers, events, stack, epoch } = self;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let sender = HttpSender::new(url, WebhookSecrets::new(blobs), Arc::clone(&clock));
+        let secrets = WebhookSecrets::new(blobs);
+        let sender = HttpSender::new(url, secrets, Arc::clone(&clock), receivers);
         let ports = WebhookPorts {
             feed: FeedReader::new(Arc::clone(&index) as _, epoch),
             progresses: index,
@@ -81,12 +85,13 @@ pub fn over_dynamodb(
     client: Client,
     blobs: Arc<dyn Blobs>,
     meter: Arc<Meter>,
+    receivers: Receivers,
 ) -> Webhook {
     let index = DynamoIndex::named(&settings.index_table, client.clone(), Arc::clone(&meter));
     let streams = DynamoStreams::named(&settings.stream_table, client, meter);
     let WebhookSettings { url, events, stack, epoch, .. } = settings;
     let (index, streams) = (Arc::new(index), Arc::new(streams));
-    WebhookParts { index, streams, blobs, url, events, stack, epoch }.webhook()
+    WebhookParts { index, streams, blobs, url, receivers, events, stack, epoch }.webhook()
 }
 
 impl WebhookHandler {

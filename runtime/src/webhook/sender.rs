@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cellar_core::api::WebhookDelivery;
 use cellar_core::limits::WEBHOOK_TIMEOUT_MS;
-use cellar_core::webhook::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER};
+use cellar_core::webhook::{ID_HEADER, Receivers, SIGNATURE_HEADER, TIMESTAMP_HEADER};
 use cellar_engine::ports::{Clock, NotAccepted, WebhookSender};
 
 use super::secrets::WebhookSecrets;
@@ -16,12 +16,19 @@ pub(super) struct HttpSender {
     pub(super) url: String,
     pub(super) secrets: WebhookSecrets,
     pub(super) clock: Arc<dyn Clock>,
+    receivers: Receivers,
     client: HttpClient,
 }
 
 impl HttpSender {
-    pub(super) fn new(url: String, secrets: WebhookSecrets, clock: Arc<dyn Clock>) -> Self {
-        Self { url, secrets, clock, client: HttpClient::new(WEBHOOK_TIMEOUT_MS) }
+    pub(super) fn new(
+        url: String,
+        secrets: WebhookSecrets,
+        clock: Arc<dyn Clock>,
+        receivers: Receivers,
+    ) -> Self {
+        let client = HttpClient::only_to(WEBHOOK_TIMEOUT_MS, receivers);
+        Self { url, secrets, clock, receivers, client }
     }
 }
 
@@ -29,6 +36,10 @@ impl HttpSender {
 impl WebhookSender for HttpSender {
     async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
         let not = |why: String| NotAccepted { why };
+        if !self.receivers.takes_url(&self.url) {
+            let why = format!("{}: its host is none of the public internet", self.url);
+            return Err(not(why));
+        }
         let body = serde_json::to_string(delivery).map_err(|error| not(error.to_string()))?;
         let secrets = self.secrets.get().await.map_err(|error| not(error.to_string()))?;
         let (id, sent_s) = (delivery.id(), self.clock.now_ms() / 1_000);

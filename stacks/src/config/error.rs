@@ -218,9 +218,9 @@ pub enum ConfigProblem {
         /// As written.
         value: u64,
     },
-    /// `webhook.url` is no URL, or one in clear text.
+    /// `webhook.url` is no URL, or one in clear text, or of an address that is not public.
     #[error(
-        "`webhook.url` has to be a URL that begins with https:// (or http://127.0.0.1 while developing), of at most {WEBHOOK_URL_CHARS_MAX} characters"
+        "`webhook.url` has to be a URL that begins with https:// and a host of the public internet (or http://127.0.0.1 while developing), of at most {WEBHOOK_URL_CHARS_MAX} characters"
     )]
     WebhookUrl,
     /// More than [`CORS_ORIGINS_MAX`] origins.

@@ -1,6 +1,7 @@
 //! Where the feed is delivered to.
 
 use cellar_core::oidc::is_trustworthy;
+use cellar_core::webhook::Receivers;
 use serde::{Deserialize, Serialize};
 
 use super::error::ConfigProblem;
@@ -20,7 +21,11 @@ pub struct Webhook {
 
 /// Checks it.
 pub(super) fn check(webhook: Option<&Webhook>, problems: &mut Vec<ConfigProblem>) {
-    let fits = |url: &str| url.len() <= WEBHOOK_URL_CHARS_MAX && is_trustworthy(url);
+    let fits = |url: &str| {
+        url.len() <= WEBHOOK_URL_CHARS_MAX
+            && is_trustworthy(url)
+            && Receivers::AlsoThisMachine.takes_url(url)
+    };
     if webhook.is_some_and(|webhook| !fits(&webhook.url)) {
         problems.push(ConfigProblem::WebhookUrl);
     }
@@ -58,6 +63,20 @@ mod tests {
             "a.example".to_owned(),
         ] {
             assert_eq!(problems(url), [ConfigProblem::WebhookUrl]);
+        }
+    }
+
+    #[test]
+    fn urls_within_a_network_are_refused() {
+        assert_eq!(problems("http://127.0.0.1:9000/hook".to_owned()), []);
+        for url in [
+            "https://169.254.169.254/latest",
+            "https://localhost/hook",
+            "https://10.0.0.7",
+            "https://[::1]/",
+            "https://2130706433/",
+        ] {
+            assert_eq!(problems(url.to_owned()), [ConfigProblem::WebhookUrl], "{url}");
         }
     }
 }

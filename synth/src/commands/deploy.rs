@@ -103,11 +103,10 @@ impl Deployment<'_> {
         let url = cloud.url().to_owned();
         let server = tokio::spawn(serve(cloud));
         self.finish(&url, Mode::Foreground).await?;
-        let ended =
-            server.await.map_err(|error| SynthError::Process(std::io::Error::other(error)))?;
+        server.await.map_err(|error| SynthError::Process(std::io::Error::other(error)))?;
         let state = self.project.local_state();
         self.output.note(&format!("Ended. The data stays in {}.", state.path().display()));
-        ended
+        Ok(())
     }
 
     /// Checks what runs, remembers how to reach it, and says what to do next.

@@ -20,11 +20,15 @@ pub(crate) async fn run(
     }
     let folder = Project::find_folder(config)?.local_state();
     if arguments.delete_data && !arguments.yes {
-        let question = format!("Delete everything in {}?", folder.path().display());
+        // Where it really is: a folder above may be a link.
+        let real = folder.path().canonicalize();
+        let real = real.as_deref().unwrap_or(folder.path());
+        let question = format!("Delete everything in {}?", real.display());
         confirm("deleting the data", &question).await?;
     }
     let stopped = stop(&folder).await?;
-    let data = folder.path();
+    let real = folder.path().canonicalize();
+    let data = real.as_deref().unwrap_or(folder.path());
     let deleted = arguments.delete_data && data.exists();
     if deleted {
         // Takes the folder first: nobody can have started on it meanwhile.

@@ -26,5 +26,6 @@ pub(crate) async fn run(arguments: &LocalCloudArguments, ports: Ports) -> Result
     std::io::stdin().read_to_string(&mut template).map_err(SynthError::Process)?;
     let options = Options { stack: arguments.stack.clone(), port: arguments.port };
     let folder = StateFolder::new(&arguments.folder);
-    serve(start(&template, &folder, &options, ports).await?).await
+    serve(start(&template, &folder, &options, ports).await?).await;
+    Ok(())
 }

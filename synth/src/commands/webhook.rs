@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cellar_core::feed::Checkpoint;
+use cellar_core::webhook::Receivers;
 use cellar_engine::feed::{Webhook, WebhookError};
 use cellar_engine::ports::{Index as _, PortError, WebhookProgresses as _};
 use cellar_runtime::webhook::{Secret, WebhookParts, WebhookSecrets};
@@ -110,6 +111,7 @@ async fn deliver(config: Named<'_>, data: &Data, output: &Output) -> Result<bool
         streams,
         blobs: Arc::clone(&data.blobs) as _,
         url: configured.url,
+        receivers: Receivers::AlsoThisMachine,
         events: configured.events,
         stack: project.config.stack.clone(),
         epoch,

@@ -144,7 +144,7 @@ async fn what_was_left(folder: &StateFolder, run: Run) -> Result<Own, SynthError
     }
     let (stop, stopped) = oneshot::channel();
     let served = tokio::spawn(async move {
-        let _ = cloud.serve(async move { drop(stopped.await) }).await;
+        cloud.serve(async move { drop(stopped.await) }).await;
     });
     Ok(Own::Served(stop, served))
 }

@@ -21,8 +21,8 @@ pub(crate) async fn start(
 }
 
 /// Serves until somebody wants it to end; requests under way are answered first.
-pub(crate) async fn serve(cloud: LocalCloud) -> Result<(), SynthError> {
-    Ok(cloud.serve(shutdown_signal()).await?)
+pub(crate) async fn serve(cloud: LocalCloud) {
+    cloud.serve(shutdown_signal()).await;
 }
 
 /// Resolves at Ctrl-C or SIGTERM.

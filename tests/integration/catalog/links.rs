@@ -100,3 +100,31 @@ async fn who_makes_up_a_link_learns_nothing() {
         assert_eq!(kind(world.holder(bad).reads().await), ProblemKind::LinkEnded);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_shows_no_members() {
+    let world = World::new().await;
+    let alice = world.person("alice");
+    alice.share("bob@example.com", "editor").await.unwrap();
+    assert!(alice.details().await.unwrap().members.is_some());
+    for role in ["viewer", "editor"] {
+        let body = json!({"secret": secret(3), "role": role});
+        let holder = add(&alice, body).await.unwrap();
+        let holder = world.holder(&holder.token);
+        let mut told = vec![holder.details().await.unwrap()];
+        if role == "editor" {
+            told.push(holder.update(json!({"name": "renamed"})).await.unwrap());
+        }
+        for details in told {
+            assert_eq!((details.members, details.links), (None, None), "{role}");
+        }
+        let changes = holder.about(Method::GET, "/details/changes", None).await;
+        assert_eq!(kind(answer::<Value>(changes).await), ProblemKind::Forbidden);
+        for end in ["", "/entries?after=0", "/history", "/forks", "/head", "/stats", "/sheets"] {
+            let text = holder.about(Method::GET, end, None).await.text().await.unwrap();
+            assert!(!text.contains("bob@example.com"), "{end}: {text}");
+        }
+        let link = alice.details().await.unwrap().links.unwrap()[0].id.clone();
+        alice.about(Method::DELETE, &format!("/links/{link}"), None).await;
+    }
+}

@@ -1,7 +1,16 @@
 //! Sharing with people.
 
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cellar_core::access::Role;
-use cellar_core::api::SpreadsheetStatus;
+use cellar_core::api::{LinkReply, SpreadsheetStatus};
+use cellar_core::catalog::LinkSecret;
+use cellar_core::limits::LISTING_AGE_MS;
+use cellar_engine::memory::ManualClock;
+use cellar_engine::ports::Clock as _;
+use cellar_engine::system::SystemClock;
 
 use super::*;
 
@@ -170,4 +179,31 @@ async fn who_changed_what_is_told_to_whoever_may_know() {
     assert_eq!(kind(changes(&world.person("mallory"), "").await), ProblemKind::NotFound);
     alice.update(json!({"status": "deleted"})).await.unwrap();
     assert_eq!(kind(changes(&alice, "").await), ProblemKind::Deleted);
+}
+
+/// Two processes of the API over the same tables: one is told, the other believes the catalog for so long.
+#[tokio::test(flavor = "multi_thread")]
+async fn another_process_serves_whoever_was_taken_out_for_so_long_and_no_longer() {
+    let world = World::new().await;
+    let alice = world.person("alice");
+    alice.share("bob", "viewer").await.unwrap();
+    let secret = LinkSecret([5; 16]);
+    let body = json!({"secret": URL_SAFE_NO_PAD.encode(secret.0), "role": "viewer"});
+    let link: LinkReply =
+        answer(alice.about(Method::POST, "/links", Some(body)).await).await.unwrap();
+    let clock = Arc::new(ManualClock::at(SystemClock.now_ms()));
+    let elsewhere = world.cloud.api_at(clock.clone()).await;
+    let reads = async |token: &str| {
+        let url = format!("{elsewhere}v1/spreadsheets/{}/head", world.id());
+        world.http.get(url).bearer_auth(token).send().await.unwrap().status().as_u16()
+    };
+    let bob = world.cloud.token_of("bob");
+    assert_eq!((reads(&bob).await, reads(&link.token).await), (200, 200));
+    assert!(alice.unshare("bob").await.is_ok());
+    let end = format!("/links/{}", link.id);
+    assert_eq!(alice.about(Method::DELETE, &end, None).await.status(), 200);
+    clock.advance_ms(LISTING_AGE_MS - 1_000);
+    assert_eq!((reads(&bob).await, reads(&link.token).await), (200, 200));
+    clock.advance_ms(1_001);
+    assert_eq!((reads(&bob).await, reads(&link.token).await), (404, 401));
 }

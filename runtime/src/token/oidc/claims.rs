@@ -5,7 +5,7 @@ use cellar_core::oidc::{EMAIL_CLAIM, SUBJECT_CLAIM, VERIFIED_CLAIM};
 use serde_json::{Map, Value};
 
 use crate::token::TokenError;
-use crate::token::verify::LEEWAY_S;
+use crate::token::verify::{LEEWAY_S, check_length};
 
 /// Bytes of a subject (`OpenID Connect Core` §2).
 const MAX_SUBJECT_BYTES: usize = 255;
@@ -38,7 +38,8 @@ pub(super) fn check_times(
     if nbf.max(iat).unwrap_or_default() > now_s.saturating_add(LEEWAY_S) {
         return Err(TokenError::NotYetValid);
     }
-    Ok(())
+    // Without `iat`, as if it were made now.
+    check_length(iat.unwrap_or(now_s), exp)
 }
 
 /// A moment in Unix seconds, which may have a fraction (RFC 7519 §2).
@@ -80,6 +81,7 @@ pub(super) fn person<'a>(claims: &'a Map<String, Value>, claim: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use cellar_core::limits::MAX_TOKEN_S;
     use serde_json::json;
 
     use super::*;
@@ -106,6 +108,18 @@ mod tests {
             assert_eq!(at(NOW_S + LEEWAY_S), Ok(()));
             assert_eq!(at(NOW_S + LEEWAY_S + 1), Err(TokenError::NotYetValid));
         }
+    }
+
+    #[test]
+    fn a_token_is_valid_for_so_long_and_no_longer() {
+        let check = |claims: Value| check_times(&object(&claims), 0, NOW_S);
+        for made_s in [NOW_S, NOW_S - 60] {
+            let lasting = |seconds: u64| check(json!({"iat": made_s, "exp": made_s + seconds}));
+            assert_eq!(lasting(MAX_TOKEN_S), Ok(()));
+            assert_eq!(lasting(MAX_TOKEN_S + 1), Err(TokenError::ValidTooLong));
+        }
+        assert_eq!(check(json!({"exp": NOW_S + MAX_TOKEN_S})), Ok(()));
+        assert_eq!(check(json!({"exp": NOW_S + MAX_TOKEN_S + 1})), Err(TokenError::ValidTooLong));
     }
 
     #[test]

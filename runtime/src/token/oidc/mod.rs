@@ -19,10 +19,11 @@ use cellar_core::catalog::Person;
 use cellar_core::identity::SubjectKey;
 use cellar_core::oidc::OidcIssuer;
 use jsonwebtoken::errors::ErrorKind;
-use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
+use jsonwebtoken::{Algorithm, Validation, decode};
 use serde_json::{Map, Value};
 
 use super::TokenError;
+use super::header::key_name;
 use cache::KeySetCache;
 #[cfg(feature = "aws")]
 pub use http::HttpKeySource;
@@ -60,13 +61,9 @@ impl OidcVerifier {
 
     /// Who the holder of this token is at this time, Unix seconds.
     pub(super) async fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
-        let header = decode_header(token).map_err(|_| TokenError::Invalid)?;
-        // As for tokens of our own keys.
-        if header.alg != self.algorithm || header.crit.is_some() {
-            return Err(TokenError::Invalid);
-        }
+        let name = key_name(token, self.algorithm)?;
         let fetch = || source::fetch(self.source.as_ref(), &self.issuer);
-        let key = self.keys.key(header.kid.as_deref(), now_s, fetch).await?;
+        let key = self.keys.key(name.as_deref(), now_s, fetch).await?;
         let token = decode::<Map<String, Value>>(token, &key, &self.validation);
         let claims = token.map_err(|error| self.refused(&error))?.claims;
         self.principal(&claims, now_s)

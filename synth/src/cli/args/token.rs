@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cellar_core::access::Role;
 use cellar_core::identity::LogId;
+use cellar_core::limits::MAX_TOKEN_S;
 use cellar_runtime::token::Spreadsheets;
 use clap::{Args, Subcommand};
 
@@ -72,8 +73,7 @@ impl MintArguments {
     }
 }
 
-/// Tokens cannot be taken back one by one: a year is the longest.
-const MAX_LIFETIME: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+const MAX_LIFETIME: Duration = Duration::from_secs(MAX_TOKEN_S);
 
 fn parse_lifetime(text: &str) -> Result<Duration, String> {
     let lifetime = humantime::parse_duration(text).map_err(|error| error.to_string())?;

@@ -1,0 +1,34 @@
+//! Links among the files of a state folder: deleting a link deletes no data.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The first link at a path or below it, if there is one. No link is followed.
+pub(super) fn first(path: &Path) -> io::Result<Option<PathBuf>> {
+    let kind = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if kind.is_symlink() {
+        return Ok(Some(path.to_owned()));
+    }
+    let mut folders = Vec::new();
+    if kind.is_dir() {
+        folders.push(path.to_owned());
+    }
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_symlink() {
+                return Ok(Some(entry.path()));
+            }
+            if kind.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    Ok(None)
+}
