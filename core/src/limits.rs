@@ -329,6 +329,8 @@ pub const MAX_STORED_ROOT_BYTES: usize = MAX_ROOT_BYTES;
 pub const MAX_LEVELS: usize = 32;
 /// Spans of the regions that a level clears in one sheet, rows and columns, values and formats together.
 pub const MAX_LEVEL_CLEAR_SPANS: usize = 50_000;
+/// Runs of the numbers of sheets that the header of an entry names; with more, a writer looks them up.
+pub const MAX_SUMMARY_RUNS: usize = 64;
 /// Runs of the numbers that sheets of one spreadsheet ever had.
 pub const MAX_SHEET_NUMBER_RUNS: usize = 100_000;
 /// Clients whose last mutation a snapshot knows; beyond it, the longest idle are forgotten.

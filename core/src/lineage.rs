@@ -76,7 +76,7 @@ impl Lineage {
             position: self.end(),
             created_s: self.forked_s,
             author: None,
-            header: shared.header,
+            header: shared.header.clone(),
             content: Content::EndSegment,
         }
     }

@@ -50,7 +50,7 @@ impl UpkeepPolicy {
     /// The Snapshot entry to put behind the newest entry, if it is time for one.
     #[must_use]
     pub fn snapshot_behind(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
-        let Header { segment_bytes, epoch, snapshot_num, snapshot_bytes } = tail.header;
+        let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
         let entries = tail.position.num().saturating_sub(snapshot_num);
         let bytes = segment_bytes.saturating_sub(snapshot_bytes);
         // Two in a row would be the same snapshot.
@@ -59,10 +59,9 @@ impl UpkeepPolicy {
         }
         let position = tail.position.next_in_segment().filter(|_| goes_on(tail))?;
         let header = Header {
-            segment_bytes,
-            epoch,
             snapshot_num: position.num(),
             snapshot_bytes: segment_bytes,
+            ..tail.header.clone()
         };
         let content = Content::Snapshot { root: None, purged_s: None };
         Some(Entry { log: tail.log, position, created_s: now_s, author: None, header, content })
@@ -95,7 +94,7 @@ mod tests {
     }
 
     fn header(segment_bytes: u64, snapshot_num: u32, snapshot_bytes: u64) -> Header {
-        Header { segment_bytes, epoch: 5, snapshot_num, snapshot_bytes }
+        Header { segment_bytes, snapshot_num, snapshot_bytes, ..Header::first(5) }
     }
 
     #[test]
@@ -112,7 +111,7 @@ mod tests {
             // It is the Snapshot entry itself.
             (20, header(9_000, 20, 0), false),
         ] {
-            let snapshot = POLICY.snapshot_behind(&tail(num, header), 9);
+            let snapshot = POLICY.snapshot_behind(&tail(num, header.clone()), 9);
             assert_eq!(snapshot.is_some(), due, "{num} {header:?}");
         }
     }

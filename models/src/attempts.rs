@@ -90,6 +90,9 @@ impl State {
                 let found = [None, Some(0), Some(1)].map(Event::NewestSegment);
                 found.into_iter().chain([Event::ReadFailed { temporary: true }]).collect()
             }
+            Action::ReadState { .. } => {
+                vec![Event::State(None), Event::ReadFailed { temporary: true }]
+            }
             Action::Wait { .. } => vec![Event::Waited],
             Action::Finish(_) => Vec::new(),
         }

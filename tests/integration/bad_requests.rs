@@ -116,6 +116,58 @@ async fn mutations_that_can_never_succeed_are_rejected_and_stop_nothing() {
     }
 }
 
+/// A sheet that is not there is answered with the sheets that are, and what others deleted meanwhile
+/// with the fact that nothing was changed; each the same when the request is repeated.
+#[tokio::test(flavor = "multi_thread")]
+async fn mutations_without_an_effect_say_so() {
+    let fixture = Fixture::start().await;
+    let url = fixture.path("/entries");
+    let head = fixture.created.head;
+    let set = |sheet: u32| json!({"setCells": {"sheet": sheet, "cells": [{"row": 0, "column": 0, "value": "x"}]}});
+    let rows = json!([{"first": 0, "count": 1}]);
+    let delete_sheet = |sheet: u32| json!({"deleteSheet": {"sheet": sheet}});
+    let add = |sheet: u32| json!({"addSheet": {"sheet": sheet, "name": "Second"}});
+    let post = async |client: &str, base: &Value, operations: &[Value]| {
+        let mutations: Vec<Value> = (1..)
+            .zip(operations)
+            .map(|(id, op): (u32, &Value)| json!({"id": id, "base": base, "op": op}))
+            .collect();
+        let body = json!({"client": client, "epoch": fixture.created.epoch, "mutations": mutations});
+        let reply = fixture.post(&url, body.to_string()).await;
+        assert_eq!(reply.status(), 200);
+        serde_json::from_slice::<Value>(&reply.bytes().await.unwrap()).unwrap()
+    };
+    let first = json!(head);
+    let refused = [
+        (set(77), "noSuchSheet", "there is no sheet 77: the sheets are 0"),
+        (json!({"deleteRows": {"sheet": 1, "spans": rows}}), "noSuchSheet", "the sheets are 0"),
+        (json!({"renameSheet": {"sheet": 1, "name": "a"}}), "noSuchSheet", "there is no sheet 1"),
+        (delete_sheet(0), "lastSheet", "sheet 0 is the last one"),
+        (add(70_000), "sheetNumber", "the next free one is 1"),
+    ];
+    let operations: Vec<Value> = refused.iter().map(|(operation, ..)| operation.clone()).collect();
+    for _ in 0..2 {
+        let reply = post("a", &first, &operations).await;
+        for (result, (operation, reason, detail)) in reply["results"].as_array().unwrap().iter().zip(&refused) {
+            assert_eq!((&result["status"], &result["rejection"]["reason"]), (&json!("rejected"), &json!(reason)), "{operation}");
+            let told = result["rejection"]["detail"].as_str().unwrap();
+            assert!(told.contains(detail), "{operation}: {told}");
+        }
+    }
+    let added = post("b", &first, &[add(1)]).await["head"].clone();
+    post("c", &added, &[delete_sheet(1)]).await;
+    for status in ["appended", "duplicate"] {
+        let reply = post("d", &added, &[set(1), set(0)]).await;
+        let results = &reply["results"];
+        assert_eq!((&results[0]["status"], &results[0]["no_effect"]), (&json!(status), &json!(true)));
+        assert_eq!((&results[1]["status"], &results[1]["no_effect"]), (&json!(status), &Value::Null));
+    }
+    let history = fixture.get(&fixture.path("/history"), &fixture.token).await;
+    let history: Value = serde_json::from_slice(&history.bytes().await.unwrap()).unwrap();
+    let late = &history["entries"][0]["mutations"];
+    assert_eq!((&late[0]["committed"], &late[1]["committed"]), (&json!([]), &Value::Null));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_that_are_not_what_they_should_be() {
     let fixture = Fixture::start().await;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use cellar_core::api::hexadecimal;
 use cellar_core::axis_map::Axis;
@@ -22,7 +23,7 @@ use cellar_core::retention::{archive_key, decode_archive, encode_archive};
 use cellar_core::snapshot::index::pack_import;
 use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
 use cellar_core::transform::SpaceMap;
-use cellar_core::workbook::Extent;
+use cellar_core::workbook::{Extent, SheetSet, StateSummary};
 
 fn edit(row: u32, column: u32, value: Value) -> CellEdit {
     CellEdit { row, column, value: Some(value), formula: None, format: None }
@@ -235,7 +236,7 @@ fn objects_of_large_entries() {
 #[test]
 fn archives() {
     let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
-    let entries = vec![
+    let mut entries = vec![
         Entry::first(log, Some("alice".into()), 1_795_246_133),
         Entry {
             position: Position::new(0, 1).unwrap(),
@@ -248,6 +249,8 @@ fn archives() {
             ..Entry::first(log, None, 1_795_246_134)
         },
     ];
+    // From before headers had summaries.
+    entries.iter_mut().for_each(|entry| entry.header.summary = None);
     let object = once_released("archive-v1.hex", || encode_archive(&entries).unwrap());
     let key = archive_key(log, 0, &object);
     assert_eq!(decode_archive(&key, &object).unwrap(), entries);
@@ -255,8 +258,22 @@ fn archives() {
 
 #[test]
 fn headers() {
-    let header =
-        Header { segment_bytes: 1 << 40, epoch: 7, snapshot_num: 300, snapshot_bytes: 1_000 };
-    let bytes = released("entry-header.hex", &encode_header(&header).unwrap());
-    assert_eq!(decode_header(&bytes).unwrap(), header);
+    let mut sheets = SheetSet::first();
+    for sheet in [1, 2, 5] {
+        sheets.add(SheetId(sheet)).unwrap();
+    }
+    sheets.delete(SheetId(1)).unwrap();
+    let summary = Arc::new(StateSummary { sheets, format_spans: 300 });
+    for (name, summary) in [("entry-header.hex", None), ("entry-header-summary.hex", Some(summary))]
+    {
+        let header = Header {
+            segment_bytes: 1 << 40,
+            epoch: 7,
+            snapshot_num: 300,
+            snapshot_bytes: 1_000,
+            summary,
+        };
+        let bytes = released(name, &encode_header(&header).unwrap());
+        assert_eq!(decode_header(&bytes).unwrap(), header);
+    }
 }

@@ -116,7 +116,8 @@ impl Canonical {
     }
 
     pub(super) fn known(&self) -> Known<'_> {
-        Known { after: self.known_after, entries: &self.entries }
+        let state = Some(self.tail.fold.outline());
+        Known { after: self.known_after, entries: &self.entries, state }
     }
 
     pub(super) fn entries(&self) -> &[EntryView] {

@@ -415,7 +415,8 @@ fn answer_to(
     };
     let status = if rejection.is_some() { MutationStatus::Rejected } else { status };
     let committed = mutation.committed.clone();
-    AppendedMutation { id, status, position: Some(position), rejection, committed }
+    let no_effect = committed.as_ref().is_some_and(Vec::is_empty);
+    AppendedMutation { id, status, position: Some(position), rejection, committed, no_effect }
 }
 
 async fn handle(

@@ -72,6 +72,10 @@ pub struct AppendedMutation {
     /// this request appended it: nothing if nothing of it was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
+    /// Set if the mutation is in the log and changed nothing: others deleted all that it names after
+    /// its base.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_effect: bool,
 }
 
 /// Whether a mutation was appended now or had been before.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::commit::{Committer, moved_object};
+use super::commit::Committer;
 use super::request::{BODY_FRAME_BYTES, Payload, Request, RequestMutation, Upload};
 use super::scan::Scan;
 use crate::entry::{BodyError, Content, Edits, ExternalEdits, Mutation, encoded_mutation_bytes};
@@ -55,14 +55,20 @@ fn external(
     let authored = ExternalEdits {
         client: request.client,
         first_id: request.first_id,
-        count: upload.count,
+        count: upload.count(),
         base: upload.base,
         object: upload.object.clone(),
         bytes: upload.bytes,
         sha256: upload.sha256,
         map: SpaceMap::default(),
     };
-    moved_object(&scan.author, scan.start, position, authored)
+    committer(scan, position).object(authored, &upload.operations)
+}
+
+/// Commits behind what was scanned.
+fn committer(scan: &Scan, position: Position) -> Committer {
+    let author = scan.author.clone();
+    Committer::new(author, scan.start, position, scan.committed_bytes).on(scan.state())
 }
 
 fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
@@ -71,7 +77,7 @@ fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
         authored: Operation::Rejected(rejection.clone()),
         committed: None,
     };
-    (0..upload.count).map(|_| rejected.clone()).collect()
+    upload.operations.iter().map(|_| rejected.clone()).collect()
 }
 
 /// Mutations that will stand in one entry.
@@ -84,8 +90,7 @@ struct Batch {
 
 impl Batch {
     fn new(scan: &Scan, position: Position) -> Self {
-        let committer =
-            Committer::new(scan.author.clone(), scan.start, position, scan.committed_bytes);
+        let committer = committer(scan, position);
         let (mutations, bases) = (Vec::new(), BTreeSet::new());
         Self { committer, mutations, bytes: BODY_FRAME_BYTES, bases }
     }

@@ -2,13 +2,16 @@
 //! step 3). The append machine commits by it, and a client that shows edits which are not committed
 //! yet foretells by it: there is no second rule.
 
+use std::collections::BTreeSet;
+
+use super::effect::{Effect, KnownState, not_added};
 use super::request::{RequestMutation, Resolved, too_large};
 use super::scan::operations_bytes;
 use crate::entry::{ExternalEdits, Mutation, encode_external};
 use crate::limits::{
     MAX_COMMITTED_OPERATIONS, MAX_ENTRY_BODY_BYTES, MAX_MOVED_SHEETS, MAX_REPLY_BYTES, MAX_SPANS,
 };
-use crate::operation::{Operation, Rejection, RejectionReason};
+use crate::operation::{DeleteSpans, Operation, Rejection, RejectionReason, Spans};
 use crate::position::Position;
 use crate::transform::{Author, SpaceMap, transform};
 
@@ -24,6 +27,8 @@ pub(crate) struct Committer {
     committed_bytes: usize,
     /// The base of the last mutation, and the map from behind it.
     map: Option<(Position, SpaceMap)>,
+    /// The state before the next mutation, if it is known.
+    state: Option<KnownState>,
 }
 
 impl Committer {
@@ -35,12 +40,41 @@ impl Committer {
         position: Position,
         committed_bytes: usize,
     ) -> Self {
-        Self { author, start, position, committed_bytes, map: None }
+        Self { author, start, position, committed_bytes, map: None, state: None }
     }
 
-    /// What an object that its author wrote on `authored.base` becomes: it, with the map from there.
-    pub(crate) fn object(&self, authored: ExternalEdits) -> Result<ExternalEdits, Rejection> {
-        moved_object(&self.author, self.start, self.position, authored)
+    /// The same, on a state that is known: what has no effect on it is not committed.
+    pub(crate) fn on(self, state: Option<KnownState>) -> Self {
+        Self { state, ..self }
+    }
+
+    /// What an object of `operations` that its author wrote on `authored.base` becomes: it, with the
+    /// map from there.
+    pub(crate) fn object(
+        &self,
+        authored: ExternalEdits,
+        operations: &[Operation],
+    ) -> Result<ExternalEdits, Rejection> {
+        let mut map = space(&self.author, self.start, authored.base)?;
+        // What is stored are kept runs.
+        if map.sheets().any(|(_, map)| !map.rows.keeps_order() || !map.columns.keeps_order()) {
+            return Err(too_far_behind());
+        }
+        for sheet in operations.iter().filter_map(Operation::sheet).collect::<BTreeSet<_>>() {
+            let target = map.sheet(sheet).sheet.ok_or_else(|| not_added(sheet))?;
+            let on_target =
+                Operation::DeleteRows(DeleteSpans { sheet: target, spans: Spans::default() });
+            if self.effect(authored.base, &on_target)? == Effect::None {
+                map.drop_sheet(sheet);
+            }
+        }
+        let external = ExternalEdits { map: map.of_cells(), ..authored };
+        let encoded = encode_external(self.position, &external);
+        let bytes = encoded.map_or(usize::MAX, |(_, body)| body.len());
+        if bytes > MAX_ENTRY_BODY_BYTES || external.map.sheets().count() > MAX_MOVED_SHEETS {
+            return Err(too_far_behind());
+        }
+        Ok(external)
     }
 
     /// What a mutation is committed as; if that does not fit, it is rejected.
@@ -82,8 +116,26 @@ impl Committer {
             None => (base, space(&self.author, self.start, base)?),
         };
         let committed = transform(authored, &map);
+        let added = authored.sheet().is_none_or(|sheet| map.sheet(sheet).sheet.is_some());
         self.map = Some((base, map));
-        Ok(committed)
+        match (committed.as_deref(), authored.sheet()) {
+            (_, Some(sheet)) if !added => Err(not_added(sheet)),
+            (Some([]), _) => Ok(committed),
+            (moved, _) => {
+                let operation = moved.and_then(<[Operation]>::first).unwrap_or(authored);
+                match self.effect(base, operation)? {
+                    Effect::Some => Ok(committed),
+                    Effect::None => Ok(Some(Vec::new())),
+                }
+            }
+        }
+    }
+
+    fn effect(&self, base: Position, operation: &Operation) -> Result<Effect, Rejection> {
+        match &self.state {
+            Some(state) => state.effective(&self.author, base, operation),
+            None => Ok(Effect::Some),
+        }
     }
 
     /// What the whole request is committed as goes into one reply.
@@ -108,29 +160,11 @@ impl Committer {
             }
         }
         let (authored, committed) = (&mutation.authored, mutation.effective());
+        if let Some(state) = &mut self.state {
+            state.follow(committed);
+        }
         self.author.commit(self.position, mutation.base, authored, committed);
     }
-}
-
-/// What an object that its author wrote on `authored.base` becomes at `position`, behind what was
-/// learned from `start` on.
-pub(super) fn moved_object(
-    author: &Author,
-    start: Position,
-    position: Position,
-    authored: ExternalEdits,
-) -> Result<ExternalEdits, Rejection> {
-    let map = space(author, start, authored.base)?;
-    // What is stored are kept runs.
-    if map.sheets().any(|(_, map)| !map.rows.keeps_order() || !map.columns.keeps_order()) {
-        return Err(too_far_behind());
-    }
-    let external = ExternalEdits { map: map.of_cells(), ..authored };
-    let encoded = encode_external(position, &external).map_or(usize::MAX, |(_, body)| body.len());
-    if encoded > MAX_ENTRY_BODY_BYTES || external.map.sheets().count() > MAX_MOVED_SHEETS {
-        return Err(too_far_behind());
-    }
-    Ok(external)
 }
 
 /// The map from the author's space behind `base`.

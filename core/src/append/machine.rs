@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::batch::{needed_from, next_content, stale_resolution};
 use super::request::{Payload, Request};
 use super::rules::{Rules, SafetyRule};
-use super::scan::{Scan, Tail};
+use super::scan::{Outcome, Scan, Tail};
 use super::{Action, Appended, Event, Inputs, MutationResult, Refusal};
 use crate::backoff::full_jitter_ms;
-use crate::entry::{BodyError, Content, Entry, encode_edits, encode_external};
+use crate::entry::{BodyError, Content, Entry, Header, encode_edits, encode_external};
 use crate::limits::{LOSSES_BEFORE_CATCH_UP, MAX_APPEND_AGE_S};
 use crate::position::Position;
 
@@ -46,6 +46,9 @@ enum Phase {
         refusal: Refusal,
     },
     FindingNewest,
+    ReadingState {
+        at: Position,
+    },
     Putting {
         entry: Arc<Entry>,
     },
@@ -129,6 +132,16 @@ impl Append {
                     false => finish(Err(Refusal::Store)),
                 }
             }
+            (Phase::ReadingState { at }, Event::State(outline)) => {
+                self.scan.keep_state(at, outline);
+                self.decide(inputs)
+            }
+            (Phase::ReadingState { at }, Event::ReadFailed { temporary }) => {
+                match self.may_read_again(temporary) {
+                    true => self.read_state(at),
+                    false => finish(Err(Refusal::Store)),
+                }
+            }
             (Phase::Putting { entry }, Event::PutAccepted) => self.put_accepted(&entry, inputs),
             (Phase::Putting { entry }, Event::PutRefused { winner }) => {
                 self.put_refused(&entry, &winner, inputs)
@@ -166,7 +179,7 @@ impl Append {
             }
             (false, _) => return self.check_purge(Refusal::Corrupt { at: next }),
         }
-        let ended = self.scan.tail.is_some_and(|tail| tail.ended);
+        let ended = self.scan.tail.as_ref().is_some_and(|tail| tail.ended);
         if !entries.is_empty() && (more || ended) {
             return self.read(next, consistent);
         }
@@ -254,7 +267,7 @@ impl Append {
         if self.scan.tail.is_none() && self.base_gone {
             return self.await_segment(self.scan.start, inputs);
         }
-        let Some(tail) = self.scan.tail else {
+        let Some(tail) = self.scan.tail.clone() else {
             let base = self.scan.start;
             return self.refuse(Refusal::UnknownBase { base });
         };
@@ -296,7 +309,10 @@ impl Append {
         if tail.ended && self.rules.hold(SafetyRule::EndSegmentCheck) {
             return self.await_segment(next, inputs);
         }
-        match self.build(next, tail, inputs) {
+        if self.scan.needs_state(&tail, &self.request) {
+            return self.read_state(tail.position);
+        }
+        match self.build(next, &tail, inputs) {
             Ok(entry) => self.put(Arc::new(entry), inputs),
             // The encoder does not fail for what `Request::new` has encoded once.
             Err(_) => finish(Err(Refusal::Store)),
@@ -318,21 +334,27 @@ impl Append {
         self.scan.last_id >= self.request.last_id()
     }
 
-    fn build(&self, position: Position, tail: Tail, inputs: Inputs) -> Result<Entry, BodyError> {
+    fn build(&self, position: Position, tail: &Tail, inputs: Inputs) -> Result<Entry, BodyError> {
         let content = next_content(&self.request, &self.scan, position)?;
         let body_bytes = match &content {
             Content::Edits(edits) => encode_edits(position, &edits.mutations)?.1.len(),
             Content::External(external) => encode_external(position, external)?.1.len(),
             Content::Snapshot { .. } | Content::EndSegment => 0,
         };
+        let summary = self.scan.state().map(|state| Arc::new(state.after(&content)));
         Ok(Entry {
             log: self.request.log,
             position,
             created_s: inputs.now_s,
             author: self.request.author.clone(),
-            header: tail.header.followed_by(body_bytes),
+            header: Header { summary, ..tail.header.followed_by(body_bytes) },
             content,
         })
+    }
+
+    fn read_state(&mut self, at: Position) -> Action {
+        self.phase = Phase::ReadingState { at };
+        Action::ReadState { at }
     }
 
     /// Refuses only on consistent evidence: otherwise reads on, consistently, first.
@@ -406,12 +428,12 @@ impl Append {
     fn appended(&mut self, tail: Tail) -> Appended {
         let results = (self.request.first_id..=self.request.last_id()).map(|id| {
             let outcome = self.scan.outcome(id).cloned();
-            let (rejection, committed) =
-                outcome.map_or((None, None), |outcome| (outcome.rejection, outcome.committed));
+            let none = Outcome { rejection: None, committed: None, no_effect: false };
+            let Outcome { rejection, committed, no_effect } = outcome.unwrap_or(none);
             let placed = self.scan.placed(id);
             let position = placed.map(|(position, _)| position);
             let duplicate = placed.is_none_or(|(_, own)| !own);
-            MutationResult { id, position, duplicate, rejection, committed }
+            MutationResult { id, position, duplicate, rejection, committed, no_effect }
         });
         let results = results.collect();
         Appended {

@@ -13,11 +13,14 @@
 //! - *End Segment check*: nothing is put behind an End Segment.
 //! - *Consistent refusal*: nothing is refused on the evidence of a read that may be stale.
 //! - *Fresh undo*: an undo or a restore is only put behind the very state on which it was resolved.
+//! - *Effect*: nothing is put as if it changed something that has no effect on the state at the tail
+//!   ([`effect`]).
 //! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no more: its process was frozen,
 //!   and what it has learned may have been purged.
 
 mod batch;
 pub(crate) mod commit;
+pub(crate) mod effect;
 mod known_run;
 mod machine;
 pub(crate) mod request;
@@ -38,6 +41,7 @@ use std::sync::Arc;
 use crate::entry::{Entry, Header};
 use crate::operation::{Operation, Rejection};
 use crate::position::Position;
+use crate::snapshot::outline::Outline;
 
 /// What the driver is to do next.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +60,11 @@ pub enum Action {
     },
     /// Find the number of the newest segment, consistently.
     FindNewestSegment,
+    /// Read the state at a position, without cells: no header says enough of it.
+    ReadState {
+        /// The position.
+        at: Position,
+    },
     /// Wait, then report [`Event::Waited`].
     Wait {
         /// How long, milliseconds.
@@ -77,6 +86,8 @@ pub enum Event {
     },
     /// The number of the newest segment; `None` if the log has none.
     NewestSegment(Option<u32>),
+    /// The state that was asked for; `None` if nobody can read it.
+    State(Option<Arc<Outline>>),
     /// A read failed.
     ReadFailed {
         /// Whether trying again may help.
@@ -136,6 +147,8 @@ pub struct MutationResult {
     pub rejection: Option<Rejection>,
     /// What it was committed as, if that is not what was authored and this request put it there.
     pub committed: Option<Vec<Operation>>,
+    /// Whether it changed nothing, because others deleted all that it names after its base.
+    pub no_effect: bool,
 }
 
 /// Why an append was refused. Nothing was lost: what had got through stays, and can be retried.

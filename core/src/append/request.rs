@@ -1,5 +1,7 @@
 //! What a client asks to append, checked for everything that needs no log.
 
+use std::sync::Arc;
+
 use crate::entry::{Mutation, encoded_mutation_bytes};
 use crate::identity::{ClientKey, ClientName, LogId};
 use crate::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
@@ -63,7 +65,7 @@ pub struct AskedImport<'a> {
 }
 
 /// An object that was uploaded, with one operation for each mutation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Upload {
     /// Its key.
     pub object: String,
@@ -71,10 +73,18 @@ pub struct Upload {
     pub bytes: u64,
     /// Its SHA-256.
     pub sha256: [u8; 32],
-    /// How many mutations it has, at least one.
-    pub count: u32,
+    /// What it holds: the operation of each mutation, at least one.
+    pub operations: Arc<[Operation]>,
     /// The position their author had seen.
     pub base: Position,
+}
+
+impl Upload {
+    /// How many mutations it has.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.operations.len()).unwrap_or(u32::MAX)
+    }
 }
 
 /// A valid request: at least one mutation, consecutive ids.
@@ -245,7 +255,7 @@ impl Request {
         first_id: u64,
         upload: Upload,
     ) -> Result<Self, InvalidRequest> {
-        let count = usize::try_from(upload.count).unwrap_or(usize::MAX);
+        let count = upload.operations.len();
         if count == 0 {
             return Err(InvalidRequest::NoMutations);
         }
@@ -256,7 +266,7 @@ impl Request {
             return Err(InvalidRequest::IdsNotConsecutive { before: 0, id: 0 });
         }
         check_id(acknowledged)?;
-        check_id(first_id.saturating_add(u64::from(upload.count)).saturating_sub(1))?;
+        check_id(first_id.saturating_add(u64::from(upload.count())).saturating_sub(1))?;
         let payload = Payload::Upload(upload);
         Ok(Self::trusted(log, client, author, epoch, acknowledged, first_id, payload))
     }
@@ -265,7 +275,7 @@ impl Request {
     pub(super) fn count(&self) -> u64 {
         match &self.payload {
             Payload::Mutations(mutations) => u64::try_from(mutations.len()).unwrap_or(u64::MAX),
-            Payload::Upload(upload) => u64::from(upload.count),
+            Payload::Upload(upload) => u64::from(upload.count()),
         }
     }
 
@@ -281,6 +291,14 @@ impl Request {
             Payload::Upload(_) => &[],
         };
         (self.first_id..).zip(mutations).filter(move |(id, _)| *id > last_id)
+    }
+
+    /// The operations of the object that was uploaded, if one was.
+    pub(super) fn uploaded(&self) -> &[Operation] {
+        match &self.payload {
+            Payload::Upload(upload) => &upload.operations,
+            Payload::Mutations(_) => &[],
+        }
     }
 
     /// The bases of all mutations.

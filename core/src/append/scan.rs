@@ -3,17 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::effect::KnownState;
 use super::request::Request;
 use super::rules::{Rules, SafetyRule};
-use crate::entry::{Content, Entry, Header};
+use crate::entry::{Content, Entry, ExternalEdits, Header};
 use crate::identity::ClientKey;
 use crate::limits::MAX_REPLY_BYTES;
 use crate::operation::{Operation, Rejection};
 use crate::position::Position;
+use crate::snapshot::outline::Outline;
 use crate::transform::Author;
+use crate::workbook::StateSummary;
 
 /// The newest entry known to exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tail {
     pub(super) position: Position,
     pub(super) header: Header,
@@ -37,6 +40,10 @@ pub(super) struct Scan {
     /// The next position to be learned; `None` where no log can go on.
     pub(super) next: Option<Position>,
     pub(super) tail: Option<Tail>,
+    /// The state at a position, as it was looked up; `None` if it cannot be read.
+    looked_up: Option<(Position, Option<Arc<Outline>>)>,
+    /// The operations of the object that is to be appended.
+    uploaded: Vec<Operation>,
     /// Bases that have not been seen yet.
     pub(super) unseen_bases: BTreeSet<Position>,
     /// The greatest id of this client known to be in the log.
@@ -68,6 +75,8 @@ struct Placed {
 pub(super) struct Outcome {
     pub(super) rejection: Option<Rejection>,
     pub(super) committed: Option<Vec<Operation>>,
+    /// It changed nothing.
+    pub(super) no_effect: bool,
 }
 
 impl Scan {
@@ -82,6 +91,8 @@ impl Scan {
             author: Author::new(request.client),
             next: Some(lowest_base),
             tail: None,
+            looked_up: None,
+            uploaded: request.uploaded().to_vec(),
             unseen_bases: request.bases().collect(),
             last_id: request.acknowledged,
             outcomes: BTreeMap::new(),
@@ -132,7 +143,7 @@ impl Scan {
         }
         self.tail = Some(Tail {
             position: entry.position,
-            header: entry.header,
+            header: entry.header.clone(),
             ended: matches!(entry.content, Content::EndSegment),
         });
         self.next = match self.rules.hold(SafetyRule::EndSegmentCheck) {
@@ -152,7 +163,7 @@ impl Scan {
 
     /// Takes an entry of unknown outcome for another's: breaks a safety rule.
     pub(super) fn step_over(&mut self, entry: &Entry) {
-        let (position, header) = (entry.position, entry.header);
+        let (position, header) = (entry.position, entry.header.clone());
         self.tail = Some(Tail { position, header, ended: false });
         self.next = entry.next_position();
     }
@@ -164,18 +175,66 @@ impl Scan {
     /// The committed operations are kept for what this request put: others come with the entries
     /// that the client is missing.
     fn keep_outcomes(&mut self, entry: &Entry, own: bool) {
+        if let Content::External(external) = &entry.content {
+            return self.keep_uploaded(external);
+        }
         let Some(edits) = entry.edits() else { return };
         for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
             let rejection = mutation.rejection().cloned();
+            let no_effect = mutation.committed.as_ref().is_some_and(Vec::is_empty);
             let committed = mutation.committed.clone().filter(|_| own && rejection.is_none());
-            if rejection.is_some() || committed.is_some() {
+            if rejection.is_some() || committed.is_some() || no_effect {
                 // A scan that began anew comes by the same again.
                 if !self.outcomes.contains_key(&id) {
                     let bytes = committed.as_deref().map_or(0, operations_bytes);
                     self.committed_bytes = self.committed_bytes.saturating_add(bytes);
                 }
-                self.outcomes.insert(id, Outcome { rejection, committed });
+                self.outcomes.insert(id, Outcome { rejection, committed, no_effect });
             }
+        }
+    }
+
+    /// Of an object that is being uploaded again, the entry says what had no effect.
+    fn keep_uploaded(&mut self, external: &ExternalEdits) {
+        for (id, operation) in (external.first_id..).zip(&self.uploaded) {
+            if external.committed(operation).is_some_and(|committed| committed.is_empty()) {
+                let outcome = Outcome { rejection: None, committed: None, no_effect: true };
+                self.outcomes.insert(id, outcome);
+            }
+        }
+    }
+
+    /// Whether the state at the tail has to be looked up before the mutations that are left can be
+    /// committed: no header says enough of it.
+    pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
+        if self.looked_up.as_ref().is_some_and(|(at, _)| *at == tail.position) {
+            return false;
+        }
+        let Some(summary) = &tail.header.summary else { return true };
+        let mut room = StateSummary::clone(summary);
+        request.after(self.last_id).any(|(_, mutation)| match &mutation.authored {
+            Operation::SetFormat(set) => {
+                let fits = room.has_room_for(set);
+                room.apply(std::slice::from_ref(&mutation.authored));
+                !fits
+            }
+            _ => false,
+        })
+    }
+
+    /// Takes note of the state at the tail.
+    pub(super) fn keep_state(&mut self, at: Position, outline: Option<Arc<Outline>>) {
+        self.looked_up = Some((at, outline));
+    }
+
+    /// The state at the tail, as far as it is known.
+    pub(super) fn state(&self) -> Option<KnownState> {
+        let tail = self.tail.as_ref()?;
+        match &self.looked_up {
+            Some((at, outline)) if *at == tail.position => {
+                outline.as_deref().map(KnownState::of_outline)
+            }
+            _ => tail.header.summary.as_deref().cloned().map(KnownState::of_summary),
         }
     }
 

@@ -2,17 +2,92 @@
 //!
 //! Every entry carries one, so that each byte counts: a load of a thousand edits reads them all.
 
-use super::{BodyError, Header};
+use std::sync::Arc;
 
-/// Zeros that may have been left out: a header has four numbers.
-const LEFT_OUT: [u8; 4] = [0; 4];
+use serde::{Deserialize, Serialize};
+
+use super::{BodyError, Header};
+use crate::limits::MAX_SUMMARY_RUNS;
+use crate::operation::{Span, Spans};
+use crate::workbook::{SheetNumbers, SheetSet, StateSummary};
+
+/// Zeros that may have been left out: one for each field.
+const LEFT_OUT: [u8; 8] = [0; 8];
+
+/// A header as stored. Entries from before the summary end after four numbers.
+#[derive(Serialize, Deserialize)]
+struct StoredHeader {
+    segment_bytes: u64,
+    epoch: u32,
+    snapshot_num: u32,
+    snapshot_bytes: u64,
+    /// One above every number that a sheet had; 0 without a summary.
+    next_sheet: u32,
+    format_spans: u32,
+    /// Runs of numbers of sheets that were deleted: the first and how many.
+    deleted: Vec<(u32, u32)>,
+    /// Runs of numbers below the next that no sheet ever had.
+    skipped: Vec<(u32, u32)>,
+}
+
+impl From<&Header> for StoredHeader {
+    fn from(header: &Header) -> Self {
+        let summary = header.summary.as_deref().filter(|summary| summary.fits_a_header());
+        let runs = |spans: Spans| spans.iter().map(|run| (run.first, run.count)).collect();
+        let none = Spans::default();
+        let (used, live) =
+            summary.map_or((&none, &none), |s| (s.sheets.used().runs(), s.sheets.live()));
+        let next_sheet = summary.map_or(0, |summary| summary.sheets.used().next().0);
+        Self {
+            segment_bytes: header.segment_bytes,
+            epoch: header.epoch,
+            snapshot_num: header.snapshot_num,
+            snapshot_bytes: header.snapshot_bytes,
+            next_sheet,
+            format_spans: summary.map_or(0, |summary| summary.format_spans),
+            deleted: runs(used.without(live)),
+            skipped: runs(Spans::one(0, next_sheet).without(used)),
+        }
+    }
+}
+
+impl TryFrom<StoredHeader> for Header {
+    type Error = BodyError;
+
+    fn try_from(stored: StoredHeader) -> Result<Self, BodyError> {
+        let StoredHeader { segment_bytes, epoch, snapshot_num, snapshot_bytes, .. } = stored;
+        let summary = match stored.next_sheet {
+            0 => None,
+            next => {
+                let used = Spans::one(0, next).without(&read_runs(&stored.skipped)?);
+                let live = used.without(&read_runs(&stored.deleted)?);
+                let sheets = SheetSet::new(live, SheetNumbers::from_runs(used));
+                Some(Arc::new(StateSummary { sheets, format_spans: stored.format_spans }))
+            }
+        };
+        Ok(Self { segment_bytes, epoch, snapshot_num, snapshot_bytes, summary })
+    }
+}
+
+/// Runs in ascending order, no more than a header may have.
+fn read_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
+    let ordered = runs.windows(2).all(|pair| match pair {
+        [(first, count), (next, _)] => first.checked_add(*count).is_some_and(|end| end <= *next),
+        _ => true,
+    });
+    if !ordered || runs.len() > MAX_SUMMARY_RUNS.saturating_mul(2) {
+        return Err(BodyError::Shape("the numbers of sheets in the header are out of order"));
+    }
+    let spans = runs.iter().map(|(first, count)| Span { first: *first, count: *count });
+    Ok(Spans::from_sorted(spans.collect()))
+}
 
 /// The bytes of a header.
 ///
 /// # Errors
 /// Only if the encoder fails, which it does not for these types.
 pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
-    let mut bytes = postcard::to_allocvec(header)?;
+    let mut bytes = postcard::to_allocvec(&StoredHeader::from(header))?;
     // The last byte of a longer number is never zero, so that only whole numbers are left out.
     while bytes.last() == Some(&0) {
         bytes.pop();
@@ -26,11 +101,11 @@ pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
 /// [`BodyError`] with what is wrong.
 pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     let padded = [bytes, &LEFT_OUT].concat();
-    let (header, rest) = postcard::take_from_bytes(&padded)?;
+    let (header, rest) = postcard::take_from_bytes::<StoredHeader>(&padded)?;
     if rest.iter().any(|byte| *byte != 0) {
         return Err(BodyError::Shape("there are bytes behind the header"));
     }
-    Ok(header)
+    Header::try_from(header)
 }
 
 #[cfg(test)]
@@ -38,15 +113,33 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::operation::SheetId;
 
     fn number() -> impl Strategy<Value = u32> {
         prop_oneof![Just(0), Just(128), Just(1 << 14), any::<u32>()]
     }
 
+    /// A summary, after sheets of these numbers were added and some of them deleted.
+    fn summary(sheets: &[(u32, bool)], format_spans: u32) -> StateSummary {
+        let mut summary = StateSummary { format_spans, ..StateSummary::first() };
+        for (sheet, deleted) in sheets {
+            let _ = summary.sheets.add(SheetId(*sheet));
+            if *deleted {
+                let _ = summary.sheets.delete(SheetId(*sheet));
+            }
+        }
+        summary
+    }
+
     proptest! {
         #[test]
-        fn every_header_reads_back(a in number(), b in number(), c in number(), d in number()) {
+        fn every_header_reads_back(
+            a in number(), b in number(), c in number(), d in number(),
+            sheets in proptest::option::of(proptest::collection::vec((0..80_u32, any::<bool>()), 0..60)),
+        ) {
+            let summary = sheets.map(|sheets| Arc::new(summary(&sheets, a)));
             let header = Header {
+                summary,
                 segment_bytes: u64::from(a) << 20,
                 epoch: b,
                 snapshot_num: c,
@@ -62,10 +155,28 @@ mod tests {
     }
 
     #[test]
-    fn the_first_header_takes_no_bytes() {
+    fn a_header_is_short_and_one_without_a_summary_is_as_before() {
         let first = Header::first(super::super::FIRST_EPOCH);
-        assert_eq!(encode_header(&first).unwrap(), [0; 0]);
-        assert_eq!(encode_header(&first.followed_by(20_000)).unwrap().len(), 3);
-        assert!(decode_header(&[1, 1, 1, 1, 1]).is_err());
+        assert_eq!(encode_header(&first).unwrap(), [0, 0, 0, 0, 1]);
+        assert_eq!(encode_header(&first.followed_by(20_000)).unwrap().len(), 7);
+        let before = Header { summary: None, ..first };
+        assert_eq!(encode_header(&before).unwrap(), [0; 0]);
+        assert_eq!(encode_header(&before.followed_by(20_000)).unwrap().len(), 3);
+        assert_eq!(decode_header(&[1, 1, 1, 1]).unwrap().summary, None);
+        assert!(decode_header(&[1, 1, 1, 1, 1, 0, 0, 0, 1]).is_err());
+        // Runs that overlap.
+        assert!(decode_header(&[1, 1, 1, 1, 9, 0, 2, 1, 3, 2, 1]).is_err());
+    }
+
+    #[test]
+    fn a_header_names_so_many_runs_of_sheets_and_no_more() {
+        let most = u32::try_from(MAX_SUMMARY_RUNS).unwrap();
+        for (runs, kept) in [(most, true), (most + 1, false)] {
+            let sheets: Vec<(u32, bool)> = (1..runs).map(|sheet| (sheet * 2, false)).collect();
+            let summary = Some(Arc::new(summary(&sheets, 0)));
+            let header = Header::of_segment(0, summary);
+            let read = decode_header(&encode_header(&header).unwrap()).unwrap();
+            assert_eq!(read.summary.is_some(), kept, "{runs}");
+        }
     }
 }

@@ -13,12 +13,13 @@ pub use external::{
 };
 pub use header_bytes::{decode_header, encode_header};
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use crate::cell::json_text_bytes;
 use crate::identity::{ClientKey, ClientName, LogId};
 use crate::operation::{Operation, Rejection};
 use crate::position::Position;
+use crate::workbook::StateSummary;
 
 /// One entry of a log: immutable once it is written (design `2-log.md` §1).
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +44,7 @@ pub const FIRST_EPOCH: u32 = 0;
 
 /// What every entry carries on from the one before, so that a writer who knows the tail knows the
 /// epoch and the roll and snapshot thresholds without a read (design `2-log.md` §1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Bytes of the bodies of this segment up to and including this entry.
     pub segment_bytes: u64,
@@ -54,20 +55,29 @@ pub struct Header {
     pub snapshot_num: u32,
     /// `segment_bytes` at that Snapshot entry.
     pub snapshot_bytes: u64,
+    /// The state after this entry, in brief. Absent on entries from before this field, and while the
+    /// sheets have too many runs of numbers (`MAX_SUMMARY_RUNS`): then a writer looks it up.
+    pub summary: Option<Arc<StateSummary>>,
 }
 
 impl Header {
-    /// The header of a log's or segment's first entry, which is a Snapshot entry without a body.
+    /// The header of a log's first entry, which is a Snapshot entry without a body.
     #[must_use]
     pub fn first(epoch: u32) -> Self {
-        Self { epoch, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0 }
+        Self::of_segment(epoch, Some(Arc::new(StateSummary::first())))
+    }
+
+    /// The header of a segment's first entry, which is a Snapshot entry without a body.
+    #[must_use]
+    pub fn of_segment(epoch: u32, summary: Option<Arc<StateSummary>>) -> Self {
+        Self { epoch, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
     }
 
     /// The header of the next entry, with a body of `body_bytes`, if it is not a Snapshot entry.
     #[must_use]
-    pub fn followed_by(self, body_bytes: usize) -> Self {
+    pub fn followed_by(&self, body_bytes: usize) -> Self {
         let body_bytes = u64::try_from(body_bytes).unwrap_or(u64::MAX);
-        Self { segment_bytes: self.segment_bytes.saturating_add(body_bytes), ..self }
+        Self { segment_bytes: self.segment_bytes.saturating_add(body_bytes), ..self.clone() }
     }
 }
 

@@ -81,5 +81,5 @@ fn is_same(one: &Entry, other: &Entry) -> bool {
     let same_content = snapshots || one.content == other.content;
     same_content
         && (one.log, one.position, one.created_s) == (other.log, other.position, other.created_s)
-        && (&one.author, one.header) == (&other.author, other.header)
+        && (&one.author, &one.header) == (&other.author, &other.header)
 }

@@ -1,15 +1,17 @@
-//! The invariants of the log, as predicates (design `5-quality.md` §1, I1-I6).
+//! The invariants of the log, as predicates (design `5-quality.md` §1, I1-I6, I23).
 //!
 //! Pure functions over entries and segments that return the first [`Violation`]: the model checker,
 //! the simulation and checks of stored logs all call the same ones. Lists of entries are in
 //! ascending order of position.
 
+mod effect;
 mod history;
 mod mutations;
 mod structure;
 #[cfg(test)]
 mod tests;
 
+pub use effect::check_effects;
 pub use history::{check_prefix, history, readable};
 pub use mutations::{MutationId, check_acknowledged, check_once, check_order};
 pub use structure::{check_links, check_no_gap};
@@ -70,6 +72,18 @@ pub enum Violation {
         /// Where it stands.
         at: Position,
     },
+    /// I23: a mutation was answered as appended and changed nothing.
+    #[error("mutation {} was answered as appended and has no effect", .mutation.id)]
+    WithoutEffect {
+        /// The mutation.
+        mutation: MutationId,
+    },
+    /// I23: a mutation was answered as without effect and changed something.
+    #[error("mutation {} was answered as without effect and changes something", .mutation.id)]
+    Effect {
+        /// The mutation.
+        mutation: MutationId,
+    },
     /// I6: more was tried than is allowed.
     #[error("{tried} attempts were made, at most {limit} are allowed")]
     TooManyAttempts {
@@ -96,7 +110,7 @@ impl Attempts {
                 self.failed_puts = self.failed_puts.saturating_add(1);
             }
             Event::ReadFailed { .. } => self.failed_reads = self.failed_reads.saturating_add(1),
-            Event::Page { .. } | Event::NewestSegment(_) | Event::Waited => {}
+            Event::Page { .. } | Event::NewestSegment(_) | Event::State(_) | Event::Waited => {}
         }
     }
 

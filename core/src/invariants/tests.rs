@@ -1,11 +1,17 @@
 //! Each predicate on a whole log, and on one that is damaged in each way it looks for.
 
 use super::*;
-use crate::append::tests::support::{at, client, edits_entry, end_entry, snapshot_entry};
+use crate::append::tests::support::{
+    at, client, edits_entry, edits_of, end_entry, set_text, snapshot_entry,
+};
 use crate::entry::{Content, Edits, Entry, Header, Mutation};
 use crate::identity::LogId;
-use crate::operation::{Operation, Rejection, RejectionReason};
+use crate::operation::{
+    AddSheet, ClearRange, DeleteSheet, DeleteSpans, InsertBefore, Operation, Rejection,
+    RejectionReason, RenameSheet, SetCells, SetFormat, SheetId, Spans, Undo,
+};
 use crate::segment::Segment;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Two segments: `S E1 E2 X`, `S E3`.
@@ -175,4 +181,55 @@ fn attempts_end_at_their_limits() {
         attempts.record(&Event::PutAccepted);
         assert_eq!(attempts.check().is_ok(), event == Event::PutUnknown);
     }
+}
+
+#[test]
+fn a_mutation_without_an_effect_is_found_and_one_that_has_one() {
+    let whole = whole();
+    let answers =
+        |no_effect: bool| (1..=3).map(move |id| (MutationId { client: client(1), id }, no_effect));
+    assert_eq!(check_effects(&whole, &answers(false).collect()), Ok(()));
+    let mutation = MutationId { client: client(1), id: 1 };
+    assert_eq!(
+        check_effects(&whole, &answers(true).collect()),
+        Err(Violation::Effect { mutation })
+    );
+    for operation in without_effect() {
+        let edits = edits_of(
+            at(0, 1),
+            1,
+            vec![Mutation { base: Position::FIRST, authored: operation.clone(), committed: None }],
+        );
+        let log = [snapshot_entry(at(0, 0)), edits];
+        let answered = |no_effect| BTreeMap::from([(mutation, no_effect)]);
+        let lost = Err(Violation::WithoutEffect { mutation });
+        assert_eq!(check_effects(&log, &answered(false)), lost, "{operation:?}");
+        assert_eq!(check_effects(&log, &answered(true)), Ok(()), "{operation:?}");
+        assert_eq!(check_effects(&log, &BTreeMap::new()), Ok(()), "{operation:?}");
+    }
+}
+
+/// Operations that change nothing in a new spreadsheet.
+fn without_effect() -> Vec<Operation> {
+    let (sheet, name) = (SheetId(77), "x".to_owned());
+    let (rows, columns) = (Spans::one(0, 1), Spans::one(0, 1));
+    let insert = InsertBefore { sheet, before: 0, count: 1 };
+    let delete = DeleteSpans { sheet, spans: rows.clone() };
+    let Operation::SetCells(set) = set_text(0, "x".to_owned()) else { unreachable!() };
+    let format = "0.0".to_owned();
+    let clear = ClearRange { sheet, rows: rows.clone(), columns: columns.clone() };
+    vec![
+        Operation::SetCells(SetCells { sheet, ..set }),
+        Operation::ClearRange(clear),
+        Operation::SetFormat(SetFormat { sheet, rows, columns, format }),
+        Operation::InsertRows(insert),
+        Operation::InsertColumns(insert),
+        Operation::DeleteRows(delete.clone()),
+        Operation::DeleteColumns(delete),
+        Operation::RenameSheet(RenameSheet { sheet, name: name.clone() }),
+        Operation::DeleteSheet(DeleteSheet { sheet }),
+        Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST }),
+        Operation::AddSheet(AddSheet { sheet: SheetId::FIRST, name }),
+        Operation::Undo(Undo { position: Position::FIRST }),
+    ]
 }

@@ -171,6 +171,25 @@ impl Operation {
         matches!(self, Self::Undo(_) | Self::Restore(_))
     }
 
+    /// The sheet that has to exist for it to change anything.
+    #[must_use]
+    pub fn sheet(&self) -> Option<SheetId> {
+        match self {
+            Self::SetCells(set) => Some(set.sheet),
+            Self::ClearRange(clear) => Some(clear.sheet),
+            Self::SetFormat(set) => Some(set.sheet),
+            Self::InsertRows(insert) | Self::InsertColumns(insert) => Some(insert.sheet),
+            Self::DeleteRows(delete) | Self::DeleteColumns(delete) => Some(delete.sheet),
+            Self::RenameSheet(rename) => Some(rename.sheet),
+            Self::DeleteSheet(delete) => Some(delete.sheet),
+            Self::AddSheet(_)
+            | Self::ImportSheet(_)
+            | Self::Undo(_)
+            | Self::Restore(_)
+            | Self::Rejected(_) => None,
+        }
+    }
+
     /// How much it adds to what it costs to go past it: its spans, at least one.
     pub(crate) fn parts(&self) -> usize {
         match self {

@@ -33,17 +33,32 @@ pub enum RejectionReason {
     NothingToUndo,
     /// The position to restore does not exist, or nothing has changed since.
     NothingToRestore,
+    /// The sheet never was, or was deleted before its base.
+    NoSuchSheet,
+    /// The number of a new sheet was used before, or is too far above all that were.
+    SheetNumber,
+    /// There are as many sheets as there may be.
+    TooManySheets,
+    /// The last sheet of a spreadsheet stays.
+    LastSheet,
+    /// The sheet has as many formats of ranges as it may have.
+    TooManyFormats,
 }
 
 impl RejectionReason {
     /// All of them, by the number they are stored as.
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 11] = [
         Self::Invalid,
         Self::TooLarge,
         Self::BaseGone,
         Self::TooFarBehind,
         Self::NothingToUndo,
         Self::NothingToRestore,
+        Self::NoSuchSheet,
+        Self::SheetNumber,
+        Self::TooManySheets,
+        Self::LastSheet,
+        Self::TooManyFormats,
     ];
 
     /// The number it is stored as.

@@ -161,6 +161,23 @@ impl Spans {
         Self(common)
     }
 
+    /// What these have and `other` has not.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        let mut rest = Vec::new();
+        for span in self.iter() {
+            let mut first = span.first;
+            let start = other.0.partition_point(|gone| gone.end() <= span.first);
+            let gone = other.0.iter().skip(start).take_while(|gone| gone.first < span.end());
+            for gone in gone {
+                rest.push(Span { first, count: gone.first.saturating_sub(first) });
+                first = gone.end();
+            }
+            rest.push(Span { first, count: span.end().saturating_sub(first) });
+        }
+        Self::from_sorted(rest)
+    }
+
     /// Whether both begin at the same place and end where the axis does, whatever is between.
     #[must_use]
     pub fn is_all(&self, axis: Axis) -> bool {

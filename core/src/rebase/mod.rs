@@ -17,11 +17,13 @@ use std::collections::BTreeSet;
 use crate::api::{EntryView, MutationView};
 use crate::append::NewMutation;
 use crate::append::commit::Committer;
+use crate::append::effect::KnownState;
 use crate::append::request::RequestMutation;
 use crate::entry::ExternalEdits;
 use crate::identity::ClientKey;
 use crate::operation::{Operation, Rejection};
 use crate::position::Position;
+use crate::snapshot::outline::Outline;
 use crate::transform::{Author, SpaceMap};
 
 /// An own edit that is not known to be in the log.
@@ -136,6 +138,8 @@ pub struct Known<'a> {
     pub after: Position,
     /// They, without a gap, up to the canonical position; those up to `after` may be among them.
     pub entries: &'a [EntryView],
+    /// The canonical state, if it is known: pending edits without an effect on it are shown as such.
+    pub state: Option<&'a Outline>,
 }
 
 /// Pending edits of one client on the canonical state, one behind the other.
@@ -160,8 +164,13 @@ impl Rebase {
         let tail = known.entries.last().map_or(known.after, |last| last.position);
         let lowest = moved.map(|mutation| mutation.base).min().unwrap_or(tail);
         let (author, start) = learned(known, own, lowest)?;
-        let next = known.entries.last().and_then(EntryView::next_position).unwrap_or(tail);
-        let mut rebase = Self { committer: Committer::new(author, start, next, 0) };
+        let next = match known.entries.last() {
+            Some(last) => last.next_position(),
+            None => tail.next_in_segment(),
+        };
+        let next = next.unwrap_or(tail);
+        let state = known.state.map(KnownState::of_outline);
+        let mut rebase = Self { committer: Committer::new(author, start, next, 0).on(state) };
         let outlooks = pending.iter().map(|mutation| rebase.place(mutation)).collect();
         Ok((rebase, outlooks))
     }
@@ -198,7 +207,7 @@ impl Rebase {
             sha256: [0; 32],
             map: SpaceMap::default(),
         };
-        match self.committer.object(authored) {
+        match self.committer.object(authored, std::slice::from_ref(&pending.operation)) {
             Err(rejection) => Outlook::Rejected(rejection),
             Ok(object) => {
                 let authored = || vec![pending.operation.clone()];

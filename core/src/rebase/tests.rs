@@ -15,6 +15,7 @@ use crate::entry::{Content, Entry, Mutation};
 use crate::limits::MAX_ENTRY_BODY_BYTES;
 use crate::operation::tests::any_operation;
 use crate::operation::{InsertBefore, RejectionReason, Restore, SheetId, Undo};
+use crate::workbook::Workbook;
 
 /// What happens next.
 #[derive(Debug, Clone)]
@@ -82,7 +83,15 @@ fn views(world: &World) -> Vec<EntryView> {
 
 /// The entries behind one of them: it is not known itself.
 fn known(entries: &[EntryView], first: usize) -> Known<'_> {
-    Known { after: entries[first].position, entries: &entries[first + 1..] }
+    Known { after: entries[first].position, entries: &entries[first + 1..], state: None }
+}
+
+/// The canonical state that a client shows.
+fn state(entries: &[EntryView]) -> Outline {
+    let mut workbook = Workbook::default();
+    let mutations = entries.iter().flat_map(|entry| &entry.mutations);
+    mutations.for_each(|mutation| workbook.apply_operations(mutation.effective()).unwrap());
+    workbook.outline()
 }
 
 /// What a client's mutations from `first_id` on were committed as.
@@ -110,8 +119,10 @@ fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
         let expected = committed(&sent, who, pending[0].id);
         let (entries, own) = (views(world), OwnEntries::new(Some(client(who as u8))));
         let lowest = pending.iter().map(|mutation| mutation.base).min().unwrap();
+        let state = state(&entries);
+        let known = |first| Known { state: Some(&state), ..known(&entries, first) };
         for first in 0..entries.len() {
-            match Rebase::begin(known(&entries, first), &own, pending) {
+            match Rebase::begin(known(first), &own, pending) {
                 Ok((_, shown)) => prop_assert_eq!(&shown, &expected, "{} from {}", who, first),
                 Err(EntriesNeeded { after }) => {
                     prop_assert!(after <= lowest && after < entries[first].position);
@@ -119,8 +130,7 @@ fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
             }
         }
         // One by one is all together.
-        let (mut rebase, mut shown) =
-            Rebase::begin(known(&entries, 0), &own, &pending[..1]).unwrap();
+        let (mut rebase, mut shown) = Rebase::begin(known(0), &own, &pending[..1]).unwrap();
         let rising = pending.iter().skip(1).take_while(|mutation| mutation.base >= lowest);
         shown.extend(rising.map(|mutation| rebase.place(mutation)));
         prop_assert_eq!(shown, expected);

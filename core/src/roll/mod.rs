@@ -193,8 +193,10 @@ impl Roll {
             content,
         };
         let snapshot = Content::Snapshot { root: None, purged_s: None };
+        let Header { epoch, summary, .. } = self.tail.header.clone();
+        let first_header = Header::of_segment(epoch, summary);
         let transaction = Transaction {
-            end: entry(end, self.tail.header, Content::EndSegment),
+            end: entry(end, self.tail.header.clone(), Content::EndSegment),
             segment: Segment {
                 log: self.log,
                 num: first.segment(),
@@ -203,7 +205,7 @@ impl Roll {
                 archive: None,
                 lineage: None,
             },
-            first: entry(first, Header::first(self.tail.header.epoch), snapshot),
+            first: entry(first, first_header, snapshot),
         };
         self.phase = Phase::Transacting;
         Action::Transact(Box::new(transaction))

@@ -73,8 +73,10 @@ fn a_segment_without_a_snapshot_is_not_rolled() {
 
 #[test]
 fn one_transaction_ends_the_segment_and_begins_the_next() {
-    let header = Header { epoch: 8, segment_bytes: 77, snapshot_num: 1, snapshot_bytes: 5 };
-    let (roll, _) = Roll::begin(Arc::new(Entry { header, ..tail(5).as_ref().clone() }));
+    let header =
+        Header { segment_bytes: 77, snapshot_num: 1, snapshot_bytes: 5, ..Header::first(8) };
+    let (roll, _) =
+        Roll::begin(Arc::new(Entry { header: header.clone(), ..tail(5).as_ref().clone() }));
     let (roll, sent) = sent(roll.step(segment(3, Some(1)), INPUTS));
     let (end, first) = (Position::new(3, 6).unwrap(), Position::new(4, 0).unwrap());
     assert_eq!((sent.end.position, &sent.end.content), (end, &Content::EndSegment));

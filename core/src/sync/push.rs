@@ -284,6 +284,7 @@ impl RunPush {
                 duplicate: true,
                 rejection: None,
                 committed: None,
+                no_effect: false,
             });
         }
     }

@@ -231,8 +231,14 @@ fn what_two_requests_of_a_run_were_missing_is_told_once() {
     let appended = |id: u64, missing: std::ops::RangeInclusive<u32>| {
         let missing: Vec<_> = missing.map(|num| edits_entry(at(0, num), 2, 1)).collect();
         let position = Some(at(0, 9));
-        let result =
-            MutationResult { id, position, duplicate: false, rejection: None, committed: None };
+        let result = MutationResult {
+            id,
+            position,
+            duplicate: false,
+            rejection: None,
+            committed: None,
+            no_effect: false,
+        };
         let (tail, header) = (at(0, 9), crate::entry::Header::first(EPOCH));
         let results = vec![result];
         Event::Appended(Appended { results, tail, header, missing, missing_from: None })

@@ -8,7 +8,7 @@ use super::space_map::SpaceMap;
 use crate::entry::{Entry, Mutation};
 use crate::identity::ClientKey;
 use crate::limits::MAX_TRANSFORM_CHANGES;
-use crate::operation::Operation;
+use crate::operation::{Operation, SheetId};
 use crate::position::Position;
 
 /// Something committed that moves cells.
@@ -47,6 +47,8 @@ pub struct Author {
     owns: Vec<usize>,
     /// What the changes cost to go past: each its spans, at least one.
     parts: usize,
+    /// Where sheets were deleted or replaced, whoever did it.
+    deleted: BTreeMap<SheetId, Position>,
 }
 
 /// What an own change costs beside its spans: maps of others' changes are composed in groups.
@@ -93,7 +95,8 @@ impl Author {
     /// The author with this key, before any entry.
     #[must_use]
     pub fn new(client: ClientKey) -> Self {
-        Self { client, changes: Vec::new(), owns: Vec::new(), parts: 0 }
+        let (changes, owns, deleted) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { client, changes, owns, parts: 0, deleted }
     }
 
     /// Learns the next entry.
@@ -118,8 +121,26 @@ impl Author {
         let committed = committed.unwrap_or(std::slice::from_ref(authored));
         match own {
             true => self.commit(position, base, authored, committed),
-            false => self.foreign(position, committed),
+            false => {
+                self.note_deleted(position, committed);
+                self.foreign(position, committed);
+            }
         }
+    }
+
+    /// Where a sheet was deleted or replaced, if that was learned.
+    #[must_use]
+    pub fn deleted_at(&self, sheet: SheetId) -> Option<Position> {
+        self.deleted.get(&sheet).copied()
+    }
+
+    fn note_deleted(&mut self, position: Position, committed: &[Operation]) {
+        let sheets = committed.iter().filter_map(|operation| match operation {
+            Operation::DeleteSheet(delete) => Some(delete.sheet),
+            Operation::ImportSheet(import) => import.replaces,
+            _ => None,
+        });
+        self.deleted.extend(sheets.map(|sheet| (sheet, position)));
     }
 
     /// Adds an own mutation that was, or is about to be, committed at `position`.
@@ -130,6 +151,7 @@ impl Author {
         authored: &Operation,
         committed: &[Operation],
     ) {
+        self.note_deleted(position, committed);
         // What it is resolved to is not known to whoever asks for it.
         if authored.is_resolved_on_append() {
             self.foreign(position, committed);

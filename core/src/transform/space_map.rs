@@ -95,6 +95,11 @@ impl SpaceMap {
         Self { sheets: moved.collect(), ..Self::default() }
     }
 
+    /// Goes on past the deletion of a sheet of the older space: nothing for it has an effect.
+    pub(crate) fn drop_sheet(&mut self, id: SheetId) {
+        self.sheets.insert(id, SheetMap { sheet: None, ..SheetMap::identity(id) });
+    }
+
     /// The number that a new sheet gets in the later space: the author's, or if a new sheet has
     /// it, the next that none has. The author's is above every number of the older space.
     pub(super) fn free_number(&self, wanted: SheetId) -> SheetId {

@@ -6,7 +6,7 @@ use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::GENERAL;
 use crate::limits::{MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS};
-use crate::operation::{Span, Spans};
+use crate::operation::{SetFormat, Span, Spans};
 
 /// The format of a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,6 +128,16 @@ impl FormatLayer {
             self.records.push(record);
         }
         true
+    }
+
+    /// Spans of rows and of columns in all records.
+    pub(crate) fn span_count(&self) -> usize {
+        self.spans
+    }
+
+    /// Whether it takes one more record: see [`FormatLayer::set`].
+    pub(crate) fn takes(&self, set: &SetFormat) -> bool {
+        self.clone().set(&set.rows, &set.columns, &set.format)
     }
 
     /// How many records there are of some kind, their spans and their bytes.

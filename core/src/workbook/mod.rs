@@ -12,6 +12,8 @@ mod format_layer;
 mod names;
 mod sheet;
 mod sheet_numbers;
+mod sheet_set;
+mod summary;
 mod tabs;
 #[cfg(test)]
 mod tests;
@@ -22,6 +24,8 @@ pub use extent::Extent;
 pub use format_layer::{FormatLayer, RangeFormat};
 pub use sheet::Sheet;
 pub use sheet_numbers::SheetNumbers;
+pub use sheet_set::{SheetFault, SheetSet};
+pub use summary::StateSummary;
 pub use tabs::Tabs;
 pub use undo::{UndoFault, restore, undo};
 
@@ -30,7 +34,7 @@ use std::collections::BTreeMap;
 use crate::cell::Value;
 use crate::limits::MAX_REPLAY_BYTES;
 use crate::operation::SheetId;
-use crate::snapshot::outline::Outline;
+use crate::snapshot::outline::{Outline, SheetOutline};
 
 /// The state of a spreadsheet at one position.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +66,17 @@ impl Default for Workbook {
 }
 
 impl Workbook {
+    /// The outline: all of the state but cells.
+    #[must_use]
+    pub fn outline(&self) -> Outline {
+        let outline = |sheet: &Sheet| SheetOutline {
+            extent: sheet.extent(),
+            formats: sheet.formats().clone(),
+        };
+        let sheets = self.sheets.iter().map(|(id, sheet)| (*id, outline(sheet)));
+        Outline { tabs: self.tabs.clone(), sheets: sheets.collect() }
+    }
+
     /// The workbook of an outline, without cells: see [`Workbook::fill`].
     #[must_use]
     pub fn of_outline(outline: &Outline) -> Self {

@@ -1,7 +1,7 @@
 //! The numbers that sheets ever had.
 
 use crate::limits::MAX_SHEET_NUMBER_RUNS;
-use crate::operation::{SheetId, Spans};
+use crate::operation::{SheetId, Span, Spans};
 
 /// Numbers that sheets of one spreadsheet have or had, as runs: however many they are, they take no
 /// more memory than their gaps. At most `MAX_SHEET_NUMBER_RUNS` runs, unless they were read from
@@ -38,6 +38,13 @@ impl SheetNumbers {
     #[must_use]
     pub fn next(&self) -> SheetId {
         SheetId(self.0.iter().next_back().map_or(0, |last| last.end()))
+    }
+
+    /// Adds the numbers of sheets that there are, however many runs that makes.
+    pub(super) fn cover(&mut self, run: Span) {
+        let mut runs: Vec<Span> = self.0.iter().chain([run]).collect();
+        runs.sort_by_key(|run| run.first);
+        self.0 = Spans::from_sorted(runs);
     }
 
     /// Adds a number; false, and nothing changes, if it is there, if it is the greatest there is,

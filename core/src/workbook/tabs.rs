@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::SheetNumbers;
 use super::names::Names;
-use crate::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
-use crate::operation::{AddSheet, FIRST_SHEET_NAME, ImportSheet, SheetId};
+use super::{SheetNumbers, SheetSet};
+use crate::operation::{AddSheet, FIRST_SHEET_NAME, ImportSheet, SheetId, Spans};
 
 /// The sheets that there are, without what they hold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tabs {
     order: Vec<SheetId>,
     titles: BTreeMap<SheetId, String>,
-    /// Every number that a sheet ever had.
-    used: SheetNumbers,
+    numbers: SheetSet,
     names: Names,
 }
 
@@ -30,13 +28,15 @@ impl Tabs {
     #[must_use]
     pub fn from_parts(tabs: Vec<(SheetId, String)>, used: SheetNumbers) -> Self {
         let (order, titles, names) = (Vec::new(), BTreeMap::new(), Names::default());
-        let mut all = Self { order, titles, used, names };
+        let numbers = SheetSet::new(Spans::default(), SheetNumbers::default());
+        let mut all = Self { order, titles, numbers, names };
         for (sheet, name) in tabs {
             if !all.titles.contains_key(&sheet) && all.names.get(&name).is_none() {
-                all.used.insert(sheet);
                 all.push(sheet, name);
             }
         }
+        let live = Spans::of(all.titles.keys().map(|sheet| sheet.0));
+        all.numbers = SheetSet::new(live, used);
         all
     }
 
@@ -49,7 +49,13 @@ impl Tabs {
     /// Every number that a sheet ever had.
     #[must_use]
     pub fn used(&self) -> &SheetNumbers {
-        &self.used
+        self.numbers.used()
+    }
+
+    /// The numbers of the sheets, those that there are and those that there were.
+    #[must_use]
+    pub fn numbers(&self) -> &SheetSet {
+        &self.numbers
     }
 
     /// The name of a sheet, if it exists.
@@ -67,7 +73,7 @@ impl Tabs {
     /// The number that a new sheet would get: above every one that was ever used.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
-        self.used.next()
+        self.used().next()
     }
 
     /// The name, or with a number behind it if another sheet than `own` has it.
@@ -80,7 +86,7 @@ impl Tabs {
     /// before is not touched. A workbook has at most `MAX_SHEETS` sheets, and nobody uses up the
     /// numbers by a leap.
     pub fn add(&mut self, add: &AddSheet) -> bool {
-        if self.order.len() >= MAX_SHEETS || !self.take_number(add.sheet) {
+        if self.numbers.add(add.sheet).is_err() {
             return false;
         }
         let name = self.free_name(&add.name, None);
@@ -91,11 +97,10 @@ impl Tabs {
     /// Adds an imported sheet, in the place and, if it has the same, with the name of the one that it
     /// replaces, if that exists; false, as [`Tabs::add`], if it cannot be added: then nothing changes.
     pub fn import(&mut self, import: &ImportSheet) -> bool {
-        let place = self.order.iter().position(|sheet| Some(*sheet) == import.replaces);
-        let count = self.order.len().saturating_sub(usize::from(place.is_some()));
-        if count >= MAX_SHEETS || !self.take_number(import.sheet) {
+        if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;
         }
+        let place = self.order.iter().position(|sheet| Some(*sheet) == import.replaces);
         if let Some(replaced) = place.map(|place| self.order.remove(place))
             && let Some(title) = self.titles.remove(&replaced)
         {
@@ -108,13 +113,6 @@ impl Tabs {
             self.order.insert(place, import.sheet);
         }
         true
-    }
-
-    /// Uses a number, if it is free, not far above all that were used, and not one more gap than there
-    /// may be between them (`MAX_SHEET_NUMBER_RUNS`).
-    fn take_number(&mut self, sheet: SheetId) -> bool {
-        let highest = self.next_sheet().0.saturating_add(MAX_SHEET_NUMBER_STEP);
-        sheet.0 <= highest && self.used.insert(sheet)
     }
 
     fn push(&mut self, sheet: SheetId, name: String) {
@@ -135,11 +133,12 @@ impl Tabs {
 
     /// Takes a sheet out; false if it does not exist or is the last, which stays.
     pub fn delete(&mut self, sheet: SheetId) -> bool {
-        if self.order.len() <= 1 {
+        if self.numbers.delete(sheet).is_err() {
             return false;
         }
-        let Some(name) = self.titles.remove(&sheet) else { return false };
-        self.names.remove(&name);
+        if let Some(name) = self.titles.remove(&sheet) {
+            self.names.remove(&name);
+        }
         self.order.retain(|other| *other != sheet);
         true
     }

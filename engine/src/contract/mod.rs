@@ -124,8 +124,13 @@ async fn a_put_is_conditional_and_returns_the_winner<T: Entries>(tables: &T) {
 
 async fn every_content_reads_back<T: Entries>(tables: &T) {
     let log = log("contents");
-    let header =
-        Header { epoch: u32::MAX, segment_bytes: 1 << 40, snapshot_num: 7, snapshot_bytes: 9 };
+    let header = Header {
+        epoch: u32::MAX,
+        segment_bytes: 1 << 40,
+        snapshot_num: 7,
+        snapshot_bytes: 9,
+        ..Header::first(0)
+    };
     let first =
         Entry { header, ..Entry::first(log, Some("Ünïcode".into()), u64::from(u32::MAX)) };
     let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()), purged_s: None };

@@ -33,8 +33,11 @@ async fn import(ports: &Arc<FaultyPorts>, to: LogId, sheet: &Sheet, id: u64, bas
         let stored = Bytes::from(object.stored.clone());
         ports.blobs.put(blob(chunk_key(log(), object.chunk.hash), stored)).await.unwrap();
     }
-    let request = edits(to, 5, id, base, vec![sheet.operation()]);
-    ports.logs().append(request).await.unwrap();
+    let state = ports.logs().workbook(to, None, Some(base)).await.unwrap();
+    let number = state.workbook.tabs().next_sheet();
+    let request = edits(to, 5, id, base, vec![sheet.operation_for(number)]);
+    let appended = ports.logs().append(request).await.unwrap();
+    assert_eq!(appended.results[0].rejection, None);
 }
 
 /// Begins a segment, and has the snapshot of its first entry made.

@@ -44,6 +44,7 @@ impl Logs {
                     Ok(newest) => Event::NewestSegment(newest.first().map(|newest| newest.num)),
                     Err(error) => read_failed(log, error, &mut store_error),
                 },
+                Action::ReadState { at } => self.append_state(log, at, &mut store_error).await,
                 Action::Wait { delay_ms } => {
                     self.clock.sleep_ms(delay_ms).await;
                     Event::Waited
@@ -81,6 +82,22 @@ impl Logs {
                 Event::Page { entries: page.entries, more: page.more }
             }
             Err(error) => read_failed(log, error, store_error),
+        }
+    }
+
+    async fn append_state(
+        &self,
+        log: LogId,
+        at: Position,
+        store_error: &mut Option<PortError>,
+    ) -> Event {
+        match self.view(log, Some(at), None).await {
+            Ok(view) => Event::State(Some(Arc::new(view.outline))),
+            Err(LogError::Store(error)) => read_failed(log, error, store_error),
+            Err(error) => {
+                tracing::error!(%log, %at, %error, "an append cannot read the state");
+                Event::State(None)
+            }
         }
     }
 

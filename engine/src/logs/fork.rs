@@ -97,7 +97,8 @@ impl Logs {
             forked_s: 0,
         };
         let epoch = entry.header.epoch.max(self.epoch);
-        self.write_fork(&new, lineage, epoch).await
+        let header = Header::of_segment(epoch, entry.header.summary.clone());
+        self.write_fork(&new, lineage, header).await
     }
 
     /// Writes the records, each try under another number of the list.
@@ -105,13 +106,13 @@ impl Logs {
         &self,
         new: &NewFork,
         lineage: Lineage,
-        epoch: u32,
+        header: Header,
     ) -> Result<Forked, LogError> {
-        let mut attempt = 0;
+        let (mut attempt, epoch) = (0, header.epoch);
         loop {
             // A place in the list that another has is left to it.
             let now_ms = self.clock.now_ms().saturating_add(u64::from(attempt));
-            let records = records(new, lineage, epoch, now_ms)?;
+            let records = records(new, lineage, header.clone(), now_ms)?;
             let error = match self.segments.fork(&records).await {
                 CreateOutcome::Created => {
                     self.lineages.keep(new.log, records.origin.lineage);
@@ -186,7 +187,7 @@ impl Logs {
 fn records(
     new: &NewFork,
     lineage: Lineage,
-    epoch: u32,
+    header: Header,
     now_ms: u64,
 ) -> Result<ForkRecords, LogError> {
     let created_s = now_ms / 1_000;
@@ -209,7 +210,7 @@ fn records(
             position: first,
             created_s,
             author: new.author.clone(),
-            header: Header::first(epoch),
+            header,
             content: Content::Snapshot { root: None, purged_s: None },
         },
         listed: ListedFork {

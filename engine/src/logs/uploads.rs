@@ -1,9 +1,12 @@
 //! Large entries: a grant to upload an object, and its completion (design `2-log.md` §4).
 
+use std::sync::Arc;
+
 use cellar_core::append::{Appended, MutationResult, Request, Upload};
 use cellar_core::entry::{Content, decode_external_body};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::limits::{MAX_PRESIGNED_S, MAX_UPLOAD_AGE_S, MAX_UPLOAD_BYTES};
+use cellar_core::operation::Operation;
 use cellar_core::position::Position;
 use uuid::Uuid;
 
@@ -108,12 +111,12 @@ impl Logs {
         completion: Completion,
     ) -> Result<Appended, LogError> {
         let key = key(log, completion.upload)?;
-        let count = self.check_upload(&key, &completion).await?;
+        let operations = self.check_upload(&key, &completion).await?;
         let upload = Upload {
             object: key.as_str().to_owned(),
             bytes: completion.bytes,
             sha256: completion.sha256,
-            count,
+            operations,
             base: completion.base,
         };
         let Completion { client, author, epoch, acknowledged, first_id, .. } = completion;
@@ -127,8 +130,12 @@ impl Logs {
         Ok(appended)
     }
 
-    /// Reads the object and gives the number of its mutations.
-    async fn check_upload(&self, key: &BlobKey, told: &Completion) -> Result<u32, LogError> {
+    /// Reads the object and returns the operations of its mutations.
+    async fn check_upload(
+        &self,
+        key: &BlobKey,
+        told: &Completion,
+    ) -> Result<Arc<[Operation]>, LogError> {
         let fault = |fault| Err(LogError::Upload(fault));
         let max_bytes = u64::try_from(MAX_UPLOAD_BYTES).unwrap_or(u64::MAX);
         let (head, bytes) = match self.read(|| self.blobs.get(key, max_bytes)).await? {
@@ -148,11 +155,10 @@ impl Logs {
         let unreadable = |why: String| LogError::Upload(UploadFault::Unreadable(why));
         let operations =
             decode_external_body(&bytes).map_err(|error| unreadable(error.to_string()))?;
-        let count = u32::try_from(operations.len()).unwrap_or(u32::MAX);
-        for operation in operations {
-            operation.validated().map_err(|error| unreadable(error.to_string()))?;
+        for operation in &operations {
+            operation.clone().validated().map_err(|error| unreadable(error.to_string()))?;
         }
-        Ok(count)
+        Ok(operations.into())
     }
 
     /// Whether the entry that holds the mutations is this very upload: they may have come another

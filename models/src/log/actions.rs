@@ -281,6 +281,8 @@ impl State {
                 let newest = self.tables.newest_segment().map(|segment| segment.num);
                 (Event::NewestSegment(newest), Vec::new())
             }
+            // Every header has a summary.
+            append::Action::ReadState { .. } => (Event::State(None), Vec::new()),
             append::Action::Wait { .. } | append::Action::Finish(_) => (Event::Waited, Vec::new()),
         };
         (process.step(event, self.now_s), learned)

@@ -195,6 +195,8 @@ impl State {
                 Err(winner) => append::Event::PutRefused { winner },
             },
             append::Action::FindNewestSegment => append::Event::NewestSegment(Some(0)),
+            // Every header has a summary.
+            append::Action::ReadState { .. } => append::Event::State(None),
             append::Action::Wait { .. } | append::Action::Finish(_) => append::Event::Waited,
         }
     }

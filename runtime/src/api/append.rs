@@ -87,6 +87,7 @@ pub(super) async fn reply(state: &ApiState, appended: &Appended) -> Result<Appen
         status: status_of(result),
         rejection: result.rejection.clone(),
         committed: result.committed.clone(),
+        no_effect: result.no_effect,
     });
     Ok(AppendReply {
         results: results.collect(),

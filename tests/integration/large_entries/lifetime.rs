@@ -53,7 +53,7 @@ async fn the_relay_removes_the_tag_after_a_crash_before_it() {
         object: fixture.key(upload).as_str().to_owned(),
         bytes: u64::try_from(bytes.len()).unwrap(),
         sha256: sha256(&bytes),
-        count: 2,
+        operations: decode_external_body(&bytes).unwrap().into(),
         base: at(0),
     };
     let client = ClientKey([5; 8]);
@@ -145,7 +145,7 @@ async fn an_upload_whose_base_is_gone_is_handed_back_and_disappears() {
         object: format!("uploads/{log}/x"),
         bytes: 1,
         sha256: [0; 32],
-        count: 3,
+        operations: (0..3).map(|row| cells(row, 1)).collect(),
         base: at(1),
     };
     let client = ClientKey([9; 8]);

@@ -349,7 +349,7 @@ async fn miss(world: &OldLogs) {
         object: format!("uploads/{}/{}", created.id, Uuid::new_v4()),
         bytes: 10,
         sha256,
-        count: 1,
+        operations: [set_numbers(&[1.0])].into(),
         base: created.head,
     };
     let key = ClientKey([5; 8]);

@@ -6,7 +6,7 @@ mod upload;
 use std::future::Future;
 use std::sync::Arc;
 
-use cellar_core::append::{Appended, NewMutation, Refusal, Request};
+use cellar_core::append::{Appended, MutationResult, NewMutation, Refusal, Request};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::invariants::MutationId;
 use cellar_core::operation::{Operation, Restore, Undo};
@@ -221,6 +221,7 @@ impl Editor {
             if let (Some(at), None) = (result.position, &result.rejection) {
                 let mutation = MutationId { client: self.key, id: result.id };
                 self.witness.acknowledged(self.log, mutation, at);
+                self.witness.effect(self.log, mutation, result.no_effect);
                 self.done.retain(|done| *done != at);
                 self.done.push(at);
             }
@@ -233,7 +234,7 @@ impl Editor {
         }
     }
 
-    /// I14: repeating a request changes nothing and gives the same positions. Whether it is called a
+    /// I14: repeating a request changes nothing and gives the same positions, rejections and effects. Whether it is called a
     /// duplicate says only who saw it first: a copy that is on its way may be.
     async fn repeat(&self, request: &Request, first: &Appended) {
         let Some(again) = self.until_answered(request).await else { return };
@@ -242,8 +243,11 @@ impl Editor {
 
     fn must_be_same(&self, first: &Appended, again: &Appended) {
         let same = again.results.iter().zip(&first.results).all(|(again, first)| {
-            let known = again.position.is_none() || again.position == first.position;
-            again.id == first.id && known
+            let answer = |result: &MutationResult| {
+                (result.position, result.rejection.clone(), result.no_effect)
+            };
+            let same = again.position.is_none() || answer(again) == answer(first);
+            again.id == first.id && same
         });
         if !same || again.results.len() != first.results.len() {
             let (first, again) = (&first.results, &again.results);

@@ -2,7 +2,7 @@
 
 use cellar_core::cell::Value;
 use cellar_core::operation::{
-    AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
+    AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
 
 use crate::random::SimRandom;
@@ -25,6 +25,7 @@ pub(crate) fn operation(random: &SimRandom, text_bytes: u64) -> Operation {
             Operation::DeleteRows(DeleteSpans { sheet, spans })
         }
         5 => Operation::AddSheet(AddSheet { sheet: SheetId(1), name: "Second".to_owned() }),
+        6 if random.below(8) == 0 => Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) }),
         _ => set(random, sheet, text_bytes),
     }
 }

@@ -1,5 +1,6 @@
 //! What clients were told and what they read: in the end it must all be true.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_core::catalog::CatalogEvent;
@@ -45,6 +46,8 @@ pub struct Witness {
 pub struct Seen {
     /// Mutations that a client was told are in the log and took effect, and where.
     pub acknowledged: Vec<(LogId, MutationId, Position)>,
+    /// Mutations that a client was told are appended, and whether it was told that they have no effect.
+    pub effects: BTreeMap<LogId, BTreeMap<MutationId, bool>>,
     /// Runs of entries that were read.
     pub runs: Vec<(LogId, Vec<Arc<Entry>>)>,
     /// Cells that were read.
@@ -65,6 +68,11 @@ impl Witness {
     /// A client was told that a mutation is in the log.
     pub fn acknowledged(&self, log: LogId, mutation: MutationId, at: Position) {
         self.seen().acknowledged.push((log, mutation, at));
+    }
+
+    /// A client was told whether a mutation that is in the log has an effect.
+    pub fn effect(&self, log: LogId, mutation: MutationId, no_effect: bool) {
+        self.seen().effects.entry(log).or_default().insert(mutation, no_effect);
     }
 
     /// Somebody was told that a change of the catalog is done.

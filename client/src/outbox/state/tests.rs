@@ -28,6 +28,7 @@ fn reply(ids: &[u64], head: u32) -> AppendReply {
         position: Some(at(head)),
         rejection: None,
         committed: None,
+        no_effect: false,
     };
     let results = ids.iter().map(result).collect();
     AppendReply { results, head: at(head), entries: Vec::new(), next: None }

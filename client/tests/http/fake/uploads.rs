@@ -80,6 +80,7 @@ impl Inner {
                 position: Some(position),
                 rejection: None,
                 committed: None,
+                no_effect: false,
             }
         };
         let head = self.head(id).head;

@@ -151,8 +151,7 @@ fn what_is_to_be_resolved_is_named() {
 #[test]
 fn an_upload_may_have_as_many_mutations_as_any_request() {
     let count = u32::try_from(MAX_MUTATIONS_PER_REQUEST).unwrap();
-    let upload =
-        Upload { object: String::new(), bytes: 0, sha256: [0; 32], count, base: Position::FIRST };
+    let upload = uploaded(count, Position::FIRST);
     assert!(Request::upload(log(), client(1), None, EPOCH, 0, 1, upload).is_ok());
 }
 
@@ -220,8 +219,7 @@ fn an_upload_whose_lines_changed_their_order_is_rejected() {
         let deleted = edits_of(at(0, 2), 3, of(delete_lines(delete())));
         world.add(deleted);
         world.run(asked(vec![insert_lines(insert(1))]), &[]).unwrap();
-        let object = "uploads/a".to_owned();
-        let upload = Upload { object, bytes: 9, sha256: [3; 32], count: 2, base: at(0, 1) };
+        let upload = uploaded(2, at(0, 1));
         let upload = Request::upload(log(), client(1), None, EPOCH, 1, 2, upload).unwrap();
         let appended = world.run(upload, &[]).unwrap();
         let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);

@@ -1,6 +1,7 @@
 //! The machine against a log in memory, with faults on a script.
 
 mod edges;
+mod effect;
 mod model;
 pub(crate) mod support;
 mod transform;

@@ -45,8 +45,7 @@ fn asked(mutations: Vec<NewMutation>) -> Request {
 }
 
 fn upload(count: u32, base: Position) -> Request {
-    let upload = Upload { object: "uploads/a".into(), bytes: 9, sha256: [3; 32], count, base };
-    Request::upload(log(), client(1), None, EPOCH, 0, 1, upload).unwrap()
+    Request::upload(log(), client(1), None, EPOCH, 0, 1, uploaded(count, base)).unwrap()
 }
 
 /// The mutations of a client in the log.
@@ -245,8 +244,7 @@ fn an_upload_too_far_behind_is_rejected_whole() {
         assert_eq!(rejected, if fits { 0 } else { 2 });
     }
     let count = u32::try_from(MAX_MUTATIONS_PER_REQUEST).unwrap() + 1;
-    let upload =
-        Upload { object: String::new(), bytes: 0, sha256: [0; 32], count, base: Position::FIRST };
+    let upload = uploaded(count, Position::FIRST);
     let many = Request::upload(log(), client(1), None, EPOCH, 0, 1, upload);
     assert_eq!(many, Err(InvalidRequest::TooManyMutations { count: count as usize }));
 }

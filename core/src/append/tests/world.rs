@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use super::super::*;
 use super::support::*;
 use crate::entry::Content;
+use crate::snapshot::outline::Outline;
+use crate::workbook::Workbook;
 
 /// What happens to the next put.
 pub(crate) enum Fault {
@@ -26,6 +28,7 @@ pub(crate) struct World {
     pub(crate) failing_reads: u32,
     pub(crate) puts: Vec<Arc<Entry>>,
     pub(crate) reads: Vec<(Position, bool)>,
+    pub(crate) states_read: u32,
 }
 
 impl World {
@@ -37,14 +40,34 @@ impl World {
             failing_reads: 0,
             puts: vec![],
             reads: vec![],
+            states_read: 0,
         };
         world.add(snapshot_entry(Position::FIRST));
         (1..count).for_each(|num| world.add(edits_entry(at(0, num), 2, u64::from(num))));
         world
     }
 
+    /// Adds an entry, with the summary that follows from the one before.
     pub(crate) fn add(&mut self, entry: Arc<Entry>) {
-        self.entries.insert(entry.position, entry);
+        let before = self.entries.range(..entry.position).next_back();
+        let summary = before.and_then(|(_, before)| before.header.summary.clone());
+        let mut entry = Arc::unwrap_or_clone(entry);
+        if let Some(mut summary) = summary {
+            let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
+            let after = Arc::make_mut(&mut summary);
+            mutations.iter().for_each(|mutation| after.apply(mutation.effective()));
+            entry.header.summary = Some(summary);
+        }
+        self.entries.insert(entry.position, Arc::new(entry));
+    }
+
+    /// The state at a position, without cells.
+    pub(crate) fn state(&self, at: Position) -> Arc<Outline> {
+        let mut workbook = Workbook::default();
+        for entry in self.entries.range(..=at).map(|(_, entry)| entry) {
+            workbook.apply(entry).unwrap();
+        }
+        Arc::new(workbook.outline())
     }
 
     fn read(&mut self, from: Position, consistent: bool) -> Event {
@@ -100,6 +123,10 @@ impl World {
                 Action::Put { entry } => self.put(entry),
                 Action::FindNewestSegment => {
                     Event::NewestSegment(self.entries.keys().last().map(|p| p.segment()))
+                }
+                Action::ReadState { at } => {
+                    self.states_read += 1;
+                    Event::State(Some(self.state(at)))
                 }
                 Action::Wait { .. } => Event::Waited,
                 Action::Finish(result) => return result,

@@ -41,11 +41,13 @@ const GOLDEN_PLAIN: &str = "02060143020701480000014e0200015300140707070707070707
 
 #[test]
 fn the_released_encoding_does_not_change() {
-    let object = encode_archive(&entries()).unwrap();
+    let mut released = entries();
+    released.iter_mut().for_each(|entry| entry.header.summary = None);
+    let object = encode_archive(&released).unwrap();
     let plain = zstd::bulk::decompress(&object[1..], 10_000).unwrap();
     let hexadecimal = crate::api::hexadecimal(&plain);
     assert_eq!((object[0], hexadecimal.as_str()), (1, GOLDEN_PLAIN));
-    assert_eq!(decoded(&packed(&plain)).unwrap(), entries());
+    assert_eq!(decoded(&packed(&plain)).unwrap(), released);
 }
 
 #[test]

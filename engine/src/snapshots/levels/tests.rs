@@ -64,7 +64,7 @@ impl World {
     pub(super) async fn mark(&mut self) -> SnapshotJob {
         let before = self.tables.get(log(), self.tail).await.unwrap().unwrap();
         let position = before.next_position().unwrap();
-        let mut header = before.header;
+        let mut header = before.header.clone();
         header.snapshot_num = position.num();
         header.snapshot_bytes = header.segment_bytes;
         let content = Content::Snapshot { root: None, purged_s: None };

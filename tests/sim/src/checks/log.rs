@@ -1,12 +1,12 @@
-//! I1-I5 and I13 of a log.
+//! I1-I5, I13 and I23 of a log.
 
 use std::sync::Arc;
 
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
 use cellar_core::invariants::{
-    Violation, check_acknowledged, check_links, check_no_gap, check_once, check_order,
-    check_prefix, history, readable,
+    Violation, check_acknowledged, check_effects, check_links, check_no_gap, check_once,
+    check_order, check_prefix, history, readable,
 };
 use cellar_core::lineage::Lineage;
 use cellar_core::position::Position;
@@ -130,6 +130,9 @@ pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
     let seen = witness.seen();
     let acknowledged = seen.acknowledged.iter().filter(|(log, ..)| *log == stored.log);
     told("I4", check_acknowledged(&readable, acknowledged.clone().map(|(_, id, _)| *id)));
+    if let Some(effects) = seen.effects.get(&stored.log) {
+        told("I23", check_effects(&readable, effects));
+    }
     for (_, id, at) in acknowledged {
         if !stands(&readable, id.id, *at) {
             world.violated(format_args!("I4: mutation {} is not at {at}, as was told", id.id));

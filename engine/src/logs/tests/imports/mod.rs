@@ -102,7 +102,7 @@ impl Sheet {
         self.operation_for(SHEET)
     }
 
-    fn operation_for(&self, sheet: SheetId) -> Operation {
+    pub(crate) fn operation_for(&self, sheet: SheetId) -> Operation {
         Operation::ImportSheet(ImportSheet {
             sheet,
             name: "Imported".to_owned(),
