@@ -117,6 +117,13 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_text_fits_though_it_does_not_compress() {
+        let longest = pack(&noise(MAX_TEXT_BYTES), Bounds::TEXT).unwrap();
+        assert!(longest.stored.len() > MAX_TEXT_BYTES);
+        assert!(unpack(longest.chunk.hash, &longest.stored, Bounds::TEXT).is_ok());
+    }
+
+    #[test]
     fn bounds_are_met_at_n_and_not_at_one_more() {
         assert!(pack(&[0; 1_001], SMALL).is_err());
         let longer = Bounds { plain_bytes: 1_001, ..SMALL };
@@ -178,9 +185,11 @@ mod tests {
 
     #[test]
     fn what_is_stored_has_so_many_bytes_and_no_more() {
-        for (bounds, max) in
-            [(Bounds::CHUNK, MAX_STORED_CHUNK_BYTES), (Bounds::ROOT, MAX_STORED_ROOT_BYTES)]
-        {
+        for (bounds, max) in [
+            (Bounds::CHUNK, MAX_STORED_CHUNK_BYTES),
+            (Bounds::TEXT, MAX_STORED_TEXT_BYTES),
+            (Bounds::ROOT, MAX_STORED_ROOT_BYTES),
+        ] {
             let read = |bytes: usize| unpack(ChunkHash([0; 32]), &vec![0; bytes], bounds);
             assert_eq!(read(max), Err(SnapshotError::Compression), "it is looked at");
             let too_long = SnapshotError::TooLong { bytes: max + 1, max };
