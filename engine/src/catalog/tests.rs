@@ -214,7 +214,8 @@ async fn a_stranger_is_refused_by_as_many_reads_whether_there_is_a_spreadsheet_o
         match by_role {
             true => drop(world.here.listing(&somebody(name), log).await.unwrap()),
             false => {
-                assert_eq!(world.here.access(&somebody(name), log, need).await, Ok(Access::Hidden))
+                let access = world.here.access(&somebody(name), log, need).await;
+                assert_eq!(access, Ok(Access::Hidden));
             }
         }
         world.counted.taken()
