@@ -132,7 +132,8 @@ async fn mutations_without_an_effect_say_so() {
             .zip(operations)
             .map(|(id, op): (u32, &Value)| json!({"id": id, "base": base, "op": op}))
             .collect();
-        let body = json!({"client": client, "epoch": fixture.created.epoch, "mutations": mutations});
+        let body =
+            json!({"client": client, "epoch": fixture.created.epoch, "mutations": mutations});
         let reply = fixture.post(&url, body.to_string()).await;
         assert_eq!(reply.status(), 200);
         serde_json::from_slice::<Value>(&reply.bytes().await.unwrap()).unwrap()
@@ -148,8 +149,14 @@ async fn mutations_without_an_effect_say_so() {
     let operations: Vec<Value> = refused.iter().map(|(operation, ..)| operation.clone()).collect();
     for _ in 0..2 {
         let reply = post("a", &first, &operations).await;
-        for (result, (operation, reason, detail)) in reply["results"].as_array().unwrap().iter().zip(&refused) {
-            assert_eq!((&result["status"], &result["rejection"]["reason"]), (&json!("rejected"), &json!(reason)), "{operation}");
+        for (result, (operation, reason, detail)) in
+            reply["results"].as_array().unwrap().iter().zip(&refused)
+        {
+            assert_eq!(
+                (&result["status"], &result["rejection"]["reason"]),
+                (&json!("rejected"), &json!(reason)),
+                "{operation}"
+            );
             let told = result["rejection"]["detail"].as_str().unwrap();
             assert!(told.contains(detail), "{operation}: {told}");
         }
@@ -159,8 +166,14 @@ async fn mutations_without_an_effect_say_so() {
     for status in ["appended", "duplicate"] {
         let reply = post("d", &added, &[set(1), set(0)]).await;
         let results = &reply["results"];
-        assert_eq!((&results[0]["status"], &results[0]["no_effect"]), (&json!(status), &json!(true)));
-        assert_eq!((&results[1]["status"], &results[1]["no_effect"]), (&json!(status), &Value::Null));
+        assert_eq!(
+            (&results[0]["status"], &results[0]["no_effect"]),
+            (&json!(status), &json!(true))
+        );
+        assert_eq!(
+            (&results[1]["status"], &results[1]["no_effect"]),
+            (&json!(status), &Value::Null)
+        );
     }
     let history = fixture.get(&fixture.path("/history"), &fixture.token).await;
     let history: Value = serde_json::from_slice(&history.bytes().await.unwrap()).unwrap();

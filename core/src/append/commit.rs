@@ -48,8 +48,8 @@ impl Committer {
         Self { state, ..self }
     }
 
-    /// What an object of `operations` that its author wrote on `authored.base` becomes: it, with the
-    /// map from there.
+    /// Returns an object of `operations`, which its author wrote on `authored.base`, with the map from
+    /// there.
     pub(crate) fn object(
         &self,
         authored: ExternalEdits,

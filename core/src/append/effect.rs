@@ -13,10 +13,10 @@
 //! | `setFormat` | there are `MAX_RANGE_FORMATS` or `MAX_RANGE_FORMAT_SPANS` | rejected, `tooManyFormats` |
 //! | `undo`, `restore` | nothing is left to take back | rejected, `nothingToUndo`, `nothingToRestore` |
 //!
-//! An operation without cells, rows, columns or a name is invalid in any state. The value, format or
-//! name that is there already, blank cells that are cleared, and rows behind the last that are inserted
-//! or deleted, have their effect: the state is what the author asked for. A name that is taken gets a
-//! number, and an import whose replaced sheet is gone is added behind the others.
+//! An operation without cells, rows, columns or a name is invalid in any state. To set the same value,
+//! format or name again, to clear blank cells, and to insert or delete rows after the last one, is an
+//! effect: the state is the one that the author asked for. A name that is taken gets a number, and an
+//! import whose replaced sheet is gone is added after the other sheets.
 
 use crate::axis_map::Axis;
 use crate::entry::Content;
@@ -26,7 +26,7 @@ use crate::snapshot::outline::Outline;
 use crate::transform::Author;
 use crate::workbook::{SheetFault, StateSummary, Workbook};
 
-/// What is known of the state before the next mutation.
+/// The known part of the state before the next mutation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct KnownState {
     summary: StateSummary,
@@ -35,7 +35,7 @@ pub(crate) struct KnownState {
 }
 
 impl KnownState {
-    /// What an entry's header says.
+    /// The state in the header of an entry.
     pub(crate) fn of_summary(summary: StateSummary) -> Self {
         Self { summary, workbook: None }
     }
@@ -46,7 +46,7 @@ impl KnownState {
         Self { summary: StateSummary::of(outline), workbook }
     }
 
-    /// What the header of an entry with these contents says of the state after it.
+    /// Returns the summary for the header of an entry with this content.
     pub(super) fn after(mut self, content: &Content) -> StateSummary {
         if let Content::Edits(edits) = content {
             edits.mutations.iter().for_each(|mutation| self.follow(mutation.effective()));
@@ -95,10 +95,11 @@ impl KnownState {
         }
     }
 
-    /// Whether a sheet takes one more format: where the summary cannot tell, the state was looked up.
+    /// Checks that a sheet has room for one more format; uses the looked-up state where the summary is
+    /// not enough.
     fn check_format(&self, set: &SetFormat) -> Result<(), Rejection> {
         let sheet = self.workbook.as_ref().and_then(|workbook| workbook.sheet(set.sheet));
-        let takes = || sheet.is_none_or(|sheet| sheet.formats().takes(set));
+        let takes = || sheet.is_none_or(|sheet| sheet.formats().has_room_for(set));
         if self.summary.has_room_for(set) || takes() {
             return Ok(());
         }

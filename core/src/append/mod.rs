@@ -86,7 +86,7 @@ pub enum Event {
     },
     /// The number of the newest segment; `None` if the log has none.
     NewestSegment(Option<u32>),
-    /// The state that was asked for; `None` if nobody can read it.
+    /// The state that was asked for; `None` if it cannot be read.
     State(Option<Arc<Outline>>),
     /// A read failed.
     ReadFailed {

@@ -73,7 +73,7 @@ pub struct Upload {
     pub bytes: u64,
     /// Its SHA-256.
     pub sha256: [u8; 32],
-    /// What it holds: the operation of each mutation, at least one.
+    /// The operation of each mutation, at least one.
     pub operations: Arc<[Operation]>,
     /// The position their author had seen.
     pub base: Position,

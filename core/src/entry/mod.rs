@@ -205,7 +205,8 @@ impl Entry {
             Content::Edits(edits) => edits.name.as_ref().map_or(0, ClientName::bytes),
             Content::Snapshot { .. } | Content::EndSegment => 0,
         };
-        operations.map(weight).fold(FRAME_BYTES + author + more, usize::saturating_add)
+        let summary = self.header.summary.as_ref().map_or(0, |summary| summary.weight_bytes());
+        operations.map(weight).fold(FRAME_BYTES + author + summary + more, usize::saturating_add)
     }
 
     /// Whether it is the first entry of a segment that was purged.

@@ -84,8 +84,8 @@ fn shows(after: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
         && edit.format.as_deref().is_none_or(|set| cell.format.as_deref().unwrap_or(GENERAL) == set)
 }
 
-/// Whether rows or columns differ. Those behind the last that holds anything are all alike: of them
-/// it is enough that the sheet is there.
+/// Whether rows or columns differ. A diff does not list blank rows and columns after the last that
+/// holds anything: for them, any difference of the states is enough.
 fn differs(
     before: &Workbook,
     after: &Workbook,

@@ -37,11 +37,11 @@ pub enum RejectionReason {
     NoSuchSheet,
     /// The number of a new sheet was used before, or is too far above all that were.
     SheetNumber,
-    /// There are as many sheets as there may be.
+    /// The spreadsheet has as many sheets as are allowed.
     TooManySheets,
     /// The last sheet of a spreadsheet stays.
     LastSheet,
-    /// The sheet has as many formats of ranges as it may have.
+    /// The sheet has as many formats of ranges as are allowed.
     TooManyFormats,
 }
 

@@ -161,7 +161,7 @@ impl Spans {
         Self(common)
     }
 
-    /// What these have and `other` has not.
+    /// Returns these spans without those of `other`.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
         let mut rest = Vec::new();

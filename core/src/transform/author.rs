@@ -47,7 +47,7 @@ pub struct Author {
     owns: Vec<usize>,
     /// What the changes cost to go past: each its spans, at least one.
     parts: usize,
-    /// Where sheets were deleted or replaced, whoever did it.
+    /// The positions at which sheets were deleted or replaced, by any author.
     deleted: BTreeMap<SheetId, Position>,
 }
 

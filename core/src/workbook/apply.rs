@@ -44,9 +44,7 @@ impl Workbook {
             Operation::ClearRange(clear) => {
                 self.change(clear.sheet, |sheet| sheet.clear(&clear.rows, &clear.columns));
             }
-            Operation::SetFormat(set) => self.change(set.sheet, |sheet| {
-                sheet.set_format(&set.rows, &set.columns, &set.format);
-            }),
+            Operation::SetFormat(set) => self.change(set.sheet, |sheet| sheet.set_format(set)),
             Operation::InsertRows(insert) => self.change(insert.sheet, |sheet| {
                 sheet.insert(Axis::Rows, insert.before, insert.count);
             }),

@@ -36,6 +36,11 @@ impl RangeFormat {
     pub fn holds(&self, (row, column): (u32, u32)) -> bool {
         self.rows.contains(row) && self.columns.contains(column)
     }
+
+    /// Whether all of it is in these rows and columns.
+    fn is_within(&self, rows: &Spans, columns: &Spans) -> bool {
+        rows.cover(&self.rows) && columns.cover(&self.columns)
+    }
 }
 
 impl FormatLayer {
@@ -106,25 +111,19 @@ impl FormatLayer {
     /// Adds a record above all others, in place of those that it covers; false, and nothing has
     /// changed, if there are too many: a state that can no more be read would be worse than cells
     /// without a format.
-    pub(crate) fn set(&mut self, rows: &Spans, columns: &Spans, format: &str) -> bool {
-        let covered =
-            |record: &RangeFormat| rows.cover(&record.rows) && columns.cover(&record.columns);
-        let (gone, spans_gone, bytes_gone) = self.totals(covered);
+    pub(crate) fn set(&mut self, set: &SetFormat) -> bool {
+        let Some((gone, spans_gone, bytes_gone)) = self.covered_by(set) else { return false };
+        let SetFormat { rows, columns, format, .. } = set;
         let record =
-            RangeFormat { rows: rows.clone(), columns: columns.clone(), format: format.to_owned() };
-        let records = self.records.len().saturating_sub(gone);
-        let spans = self.spans.saturating_sub(spans_gone).saturating_add(span_count(&record));
-        if records >= MAX_RANGE_FORMATS || spans > MAX_RANGE_FORMAT_SPANS {
-            return false;
-        }
+            RangeFormat { rows: rows.clone(), columns: columns.clone(), format: format.clone() };
         self.bytes = self.bytes.saturating_sub(bytes_gone);
         self.spans = self.spans.saturating_sub(spans_gone);
         if gone > 0 {
-            self.records.retain(|record| !covered(record));
+            self.records.retain(|record| !record.is_within(rows, columns));
         }
         if format != GENERAL || !self.intersection(rows, columns).is_empty() {
             self.bytes = self.bytes.saturating_add(weight_bytes(&record));
-            self.spans = spans;
+            self.spans = self.spans.saturating_add(span_count(&record));
             self.records.push(record);
         }
         true
@@ -135,9 +134,19 @@ impl FormatLayer {
         self.spans
     }
 
-    /// Whether it takes one more record: see [`FormatLayer::set`].
-    pub(crate) fn takes(&self, set: &SetFormat) -> bool {
-        self.clone().set(&set.rows, &set.columns, &set.format)
+    /// Whether there is room for one more record, which replaces those that it covers.
+    pub(crate) fn has_room_for(&self, set: &SetFormat) -> bool {
+        self.covered_by(set).is_some()
+    }
+
+    /// How many records a new one covers, their spans and their bytes; `None` without room for it.
+    fn covered_by(&self, set: &SetFormat) -> Option<(usize, usize, usize)> {
+        let covered = self.totals(|record| record.is_within(&set.rows, &set.columns));
+        let records = self.records.len().saturating_sub(covered.0);
+        let added = set.rows.len().saturating_add(set.columns.len());
+        let spans = self.spans.saturating_sub(covered.1).saturating_add(added);
+        let has_room = records < MAX_RANGE_FORMATS && spans <= MAX_RANGE_FORMAT_SPANS;
+        has_room.then_some(covered)
     }
 
     /// How many records there are of some kind, their spans and their bytes.

@@ -7,7 +7,7 @@ use super::{Extent, format_layer::FormatLayer};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::{Cell, GENERAL, Value};
-use crate::operation::{CellEdit, Spans};
+use crate::operation::{CellEdit, SetFormat, Spans};
 use crate::snapshot::outline::SheetOutline;
 
 /// The id of a cell: of its row, then of its column.
@@ -179,11 +179,11 @@ impl Sheet {
     }
 
     /// If there are too many formats of ranges, nothing changes.
-    pub(super) fn set_format(&mut self, rows: &Spans, columns: &Spans, format: &str) {
-        if !self.formats.set(rows, columns, format) {
+    pub(super) fn set_format(&mut self, set: &SetFormat) {
+        if !self.formats.set(set) {
             return;
         }
-        for id in self.ids_in(rows, columns) {
+        for id in self.ids_in(&set.rows, &set.columns) {
             self.change(id, |cell| cell.format = None);
         }
     }

@@ -40,7 +40,7 @@ impl SheetNumbers {
         SheetId(self.0.iter().next_back().map_or(0, |last| last.end()))
     }
 
-    /// Adds the numbers of sheets that there are, however many runs that makes.
+    /// Adds a run of numbers, without the limit of runs.
     pub(super) fn cover(&mut self, run: Span) {
         let mut runs: Vec<Span> = self.0.iter().chain([run]).collect();
         runs.sort_by_key(|run| run.first);

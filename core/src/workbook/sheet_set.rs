@@ -7,7 +7,7 @@ use crate::operation::{Operation, SheetId, Spans};
 /// The numbers of the sheets of one workbook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetSet {
-    /// Numbers of the sheets that there are.
+    /// Numbers of the existing sheets.
     live: Spans,
     /// Every number that a sheet ever had.
     used: SheetNumbers,
@@ -21,7 +21,7 @@ pub enum SheetFault {
     NoSuchSheet {
         /// The number.
         sheet: u32,
-        /// The sheets that there are, for people.
+        /// The existing sheets, for people.
         sheets: String,
     },
     /// A new sheet's number was used before, or is too far above all that were.
@@ -32,7 +32,7 @@ pub enum SheetFault {
         /// The number that a new sheet gets.
         next: u32,
     },
-    /// As many sheets as there may be.
+    /// The spreadsheet has `MAX_SHEETS` sheets.
     #[error("the spreadsheet has {MAX_SHEETS} sheets, the most that are allowed: delete one first")]
     TooMany,
     /// The last sheet stays.
@@ -64,7 +64,7 @@ impl SheetSet {
         set
     }
 
-    /// The numbers of the sheets that there are.
+    /// The numbers of the existing sheets.
     #[must_use]
     pub fn live(&self) -> &Spans {
         &self.live
@@ -82,7 +82,8 @@ impl SheetSet {
         self.live.contains(sheet.0)
     }
 
-    /// Adds a sheet. A number is used once, and nobody uses up the numbers by a leap.
+    /// Adds a sheet. A number is used once, and is at most `MAX_SHEET_NUMBER_STEP` above the next free
+    /// one, so that no client uses up the numbers.
     ///
     /// # Errors
     /// [`SheetFault`]; then nothing changes.
@@ -130,7 +131,7 @@ impl SheetSet {
         Ok(())
     }
 
-    /// Checks that there is a sheet with this number.
+    /// Checks that a sheet with this number exists.
     ///
     /// # Errors
     /// [`SheetFault::NoSuchSheet`].
@@ -167,7 +168,7 @@ impl SheetSet {
         }
     }
 
-    /// The sheets that there are, for people.
+    /// Describes the existing sheets, for people.
     fn described(&self) -> String {
         let runs = self.live.iter().take(NAMED_RUNS).map(|run| match run.count {
             1 => run.first.to_string(),

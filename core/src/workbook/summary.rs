@@ -1,5 +1,5 @@
-//! The summary of a state that each entry carries on: enough for a writer that knows the newest entry
-//! to tell, without a read, whether a mutation can have an effect.
+//! The summary of the state that each entry carries: from the newest entry alone, a writer decides
+//! whether a mutation can have an effect.
 
 use super::SheetSet;
 use crate::limits::{MAX_RANGE_FORMATS, MAX_SUMMARY_RUNS};
@@ -33,7 +33,7 @@ impl StateSummary {
     /// Carries the summary past committed operations.
     pub fn apply(&mut self, operations: &[Operation]) {
         for operation in operations {
-            // What has a fault changes nothing.
+            // A faulty operation changes nothing.
             let applied = self.sheets.apply(operation).is_ok();
             if let Operation::SetFormat(set) = operation
                 && applied
@@ -43,12 +43,19 @@ impl StateSummary {
         }
     }
 
-    /// Whether a sheet surely has room for one more format, whatever its formats are: each of them
-    /// has a span of rows and a span of columns.
+    /// Whether every sheet surely has room for one more format: each format has at least one span of
+    /// rows and one of columns.
     #[must_use]
     pub fn has_room_for(&self, set: &SetFormat) -> bool {
         let spans = self.format_spans.saturating_add(spans_of(set));
         usize::try_from(spans).is_ok_and(|spans| spans <= MAX_RANGE_FORMATS)
+    }
+
+    /// About how many bytes it takes in memory.
+    pub(crate) fn weight_bytes(&self) -> usize {
+        const RUN_BYTES: usize = 8;
+        let runs = self.sheets.live().len().saturating_add(self.sheets.used().runs().len());
+        runs.saturating_mul(RUN_BYTES)
     }
 
     /// Whether it is short enough for a header.

@@ -52,7 +52,7 @@ impl Tabs {
         self.numbers.used()
     }
 
-    /// The numbers of the sheets, those that there are and those that there were.
+    /// The numbers of the existing and of the deleted sheets.
     #[must_use]
     pub fn numbers(&self) -> &SheetSet {
         &self.numbers

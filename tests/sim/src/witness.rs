@@ -46,7 +46,7 @@ pub struct Witness {
 pub struct Seen {
     /// Mutations that a client was told are in the log and took effect, and where.
     pub acknowledged: Vec<(LogId, MutationId, Position)>,
-    /// Mutations that a client was told are appended, and whether it was told that they have no effect.
+    /// Mutations that were answered as appended, and whether the answer said that they have no effect.
     pub effects: BTreeMap<LogId, BTreeMap<MutationId, bool>>,
     /// Runs of entries that were read.
     pub runs: Vec<(LogId, Vec<Arc<Entry>>)>,
@@ -70,7 +70,7 @@ impl Witness {
         self.seen().acknowledged.push((log, mutation, at));
     }
 
-    /// A client was told whether a mutation that is in the log has an effect.
+    /// An answer said whether a mutation that is in the log has an effect.
     pub fn effect(&self, log: LogId, mutation: MutationId, no_effect: bool) {
         self.seen().effects.entry(log).or_default().insert(mutation, no_effect);
     }

@@ -37,7 +37,7 @@ fn asked_by(who: u8, first_id: u64, base: Position, operations: Vec<Operation>) 
     Request::new(log(), client(who), None, EPOCH, first_id - 1, mutations.collect()).unwrap()
 }
 
-/// What is answered: the reason of a rejection, and whether there was no effect.
+/// Each answer: the reason of a rejection, and whether there was no effect.
 fn answers(appended: &Appended) -> Vec<(Option<RejectionReason>, bool)> {
     let answer = |result: &MutationResult| {
         (result.rejection.as_ref().map(|rejection| rejection.reason), result.no_effect)
@@ -197,7 +197,7 @@ proptest! {
             }
         }
         prop_assert_eq!(check_effects(&world.known(), &answered), Ok(()));
-        // What headers say of the state is so.
+        // The summaries in headers are those of the states.
         for entry in world.known() {
             let outline = world.state(entry.position);
             let summary = entry.header.summary.clone().unwrap();

@@ -66,7 +66,7 @@ pub(crate) fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap()
 }
 
-/// An object of so many operations.
+/// An object of `count` operations.
 pub(crate) fn uploaded(count: u32, base: Position) -> Upload {
     let operations = (0..count).map(|_| set_text(0, "x".to_owned())).collect();
     Upload { object: "uploads/a".into(), bytes: 9, sha256: [3; 32], operations, base }

@@ -67,7 +67,7 @@ impl Fold {
                 self.change(clear.sheet, |_, delta| delta.clear(&clear.rows, &clear.columns));
             }
             Operation::SetFormat(set) => self.change(set.sheet, |sheet, delta| {
-                if sheet.formats.set(&set.rows, &set.columns, &set.format) {
+                if sheet.formats.set(set) {
                     delta.clear_formats(&set.rows, &set.columns);
                 }
             }),
