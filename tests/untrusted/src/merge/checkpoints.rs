@@ -77,7 +77,7 @@ async fn prepared() -> (LevelsBuilder, SnapshotJob) {
     let last = tables.get(log, tail).await.unwrap().unwrap();
     let position = last.next_position().unwrap();
     let content = Content::Snapshot { root: None, purged_s: None };
-    let mut header = last.header;
+    let mut header = last.header.clone();
     header.snapshot_num = position.num();
     header.snapshot_bytes = header.segment_bytes;
     let entry = Entry { log, position, created_s: NOW_S, author: None, header, content };
