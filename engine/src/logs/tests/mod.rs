@@ -2,6 +2,7 @@
 
 mod bounds;
 mod changes;
+mod effects;
 mod forks;
 mod formats;
 pub(crate) mod imports;

@@ -1,0 +1,81 @@
+//! Sheets that never were are rejected after everything that carries the summary of the state on.
+
+use cellar_core::append::MutationResult;
+use cellar_core::entry::{Edits, Mutation};
+use cellar_core::operation::AddSheet;
+use cellar_core::roll::Rolled;
+
+use super::*;
+use crate::logs::NewFork;
+
+fn on_sheet(number: u32) -> Operation {
+    let Operation::SetCells(set) = set(0, "x") else { unreachable!() };
+    Operation::SetCells(SetCells { sheet: SheetId(number), ..set })
+}
+
+async fn append(
+    logs: &Logs,
+    log: LogId,
+    id: u64,
+    base: Position,
+    operation: Operation,
+) -> MutationResult {
+    let mutations = vec![NewMutation { id, base, operation }];
+    let client = ClientKey([1; 8]);
+    let request = Request::new(log, client, None, FIRST_EPOCH, id - 1, mutations).unwrap();
+    logs.append(request).await.unwrap().results.remove(0)
+}
+
+/// Sheet 77 never was, and sheet 1 is there.
+async fn check(logs: &Logs, log: LogId, first_id: u64, base: Position) {
+    let never = append(logs, log, first_id, base, on_sheet(77)).await.rejection.unwrap();
+    assert_eq!(never.detail, "there is no sheet 77: the sheets are 0 to 1");
+    assert_eq!(append(logs, log, first_id + 1, base, on_sheet(1)).await.rejection, None);
+}
+
+fn add() -> Operation {
+    Operation::AddSheet(AddSheet { sheet: SheetId(1), name: "Second".to_owned() })
+}
+
+#[tokio::test]
+async fn a_new_segment_and_a_fork_carry_on_which_sheets_there_are() {
+    let tables = Arc::new(MemoryTables::default());
+    let service = logs(&tables);
+    service.create(log(), None).await.unwrap();
+    append(&service, log(), 1, Position::FIRST, add()).await;
+    check(&logs(&tables), log(), 2, at(0, 1)).await;
+    tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
+    let tail = tables.last(log(), 0, true).await.unwrap().unwrap();
+    assert_eq!(service.roll(tail).await.unwrap(), Rolled::Into { segment: 1 });
+    check(&logs(&tables), log(), 4, at(1, 0)).await;
+    let subject = SubjectKey::new("test", "effects");
+    let fork = LogId::derive_fork(&subject, log(), "fork").unwrap();
+    let new = NewFork { log: fork, source: log(), at: Some(at(0, 3)), author: None };
+    let head = service.fork(new).await.unwrap().head;
+    check(&logs(&tables), fork, 4, head).await;
+}
+
+#[tokio::test]
+async fn what_an_old_entry_does_not_say_is_read() {
+    let tables = Arc::new(MemoryTables::default());
+    let segment = Segment {
+        log: log(),
+        num: 0,
+        created_s: 0,
+        last_snapshot: None,
+        archive: None,
+        lineage: None,
+    };
+    let first = Entry::first(log(), None, 0);
+    let header = Header { summary: None, ..first.header.clone() };
+    let first = Entry { header, ..first };
+    assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
+    let mutations = vec![Mutation { base: Position::FIRST, authored: add(), committed: None }];
+    let client = ClientKey([1; 8]);
+    let edits = Content::Edits(Edits { client, name: None, first_id: 1, mutations });
+    let second = Entry { position: at(0, 1), content: edits, ..first };
+    assert_eq!(tables.put(&second).await, PutOutcome::Accepted);
+    check(&logs(&tables), log(), 2, at(0, 1)).await;
+    let tail = tables.last(log(), 0, true).await.unwrap().unwrap();
+    assert!(tail.header.summary.is_some());
+}
