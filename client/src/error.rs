@@ -32,6 +32,16 @@ pub enum ClientError {
         /// What is wrong with it; never the token itself.
         why: &'static str,
     },
+    /// The token would go over the network in clear text.
+    #[error("no token is sent to {url}: everybody on the way could read it")]
+    #[diagnostic(
+        code(cellar::clear_text),
+        help("use https; http is for this very machine: http://127.0.0.1:8080")
+    )]
+    ClearText {
+        /// The URL that was given.
+        url: String,
+    },
     /// The HTTP client could not be set up.
     #[error("the HTTP client cannot start: {why}")]
     #[diagnostic(code(cellar::setup), help("are the system's CA certificates installed?"))]
@@ -146,7 +156,10 @@ impl ClientError {
     #[must_use]
     pub fn certainly_not_done(&self) -> bool {
         match self {
-            Self::InvalidUrl { .. } | Self::InvalidToken { .. } | Self::Setup { .. } => true,
+            Self::InvalidUrl { .. }
+            | Self::InvalidToken { .. }
+            | Self::ClearText { .. }
+            | Self::Setup { .. } => true,
             Self::Unreachable { uncertain, .. } | Self::UnexpectedStatus { uncertain, .. } => {
                 !uncertain
             }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::owner::Stranger;
+
 /// The folder for local state, in the directory of a project.
 pub const STATE_FOLDER: &str = ".cellar";
 /// Bytes of a state file that are read at most.
@@ -47,6 +49,21 @@ pub enum FileError {
         /// What to do.
         #[help]
         advice: String,
+    },
+    /// Another account has it, or may write it: what is in it is that account's to say.
+    #[error("{} is not used: {stranger}", path.display())]
+    #[diagnostic(
+        code(cellar::file_foreign),
+        help(
+            "if you trust what is in it, make it yours (chown, chmod go-w); if not, work in another \
+             folder, or give --url and --token"
+        )
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Whose it is.
+        stranger: Stranger,
     },
     /// Another process holds its lock and must not be waited for.
     #[error("{} is in use by another cellar command", path.display())]

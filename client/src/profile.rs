@@ -9,6 +9,7 @@ use cellar_core::identity::LogId;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
+use crate::owner;
 
 /// The profile's file name, in the state folder.
 const FILE_NAME: &str = "profile.json";
@@ -32,6 +33,37 @@ pub struct Profile {
     /// The current spreadsheet: what commands without `-s` are about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spreadsheet: Option<LogId>,
+}
+
+/// Whether both are the URL of the same API: one may have been typed without its slash.
+#[must_use]
+pub fn same_api(left: &str, right: &str) -> bool {
+    let bare = |url: &str| url.trim().trim_end_matches('/').to_owned();
+    bare(left) == bare(right)
+}
+
+/// Why a command has no profile to begin with.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub enum ProfileError {
+    /// The file cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    File(#[from] FileError),
+    /// A token was given without the URL that it is for.
+    #[error("the token was not sent: only {} says that it is for {url}", path.display())]
+    #[diagnostic(
+        code(cellar::token_without_url),
+        help(
+            "if you trust that URL, give it beside the token: --url {url} (or CELLAR_URL); to use the \
+             profile's own token, leave out --token and unset CELLAR_TOKEN"
+        )
+    )]
+    TokenWithoutUrl {
+        /// The profile.
+        path: PathBuf,
+        /// The profile's URL.
+        url: String,
+    },
 }
 
 impl std::fmt::Debug for Profile {
@@ -58,17 +90,65 @@ impl Profile {
     /// what [`Profile::save`] takes.
     ///
     /// # Errors
-    /// [`FileError`] if the nearest one cannot be read or is malformed: it is never skipped.
+    /// [`FileError`] if the nearest one cannot be read, is malformed, or may be written by another
+    /// account: it is never skipped.
     pub fn find(start_dir: &Path) -> Result<Option<(PathBuf, Self)>, FileError> {
         for directory in start_dir.ancestors() {
-            let path = Self::path(directory);
-            let advice = "correct it or delete it; `cargo run -p synth -- deploy` (or \
-                          `deploy --local`) writes a new one";
-            if let Some(profile) = read_json(&path, advice)? {
+            if let Some(profile) = Self::read(directory)? {
                 return Ok(Some((directory.to_owned(), profile)));
             }
         }
         Ok(None)
+    }
+
+    /// The profile of this very directory.
+    ///
+    /// # Errors
+    /// [`FileError`] as [`Profile::find`].
+    pub fn read(dir: &Path) -> Result<Option<Self>, FileError> {
+        let path = Self::path(dir);
+        match path.try_exists() {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(source) => return Err(FileError::Unreadable { path, source }),
+        }
+        // Before it is opened: what another account put there may be a pipe that never ends.
+        if let Err(stranger) = owner::check(&path) {
+            return Err(FileError::Foreign { path, stranger });
+        }
+        let advice = "correct it or delete it; `cargo run -p synth -- deploy` (or \
+                      `deploy --local`) writes a new one";
+        read_json(&path, advice)
+    }
+
+    /// The nearest profile, for a command that was given a URL, a token, both or neither.
+    ///
+    /// A token goes only where its owner sends it. Whoever hands out a folder writes its profile, so
+    /// the profile's URL gets no token but the profile's own.
+    ///
+    /// # Errors
+    /// [`ProfileError::TokenWithoutUrl`] if a token without a URL would go to the profile's URL;
+    /// [`ProfileError::File`] as [`Profile::find`], but with a URL another account's profile is passed
+    /// over.
+    pub fn for_command(
+        start_dir: &Path,
+        given_url: Option<&str>,
+        given_token: Option<&str>,
+    ) -> Result<Option<(PathBuf, Self)>, ProfileError> {
+        let found = match Self::find(start_dir) {
+            Err(FileError::Foreign { .. }) if given_url.is_some() => None,
+            found => found?,
+        };
+        match &found {
+            Some((directory, profile))
+                if given_url.is_none()
+                    && given_token.is_some_and(|given| profile.token.as_deref() != Some(given)) =>
+            {
+                let (path, url) = (Self::path(directory), crate::table::escape(&profile.url));
+                Err(ProfileError::TokenWithoutUrl { path, url })
+            }
+            _ => Ok(found),
+        }
     }
 
     /// Writes the profile to `dir/.cellar/profile.json`: the old or the new one is there, whole,
@@ -140,6 +220,50 @@ mod tests {
             assert!(matches!(error, FileError::Malformed { .. }), "{text}");
             assert!(error.to_string().contains("profile.json"));
         }
+    }
+
+    #[test]
+    fn a_given_token_goes_to_a_given_url_only() {
+        let root = tempfile::tempdir().unwrap();
+        let of = |url, token| Profile::for_command(root.path(), url, token);
+        assert!(of(None, Some("mine")).unwrap().is_none(), "there is nobody to send it to");
+        profile().save(root.path()).unwrap();
+        for (url, token, used) in [
+            (None, None, true),
+            (None, Some("very-secret"), true),
+            (None, Some("mine"), false),
+            (Some("http://127.0.0.1:8080"), Some("mine"), true),
+            (Some("https://example.com"), Some("mine"), true),
+            (Some("https://example.com"), None, true),
+        ] {
+            match of(url, token) {
+                Ok(found) => assert!(used && found.unwrap().1 == profile(), "{url:?} {token:?}"),
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(!used && matches!(error, ProfileError::TokenWithoutUrl { .. }));
+                    assert!(text.contains("profile.json") && text.contains("127.0.0.1:8080"));
+                    assert!(!text.contains("mine"), "{text}");
+                }
+            }
+        }
+        Profile { token: None, ..profile() }.save(root.path()).unwrap();
+        assert!(of(None, Some("mine")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_profile_that_others_may_write_is_refused_and_with_a_url_passed_over() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let root = tempfile::tempdir().unwrap();
+        profile().save(root.path()).unwrap();
+        let path = Profile::path(root.path());
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        let error = Profile::find(root.path()).unwrap_err();
+        assert!(matches!(error, FileError::Foreign { .. }), "{error}");
+        assert!(error.to_string().contains("other accounts may write"), "{error}");
+        assert!(Profile::for_command(root.path(), None, None).is_err());
+        let with_url = Profile::for_command(root.path(), Some("https://example.com"), None);
+        assert!(with_url.unwrap().is_none());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use cellar::ClientError;
 use cellar::files::FileError;
+use cellar::profile::ProfileError;
 use cellar_engine::feed::AuditError;
 use cellar_engine::ports::PortError;
 use cellar_engine::reprocess::RebuildRefusal;
@@ -136,6 +137,10 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
+    /// The profile, or a token that is given without a URL.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Profile(#[from] ProfileError),
     /// A file that exists and is not overwritten.
     #[error("{} exists already", path.display())]
     #[diagnostic(code(synth::exists), help("nothing was changed; `--force` overwrites it"))]

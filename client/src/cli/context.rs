@@ -14,7 +14,7 @@ use super::output::{Output, count};
 use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
 use crate::live::LiveSheet;
-use crate::profile::Profile;
+use crate::profile::{Profile, same_api};
 use crate::{Client, Spent, author_of_token, subject_of_token};
 
 /// The environment variable for the spreadsheet.
@@ -60,33 +60,30 @@ impl Context {
         spreadsheet_variable: Option<&str>,
         working_directory: &Path,
     ) -> Result<Self, CliError> {
-        let found = Profile::find(working_directory)?;
+        // An empty variable is an unset one.
+        let text = |value: Option<String>| value.filter(|value| !value.is_empty());
+        let (url, token) = (text(global.url), text(global.token));
+        let found = Profile::for_command(working_directory, url.as_deref(), token.as_deref())?;
         let (directory, profile) = match found {
             Some((directory, profile)) => (directory, Some(profile)),
             None => (working_directory.to_owned(), None),
         };
-        // An empty variable is an unset one.
-        let text = |value: Option<String>| value.filter(|value| !value.is_empty());
         let given = Given {
             spreadsheet: global.spreadsheet,
             spreadsheet_variable: spreadsheet_variable
                 .filter(|id| !id.is_empty())
                 .map(parse_variable)
                 .transpose()?,
-            url: text(global.url),
-            token: text(global.token).map(Token),
+            url,
+            token: token.map(Token),
         };
         Ok(Self { given, directory, profile, client: OnceLock::new() })
     }
 
     /// The profile, if it is about the API that is called.
     fn profile_in_use(&self) -> Option<&Profile> {
-        let same = |profile: &&Profile| {
-            self.given.url.as_ref().is_none_or(|url| {
-                url.trim().trim_end_matches('/') == profile.url.trim().trim_end_matches('/')
-            })
-        };
-        self.profile.as_ref().filter(same)
+        let given = self.given.url.as_deref();
+        self.profile.as_ref().filter(|profile| given.is_none_or(|url| same_api(&profile.url, url)))
     }
 
     fn url(&self) -> Result<&str, CliError> {
@@ -287,7 +284,9 @@ mod tests {
     #[test]
     fn a_link_is_to_its_spreadsheet() {
         let link = LinkToken { log: id(6), secret: cellar_core::catalog::LinkSecret([1; 16]) };
-        let given = |spreadsheet| global(None, Some(&link.to_string()), spreadsheet);
+        let given = |spreadsheet| {
+            global(Some("http://127.0.0.1:8080"), Some(&link.to_string()), spreadsheet)
+        };
         let (_folder, of_link) = context(given(None), Some(&profile()));
         assert_eq!(of_link.spreadsheet().unwrap(), id(6));
         let (_folder, other) = context(given(Some(id(7))), Some(&profile()));
@@ -339,7 +338,8 @@ mod tests {
 
     #[test]
     fn remembering_keeps_the_profile_and_never_stores_a_given_token() {
-        let (folder, mut known) = context(global(None, Some("given"), None), Some(&profile()));
+        let given = global(Some("http://127.0.0.1:8080"), Some("given"), None);
+        let (folder, mut known) = context(given, Some(&profile()));
         known.remember(id(4), &Output::new(true)).unwrap();
         let (_, saved) = Profile::find(folder.path()).unwrap().unwrap();
         assert_eq!(saved, Profile { spreadsheet: Some(id(4)), ..profile() });

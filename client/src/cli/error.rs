@@ -14,6 +14,7 @@ use crate::export::ExportError;
 use crate::files::FileError;
 use crate::import::ImportError;
 use crate::live::LiveError;
+use crate::profile::ProfileError;
 use crate::reader::ReaderError;
 use crate::rebase::RebaseError;
 
@@ -26,6 +27,9 @@ pub(super) enum CliError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Profile(#[from] ProfileError),
     #[error(transparent)]
     #[diagnostic(transparent)]
     Editor(#[from] EditorError),

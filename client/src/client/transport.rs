@@ -153,6 +153,9 @@ impl Transport {
     pub(super) fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
         let base = address::parse(url)?;
         let authorization = token.map(authorization).transpose()?;
+        if authorization.is_some() && base.scheme() == "http" && !address::is_loopback(&base) {
+            return Err(ClientError::ClearText { url: address::base_text(&base) });
+        }
         let http = connection(&base, READ_TIMEOUT_MS)?;
         let base_text = address::base_text(&base);
         let (objects, tally, observer) = (Arc::default(), Tally::default(), Observer::default());

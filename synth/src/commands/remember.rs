@@ -75,19 +75,13 @@ struct AwsSummary<'a> {
 /// Moves a profile aside that cannot be read: a deployment writes a new one.
 pub(crate) fn check_profile(project: &Project) -> Result<(), SynthError> {
     let path = Profile::path(&project.folder);
-    match own_profile(project) {
+    match Profile::read(&project.folder) {
         Err(FileError::Malformed { .. }) => {
             let aside = path.with_extension("json.unreadable");
             fs::rename(&path, &aside).map_err(|cause| SynthError::Io { what: "move", path, cause })
         }
         read => Ok(read.map(drop)?),
     }
-}
-
-/// The profile of this very folder; one further up belongs to another project.
-fn own_profile(project: &Project) -> Result<Option<Profile>, FileError> {
-    let found = Profile::find(&project.folder)?;
-    Ok(found.filter(|(folder, _)| *folder == project.folder).map(|(_, profile)| profile))
 }
 
 /// Writes the profile and says what to do next. The current spreadsheet stays if it is of the same
@@ -98,7 +92,7 @@ pub(crate) fn remember(
     output: &Output,
 ) -> Result<(), SynthError> {
     let identity = project.local_state().identity()?;
-    let before = own_profile(project)?.filter(|before| before.identity == identity);
+    let before = Profile::read(&project.folder)?.filter(|before| before.identity == identity);
     let profile = Profile {
         url: deployed.url.to_owned(),
         stack: Some(format!("{} (local)", project.config.stack)),
@@ -128,7 +122,7 @@ pub(crate) fn remember_aws(
     output: &Output,
 ) -> Result<(), SynthError> {
     let identity = Some(deployed.stack_id.to_owned());
-    let before = own_profile(project)?.filter(|before| before.identity == identity);
+    let before = Profile::read(&project.folder)?.filter(|before| before.identity == identity);
     let token = deployed.token.map(|(token, _)| token.to_owned());
     let profile = Profile {
         url: deployed.url.to_owned(),

@@ -47,14 +47,14 @@ impl Place {
 }
 
 /// The ARN of the stack in AWS that was last deployed from here, if that was in AWS. A profile that
-/// cannot be understood says nothing: what it was for still has to be seen.
+/// cannot be understood, or that another account may write, says nothing.
 fn deployed_to(project: &Project) -> Result<Option<String>, SynthError> {
     match Profile::find(&project.folder) {
         Ok(found) => {
             let identity = found.and_then(|(_, profile)| profile.identity);
             Ok(identity.filter(|identity| identity.starts_with("arn:")))
         }
-        Err(FileError::Malformed { .. }) => Ok(None),
+        Err(FileError::Malformed { .. } | FileError::Foreign { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
