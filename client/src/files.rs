@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::owner::Stranger;
+use crate::user_file::behind_links;
 
 /// The folder for local state, in the directory of a project.
 pub const STATE_FOLDER: &str = ".cellar";
@@ -112,14 +113,16 @@ pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError
     write_private(path, &text)
 }
 
-/// Writes a file as [`write_json`] does: whole or not at all, and only for its owner to read.
+/// Writes a file as [`write_json`] does: whole or not at all, and only for its owner to read. A link
+/// stays, and leads to the new file.
 ///
 /// # Errors
 /// [`FileError::Unwritable`].
 pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
+    create_folder(folder_of(path))?;
+    let path = &behind_links(path).map_err(fault)?;
     let folder = folder_of(path);
-    create_folder(folder)?;
     // A temporary file is made with mode 0600, which the rename keeps.
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
     file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(fault)?;
@@ -128,7 +131,7 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
 }
 
 /// The folder that a file is in: of a name alone, the working directory.
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }

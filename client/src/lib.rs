@@ -49,6 +49,7 @@ pub mod rebase;
 pub mod report;
 mod sheet_loss;
 pub mod table;
+pub mod user_file;
 
 pub use client::{
     Attempted, BodyFault, CellsQuery, Client, FeedQuery, MAX_REPLY_BODY_BYTES, Pokes, Spent,

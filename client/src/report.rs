@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 
+use crate::table::to_json;
+
 /// Columns that a report takes at least, however narrow the terminal.
 const MIN_WIDTH: usize = 40;
 
@@ -23,14 +25,13 @@ pub fn report(error: &dyn Diagnostic, json: bool) {
 
 pub(crate) fn as_json(error: &dyn Diagnostic) -> String {
     let optional = |text: Option<Box<dyn Display + '_>>| text.map(|text| text.to_string());
-    serde_json::json!({
+    to_json(&serde_json::json!({
         "error": {
             "code": optional(error.code()),
             "message": error.to_string(),
             "help": optional(error.help()),
         }
-    })
-    .to_string()
+    }))
 }
 
 pub(crate) fn as_plain(error: &dyn Diagnostic) -> String {

@@ -26,7 +26,9 @@ pub const MUTATION: &str = "M";
 pub const AUTHOR: &str = "U";
 /// Entry: what is carried on from the entry before, postcard
 /// (see [`Header`](crate::entry::Header)).
-pub const HEADER: &str = "H";
+pub const HEADER: &str = "h";
+/// Entry: the same, of entries from before the summary of the state.
+pub const OLD_HEADER: &str = "H";
 /// Entry: on a segment's first entry, when the segment was purged, Unix seconds.
 pub const PURGED: &str = "P";
 

@@ -14,6 +14,7 @@ mod git;
 mod local_cloud;
 mod log_lines;
 mod moment;
+mod output_file;
 mod project;
 mod raise_epoch;
 mod smoke;

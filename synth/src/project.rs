@@ -12,6 +12,7 @@ use cellar_stacks::Config;
 use cellar_stacks::config::TokenKey;
 
 use crate::error::SynthError;
+use crate::output_file::write_output;
 
 /// The name of the configuration file.
 pub(crate) const CONFIG_FILE: &str = "cellar.yaml";
@@ -74,13 +75,7 @@ impl Project {
         };
         let edited = edit(&text);
         let edited = edited.ok_or_else(|| SynthError::Edit { path: path.clone(), snippet })?;
-        // Beside it first, so that the old or the new one is there, whole.
-        let new = path.with_extension("yaml.new");
-        fs::write(&new, edited).map_err(fault("write"))?;
-        if let Ok(old) = fs::metadata(path) {
-            fs::set_permissions(&new, old.permissions()).map_err(fault("write"))?;
-        }
-        fs::rename(&new, path).map_err(fault("write"))
+        write_output(path, true, edited.as_bytes())
     }
 
     /// Only one of its stages, if it has some.

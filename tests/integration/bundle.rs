@@ -91,7 +91,7 @@ async fn the_bundle_is_small_and_serves_as_every_function() {
     bootstrap::serves_the_api(program).await;
     bootstrap::relays_a_stream(program).await;
     bootstrap::indexes_a_stream(program).await;
-    bootstrap::delivers_the_feed(program).await;
+    bootstrap::delivers_to_public_addresses_only(program).await;
     bootstrap::makes_snapshots(program).await;
     // Built again, it is the same bundle.
     let again = report(&project.synth(&["--json", "bundle", "-o", "again.zip"]));

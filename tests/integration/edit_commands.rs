@@ -256,11 +256,12 @@ fn an_edit_of_a_sheet_that_others_deleted_is_not_told_as_done() {
     done(&other, &["-s", &id, "sheets", "delete", "B"]);
     let set = done(&project, &["set", "B!A2", "2"]);
     assert!(set.stderr.contains("Nothing of it was left to do"), "{set:?}");
-    // The last sheet stays although its deletion is in the log: an edit of it is done.
+    // The last sheet stays, and an edit of it is done.
     done(&project, &["sheets", "add", "C"]);
     done(&other, &["-s", &id, "get"]);
     done(&other, &["-s", &id, "sheets", "delete", "Sheet1"]);
-    done(&project, &["sheets", "delete", "C"]);
+    let last = project.cellar(&["sheets", "delete", "C"]);
+    assert!(last.code == 1 && last.stderr.contains("is the last one"), "{last:?}");
     let set = done(&other, &["-s", &id, "set", "C!A1", "2"]);
     assert!(set.stderr.is_empty(), "{set:?}");
     assert_eq!(done(&project, &["export", "-"]).stdout, "2\n");

@@ -9,8 +9,8 @@ use cellar_core::axis_map::Axis;
 use cellar_core::cell::{ErrorCode, Value};
 use cellar_core::entry::{
     Content, Edits, Entry, ExternalEdits, Header, Mutation, decode_edits, decode_external,
-    decode_external_body, decode_header, encode_edits, encode_external, encode_external_body,
-    encode_header,
+    decode_external_body, decode_header, decode_old_header, encode_edits, encode_external,
+    encode_external_body, encode_header,
 };
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::operation::{
@@ -264,16 +264,16 @@ fn headers() {
     }
     sheets.delete(SheetId(1)).unwrap();
     let summary = Arc::new(StateSummary { sheets, format_spans: 300 });
-    for (name, summary) in [("entry-header.hex", None), ("entry-header-summary.hex", Some(summary))]
-    {
-        let header = Header {
-            segment_bytes: 1 << 40,
-            epoch: 7,
-            snapshot_num: 300,
-            snapshot_bytes: 1_000,
-            summary,
-        };
-        let bytes = released(name, &encode_header(&header).unwrap());
-        assert_eq!(decode_header(&bytes).unwrap(), header);
-    }
+    let header = Header {
+        segment_bytes: 1 << 40,
+        epoch: 7,
+        snapshot_num: 300,
+        snapshot_bytes: 1_000,
+        summary: None,
+    };
+    let old = once_released("entry-header.hex", Vec::new);
+    assert_eq!(decode_old_header(&old).unwrap(), header);
+    let header = Header { summary: Some(summary), ..header };
+    let bytes = released("entry-header-summary.hex", &encode_header(&header).unwrap());
+    assert_eq!(decode_header(&bytes).unwrap(), header);
 }

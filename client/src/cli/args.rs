@@ -371,13 +371,14 @@ pub(super) struct History {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 csv and tsv have one sheet, each cell as it is shown; xlsx has all of them, with formulas and number \
-formats.
+formats. A link stays and leads to the new file; a pipe or a device gets the bytes.
 
 Examples:
   cellar export airports.csv
   cellar export budget.xlsx                    # all sheets
   cellar export airports.csv --force
   cellar export costs.csv --sheet Costs
+  cellar export for-excel.csv --escape-formulas
   cellar export yesterday.csv --at 0.42
   cellar export - | head
   cellar export --format xlsx - > budget.xlsx")]
@@ -396,6 +397,9 @@ pub(super) struct Export {
     /// Write formulas into csv instead of what they gave
     #[arg(long)]
     pub(super) formulas: bool,
+    /// Write ' before csv texts that begin with =, +, -, @, a tab or a line end: other programs may run them
+    #[arg(long)]
+    pub(super) escape_formulas: bool,
     /// Replace the file if it exists
     #[arg(long)]
     pub(super) force: bool,

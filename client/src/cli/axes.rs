@@ -9,6 +9,7 @@ use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
+use super::warnings;
 use crate::describe;
 
 pub(super) async fn run(
@@ -45,7 +46,11 @@ pub(super) async fn run(
     };
     let (edit, operation) = operation;
     let what = describe::operation(&operation);
-    edit.apply(output, operation, &what).await
+    let warnings = [warnings::LINES_MOVED.to_owned()];
+    let more = serde_json::json!({ "warnings": warnings });
+    edit.apply_with(output, operation, &what, more).await?;
+    output.warn(&warnings);
+    Ok(())
 }
 
 fn insert(axis: Axis, insert: InsertBefore) -> Operation {

@@ -6,10 +6,11 @@ use cellar_core::cost::Prices;
 
 use super::output::count;
 use crate::Spent;
+use crate::table::to_json;
 
 /// Says on stderr what was spent: standard output is the command's own.
 pub(super) fn print(spent: &Spent, json: bool) {
-    let line = if json { as_json(spent).to_string() } else { as_words(spent) };
+    let line = if json { to_json(&as_json(spent)) } else { as_words(spent) };
     // There is nowhere left to say that stderr is gone.
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -10,8 +10,10 @@ use super::args::{self, ExportFormat};
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
-use crate::export::{CsvStyle, ExportError, Exported, fetch_csv, fetch_xlsx};
+use super::warnings;
+use crate::export::{CsvStyle, ExportError, Exported, ExportedSheet, fetch_csv, fetch_xlsx};
 use crate::table::escape;
+use crate::user_file::replaces_something;
 use crate::{CellsQuery, Client};
 
 pub(super) async fn run(
@@ -34,7 +36,7 @@ pub(super) async fn run(
         ));
     }
     // Found before the work, and once more when the file is moved into place.
-    if !to_stdout && !args.force && args.file.exists() {
+    if !to_stdout && !args.force && replaces_something(&args.file) {
         return Err(ExportError::Exists { path: args.file }.into());
     }
     let client = context.client()?;
@@ -52,6 +54,16 @@ pub(super) async fn run(
             "{sheets} not in the file: name one with --sheet, or export all of them to FILE.xlsx"
         ));
     }
+    let sum = |count: fn(&ExportedSheet) -> u64| exported.sheets.iter().map(count).sum();
+    // A sheet as csv has no formulas, but their values, which are as old.
+    let warnings: Vec<String> = [
+        warnings::exported_formulas(sum(|sheet| sheet.formulas)),
+        warnings::formula_like_texts(sum(|sheet| sheet.formula_like_texts)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    output.warn(&warnings);
     if to_stdout {
         return Ok(());
     }
@@ -75,6 +87,7 @@ pub(super) async fn run(
         "cells": cells(&exported),
         "sheets": sheets.collect::<Vec<_>>(),
         "sheets_left_out": left_out,
+        "warnings": warnings,
     }))?;
     output.say(summary(&args.file, &exported))?;
     Ok(())
@@ -109,7 +122,8 @@ async fn export(
         return Ok(exported);
     }
     let delimiter = if format == ExportFormat::Tsv { b'\t' } else { b',' };
-    let style = CsvStyle { delimiter, formulas: args.formulas };
+    let style =
+        CsvStyle { delimiter, formulas: args.formulas, escape_formulas: args.escape_formulas };
     let fetched = fetch_csv(client, spreadsheet, query, style, progress).await?;
     spinner.end();
     Ok(match to_stdout {
@@ -139,6 +153,12 @@ fn format(args: &args::Export) -> Result<ExportFormat, CliError> {
         }
         (None, _) => ExportFormat::Csv,
     };
+    if format == ExportFormat::Xlsx && args.escape_formulas {
+        return Err(CliError::usage(
+            "--escape-formulas is about csv: xlsx says of each cell whether it is a formula",
+            "leave it out",
+        ));
+    }
     if format == ExportFormat::Xlsx && args.formulas {
         return Err(CliError::usage(
             "--formulas is about csv: xlsx has formulas, and what they gave, anyway",
@@ -206,6 +226,7 @@ mod tests {
                 at: None,
                 sheet: None,
                 formulas: false,
+                escape_formulas: false,
                 force: false,
             })
         };

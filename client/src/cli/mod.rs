@@ -30,6 +30,7 @@ mod stats;
 mod time;
 mod undo;
 mod use_spreadsheet;
+mod warnings;
 mod watch;
 
 use std::ffi::OsString;

@@ -6,6 +6,8 @@ use serde::Serialize;
 
 pub(super) use cellar_core::count::{count, grouped};
 
+use crate::table::to_json;
+
 /// Where results go. Nothing here panics on a closed pipe.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
@@ -44,8 +46,7 @@ impl Output {
             return Ok(());
         }
         let mut stdout = io::stdout().lock();
-        serde_json::to_writer(&mut stdout, result)?;
-        writeln!(stdout)?;
+        writeln!(stdout, "{}", to_json(result))?;
         stdout.flush()
     }
 

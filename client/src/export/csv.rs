@@ -22,11 +22,13 @@ pub struct CsvStyle {
     pub delimiter: u8,
     /// A cell that has a formula is written as its formula's text.
     pub formulas: bool,
+    /// A text that other programs may take for a formula is written with `'` before it.
+    pub escape_formulas: bool,
 }
 
 impl Default for CsvStyle {
     fn default() -> Self {
-        Self { delimiter: b',', formulas: false }
+        Self { delimiter: b',', formulas: false, escape_formulas: false }
     }
 }
 
@@ -35,6 +37,7 @@ impl Default for CsvStyle {
 pub struct CsvExport {
     spool: Spool,
     style: CsvStyle,
+    counted: Counted,
     /// The last page, without its cells.
     of: CellsReply,
 }
@@ -51,19 +54,42 @@ pub async fn fetch_csv(
     mut progress: impl FnMut(u64),
 ) -> Result<CsvExport, ExportError> {
     let mut spool = Spool::new().map_err(temporary)?;
+    let mut counted = Counted::default();
     let of = pages(client, spreadsheet, query, |page| {
-        add_page(&mut spool, page, style)?;
+        add_page(&mut spool, &mut counted, page, style)?;
         progress(spool.cells());
         Ok(())
     });
     let of = of.await?;
-    Ok(CsvExport { spool, style, of })
+    Ok(CsvExport { spool, style, counted, of })
 }
 
-fn add_page(spool: &mut Spool, page: &CellsReply, style: CsvStyle) -> Result<(), ExportError> {
+/// What a page has that its reader should know of.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    formulas: u64,
+    formula_like_texts: u64,
+}
+
+/// Characters at the beginning of a text that make some programs take it for a formula.
+const FORMULA_SIGNS: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+fn add_page(
+    spool: &mut Spool,
+    counted: &mut Counted,
+    page: &CellsReply,
+    style: CsvStyle,
+) -> Result<(), ExportError> {
     for placed in &page.cells {
-        let text = match &placed.cell {
+        let cell = &placed.cell;
+        counted.formulas += u64::from(cell.formula.is_some());
+        let text = match cell {
             Cell { formula: Some(formula), .. } if style.formulas => formula.clone(),
+            Cell { value: Value::Text(_), .. } if cell.text().starts_with(FORMULA_SIGNS) => {
+                counted.formula_like_texts += u64::from(!style.escape_formulas);
+                let mark = if style.escape_formulas { "'" } else { "" };
+                format!("{mark}{}", cell.text())
+            }
             cell => cell.text(),
         };
         spool.add(placed.row, placed.column, text).map_err(|fault| match fault {
@@ -83,7 +109,7 @@ impl CsvExport {
         self.write(target, Path::new("the output"))
     }
 
-    /// Writes a file: what is at `path` is the old or the new file, whole, whatever happens.
+    /// Writes a file, as [`crate::user_file::write_user_file`] does.
     ///
     /// # Errors
     /// [`ExportError::Exists`] unless `force`, or [`ExportError::Unwritable`].
@@ -92,7 +118,7 @@ impl CsvExport {
     }
 
     fn write(self, target: impl Write, path: &Path) -> Result<Exported, ExportError> {
-        let Self { spool, style, of } = self;
+        let Self { spool, style, counted, of } = self;
         let (rows, columns, cells) = (spool.rows(), spool.columns(), spool.cells());
         if rows.saturating_mul(columns) > EXPORT_MAX_FIELDS {
             return Err(ExportError::TooManyFields { rows, columns });
@@ -111,7 +137,9 @@ impl CsvExport {
         let finished = writer.finish().and_then(|mut target| Ok(target.flush()?));
         finished.map_err(|error| unwritten(path, error))?;
         let CellsReply { sheet, name, position, epoch, .. } = of;
-        let sheets = vec![ExportedSheet { sheet, name, rows, columns, cells }];
+        let Counted { formulas, formula_like_texts } = counted;
+        let sheets =
+            vec![ExportedSheet { sheet, name, rows, columns, cells, formulas, formula_like_texts }];
         Ok(Exported { position, epoch, sheets })
     }
 }
@@ -146,11 +174,11 @@ mod tests {
     }
 
     fn fetched_in(style: CsvStyle, pages: Vec<Vec<PlacedCell>>) -> Result<CsvExport, ExportError> {
-        let mut spool = Spool::new().unwrap();
+        let (mut spool, mut counted) = (Spool::new().unwrap(), Counted::default());
         for cells in pages {
-            add_page(&mut spool, &page(cells), style)?;
+            add_page(&mut spool, &mut counted, &page(cells), style)?;
         }
-        Ok(CsvExport { spool, style, of: page(Vec::new()) })
+        Ok(CsvExport { spool, style, counted, of: page(Vec::new()) })
     }
 
     fn fetched(pages: Vec<Vec<PlacedCell>>) -> Result<CsvExport, ExportError> {
@@ -172,6 +200,27 @@ mod tests {
         assert_eq!(csv(pages), ",\"a, \"\"b\"\"\",\n,,\nc,,d\n");
         assert_eq!(csv(vec![]), "");
         assert_eq!(csv(vec![vec![text(1, 0, "below a blank row")]]), "\"\"\nbelow a blank row\n");
+    }
+
+    #[test]
+    fn texts_that_look_like_formulas_are_counted_or_escaped() {
+        let texts = ["=1+1", "+a", "-b", "@c", "\td", "\re", "a=1", "'=", " =1"];
+        let mut cells: Vec<_> = (0..).zip(texts).map(|(row, it)| text(row, 0, it)).collect();
+        let number = Cell { value: Value::Number(-5.0), ..Cell::default() };
+        cells.push(PlacedCell { row: 20, column: 0, cell: number });
+        let written = |escape_formulas| {
+            let style = CsvStyle { escape_formulas, ..CsvStyle::default() };
+            let mut written = Vec::new();
+            let export = fetched_in(style, vec![cells.clone()]).unwrap();
+            let exported = export.write_to(&mut written).unwrap();
+            (String::from_utf8(written).unwrap(), exported.sheets[0].formula_like_texts)
+        };
+        let (faithful, counted) = written(false);
+        assert!(faithful.starts_with("=1+1\n+a\n-b\n@c\n") && counted == 6, "{faithful}");
+        let (escaped, counted) = written(true);
+        assert!(escaped.starts_with("'=1+1\n'+a\n'-b\n'@c\n'\td\n"), "{escaped}");
+        assert!(escaped.ends_with("\n-5\n") && escaped.contains("\na=1\n'=\n =1\n"), "{escaped}");
+        assert_eq!(counted, 0);
     }
 
     #[test]
@@ -223,7 +272,10 @@ mod tests {
             String::from_utf8(written).unwrap()
         };
         assert_eq!(written(CsvStyle::default()), "1;2,5.00\n");
-        assert_eq!(written(CsvStyle { delimiter: b';', formulas: true }), "\"1;2\";=A1+4\n");
+        assert_eq!(
+            written(CsvStyle { delimiter: b';', formulas: true, ..CsvStyle::default() }),
+            "\"1;2\";=A1+4\n"
+        );
     }
 
     #[test]

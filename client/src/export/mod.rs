@@ -21,8 +21,8 @@ use cellar_exchange::WriteError;
 pub use csv::{CsvExport, CsvStyle, fetch_csv};
 pub use xlsx::{XlsxExport, fetch_xlsx};
 
-use crate::files::sync_folder;
 use crate::table::escape;
+use crate::user_file::{UserFileError, write_user_file};
 use crate::{CellsQuery, Client, ClientError};
 
 /// Fields of one exported csv file, blank ones included: a single cell far away must not fill a disk
@@ -113,6 +113,10 @@ pub struct ExportedSheet {
     pub columns: u64,
     /// Cells that are not blank.
     pub cells: u64,
+    /// Cells that have a formula.
+    pub formulas: u64,
+    /// Texts in csv that other programs may take for a formula, and that were written as they are.
+    pub formula_like_texts: u64,
 }
 
 /// Reads all pages of a sheet, at one position; gives the first without its cells.
@@ -139,33 +143,17 @@ async fn pages(
     }
 }
 
-/// Writes a file beside its target, and moves it there: what is at `path` is the old or the new file,
-/// whole, whatever happens.
+/// Writes the file that the user named.
 fn put_in_place<T>(
     path: &Path,
     force: bool,
     write: impl FnOnce(&mut File) -> Result<T, ExportError>,
 ) -> Result<T, ExportError> {
-    let fault = |source| ExportError::Unwritable { path: path.to_owned(), source };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".cellar-export-");
-    // The mode of any new file, not the private one of a temporary file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder).map_err(fault)?;
-    let written = write(file.as_file_mut())?;
-    file.as_file().sync_all().map_err(fault)?;
-    let moved = if force { file.persist(path) } else { file.persist_noclobber(path) };
-    moved.map_err(|error| match error.error.kind() {
-        io::ErrorKind::AlreadyExists => ExportError::Exists { path: path.to_owned() },
-        _ => fault(error.error),
-    })?;
-    sync_folder(folder).map_err(fault)?;
-    Ok(written)
+    write_user_file(path, force, write).map_err(|error| match error {
+        UserFileError::Exists => ExportError::Exists { path: path.to_owned() },
+        UserFileError::Io(source) => ExportError::Unwritable { path: path.to_owned(), source },
+        UserFileError::Content(error) => error,
+    })
 }
 
 fn temporary(source: io::Error) -> ExportError {

@@ -63,7 +63,15 @@ impl XlsxExport {
 
     fn begin(&mut self, sheet: SheetId, name: &str) -> Result<(), ExportError> {
         let name = self.writer.sheet(name).map_err(put_aside)?;
-        self.exported.sheets.push(ExportedSheet { sheet, name, rows: 0, columns: 0, cells: 0 });
+        self.exported.sheets.push(ExportedSheet {
+            sheet,
+            name,
+            rows: 0,
+            columns: 0,
+            cells: 0,
+            formulas: 0,
+            formula_like_texts: 0,
+        });
         Ok(())
     }
 
@@ -77,6 +85,7 @@ impl XlsxExport {
             sheet.rows = u64::from(placed.row).saturating_add(1);
             sheet.columns = sheet.columns.max(u64::from(placed.column).saturating_add(1));
             sheet.cells = sheet.cells.saturating_add(1);
+            sheet.formulas += u64::from(cell.formula.is_some());
         }
         Ok(())
     }
@@ -93,7 +102,7 @@ impl XlsxExport {
         self.write(target, Path::new("the output"))
     }
 
-    /// Writes a file: what is at `path` is the old or the new file, whole, whatever happens.
+    /// Writes a file, as [`crate::user_file::write_user_file`] does.
     ///
     /// # Errors
     /// [`ExportError::Exists`] unless `force`, or [`ExportError::Unwritable`].

@@ -22,7 +22,8 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-fn is_hostile(character: char) -> bool {
+/// Whether a character controls a terminal, turns the direction of text, or is not seen.
+pub(super) fn is_hostile(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

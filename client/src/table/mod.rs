@@ -5,8 +5,10 @@
 
 mod escape;
 mod fit;
+mod json;
 
 pub use escape::escape;
+pub use json::to_json;
 
 use std::collections::BTreeMap;
 

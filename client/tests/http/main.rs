@@ -15,10 +15,12 @@ mod edit_imports;
 mod edits;
 mod export;
 mod fake;
+mod foreign_profiles;
 mod large_edits;
 mod live;
 mod reader;
 mod sheet_imports;
+mod user_files;
 mod workbook_imports;
 
 /// Runs the future of a test.

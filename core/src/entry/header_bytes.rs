@@ -14,15 +14,20 @@ use crate::workbook::{SheetNumbers, SheetSet, StateSummary};
 /// Zeros that may have been left out: one for each field.
 const LEFT_OUT: [u8; 8] = [0; 8];
 
-/// A header as stored. Entries from before the summary end after four numbers.
+/// [`StoredHeader::sheets`] of a workbook whose only sheet ever is the first.
+const ONLY_THE_FIRST: u32 = 0;
+/// [`StoredHeader::sheets`] of a header without a summary.
+const NO_SUMMARY: u32 = 1;
+
+/// A header as stored. What most headers have is zero: they say no more of their sheets.
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,
     epoch: u32,
     snapshot_num: u32,
     snapshot_bytes: u64,
-    /// One above every number that a sheet had; 0 without a summary.
-    next_sheet: u32,
+    /// One above every number that a sheet had, unless it is one of the two above.
+    sheets: u32,
     format_spans: u32,
     /// Runs of numbers of sheets that were deleted: the first and how many.
     deleted: Vec<(u32, u32)>,
@@ -38,12 +43,17 @@ impl From<&Header> for StoredHeader {
         let (used, live) =
             summary.map_or((&none, &none), |s| (s.sheets.used().runs(), s.sheets.live()));
         let next_sheet = summary.map_or(0, |summary| summary.sheets.used().next().0);
+        let sheets = match next_sheet {
+            0 => NO_SUMMARY,
+            1 => ONLY_THE_FIRST,
+            more => more,
+        };
         Self {
             segment_bytes: header.segment_bytes,
             epoch: header.epoch,
             snapshot_num: header.snapshot_num,
             snapshot_bytes: header.snapshot_bytes,
-            next_sheet,
+            sheets,
             format_spans: summary.map_or(0, |summary| summary.format_spans),
             deleted: runs(used.without(live)),
             skipped: runs(Spans::one(0, next_sheet).without(used)),
@@ -56,9 +66,14 @@ impl TryFrom<StoredHeader> for Header {
 
     fn try_from(stored: StoredHeader) -> Result<Self, BodyError> {
         let StoredHeader { segment_bytes, epoch, snapshot_num, snapshot_bytes, .. } = stored;
-        let summary = match stored.next_sheet {
-            0 => None,
-            next => {
+        let next_sheet = match stored.sheets {
+            NO_SUMMARY => None,
+            ONLY_THE_FIRST => Some(1),
+            more => Some(more),
+        };
+        let summary = match next_sheet {
+            None => None,
+            Some(next) => {
                 let used = Spans::one(0, next).without(&read_runs(&stored.skipped)?);
                 let live = used.without(&read_runs(&stored.deleted)?);
                 let sheets = SheetSet::new(live, SheetNumbers::from_runs(used));
@@ -108,6 +123,14 @@ pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Header::try_from(header)
 }
 
+/// Reads a header from before the summary: its first four numbers; total.
+///
+/// # Errors
+/// [`BodyError`] with what is wrong.
+pub fn decode_old_header(bytes: &[u8]) -> Result<Header, BodyError> {
+    Ok(Header { summary: None, ..decode_header(bytes)? })
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -155,17 +178,23 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_short_and_one_without_a_summary_is_as_before() {
+    fn a_header_is_short_and_says_nothing_of_the_only_sheet() {
         let first = Header::first(super::super::FIRST_EPOCH);
-        assert_eq!(encode_header(&first).unwrap(), [0, 0, 0, 0, 1]);
-        assert_eq!(encode_header(&first.followed_by(20_000)).unwrap().len(), 7);
-        let before = Header { summary: None, ..first };
-        assert_eq!(encode_header(&before).unwrap(), [0; 0]);
-        assert_eq!(encode_header(&before.followed_by(20_000)).unwrap().len(), 3);
-        assert_eq!(decode_header(&[1, 1, 1, 1]).unwrap().summary, None);
+        assert_eq!(encode_header(&first).unwrap(), [0; 0]);
+        assert_eq!(encode_header(&first.followed_by(20_000)).unwrap().len(), 3);
+        let without = Header { summary: None, ..first };
+        assert_eq!(encode_header(&without).unwrap(), [0, 0, 0, 0, 1]);
         assert!(decode_header(&[1, 1, 1, 1, 1, 0, 0, 0, 1]).is_err());
         // Runs that overlap.
         assert!(decode_header(&[1, 1, 1, 1, 9, 0, 2, 1, 3, 2, 1]).is_err());
+    }
+
+    #[test]
+    fn a_header_from_before_the_summary_has_none() {
+        let header = decode_old_header(&[1, 2, 3, 4]).unwrap();
+        assert_eq!((header.segment_bytes, header.epoch, header.summary), (1, 2, None));
+        assert_eq!((header.snapshot_num, header.snapshot_bytes), (3, 4));
+        assert_eq!(decode_old_header(&[]).unwrap().summary, None);
     }
 
     #[test]

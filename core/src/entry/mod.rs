@@ -11,7 +11,7 @@ pub(crate) use external::decompress;
 pub use external::{
     ExternalEdits, decode_external, decode_external_body, encode_external, encode_external_body,
 };
-pub use header_bytes::{decode_header, encode_header};
+pub use header_bytes::{decode_header, decode_old_header, encode_header};
 
 use std::sync::Arc;
 

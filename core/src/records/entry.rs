@@ -2,15 +2,15 @@
 
 use super::{Item, Reader, RecordError, put_bytes, put_number, put_text};
 use crate::entry::{
-    Content, Edits, Entry, decode_edits, decode_external, decode_header, decode_name, encode_edits,
-    encode_external, encode_header, encode_name,
+    Content, Edits, Entry, decode_edits, decode_external, decode_header, decode_name,
+    decode_old_header, encode_edits, encode_external, encode_header, encode_name,
 };
 use crate::feed::EntryKind;
 use crate::identity::{ClientKey, LogId};
 use crate::position::Position;
 use crate::schema::{
-    AUTHOR, BODY, CLIENT, CLIENT_NAME, CREATED, EXTERNAL, HEADER, MUTATION, PARTITION_KEY, PURGED,
-    SORT_KEY, TYPE, VERSION,
+    AUTHOR, BODY, CLIENT, CLIENT_NAME, CREATED, EXTERNAL, HEADER, MUTATION, OLD_HEADER,
+    PARTITION_KEY, PURGED, SORT_KEY, TYPE, VERSION,
 };
 
 const RECORD: &str = "entry";
@@ -112,7 +112,10 @@ fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
 pub fn decode(item: &Item) -> Result<Entry, RecordError> {
     let reader = Reader { record: RECORD, item };
     let (log, position) = read_key(&reader)?;
-    let header = decode_header(reader.bytes(HEADER)?)?;
+    let header = match reader.optional_bytes(OLD_HEADER)? {
+        Some(old) => decode_old_header(old)?,
+        None => decode_header(reader.bytes(HEADER)?)?,
+    };
     let content = match reader.text(TYPE)?.as_str() {
         SNAPSHOT => Content::Snapshot {
             root: reader.optional_text(EXTERNAL)?,
@@ -216,6 +219,15 @@ mod tests {
     #[test]
     fn the_version_is_absent_when_it_is_one() {
         assert!(!encode(&first()).unwrap().contains_key(VERSION));
+    }
+
+    #[test]
+    fn an_entry_from_before_the_summary_reads_without_one() {
+        let mut item = encode(&first()).unwrap();
+        item.remove(HEADER);
+        item.insert(OLD_HEADER.to_owned(), Attribute::Bytes(vec![9, 8]));
+        let header = decode(&item).unwrap().header;
+        assert_eq!((header.segment_bytes, header.epoch, header.summary), (9, 8, None));
     }
 
     #[test]

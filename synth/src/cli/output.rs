@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use cellar::table::to_json;
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -86,7 +87,7 @@ impl Output {
     /// Prints a result: as JSON for programs, as text for people.
     pub(crate) fn result(&self, value: &impl Serialize, text: &str) {
         let line = match self.json {
-            true => serde_json::to_string(value).unwrap_or_default(),
+            true => to_json(value),
             false => text.to_owned(),
         };
         print(&line);
@@ -199,7 +200,7 @@ fn print(line: &str) {
 
 /// An object for programs on stderr, on a line.
 pub(super) fn object(value: &serde_json::Value) {
-    note(&value.to_string());
+    note(&to_json(value));
 }
 
 /// A line on stderr.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use cellar::table::to_json;
 use console::style;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -114,7 +115,7 @@ fn json_of(line: &Line) -> String {
         #[serde(flatten)]
         line: &'a Line,
     }
-    serde_json::to_string(&Tagged { kind: "resource", line }).unwrap_or_default()
+    to_json(&Tagged { kind: "resource", line })
 }
 
 #[cfg(test)]

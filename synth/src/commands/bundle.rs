@@ -1,6 +1,5 @@
 //! `synth bundle`: the zip that Lambda runs.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use cellar_stacks::Architecture;
@@ -9,6 +8,7 @@ use serde::Serialize;
 use crate::bundle::{self, Bundle, GLIBC, Host};
 use crate::cli::{ArchitectureArgument, BundleArguments, Output};
 use crate::error::SynthError;
+use crate::output_file::write_output;
 use crate::project::{Named, Project};
 
 /// What was made.
@@ -41,11 +41,7 @@ pub(crate) fn run(
     };
     let bundle = bundle::make(arguments.bundle.as_deref(), architecture, output)?;
     let path = place(arguments.output.as_deref(), &bundle.name);
-    fs::write(&path, &bundle.zip).map_err(|cause| SynthError::Io {
-        what: "write",
-        path: path.clone(),
-        cause,
-    })?;
+    write_output(&path, true, &bundle.zip)?;
     let report = report(&bundle, &path);
     output.result(&report, &text(&report));
     Ok(())

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::cli::{CiCommand, CiInitArguments, Output};
 use crate::difference::marker;
 use crate::error::SynthError;
+use crate::output_file::write_output;
 use crate::project::{CONFIG_FILE, Named, Project};
 
 /// The workflows by what their files are called.
@@ -134,7 +135,7 @@ fn write(path: &Path, text: &str) -> Result<(), SynthError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(fault)?;
     }
-    fs::write(path, text).map_err(fault)
+    write_output(path, true, text.as_bytes())
 }
 
 #[cfg(test)]

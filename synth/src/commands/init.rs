@@ -1,14 +1,14 @@
 //! `synth init`.
 
-use std::io::{ErrorKind, Write as _};
+use std::env;
 use std::path::Path;
-use std::{env, fs};
 
 use cellar_stacks::Config;
 use serde_json::json;
 
 use crate::cli::{InitArguments, Output};
 use crate::error::SynthError;
+use crate::output_file::write_output;
 use crate::project::{CONFIG_FILE, Named};
 
 /// Writes or prints a configuration with every field.
@@ -24,17 +24,7 @@ pub(crate) fn run(
     }
     let here = env::current_dir().map_err(SynthError::Process)?;
     let path = here.join(config.file.unwrap_or(Path::new(CONFIG_FILE)));
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).create_new(!arguments.force);
-    let mut file = options.open(&path).map_err(|cause| match cause.kind() {
-        ErrorKind::AlreadyExists => SynthError::Exists { path: path.clone() },
-        _ => SynthError::Io { what: "write", path: path.clone(), cause },
-    })?;
-    file.write_all(text.as_bytes()).map_err(|cause| SynthError::Io {
-        what: "write",
-        path: path.clone(),
-        cause,
-    })?;
+    write_output(&path, arguments.force, text.as_bytes())?;
     output.result(&json!({ "written": path }), &format!("Wrote {}", path.display()));
     Ok(())
 }

@@ -12,6 +12,7 @@ use super::runbook_text::render;
 use super::template::synthesize;
 use crate::cli::{Output, RunbookArguments};
 use crate::error::SynthError;
+use crate::output_file::write_output;
 use crate::project::{Named, Project};
 
 /// Bytes of a list of resources: far above that of any stack.
@@ -31,8 +32,7 @@ pub(crate) fn run(
         output.result(&json!({ "markdown": text }), &text);
         return Ok(());
     };
-    let failed = |cause| SynthError::Io { what: "write", path: path.clone(), cause };
-    fs::write(path, &text).map_err(failed)?;
+    write_output(path, true, text.as_bytes())?;
     let written = json!({ "written": path, "bytes": text.len() });
     output.result(&written, &format!("Wrote {}", path.display()));
     Ok(())

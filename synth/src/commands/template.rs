@@ -1,7 +1,5 @@
 //! `synth template`.
 
-use std::fs;
-
 use cellar_stacks::template::Template;
 use cellar_stacks::{Config, cellar_stack};
 use serde_json::json;
@@ -9,6 +7,7 @@ use serde_json::json;
 use crate::bundle::Host;
 use crate::cli::{Format, Output, TemplateArguments};
 use crate::error::SynthError;
+use crate::output_file::write_output;
 use crate::project::{Named, Project};
 
 /// Prints or writes the template.
@@ -27,11 +26,7 @@ pub(crate) fn run(
         output.result(&template.to_value(), &text);
         return Ok(());
     };
-    fs::write(path, &text).map_err(|cause| SynthError::Io {
-        what: "write",
-        path: path.clone(),
-        cause,
-    })?;
+    write_output(path, true, text.as_bytes())?;
     let written = json!({ "written": path, "bytes": text.len() });
     output.result(&written, &format!("Wrote {}", path.display()));
     Ok(())

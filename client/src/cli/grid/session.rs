@@ -13,6 +13,7 @@ use super::super::args;
 use super::super::edit::find;
 use super::super::error::CliError;
 use super::super::output::count;
+use super::super::warnings::IN_VIEW;
 use super::frame::{Contents, Layout};
 use super::state::{Asked, Grid, Key};
 use crate::Pokes;
@@ -36,6 +37,7 @@ pub(super) struct Session {
     complaints: Vec<String>,
     /// What was shown last, and whether it is news what differs.
     seen: Option<(Rectangle, Position)>,
+    formulas_in_view: bool,
 }
 
 impl Session {
@@ -59,6 +61,7 @@ impl Session {
             done: Vec::new(),
             complaints: Vec::new(),
             seen: None,
+            formulas_in_view: false,
         })
     }
 
@@ -191,6 +194,7 @@ impl Session {
                 (place, (placed.cell.text(), right))
             })
             .collect();
+        self.formulas_in_view = reply.cells.iter().any(|placed| placed.cell.formula.is_some());
         // Only what came while one looked at these very cells.
         let came = |(seen, at): (Rectangle, Position)| {
             seen == rectangle && at < self.live.position() && self.live.pending().next().is_none()
@@ -208,7 +212,9 @@ impl Session {
     fn status(&self) -> String {
         let waiting = Some(self.waiting()).filter(|waiting| *waiting > 0);
         let waiting = waiting.map(|waiting| format!("{waiting} not sent"));
-        let parts = [waiting, self.offline.clone(), Some(self.live.position().to_string())];
+        let formulas = self.formulas_in_view.then(|| IN_VIEW.to_owned());
+        let position = Some(self.live.position().to_string());
+        let parts = [formulas, waiting, self.offline.clone(), position];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }

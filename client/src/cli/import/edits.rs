@@ -9,6 +9,7 @@ use super::{args, columns, read_options};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
+use crate::cli::warnings;
 use crate::import::delimiter_hint;
 use crate::import::edits::{JournalKey, Plan, Progress, Target, run as send};
 
@@ -57,6 +58,7 @@ pub(super) async fn run(
     };
     reporter.end();
     let imported = imported?;
+    let warnings: Vec<_> = warnings::imported_formulas(plan.formulas).into_iter().collect();
     output.result(&serde_json::json!({
         "spreadsheet": imported.spreadsheet,
         "position": imported.position,
@@ -66,11 +68,13 @@ pub(super) async fn run(
         "resumed": imported.resumed,
         "types": columns::for_programs(survey),
         "hint": hint,
+        "warnings": warnings,
     }))?;
     output.say(summary(&args.file, &plan, &target))?;
     if let Some(types) = columns::for_people(survey) {
         output.note(types);
     }
+    output.warn(&warnings);
     let sheet = columns::quoted(&target.sheet);
     output.note(format!("Next: cellar get -s {into} --sheet {sheet}"));
     Ok(())

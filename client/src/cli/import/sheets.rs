@@ -11,6 +11,7 @@ use super::{args, columns, read_options};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
+use crate::cli::warnings;
 use crate::import::sheets::{
     self, Imported, ImportedSheet, JournalKey, Looked, Progress, Target, Watch,
 };
@@ -32,6 +33,7 @@ pub(super) async fn look(output: &Output, args: &args::Import) -> Result<(), Cli
     let looked = sheets::look(&args.file, &options, &watch);
     let looked = watched(*output, &watch, looked).await?;
     let hint = hint(args, &options, &looked);
+    let warnings = warnings_of(&watch);
     output.result(&json!({
         "dryRun": true,
         "sheets": for_programs(&looked.sheets),
@@ -40,11 +42,18 @@ pub(super) async fn look(output: &Output, args: &args::Import) -> Result<(), Cli
         "types": columns::for_programs(looked.survey.as_ref()),
         "seconds": begun.elapsed().as_secs_f64(),
         "hint": hint,
+        "warnings": warnings,
     }))?;
     output.say(format!("{}; nothing was sent", contents(&args.file, &looked.sheets)))?;
     list(output, &looked.sheets)?;
     notes(output, &looked, hint.as_deref());
+    output.warn(&warnings);
     Ok(())
+}
+
+/// What the file has that Cellar cannot do yet.
+fn warnings_of(watch: &Watch) -> Vec<String> {
+    warnings::imported_formulas(watch.now().formulas).into_iter().collect()
 }
 
 /// What a new spreadsheet is called: as they say, or as the file.
@@ -87,6 +96,7 @@ pub(super) async fn run(
     }
     let looked = imported.looked.as_ref();
     let hint = looked.and_then(|looked| hint(args, &options, looked));
+    let warnings = warnings_of(&watch);
     let (progress, seconds) = (watch.now(), begun.elapsed().as_secs_f64());
     output.result(&json!({
         "spreadsheet": imported.spreadsheet,
@@ -100,6 +110,7 @@ pub(super) async fn run(
         "seconds": seconds,
         "resumed": looked.is_none(),
         "hint": hint,
+        "warnings": warnings,
     }))?;
     output.say(summary(&args.file, &imported, progress, seconds))?;
     list(output, &imported.sheets)?;
@@ -107,6 +118,7 @@ pub(super) async fn run(
         Some(looked) => notes(output, looked, hint.as_deref()),
         None => output.note("An interrupted run had sent all of it: this one only made sure."),
     }
+    output.warn(&warnings);
     output.note(next(&imported, into));
     Ok(())
 }

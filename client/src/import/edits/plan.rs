@@ -24,6 +24,8 @@ pub struct Plan {
     pub columns: u32,
     /// Cells of the file.
     pub cells: usize,
+    /// Cells of the file that have a formula.
+    pub formulas: u64,
     /// What the columns of csv are.
     pub survey: Option<Survey>,
     /// The cells of each mutation, in order.
@@ -59,6 +61,7 @@ impl Plan {
         }
         let Cells { edits, rows, columns, .. } = cells;
         let count = edits.len();
+        let formulas = edits.iter().map(|edit| u64::from(edit.formula.is_some())).sum();
         let batches = batches::cut(edits).map_err(|fault| ImportError::EncodedTooLong {
             cell: CellName {
                 row: fault.row.saturating_sub(at.row),
@@ -67,7 +70,7 @@ impl Plan {
             bytes: fault.bytes,
         })?;
         let survey = file.survey().cloned();
-        Ok(Self { rows, columns, cells: count, survey, batches })
+        Ok(Self { rows, columns, cells: count, formulas, survey, batches })
     }
 
     /// A hash of everything that will be sent, for the journal.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use cellar_core::snapshot::tile::Tile;
 use cellar_exchange::Progress as ReadProgress;
 
 /// How far an import is.
@@ -12,6 +13,8 @@ pub struct Progress {
     pub read: ReadProgress,
     /// Cells that have been read.
     pub cells: u64,
+    /// Those of them that have a formula.
+    pub formulas: u64,
     /// Objects that have been sent.
     pub objects: u64,
     /// Their bytes.
@@ -29,6 +32,7 @@ struct Counts {
     read: AtomicU64,
     total: AtomicU64,
     cells: AtomicU64,
+    formulas: AtomicU64,
     objects: AtomicU64,
     object_bytes: AtomicU64,
     is_appending: AtomicBool,
@@ -43,6 +47,7 @@ impl Watch {
         Progress {
             read: ReadProgress { done: get(&counts.read), total: get(&counts.total) },
             cells: get(&counts.cells),
+            formulas: get(&counts.formulas),
             objects: get(&counts.objects),
             object_bytes: get(&counts.object_bytes),
             is_appending: counts.is_appending.load(Ordering::Relaxed),
@@ -54,13 +59,18 @@ impl Watch {
         self.0.total.store(progress.total, Ordering::Relaxed);
     }
 
-    pub(super) fn cells(&self, more: usize) {
-        self.0.cells.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
+    pub(super) fn cells(&self, tile: &Tile) {
+        let add = |count: &AtomicU64, more: usize| {
+            count.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
+        };
+        add(&self.0.cells, tile.cells());
+        add(&self.0.formulas, tile.formulas());
     }
 
     /// The cells come anew.
     pub(super) fn restart(&self) {
         self.0.cells.store(0, Ordering::Relaxed);
+        self.0.formulas.store(0, Ordering::Relaxed);
     }
 
     pub(super) fn sent(&self, bytes: u32) {

@@ -145,7 +145,7 @@ impl<S: Sink> Reader<'_, S> {
                     true
                 }
                 Some(Piece::Block(block)) => {
-                    watch.cells(block.tile.cells());
+                    watch.cells(&block.tile);
                     self.block(block)?
                 }
                 None => {

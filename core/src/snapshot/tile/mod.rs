@@ -44,6 +44,12 @@ impl Tile {
         self.columns.iter().map(TileColumn::cells).fold(0, usize::saturating_add)
     }
 
+    /// How many cells have a formula.
+    #[must_use]
+    pub fn formulas(&self) -> usize {
+        self.columns.iter().map(|column| column.formulas.len()).sum()
+    }
+
     /// Whether it holds nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,0 +1,67 @@
+//! Folders from others, with a profile in them that names a stranger's API.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use cellar::profile::Profile;
+
+use super::fake::Fake;
+
+/// A folder as somebody hands it out, for example in a repository.
+fn handed_out(url: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    Profile::new(url).save(folder.path()).unwrap();
+    folder
+}
+
+/// `cellar list` with a token in the environment.
+fn list(folder: &Path, url: Option<&str>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cellar"));
+    for name in ["CELLAR_URL", "CELLAR_SPREADSHEET"] {
+        command.env_remove(name);
+    }
+    command.env("CELLAR_TOKEN", "my-token").current_dir(folder).args(["head", "-s"]);
+    command.arg("00000000-0000-4000-8000-000000000000");
+    command.args(url.iter().flat_map(|url| ["--url", url])).output().unwrap()
+}
+
+#[test]
+fn the_token_in_the_environment_is_not_sent_to_the_url_of_a_profile() {
+    let stranger = Fake::start();
+    let url = stranger.url.clone();
+    let folder = handed_out(&url);
+    let refused = list(folder.path(), None);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{error}");
+    assert!(error.contains("token was not sent") && error.contains("--url"), "{error}");
+    assert!(error.contains(&url) && !error.contains("my-token"), "{error}");
+    assert_eq!(stranger.requests(), Vec::<String>::new());
+    // Who names the URL, means it.
+    list(folder.path(), Some(&url));
+    assert_eq!(stranger.requests(), ["GET head"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_profile_that_others_may_write_is_not_used() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let stranger = Fake::start();
+    let folder = handed_out(&stranger.url);
+    let open = std::fs::Permissions::from_mode(0o666);
+    std::fs::set_permissions(Profile::path(folder.path()), open).unwrap();
+    let refused = list(folder.path(), None);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(error.contains("other accounts may write") && error.contains("chmod"), "{error}");
+    assert_eq!(stranger.requests(), Vec::<String>::new());
+}
+
+#[test]
+fn no_token_goes_over_the_network_in_clear_text() {
+    let folder = tempfile::tempdir().unwrap();
+    // An address that is nobody's: a request would take long and fail otherwise.
+    let refused = list(folder.path(), Some("http://192.0.2.1"));
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{error}");
+    assert!(error.contains("no token is sent to http://192.0.2.1"), "{error}");
+    assert!(error.contains("use https"), "{error}");
+}

@@ -1,0 +1,54 @@
+//! Files that a user names for an export: links, pipes and devices stay what they are.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::{FileTypeExt as _, symlink};
+
+use super::command::Case;
+
+/// A spreadsheet with one cell.
+fn case() -> Case {
+    let case = Case::new();
+    case.text(&["create"]);
+    case.text(&["set", "A1", "one"]);
+    case
+}
+
+#[test]
+fn an_export_follows_a_link_and_leaves_it_there() {
+    let case = case();
+    let (link, file) = (case.path("link.csv"), case.path("file.csv"));
+    fs::write(&file, "old").unwrap();
+    symlink("file.csv", &link).unwrap();
+    let (code, error) = case.error(&["export", "link.csv"]);
+    assert!(code == 1 && error.contains("--force"), "{error}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+    case.text(&["export", "link.csv", "--force"]);
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "one\n");
+}
+
+#[test]
+fn an_export_writes_through_a_pipe_and_a_device() {
+    let case = case();
+    let pipe = case.path("pipe");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    for (arguments, begins) in [
+        (["export", "pipe", "--force"].as_slice(), b"one\n".as_slice()),
+        (&["export", "pipe", "--format", "xlsx"], b"PK"),
+    ] {
+        let reader = pipe.clone();
+        let reader = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            fs::File::open(reader).unwrap().read_to_end(&mut bytes).unwrap();
+            bytes
+        });
+        case.text(arguments);
+        assert!(reader.join().unwrap().starts_with(begins), "{arguments:?}");
+        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    }
+    case.text(&["export", "/dev/null", "--force"]);
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}
