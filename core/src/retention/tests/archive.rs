@@ -35,19 +35,32 @@ fn an_archive_reads_back_and_is_the_same_each_time() {
 }
 
 /// The plain bytes of version 1, which must decode for ever: zstd itself may pack them otherwise.
-const GOLDEN_PLAIN: &str = "02060143020701480000014e020001530014070707070707070707070707070707070000000001540101530155\
+const GOLDEN_PLAIN: &str = "020601430207014e020001530014070707070707070707070707070707070000000001540101530155\
+    0105616c696365016800000601430207014e0201015300140707070707070707070707070707070700000000015401\
+    015801550105616c69636501680000";
+
+/// The same from before headers had summaries.
+const OLD_GOLDEN_PLAIN: &str = "02060143020701480000014e0200015300140707070707070707070707070707070700000000015401\
+    01530155\
     0105616c696365060143020701480000014e0201015300140707070707070707070707070707070700000000015401\
     015801550105616c696365";
 
 #[test]
 fn the_released_encoding_does_not_change() {
-    let mut released = entries();
-    released.iter_mut().for_each(|entry| entry.header.summary = None);
-    let object = encode_archive(&released).unwrap();
+    let object = encode_archive(&entries()).unwrap();
     let plain = zstd::bulk::decompress(&object[1..], 10_000).unwrap();
     let hexadecimal = crate::api::hexadecimal(&plain);
     assert_eq!((object[0], hexadecimal.as_str()), (1, GOLDEN_PLAIN));
-    assert_eq!(decoded(&packed(&plain)).unwrap(), released);
+    assert_eq!(decoded(&packed(&plain)).unwrap(), entries());
+}
+
+#[test]
+fn an_archive_from_before_headers_had_summaries_is_read() {
+    let pairs = OLD_GOLDEN_PLAIN.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap());
+    let plain: Vec<u8> = pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect();
+    let mut old = entries();
+    old.iter_mut().for_each(|entry| entry.header.summary = None);
+    assert_eq!(decoded(&packed(&plain)).unwrap(), old);
 }
 
 #[test]
