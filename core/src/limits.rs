@@ -402,6 +402,11 @@ pub const MAX_XLSX_CELLS: u64 = 20_000_000;
 pub const MAX_SHARED_TEXT_BYTES: usize = 128 * 1024 * 1024;
 /// Files in the archive that a workbook is.
 pub const MAX_WORKBOOK_PARTS: usize = 10_000;
+/// Tags of a workbook's part in which nothing was found: a part that unpacks to hundreds of millions of
+/// them is no workbook that somebody made.
+pub const MAX_IDLE_XML_EVENTS: u64 = 10_000_000;
+/// Tags that each cell or text brings along at most, besides [`MAX_IDLE_XML_EVENTS`].
+pub const XML_EVENTS_PER_FOUND: u64 = 100;
 /// Bytes of one tag, or one text between tags, in a workbook.
 pub const MAX_XML_EVENT_BYTES: usize = 256 * 1024;
 /// Styles, number formats or shared formulas of a workbook: Excel has 65,490 styles.

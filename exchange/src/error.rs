@@ -4,9 +4,9 @@ use std::io;
 
 use cellar_core::count::grouped;
 use cellar_core::limits::{
-    MAX_FORMULA_BYTES, MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS, MAX_SHARED_TEXT_BYTES,
-    MAX_SHEETS, MAX_TEXT_BYTES, MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS, MAX_WORKBOOK_STYLES,
-    MAX_XLSX_CELLS, MAX_XLSX_UNPACKED_BYTES, MAX_XML_EVENT_BYTES,
+    MAX_FORMULA_BYTES, MAX_IDLE_XML_EVENTS, MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS,
+    MAX_SHARED_TEXT_BYTES, MAX_SHEETS, MAX_TEXT_BYTES, MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS,
+    MAX_WORKBOOK_STYLES, MAX_XLSX_CELLS, MAX_XLSX_UNPACKED_BYTES, MAX_XML_EVENT_BYTES,
 };
 
 /// Why reading ended. Lines and columns are counted from 1.
@@ -203,6 +203,16 @@ pub enum WorkbookError {
          which may be of any size"
     )]
     SharedTextsTooLarge,
+    /// Tags without end, and nothing in them.
+    #[error(
+        "`{part}` has more than {} tags with nothing in them: it is no workbook that somebody made; \
+         save it again, and import that",
+        grouped(MAX_IDLE_XML_EVENTS)
+    )]
+    NothingInTags {
+        /// The part.
+        part: String,
+    },
     /// More styles than a workbook has.
     #[error("the workbook has more than {MAX_WORKBOOK_STYLES} styles or shared formulas")]
     TooManyStyles,

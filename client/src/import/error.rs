@@ -29,6 +29,18 @@ pub enum ImportError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// A pipe, a device or a folder: a file is read twice, and again after an interruption.
+    #[error("{} is {what}, and an import reads a file more than once", path.display())]
+    #[diagnostic(
+        code(cellar::import::no_file),
+        help("write what comes out of it to a file first, then: cellar import FILE.csv")
+    )]
+    NoFile {
+        /// What was named.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
     /// What is in the file cannot be imported.
     #[error("{}: {}", path.display(), escape(&source.to_string()))]
     #[diagnostic(code(cellar::import::file))]

@@ -52,8 +52,14 @@ impl FileKind {
     /// what is called one and is not, is an error when it is read.
     ///
     /// # Errors
-    /// [`ImportError::Unreadable`].
+    /// [`ImportError::Unreadable`], and [`ImportError::NoFile`] for what is no regular file.
     pub fn of(path: &Path) -> Result<Self, ImportError> {
+        // Before it is opened: a pipe would wait there for somebody to write to it.
+        let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
+        if !metadata.is_file() {
+            let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
+            return Err(ImportError::NoFile { path: path.to_owned(), what });
+        }
         let mut start = Vec::new();
         let file = File::open(path).map_err(|source| unreadable(path, source))?;
         file.take(4).read_to_end(&mut start).map_err(|source| unreadable(path, source))?;

@@ -52,3 +52,24 @@ fn an_export_writes_through_a_pipe_and_a_device() {
     case.text(&["export", "/dev/null", "--force"]);
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
 }
+
+#[test]
+fn a_pipe_is_no_file_to_import_and_nobody_waits_for_it() {
+    let case = case();
+    let pipe = case.path("pipe.csv");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    for arguments in [
+        ["import", "pipe.csv"].as_slice(),
+        &["import", "pipe.csv", "--dry-run"],
+        &["import", "pipe.csv", "--into", "00000000-0000-4000-8000-000000000000", "--sheet", "A"],
+        &["import", "/dev/stdin"],
+        &["import", "/dev/null"],
+    ] {
+        let (code, error) = case.error(arguments);
+        assert!(code == 1 && error.contains("is a pipe or a device"), "{arguments:?}: {error}");
+        assert!(error.contains("write what comes out of it to a file first"), "{error}");
+    }
+    let (_, error) = case.error(&["import", "."]);
+    assert!(error.contains("is a folder"), "{error}");
+}

@@ -80,9 +80,9 @@ impl<R: Read + Seek> Ods<R> {
             }
             match self.xml.next()? {
                 Event::Start(tag) => match tag.name().as_ref() {
-                    "table:table-column" => self.columns.add(&tag),
+                    "table:table-column" => self.columns.add(&tag)?,
                     "table:table-row" => {
-                        let repeats = row::repeats(&tag, "number-rows-repeated");
+                        let repeats = row::repeats(&tag, "number-rows-repeated")?;
                         let first = self.next_row;
                         self.next_row = first.saturating_add(repeats);
                         self.row.read(&mut self.xml, &self.sheet, first, repeats)?;

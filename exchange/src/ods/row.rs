@@ -9,8 +9,8 @@ use cellar_core::limits::{
 };
 use quick_xml::events::{BytesStart, Event};
 
-use super::formula;
 use super::styles::Styles;
+use super::{CONTENT, formula};
 use crate::WorkbookError;
 use crate::workbook::cell::{Found, FoundCell};
 use crate::workbook::dates;
@@ -24,12 +24,13 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub(super) fn add(&mut self, tag: &BytesStart<'_>) {
+    pub(super) fn add(&mut self, tag: &BytesStart<'_>) -> Result<(), WorkbookError> {
         let start = self.runs.last().map_or(0, |(end, _)| *end);
         if start < MAX_IMPORT_COLUMNS {
-            let end = start.saturating_add(repeats(tag, "number-columns-repeated"));
+            let end = start.saturating_add(repeats(tag, "number-columns-repeated")?);
             self.runs.push((end, attribute(tag, "default-cell-style-name")));
         }
+        Ok(())
     }
 
     fn style(&self, column: u32) -> Option<&str> {
@@ -39,8 +40,13 @@ impl Columns {
 }
 
 /// How often a row, column or cell is repeated.
-pub(super) fn repeats(tag: &BytesStart<'_>, name: &str) -> u32 {
-    attribute(tag, name).and_then(|text| text.parse().ok()).map_or(1, |count: u32| count.max(1))
+pub(super) fn repeats(tag: &BytesStart<'_>, name: &str) -> Result<u32, WorkbookError> {
+    let Some(text) = attribute(tag, name) else { return Ok(1) };
+    let damaged = |_| WorkbookError::Damaged {
+        part: CONTENT.to_owned(),
+        why: format!("`{text}` is no number of repetitions"),
+    };
+    text.parse().map(|count: u32| count.max(1)).map_err(damaged)
 }
 
 /// A row that is being given out.
@@ -112,7 +118,7 @@ impl Row {
         loop {
             match xml.next()? {
                 Event::Start(tag) if is_cell(tag.name().as_ref()) => {
-                    let mut found = Repeated::begin(&tag);
+                    let mut found = Repeated::begin(&tag)?;
                     (found.cell.row, found.cell.column) = (first, column);
                     column = column.saturating_add(found.columns);
                     found.read_text(xml, sheet)?;
@@ -128,6 +134,7 @@ impl Row {
                         return Err(WorkbookError::RowTooLong { sheet: sheet.to_owned(), row });
                     }
                     self.cells.push(found);
+                    xml.found();
                 }
                 Event::End(tag) if tag.name().as_ref() == "table:table-row" => {
                     return self.check_repetitions(sheet);
@@ -163,9 +170,9 @@ fn is_cell(name: &str) -> bool {
 }
 
 impl Repeated {
-    fn begin(tag: &BytesStart<'_>) -> Self {
+    fn begin(tag: &BytesStart<'_>) -> Result<Self, WorkbookError> {
         let mut found = Self {
-            columns: repeats(tag, "number-columns-repeated"),
+            columns: repeats(tag, "number-columns-repeated")?,
             style: attribute(tag, "style-name"),
             ..Self::default()
         };
@@ -188,7 +195,7 @@ impl Repeated {
                 _ => {}
             }
         }
-        found
+        Ok(found)
     }
 
     /// Reads what stands in the cell: its paragraphs are its text, if it has no other. Notes and

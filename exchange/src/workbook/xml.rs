@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use cellar_core::limits::MAX_XML_EVENT_BYTES;
+use cellar_core::limits::{MAX_IDLE_XML_EVENTS, MAX_XML_EVENT_BYTES, XML_EVENTS_PER_FOUND};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -19,6 +19,8 @@ pub(crate) struct Xml<R: Read> {
     buffer: Vec<u8>,
     part: String,
     depth: usize,
+    /// Events that may come without that anything is found.
+    idle_left: u64,
 }
 
 impl<R: Read> Xml<R> {
@@ -27,11 +29,21 @@ impl<R: Read> Xml<R> {
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         config.allow_dangling_amp = true;
-        Self { reader, buffer: Vec::new(), part: name.to_owned(), depth: 0 }
+        Self {
+            reader,
+            buffer: Vec::new(),
+            part: name.to_owned(),
+            depth: 0,
+            idle_left: MAX_IDLE_XML_EVENTS,
+        }
     }
 
     /// The next event; an empty element is a start and an end.
     pub(crate) fn next(&mut self) -> Result<Event<'_>, WorkbookError> {
+        let Some(idle_left) = self.idle_left.checked_sub(1) else {
+            return Err(WorkbookError::NothingInTags { part: self.part.clone() });
+        };
+        self.idle_left = idle_left;
         self.reader.get_mut().event_bytes = 0;
         self.buffer.clear();
         let event = self.reader.read_event_into(&mut self.buffer).map_err(|error| match error {
@@ -50,6 +62,11 @@ impl<R: Read> Xml<R> {
             return Err(WorkbookError::Damaged { part: self.part.clone(), why });
         }
         Ok(event)
+    }
+
+    /// Something was found: a cell, or a text.
+    pub(crate) fn found(&mut self) {
+        self.idle_left = (self.idle_left + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);
     }
 
     /// The error for a part that ends too early.
@@ -132,5 +149,58 @@ impl<B: BufRead> BufRead for Limited<B> {
     fn consume(&mut self, bytes: usize) {
         self.event_bytes = self.event_bytes.saturating_add(bytes);
         self.inner.consume(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write as _};
+
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+    use crate::workbook::archive::Archive;
+
+    /// Reads a part of so many tags; every so many of them, something is found.
+    fn read(tags: usize, idle_left: u64, found_every: Option<usize>) -> Result<u64, WorkbookError> {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        zip.start_file("a", SimpleFileOptions::default()).unwrap();
+        zip.write_all("<a/>".repeat(tags).as_bytes()).unwrap();
+        let bytes = zip.finish().unwrap().into_inner();
+        let archive = Archive::open(bytes.as_slice()).unwrap();
+        let mut xml = Xml::new(archive.part("a").unwrap(), "a");
+        assert_eq!(xml.idle_left, MAX_IDLE_XML_EVENTS);
+        xml.idle_left = idle_left;
+        for event in 0.. {
+            if matches!(xml.next()?, Event::Eof) {
+                break;
+            }
+            if found_every.is_some_and(|every| event % every == 0) {
+                xml.found();
+            }
+        }
+        Ok(xml.idle_left)
+    }
+
+    #[test]
+    fn tags_without_anything_in_them_end() {
+        // A tag is a start and an end, and then the part ends.
+        for (idle_left, ends) in [(200, true), (201, false)] {
+            match read(100, idle_left, None) {
+                Ok(left) => assert!(!ends && left == 0),
+                Err(error) => {
+                    assert!(
+                        ends && matches!(error, WorkbookError::NothingInTags { .. }),
+                        "{error}"
+                    );
+                }
+            }
+        }
+        // What is found brings tags along, and no more than there were.
+        let every = usize::try_from(XML_EVENTS_PER_FOUND).unwrap();
+        assert!(read(10 * every, 1, Some(every)).is_ok());
+        assert!(read(10 * every, 1, Some(every + 1)).is_err());
+        let left = read(1, MAX_IDLE_XML_EVENTS, Some(1)).unwrap();
+        assert_eq!(left, MAX_IDLE_XML_EVENTS - 1, "the end of the part");
     }
 }

@@ -100,6 +100,7 @@ impl<R: Read> SheetCells<R> {
                             || !cell.formula.is_empty()
                             || cell.format.is_some()
                         {
+                            self.xml.found();
                             return Ok(true);
                         }
                     }

@@ -50,7 +50,12 @@ impl SharedTexts {
                     _ => {}
                 },
                 Event::End(tag) => match tag.local_name().as_ref() {
-                    "si" => shared.push(&unescaped(&text))?,
+                    "si" => {
+                        shared.push(&unescaped(&text))?;
+                        if !text.is_empty() {
+                            xml.found();
+                        }
+                    }
                     "t" => in_text = false,
                     "rPh" => in_phonetic = false,
                     _ => {}

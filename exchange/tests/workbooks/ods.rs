@@ -99,8 +99,7 @@ fn repetitions_are_counted_and_texts_have_their_limit() {
             "<table:table-row><table:table-cell table:number-columns-repeated=\"{count}\"/><table:table-cell office:value-type=\"float\" office:value=\"1\"/></table:table-row>"
         );
         let outcome = read(&with_row(&row)).map(|_| ());
-        // A number that is none counts as one.
-        assert_eq!(outcome.is_ok(), count.len() > 10, "{count}: {outcome:?}");
+        assert!(outcome.is_err(), "{count}");
     }
     let spaces = |count: u32| {
         with_row(&format!(
@@ -123,4 +122,25 @@ fn what_ends_in_the_middle_or_is_encrypted() {
         b"<m:manifest><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>";
     let parts = [("META-INF/manifest.xml", manifest), ("content.xml", b"\x01\x02".as_slice())];
     assert!(matches!(workbook_fault(&archive(&parts)), WorkbookError::Encrypted));
+}
+
+#[test]
+fn what_is_repeated_more_often_than_can_be_counted_is_damaged() {
+    let with = |from: &str, times: &str| {
+        let content =
+            CONTENT.replacen(&format!("repeated=\"{from}\""), &format!("repeated=\"{times}\""), 1);
+        assert_ne!(content, CONTENT);
+        read(&document(&content))
+    };
+    for (from, times) in
+        [("3", "4294967297"), ("9999", "4294967296"), ("2", "-1"), ("1048000", "x")]
+    {
+        match with(from, times) {
+            Err(ReadError::InWorkbook(WorkbookError::Damaged { why, .. })) => {
+                assert!(why.contains(times), "{why}");
+            }
+            other => panic!("{from} as {times}: {other:?}"),
+        }
+    }
+    assert!(with("1048000", "4294967295").is_ok(), "rows without cells to the end of the sheet");
 }
