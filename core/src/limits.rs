@@ -159,6 +159,8 @@ pub const MAX_FORK_ATTEMPTS: u32 = 8;
 /// The greatest number in a reply's `cellar-cost`: the digits of a decimal in a structured field.
 pub const MAX_COST_COUNT: u64 = 999_999_999_999;
 
+/// Cells with lost texts that one look finds: whoever repeats it goes on.
+pub const MAX_LOST_CELLS_AT_ONCE: usize = 10_000;
 /// How often an undo or a restore is resolved again, because others wrote meanwhile, before it gives up
 /// with `Contention`.
 pub const MAX_RESOLVE_ATTEMPTS: u32 = 10;

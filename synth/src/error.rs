@@ -6,6 +6,7 @@ use cellar::ClientError;
 use cellar::files::FileError;
 use cellar::profile::ProfileError;
 use cellar_engine::feed::AuditError;
+use cellar_engine::logs::LogError;
 use cellar_engine::ports::PortError;
 use cellar_engine::reprocess::RebuildRefusal;
 use cellar_engine::retention::RetentionError;
@@ -324,6 +325,15 @@ pub(crate) enum SynthError {
         /// How many.
         lost: usize,
     },
+    /// Cells that were not all looked at, or not all replaced.
+    #[error("the cells were not all looked at and replaced: {0}")]
+    #[diagnostic(
+        code(synth::lost_cells),
+        help(
+            "run it again once this is mended: what was replaced stays so, and nothing happens twice"
+        )
+    )]
+    LostCells(LogError),
     /// A rebuild that was not begun, or not to its end.
     #[error("the snapshots were not all made anew: {0}")]
     #[diagnostic(

@@ -45,6 +45,7 @@ mod large_entries;
 mod live;
 mod load;
 mod lost_replies;
+mod lost_texts;
 mod oidc;
 mod party;
 mod pokes;

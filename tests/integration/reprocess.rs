@@ -39,16 +39,16 @@ const PATIENCE: Duration = Duration::from_secs(240);
 const ENTRIES: u32 = 10;
 
 /// What runs in a project's folder, reached as the command reaches it.
-struct World {
+pub(crate) struct World {
     tables: Arc<DynamoTables>,
     pending: DynamoPendingSnapshots,
-    blobs: Arc<S3Blobs>,
+    pub(crate) blobs: Arc<S3Blobs>,
     client: aws_sdk_dynamodb::Client,
     names: (String, String),
 }
 
 impl World {
-    fn of(project: &Project) -> Self {
+    pub(crate) fn of(project: &Project) -> Self {
         let folder = StateFolder::new(project.path(".cellar/local"));
         let (endpoints, access_key, secret_key) = folder.endpoints().unwrap().unwrap();
         let client = client_for_endpoint(&endpoints.database_url, &access_key, &secret_key);

@@ -91,6 +91,11 @@ pub(super) fn is_refusal(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 404, .. })
 }
 
+/// Whether a store says that there is no such object.
+pub(super) fn is_absence(error: &ClientError) -> bool {
+    matches!(error, ClientError::UnexpectedStatus { status: 404, .. })
+}
+
 #[cfg(test)]
 mod tests {
     use miette::Diagnostic as _;

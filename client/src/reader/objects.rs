@@ -20,7 +20,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::ReaderError;
 use super::cache::{CacheName, CacheNames, ChunkCache};
-use super::error::is_refusal;
+use super::error::{is_absence, is_refusal};
 use crate::{Client, ClientError};
 
 /// The objects of one spreadsheet.
@@ -86,6 +86,7 @@ impl Source {
             wanted,
             |wanted| wanted.hash,
             |wanted, stored| objects.insert(wanted, stored).map_err(|why| why.to_string()),
+            |_, fault| Err(fault),
         )
         .await
     }
@@ -104,12 +105,14 @@ impl Source {
         }
     }
 
-    /// Loads chunks. `take` verifies each and takes it in, or says what is wrong with it.
+    /// Loads chunks. `take` verifies each and takes it in, or says what is wrong with it. `lost` is told
+    /// of each that is gone or damaged: it ends the load, or goes on without it.
     pub(super) async fn chunks<W: Copy>(
         &self,
         wanted: &[W],
         hash: impl Fn(&W) -> ChunkHash,
         mut take: impl FnMut(&W, &[u8]) -> Result<(), String>,
+        mut lost: impl FnMut(&W, ReaderError) -> Result<(), ReaderError>,
     ) -> Result<(), ReaderError> {
         let (mut missing, names) = (wanted.to_vec(), self.names());
         missing.retain(|wanted| {
@@ -117,14 +120,22 @@ impl Source {
             self.kept(&name, MAX_STORED_CHUNK_BYTES, |stored| take(wanted, stored)).is_none()
         });
         for part in missing.chunks(MAX_CHUNK_URLS) {
-            let refused = self.fetch(part, &hash, &mut take).await?;
+            let refused = self.fetch(part, &hash, &mut take, &mut lost).await?;
             if refused.is_empty() {
                 continue;
             }
+            let refused: Vec<W> = refused.into_iter().map(|refused| refused.wanted).collect();
             // A URL may have ended meanwhile: once more with new ones.
-            if let Some(gone) = self.fetch(&refused, &hash, &mut take).await?.first() {
-                let (log, key) = (self.log, chunk_key(self.family(), hash(gone)));
-                return Err(ReaderError::Missing { log, key });
+            for Refused { wanted, is_absent } in
+                self.fetch(&refused, &hash, &mut take, &mut lost).await?
+            {
+                let (log, key) = (self.log, chunk_key(self.family(), hash(&wanted)));
+                let missing = ReaderError::Missing { log, key };
+                // Who may not read it cannot tell whether it is there.
+                if !is_absent {
+                    return Err(missing);
+                }
+                lost(&wanted, missing)?;
             }
         }
         Ok(())
@@ -136,7 +147,8 @@ impl Source {
         wanted: &[W],
         hash: &impl Fn(&W) -> ChunkHash,
         take: &mut impl FnMut(&W, &[u8]) -> Result<(), String>,
-    ) -> Result<Vec<W>, ReaderError> {
+        lost: &mut impl FnMut(&W, ReaderError) -> Result<(), ReaderError>,
+    ) -> Result<Vec<Refused<W>>, ReaderError> {
         let hashes: Vec<ChunkHash> = wanted.iter().map(hash).collect();
         let urls = self.client.chunk_urls(self.log, &hashes).await?.urls;
         let mut refused = Vec::new();
@@ -144,7 +156,7 @@ impl Source {
             let client = self.client.clone();
             async move { (number, client.stored_object(&url, MAX_STORED_CHUNK_BYTES).await) }
         };
-        let done = |ended: Result<(usize, Result<Vec<u8>, ClientError>), JoinError>| {
+        let done = |ended: Result<(usize, Result<Vec<u8>, ClientError>), JoinError>| -> Result<(), ReaderError> {
             // A task that ends without an answer is a fault in here.
             let (number, got) =
                 ended.map_err(|error| ClientError::Setup { why: error.to_string() })?;
@@ -154,13 +166,15 @@ impl Source {
                 ReaderError::Damaged { log, key, why }
             };
             match got {
-                Ok(stored) => {
-                    take(wanted, &stored).map_err(damaged)?;
-                    self.keep(&self.names().chunk(hash(wanted)), &stored);
+                Ok(stored) => match take(wanted, &stored) {
+                    Ok(()) => self.keep(&self.names().chunk(hash(wanted)), &stored),
+                    Err(why) => lost(wanted, damaged(why))?,
+                },
+                Err(error) if is_refusal(&error) => {
+                    refused.push(Refused { wanted: *wanted, is_absent: is_absence(&error) });
                 }
-                Err(error) if is_refusal(&error) => refused.push(*wanted),
                 Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
-                    return Err(damaged(format!("it has more than {max_bytes} bytes")));
+                    lost(wanted, damaged(format!("it has more than {max_bytes} bytes")))?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -213,6 +227,13 @@ impl Source {
             cache.keep(name, stored);
         }
     }
+}
+
+/// A chunk that the store does not hand out.
+struct Refused<W> {
+    wanted: W,
+    /// There is no such object.
+    is_absent: bool,
 }
 
 /// Runs tasks, a bounded number at the same time, and hands over what each gives as soon as it is

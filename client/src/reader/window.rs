@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use cellar_core::a1::Rectangle;
 use cellar_core::api::PlacedCell;
-use cellar_core::cell::Value;
+use cellar_core::cell::{ErrorCode, Value};
 use cellar_core::limits::MAX_READ_BAND_TILES;
 use cellar_core::operation::SheetId;
 use cellar_core::snapshot::cells::{self, cells};
@@ -130,15 +130,18 @@ impl Opened {
         let texts = self.long_texts(source, &found).await?;
         let placed = found.into_iter().map(|placed| {
             let cells::PlacedCell { row, column, mut cell, long_text } = placed;
-            if let Some(text) = long_text.and_then(|hash| texts.get(&ChunkHash(hash))) {
-                cell.value = Value::Text(text.clone());
+            if let Some(hash) = long_text {
+                let text = texts.get(&ChunkHash(hash));
+                let lost = || Value::Error(ErrorCode::Lost);
+                cell.value = text.map_or_else(lost, |text| Value::Text(text.clone()));
             }
             PlacedCell { row, column, cell }
         });
         Ok(placed.collect())
     }
 
-    /// The texts of cells that are objects of their own, or in entries behind the snapshot.
+    /// The texts of cells that are objects of their own, or in entries behind the snapshot; but for those
+    /// that are gone or damaged.
     async fn long_texts(
         &self,
         source: &Source,
@@ -164,7 +167,7 @@ impl Opened {
             texts.insert(*hash, text);
             Ok(())
         };
-        source.chunks(&missing, |hash| *hash, take).await?;
+        source.chunks(&missing, |hash| *hash, take, |_, _| Ok(())).await?;
         Ok(texts)
     }
 }

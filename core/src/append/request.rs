@@ -212,6 +212,23 @@ impl Request {
         Self { log, client, name, numbering_known, author, epoch, acknowledged, first_id, payload }
     }
 
+    /// The first and only mutation of a client, which is put behind the state at `at` or not at all: after
+    /// a later edit it is [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
+    #[must_use]
+    pub fn only_behind(
+        log: LogId,
+        client: ClientKey,
+        author: Option<String>,
+        epoch: u32,
+        at: Position,
+        operation: Operation,
+    ) -> Self {
+        let mutation = RequestMutation::new(NewMutation { id: 1, base: at, operation });
+        let resolved = Some(Resolved { at, operations: Vec::new() });
+        let payload = Payload::Mutations(vec![RequestMutation { resolved, ..mutation }]);
+        Self::trusted(log, client, author, epoch, 0, 1, payload)
+    }
+
     /// Mutations that are all rejected: only the server asks for that. Their base says from where on
     /// the log is looked at for earlier copies of this very request.
     ///

@@ -46,10 +46,13 @@ pub enum ErrorCode {
     /// A calculation that cannot be done here.
     #[serde(rename = "#CALC!")]
     Calc = 12,
+    /// A long text whose object is gone or damaged: Cellar's own, no other program has it.
+    #[serde(rename = "#LOST!")]
+    Lost = 13,
 }
 
 /// All codes, in the order of their numbers.
-const ALL: [(ErrorCode, &str); 12] = [
+const ALL: [(ErrorCode, &str); 13] = [
     (ErrorCode::Null, "#NULL!"),
     (ErrorCode::Div0, "#DIV/0!"),
     (ErrorCode::Value, "#VALUE!"),
@@ -62,6 +65,7 @@ const ALL: [(ErrorCode, &str); 12] = [
     (ErrorCode::Connect, "#CONNECT!"),
     (ErrorCode::Blocked, "#BLOCKED!"),
     (ErrorCode::Calc, "#CALC!"),
+    (ErrorCode::Lost, "#LOST!"),
 ];
 
 impl ErrorCode {
@@ -117,7 +121,7 @@ mod tests {
             assert_eq!(serde_json::to_string(&code).unwrap(), format!("\"{text}\""));
         }
         assert_eq!(ErrorCode::from_number(0), None);
-        assert_eq!(ErrorCode::from_number(13), None);
+        assert_eq!(ErrorCode::from_number(14), None);
         assert!("#n/a".parse::<ErrorCode>().is_err());
     }
 }

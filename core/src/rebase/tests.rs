@@ -121,11 +121,11 @@ fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
         let lowest = pending.iter().map(|mutation| mutation.base).min().unwrap();
         let state = state(&entries);
         let known = |first| Known { state: Some(&state), ..known(&entries, first) };
-        for first in 0..entries.len() {
+        for (first, entry) in entries.iter().enumerate() {
             match Rebase::begin(known(first), &own, pending) {
                 Ok((_, shown)) => prop_assert_eq!(&shown, &expected, "{} from {}", who, first),
                 Err(EntriesNeeded { after }) => {
-                    prop_assert!(after <= lowest && after < entries[first].position);
+                    prop_assert!(after <= lowest && after < entry.position);
                 }
             }
         }

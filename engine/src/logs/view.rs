@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cellar_core::cell::{Cell, Value};
+use cellar_core::cell::{Cell, ErrorCode, Value};
 use cellar_core::identity::LogId;
 use cellar_core::limits::MAX_REPLAY_BYTES;
 use cellar_core::operation::SheetId;
@@ -24,7 +24,7 @@ use cellar_core::workbook::{Workbook, WorkbookTooLarge};
 
 use super::committed::Reading;
 use super::{LogError, Logs};
-use crate::snapshots::ObjectStore;
+use crate::snapshots::{ObjectFault, ObjectStore};
 
 /// Tiles of one read that stay decoded.
 const MAX_VIEW_TILES: usize = 64;
@@ -43,6 +43,14 @@ pub struct View {
     tail: FoldedLevel,
     objects: Objects,
     store: ObjectStore,
+}
+
+/// A text that is an object of its own.
+pub(super) enum LongText {
+    /// All of it.
+    Whole(String),
+    /// It is gone or damaged: why.
+    Lost(ObjectFault),
 }
 
 impl Logs {
@@ -94,7 +102,8 @@ impl Logs {
 }
 
 impl View {
-    /// The cells of a window that hold something, by row and column, texts whole.
+    /// The cells of a window that hold something, by row and column, texts whole; those that are lost are
+    /// errors.
     ///
     /// # Errors
     /// [`LogError::Snapshot`], [`LogError::Store`].
@@ -155,7 +164,7 @@ impl View {
         self.tail.imported.sheet(sheet).is_some()
     }
 
-    async fn tile(&mut self, sheet: SheetId, window: &Window) -> Result<Tile, LogError> {
+    pub(super) async fn tile(&mut self, sheet: SheetId, window: &Window) -> Result<Tile, LogError> {
         if self.objects.tile_count() > MAX_VIEW_TILES {
             self.objects.drop_tiles();
         }
@@ -170,18 +179,32 @@ impl View {
     ) -> Result<Vec<PlacedCell>, LogError> {
         for placed in &mut cells {
             if let Some(hash) = placed.long_text {
-                placed.cell.value = Value::Text(self.long_text(hash).await?);
+                placed.cell.value = match self.long_text(hash).await? {
+                    LongText::Whole(text) => Value::Text(text),
+                    LongText::Lost(fault) => {
+                        let (row, column) = (placed.row, placed.column);
+                        tracing::error!(family = %self.family, row, column, %fault, "a text is lost");
+                        Value::Error(ErrorCode::Lost)
+                    }
+                };
             }
         }
         Ok(cells)
     }
 
-    /// A text that is an object of its own, or in an entry behind the snapshot.
-    async fn long_text(&self, hash: [u8; 32]) -> Result<String, LogError> {
-        let tail = self.tail.long_texts.iter().find(|text| text.hash == hash);
-        match tail {
-            Some(text) => Ok(text.text.clone()),
-            None => Ok(self.store.text(self.family, ChunkHash(hash)).await?),
+    /// A text that is an object of its own, or in an entry behind the snapshot. That it is lost is said of
+    /// one cell: all others can be read.
+    pub(super) async fn long_text(&self, hash: [u8; 32]) -> Result<LongText, LogError> {
+        if let Some(text) = self.tail.long_texts.iter().find(|text| text.hash == hash) {
+            return Ok(LongText::Whole(text.text.clone()));
+        }
+        match self.store.text(self.family, ChunkHash(hash)).await {
+            Ok(text) => Ok(LongText::Whole(text)),
+            Err(fault @ (ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })) => {
+                Ok(LongText::Lost(fault))
+            }
+            // It may be read later.
+            Err(fault @ ObjectFault::Store(_)) => Err(fault.into()),
         }
     }
 }

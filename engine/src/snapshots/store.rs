@@ -53,6 +53,18 @@ pub enum ObjectFault {
     Store(PortError),
 }
 
+impl ObjectFault {
+    /// Which object it is and what is wrong with it, without what to do.
+    #[must_use]
+    pub(crate) fn short(&self) -> String {
+        match self {
+            Self::Missing { key } => format!("{key} is missing"),
+            Self::Damaged { key, why } => format!("{key} is damaged: {why}"),
+            Self::Store(error) => error.to_string(),
+        }
+    }
+}
+
 /// Reads and writes chunks and roots.
 #[derive(Clone)]
 pub(crate) struct ObjectStore {

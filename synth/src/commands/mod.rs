@@ -23,6 +23,7 @@ pub(crate) mod local_cloud;
 pub(crate) mod logs;
 mod logs_local;
 mod look;
+mod lost_cells;
 pub(crate) mod plan;
 mod prepare;
 pub(crate) mod purge;

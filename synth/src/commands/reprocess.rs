@@ -11,8 +11,8 @@ use cellar_engine::system::SystemClock;
 
 use super::confirm::confirm;
 use super::data::Data;
-use super::rebuild;
 use super::reprocess_report::{Fate, Outcome, Report};
+use super::{lost_cells, rebuild};
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::SynthError;
 use crate::local_cloud::Run;
@@ -31,15 +31,24 @@ pub(crate) async fn run(
     // A look changes nothing, not even by what waits in the queues of a cloud that does not run.
     let run = if arguments.dry_run { Run::Nothing } else { Run::Everything };
     let data = Data::reach(config, &arguments.place, run).await?;
-    let result = match Surroundings::of(&data) {
-        Ok(surroundings) => match arguments.log.filter(|_| arguments.rebuild) {
-            Some(log) => rebuild::run(&surroundings, log, arguments, output).await,
-            None => reprocess(&surroundings, arguments, output).await,
-        },
-        Err(error) => Err(error),
-    };
+    let result = work(&data, arguments, output).await;
     data.leave().await;
     result
+}
+
+async fn work(
+    data: &Data,
+    arguments: &ReprocessArguments,
+    output: &Output,
+) -> Result<(), SynthError> {
+    if let Some(log) = arguments.log.filter(|_| arguments.cells) {
+        return lost_cells::run(data, log, arguments, output).await;
+    }
+    let surroundings = Surroundings::of(data)?;
+    match arguments.log.filter(|_| arguments.rebuild) {
+        Some(log) => rebuild::run(&surroundings, log, arguments, output).await,
+        None => reprocess(&surroundings, arguments, output).await,
+    }
 }
 
 /// What both ways of reprocessing work with.

@@ -6,7 +6,11 @@ use cellar::ClientError;
 use cellar::reader::ReaderError;
 use cellar_core::access::Role;
 use cellar_core::api::ProblemKind;
+use cellar_core::cell::ErrorCode;
 use cellar_core::operation::AddSheet;
+use cellar_core::snapshot::keys::chunk_key;
+use cellar_core::snapshot::level::ChunkHash;
+use cellar_core::snapshot::packed::{Bounds, pack};
 use cellar_engine::ports::{BlobKey, Blobs as _};
 use miette::Diagnostic as _;
 
@@ -192,4 +196,43 @@ async fn a_reader_is_never_older_than_what_was_seen_and_asks_the_server_who_may_
     let refused = Reader::open(client, world.log, None, world.cache()).await.unwrap_err();
     let ReaderError::Client(error) = refused else { panic!("{refused}") };
     assert_eq!(error.problem_kind(), Some(ProblemKind::NotFound));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_text_is_an_error_in_its_cell_for_the_server_and_the_reader() {
+    let world = World::start().await;
+    let texts = [1, 2, 3].map(|number| format!("{number} ").repeat(3_000));
+    let edit = |(row, text): (u32, &String)| {
+        let value = Some(Value::Text(text.clone()));
+        CellEdit { row, column: 0, value, formula: None, format: None }
+    };
+    // Below all noise.
+    let cells = (1_000..).zip(&texts).map(edit).collect();
+    world.apply(Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })).await;
+    for seed in 0..20 {
+        world.apply(noise(SheetId::FIRST, seed)).await;
+    }
+    world.settle().await;
+    let key = |text: &String| chunk_key(world.log, ChunkHash::of(text.as_bytes()));
+    let (blobs, _) = world.cloud.blobs();
+    blobs.delete(&BlobKey::new(key(&texts[0])).unwrap()).await.unwrap();
+    let (bucket, body) = (&world.cloud.settings.bucket, b"damaged".to_vec().into());
+    let s3 = world.cloud.s3_client();
+    s3.put_object().bucket(bucket).key(key(&texts[1])).body(body).send().await.unwrap();
+
+    let mut reader = world.open(&world.reader_client()).await;
+    world.check(&mut reader, None, EVERYTHING).await;
+    let shown = reader.cells(None, rectangle("A1001:A1003")).await.unwrap();
+    let values: Vec<&Value> = shown.cells.iter().map(|placed| &placed.cell.value).collect();
+    let (lost, whole) = (Value::Error(ErrorCode::Lost), Value::Text(texts[2].clone()));
+    assert_eq!(values, [&lost, &lost, &whole]);
+
+    // It is no more than lost: what comes back is read.
+    let packed = pack(texts[0].as_bytes(), Bounds::TEXT).unwrap();
+    let put = s3.put_object().bucket(bucket).key(key(&texts[0])).body(packed.stored.into());
+    put.send().await.unwrap();
+    let mut reader = world.open(&world.reader_client()).await;
+    let again = reader.cells(None, rectangle("A1001")).await.unwrap();
+    assert_eq!(again.cells[0].cell.value, Value::Text(texts[0].clone()));
+    world.check(&mut reader, None, EVERYTHING).await;
 }

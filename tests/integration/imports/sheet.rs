@@ -41,7 +41,7 @@ impl Written {
         }
         let (sheet, last) = writer.finish(&small).unwrap();
         stored.extend(last);
-        Self { texts, ..Self::written(sheet, stored, cells) }
+        Self { texts, ..Self::of_written(sheet, stored, cells) }
     }
 
     /// A sheet of one tile, without the texts that it names.
@@ -50,10 +50,10 @@ impl Written {
         let mut stored = writer.push(tile, &chunk_of).unwrap();
         let (sheet, last) = writer.finish(&chunk_of).unwrap();
         stored.extend(last);
-        Self::written(sheet, stored, cells)
+        Self::of_written(sheet, stored, cells)
     }
 
-    fn written(
+    fn of_written(
         sheet: WrittenSheet,
         tiles: Vec<PackedObject>,
         cells: BTreeMap<(u32, u32), Value>,

@@ -100,7 +100,7 @@ mod tests {
             NamedText { bytes: said.bytes - 1, ..said.clone() },
             NamedText { preview: shorter, ..said.clone() },
             NamedText { preview: String::new(), ..said.clone() },
-            NamedText { preview: "b".repeat(MAX_TILE_TEXT_BYTES), ..said.clone() },
+            NamedText { preview: "b".repeat(MAX_TILE_TEXT_BYTES), ..said },
         ] {
             assert!(matches!(wrong.check(&text), Err(SnapshotError::Shape(_))), "{wrong:?}");
         }

@@ -60,11 +60,14 @@ pub(crate) struct PurgeArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  synth reprocess --dry-run\n  \
                         synth reprocess --local --since 2026-11-01 --yes\n  \
-                        synth reprocess --rebuild --log ID\n\n\
+                        synth reprocess --rebuild --log ID\n  \
+                        synth reprocess --cells --log ID --dry-run\n\n\
                         It may be interrupted and repeated at any time, also while others edit: a \
                         job that comes twice is done once. --rebuild makes every snapshot of a \
                         spreadsheet anew from its log, though everything below sheets/ in the bucket \
-                        be lost; until it is done, new snapshots wait for it.")]
+                        be lost; until it is done, new snapshots wait for it. --cells names each \
+                        cell that shows #LOST! because its long text is gone or damaged, and writes \
+                        that error into it: `cellar set` gives it another value.")]
 pub(crate) struct ReprocessArguments {
     #[command(flatten)]
     pub(crate) place: WhereArguments,
@@ -80,6 +83,9 @@ pub(crate) struct ReprocessArguments {
     /// Make every snapshot of the spreadsheet anew, from its first entry on
     #[arg(long, requires = "log", conflicts_with = "since")]
     pub(crate) rebuild: bool,
+    /// Name the cells of the spreadsheet whose long text is lost, and write #LOST! into them
+    #[arg(long, requires = "log", conflicts_with_all = ["since", "rebuild"])]
+    pub(crate) cells: bool,
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,

@@ -2,6 +2,7 @@
 
 mod appends;
 mod changes;
+mod lost;
 mod refusals;
 mod texts;
 
