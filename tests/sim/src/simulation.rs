@@ -142,7 +142,8 @@ impl Simulation {
             checks::feed(&self.world, &self.witness).await;
             feed.end();
         }
-        if self.world.rare.has(Rare::Uploaded) || self.world.rare.has(Rare::UploadAbandoned) {
+        let uploads = [Rare::Uploaded, Rare::UploadAbandoned, Rare::Imported, Rare::HostileRefused];
+        if uploads.into_iter().any(|upload| self.world.rare.has(upload)) {
             self.world.sleep_ms(bucket::EXPIRED_MS).await;
         }
         bucket.abort();
@@ -173,7 +174,7 @@ impl Simulation {
     }
 
     /// Creates the log, whether or not others do the same.
-    async fn create(&self, creator: &Process) {
+    pub(crate) async fn create(&self, creator: &Process) {
         let log = self.log;
         loop {
             let create = move |server: crate::fleet::Server| async move {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_core::catalog::CatalogEvent;
-use cellar_core::cell::Cell;
+use cellar_core::cell::{Cell, Value};
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
 use cellar_core::invariants::MutationId;
@@ -22,6 +22,19 @@ pub struct CellsSeen {
     pub sheet: SheetId,
     /// All cells, row by row.
     pub cells: Vec<((u32, u32), Cell)>,
+}
+
+/// A sheet that somebody imported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportSeen {
+    /// Into which log.
+    pub log: LogId,
+    /// At which position.
+    pub at: Position,
+    /// The number that it has there.
+    pub sheet: SheetId,
+    /// The values of all its cells, row by row.
+    pub cells: Vec<((u32, u32), Value)>,
 }
 
 /// A change of the catalog that somebody was told is done.
@@ -52,6 +65,8 @@ pub struct Seen {
     pub runs: Vec<(LogId, Vec<Arc<Entry>>)>,
     /// Cells that were read.
     pub cells: Vec<CellsSeen>,
+    /// Sheets that were imported.
+    pub imports: Vec<ImportSeen>,
     /// Changes of the catalog that somebody was told are done.
     pub changes: Vec<CatalogChange>,
 }
@@ -78,6 +93,11 @@ impl Witness {
     /// Somebody was told that a change of the catalog is done.
     pub fn changed(&self, log: LogId, seen: Option<u64>, events: Vec<CatalogEvent>) {
         self.seen().changes.push(CatalogChange { log, seen, events });
+    }
+
+    /// A sheet was imported.
+    pub fn imported(&self, import: ImportSeen) {
+        self.seen().imports.push(import);
     }
 
     /// Entries were read, one after the other.

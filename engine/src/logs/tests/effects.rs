@@ -9,8 +9,11 @@ use super::*;
 use crate::logs::NewFork;
 
 fn on_sheet(number: u32) -> Operation {
-    let Operation::SetCells(set) = set(0, "x") else { unreachable!() };
-    Operation::SetCells(SetCells { sheet: SheetId(number), ..set })
+    let mut operation = set(0, "x");
+    if let Operation::SetCells(SetCells { sheet, .. }) = &mut operation {
+        *sheet = SheetId(number);
+    }
+    operation
 }
 
 async fn append(

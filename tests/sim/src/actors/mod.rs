@@ -5,6 +5,7 @@ pub(crate) mod catalog;
 mod forks;
 mod hostile;
 mod machine;
+mod members;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub(crate) async fn work(scenario: Scenario, simulation: Arc<Simulation>) {
         Scenario::OfflineClients => machines(&simulation).await,
         Scenario::ForkUnderLoad => forks::fork(&simulation).await,
         Scenario::HostileTenant => hostile::trouble(&simulation).await,
+        Scenario::HostileMember => members::meet(&simulation).await,
         Scenario::OutageAndReprocess => outage(&simulation).await,
         Scenario::CatalogFeed => catalog::change(&simulation).await,
         _ => {}

@@ -2,6 +2,7 @@
 
 mod cells;
 mod feed;
+mod imports;
 mod log;
 mod snapshots;
 mod uploads;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use cellar_core::identity::LogId;
 
+use crate::rare::Rare;
 use crate::witness::Witness;
 use crate::world::World;
 
@@ -26,5 +28,8 @@ pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_sna
         if with_snapshots {
             snapshots::check(world, &stored, logs.len() == 1).await;
         }
+    }
+    if world.rare.has(Rare::Imported) {
+        imports::check(world, witness, logs).await;
     }
 }

@@ -36,6 +36,8 @@ pub enum Scenario {
     LargeEdits,
     /// A tenant asks for what is not his and stores garbage.
     HostileTenant,
+    /// Members import, and two of them do their worst.
+    HostileMember,
     /// Processes of another version, with other limits, take over.
     NewVersion,
     /// The catalog is changed by many, and the feed of its changes followed.
@@ -77,7 +79,7 @@ pub struct Shape {
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::AppendContention,
         Self::RollRace,
         Self::SnapshotCrashes,
@@ -89,6 +91,7 @@ impl Scenario {
         Self::ForkUnderLoad,
         Self::LargeEdits,
         Self::HostileTenant,
+        Self::HostileMember,
         Self::NewVersion,
         Self::CatalogFeed,
     ];
@@ -108,6 +111,7 @@ impl Scenario {
             Self::ForkUnderLoad => "fork-under-load",
             Self::LargeEdits => "large-edits",
             Self::HostileTenant => "hostile-tenant",
+            Self::HostileMember => "hostile-member",
             Self::NewVersion => "new-version",
             Self::CatalogFeed => "catalog-feed",
         }

@@ -51,6 +51,7 @@ pub(super) fn of(scenario: Scenario) -> Shape {
         Scenario::ForkUnderLoad => fork_under_load(),
         Scenario::LargeEdits => large_edits(),
         Scenario::HostileTenant => hostile_tenant(),
+        Scenario::HostileMember => hostile_member(),
         Scenario::NewVersion => new_version(),
         Scenario::CatalogFeed => catalog_feed(),
     }
@@ -259,6 +260,24 @@ fn hostile_tenant() -> Shape {
         policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
         workers: 2,
         promised: &[Rare::Foreign, Rare::GarbageRefused, Rare::SnapshotMade],
+        ..calm()
+    }
+}
+
+fn hostile_member() -> Shape {
+    Shape {
+        editors: 1,
+        habits: Habits { requests: 6, ..HABITS },
+        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
+        workers: 2,
+        promised: &[
+            Rare::Imported,
+            Rare::HostileAccepted,
+            Rare::HostileRefused,
+            Rare::SnapshotMade,
+            Rare::UploadExpired,
+            Rare::RequestRepeated,
+        ],
         ..calm()
     }
 }

@@ -44,6 +44,7 @@ scenarios! {
     fork_under_load: ForkUnderLoad,
     large_edits: LargeEdits,
     hostile_tenant: HostileTenant,
+    hostile_member: HostileMember,
     new_version: NewVersion,
     catalog_feed: CatalogFeed,
 }

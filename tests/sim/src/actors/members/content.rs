@@ -1,0 +1,130 @@
+//! Sheets that members import: so few different ones that honest and hostile members name the same objects.
+
+use std::collections::BTreeMap;
+
+use cellar_core::cell::Value;
+use cellar_core::limits::MIN_STRIPE_COLUMNS;
+use cellar_core::operation::{ImportIndex, ImportSheet, Operation, SheetId, Span};
+use cellar_core::snapshot::PackLimits;
+use cellar_core::snapshot::chunk;
+use cellar_core::snapshot::index::pack_level;
+use cellar_core::snapshot::level::{
+    ChunkHash, Level, LevelSheet, SheetMoves, StoredTile, Stripe, TilePlace,
+};
+use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
+use cellar_core::snapshot::tile::{NamedText, Tile, TileColumn, TileValue, preview};
+use cellar_core::workbook::Extent;
+
+/// Different long texts.
+pub(super) const TEXTS: u32 = 3;
+/// Different numbers of rows.
+const ROWS: u32 = 4;
+/// So little that the list of tiles is an object of its own.
+const DEEP: PackLimits = PackLimits {
+    inline_bytes: 60,
+    inline_total_bytes: 60,
+    chunk_bytes: 150,
+    named_bytes: u64::MAX,
+};
+/// The list of tiles stands in the operation.
+const FLAT: PackLimits = PackLimits {
+    inline_bytes: 4_096,
+    inline_total_bytes: 4_096,
+    chunk_bytes: 4_096,
+    named_bytes: u64::MAX,
+};
+
+/// A long text that everybody has.
+pub(super) fn text(number: u32) -> String {
+    format!("text {number} ").repeat(600)
+}
+
+/// What a tile says of a text.
+pub(super) fn named(text: &str) -> NamedText {
+    NamedText {
+        hash: ChunkHash::of(text.as_bytes()),
+        bytes: u32::try_from(text.len()).unwrap_or(u32::MAX),
+        preview: preview(text).to_owned(),
+    }
+}
+
+/// A sheet as objects, and as cells.
+#[derive(Debug, Clone)]
+pub(super) struct Content {
+    /// The objects of long texts.
+    pub(super) texts: Vec<PackedObject>,
+    /// Its only tile.
+    pub(super) tile: PackedObject,
+    /// The chunks of its index.
+    pub(super) index: Vec<PackedObject>,
+    /// Its cells.
+    pub(super) cells: BTreeMap<(u32, u32), Value>,
+    packed: ImportIndex,
+    extent: Extent,
+}
+
+impl Content {
+    /// One of the few: numbers in the first column, and a text in the second.
+    pub(super) fn of(choice: u32, is_deep: bool) -> Option<Self> {
+        let text = text(choice % TEXTS);
+        let mut content = Self::saying(choice, &[named(&text)], is_deep)?;
+        content.texts.push(pack(text.as_bytes(), Bounds::TEXT).ok()?);
+        content.cells.insert((0, 1), Value::Text(text));
+        Some(content)
+    }
+
+    /// A sheet whose tile says this of texts, whatever there is.
+    pub(super) fn saying(choice: u32, texts: &[NamedText], is_deep: bool) -> Option<Self> {
+        let (mut numbers, mut long) = (TileColumn::new(0), TileColumn::new(1));
+        let mut cells = BTreeMap::new();
+        for row in 0..1 + choice % ROWS {
+            let number = f64::from(choice / ROWS + row);
+            numbers.values.push(row, TileValue::Number(number.into()));
+            cells.insert((row, 0), Value::Number(number));
+        }
+        for (row, text) in (0..).zip(texts) {
+            long.values.push_long(row, &text.preview, text.hash.0, text.bytes);
+        }
+        let tile = Tile { columns: vec![numbers, long] };
+        let count = u32::try_from(tile.cells()).ok()?;
+        let tile = pack(&chunk::encode(&tile).ok()?, Bounds::CHUNK).ok()?;
+        Self::around(tile, count, cells, is_deep)
+    }
+
+    /// A sheet of one tile, which has so many cells.
+    pub(super) fn around(
+        tile: PackedObject,
+        count: u32,
+        cells: BTreeMap<(u32, u32), Value>,
+        is_deep: bool,
+    ) -> Option<Self> {
+        let rows = Span { first: 0, count: ROWS };
+        let place = TilePlace { rows, cells: count, stored: StoredTile::Chunk(tile.chunk) };
+        let columns = Span { first: 0, count: MIN_STRIPE_COLUMNS };
+        let stripe = Stripe { columns, tiles: vec![place] };
+        let sheet =
+            LevelSheet { sheet: SheetId(1), moves: SheetMoves::default(), stripes: vec![stripe] };
+        let limits = if is_deep { DEEP } else { FLAT };
+        let (packed, index) = pack_level(&Level { sheets: vec![sheet] }, limits).ok()?;
+        let packed = ImportIndex::new(packed.sheets.into_iter().next()?.stripes).ok()?;
+        let extent = Extent { rows: ROWS, columns: 2 };
+        Some(Self { texts: Vec::new(), tile, index, cells, packed, extent })
+    }
+
+    /// All objects.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &PackedObject> {
+        self.texts.iter().chain([&self.tile]).chain(&self.index)
+    }
+
+    /// The mutation that adds the sheet.
+    pub(super) fn operation(&self, sheet: SheetId) -> Operation {
+        Operation::ImportSheet(ImportSheet {
+            sheet,
+            name: "Imported".to_owned(),
+            replaces: None,
+            extent: self.extent,
+            cells: u64::try_from(self.cells.len()).unwrap_or(u64::MAX),
+            index: self.packed.clone(),
+        })
+    }
+}

@@ -1,0 +1,238 @@
+//! A member with as few rights as there are: a viewer in a fork, or an editor. It sends the worst requests
+//! that these rights allow, and requests that they do not.
+
+use std::sync::Arc;
+
+use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_core::position::Position;
+use cellar_core::snapshot::level::ChunkHash;
+use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
+use cellar_core::snapshot::tile::NamedText;
+use cellar_engine::logs::LogError;
+
+use super::content::{Content, TEXTS, named, text};
+use super::honest::CHOICES;
+use super::member::Member;
+use crate::rare::Rare;
+use crate::simulation::Simulation;
+
+/// Requests of a run, each of several steps.
+const ATTACKS: u32 = 12;
+
+/// What a request of several steps tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attack {
+    /// Other bytes under the names of objects that honest members upload.
+    OccupyNames,
+    /// Objects of another kind, checked as tiles and as indexes.
+    WrongKind,
+    /// An import of objects that were never uploaded.
+    NothingUploaded,
+    /// A tile whose text was never uploaded.
+    TextMissing,
+    /// A tile that says another length of a text.
+    TextLength,
+    /// A tile that says another beginning of a text.
+    TextBeginning,
+    /// An index that was never checked.
+    IndexUnchecked,
+    /// Other bytes, uploaded after the right ones were checked.
+    ExchangedLater,
+    /// What an honest member imports, in another order, and twice.
+    ValidTwice,
+    /// Cells of a sheet that never was.
+    NoSuchSheet,
+}
+
+const ALL: [Attack; 10] = [
+    Attack::OccupyNames,
+    Attack::WrongKind,
+    Attack::NothingUploaded,
+    Attack::TextMissing,
+    Attack::TextLength,
+    Attack::TextBeginning,
+    Attack::IndexUnchecked,
+    Attack::ExchangedLater,
+    Attack::ValidTwice,
+    Attack::NoSuchSheet,
+];
+
+/// Attacks a log, one way after the other.
+pub(super) async fn attack(simulation: Arc<Simulation>, name: &'static str, log: LogId) {
+    let member = Member::new(&simulation, name, log);
+    for _ in 0..ATTACKS {
+        member.think(simulation.shape.habits.think_ms).await;
+        let Some(attack) = member.random().pick(&ALL) else { return };
+        let (choice, is_deep) = (member.random().below(CHOICES), member.random().below(2) == 0);
+        let Some(content) = Content::of(choice, is_deep) else { return };
+        let tried = tried(&member, *attack, choice, &content).await;
+        match tried {
+            Some(true) => simulation.world.count(Rare::HostileAccepted),
+            Some(false) => simulation.world.count(Rare::HostileRefused),
+            None => {}
+        }
+        // Whatever came of it: everything is read, so that what is wrong would be remembered.
+        if let Ok((at, _)) = member.look().await {
+            drop(member.cells(at, SheetId(member.random().below(6))).await);
+        }
+    }
+}
+
+/// Whether it was accepted; none if the attack did not come so far.
+async fn tried(member: &Member, attack: Attack, choice: u32, content: &Content) -> Option<bool> {
+    let client = member.another_client();
+    match attack {
+        Attack::OccupyNames => {
+            occupy(member, client, content).await?;
+            // Honest members may have published the very objects meanwhile.
+            import(member, client, content, true).await
+        }
+        Attack::WrongKind => wrong_kind(member, client, content).await,
+        Attack::NothingUploaded => {
+            // The content is one that nobody else imports.
+            let none = named(&format!("never uploaded {choice} ").repeat(400));
+            import(member, client, &Content::saying(1_000 + choice, &[none], false)?, false).await
+        }
+        Attack::TextMissing => {
+            let none = named(&format!("never there {choice} ").repeat(400));
+            let content = Content::saying(choice, &[none], !content.index.is_empty())?;
+            upload_all(member, client, &content).await;
+            import(member, client, &content, false).await
+        }
+        Attack::TextLength | Attack::TextBeginning => {
+            let said = named(&text(choice % TEXTS));
+            let said = match attack {
+                Attack::TextLength => NamedText { bytes: said.bytes + 1, ..said },
+                _ => NamedText { preview: "other".to_owned(), ..said },
+            };
+            let mut wrong = Content::saying(choice, &[said], !content.index.is_empty())?;
+            wrong.texts.clone_from(&content.texts);
+            upload_all(member, client, &wrong).await;
+            import(member, client, &wrong, false).await
+        }
+        Attack::IndexUnchecked => {
+            let content = Content::of(choice, true)?;
+            upload_all(member, client, &content).await;
+            import(member, client, &content, true).await
+        }
+        Attack::ExchangedLater => {
+            upload_all(member, client, content).await;
+            drop(member.check(client, vec![content.tile.chunk], None).await);
+            occupy(member, client, content).await?;
+            import(member, client, content, true).await
+        }
+        Attack::ValidTwice => {
+            let index = content.index.last().map(|index| index.chunk);
+            drop(member.check(client, vec![content.tile.chunk], index).await);
+            upload_all(member, client, content).await;
+            drop(member.check(client, vec![content.tile.chunk], index).await);
+            upload_all(member, client, content).await;
+            import(member, client, content, true).await
+        }
+        Attack::NoSuchSheet => {
+            let cell = CellEdit {
+                row: 0,
+                column: 0,
+                value: None,
+                formula: None,
+                format: Some("0".into()),
+            };
+            let set = SetCells { sheet: SheetId(900), cells: vec![cell] };
+            let (base, _) = member.look().await.ok()?;
+            append(member, client, base, Operation::SetCells(set), false).await
+        }
+    }
+}
+
+/// Uploads as far as it goes, in any order.
+async fn upload_all(member: &Member, client: ClientKey, content: &Content) {
+    let mut objects: Vec<&PackedObject> = content.objects().collect();
+    if member.random().below(2) == 0 {
+        objects.reverse();
+    }
+    for object in objects {
+        drop(member.upload(client, object).await);
+    }
+}
+
+/// Uploads garbage under every name, and has it checked.
+async fn occupy(member: &Member, client: ClientKey, content: &Content) -> Option<()> {
+    let byte = |_| u8::try_from(member.random().below(256)).unwrap_or(0);
+    for object in content.objects() {
+        let stored: Vec<u8> = match member.random().below(3) {
+            0 => (0..1 + member.random().below(300)).map(byte).collect(),
+            // Bytes that are well packed, of something else.
+            1 => pack(b"something else", Bounds::CHUNK).ok()?.stored,
+            _ => object.stored.iter().copied().take(object.stored.len() / 2).chain([0]).collect(),
+        };
+        let garbage = PackedObject { chunk: object.chunk, stored };
+        let length = u32::try_from(garbage.stored.len()).ok()?;
+        let chunk = cellar_core::snapshot::level::ChunkRef { bytes: length, ..garbage.chunk };
+        drop(member.upload(client, &PackedObject { chunk, ..garbage }).await);
+    }
+    let index = content.index.first().map(|index| index.chunk);
+    drop(member.check(client, vec![content.tile.chunk], index).await);
+    Some(())
+}
+
+/// A text as a tile, and a tile as an index.
+async fn wrong_kind(member: &Member, client: ClientKey, content: &Content) -> Option<bool> {
+    upload_all(member, client, content).await;
+    let text = content.texts.first()?.chunk;
+    let tiles = member.check(client, vec![text], None).await;
+    let index = member.check(client, Vec::new(), Some(content.tile.chunk)).await;
+    for checked in [tiles, index] {
+        if let Ok(read) = checked {
+            member.violated("had something of another kind checked", &read);
+        }
+    }
+    let garbage = ChunkHash([7; 32]);
+    let tile = PackedObject {
+        chunk: cellar_core::snapshot::level::ChunkRef { hash: garbage, ..text },
+        stored: Vec::new(),
+    };
+    for tile in [content.texts.first()?.clone(), tile] {
+        let wrong = Content::around(tile, 1, content.cells.clone(), false)?;
+        let client = member.another_client();
+        upload_all(member, client, content).await;
+        import(member, client, &wrong, false).await;
+    }
+    Some(false)
+}
+
+/// Appends the import, and reads the sheet if that was accepted.
+async fn import(
+    member: &Member,
+    client: ClientKey,
+    content: &Content,
+    may_be: bool,
+) -> Option<bool> {
+    let (base, sheet) = member.look().await.ok()?;
+    append(member, client, base, content.operation(sheet), may_be).await
+}
+
+/// Appends an operation, twice; what cannot be must not be accepted.
+async fn append(
+    member: &Member,
+    client: ClientKey,
+    base: Position,
+    operation: Operation,
+    may_be: bool,
+) -> Option<bool> {
+    let request = member.request(client, base, operation)?;
+    let mut accepted = false;
+    for _ in 0..2 {
+        match member.append(&request).await {
+            Ok(appended) => {
+                accepted = appended.results.iter().any(|result| result.rejection.is_none());
+            }
+            Err(LogError::Import(_)) => {}
+            Err(error) => member.violated("is told what cannot be", &error),
+        }
+    }
+    if accepted && !may_be {
+        member.violated("had appended what nobody can read", &base);
+    }
+    Some(accepted)
+}

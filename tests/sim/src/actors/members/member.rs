@@ -1,0 +1,166 @@
+//! A member as a client of the API: what it asks, and what comes of it.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use cellar_core::append::{Appended, NewMutation, Request};
+use cellar_core::identity::{ClientKey, LogId};
+use cellar_core::operation::{Operation, SheetId};
+use cellar_core::position::Position;
+use cellar_core::snapshot::level::ChunkRef;
+use cellar_core::snapshot::packed::PackedObject;
+use cellar_engine::contract::UrlRequest;
+use cellar_engine::logs::{ChunkToUpload, LogError};
+use cellar_engine::ports::{PresignedRequest, Random as _};
+use cellar_engine::sha256::sha256;
+
+use crate::editor::passes;
+use crate::fleet::{Server, append};
+use crate::process::{Mortality, Process};
+use crate::random::SimRandom;
+use crate::reading;
+use crate::simulation::Simulation;
+
+/// Milliseconds between two tries at most.
+const RETRY_MAX_MS: u64 = 2_000;
+
+/// Somebody with access to a log.
+pub(super) struct Member {
+    pub(super) simulation: Arc<Simulation>,
+    pub(super) process: Process,
+    pub(super) log: LogId,
+}
+
+impl Member {
+    pub(super) fn new(simulation: &Arc<Simulation>, name: &str, log: LogId) -> Self {
+        let process = Process::new(&simulation.world, name, Mortality::Spared);
+        Self { simulation: Arc::clone(simulation), process, log }
+    }
+
+    pub(super) fn random(&self) -> &SimRandom {
+        self.process.random()
+    }
+
+    /// A client that nobody else is.
+    pub(super) fn another_client(&self) -> ClientKey {
+        ClientKey(self.random().next().to_be_bytes())
+    }
+
+    pub(super) async fn think(&self, most_ms: u64) {
+        self.simulation.world.sleep_ms(self.random().within(0..=most_ms)).await;
+    }
+
+    /// Asks once; none if no answer came.
+    pub(super) async fn ask<T, F>(
+        &self,
+        what: &str,
+        work: impl FnOnce(Server) -> F,
+    ) -> Option<Result<T, LogError>>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, LogError>> + Send + 'static,
+    {
+        self.simulation.fleet.ask(&self.process, what.to_owned(), work).await
+    }
+
+    /// Asks until the answer is no error that passes.
+    pub(super) async fn until_final<T, F>(
+        &self,
+        what: &str,
+        work: impl Fn(Server) -> F,
+    ) -> Result<T, LogError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, LogError>> + Send + 'static,
+    {
+        loop {
+            match self.ask(what, &work).await {
+                Some(Err(error)) if passes(&error) => {}
+                Some(answer) => return answer,
+                None => {}
+            }
+            self.think(RETRY_MAX_MS).await;
+        }
+    }
+
+    /// Grants an upload under a name, and sends bytes; gives whether they are there now.
+    pub(super) async fn upload(
+        &self,
+        client: ClientKey,
+        object: &PackedObject,
+    ) -> Result<bool, LogError> {
+        let (log, chunk) = (self.log, object.chunk);
+        let upload = ChunkToUpload { chunk, sha256: sha256(&object.stored) };
+        let grants = move |server: Server| async move {
+            server.logs.grant_chunks(log, client, &[upload]).await
+        };
+        let granted = self.until_final("a grant to upload a chunk", grants).await?;
+        let Some(PresignedRequest { method, url, headers, .. }) = granted.into_iter().next() else {
+            return Ok(false);
+        };
+        let body = Bytes::copy_from_slice(&object.stored);
+        let request = UrlRequest { method, url, headers, body };
+        let process = self.process.clone();
+        let effect = async move { process.world().blobs.send(&request) };
+        let reply = self.process.call_bucket("upload a chunk".to_owned(), effect).await;
+        // 412: an earlier try has put it there.
+        Ok(reply.is_ok_and(|reply| matches!(reply.status, 200 | 412)))
+    }
+
+    pub(super) async fn check(
+        &self,
+        client: ClientKey,
+        tiles: Vec<ChunkRef>,
+        index: Option<ChunkRef>,
+    ) -> Result<u32, LogError> {
+        let log = self.log;
+        let checks = move |server: Server| {
+            let tiles = tiles.clone();
+            async move { server.logs.check_chunks(log, client, &tiles, index.as_ref()).await }
+        };
+        self.until_final("a check of chunks", checks).await
+    }
+
+    /// The newest position, and the number of the next sheet there.
+    pub(super) async fn look(&self) -> Result<(Position, SheetId), LogError> {
+        let log = self.log;
+        let looks = move |server: Server| async move {
+            let view = server.logs.view(log, None, None).await?;
+            Ok((view.position, view.outline.tabs.next_sheet()))
+        };
+        self.until_final("a look", looks).await
+    }
+
+    /// The first mutation of a client.
+    pub(super) fn request(
+        &self,
+        client: ClientKey,
+        base: Position,
+        operation: Operation,
+    ) -> Option<Request> {
+        let mutations = vec![NewMutation { id: 1, base, operation }];
+        Request::new(self.log, client, None, 0, 0, mutations).ok()
+    }
+
+    pub(super) async fn append(&self, request: &Request) -> Result<Appended, LogError> {
+        self.until_final("append", |server| append(server, request.clone())).await
+    }
+
+    /// The cells of a sheet, read by whichever process answers.
+    pub(super) async fn cells(
+        &self,
+        at: Position,
+        sheet: SheetId,
+    ) -> Result<Vec<((u32, u32), cellar_core::cell::Cell)>, LogError> {
+        let log = self.log;
+        let reads =
+            move |server: Server| async move { reading::cells(&server.logs, log, at, sheet).await };
+        self.until_final("read a sheet", reads).await
+    }
+
+    pub(super) fn violated(&self, what: &str, why: &dyn std::fmt::Display) {
+        let name = self.process.name();
+        self.simulation.world.violated(format_args!("{name} {what}: {why}"));
+    }
+}

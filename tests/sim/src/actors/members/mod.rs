@@ -1,0 +1,68 @@
+//! Members of one spreadsheet: some import, and two are hostile: a viewer, who may do nothing but fork it,
+//! and an editor.
+
+mod content;
+mod honest;
+mod hostile;
+mod member;
+
+use std::sync::Arc;
+
+use cellar_core::identity::{LogId, SubjectKey};
+use cellar_core::operation::{AddSheet, Operation, SheetId};
+use cellar_core::position::Position;
+use cellar_engine::logs::NewFork;
+use tokio::task::JoinSet;
+
+use self::member::Member;
+use crate::fleet::Server;
+use crate::simulation::Simulation;
+
+/// Members who import.
+const IMPORTERS: u32 = 2;
+
+/// All of them.
+pub(super) async fn meet(simulation: &Arc<Simulation>) {
+    let owner = Member::new(simulation, "owner", simulation.log);
+    simulation.create(&owner.process).await;
+    // The other clients edit this sheet, too: no import gets its number.
+    let add = AddSheet { sheet: SheetId(1), name: "Second".to_owned() };
+    let client = owner.another_client();
+    if let Some(request) = owner.request(client, Position::FIRST, Operation::AddSheet(add))
+        && let Err(error) = owner.append(&request).await
+    {
+        return owner.violated("cannot add a sheet", &error);
+    }
+    let mut members = JoinSet::new();
+    for number in 0..IMPORTERS {
+        members.spawn(honest::import(Arc::clone(simulation), number));
+    }
+    members.spawn(hostile::attack(Arc::clone(simulation), "editor", simulation.log));
+    if let Some(fork) = fork(&owner).await {
+        simulation.add_log(fork);
+        members.spawn(hostile::attack(Arc::clone(simulation), "viewer", fork));
+    }
+    while let Some(ended) = members.join_next().await {
+        if let Err(error) = ended {
+            simulation.world.violated(format_args!("a member panicked: {error}"));
+        }
+    }
+}
+
+/// The viewer's fork: it is of the same family, and its own.
+async fn fork(viewer: &Member) -> Option<LogId> {
+    let (source, subject) = (viewer.log, SubjectKey::new("sim", "viewer"));
+    let log = LogId::derive_fork(&subject, source, "attack").ok()?;
+    let new = NewFork { log, source, at: None, author: None };
+    let forks = |server: Server| {
+        let new = new.clone();
+        async move { server.logs.fork(new).await }
+    };
+    match viewer.until_final("fork", forks).await {
+        Ok(_) => Some(log),
+        Err(error) => {
+            viewer.violated("cannot fork", &error);
+            None
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What members imported is read by everybody, no sheet has a lost text, and no object has the bytes of
+//! another name.
+
+use std::sync::Arc;
+
+use cellar_core::cell::{ErrorCode, Value};
+use cellar_core::identity::LogId;
+use cellar_core::snapshot::keys::parse_chunk_key;
+use cellar_core::snapshot::packed::{Bounds, unpack};
+use cellar_engine::ports::{BlobKey, Blobs as _, Got};
+
+use super::cells::onlooker;
+use crate::reading::cells;
+use crate::witness::Witness;
+use crate::world::World;
+
+/// Checks the imports that were acknowledged, by a process that knows nothing yet.
+pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId]) {
+    let imports = witness.seen().imports.clone();
+    for seen in imports {
+        let cold = onlooker(world);
+        match cells(&cold, seen.log, seen.at, seen.sheet).await {
+            Ok(read) => {
+                let values: Vec<_> = read.into_iter().map(|(at, cell)| (at, cell.value)).collect();
+                if values != seen.cells {
+                    let at = seen.at;
+                    let (read, told) = (values.len(), seen.cells.len());
+                    let why =
+                        format_args!("{read} cells are read at {at}, and {told} were imported");
+                    world.violated(why);
+                }
+            }
+            Err(error) => world.violated(format_args!("an import is not read: {error}")),
+        }
+    }
+    for log in logs {
+        if let Err(error) = all_sheets(world, *log).await {
+            world.violated(format_args!("{log} is not read: {error}"));
+        }
+    }
+    objects(world).await;
+}
+
+/// Reads all sheets of a log: nobody had anything appended that cannot be read.
+async fn all_sheets(world: &Arc<World>, log: LogId) -> Result<(), cellar_engine::logs::LogError> {
+    let cold = onlooker(world);
+    let view = cold.view(log, None, None).await?;
+    for sheet in view.outline.tabs.order() {
+        for ((row, column), cell) in cells(&cold, log, view.position, *sheet).await? {
+            if cell.value == Value::Error(ErrorCode::Lost) {
+                let sheet = sheet.0;
+                world.violated(format_args!("a text is lost in {sheet}: {row}, {column}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whatever stands under a chunk's name has its bytes.
+async fn objects(world: &World) {
+    let Ok(page) = world.blobs.list("sheets/", None, u16::MAX).await else { return };
+    for blob in page.blobs {
+        let Ok(named) = parse_chunk_key(&blob.key) else { continue };
+        let Ok(key) = BlobKey::new(&blob.key) else { continue };
+        let Ok(Got::Found { bytes, .. }) = world.blobs.get(&key, u64::MAX).await else { continue };
+        let is_its_own = unpack(named.hash, &bytes, Bounds::CHUNK).is_ok()
+            || unpack(named.hash, &bytes, Bounds::TEXT).is_ok();
+        if !is_its_own {
+            world.violated(format_args!("{} has the bytes of another name", blob.key));
+        }
+    }
+}
