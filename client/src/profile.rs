@@ -112,7 +112,7 @@ impl Profile {
             Ok(false) => return Ok(None),
             Err(source) => return Err(FileError::Unreadable { path, source }),
         }
-        // Before it is opened: what another account put there may be a pipe that never ends.
+        // Before it is opened: another account may have put a pipe there, which never ends.
         if let Err(stranger) = owner::check(&path) {
             return Err(FileError::Foreign { path, stranger });
         }
@@ -123,8 +123,8 @@ impl Profile {
 
     /// The nearest profile, for a command that was given a URL, a token, both or neither.
     ///
-    /// A token goes only where its owner sends it. Whoever hands out a folder writes its profile, so
-    /// the profile's URL gets no token but the profile's own.
+    /// A token goes only where its owner sends it. A profile may come with a folder from a stranger, so
+    /// its URL gets no token but the profile's own.
     ///
     /// # Errors
     /// [`ProfileError::TokenWithoutUrl`] if a token without a URL would go to the profile's URL;
@@ -226,7 +226,7 @@ mod tests {
     fn a_given_token_goes_to_a_given_url_only() {
         let root = tempfile::tempdir().unwrap();
         let of = |url, token| Profile::for_command(root.path(), url, token);
-        assert!(of(None, Some("mine")).unwrap().is_none(), "there is nobody to send it to");
+        assert!(of(None, Some("mine")).unwrap().is_none(), "without a URL, no token is sent");
         profile().save(root.path()).unwrap();
         for (url, token, used) in [
             (None, None, true),

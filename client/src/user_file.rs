@@ -9,7 +9,7 @@ use crate::files::{folder_of, sync_folder};
 /// Links that are followed from one name at most, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Why a file was not written. What was there is as it was, unless it is no regular file.
+/// Why a file was not written. A regular file is as it was before.
 #[derive(Debug, thiserror::Error)]
 pub enum UserFileError<E> {
     /// A file is there that must not be replaced.
@@ -18,12 +18,12 @@ pub enum UserFileError<E> {
     /// The system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// What should be in it could not be written.
+    /// The writer of the content failed.
     #[error(transparent)]
     Content(E),
 }
 
-/// What is at a name, behind all links.
+/// The place that a name leads to, after all links.
 enum Place {
     /// Nothing: a file of this path can be made.
     Free(PathBuf),
@@ -46,8 +46,7 @@ pub fn replaces_something(path: &Path) -> bool {
 
 /// Writes a file that a user named.
 ///
-/// A regular file is the old or the new one, whole, whatever happens; the new one has the mode of the
-/// old one. A link stays, and leads to the new file. A pipe or a device stays, and gets the bytes.
+/// A regular file is always whole, the old one or the new one, and keeps its mode. A link stays, and leads to the new file. A pipe or a device stays, and gets the bytes.
 ///
 /// # Errors
 /// [`UserFileError::Exists`] if something would be replaced and `replace` is not set; the others of
@@ -78,7 +77,7 @@ fn place(path: &Path) -> io::Result<Place> {
         if !metadata.is_symlink() {
             return found(path, metadata);
         }
-        // What the kernel shows as a link of an open pipe has no path to follow.
+        // A link in /proc to an open pipe has no path to follow.
         if let Ok(behind) = path.metadata()
             && !behind.is_file()
         {
@@ -136,7 +135,7 @@ fn beside<T, E>(
     Ok(written)
 }
 
-/// Where a file is that is made anew each time: behind all links.
+/// The path to write a state file at, after all links.
 ///
 /// # Errors
 /// The system's; and [`io::ErrorKind::InvalidInput`] for what is no regular file and cannot be replaced.
@@ -225,14 +224,14 @@ mod tests {
         symlink("pipe", &link).unwrap();
         for (path, replace) in [(&pipe, true), (&link, false)] {
             assert!(!replaces_something(path));
-            let reader = pipe.clone();
-            let reader = std::thread::spawn(move || {
+            let (reader, (send, read)) = (pipe.clone(), std::sync::mpsc::channel());
+            std::thread::spawn(move || {
                 let mut text = String::new();
                 File::open(reader).unwrap().read_to_string(&mut text).unwrap();
-                text
+                send.send(text)
             });
             put(path, replace, "through").unwrap();
-            assert_eq!(reader.join().unwrap(), "through");
+            assert_eq!(read.recv_timeout(std::time::Duration::from_secs(60)).unwrap(), "through");
             assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
         }
         put(Path::new("/dev/null"), true, "gone").unwrap();

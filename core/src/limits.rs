@@ -159,7 +159,7 @@ pub const MAX_FORK_ATTEMPTS: u32 = 8;
 /// The greatest number in a reply's `cellar-cost`: the digits of a decimal in a structured field.
 pub const MAX_COST_COUNT: u64 = 999_999_999_999;
 
-/// Cells with lost texts that one look finds: whoever repeats it goes on.
+/// Cells with lost texts that one look finds; the next look finds the next ones.
 pub const MAX_LOST_CELLS_AT_ONCE: usize = 10_000;
 /// How often an undo or a restore is resolved again, because others wrote meanwhile, before it gives up
 /// with `Contention`.
@@ -404,8 +404,8 @@ pub const MAX_XLSX_CELLS: u64 = 20_000_000;
 pub const MAX_SHARED_TEXT_BYTES: usize = 128 * 1024 * 1024;
 /// Files in the archive that a workbook is.
 pub const MAX_WORKBOOK_PARTS: usize = 10_000;
-/// Tags of a workbook's part in which nothing was found: a part that unpacks to hundreds of millions of
-/// them is no workbook that somebody made.
+/// Tags of a workbook's part in which nothing was found. Programs do not write parts of hundreds of millions
+/// of empty tags.
 pub const MAX_IDLE_XML_EVENTS: u64 = 10_000_000;
 /// Tags that each cell or text brings along at most, besides [`MAX_IDLE_XML_EVENTS`].
 pub const XML_EVENTS_PER_FOUND: u64 = 100;

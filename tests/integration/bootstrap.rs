@@ -401,7 +401,7 @@ pub(crate) async fn delivers_to_public_addresses_only(program: &str) {
             "SequenceNumber": "100", "SizeBytes": 60,
         },
     });
-    // What it would send is there, and this machine is no receiver for a function in AWS.
+    // There is something to deliver, but a function in AWS delivers nothing to this machine.
     let refused = webhook.call(json!({ "Records": [record] })).await;
     let message = refused["errorMessage"].as_str().unwrap();
     assert!(message.contains("none of the public internet"), "{refused}");

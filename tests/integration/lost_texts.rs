@@ -22,7 +22,7 @@ fn repair(project: &Project, id: &str, options: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// What an export has.
+/// The sheet as csv.
 fn exported(project: &Project) -> String {
     done(project, &["export", "-"]).stdout
 }

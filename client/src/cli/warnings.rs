@@ -1,4 +1,4 @@
-//! What a command warns of, besides its result: a line each for people, `warnings` for programs.
+//! Warnings of a command beside its result: a line each for people, `warnings` for programs.
 
 use super::output::{Output, count};
 

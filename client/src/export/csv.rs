@@ -64,7 +64,7 @@ pub async fn fetch_csv(
     Ok(CsvExport { spool, style, counted, of })
 }
 
-/// What a page has that its reader should know of.
+/// Cells that an export warns of.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     formulas: u64,

@@ -36,9 +36,9 @@ pub enum ImportError {
         help("write what comes out of it to a file first, then: cellar import FILE.csv")
     )]
     NoFile {
-        /// What was named.
+        /// The path.
         path: PathBuf,
-        /// What it is.
+        /// The kind of thing at the path, in words.
         what: &'static str,
     },
     /// What is in the file cannot be imported.

@@ -54,7 +54,7 @@ impl FileKind {
     /// # Errors
     /// [`ImportError::Unreadable`], and [`ImportError::NoFile`] for what is no regular file.
     pub fn of(path: &Path) -> Result<Self, ImportError> {
-        // Before it is opened: a pipe would wait there for somebody to write to it.
+        // Before it is opened: the opening of a pipe waits for a writer.
         let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
         if !metadata.is_file() {
             let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };

@@ -91,7 +91,7 @@ pub(super) fn is_refusal(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 404, .. })
 }
 
-/// Whether a store says that there is no such object.
+/// Whether a store says that the object does not exist.
 pub(super) fn is_absence(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 404, .. })
 }

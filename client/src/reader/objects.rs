@@ -105,8 +105,8 @@ impl Source {
         }
     }
 
-    /// Loads chunks. `take` verifies each and takes it in, or says what is wrong with it. `lost` is told
-    /// of each that is gone or damaged: it ends the load, or goes on without it.
+    /// Loads chunks. `take` verifies each and takes it in, or says what is wrong with it. `lost` gets each
+    /// that is gone or damaged; its error ends the load, and `Ok` leaves the chunk out.
     pub(super) async fn chunks<W: Copy>(
         &self,
         wanted: &[W],
@@ -131,7 +131,7 @@ impl Source {
             {
                 let (log, key) = (self.log, chunk_key(self.family(), hash(&wanted)));
                 let missing = ReaderError::Missing { log, key };
-                // Who may not read it cannot tell whether it is there.
+                // A client without access cannot know whether the object exists.
                 if !is_absent {
                     return Err(missing);
                 }

@@ -140,8 +140,8 @@ impl Opened {
         Ok(placed.collect())
     }
 
-    /// The texts of cells that are objects of their own, or in entries behind the snapshot; but for those
-    /// that are gone or damaged.
+    /// The long texts of cells, from objects of their own or from entries after the snapshot. Texts that are
+    /// gone or damaged are left out.
     async fn long_texts(
         &self,
         source: &Source,

@@ -7,13 +7,13 @@ use serde_json::ser::{CompactFormatter, Formatter};
 
 use super::escape::is_hostile;
 
-/// A value as JSON on one line. What could control a terminal, turn the direction of text or hide is
-/// written as `\u…`, which every JSON parser reads as the character.
+/// A value as JSON on one line. Characters that control a terminal, turn the direction of text or are not
+/// seen are written as `\u…`, which every JSON parser reads as the character.
 #[must_use]
 pub fn to_json(value: &impl Serialize) -> String {
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, VisibleText);
-    // What commands print is plain data: it always encodes, and always as UTF-8.
+    // Commands print plain data, which always encodes, and always as UTF-8.
     match value.serialize(&mut serializer) {
         Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
         Err(_) => String::new(),

@@ -7,7 +7,7 @@ use cellar::profile::Profile;
 
 use super::fake::Fake;
 
-/// A folder as somebody hands it out, for example in a repository.
+/// A folder from a stranger, for example a repository.
 fn handed_out(url: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     Profile::new(url).save(folder.path()).unwrap();
@@ -36,7 +36,7 @@ fn the_token_in_the_environment_is_not_sent_to_the_url_of_a_profile() {
     assert!(error.contains("token was not sent") && error.contains("--url"), "{error}");
     assert!(error.contains(&url) && !error.contains("my-token"), "{error}");
     assert_eq!(stranger.requests(), Vec::<String>::new());
-    // Who names the URL, means it.
+    // A URL that is given is meant.
     list(folder.path(), Some(&url));
     assert_eq!(stranger.requests(), ["GET head"]);
 }
@@ -58,7 +58,7 @@ fn a_profile_that_others_may_write_is_not_used() {
 #[test]
 fn no_token_goes_over_the_network_in_clear_text() {
     let folder = tempfile::tempdir().unwrap();
-    // An address that is nobody's: a request would take long and fail otherwise.
+    // An unused address: a request to it would wait long, and then fail otherwise.
     let refused = list(folder.path(), Some("http://192.0.2.1"));
     let error = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(1), "{error}");

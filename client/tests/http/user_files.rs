@@ -4,8 +4,13 @@
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::{FileTypeExt as _, symlink};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use super::command::Case;
+
+/// How long a reader waits for a pipe that is gone.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A spreadsheet with one cell.
 fn case() -> Case {
@@ -39,14 +44,14 @@ fn an_export_writes_through_a_pipe_and_a_device() {
         (["export", "pipe", "--force"].as_slice(), b"one\n".as_slice()),
         (&["export", "pipe", "--format", "xlsx"], b"PK"),
     ] {
-        let reader = pipe.clone();
-        let reader = std::thread::spawn(move || {
+        let (reader, (send, read)) = (pipe.clone(), channel());
+        std::thread::spawn(move || {
             let mut bytes = Vec::new();
             fs::File::open(reader).unwrap().read_to_end(&mut bytes).unwrap();
-            bytes
+            send.send(bytes)
         });
         case.text(arguments);
-        assert!(reader.join().unwrap().starts_with(begins), "{arguments:?}");
+        assert!(read.recv_timeout(PATIENCE).unwrap().starts_with(begins), "{arguments:?}");
         assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
     }
     case.text(&["export", "/dev/null", "--force"]);

@@ -37,7 +37,7 @@ pub(super) fn needed_from(request: &Request, scan: &Scan) -> Position {
     lowest.map_or(scan.start, |lowest| scan.author.needed_from(lowest))
 }
 
-/// The newest edit that is known, if what must be put behind a certain state was made without it.
+/// The newest known edit, if a mutation was made for the state before it and must follow that state.
 pub(super) fn stale_resolution(request: &Request, scan: &Scan) -> Option<Position> {
     let mut left = request.after(scan.last_id);
     let at = left.find_map(|(_, mutation)| Some(mutation.resolved.as_ref()?.at))?;

@@ -212,8 +212,8 @@ impl Request {
         Self { log, client, name, numbering_known, author, epoch, acknowledged, first_id, payload }
     }
 
-    /// The first and only mutation of a client, which is put behind the state at `at` or not at all: after
-    /// a later edit it is [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
+    /// The first and only mutation of a client, which follows the state at `at` or is not put at all: after
+    /// a later edit the refusal is [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
     #[must_use]
     pub fn only_behind(
         log: LogId,

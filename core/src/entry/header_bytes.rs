@@ -19,7 +19,7 @@ const ONLY_THE_FIRST: u32 = 0;
 /// [`StoredHeader::sheets`] of a header without a summary.
 const NO_SUMMARY: u32 = 1;
 
-/// A header as stored. What most headers have is zero: they say no more of their sheets.
+/// A header as stored. Most workbooks have only the first sheet: their headers have no bytes for it.
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,

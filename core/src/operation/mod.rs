@@ -31,6 +31,10 @@ use crate::cell::json_text_bytes;
 use crate::position::Position;
 
 /// The number of a sheet (a tab) within its spreadsheet, given once and never reused.
+///
+/// `GET …/sheets` lists the numbers. The sheet of a new spreadsheet is 0. An import into a new spreadsheet
+/// takes the place of that sheet and has the next number, 1: sheet 0 keeps its own, so that an undo of the
+/// import brings it back.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

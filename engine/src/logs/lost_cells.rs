@@ -28,19 +28,19 @@ const CELL_BYTES: usize = 32;
 pub struct LostCell {
     /// Its sheet.
     pub sheet: SheetId,
-    /// What the sheet is called.
+    /// The name of the sheet.
     pub sheet_name: String,
     /// Where it is.
     pub place: CellName,
     /// How the text began.
     pub preview: String,
-    /// What is wrong with the text's object, with its key.
+    /// The key of the text's object, and its fault.
     pub why: String,
     /// The formula that gave the text, if there is one.
     formula: Option<String>,
 }
 
-/// What a look at a spreadsheet found.
+/// Lost cells of a spreadsheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LostCells {
     /// The state that was looked at.
@@ -52,12 +52,12 @@ pub struct LostCells {
     epoch: u32,
 }
 
-/// What was replaced.
+/// Lost cells that were replaced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplacedCells {
     /// The cells that now hold `#LOST!`.
     pub cells: Vec<LostCell>,
-    /// Whether there are more: repeating it goes on.
+    /// Whether there are more, for the next call.
     pub more: bool,
     /// The entries that say so.
     pub positions: Vec<Position>,
@@ -107,7 +107,7 @@ impl Logs {
         Err(LogError::Refused(Refusal::Contention))
     }
 
-    /// One entry for each part that fits, each behind the very state that was looked at.
+    /// Appends an entry for each part that fits. Each follows the very state in which the cells were found.
     async fn replace(
         &self,
         log: LogId,
@@ -121,7 +121,7 @@ impl Logs {
             let author = Some(author.to_owned());
             let request = Request::only_behind(log, client, author, epoch, at, operation(&part));
             let appended = self.append(request).await?;
-            // What others edited behind it makes the next part stale.
+            // A later edit of another client makes the next part stale.
             at = appended.results.first().and_then(|result| result.position).unwrap_or(at);
             replaced.positions.push(at);
             replaced.cells.extend(part);
@@ -130,7 +130,7 @@ impl Logs {
     }
 }
 
-/// What was found so far.
+/// Lost cells found so far.
 #[derive(Default)]
 struct Found {
     cells: Vec<LostCell>,
@@ -201,7 +201,7 @@ fn parts(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     parts
 }
 
-/// What replaces the cells of one sheet: their formats and formulas stay.
+/// The edit that replaces the cells of one sheet. Their formats and formulas stay.
 fn operation(cells: &[LostCell]) -> Operation {
     let sheet = cells.first().map_or(SheetId::FIRST, |first| first.sheet);
     let edits = cells.iter().map(|cell| CellEdit {

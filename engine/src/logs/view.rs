@@ -192,8 +192,8 @@ impl View {
         Ok(cells)
     }
 
-    /// A text that is an object of its own, or in an entry behind the snapshot. That it is lost is said of
-    /// one cell: all others can be read.
+    /// A long text, from an object of its own or from an entry after the snapshot. A lost text is no error:
+    /// it concerns one cell, and all others can be read.
     pub(super) async fn long_text(&self, hash: [u8; 32]) -> Result<LongText, LogError> {
         if let Some(text) = self.tail.long_texts.iter().find(|text| text.hash == hash) {
             return Ok(LongText::Whole(text.text.clone()));

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::workbook::archive::Archive;
 
-    /// Reads a part of so many tags; every so many of them, something is found.
+    /// Reads a part of `tags` tags. After every `found_every` events something is found.
     fn read(tags: usize, idle_left: u64, found_every: Option<usize>) -> Result<u64, WorkbookError> {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         zip.start_file("a", SimpleFileOptions::default()).unwrap();
@@ -196,7 +196,7 @@ mod tests {
                 }
             }
         }
-        // What is found brings tags along, and no more than there were.
+        // Each find allows more tags, up to the first bound.
         let every = usize::try_from(XML_EVENTS_PER_FOUND).unwrap();
         assert!(read(10 * every, 1, Some(every)).is_ok());
         assert!(read(10 * every, 1, Some(every + 1)).is_err());

@@ -16,14 +16,14 @@ use super::data::Data;
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::SynthError;
 
-/// Who is written on the entries that replace cells.
+/// The author of the entries that replace cells.
 const AUTHOR: &str = "synth reprocess";
 /// Rows that people are shown; programs get all.
 const MAX_SHOWN_ROWS: usize = 50;
 /// Characters of the beginning of a text that are shown.
 const PREVIEW_CHARACTERS: usize = 40;
 
-/// What was found, and what was done about it.
+/// The lost cells, and the entries that replace them.
 #[derive(Serialize)]
 struct CellsReport {
     spreadsheet: LogId,

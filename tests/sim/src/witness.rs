@@ -24,7 +24,7 @@ pub struct CellsSeen {
     pub cells: Vec<((u32, u32), Cell)>,
 }
 
-/// A sheet that somebody imported.
+/// A sheet that a member imported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportSeen {
     /// Into which log.

@@ -51,7 +51,7 @@ pub(super) async fn look(output: &Output, args: &args::Import) -> Result<(), Cli
     Ok(())
 }
 
-/// What the file has that Cellar cannot do yet.
+/// Warnings about formulas: Cellar cannot calculate them yet.
 fn warnings_of(watch: &Watch) -> Vec<String> {
     warnings::imported_formulas(watch.now().formulas).into_iter().collect()
 }

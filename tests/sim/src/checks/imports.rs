@@ -1,5 +1,5 @@
-//! What members imported is read by everybody, no sheet has a lost text, and no object has the bytes of
-//! another name.
+//! Imports can be read by a new process, no sheet has a lost text, and no object has the bytes of another
+//! name.
 
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId])
                 let values: Vec<_> = read.into_iter().map(|(at, cell)| (at, cell.value)).collect();
                 if values != seen.cells {
                     let at = seen.at;
-                    let (read, told) = (values.len(), seen.cells.len());
+                    let (read, imported) = (values.len(), seen.cells.len());
                     let why =
-                        format_args!("{read} cells are read at {at}, and {told} were imported");
+                        format_args!("{read} cells are read at {at}, {imported} were imported");
                     world.violated(why);
                 }
             }
@@ -41,7 +41,7 @@ pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId])
     objects(world).await;
 }
 
-/// Reads all sheets of a log: nobody had anything appended that cannot be read.
+/// Reads all sheets of a log: no member had an unreadable import appended.
 async fn all_sheets(world: &Arc<World>, log: LogId) -> Result<(), cellar_engine::logs::LogError> {
     let cold = onlooker(world);
     let view = cold.view(log, None, None).await?;
@@ -56,7 +56,7 @@ async fn all_sheets(world: &Arc<World>, log: LogId) -> Result<(), cellar_engine:
     Ok(())
 }
 
-/// Whatever stands under a chunk's name has its bytes.
+/// Every object under the name of a chunk has the bytes of that name.
 async fn objects(world: &World) {
     let Ok(page) = world.blobs.list("sheets/", None, u16::MAX).await else { return };
     for blob in page.blobs {

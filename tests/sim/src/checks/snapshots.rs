@@ -127,7 +127,7 @@ async fn is_as_undisturbed(
     }
 }
 
-/// The objects of imports are there, too.
+/// Copies the chunks, as imports name some.
 async fn copy_chunks(from: &World, to: &World, log: LogId) {
     let prefix = format!("sheets/{log}/chunks/");
     for key in objects(from, &prefix).await {

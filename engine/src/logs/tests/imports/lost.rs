@@ -1,4 +1,4 @@
-//! Long texts that are lost: one cell says so, and everything else goes on.
+//! Long texts that are lost: one cell says so, and all others are read.
 
 use cellar_core::cell::ErrorCode;
 use cellar_core::entry::{Edits, Mutation};
@@ -11,7 +11,7 @@ use super::*;
 
 const LOST: &str = "#LOST!";
 
-/// What is wrong with the object of a text.
+/// A fault of a text's object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     Missing,
@@ -90,7 +90,7 @@ async fn one_cell_says_that_its_text_is_lost_and_all_others_are_read() {
         let query = CellsQuery { sheet: SheetName::Number(SHEET), ..everything(None) };
         let read = world.logs.cells(log(), &query).await.unwrap();
         assert_eq!(read.cells[1].cell.value, Value::Error(ErrorCode::Lost));
-        // What comes back is whole again: nobody remembers that it was not there.
+        // An object that comes back is read again: its absence was not kept.
         if wrong != Wrong::NoText {
             world.put(&text(1)).await;
             let again = world.logs.cells(log(), &query).await.unwrap();

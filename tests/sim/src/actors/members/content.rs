@@ -1,4 +1,4 @@
-//! Sheets that members import: so few different ones that honest and hostile members name the same objects.
+//! Sheets that members import. There are few different ones: honest and hostile members name the same objects.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ const DEEP: PackLimits = PackLimits {
     chunk_bytes: 150,
     named_bytes: u64::MAX,
 };
-/// The list of tiles stands in the operation.
+/// The operation holds the list of tiles.
 const FLAT: PackLimits = PackLimits {
     inline_bytes: 4_096,
     inline_total_bytes: 4_096,
@@ -39,7 +39,7 @@ pub(super) fn text(number: u32) -> String {
     format!("text {number} ").repeat(600)
 }
 
-/// What a tile says of a text.
+/// The description of a text in a tile.
 pub(super) fn named(text: &str) -> NamedText {
     NamedText {
         hash: ChunkHash::of(text.as_bytes()),
@@ -73,7 +73,7 @@ impl Content {
         Some(content)
     }
 
-    /// A sheet whose tile says this of texts, whatever there is.
+    /// A sheet whose tile describes texts in this way; the texts need not exist.
     pub(super) fn saying(choice: u32, texts: &[NamedText], is_deep: bool) -> Option<Self> {
         let (mut numbers, mut long) = (TileColumn::new(0), TileColumn::new(1));
         let mut cells = BTreeMap::new();
@@ -91,7 +91,7 @@ impl Content {
         Self::around(tile, count, cells, is_deep)
     }
 
-    /// A sheet of one tile, which has so many cells.
+    /// A sheet of one tile with `count` cells.
     pub(super) fn around(
         tile: PackedObject,
         count: u32,

@@ -1,4 +1,4 @@
-//! A member who imports sheets and reads what was imported, whatever other members do.
+//! A member who imports sheets and reads them, while other members attack.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ async fn one(member: &Member, content: &Content) -> Result<(), LogError> {
         send(member, client, content).await?;
         match member.append(&request).await {
             Ok(appended) => return added(member, client, content, &request, &appended).await,
-            // What was uploaded has expired.
+            // The uploads have expired.
             Err(LogError::Import(fault)) if is_gone(&fault) => {}
             Err(error) => return Err(error),
         }
@@ -107,7 +107,7 @@ async fn added(
     Ok(())
 }
 
-/// The number that its sheet got: a repetition of a request is not told.
+/// The number that the sheet got. The answer to a repeated request does not have it.
 async fn number(
     member: &Member,
     client: ClientKey,
@@ -117,7 +117,7 @@ async fn number(
     let (log, mut after) = (member.log, base);
     while after < at {
         let reads = move |server: Server| async move { server.logs.update(log, after).await };
-        let news = member.until_final("read the entries behind the base", reads).await?;
+        let news = member.until_final("read the entries after the base", reads).await?;
         if let Some(entry) = news.entries.iter().find(|entry| entry.position == at) {
             let edits = entry.edits().filter(|edits| edits.client == client);
             let operations =

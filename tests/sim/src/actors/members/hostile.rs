@@ -20,7 +20,7 @@ use crate::simulation::Simulation;
 /// Requests of a run, each of several steps.
 const ATTACKS: u32 = 12;
 
-/// What a request of several steps tries.
+/// The aim of an attack of several steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attack {
     /// Other bytes under the names of objects that honest members upload.
@@ -39,7 +39,7 @@ enum Attack {
     IndexUnchecked,
     /// Other bytes, uploaded after the right ones were checked.
     ExchangedLater,
-    /// What an honest member imports, in another order, and twice.
+    /// The same sheet as an honest member's, in another order, and twice.
     ValidTwice,
     /// Cells of a sheet that never was.
     NoSuchSheet,
@@ -72,7 +72,7 @@ pub(super) async fn attack(simulation: Arc<Simulation>, name: &'static str, log:
             Some(false) => simulation.world.count(Rare::HostileRefused),
             None => {}
         }
-        // Whatever came of it: everything is read, so that what is wrong would be remembered.
+        // Each attack is followed by a read, so that a process may keep wrong bytes.
         if let Ok((at, _)) = member.look().await {
             drop(member.cells(at, SheetId(member.random().below(6))).await);
         }
@@ -90,7 +90,7 @@ async fn tried(member: &Member, attack: Attack, choice: u32, content: &Content) 
         }
         Attack::WrongKind => wrong_kind(member, client, content).await,
         Attack::NothingUploaded => {
-            // The content is one that nobody else imports.
+            // No other member imports this content.
             let none = named(&format!("never uploaded {choice} ").repeat(400));
             import(member, client, &Content::saying(1_000 + choice, &[none], false)?, false).await
         }
@@ -232,7 +232,7 @@ async fn append(
         }
     }
     if accepted && !may_be {
-        member.violated("had appended what nobody can read", &base);
+        member.violated("had an unreadable import appended", &base);
     }
     Some(accepted)
 }

@@ -42,7 +42,7 @@ impl Member {
         self.process.random()
     }
 
-    /// A client that nobody else is.
+    /// A client key that is used by no other member.
     pub(super) fn another_client(&self) -> ClientKey {
         ClientKey(self.random().next().to_be_bytes())
     }
@@ -147,7 +147,7 @@ impl Member {
         self.until_final("append", |server| append(server, request.clone())).await
     }
 
-    /// The cells of a sheet, read by whichever process answers.
+    /// The cells of a sheet, read by one of the processes.
     pub(super) async fn cells(
         &self,
         at: Position,

@@ -25,7 +25,7 @@ const IMPORTERS: u32 = 2;
 pub(super) async fn meet(simulation: &Arc<Simulation>) {
     let owner = Member::new(simulation, "owner", simulation.log);
     simulation.create(&owner.process).await;
-    // The other clients edit this sheet, too: no import gets its number.
+    // Other clients edit this sheet as well: no import must get its number.
     let add = AddSheet { sheet: SheetId(1), name: "Second".to_owned() };
     let client = owner.another_client();
     if let Some(request) = owner.request(client, Position::FIRST, Operation::AddSheet(add))
