@@ -201,7 +201,7 @@ pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
         ProblemKind::Unauthorized => {
             "for a cloud on this machine run `cargo run -p synth -- deploy --local` again, which \
              renews the token in the profile; for a stack in AWS `cargo run -p synth -- token` \
-             makes one: give it with --token or CELLAR_TOKEN"
+             makes one: give it with --token, beside --url"
         }
         ProblemKind::LinkEnded => {
             "ask an owner of the spreadsheet for a new link (`cellar links add`), or to share it with you"

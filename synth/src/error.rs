@@ -197,7 +197,7 @@ pub(crate) enum SynthError {
     #[diagnostic(
         code(synth::no_token),
         help(
-            "pass --token: `synth token --local` makes one for the local cloud, `synth token` one \
+            "pass --url and --token: `synth token --local` makes one for the local cloud, `synth token` one \
              for a stack in AWS; the token that is remembered here goes to its own URL only"
         )
     )]

@@ -31,7 +31,8 @@ Getting started:
   cellar history                         who changed what, and when
 
 The API's address and token come from --url and --token, else CELLAR_URL and CELLAR_TOKEN, else \
-.cellar/profile.json, found upwards from the working directory; `deploy` writes that file.")]
+.cellar/profile.json, found upwards from the working directory; `deploy` writes that file. A token that \
+is given needs a URL beside it: none goes to the URL of a profile but the profile's own.")]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) global: Global,
@@ -61,7 +62,7 @@ pub(super) struct Global {
     /// The URL of the API
     #[arg(long, global = true, env = "CELLAR_URL")]
     pub(super) url: Option<String>,
-    /// The bearer token
+    /// The bearer token, for the API of --url
     #[arg(long, global = true, env = "CELLAR_TOKEN", hide_env_values = true)]
     pub(super) token: Option<String>,
     /// Print JSON, for programs; errors too, on stderr

@@ -99,7 +99,7 @@ impl Deployment<'_> {
             }
             (None, _) => self.output.note(
                 "The smoke test needs a private key of this stack, and there is none here: \
-                 `synth smoke --token TOKEN` runs it.",
+                 `synth smoke --url URL --token TOKEN` runs it.",
             ),
             _ => {}
         }

@@ -67,13 +67,13 @@ pub(in crate::cli) struct Unshare {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Whoever has a link may do what it allows, without a token: give it to --token, or to CELLAR_TOKEN.
+A link is used in place of a token: give it to --token, beside the --url of the API.
 
 Examples:
   cellar links                       # which there are
   cellar links add --expires 30d     # a new one, to read
   cellar links add --role editor --label 'the team'
-  cellar --token LINK get            # whoever has it: the link says which spreadsheet
+  cellar --url https://… --token LINK get   # the link says which spreadsheet
   cellar links remove 0de57f1649649296")]
 pub(in crate::cli) struct Links {
     #[command(subcommand)]

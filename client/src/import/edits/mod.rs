@@ -197,8 +197,8 @@ fn not_begun(error: ClientError, cells: usize) -> ImportError {
             "nothing was sent: check the id (--into or -s) and that the token covers it"
         }
         Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "nothing was sent: run the same command again with a token that may edit (--token or \
-             CELLAR_TOKEN)"
+            "nothing was sent: run the same command again with a token that may edit (--url and \
+             --token)"
         }
         _ => "nothing was sent: run the same command again when that is solved",
     };
@@ -216,7 +216,7 @@ fn interrupted(error: ClientError, acknowledged: usize, cells: usize) -> ImportE
             "check the token and the id; if the spreadsheet is gone, begin anew with --restart"
         }
         Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "run the same command again with a token that may edit (--token or CELLAR_TOKEN): it \
+            "run the same command again with a token that may edit (--url and --token): it \
              goes on where it was"
         }
         _ => "run the same command again: it goes on where it was, and nothing happens twice",

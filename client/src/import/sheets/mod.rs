@@ -338,7 +338,7 @@ fn nothing_imported(error: ClientError) -> ImportError {
     let advice = match error.problem_kind() {
         Some(ProblemKind::NotFound) => "check the id (--into or -s) and that the token covers it",
         Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "run the same command again with a token that may edit (--token or CELLAR_TOKEN)"
+            "run the same command again with a token that may edit (--url and --token)"
         }
         Some(ProblemKind::UnknownBase | ProblemKind::Reload | ProblemKind::MutationGap) => {
             "the spreadsheet was restored meanwhile: begin anew with --restart, and check what is \
