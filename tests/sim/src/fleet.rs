@@ -159,6 +159,8 @@ pub async fn append(server: Server, request: Request) -> Result<Appended, LogErr
     // An undo or a restore is put anew behind what others did, and looks for itself at what it takes back.
     let (max_puts, max_reads) = match request.to_resolve() {
         Some(_) => (MAX_RESOLVE_ATTEMPTS * MAX_PUT_ATTEMPTS, u32::MAX),
+        // The check of an import reads the log for itself.
+        None if request.imports().next().is_some() => (MAX_PUT_ATTEMPTS, u32::MAX),
         None => (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS),
     };
     let appends = async move { logs.append(request).await };
