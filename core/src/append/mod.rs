@@ -14,7 +14,7 @@
 //! - *Consistent refusal*: nothing is refused on the evidence of a read that may be stale.
 //! - *Fresh undo*: an undo or a restore is only put behind the very state on which it was resolved.
 //! - *Effect*: nothing is put as if it changed something that has no effect on the state at the tail
-//!   ([`effect`]).
+//!   (`effect.rs`).
 //! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no more: its process was frozen,
 //!   and what it has learned may have been purged.
 

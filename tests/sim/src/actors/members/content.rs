@@ -79,7 +79,7 @@ impl Content {
         let mut cells = BTreeMap::new();
         for row in 0..1 + choice % ROWS {
             let number = f64::from(choice / ROWS + row);
-            numbers.values.push(row, TileValue::Number(number.into()));
+            numbers.values.push(row, TileValue::Number(number));
             cells.insert((row, 0), Value::Number(number));
         }
         for (row, text) in (0..).zip(texts) {

@@ -182,10 +182,8 @@ async fn wrong_kind(member: &Member, client: ClientKey, content: &Content) -> Op
     let text = content.texts.first()?.chunk;
     let tiles = member.check(client, vec![text], None).await;
     let index = member.check(client, Vec::new(), Some(content.tile.chunk)).await;
-    for checked in [tiles, index] {
-        if let Ok(read) = checked {
-            member.violated("had something of another kind checked", &read);
-        }
+    for read in [tiles, index].into_iter().flatten() {
+        member.violated("had something of another kind checked", &read);
     }
     let garbage = ChunkHash([7; 32]);
     let tile = PackedObject {
