@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cellar_core::access::{Principal, Role, Scope};
 use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_SPREADSHEETS};
+use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_S, MAX_TOKEN_SPREADSHEETS};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ const CLAIMS: [&str; 9] = ["iss", "aud", "sub", "exp", "nbf", "iat", "jti", "rol
 /// Why a token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// Before or behind its times, and right apart from that.
+    /// Outside its times, or valid for too long, and right apart from that.
     Time,
     /// Anything else.
     Wrong,
@@ -37,7 +37,8 @@ pub(super) fn verify(token: &str) -> Result<Principal, Refused> {
     let is_ours = text(&claims, "iss") == Some(ISSUER) && text(&claims, "aud") == Some(AUDIENCE);
     let in_time = times.end.saturating_add(LEEWAY_S) >= NOW_S
         && times.begin <= NOW_S + LEEWAY_S
-        && times.made <= NOW_S + LEEWAY_S;
+        && times.made <= NOW_S + LEEWAY_S
+        && times.end.saturating_sub(times.made) <= MAX_TOKEN_S;
     match (is_ours, in_time) {
         (false, _) => Err(Refused::Wrong),
         (true, false) => Err(Refused::Time),
