@@ -3,8 +3,8 @@
 use super::output::{Output, count};
 
 /// Rows or columns were inserted or deleted.
-pub(super) const LINES_MOVED: &str = "Formulas were not shifted: they name the cells that they named before, and Cellar does not \
-     calculate them yet.";
+pub(super) const LINES_MOVED: &str = "Formulas, if there are any, name the same cells as before: Cellar does not shift or calculate \
+     them yet.";
 
 /// The grid shows a formula.
 pub(super) const IN_VIEW: &str = "formulas are not calculated";
