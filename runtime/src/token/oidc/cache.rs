@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_core::oidc::{KeySetAge, KeySetStep};
 use jsonwebtoken::DecodingKey;
+use tokio::time::Instant;
 
 use super::keys::KeySet;
 use super::source::KeySourceFault;
@@ -17,17 +18,20 @@ pub(super) struct KeySetCache {
     fetching: tokio::sync::Mutex<()>,
 }
 
-/// Somebody who fetches. If they are cut off, they have failed: otherwise an issuer that does not answer
-/// would be asked by each request, for as long as each may take.
+/// A fetch in progress. Dropping it records a failure, so that a fetch that is cancelled counts as one:
+/// otherwise every request would ask an issuer that does not answer, and wait for it.
 struct Fetching<'a> {
     cache: &'a KeySetCache,
-    now_s: u64,
+    begun_s: u64,
+    begun: Instant,
 }
 
 impl Drop for Fetching<'_> {
     fn drop(&mut self) {
+        // The pause before the next attempt begins when this one fails, not when it began.
+        let failed_s = self.begun_s + self.begun.elapsed().as_secs();
         let mut copy = self.cache.copy();
-        copy.0 = copy.0.failed(self.now_s);
+        copy.0 = copy.0.failed(failed_s);
     }
 }
 
@@ -64,7 +68,7 @@ impl KeySetCache {
     where
         F: Future<Output = Result<KeySet, KeySourceFault>>,
     {
-        let fetching = Fetching { cache: self, now_s };
+        let fetching = Fetching { cache: self, begun_s: now_s, begun: Instant::now() };
         let fetched = fetch().await;
         drop(fetching);
         match fetched {

@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use cellar_core::access::Role;
 use cellar_core::limits::{
-    KEY_SET_FRESH_S, KEY_SET_REFRESH_S, KEY_SET_RETRY_S, KEY_SET_STALE_S, MAX_AUTHOR_BYTES,
+    KEY_SET_FRESH_S, KEY_SET_REFRESH_S, KEY_SET_RETRY_S, KEY_SET_STALE_S, KEY_SET_TIMEOUT_MS,
+    MAX_AUTHOR_BYTES,
 };
 use serde_json::json;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::*;
 use crate::settings::TokenSettings;
@@ -237,6 +240,24 @@ async fn an_issuer_that_is_down_is_asked_now_and_then_and_keys_are_used_for_a_da
     assert_eq!(verify(up_s + KEY_SET_STALE_S).await, Err(TokenError::KeysUnavailable));
     let own = world.own.sign(&claims()).unwrap();
     assert!(world.verify(&own, NOW_S).await.is_ok(), "the stack's own tokens need nobody");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pause_after_a_fetch_that_took_long_begins_at_its_end() {
+    let world = World::new();
+    let took_s = KEY_SET_TIMEOUT_MS.div_ceil(1_000);
+    world.published.answers.forget_permits(1_000);
+    let token = world.token();
+    let answer = timeout(Duration::from_secs(took_s), world.verify(&token, NOW_S)).await;
+    assert!(answer.is_err(), "the request gives up");
+    assert_eq!(world.published.asked(), 1);
+    let pause_ends_s = NOW_S + took_s + KEY_SET_RETRY_S;
+    for now_s in [NOW_S + took_s, pause_ends_s - 1] {
+        assert_eq!(world.verify(&world.token(), now_s).await, Err(TokenError::KeysUnavailable));
+    }
+    assert_eq!(world.published.asked(), 1);
+    world.published.answers.add_permits(1_000);
+    assert!(world.verify(&world.token(), pause_ends_s).await.is_ok());
 }
 
 #[tokio::test]
