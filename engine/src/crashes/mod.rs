@@ -15,6 +15,7 @@ mod catalog;
 mod driver;
 mod feed;
 mod fork;
+mod lost_cells;
 mod ports;
 pub(crate) mod reading;
 mod relay;

@@ -4,7 +4,7 @@ mod appends;
 mod changes;
 mod lost;
 mod refusals;
-mod texts;
+pub(crate) mod texts;
 
 use cellar_core::limits::{MAX_UPLOAD_AGE_S, MIN_STRIPE_COLUMNS};
 use cellar_core::operation::{ImportIndex, ImportSheet, Span};

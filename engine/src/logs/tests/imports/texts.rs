@@ -6,7 +6,7 @@ use cellar_core::snapshot::tile::{NamedText, preview};
 use super::*;
 
 /// A tile that names texts in one column, as it says.
-pub(super) fn naming(texts: &[NamedText]) -> PackedObject {
+pub(crate) fn naming(texts: &[NamedText]) -> PackedObject {
     let mut column = TileColumn::new(0);
     for (row, text) in (0..).zip(texts) {
         column.values.push_long(row, &text.preview, text.hash.0, text.bytes);
@@ -14,7 +14,7 @@ pub(super) fn naming(texts: &[NamedText]) -> PackedObject {
     packed_tile(&Tile { columns: vec![column] })
 }
 
-pub(super) fn named(text: &str) -> NamedText {
+pub(crate) fn named(text: &str) -> NamedText {
     NamedText {
         hash: ChunkHash::of(text.as_bytes()),
         bytes: u32::try_from(text.len()).unwrap(),
@@ -22,12 +22,12 @@ pub(super) fn named(text: &str) -> NamedText {
     }
 }
 
-pub(super) fn long(number: usize) -> String {
+pub(crate) fn long(number: usize) -> String {
     format!("{number} ").repeat(5_000)
 }
 
 /// A sheet of one tile.
-pub(super) fn sheet_of(tile: &PackedObject, cells: usize, limits: PackLimits) -> Sheet {
+pub(crate) fn sheet_of(tile: &PackedObject, cells: usize, limits: PackLimits) -> Sheet {
     let rows = Span { first: 0, count: u32::try_from(cells).unwrap() };
     let stored = StoredTile::Chunk(tile.chunk);
     let place = TilePlace { rows, cells: rows.count, stored };

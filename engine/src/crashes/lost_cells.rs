@@ -1,0 +1,96 @@
+//! Replacing lost cells: an operator repeats the command until it succeeds.
+
+use std::sync::Arc;
+
+use cellar_core::cell::{ErrorCode, Value};
+use cellar_core::entry::{Content, Edits, Entry, Header, Mutation};
+use cellar_core::identity::ClientKey;
+use cellar_core::operation::Operation;
+use cellar_core::position::Position;
+use cellar_core::snapshot::keys::chunk_key;
+use cellar_core::snapshot::packed::{Bounds, pack};
+
+use super::driver::{Again, Driver, Promise, again};
+use super::run::Crashes;
+use super::stored::Stored;
+use super::{FaultyPorts, at, edited, log};
+use crate::logs::Logs;
+use crate::logs::tests::imports::FLAT;
+use crate::logs::tests::imports::texts::{long, named, naming, sheet_of};
+use crate::ports::{BlobKey, Blobs as _, Entries as _, PutOutcome};
+use crate::snapshots::new_object;
+
+/// Replaces the lost cells of the log.
+struct Replacing;
+
+/// The entry of the imported sheet, which has a lost text.
+const IMPORTED: u32 = 3;
+
+impl Driver for Replacing {
+    type Process = Logs;
+    type Caller = ();
+    type Answer = ();
+
+    // Each process edits as a client of its own.
+    const PROMISE: Promise = Promise::ReadsSame;
+
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
+        ports.logs()
+    }
+
+    async fn step(&self, process: &Logs, (): &(), _: usize) -> Result<(), Again> {
+        process.replace_lost_cells(log(), "operator").await.map(|_| ()).map_err(again)
+    }
+
+    /// One entry replaces the lost cell, and no other cell.
+    fn assert_ended(&self, stored: &Stored, _: &[()], what: &str) {
+        let after: Vec<&Entry> =
+            stored.entries_of(log()).filter(|entry| entry.position > at(0, IMPORTED)).collect();
+        let [Entry { content: Content::Edits(edits), .. }] = after.as_slice() else {
+            panic!("{what}: {after:?}");
+        };
+        let [Mutation { authored: Operation::SetCells(set), .. }] = edits.mutations.as_slice()
+        else {
+            panic!("{what}: {edits:?}");
+        };
+        let replaced: Vec<_> =
+            set.cells.iter().map(|cell| (cell.row, cell.value.clone())).collect();
+        assert_eq!(replaced, [(1, Some(Value::Error(ErrorCode::Lost)))], "{what}");
+    }
+}
+
+/// An imported sheet of three texts in a column. The object of the second was never stored.
+async fn with_lost_text() -> Arc<FaultyPorts> {
+    let ports = edited(2).await;
+    let texts = [0, 1, 2].map(long);
+    let tile = naming(&texts.each_ref().map(|text| named(text)));
+    let [first, _, third] = texts.map(|text| pack(text.as_bytes(), Bounds::TEXT).unwrap());
+    for object in [&tile, &first, &third] {
+        let key = BlobKey::new(chunk_key(log(), object.chunk.hash)).unwrap();
+        ports.blobs.put(new_object(key, object.stored.clone().into())).await.unwrap();
+    }
+    let authored = sheet_of(&tile, 3, FLAT).operation();
+    let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
+    let edits = Edits { client: ClientKey([1; 8]), name: None, first_id: 1, mutations };
+    let newest = ports.tables.get(log(), at(0, IMPORTED - 1)).await.unwrap().unwrap();
+    let newest = Arc::unwrap_or_clone(newest);
+    let header = Header { summary: None, ..newest.header.followed_by(1_000) };
+    let entry =
+        Entry { position: at(0, IMPORTED), header, content: Content::Edits(edits), ..newest };
+    assert_eq!(ports.tables.put(&entry).await, PutOutcome::Accepted);
+    ports.trouble.take_requests();
+    ports
+}
+
+#[tokio::test]
+async fn a_replacement_of_lost_cells_survives() {
+    let crashes = Crashes::of(Replacing, with_lost_text().await).await;
+    assert!(crashes.requests() > 5, "{}", crashes.requests());
+    crashes.at_each_request().await;
+}
+
+#[tokio::test]
+#[ignore = "minutes: the long run"]
+async fn long_replacements_of_lost_cells_survive_whatever_two_requests_fail() {
+    Crashes::of(Replacing, with_lost_text().await).await.at_any_two_requests().await;
+}
