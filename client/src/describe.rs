@@ -135,7 +135,7 @@ fn phrase(operation: &Operation, names: &SheetNames) -> String {
             }
         }
         Operation::Undo(undo) => format!("took back {}", undo.position),
-        Operation::Restore(restore) => format!("took back all behind {}", restore.position),
+        Operation::Revert(revert) => format!("took back all behind {}", revert.position),
         Operation::Rejected(rejection) => format!("rejected: {}", cut(&rejection.detail)),
     }
 }

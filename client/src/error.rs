@@ -20,12 +20,12 @@ pub enum ClientError {
         why: String,
     },
     /// The token cannot be sent as it is.
-    #[error("the token cannot be used: {why}")]
+    #[error("invalid token: {why}")]
     #[diagnostic(
         code(cellar::invalid_token),
         help(
-            "copy the whole token, on one line; without --token and CELLAR_TOKEN the one is used \
-             that `deploy` left in the profile"
+            "copy the whole token, on one line; without --token and CELLAR_TOKEN, the token of the profile is \
+             used"
         )
     )]
     InvalidToken {
@@ -33,27 +33,32 @@ pub enum ClientError {
         why: &'static str,
     },
     /// The token would go over the network in clear text.
-    #[error("no token is sent to {url}: everybody on the way could read it")]
+    #[error("refused to send a token to {url}: it would be readable on the network")]
     #[diagnostic(
         code(cellar::clear_text),
-        help("use https; http is for this very machine: http://127.0.0.1:8080")
+        help("use https; http is allowed only on this machine, such as http://127.0.0.1:8080")
     )]
     ClearText {
         /// The URL that was given.
         url: String,
     },
     /// The HTTP client could not be set up.
-    #[error("the HTTP client cannot start: {why}")]
-    #[diagnostic(code(cellar::setup), help("are the system's CA certificates installed?"))]
+    #[error("cannot start the HTTP client: {why}")]
+    #[diagnostic(
+        code(cellar::setup),
+        help("check that the CA certificates of the system are installed")
+    )]
     Setup {
         /// What the HTTP library says.
         why: String,
     },
     /// No connection: every attempt failed before the request was sent, unless `uncertain`.
-    #[error("{url} cannot be reached: {why}")]
+    #[error("cannot connect to {url}: {why}")]
     #[diagnostic(
         code(cellar::unreachable),
-        help("is the cloud running? cargo run -p synth -- deploy --local")
+        help(
+            "start the local stack with `cargo run -p synth -- deploy --local`, or check the URL"
+        )
     )]
     Unreachable {
         /// The URL that was called.
@@ -64,10 +69,10 @@ pub enum ClientError {
         uncertain: bool,
     },
     /// Connected, but no answer in time.
-    #[error("{url} did not answer within {timeout_ms} ms")]
+    #[error("{url} did not respond within {timeout_ms} ms")]
     #[diagnostic(
         code(cellar::timeout),
-        help("it may be busy or starting: run the same command again, repeating is safe")
+        help("the server may be busy or starting; run the same command again, which is safe")
     )]
     TimedOut {
         /// The URL that was called.
@@ -76,11 +81,8 @@ pub enum ClientError {
         timeout_ms: u64,
     },
     /// The connection broke before the answer was complete.
-    #[error("the connection to {url} was lost: {why}")]
-    #[diagnostic(
-        code(cellar::connection_lost),
-        help("run the same command again, repeating is safe")
-    )]
+    #[error("lost the connection to {url}: {why}")]
+    #[diagnostic(code(cellar::connection_lost), help("run the same command again, which is safe"))]
     ConnectionLost {
         /// The URL that was called.
         url: String,
@@ -100,11 +102,8 @@ pub enum ClientError {
         advice: Option<String>,
     },
     /// An error status without a problem that this client understands.
-    #[error("{url} answered with status {status}: {excerpt}")]
-    #[diagnostic(
-        code(cellar::unexpected_status),
-        help("is this the URL of a Cellar API? `cellar health` shows what answers there")
-    )]
+    #[error("{url} returned status {status}: {excerpt}")]
+    #[diagnostic(code(cellar::unexpected_status), help("check the URL with `cellar health`"))]
     UnexpectedStatus {
         /// The URL that was called.
         url: String,
@@ -116,10 +115,10 @@ pub enum ClientError {
         uncertain: bool,
     },
     /// A success whose body is not what this client expects.
-    #[error("the answer of {url} is not understood: {why}")]
+    #[error("unexpected reply from {url}: {why}")]
     #[diagnostic(
         code(cellar::not_understood),
-        help("is this the URL of a Cellar API, and of the same version as this client?")
+        help("check the URL, and that server and client have the same version")
     )]
     NotUnderstood {
         /// The URL that was called.
@@ -128,10 +127,10 @@ pub enum ClientError {
         why: String,
     },
     /// An object that is not what its entry says.
-    #[error("the object of a large entry, from {url}, cannot be used: {why}")]
+    #[error("the object of a large entry at {url} is invalid: {why}")]
     #[diagnostic(
         code(cellar::wrong_object),
-        help("read the entry again; if it stays so, the object was damaged or exchanged")
+        help("read the entry again; if the error persists, the object is damaged")
     )]
     WrongObject {
         /// Where it is.
@@ -140,8 +139,8 @@ pub enum ClientError {
         why: String,
     },
     /// An answer longer than any answer of a Cellar API.
-    #[error("the answer of {url} is longer than {max_bytes} bytes")]
-    #[diagnostic(code(cellar::reply_too_large), help("is this the URL of a Cellar API?"))]
+    #[error("the reply of {url} is longer than {max_bytes} bytes")]
+    #[diagnostic(code(cellar::reply_too_large), help("check the URL"))]
     ReplyTooLarge {
         /// The URL that was called.
         url: String,
@@ -199,28 +198,30 @@ impl ClientError {
 pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
     let advice = match kind {
         ProblemKind::Unauthorized => {
-            "for a cloud on this machine run `cargo run -p synth -- deploy --local` again, which \
-             renews the token in the profile; for a stack in AWS `cargo run -p synth -- token` \
-             makes one: give it with --token, beside --url"
+            "for the local stack, run `cargo run -p synth -- deploy --local` again to renew the token; for a \
+             stack in AWS, create one with `cargo run -p synth -- token create` and pass it with --token, \
+             beside --url"
         }
-        ProblemKind::LinkEnded => {
-            "ask an owner of the spreadsheet for a new link (`cellar links add`), or to share it with you"
+        ProblemKind::InvalidLink => {
+            "ask an owner for a new link (`cellar links create`), or to share the spreadsheet with you"
         }
         ProblemKind::Forbidden => {
-            "ask an owner of the spreadsheet to share it with you so, or for a token that allows more; \
-             `cellar details` shows your role"
+            "ask an owner for a higher role, or use a token that grants it; `cellar details` shows your role"
         }
-        ProblemKind::Archived | ProblemKind::Deleted => "an owner can: cellar restore",
-        ProblemKind::SharingRefused => "`cellar details` shows with whom it is shared",
-        ProblemKind::Changed => "look at it with `cellar details`, and run the command again",
+        ProblemKind::Archived => "an owner can make it editable again: cellar unarchive",
+        ProblemKind::Deleted => "an owner can recover it: cellar undelete",
+        ProblemKind::InvalidSharing => "`cellar details` lists the members and share links",
+        ProblemKind::PreconditionFailed => {
+            "read the details with `cellar details`, and run the command again"
+        }
         ProblemKind::NotFound => {
-            "check the id (`-s`) and that it is shared with you, or that the token covers it; \
-             `cellar create` makes a new spreadsheet, `cellar use ID` makes another one the current one"
+            "check the id (`-s`), and that the spreadsheet is shared with you; `cellar list` lists the \
+             spreadsheets that you can access"
         }
-        ProblemKind::UnknownSheet => "`cellar sheets` lists the sheets",
-        ProblemKind::RangeTooLarge => "ask for a smaller range with --range, for example A1:T50",
-        ProblemKind::Unavailable => "run the same command again in a moment, repeating is safe",
-        ProblemKind::Internal => "the logs of the API function say more",
+        ProblemKind::SheetNotFound => "`cellar sheets` lists the sheets",
+        ProblemKind::RangeTooLarge => "pass a smaller range, such as --range A1:T50",
+        ProblemKind::Unavailable => "run the same command again in a moment, which is safe",
+        ProblemKind::Internal => "see the logs of the API function",
         _ => return None,
     };
     Some(advice.to_owned())
@@ -237,8 +238,8 @@ mod tests {
 
     #[test]
     fn only_a_refusal_without_an_earlier_attempt_is_certain() {
-        assert!(problem(ProblemKind::Unprocessable, false).certainly_not_done());
-        assert!(!problem(ProblemKind::Unprocessable, true).certainly_not_done());
+        assert!(problem(ProblemKind::InvalidRequest, false).certainly_not_done());
+        assert!(!problem(ProblemKind::InvalidRequest, true).certainly_not_done());
         assert!(!problem(ProblemKind::Unavailable, false).certainly_not_done());
         assert!(!problem(ProblemKind::Internal, false).certainly_not_done());
         let lost = |uncertain| ClientError::Unreachable {
@@ -256,10 +257,10 @@ mod tests {
     fn the_help_says_what_to_do() {
         use miette::Diagnostic;
         let error = problem(ProblemKind::NotFound, false);
-        assert!(error.help().unwrap().to_string().contains("cellar create"));
+        assert!(error.help().unwrap().to_string().contains("cellar list"));
         assert_eq!(error.problem_kind(), Some(ProblemKind::NotFound));
         let help = problem(ProblemKind::Unauthorized, false).help().unwrap().to_string();
-        for part in ["deploy --local` again", "AWS `cargo run -p synth -- token`", "--token"] {
+        for part in ["deploy --local` again", "`cargo run -p synth -- token create`", "--token"] {
             assert!(help.contains(part), "{help}");
         }
     }

@@ -161,7 +161,7 @@ pub enum SubscribeError<E> {
 impl<E> From<ClientError> for SubscribeError<E> {
     fn from(error: ClientError) -> Self {
         match error.problem_kind() {
-            Some(ProblemKind::FeedChanged) => Self::FeedChanged,
+            Some(ProblemKind::FeedGenerationChanged) => Self::FeedChanged,
             _ => Self::Client(error),
         }
     }
@@ -222,7 +222,7 @@ async fn deliver<S: Subscriber>(
         handled.map_err(SubscribeError::Handler)?;
         advance(progress, page.feed.as_deref(), item.next, checkpoints)?;
     }
-    // Behind the items there may be the end of an epoch.
+    // Behind the items there may be the end of a partition.
     Ok(advance(progress, page.feed.as_deref(), page.next, checkpoints)?)
 }
 

@@ -10,7 +10,7 @@
 //!   `6-catalog-feed.md` §3).
 //! - [`reader`] reads cells from snapshots itself, and keeps what it has loaded (design `4-sync.md`
 //!   §1).
-//! - [`rebase`] does what a fork did again, on another position of what it comes from.
+//! - [`replay`] replays the edits of a fork onto a later position of its source.
 //! - [`import`] and [`export`] turn files of other programs into sheets and back, without a loss.
 //! - [`table`] shows cells on a terminal, whatever is in them.
 //! - [`report`] says what went wrong, alike in every command.
@@ -39,13 +39,14 @@ mod error;
 pub mod export;
 pub mod feed;
 pub mod files;
+pub mod help;
 pub mod import;
 pub mod live;
 mod outbox;
 pub mod owner;
 pub mod profile;
 pub mod reader;
-pub mod rebase;
+pub mod replay;
 pub mod report;
 mod sheet_loss;
 pub mod table;

@@ -28,7 +28,7 @@ pub(crate) fn needed_sheet(operation: &Operation) -> Option<SheetId> {
         Operation::AddSheet(_)
         | Operation::ImportSheet(_)
         | Operation::Undo(_)
-        | Operation::Restore(_)
+        | Operation::Revert(_)
         | Operation::Rejected(_) => None,
     }
 }

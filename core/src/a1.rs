@@ -46,7 +46,7 @@ pub struct NotARange {
 
 /// More cells than are read at once.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{rectangle} spans {area} cells, at most {MAX_RANGE_CELLS} are allowed")]
+#[error("range {rectangle} has {area} cells; at most {MAX_RANGE_CELLS} are allowed")]
 pub struct RangeTooLarge {
     /// What was asked for.
     pub rectangle: Rectangle,
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(check(&format!("A1:P{rows}")), Ok(()));
         let error = check(&format!("A1:P{}", rows + 1)).unwrap_err();
         assert_eq!(error.area, MAX_RANGE_CELLS + 16);
-        assert!(error.to_string().contains("cells, at most 16777216"), "{error}");
+        assert!(error.to_string().contains("cells; at most 16777216"), "{error}");
         assert_eq!((check("A:ZZ"), check("1:3")), (Ok(()), Ok(())));
     }
 }

@@ -31,9 +31,9 @@ pub const INDEX_TABLE: &str = "CELLAR_INDEX_TABLE";
 pub const UPKEEP: &str = "CELLAR_UPKEEP";
 /// Name of the bucket for large entries and snapshots.
 pub const BUCKET: &str = "CELLAR_BUCKET";
-/// Epoch of the tables: what the epoch of every log is at least; absent means 0. See
+/// Incarnation of the tables: what the incarnation of every log is at least; absent means 0. See
 /// [`Entry::at_least`](crate::entry::Entry::at_least).
-pub const EPOCH: &str = "CELLAR_EPOCH";
+pub const INCARNATION: &str = "CELLAR_INCARNATION";
 /// URL of the queue of snapshot jobs.
 pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";
 /// Name of the stack, as `health` reports it.

@@ -140,7 +140,7 @@ mod tests {
     }
 
     fn plain(segment: u32, num: u32) -> Arc<Entry> {
-        entry(segment, num, Content::Snapshot { root: None, purged_s: None })
+        entry(segment, num, Content::Snapshot { root: None, trimmed_s: None })
     }
 
     fn page(read: &mut ForwardRead, entries: &[Arc<Entry>], more: bool) -> Step {

@@ -19,7 +19,7 @@ const FORK_MARK: [u8; 2] = [0x8f, 0x0c];
 
 /// A nonce or client id of the wrong length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a {what} is 1 to {max} bytes long, this one has {length}")]
+#[error("the {what} has {length} bytes; it must have 1 to {max}")]
 pub struct BadLength {
     /// What it should have been.
     pub what: &'static str,

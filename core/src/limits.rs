@@ -24,7 +24,7 @@ pub const MAX_SHEETS: usize = 1_000;
 pub const MAX_SHEET_NUMBER_STEP: u32 = 1 << 16;
 /// Bytes of the detail of a rejected mutation.
 pub const MAX_REJECTION_BYTES: usize = 512;
-/// Operations that one mutation is committed as (a split delete is one; an undo or a restore may be
+/// Operations that one mutation is committed as (a split delete is one; an undo or a revert may be
 /// several).
 pub const MAX_COMMITTED_OPERATIONS: usize = 10_000;
 /// Runs of one axis map.
@@ -161,15 +161,15 @@ pub const MAX_COST_COUNT: u64 = 999_999_999_999;
 
 /// Cells with lost texts that one look finds; the next look finds the next ones.
 pub const MAX_LOST_CELLS_AT_ONCE: usize = 10_000;
-/// How often an undo or a restore is resolved again, because others wrote meanwhile, before it gives up
+/// How often an undo or a revert is resolved again, because others wrote meanwhile, before it gives up
 /// with `Contention`.
 pub const MAX_RESOLVE_ATTEMPTS: u32 = 10;
 /// Conditional puts of one entry before its append gives up with `Contention` or `OutcomeUnknown` (I6).
 pub const MAX_PUT_ATTEMPTS: u32 = 48;
 /// Failed reads of one append before it gives up (I6).
 pub const MAX_READ_ATTEMPTS: u32 = 8;
-/// Age of an append from which on it puts no more, seconds: much less than `PURGE_FENCE_S`, so that
-/// a process that was frozen in the middle of one never puts into a segment purged meanwhile.
+/// Age of an append from which on it puts no more, seconds: much less than `TRIM_FENCE_S`, so that
+/// a process that was frozen in the middle of one never puts into a segment trimmed meanwhile.
 pub const MAX_APPEND_AGE_S: u64 = 15 * 60;
 /// Lost puts in a row after which an append catches up with one Query (design `2-log.md` §2).
 pub const LOSSES_BEFORE_CATCH_UP: u32 = 2;
@@ -197,19 +197,19 @@ pub const MAX_UPKEEP_MS: u64 = 2_000;
 pub const SEGMENT_ENTRIES: u32 = 10_000;
 /// Bytes of bodies of a segment from which on it is rolled, if a stack says nothing.
 pub const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
-/// Newest segments that are never purged: a load looks for a snapshot in the two newest.
+/// Newest segments that are never trimmed: a load looks for a snapshot in the two newest.
 pub const MIN_KEPT_SEGMENTS: u32 = 2;
-/// Seconds after the end of a segment before which it is not purged: much longer than any process
+/// Seconds after the end of a segment before which it is not trimmed: much longer than any process
 /// keeps what it knows of a tail (`KNOWN_RUN_AGE_MS`).
-pub const PURGE_FENCE_S: u64 = 24 * 60 * 60;
+pub const TRIM_FENCE_S: u64 = 24 * 60 * 60;
 /// Age of the newest entry that a process knows from which on nothing is put behind it unread: a
-/// page of an old segment may be known while its entries are purged. Half the fence, which leaves
+/// page of an old segment may be known while its entries are trimmed. Half the fence, which leaves
 /// the other half to clocks that differ.
-pub const KNOWN_TAIL_AGE_S: u64 = PURGE_FENCE_S / 2;
-/// Bytes of an archive of a segment.
-pub const MAX_ARCHIVE_BYTES: usize = 32 * 1024 * 1024;
-/// Bytes of the records in an archive, unpacked.
-pub const MAX_ARCHIVED_BYTES: usize = 64 * 1024 * 1024;
+pub const KNOWN_TAIL_AGE_S: u64 = TRIM_FENCE_S / 2;
+/// Bytes of an offloaded segment of a segment.
+pub const MAX_OFFLOADED_OBJECT_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes of the records in an offloaded segment, unpacked.
+pub const MAX_OFFLOADED_BYTES: usize = 64 * 1024 * 1024;
 
 /// Bytes of entries that a process keeps for one log.
 pub const MAX_KNOWN_RUN_BYTES: usize = 2 * 1024 * 1024;
@@ -466,10 +466,10 @@ pub const MAX_KNOWN_LISTINGS: usize = 1_024;
 /// Refusals that a process keeps.
 pub const MAX_KNOWN_REFUSALS: usize = 1_024;
 
-/// Places in an epoch of the feed: what a checkpoint's epoch is multiplied by (design `6-catalog-feed.md` §3).
-pub const FEED_EPOCH_ITEMS: u64 = 1_000_000;
-/// Bytes after which an epoch of the feed ends.
-pub const FEED_EPOCH_BYTES: u64 = 1024 * 1024;
+/// Places in a partition of the feed: what a checkpoint's incarnation is multiplied by (design `6-catalog-feed.md` §3).
+pub const FEED_PARTITION_ITEMS: u64 = 1_000_000;
+/// Bytes after which a partition of the feed ends.
+pub const FEED_PARTITION_BYTES: u64 = 1024 * 1024;
 /// Largest checkpoint: the largest whole number that every program can hold.
 pub const MAX_CHECKPOINT: u64 = (1 << 53) - 1;
 /// Most streams that one item of the feed names.
@@ -480,11 +480,11 @@ pub const MAX_FEED_ITEM_EVENTS: usize = 1_024;
 pub const MAX_FEED_ITEM_NAME_BYTES: usize = 16 * 1024;
 /// Most streams of which a process remembers how far they are indexed.
 pub const MAX_KNOWN_MARKS: usize = 4_096;
-/// How often an indexer tries to put an item, or to begin an epoch, before its batch is delivered again.
+/// How often an indexer tries to put an item, or to begin a partition, before its batch is delivered again.
 pub const MAX_INDEX_ATTEMPTS: u32 = 16;
-/// First epoch of the feed in the tables of epoch 1, and how many of them the tables of one epoch may have:
+/// Feed partitions per incarnation of the tables: incarnation N starts at N times this number,
 /// a checkpoint of before a restore is then one of before the feed.
-pub const FEED_EPOCHS_PER_RESTORE: u64 = 1_000_000;
+pub const FEED_PARTITIONS_PER_INCARNATION: u64 = 1_000_000;
 /// Most items in one reply of the feed.
 pub const MAX_FEED_PAGE_ITEMS: u32 = 1_000;
 /// Listings that a look for deleted spreadsheets reads at the same time.

@@ -85,7 +85,7 @@ impl Lineage {
     /// the last shared entry.
     ///
     /// The inherited part never just ends: behind it is an End Segment, or there is a hole, as in a
-    /// segment that was purged. Otherwise a writer would take a position of the source for free.
+    /// segment that was trimmed. Otherwise a writer would take a position of the source for free.
     ///
     /// # Errors
     /// [`StalePage`] if the page ends before the position of the fork.
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_purged_is_a_hole_and_no_free_place() {
+    fn what_was_trimmed_is_a_hole_and_no_free_place() {
         let fork = lineage(at(0, 3), false);
         let cut = fork.cut(log(2), at(0, 0), &entries(0, [0, 9]), false).unwrap();
         assert_eq!(shown(&cut), (vec![(0, false), (4, true)], false));

@@ -68,7 +68,7 @@ mod tests {
 
     fn segment(num: u32, last_snapshot: Option<u32>) -> Segment {
         let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
-        Segment { log, num, created_s: 0, last_snapshot, archive: None, lineage: None }
+        Segment { log, num, created_s: 0, last_snapshot, offloaded: None, lineage: None }
     }
 
     /// The two records that a fork at 4.7 begins with.

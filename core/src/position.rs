@@ -20,7 +20,7 @@ pub struct Position {
 
 /// A log-segment number that is too large to be exact as a JSON number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("log segment {segment} is out of range: segments are numbered below {MAX_SEGMENTS}")]
+#[error("log segment {segment} is out of range; it must be below {MAX_SEGMENTS}")]
 pub struct SegmentOutOfRange {
     /// The segment that was given.
     pub segment: u64,
@@ -28,7 +28,7 @@ pub struct SegmentOutOfRange {
 
 /// Text that is not a position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a position: write it as segment.num, for example 0.42")]
+#[error("`{text}` is not a position; expected SEGMENT.NUMBER, such as 0.42")]
 pub struct NotAPosition {
     /// The text that was given.
     pub text: String,

@@ -30,12 +30,12 @@ pub const HEADER: &str = "h";
 /// Entry: the same, of entries from before the summary of the state.
 pub const OLD_HEADER: &str = "H";
 /// Entry: on a segment's first entry, when the segment was purged, Unix seconds.
-pub const PURGED: &str = "P";
+pub const TRIMMED: &str = "P";
 
 /// Segment: number of the last entry with a completed snapshot.
 pub const LAST_SNAPSHOT: &str = "L";
-/// Segment: key of the archive object.
-pub const ARCHIVE: &str = "A";
+/// Segment: key of the object with its offloaded entries.
+pub const OFFLOADED: &str = "A";
 
 /// Segment: where a fork comes from, on its segment 0; in the list of a log's forks the fork's id.
 pub const LINEAGE: &str = "F";
@@ -60,8 +60,8 @@ pub const UPLOADS_PREFIX: &str = "uploads/";
 pub const SHEETS_PREFIX: &str = "sheets/";
 /// The keys of chunks among them, and of nothing else there; `*` stands for anything.
 pub const CHUNKS_PATTERN: &str = "sheets/*/chunks/*";
-/// Prefix of the keys of archived log segments in the bucket.
-pub const ARCHIVE_PREFIX: &str = "archive/";
+/// Prefix of the keys of offloaded log segments in the bucket.
+pub const OFFLOADED_PREFIX: &str = "offloaded/";
 /// Prefix of what the webhook needs in the bucket: its secrets, which stay when tables are restored.
 pub const WEBHOOK_PREFIX: &str = "webhook/";
 /// Key of the object with the webhook's secrets.
@@ -107,17 +107,17 @@ pub const CAUSATION: &str = "y";
 /// Event: which append wrote it, 16 bytes.
 pub const WRITER: &str = "w";
 
-/// Index: partition key, text: an epoch of the feed, the list of its epochs, a stream, or somebody's list of
+/// Index: partition key, text: a partition of the feed, the list of its partitions, a stream, or somebody's list of
 /// spreadsheets (design `6-catalog-feed.md` §2-3).
 pub const INDEX_PARTITION: &str = "p";
-/// Index: sort key, text: a place in an epoch, an epoch, or a spreadsheet.
+/// Index: sort key, text: a place in a partition, a partition, or a spreadsheet.
 pub const INDEX_SORT: &str = "i";
-/// Index, item of an epoch: bytes of the epoch's items up to this one.
-pub const EPOCH_BYTES: &str = "b";
-/// Index, an epoch and its end: id of the feed that goes on there, 8 bytes.
+/// Index, feed item: bytes of the partition's items up to this one.
+pub const PARTITION_BYTES: &str = "b";
+/// Index, a partition and its end: id of the feed that goes on there, 8 bytes.
 pub const FEED: &str = "f";
-/// Index: first epoch of the feed that something belongs to.
-pub const FIRST_EPOCH: &str = "o";
+/// Index: first partition of the feed that the record belongs to.
+pub const FIRST_PARTITION: &str = "o";
 /// Index, list: what the spreadsheet is called.
 pub const LISTED_NAME: &str = "l";
 /// Index, list: what somebody may do with it; absent if it is shared with them no more.

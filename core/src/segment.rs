@@ -15,8 +15,8 @@ pub struct Segment {
     pub created_s: u64,
     /// Number of the last entry with a completed snapshot (`L`), if there is one.
     pub last_snapshot: Option<u32>,
-    /// Key of the archive object (`A`), if the segment is archived.
-    pub archive: Option<String>,
+    /// Key of the offloaded segment object (`A`), if the segment is offloaded.
+    pub offloaded: Option<String>,
     /// Only in the record of segment 0 of a fork, which has no entries of its own: where the entries of
     /// its first segments are.
     pub lineage: Option<Lineage>,

@@ -63,7 +63,7 @@ impl UpkeepPolicy {
             snapshot_bytes: segment_bytes,
             ..tail.header.clone()
         };
-        let content = Content::Snapshot { root: None, purged_s: None };
+        let content = Content::Snapshot { root: None, trimmed_s: None };
         Some(Entry { log: tail.log, position, created_s: now_s, author: None, header, content })
     }
 }
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(snapshot.position, tail.next_position().unwrap());
         assert_eq!(snapshot.header, header(1_234, 31, 1_234));
         assert_eq!((snapshot.log, snapshot.created_s), (tail.log, 9));
-        assert_eq!(snapshot.content, Content::Snapshot { root: None, purged_s: None });
+        assert_eq!(snapshot.content, Content::Snapshot { root: None, trimmed_s: None });
         assert_eq!(POLICY.snapshot_behind(&snapshot, 9), None);
     }
 

@@ -1,4 +1,4 @@
-//! Archives and purges old segments (design `2-log.md` §6): run by an operator, at any time, any
+//! Offloads and trims old segments (design `2-log.md` §6): run by an operator, at any time, any
 //! number of times, also while others append and read.
 
 use std::sync::Arc;
@@ -6,34 +6,34 @@ use std::sync::Arc;
 use bytes::Bytes;
 use cellar_core::entry::{Content, Entry};
 use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_ARCHIVED_BYTES;
+use cellar_core::limits::MAX_OFFLOADED_BYTES;
 use cellar_core::position::Position;
 use cellar_core::retention::{
-    Action, ArchiveFault, Event, Fences, Keep, Plan, Policy, Purge, PurgeRefusal, Purged,
-    archive_key, encode_archive, plan,
+    Action, Event, Fences, Keep, OffloadedFault, Plan, Policy, Trim, TrimRefusal, Trimmed,
+    encode_offloaded, offloaded_key, plan,
 };
 use cellar_core::segment::Segment;
 
-use crate::logs::{ArchiveRead, is_whole, read_archive};
+use crate::logs::{OffloadedRead, is_whole, read_offloaded};
 use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention};
 use crate::retry::retried;
 use crate::sha256::sha256;
 
-/// Why a segment could not be archived or purged; nothing is lost.
+/// Why a segment could not be offloaded or trimmed; nothing is lost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetentionError {
     /// The store does not answer or refuses.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
-    /// It does not fit an archive.
-    #[error("segment {segment} of {log} cannot be archived: {fault}")]
-    Archive {
+    /// It does not fit an offloaded segment.
+    #[error("segment {segment} of {log} cannot be offloaded: {fault}")]
+    Offload {
         /// The log.
         log: LogId,
         /// The segment.
         segment: u32,
         /// Why.
-        fault: ArchiveFault,
+        fault: OffloadedFault,
     },
     /// It has holes, or no End Segment.
     #[error("segment {segment} of {log} is not whole: it is left as it is")]
@@ -43,15 +43,15 @@ pub enum RetentionError {
         /// The segment.
         segment: u32,
     },
-    /// The purge was given up.
-    #[error("segment {segment} of {log} was not purged: {refusal}")]
-    Purge {
+    /// The trim was given up.
+    #[error("segment {segment} of {log} was not trimmed: {refusal}")]
+    Trim {
         /// The log.
         log: LogId,
         /// The segment.
         segment: u32,
         /// Why.
-        refusal: PurgeRefusal,
+        refusal: TrimRefusal,
     },
 }
 
@@ -60,7 +60,7 @@ pub enum RetentionError {
 pub struct Planned {
     /// The segment.
     pub segment: Segment,
-    /// Entries that it has, or had before it was purged.
+    /// Entries that it has, or had before it was trimmed.
     pub entries: u64,
     /// Bytes of their bodies in the table.
     pub body_bytes: u64,
@@ -73,23 +73,23 @@ pub struct Planned {
 /// What was done with a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
-    /// The key of its archive.
-    pub archive: Option<String>,
-    /// Bytes of the archive, if it was written now.
-    pub archived_bytes: Option<u64>,
+    /// The key of its offloaded copy.
+    pub offloaded: Option<String>,
+    /// Bytes of the offloaded segment, if it was written now.
+    pub offloaded_bytes: Option<u64>,
     /// Entries deleted from the table.
     pub deleted: u64,
 }
 
-/// Archiving and purging over the ports.
-pub struct Archivist {
+/// Offloading and trimming over the ports.
+pub struct Offloader {
     entries: Arc<dyn Entries>,
     retention: Arc<dyn Retention>,
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
 }
 
-impl Archivist {
+impl Offloader {
     /// Over these ports.
     #[must_use]
     pub fn new(
@@ -146,11 +146,11 @@ impl Archivist {
             // A segment ends when the one behind it begins.
             let ended_s = log.get(index.saturating_add(1)).map(|next| next.created_s);
             let closed_s = ended_s.unwrap_or(now_s);
-            let planned = |purged| plan(segment, newest, closed_s, purged, now_s, policy);
+            let planned = |trimmed| plan(segment, newest, closed_s, trimmed, now_s, policy);
             let plan = match planned(false) {
                 Plan::Keep(keep) => Plan::Keep(keep),
                 // Only for these is a read spent.
-                _ => planned(self.is_purged(segment).await?),
+                _ => planned(self.is_trimmed(segment).await?),
             };
             let last = || self.entries.last(segment.log, segment.num, false);
             let last = self.retried(last).await?;
@@ -167,10 +167,10 @@ impl Archivist {
     }
 
     /// A segment of which nothing but its first entry and its End Segment is left.
-    async fn is_purged(&self, segment: &Segment) -> Result<bool, RetentionError> {
+    async fn is_trimmed(&self, segment: &Segment) -> Result<bool, RetentionError> {
         let Ok(first) = Position::new(segment.num, 0) else { return Ok(false) };
         let marked = self.retried(|| self.entries.get(segment.log, first)).await?;
-        if !marked.is_some_and(|first| first.is_purged()) {
+        if !marked.is_some_and(|first| first.is_trimmed()) {
             return Ok(false);
         }
         let Some(behind) = first.next_in_segment() else { return Ok(true) };
@@ -184,42 +184,42 @@ impl Archivist {
     /// [`RetentionError`] with the segment; repeat it later.
     pub async fn carry_out(&self, planned: &Planned) -> Result<Done, RetentionError> {
         let segment = &planned.segment;
-        let (archive, archived_bytes) = match planned.plan {
-            Plan::Keep(Keep::Newest | Keep::TooYoung | Keep::PurgedAlready | Keep::Inherited) => {
-                return Ok(Done { archive: None, archived_bytes: None, deleted: 0 });
+        let (key, offloaded_bytes) = match planned.plan {
+            Plan::Keep(Keep::Newest | Keep::TooYoung | Keep::TrimmedAlready | Keep::Inherited) => {
+                return Ok(Done { offloaded: None, offloaded_bytes: None, deleted: 0 });
             }
-            Plan::Purge => match self.purge(segment, segment.archive.as_deref()).await {
+            Plan::Trim => match self.trim(segment, segment.offloaded.as_deref()).await {
                 // The object was lost or damaged while the entries are still there: once more.
-                Err(RetentionError::Purge { refusal: PurgeRefusal::NoArchive, .. }) => {
-                    let (key, bytes) = self.archive(segment).await?;
+                Err(RetentionError::Trim { refusal: TrimRefusal::NotOffloaded, .. }) => {
+                    let (key, bytes) = self.offload(segment).await?;
                     (key, Some(bytes))
                 }
-                purged => {
-                    let Purged { deleted } = purged?;
-                    let archive = segment.archive.clone();
-                    return Ok(Done { archive, archived_bytes: None, deleted });
+                trimmed => {
+                    let Trimmed { deleted } = trimmed?;
+                    let offloaded = segment.offloaded.clone();
+                    return Ok(Done { offloaded, offloaded_bytes: None, deleted });
                 }
             },
-            Plan::ArchiveAndPurge => {
-                let (key, bytes) = self.archive(segment).await?;
+            Plan::OffloadAndTrim => {
+                let (key, bytes) = self.offload(segment).await?;
                 (key, Some(bytes))
             }
         };
-        let Purged { deleted } = self.purge(segment, Some(&archive)).await?;
-        Ok(Done { archive: Some(archive), archived_bytes, deleted })
+        let Trimmed { deleted } = self.trim(segment, Some(&key)).await?;
+        Ok(Done { offloaded: Some(key), offloaded_bytes, deleted })
     }
 
     /// Packs a segment into an object and records its key; gives the key and its bytes.
-    async fn archive(&self, segment: &Segment) -> Result<(String, u64), RetentionError> {
+    async fn offload(&self, segment: &Segment) -> Result<(String, u64), RetentionError> {
         let (log, num) = (segment.log, segment.num);
         let entries = self.whole_segment(log, num).await?;
         let plain: Vec<Entry> = entries.iter().map(|entry| unmarked(entry)).collect();
-        let object = encode_archive(&plain).map_err(|fault| RetentionError::Archive {
+        let object = encode_offloaded(&plain).map_err(|fault| RetentionError::Offload {
             log,
             segment: num,
             fault,
         })?;
-        let key = archive_key(log, num, &object);
+        let key = offloaded_key(log, num, &object);
         let blob_key =
             BlobKey::new(key.clone()).map_err(|error| PortError::permanent(error.to_string()))?;
         let bytes = u64::try_from(object.len()).unwrap_or(u64::MAX);
@@ -232,7 +232,7 @@ impl Archivist {
             pending: false,
         };
         self.retried(|| self.blobs.put(blob.clone())).await?;
-        self.retried(|| self.retention.set_archive(log, num, &key)).await?;
+        self.retried(|| self.retention.set_offloaded(log, num, &key)).await?;
         Ok((key, bytes))
     }
 
@@ -248,9 +248,9 @@ impl Archivist {
             let page = self.retried(|| self.entries.page(log, from, true)).await?;
             let last = page.entries.last().map(|last| last.position);
             let bytes = page.entries.last().map_or(0, |last| last.header.segment_bytes);
-            if usize::try_from(bytes).map_or(true, |bytes| bytes > MAX_ARCHIVED_BYTES) {
-                let fault = ArchiveFault::TooLarge;
-                return Err(RetentionError::Archive { log, segment, fault });
+            if usize::try_from(bytes).map_or(true, |bytes| bytes > MAX_OFFLOADED_BYTES) {
+                let fault = OffloadedFault::TooLarge;
+                return Err(RetentionError::Offload { log, segment, fault });
             }
             entries.extend(page.entries);
             next = last.filter(|_| page.more).and_then(Position::next_in_segment);
@@ -261,32 +261,32 @@ impl Archivist {
         Err(RetentionError::NotWhole { log, segment })
     }
 
-    async fn purge(
+    async fn trim(
         &self,
         segment: &Segment,
-        archive: Option<&str>,
-    ) -> Result<Purged, RetentionError> {
+        offloaded: Option<&str>,
+    ) -> Result<Trimmed, RetentionError> {
         let (log, num) = (segment.log, segment.num);
         let start =
             Position::new(num, 0).map_err(|error| PortError::permanent(error.to_string()))?;
-        let (mut purge, mut action) = Purge::begin(start, Fences::default());
+        let (mut trim, mut action) = Trim::begin(start, Fences::default());
         let mut store_error = None;
         loop {
             let event = match action {
-                Action::Finish(Ok(purged)) => return Ok(purged),
+                Action::Finish(Ok(trimmed)) => return Ok(trimmed),
                 Action::Finish(Err(refusal)) => {
                     return Err(match (refusal, store_error) {
-                        (PurgeRefusal::Store, Some(error)) => RetentionError::Store(error),
-                        (refusal, _) => RetentionError::Purge { log, segment: num, refusal },
+                        (TrimRefusal::Store, Some(error)) => RetentionError::Store(error),
+                        (refusal, _) => RetentionError::Trim { log, segment: num, refusal },
                     });
                 }
-                action => self.retried(|| self.perform(log, num, archive, &action)).await,
+                action => self.retried(|| self.perform(log, num, offloaded, &action)).await,
             };
             let event = event.unwrap_or_else(|error| {
                 store_error = Some(error);
                 Event::Failed
             });
-            (purge, action) = purge.step(event, self.clock.now_ms() / 1_000);
+            (trim, action) = trim.step(event, self.clock.now_ms() / 1_000);
         }
     }
 
@@ -294,24 +294,26 @@ impl Archivist {
         &self,
         log: LogId,
         segment: u32,
-        archive: Option<&str>,
+        offloaded: Option<&str>,
         action: &Action,
     ) -> Result<Event, PortError> {
         Ok(match action {
             Action::ReadLast => Event::Last(self.entries.last(log, segment, true).await?),
-            Action::CheckArchive { last } => {
-                let Some(name) = archive else { return Ok(Event::ArchiveIsNotWhole) };
-                match read_archive(self.blobs.as_ref(), log, segment, name).await? {
-                    ArchiveRead::Whole(entries)
+            Action::CheckOffloaded { last } => {
+                let Some(key) = offloaded else { return Ok(Event::OffloadedIsDamaged) };
+                match read_offloaded(self.blobs.as_ref(), log, segment, key).await? {
+                    OffloadedRead::Whole(entries)
                         if entries.last().is_some_and(|end| end.position == *last) =>
                     {
-                        Event::ArchiveIsWhole
+                        Event::OffloadedIsWhole
                     }
-                    ArchiveRead::Whole(_) | ArchiveRead::Unusable(_) => Event::ArchiveIsNotWhole,
+                    OffloadedRead::Whole(_) | OffloadedRead::Unusable(_) => {
+                        Event::OffloadedIsDamaged
+                    }
                 }
             }
-            Action::Mark { purged_s } => {
-                self.retention.mark_purged(log, segment, *purged_s).await?;
+            Action::Mark { trimmed_s } => {
+                self.retention.mark_trimmed(log, segment, *trimmed_s).await?;
                 Event::Marked
             }
             Action::Read { from } => {
@@ -327,11 +329,11 @@ impl Archivist {
     }
 }
 
-/// An entry as it was before a purge marked it: an archive is the same however often it is made.
+/// An entry as it was before a trim marked it: an offloaded segment is the same however often it is made.
 fn unmarked(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
-    if let Content::Snapshot { purged_s, .. } = &mut entry.content {
-        *purged_s = None;
+    if let Content::Snapshot { trimmed_s, .. } = &mut entry.content {
+        *trimmed_s = None;
     }
     entry
 }

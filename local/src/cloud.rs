@@ -279,7 +279,7 @@ impl Servers<'_> {
             segment_table: api.segment_table.clone(),
             stream_table: Some(api.stream_table.clone()),
             index_table: Some(api.index_table.clone()),
-            tables_epoch: api.epoch,
+            tables_incarnation: api.incarnation,
             buckets_url: self.buckets.url(),
             bucket: api.bucket.clone(),
             snapshots: snapshots.map(|settings| SnapshotEndpoints {

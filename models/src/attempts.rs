@@ -1,14 +1,14 @@
 //! One append against a store that answers what it likes, for ever (I6).
 //!
 //! The store loses and refuses puts, fails to read, returns nothing, a hole, an entry more, an End
-//! Segment or the mark of a purge: whatever it does, the append ends within its limits with a reply
+//! Segment or the mark of a trim: whatever it does, the append ends within its limits with a reply
 //! or a typed refusal. The limits are smaller than those of production (`Rules::with_attempts`); the
 //! machine counts in the same way.
 
 use std::sync::Arc;
 
-use cellar_core::append::{Action, Append, Event, Inputs, NewMutation, Request, Rules};
-use cellar_core::entry::{Content, Entry, FIRST_EPOCH, Header};
+use cellar_core::append::{Append, AppendAction, AppendEvent, Inputs, NewMutation, Request, Rules};
+use cellar_core::entry::{Content, Entry, FIRST_INCARNATION, Header};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::invariants::Attempts;
 use cellar_core::operation::{DeleteSheet, Operation, SheetId};
@@ -38,7 +38,7 @@ pub struct AttemptsModel {
 /// An append on its way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
-    machine: Hashed<(Append, Action)>,
+    machine: Hashed<(Append, AppendAction)>,
     attempts: Attempts,
     invented: u32,
     steps: u32,
@@ -46,25 +46,25 @@ pub struct State {
 
 /// An answer of the store.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer(Event);
+pub struct Answer(AppendEvent);
 
 fn entry(position: Position, content: Content) -> Arc<Entry> {
     let log = LogId::from_uuid(uuid::Uuid::nil());
-    let header = Header::first(FIRST_EPOCH);
+    let header = Header::first(FIRST_INCARNATION);
     Arc::new(Entry { log, position, created_s: 0, author: None, header, content })
 }
 
 /// What may stand at `position`.
 fn entries_at(position: Position) -> Vec<Arc<Entry>> {
-    let snapshot = |purged_s| Content::Snapshot { root: None, purged_s };
+    let snapshot = |trimmed_s| Content::Snapshot { root: None, trimmed_s };
     let contents = [snapshot(None), snapshot(Some(0)), Content::EndSegment];
     let contents = contents.into_iter().skip(usize::from(position.num() > 0));
     contents.map(|content| entry(position, content)).collect()
 }
 
-fn pages(from: Position, invents: bool) -> Vec<Event> {
-    let page = |entries, more| Event::Page { entries, more };
-    let mut pages = vec![page(Vec::new(), false), Event::ReadFailed { temporary: true }];
+fn pages(from: Position, invents: bool) -> Vec<AppendEvent> {
+    let page = |entries, more| AppendEvent::Page { entries, more };
+    let mut pages = vec![page(Vec::new(), false), AppendEvent::ReadFailed { temporary: true }];
     if invents {
         let behind = from.next_in_segment().map(entries_at).unwrap_or_default();
         pages.extend(behind.into_iter().take(1).map(|hole| page(vec![hole], false)));
@@ -76,30 +76,31 @@ fn pages(from: Position, invents: bool) -> Vec<Event> {
 }
 
 impl State {
-    fn answers(&self) -> Vec<Event> {
+    fn answers(&self) -> Vec<AppendEvent> {
         let invents = self.invented < MAX_INVENTED;
         match &self.machine.1 {
-            Action::Read { from, .. } => pages(*from, invents),
-            Action::Put { entry } => {
+            AppendAction::Read { from, .. } => pages(*from, invents),
+            AppendAction::Put { entry } => {
                 let winners = entries_at(entry.position).into_iter();
-                let refused = winners.map(|winner| Event::PutRefused { winner });
-                let others = [Event::PutAccepted, Event::PutUnknown, Event::PutFailed];
+                let refused = winners.map(|winner| AppendEvent::PutRefused { winner });
+                let others =
+                    [AppendEvent::PutAccepted, AppendEvent::PutUnknown, AppendEvent::PutFailed];
                 refused.chain(others).collect()
             }
-            Action::FindNewestSegment => {
-                let found = [None, Some(0), Some(1)].map(Event::NewestSegment);
-                found.into_iter().chain([Event::ReadFailed { temporary: true }]).collect()
+            AppendAction::FindNewestSegment => {
+                let found = [None, Some(0), Some(1)].map(AppendEvent::NewestSegment);
+                found.into_iter().chain([AppendEvent::ReadFailed { temporary: true }]).collect()
             }
-            Action::ReadState { .. } => {
-                vec![Event::State(None), Event::ReadFailed { temporary: true }]
+            AppendAction::ReadState { .. } => {
+                vec![AppendEvent::State(None), AppendEvent::ReadFailed { temporary: true }]
             }
-            Action::Wait { .. } => vec![Event::Waited],
-            Action::Finish(_) => Vec::new(),
+            AppendAction::Wait { .. } => vec![AppendEvent::Waited],
+            AppendAction::Finish(_) => Vec::new(),
         }
     }
 
     fn is_finished(&self) -> bool {
-        matches!(self.machine.1, Action::Finish(_))
+        matches!(self.machine.1, AppendAction::Finish(_))
     }
 }
 
@@ -116,7 +117,7 @@ impl Model for AttemptsModel {
         let mutation = NewMutation { id: 1, base: Position::FIRST, operation };
         let log = LogId::from_uuid(uuid::Uuid::nil());
         let client = ClientKey([1; 8]);
-        let request = Request::new(log, client, None, FIRST_EPOCH, 0, vec![mutation]);
+        let request = Request::new(log, client, None, FIRST_INCARNATION, 0, vec![mutation]);
         let rules = Rules::with_attempts(self.max_puts, self.max_reads);
         let begun = request.map(|request| Append::begin_with(rules, request, &[], inputs()));
         let state = |machine| State {
@@ -137,7 +138,7 @@ impl Model for AttemptsModel {
     fn next_state(&self, state: &State, Answer(event): Answer) -> Option<State> {
         let mut attempts = state.attempts;
         attempts.record(&event);
-        let invented = matches!(&event, Event::Page { entries, .. } if !entries.is_empty());
+        let invented = matches!(&event, AppendEvent::Page { entries, .. } if !entries.is_empty());
         let machine = state.machine.0.clone().step(event, inputs());
         Some(State {
             machine: Hashed::new(Arc::new(machine)),

@@ -4,7 +4,7 @@
 //! properties of the log are core's predicates (`cellar_core::invariants`). Nothing here decides
 //! what a writer does, so a rule that is broken in core is broken here.
 //!
-//! - [`log`]: writers, rolls and purges over the two tables, with lost and late requests, stale
+//! - [`log`]: writers, rolls and trims over the two tables, with lost and late requests, stale
 //!   reads, crashes and a clock that jumps.
 //! - [`reader`]: a forward read over a log that grows and rolls.
 //! - [`snapshots`]: workers that claim, checkpoint, hand over and finish snapshots of one log.

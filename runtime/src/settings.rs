@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::entry::FIRST_INCARNATION;
 use cellar_core::environment;
 use cellar_core::oidc::OidcIssuer;
 use cellar_core::upkeep::UpkeepPolicy;
@@ -20,8 +20,8 @@ pub struct ApiSettings {
     pub stream_table: String,
     /// Name of the Index table.
     pub index_table: String,
-    /// Epoch of the tables: every log has at least this one.
-    pub epoch: u32,
+    /// Incarnation of the tables: every log has at least this one.
+    pub incarnation: u32,
     /// Name of the bucket.
     pub bucket: String,
     /// Name of the stack.
@@ -52,8 +52,8 @@ pub struct IndexerSettings {
     pub index_table: String,
     /// Name of the Entry table, if the entries of logs are indexed, too.
     pub entry_table: Option<String>,
-    /// Epoch of the tables.
-    pub epoch: u32,
+    /// Incarnation of the tables.
+    pub incarnation: u32,
 }
 
 /// What the webhook needs to know.
@@ -71,8 +71,8 @@ pub struct WebhookSettings {
     pub bucket: String,
     /// Name of the stack.
     pub stack: String,
-    /// Epoch of the tables.
-    pub epoch: u32,
+    /// Incarnation of the tables.
+    pub incarnation: u32,
 }
 
 /// What the worker on snapshots needs to know.
@@ -189,7 +189,7 @@ impl ApiSettings {
             value.parse().map_err(|_| SettingsError::Malformed { name, value })?;
         Ok(Self {
             request_timeout_ms,
-            epoch: epoch(&variable)?,
+            incarnation: incarnation(&variable)?,
             upkeep,
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
@@ -208,8 +208,8 @@ impl ApiSettings {
     }
 }
 
-fn epoch(variable: impl Fn(&str) -> Option<String>) -> Result<u32, SettingsError> {
-    number_or(variable, environment::EPOCH, FIRST_EPOCH)
+fn incarnation(variable: impl Fn(&str) -> Option<String>) -> Result<u32, SettingsError> {
+    number_or(variable, environment::INCARNATION, FIRST_INCARNATION)
 }
 
 fn number_or<N: FromStr>(
@@ -232,7 +232,7 @@ impl IndexerSettings {
             stream_table: required(environment::STREAM_TABLE)?,
             index_table: required(environment::INDEX_TABLE)?,
             entry_table: variable(environment::ENTRY_TABLE),
-            epoch: epoch(&variable)?,
+            incarnation: incarnation(&variable)?,
         })
     }
 }
@@ -251,7 +251,7 @@ impl WebhookSettings {
             index_table: required(environment::INDEX_TABLE)?,
             bucket: required(environment::BUCKET)?,
             stack: required(environment::STACK)?,
-            epoch: epoch(&variable)?,
+            incarnation: incarnation(&variable)?,
         })
     }
 }
@@ -313,7 +313,7 @@ mod tests {
             environment::TOKEN_OIDC => r#"[{"issuer":"https://i","audience":"a"}]"#.to_owned(),
             environment::TOKEN_NOT_BEFORE_S => "1800000000".to_owned(),
             environment::REQUEST_TIMEOUT_MS => "28000".to_owned(),
-            environment::EPOCH => "3".to_owned(),
+            environment::INCARNATION => "3".to_owned(),
             name => name.to_lowercase(),
         }
     }
@@ -366,11 +366,11 @@ mod tests {
     }
 
     #[test]
-    fn without_an_epoch_it_is_the_first_and_a_wrong_one_is_refused() {
-        assert_eq!(ApiSettings::read(|name| Some(value(name))).unwrap().epoch, 3);
-        let without = |name: &str| (name != environment::EPOCH).then(|| value(name));
-        assert_eq!(ApiSettings::read(without).unwrap().epoch, FIRST_EPOCH);
-        let wrong = |name: &str| match name == environment::EPOCH {
+    fn without_an_incarnation_it_is_the_first_and_a_wrong_one_is_refused() {
+        assert_eq!(ApiSettings::read(|name| Some(value(name))).unwrap().incarnation, 3);
+        let without = |name: &str| (name != environment::INCARNATION).then(|| value(name));
+        assert_eq!(ApiSettings::read(without).unwrap().incarnation, FIRST_INCARNATION);
+        let wrong = |name: &str| match name == environment::INCARNATION {
             true => Some("-1".to_owned()),
             false => Some(value(name)),
         };
@@ -380,13 +380,16 @@ mod tests {
     #[test]
     fn the_indexer_needs_its_tables() {
         let settings = IndexerSettings::read(|name| Some(value(name))).unwrap();
-        assert_eq!((settings.index_table.as_str(), settings.epoch), ("cellar_index_table", 3));
+        assert_eq!(
+            (settings.index_table.as_str(), settings.incarnation),
+            ("cellar_index_table", 3)
+        );
         for missing in [environment::STREAM_TABLE, environment::INDEX_TABLE] {
             let read = IndexerSettings::read(|name| (name != missing).then(|| value(name)));
             assert_eq!(read, Err(SettingsError::Missing { name: missing }));
         }
-        let without = |name: &str| (name != environment::EPOCH).then(|| value(name));
-        assert_eq!(IndexerSettings::read(without).unwrap().epoch, FIRST_EPOCH);
+        let without = |name: &str| (name != environment::INCARNATION).then(|| value(name));
+        assert_eq!(IndexerSettings::read(without).unwrap().incarnation, FIRST_INCARNATION);
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn with_key() -> Config {
 }
 
 fn webhook() -> Webhook {
-    Webhook { url: "https://hooks.example.com/cellar".to_owned(), events: true }
+    Webhook { url: "https://hooks.example.com/cellar".to_owned(), payloads: true }
 }
 
 /// Everything that adds something to the stack.
@@ -179,9 +179,9 @@ fn keys_are_listed_only_below_the_prefixes_that_a_role_reads() {
     }
     let below = |prefixes: &[&str]| json!({"StringLike": {"s3:prefix": prefixes}});
     let wanted = [
-        ("ApiRole", below(&["archive/*", "sheets/*", "uploads/*"])),
+        ("ApiRole", below(&["offloaded/*", "sheets/*", "uploads/*"])),
         ("RelayRole", below(&["uploads/*"])),
-        ("SnapshotRole", below(&["archive/*", "sheets/*", "uploads/*"])),
+        ("SnapshotRole", below(&["offloaded/*", "sheets/*", "uploads/*"])),
         ("WebhookRole", below(&["webhook/*"])),
     ];
     assert_eq!(listing, wanted);
@@ -207,7 +207,7 @@ fn wildcards_are_only_where_a_service_knows_nothing_narrower() {
                 let parts = &resource["Fn::Join"][1];
                 assert_eq!(parts[0], json!({"Fn::GetAtt": ["Bucket", "Arn"]}), "{id}");
                 let below = parts[1].as_str().unwrap();
-                let known = ["/archive/*", "/sheets/*", "/sheets/*/chunks/*", "/uploads/*"];
+                let known = ["/offloaded/*", "/sheets/*", "/sheets/*/chunks/*", "/uploads/*"];
                 assert!(known.contains(&below), "{id}: {below}");
             }
         }

@@ -72,7 +72,7 @@ fn full_config() -> Config {
     config.dashboard = true;
     config.tracing = true;
     config.webhook =
-        Some(Webhook { url: "https://hooks.example.com/cellar".to_owned(), events: true });
+        Some(Webhook { url: "https://hooks.example.com/cellar".to_owned(), payloads: true });
     config.tags = [("team".to_owned(), "books".to_owned())].into();
     config.cors_origins = (0..32).map(|number| format!("https://a{number}.example")).collect();
     config

@@ -35,26 +35,26 @@ pub(crate) enum SynthError {
     #[error("{} is not UTF-8 text", path.display())]
     #[diagnostic(
         code(synth::config_encoding),
-        help("save it as UTF-8; `synth init --force` overwrites it with every default")
+        help("save the file as UTF-8; `synth init --force` overwrites it with the defaults")
     )]
     ConfigEncoding {
         /// The file.
         path: PathBuf,
     },
     /// A configuration file that was named and is not there.
-    #[error("there is no configuration file {}", path.display())]
-    #[diagnostic(code(synth::no_config), help("`synth init` writes one with every default"))]
+    #[error("configuration file {} not found", path.display())]
+    #[diagnostic(code(synth::no_config), help("create it with `synth init`"))]
     NoConfig {
         /// The file.
         path: PathBuf,
     },
     /// A configuration or a state folder that was found upwards, and that other accounts may write.
-    #[error("what was found here is not used: {0}")]
+    #[error("refused: {0}")]
     #[diagnostic(
         code(synth::stranger),
         help(
-            "a configuration says whose tokens are accepted: read it, and if it is right, name it \
-             with `--config FILE`, or make it and its folder yours alone"
+            "the configuration decides whose tokens are accepted; check it, then pass it with \
+             `--config FILE`, or restrict the file and its folder to your account"
         )
     )]
     Stranger(#[from] cellar::owner::Stranger),
@@ -79,7 +79,7 @@ pub(crate) enum SynthError {
     #[error("{name}: {cause}")]
     #[diagnostic(
         code(synth::template),
-        help("give the output of `synth template`, or what CloudFormation has of a stack")
+        help("pass the output of `synth template`, or a template from CloudFormation")
     )]
     Template {
         /// Its name.
@@ -95,7 +95,9 @@ pub(crate) enum SynthError {
     #[error("cannot read {revision:?} from git: {message}")]
     #[diagnostic(
         code(synth::revision),
-        help("name a revision such as main, or a file in one such as main:infra/template.json")
+        help(
+            "pass a revision such as main, or a file in a revision such as main:infra/template.json"
+        )
     )]
     Revision {
         /// As it was given.
@@ -104,10 +106,10 @@ pub(crate) enum SynthError {
         message: String,
     },
     /// A difference that is not to be.
-    #[error("the difference is {severity}")]
+    #[error("the change is {severity}")]
     #[diagnostic(
         code(synth::grave),
-        help("it is shown above; `--fail-on` says from which severity on that is an error")
+        help("see the output above; `--fail-on` sets the lowest severity that fails")
     )]
     Grave {
         /// How grave.
@@ -125,7 +127,7 @@ pub(crate) enum SynthError {
     },
     /// A file.
     #[error("cannot {what} {}: {cause}", path.display())]
-    #[diagnostic(code(synth::file), help("check that the file and its folder are yours to use"))]
+    #[diagnostic(code(synth::file), help("check the permissions of the file and its folder"))]
     Io {
         /// What was tried.
         what: &'static str,
@@ -143,8 +145,8 @@ pub(crate) enum SynthError {
     #[diagnostic(transparent)]
     Profile(#[from] ProfileError),
     /// A file that exists and is not overwritten.
-    #[error("{} exists already", path.display())]
-    #[diagnostic(code(synth::exists), help("nothing was changed; `--force` overwrites it"))]
+    #[error("{} already exists", path.display())]
+    #[diagnostic(code(synth::exists), help("nothing was changed; pass `--force` to overwrite it"))]
     Exists {
         /// The file.
         path: PathBuf,
@@ -157,19 +159,15 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(
         code(synth::token),
-        help(
-            "a private key is a PEM file as `synth token init` writes it; `synth token --help` \
-              shows examples"
-        )
+        help("create a signing key with `synth token init`; `synth token --help` shows examples")
     )]
     Mint(#[from] MintError),
     /// No private key to sign with.
-    #[error("there is no private key in {}", path.display())]
+    #[error("signing key {} not found", path.display())]
     #[diagnostic(
         code(synth::no_key),
         help(
-            "for the local cloud pass `--local` (its key is made by `synth deploy --local`); for \
-             stacks in AWS `synth token init` makes one; `--key FILE` names another"
+            "create it with `synth token init`, pass --key FILE, or pass `--local` for the local stack"
         )
     )]
     NoKey {
@@ -186,19 +184,21 @@ pub(crate) enum SynthError {
         snippet: String,
     },
     /// Nothing is deployed that is known here.
-    #[error("no deployment is known here")]
+    #[error(
+        "no deployment found: .cellar/profile.json does not exist in this or a parent directory"
+    )]
     #[diagnostic(
         code(synth::not_deployed),
-        help("`synth deploy --local` makes one; or pass --url and --token")
+        help("run `synth deploy --local`, or pass --url and --token")
     )]
     NotDeployed,
     /// An API that no token is known for.
-    #[error("there is no token for {url}")]
+    #[error("no token is configured for {url}")]
     #[diagnostic(
         code(synth::no_token),
         help(
-            "pass --url and --token: `synth token --local` makes one for the local cloud, `synth token` one \
-             for a stack in AWS; the token that is remembered here goes to its own URL only"
+            "pass --url and --token; create a token with `synth token create` (with --local for the local \
+             stack). The saved token is sent only to its own URL"
         )
     )]
     NoToken {
@@ -227,10 +227,10 @@ pub(crate) enum SynthError {
         help: String,
     },
     /// The local cloud that runs is another one than was asked for.
-    #[error("a local cloud runs at {url} already, with another {what}")]
+    #[error("a local stack with another {what} is already running at {url}")]
     #[diagnostic(
         code(synth::other_cloud),
-        help("end it with `synth destroy --local` (its data stays) and deploy again")
+        help("stop it with `synth destroy --local` (the data is kept) and deploy again")
     )]
     OtherCloud {
         /// Its URL.
@@ -239,11 +239,11 @@ pub(crate) enum SynthError {
         what: &'static str,
     },
     /// Another process uses the state folder, and has not said who it is.
-    #[error("another process starts or ends a local cloud here")]
+    #[error("another process is starting or stopping a local stack here")]
     #[diagnostic(code(synth::busy), help("try again in a moment"))]
     Busy,
     /// A process that does not end.
-    #[error("the local cloud did not end within {grace_s} s")]
+    #[error("the local stack did not stop within {grace_s} s")]
     #[diagnostic(code(synth::stop), help("{advice}"))]
     Stop {
         /// How long it was waited for.
@@ -256,32 +256,27 @@ pub(crate) enum SynthError {
     #[diagnostic(code(synth::usage), help("`synth --help` shows examples"))]
     Usage(String),
     /// The feed could not be compared or mended.
-    #[error("the feed could not be compared or mended: {0}")]
+    #[error("the feed could not be verified or repaired: {0}")]
     #[diagnostic(
         code(synth::feed),
-        help(
-            "the streams themselves were not changed; run it again, which goes on where this one ended"
-        )
+        help("the event streams were not changed; run the command again to resume")
     )]
     Feed(AuditError),
     /// A stack of an earlier Cellar.
-    #[error("the stack has no Index table: it is of an earlier Cellar")]
-    #[diagnostic(code(synth::no_index), help("deploy it again: `synth deploy`"))]
+    #[error("the stack has no Index table: it was deployed by an earlier version")]
+    #[diagnostic(code(synth::no_index), help("update it with `synth deploy`"))]
     NoIndex,
     /// The webhook.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Webhook(#[from] WebhookFailure),
-    /// Old segments that could not be archived.
-    #[error("{failed} of {segments} segments were not archived: {first}")]
-    #[diagnostic(
-        code(synth::archive),
-        help("nothing is lost; run it again, which goes on where this one ended")
-    )]
-    Archive {
+    /// Some segments could not be offloaded.
+    #[error("{failed} of {segments} segments were not offloaded: {first}")]
+    #[diagnostic(code(synth::offload), help("nothing is lost; run the command again to resume"))]
+    Offload {
         /// How many failed.
         failed: usize,
-        /// How many were to be archived.
+        /// Number of segments to offload.
         segments: usize,
         /// Why the first did.
         first: RetentionError,
@@ -290,20 +285,17 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Purge(#[from] PurgeFailure),
-    /// What is to be archived could not be found out.
-    #[error("the tables could not be read: {0}")]
-    #[diagnostic(code(synth::survey), help("nothing was changed; run it again"))]
+    /// The survey of the segments failed.
+    #[error("cannot read the tables: {0}")]
+    #[diagnostic(code(synth::survey), help("nothing was changed; run the command again"))]
     Survey(RetentionError),
     /// What was lost could not be found out.
-    #[error("the tables could not be read: {0}")]
-    #[diagnostic(code(synth::reprocess_survey), help("nothing was changed; run it again"))]
+    #[error("cannot read the tables: {0}")]
+    #[diagnostic(code(synth::reprocess_survey), help("nothing was changed; run the command again"))]
     Look(PortError),
     /// Something that was found and could not be mended.
-    #[error("{failed} of {due} were not done: {first}")]
-    #[diagnostic(
-        code(synth::reprocess),
-        help("nothing is lost; run it again, which goes on where this one ended")
-    )]
+    #[error("{failed} of {due} repairs failed: {first}")]
+    #[diagnostic(code(synth::reprocess), help("nothing is lost; run the command again to resume"))]
     Reprocess {
         /// How many failed.
         failed: usize,
@@ -313,12 +305,12 @@ pub(crate) enum SynthError {
         first: PortError,
     },
     /// Something is lost that no message brings back.
-    #[error("{lost} of what was found cannot be mended so")]
+    #[error("{lost} findings cannot be repaired by this command")]
     #[diagnostic(
         code(synth::lost),
         help(
-            "the report says of each what is wrong: bodies and archives are restored from older \
-             versions of their objects, snapshots by `synth reprocess --rebuild --log ID`"
+            "see the report: restore bodies and offloaded segments from older versions of their objects, and \
+             rebuild snapshots with `synth reprocess --rebuild --spreadsheet ID`"
         )
     )]
     Lost {
@@ -326,19 +318,17 @@ pub(crate) enum SynthError {
         lost: usize,
     },
     /// Cells that were not all looked at, or not all replaced.
-    #[error("the cells were not all looked at and replaced: {0}")]
+    #[error("not all cells were checked and replaced: {0}")]
     #[diagnostic(
         code(synth::lost_cells),
-        help(
-            "run it again once this is mended: what was replaced stays so, and nothing happens twice"
-        )
+        help("fix the cause and run the command again; no cell is replaced twice")
     )]
     LostCells(LogError),
     /// A rebuild that was not begun, or not to its end.
-    #[error("the snapshots were not all made anew: {0}")]
+    #[error("not all snapshots were rebuilt: {0}")]
     #[diagnostic(
         code(synth::rebuild),
-        help("the log itself was not changed; run it again once this is mended")
+        help("the log was not changed; fix the cause and run the command again")
     )]
     Rebuild(RebuildRefusal),
     /// Something that needs a yes and did not get one.
@@ -353,13 +343,13 @@ pub(crate) enum SynthError {
     #[diagnostic(transparent)]
     Aws(#[from] AwsError),
     /// No such stack.
-    #[error("there is no stack {stack} in {place}")]
+    #[error("stack {stack} does not exist in {place}")]
     #[diagnostic(
         code(synth::no_stack),
         help(
-            "`synth deploy` makes it; {}",
+            "create it with `synth deploy`; {}",
             elsewhere.as_deref().unwrap_or(
-                "AWS_PROFILE and AWS_REGION say where to look, `stack` in cellar.yaml for which"
+                "check AWS_PROFILE and AWS_REGION, and `stack` in cellar.yaml"
             )
         )
     )]
@@ -372,10 +362,10 @@ pub(crate) enum SynthError {
         elsewhere: Option<String>,
     },
     /// A stack that somebody else is changing.
-    #[error("the stack {stack} is being changed: {status}")]
+    #[error("stack {stack} is being changed: {status}")]
     #[diagnostic(
         code(synth::stack_busy),
-        help("wait until that has ended, then run `synth deploy` again")
+        help("wait until the change has finished, then run `synth deploy` again")
     )]
     StackBusy {
         /// Its name.
@@ -397,13 +387,13 @@ pub(crate) enum SynthError {
         help: String,
     },
     /// A stack of that name that somebody else made for something else.
-    #[error("the stack {stack} in {place} is none of Cellar's")]
+    #[error("stack {stack} in {place} does not belong to Cellar")]
     #[diagnostic(
         code(synth::foreign_stack),
         help(
-            "it has neither the tag cellar:stack nor the outputs of one, and is left as it is; check \
-             account and region, or choose another name with `stack` in cellar.yaml, then run the \
-             same command again"
+            "it has neither the tag cellar:stack nor the outputs of a Cellar stack, and was not changed; \
+             check account and region, or choose another name with `stack` in cellar.yaml, then run \
+             the same command again"
         )
     )]
     ForeignStack {
@@ -413,12 +403,12 @@ pub(crate) enum SynthError {
         place: String,
     },
     /// AWS goes on, and we do not see it.
-    #[error("AWS is at work on the stack {stack}, and cannot be watched any longer: {cause}")]
+    #[error("lost the connection to AWS while it changes stack {stack}: {cause}")]
     #[diagnostic(
         code(synth::lost_sight),
         help(
-            "AWS goes on by itself; {}, then run `synth {command}` again: it waits for that, and does \
-             what is left to do",
+            "AWS continues the change; {}, then run `synth {command}` again: it waits for the change and \
+             does what remains",
             cause.remedy()
         )
     )]
@@ -431,30 +421,27 @@ pub(crate) enum SynthError {
         cause: AwsError,
     },
     /// A deployment that would lose data.
-    #[error("the deployment would replace or take out what holds data: {ids}")]
+    #[error("the deployment would delete or replace resources that hold data: {ids}")]
     #[diagnostic(
         code(synth::data_would_be_lost),
-        help("nothing was changed; if it is meant, name each with --allow-loss LOGICAL_ID")
+        help("nothing was changed; to allow it, pass --allow-data-loss LOGICAL_ID for each")
     )]
     DataWouldBeLost {
         /// Logical ids.
         ids: String,
     },
     /// A plan that is not there.
-    #[error("there is no plan {}", path.display())]
-    #[diagnostic(
-        code(synth::no_plan),
-        help("`synth plan -o FILE` writes one, if there is something to change")
-    )]
+    #[error("plan {} not found", path.display())]
+    #[diagnostic(code(synth::no_plan), help("create it with `synth plan -o FILE`"))]
     NoPlan {
         /// The file.
         path: PathBuf,
     },
     /// A plan that is about something else by now.
-    #[error("the plan {} is not applied: {cause}", path.display())]
+    #[error("plan {} was not applied: {cause}", path.display())]
     #[diagnostic(
         code(synth::stale_plan),
-        help("nothing was changed; `synth plan` makes a new one")
+        help("nothing was changed; create a new plan with `synth plan`")
     )]
     StalePlan {
         /// The file.
@@ -489,7 +476,7 @@ pub(crate) enum SynthError {
         help: String,
     },
     /// A stack that is none of Cellar's.
-    #[error("the stack has no output {output}")]
+    #[error("stack output {output} not found")]
     #[diagnostic(
         code(synth::no_output),
         help("is `stack` in cellar.yaml the name of another stack?")
@@ -511,7 +498,7 @@ pub(crate) enum SynthError {
         why: String,
     },
     /// A template for people that does not render.
-    #[error("the text could not be rendered: {0}")]
+    #[error("cannot render the text: {0}")]
     #[diagnostic(code(synth::text))]
     Text(#[from] handlebars::RenderError),
     /// The process itself.

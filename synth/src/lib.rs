@@ -16,6 +16,6 @@ mod log_lines;
 mod moment;
 mod output_file;
 mod project;
-mod raise_epoch;
+mod raise_incarnation;
 mod smoke;
 mod tokens;

@@ -58,7 +58,7 @@ impl Project {
     /// The configuration as it is on this machine: a restore is of tables in AWS, here there are only the
     /// first.
     pub(crate) fn at_home(&mut self) {
-        self.config.epoch = Config::default().epoch;
+        self.config.incarnation = Config::default().incarnation;
     }
 
     /// Edits the configuration file; where that is not safe, says what to add.

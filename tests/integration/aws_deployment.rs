@@ -159,7 +159,7 @@ async fn an_update_that_fails_says_why_and_the_stack_is_as_it_was_before() {
     binary.push(0);
     fs::write(&account.bundle, binary).unwrap();
     let bundle = account.bundle.display().to_string();
-    let made = account.project.synth(&["--json", "bundle", "--bundle", &bundle]);
+    let made = account.project.synth(&["--json", "bundle", "--binary", &bundle]);
     let made: Value = serde_json::from_str(&made.stdout).unwrap();
     let key = format!("bundles/{}", made["name"].as_str().unwrap());
     let s3 = client_for_endpoint(&account.emulator.url, "test", "test");
@@ -203,7 +203,7 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     let plan = |more: &[&str]| account.synth(&[&["plan", "--bundle", &bundle], more].concat());
     let apply = || account.synth(&["deploy", "--plan", "plan.json"]);
     let missing = apply();
-    assert!(missing.code == 1 && missing.stderr.contains("there is no plan"), "{missing:?}");
+    assert!(missing.code == 1 && missing.stderr.contains("not found"), "{missing:?}");
 
     // Of a stack that is not there yet.
     let planned = plan(&[]);

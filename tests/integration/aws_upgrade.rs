@@ -116,9 +116,9 @@ impl Upgrade {
             serde_json::from_str(&run.stdout).unwrap()
         };
         let key = json_of(&project, &["token", "init"])["key"].clone();
-        let token = json_of(&project, &["token", "--sub", "somebody", "--all"]);
+        let token = json_of(&project, &["token", "create", "--subject", "somebody", "--all"]);
         let bundle =
-            json_of(&project, &["bundle", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")]);
+            json_of(&project, &["bundle", "--binary", env!("CARGO_BIN_EXE_test-bootstrap")]);
         let bundle = project.path(bundle["written"].as_str().unwrap());
         let cloudformation = cloudformation(&emulator.url, "us-east-1");
         make_beside(&dynamodb(&emulator.url)).await;
@@ -266,10 +266,10 @@ async fn the_release_before_is_restored_without_streams_and_deleted_with_its_dat
     let deployed = upgrade.synth(&[deploy.as_slice(), &bundle].concat());
     assert_eq!(deployed.code, 0, "{deployed:?}");
     let now: Vec<String> = upgrade.data().await.into_keys().collect();
-    let of_epoch =
+    let of_incarnation =
         ["EntryTable", "IndexTable", "PendingSnapshotTable", "SegmentTable", "StreamTable"];
-    let of_epoch = of_epoch.map(|table| format!("{table}Epoch1"));
-    assert_eq!(now, [&["Bucket".to_owned()], &of_epoch[..]].concat());
+    let of_incarnation = of_incarnation.map(|table| format!("{table}Incarnation1"));
+    assert_eq!(now, [&["Bucket".to_owned()], &of_incarnation[..]].concat());
     assert!(upgrade.export(spreadsheet, "after.csv") == exported, "the data is the same");
 
     let other = Upgrade::new().await;

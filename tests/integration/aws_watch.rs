@@ -21,7 +21,7 @@ async fn a_stack_is_watched() {
     let account = Account::new().await;
     for command in [&["status"][..], &["logs"], &["cost", "--since", "1h"], &["drift"]] {
         let none = account.synth(command);
-        assert!(none.code == 1 && none.stderr.contains("there is no stack cellar"), "{none:?}");
+        assert!(none.code == 1 && none.stderr.contains("stack cellar does not exist"), "{none:?}");
         assert!(none.stderr.contains("`synth deploy`"), "{none:?}");
     }
     let deployed = account.deploy(&["--yes"]);
@@ -48,8 +48,9 @@ async fn its_status_is_told(account: &Account) {
         call(account, "monitoring", "GraniteServiceVersion20100801.DescribeAlarms", json!({}));
     let alarms = alarms.await;
     let alarms = alarms["MetricAlarms"].as_array().unwrap();
-    let of_requests =
-        |alarm: &&Value| text(&alarm["AlarmDescription"]).starts_with("Requests fail.");
+    let of_requests = |alarm: &&Value| {
+        text(&alarm["AlarmDescription"]).starts_with("The API returns 5xx errors.")
+    };
     let alarm = alarms.iter().find(of_requests).unwrap();
     let state = json!({
         "AlarmName": alarm["AlarmName"], "StateValue": "ALARM", "StateReason": "5 is more than 4",

@@ -43,7 +43,7 @@ impl Fixture {
     fn append_body(&self, text: &str) -> Value {
         let cells = json!([{"row": 0, "column": 0, "value": text}]);
         json!({
-            "client": "c", "epoch": self.created.epoch,
+            "client": "c", "incarnation": self.created.incarnation,
             "mutations": [{"id": 1, "base": 0, "op": {"setCells": {"cells": cells}}}],
         })
     }
@@ -81,15 +81,15 @@ async fn mutations_that_can_never_succeed_are_rejected_and_stop_nothing() {
         (json!({"setCells": {"cells": [{"row": 0, "column": 0}]}}), "neither a value"),
         (json!({"clearRange": {"rows": span(3, 0)}}), "at least one"),
         (json!({"clearRange": {"rows": []}}), "names no rows"),
-        (json!({"deleteRows": {"spans": span(max_rows - 1, 2)}}), "reach outside"),
-        (json!({"deleteColumns": {"spans": span(0, 1 << 31)}}), "reach outside"),
-        (json!({"insertRows": {"before": 0, "count": max_insert + 1}}), "are allowed at once"),
-        (json!({"insertColumns": {"before": 0, "count": 0}}), "are allowed at once"),
+        (json!({"deleteRows": {"spans": span(max_rows - 1, 2)}}), "are outside"),
+        (json!({"deleteColumns": {"spans": span(0, 1 << 31)}}), "are outside"),
+        (json!({"insertRows": {"before": 0, "count": max_insert + 1}}), "are allowed"),
+        (json!({"insertColumns": {"before": 0, "count": 0}}), "are allowed"),
         (json!({"setFormat": {"rows": span(0, 1), "format": ""}}), "the format is empty"),
         (json!({"addSheet": {"sheet": 0, "name": "a"}}), "cannot have the number 0"),
-        (json!({"addSheet": {"sheet": 1, "name": "a/b"}}), "cannot be a sheet's name"),
-        (json!({"renameSheet": {"sheet": 0, "name": " "}}), "cannot be a sheet's name"),
-        (json!({"rejected": {"reason": "invalid", "detail": "x"}}), "not for clients"),
+        (json!({"addSheet": {"sheet": 1, "name": "a/b"}}), "is not a valid sheet name"),
+        (json!({"renameSheet": {"sheet": 0, "name": " "}}), "is not a valid sheet name"),
+        (json!({"rejected": {"reason": "invalid", "detail": "x"}}), "clients cannot send"),
     ];
     let good =
         |id: usize| json!({"setCells": {"cells": cell(u32::try_from(id).unwrap(), json!(id))}});
@@ -98,7 +98,8 @@ async fn mutations_that_can_never_succeed_are_rejected_and_stop_nothing() {
         .zip(operations)
         .map(|(id, op)| json!({"id": id, "base": fixture.created.head, "op": op}))
         .collect();
-    let body = json!({"client": "c", "epoch": fixture.created.epoch, "mutations": mutations});
+    let body =
+        json!({"client": "c", "incarnation": fixture.created.incarnation, "mutations": mutations});
     for repeat in [false, true] {
         let reply = fixture.post(&url, body.to_string()).await;
         assert_eq!(reply.status(), 200);
@@ -132,8 +133,7 @@ async fn mutations_without_an_effect_say_so() {
             .zip(operations)
             .map(|(id, op): (u32, &Value)| json!({"id": id, "base": base, "op": op}))
             .collect();
-        let body =
-            json!({"client": client, "epoch": fixture.created.epoch, "mutations": mutations});
+        let body = json!({"client": client, "incarnation": fixture.created.incarnation, "mutations": mutations});
         let reply = fixture.post(&url, body.to_string()).await;
         assert_eq!(reply.status(), 200);
         serde_json::from_slice::<Value>(&reply.bytes().await.unwrap()).unwrap()
@@ -196,20 +196,20 @@ async fn bodies_that_are_not_what_they_should_be() {
         (String::new(), ProblemKind::BadRequest),
         ("{".to_owned(), ProblemKind::BadRequest),
         ("[".repeat(50_000), ProblemKind::BadRequest),
-        ("{}".to_owned(), ProblemKind::Unprocessable),
-        (with("/mutations", json!([])), ProblemKind::Unprocessable),
-        (with("/mutations/0/id", json!(0)), ProblemKind::Unprocessable),
-        (with("/mutations/0/id", json!(-1)), ProblemKind::Unprocessable),
+        ("{}".to_owned(), ProblemKind::InvalidRequest),
+        (with("/mutations", json!([])), ProblemKind::InvalidRequest),
+        (with("/mutations/0/id", json!(0)), ProblemKind::InvalidRequest),
+        (with("/mutations/0/id", json!(-1)), ProblemKind::InvalidRequest),
         (with("/mutations/0/id", json!(7)), ProblemKind::MutationGap),
-        (with("/mutations/0/base", json!("0.0")), ProblemKind::Unprocessable),
-        (with("/mutations/0/base", json!(1_u64 << 53)), ProblemKind::Unprocessable),
+        (with("/mutations/0/base", json!("0.0")), ProblemKind::InvalidRequest),
+        (with("/mutations/0/base", json!(1_u64 << 53)), ProblemKind::InvalidRequest),
         (with("/mutations/0/base", json!(99)), ProblemKind::UnknownBase),
-        (with("/epoch", json!(fixture.created.epoch ^ 1)), ProblemKind::Reload),
-        (with("/client", json!("")), ProblemKind::Unprocessable),
-        (with("/client", json!(null)), ProblemKind::Unprocessable),
-        (with("/mutations/0/op", json!({"dropTable": {}})), ProblemKind::Unprocessable),
-        (with(&format!("{cell}/row"), json!(-1)), ProblemKind::Unprocessable),
-        (with(&format!("{cell}/value"), json!([1])), ProblemKind::Unprocessable),
+        (with("/incarnation", json!(fixture.created.incarnation ^ 1)), ProblemKind::ReloadRequired),
+        (with("/client", json!("")), ProblemKind::InvalidRequest),
+        (with("/client", json!(null)), ProblemKind::InvalidRequest),
+        (with("/mutations/0/op", json!({"dropTable": {}})), ProblemKind::InvalidRequest),
+        (with(&format!("{cell}/row"), json!(-1)), ProblemKind::InvalidRequest),
+        (with(&format!("{cell}/value"), json!([1])), ProblemKind::InvalidRequest),
     ] {
         let shown: String = body.chars().take(120).collect();
         let problem = problem(fixture.post(&url, body).await).await;
@@ -247,8 +247,8 @@ async fn sizes_end_at_their_limits() {
         let mutation = mutation(&[cells, vec![last]].concat());
         assert_eq!(mutation.len(), bytes);
         format!(
-            "{{\"client\":\"c\",\"epoch\":{},\"mutations\":[{mutation}]}}",
-            fixture.created.epoch
+            "{{\"client\":\"c\",\"incarnation\":{},\"mutations\":[{mutation}]}}",
+            fixture.created.incarnation
         )
     };
     let response = fixture.post(&url, mutation_of(MAX_MUTATION_BYTES + 1)).await;
@@ -284,18 +284,18 @@ async fn queries_that_cannot_be_answered() {
     let fixture = Fixture::start().await;
     for (rest, kind) in [
         ("/cells?range=A1:BDWGN1000000", ProblemKind::RangeTooLarge),
-        ("/cells?range=hello", ProblemKind::Unprocessable),
-        ("/cells?range=Other!A1", ProblemKind::UnknownSheet),
-        ("/cells?sheet=Other", ProblemKind::UnknownSheet),
-        ("/cells?at=99", ProblemKind::Unprocessable),
+        ("/cells?range=hello", ProblemKind::InvalidRequest),
+        ("/cells?range=Other!A1", ProblemKind::SheetNotFound),
+        ("/cells?sheet=Other", ProblemKind::SheetNotFound),
+        ("/cells?at=99", ProblemKind::UnknownPosition),
         ("/cells?at=9007199254740992", ProblemKind::BadRequest),
         ("/cells?at=-1", ProblemKind::BadRequest),
         ("/cells?rnage=A1", ProblemKind::BadRequest),
-        ("/cells?from=A1:B2", ProblemKind::Unprocessable),
+        ("/cells?cursor=A1:B2", ProblemKind::InvalidRequest),
         ("/entries", ProblemKind::BadRequest),
         ("/entries?after=x", ProblemKind::BadRequest),
-        ("/entries?after=99", ProblemKind::Reload),
-        ("/head?seen=x", ProblemKind::BadRequest),
+        ("/entries?after=99", ProblemKind::ReloadRequired),
+        ("/head?min_position=x", ProblemKind::BadRequest),
         ("/nothing", ProblemKind::NotFound),
     ] {
         let problem = problem(fixture.get(&fixture.path(rest), &fixture.token).await).await;

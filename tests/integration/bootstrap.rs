@@ -198,12 +198,13 @@ pub(crate) async fn serves_the_api(program: &str) {
     let nonce = json!({"nonce": "lambda"});
     let created = function.request("POST", "/v1/spreadsheets", &token, Some(&nonce)).await;
     assert_eq!(created["statusCode"], 201, "{created}");
-    let (id, epoch) = (body_of(&created)["id"].clone(), body_of(&created)["epoch"].clone());
+    let (id, incarnation) =
+        (body_of(&created)["id"].clone(), body_of(&created)["incarnation"].clone());
     let id = id.as_str().unwrap();
 
     let cells = json!([{"row": 0, "column": 0, "value": "über Lambda"}]);
     let append = json!({
-        "client": "c", "epoch": epoch,
+        "client": "c", "incarnation": incarnation,
         "mutations": [{"id": 1, "base": 0, "op": {"setCells": {"cells": cells}}}],
     });
     let path = format!("/v1/spreadsheets/{id}/entries");

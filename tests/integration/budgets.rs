@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_core::append::{NewMutation, Request};
-use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::entry::FIRST_INCARNATION;
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::pending_snapshot::Outcome;
 use cellar_core::position::Position;
@@ -66,7 +66,7 @@ async fn a_warm_append_costs_one_write_unit_and_no_read() {
     // Behind by four entries, which this process knows: still no read.
     let client = ClientKey([9; 8]);
     let mutation = NewMutation { id: 1, base: at(1), operation: set_numbers(&[2.0]) };
-    let request = Request::new(log, client, None, FIRST_EPOCH, 0, vec![mutation]).unwrap();
+    let request = Request::new(log, client, None, FIRST_INCARNATION, 0, vec![mutation]).unwrap();
     assert_eq!(logs.append(request).await.unwrap().missing.len(), 4);
     assert_eq!(fixture.cost(), (0.0, 1.0, 1));
 }
@@ -90,7 +90,8 @@ async fn ten_cells_in_one_batch_cost_one_write_unit() {
     });
     let client = ClientKey([9; 8]);
     let mutations = mutations.map(|mutation| NewMutation { id: mutation.id - 1, ..mutation });
-    let request = Request::new(log, client, None, FIRST_EPOCH, 0, mutations.collect()).unwrap();
+    let request =
+        Request::new(log, client, None, FIRST_INCARNATION, 0, mutations.collect()).unwrap();
     logs.append(request).await.unwrap();
     assert_eq!(fixture.cost(), (0.0, 1.0, 1));
 }
@@ -157,7 +158,7 @@ async fn a_lost_put_costs_what_it_would_have_and_no_read() {
     let client = ClientKey([9; 8]);
     let other = |id, base| {
         let mutation = NewMutation { id, base, operation: set_numbers(&[2.0]) };
-        Request::new(log, client, None, FIRST_EPOCH, id - 1, vec![mutation]).unwrap()
+        Request::new(log, client, None, FIRST_INCARNATION, id - 1, vec![mutation]).unwrap()
     };
     two.append(other(1, at(0))).await.unwrap();
     fixture.cost();

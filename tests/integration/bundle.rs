@@ -40,7 +40,7 @@ fn a_binary_that_was_built_elsewhere_is_packed() {
     let project = Project::new();
     fs::write(project.path("cellar.yaml"), "architecture: arm64\n").unwrap();
     fs::write(project.path("built"), tiny(183)).unwrap();
-    let made = report(&project.synth(&["--json", "bundle", "--bundle", "built"]));
+    let made = report(&project.synth(&["--json", "bundle", "--binary", "built"]));
     let name = made["name"].as_str().unwrap();
     let hash = made["blake3"].as_str().unwrap();
     assert_eq!(name, format!("bootstrap-{}-arm64.zip", hash.get(..16).unwrap()));
@@ -51,7 +51,7 @@ fn a_binary_that_was_built_elsewhere_is_packed() {
 
     // A bundle is taken as well, and is the same one again; in a folder it has its own name.
     fs::create_dir(project.path("folder")).unwrap();
-    let again = project.synth(&["bundle", "--bundle", name, "-o", "folder"]);
+    let again = project.synth(&["bundle", "--binary", name, "-o", "folder"]);
     assert!(again.code == 0 && again.stdout.starts_with(name), "{again:?}");
     assert!(again.stdout.contains("it is linked statically"), "{again:?}");
     assert_eq!(fs::read(project.path("folder").join(name)).unwrap(), packed);
@@ -61,7 +61,7 @@ fn a_binary_that_was_built_elsewhere_is_packed() {
 fn a_binary_that_lambda_cannot_run_is_refused() {
     let project = Project::new();
     fs::write(project.path("built"), tiny(183)).unwrap();
-    let arguments = ["bundle", "--bundle", "built", "--architecture", "x86_64", "-o", "out.zip"];
+    let arguments = ["bundle", "--binary", "built", "--architecture", "x86_64", "-o", "out.zip"];
     let run = project.synth(&arguments);
     assert!(run.code == 1 && run.stdout.is_empty(), "{run:?}");
     assert!(run.stderr.contains("it is for arm64, and the functions are for x86_64"), "{run:?}");

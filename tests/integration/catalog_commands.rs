@@ -9,7 +9,7 @@ pub(crate) struct Person(Project);
 
 impl Person {
     pub(crate) fn of(project: &Project, name: &str) -> Self {
-        let minted = project.synth(&["token", "--local", "--sub", name]);
+        let minted = project.synth(&["token", "create", "--local", "--subject", name]);
         assert_eq!(minted.code, 0, "{minted:?}");
         Self::with(project, minted.stdout.trim())
     }
@@ -52,23 +52,23 @@ fn people_share_a_spreadsheet_and_take_that_back() {
     alice.does(&["set", "A1", "rent"]);
     let run =
         |person: &Person, arguments: &[&str]| person.does(&[arguments, &["-s", &id]].concat());
-    bob.may_not(&["get", "-s", &id], "nothing here that you may see", "shared with you");
+    bob.may_not(&["get", "-s", &id], "Not found (404)", "shared with you");
     let shared = alice.does(&["share", "bob"]);
-    assert_eq!(shared.stdout, "bob is viewer now\n");
+    assert_eq!(shared.stdout, "bob has the role viewer\n");
     assert!(run(&bob, &["get"]).stdout.contains("rent"));
-    bob.may_not(&["set", "A2", "no", "-s", &id], "your role is viewer", "cellar details");
+    bob.may_not(&["set", "A2", "no", "-s", &id], "role viewer cannot write", "cellar details");
     alice.does(&["share", "bob", "--role", "editor"]);
     run(&bob, &["set", "A2", "hers"]);
-    assert_eq!(run(&bob, &["rename", "Plan"]).stdout, "it is called Plan now\n");
+    assert_eq!(run(&bob, &["rename", "Plan"]).stdout, "renamed to Plan\n");
     let told = alice.does(&["details"]).stdout;
     assert!(told.starts_with("Plan\n") && told.contains("bob     editor"), "{told}");
-    mallory.may_not(&["details", "-s", &id], "nothing here that you may see", "shared with you");
+    mallory.may_not(&["details", "-s", &id], "Not found (404)", "shared with you");
     let changes = alice.does(&["details", "--changes"]).stdout;
-    assert!(changes.contains("bob     called it Plan\n"), "{changes}");
+    assert!(changes.contains("bob     renamed it to Plan\n"), "{changes}");
     assert!(changes.contains("alice   shared it with bob: editor\n"), "{changes}");
-    alice.may_not(&["unshare", "alice"], "at least one owner", "cellar details");
-    assert_eq!(alice.does(&["unshare", "bob"]).stdout, "it is not shared with bob\n");
-    bob.may_not(&["get", "-s", &id], "nothing here that you may see", "shared with you");
+    alice.may_not(&["unshare", "alice"], "the last owner", "cellar details");
+    assert_eq!(alice.does(&["unshare", "bob"]).stdout, "revoked the access of bob\n");
+    bob.may_not(&["get", "-s", &id], "Not found (404)", "shared with you");
     assert!(alice.does(&["history"]).stdout.contains("bob"), "what he did stays");
 }
 
@@ -79,24 +79,24 @@ fn whoever_has_a_link_needs_nothing_else() {
     let alice = Person::of(&project, "alice");
     alice.does(&["create"]);
     alice.does(&["set", "A1", "open"]);
-    let read = alice.does(&["links", "add", "--expires", "1d", "--label", "press"]);
-    let edit = alice.json(&["links", "add", "--role", "editor"]);
+    let read = alice.does(&["links", "create", "--expires-in", "1d", "--label", "press"]);
+    let edit = alice.json(&["links", "create", "--role", "editor"]);
     let reader = Person::with(&project, read.stdout.trim());
     let editor = Person::with(&project, edit["token"].as_str().unwrap());
     assert!(reader.does(&["get"]).stdout.contains("open"));
-    reader.may_not(&["set", "A2", "no"], "your role is viewer", "cellar details");
+    reader.may_not(&["set", "A2", "no"], "role viewer cannot write", "cellar details");
     editor.does(&["set", "A2", "by link"]);
     editor.does(&["undo"]);
     let id = edit["id"].as_str().unwrap();
     assert!(alice.does(&["history"]).stdout.contains(&format!("link {id}")));
     let listed = alice.does(&["links"]).stdout;
-    assert!(listed.contains("press") && listed.contains("until ") && listed.contains("no end"));
+    assert!(listed.contains("press") && listed.contains("until ") && listed.contains("no expiry"));
     reader.may_not(&["links"], "only owners", "cellar details");
-    alice.does(&["links", "remove", id]);
-    editor.may_not(&["get"], "the link has ended", "cellar links add");
+    alice.does(&["links", "revoke", id]);
+    editor.may_not(&["get"], "has expired or was revoked", "cellar links create");
     let cut = edit["token"].as_str().unwrap().trim_end_matches(|it| it != '.');
     let run = Person::with(&project, cut).0.cellar(&["get"]);
-    assert!(run.code == 64 && run.stderr.contains("copy all of it"), "{run:?}");
+    assert!(run.code == 64 && run.stderr.contains("copy"), "{run:?}");
     assert!(reader.does(&["get"]).stdout.contains("open"));
 }
 
@@ -109,15 +109,15 @@ fn what_is_archived_or_deleted_comes_back() {
     alice.does(&["import", "Costs 2026.csv"]);
     assert!(alice.does(&["details"]).stdout.starts_with("Costs 2026\n"), "called as its file");
     alice.does(&["archive"]);
-    alice.may_not(&["set", "A1", "x"], "archived", "cellar restore");
+    alice.may_not(&["set", "A1", "x"], "archived", "cellar unarchive");
     assert!(alice.does(&["get"]).stdout.contains('2'));
-    alice.does(&["restore"]);
+    alice.does(&["unarchive"]);
     alice.does(&["set", "A1", "x"]);
     let deleted = alice.does(&["delete"]);
-    assert!(deleted.stdout.contains("owners can bring it back until 20"), "{deleted:?}");
-    alice.may_not(&["get"], "deleted", "cellar restore");
+    assert!(deleted.stdout.contains("owners can undelete it until 20"), "{deleted:?}");
+    alice.may_not(&["get"], "deleted", "cellar undelete");
     assert_eq!(alice.json(&["details"])["status"], "deleted");
-    alice.does(&["restore"]);
+    alice.does(&["undelete"]);
     assert!(alice.does(&["get"]).stdout.contains('x'));
     alice.does(&["fork", "--name", "What if"]);
     assert!(alice.does(&["details"]).stdout.starts_with("What if\n"));
@@ -132,9 +132,9 @@ fn bad_names_people_and_links_are_refused_before_anything_is_sent() {
         &["rename", " "],
         &["create", "--name", "a\nb"],
         &["share", "bob", "--role", "admin"],
-        &["links", "add", "--role", "owner"],
-        &["links", "add", "--expires", "0s"],
-        &["links", "remove", "none"],
+        &["links", "create", "--role", "owner"],
+        &["links", "create", "--expires-in", "0s"],
+        &["links", "revoke", "none"],
     ] {
         let run = project.cellar(arguments);
         assert_eq!(run.code, 64, "{arguments:?}: {run:?}");

@@ -68,9 +68,9 @@ fn a_configuration_that_is_no_text_is_named_and_keeps_no_cloud_running() {
     fs::write(project.path("cellar.yaml"), b"stack: caf\xe9\n").unwrap();
     let run = project.synth(&["template"]);
     assert!(run.code == 1 && run.stderr.contains("is not UTF-8 text"), "{run:?}");
-    assert!(run.stderr.contains("save it as UTF-8"), "{run:?}");
+    assert!(run.stderr.contains("save the file as UTF-8"), "{run:?}");
     let named = project.synth(&["--config", "cellar.yaml", "template"]);
-    assert!(named.code == 1 && named.stderr.contains("save it as UTF-8"), "{named:?}");
+    assert!(named.code == 1 && named.stderr.contains("save the file as UTF-8"), "{named:?}");
     let run = project.synth(&["destroy", "--local"]);
     assert!(run.code == 0 && run.stdout.contains("Ended the local cloud"), "{run:?}");
 }
@@ -79,10 +79,10 @@ fn a_configuration_that_is_no_text_is_named_and_keeps_no_cloud_running() {
 fn the_key_of_the_local_cloud_is_named_where_it_is_meant() {
     let project = Project::new();
     project.deploy();
-    let run = project.synth(&["token", "--sub", "alice"]);
+    let run = project.synth(&["token", "create", "--subject", "alice"]);
     assert!(run.code == 1 && run.stderr.contains("pass `--local`"), "{run:?}");
     // As in the README.
-    let minted = ["token", "--local", "--sub", "alice", "--expires", "30d"];
+    let minted = ["token", "create", "--local", "--subject", "alice", "--expires-in", "30d"];
     let minted = project.synth(&minted);
     assert_eq!(minted.code, 0, "{minted:?}");
     let url = running_url(&project);
@@ -93,7 +93,7 @@ fn the_key_of_the_local_cloud_is_named_where_it_is_meant() {
 #[test]
 fn a_key_is_made_once_and_its_tokens_are_for_this_stack() {
     let project = Project::new();
-    assert_eq!(project.synth(&["token"]).code, 1, "there is no key yet");
+    assert_eq!(project.synth(&["token", "create"]).code, 1, "there is no key yet");
     assert_eq!(project.synth(&["init"]).code, 0);
     assert_eq!(project.synth(&["token", "init"]).code, 0);
     let key = fs::read(project.path(".cellar/token-key.pem")).unwrap();
@@ -101,7 +101,16 @@ fn a_key_is_made_once_and_its_tokens_are_for_this_stack() {
     assert_eq!(project.synth(&["token", "init"]).code, 0);
     assert_eq!(fs::read(project.path("cellar.yaml")).unwrap(), config, "listed once");
     assert_eq!(fs::read(project.path(".cellar/token-key.pem")).unwrap(), key);
-    let token = project.synth(&["token", "--sub", "alice", "--role", "viewer", "--expires", "1h"]);
+    let token = project.synth(&[
+        "token",
+        "create",
+        "--subject",
+        "alice",
+        "--role",
+        "viewer",
+        "--expires-in",
+        "1h",
+    ]);
     assert_eq!((token.code, token.stdout.trim().split('.').count()), (0, 3));
     let template = project.synth(&["template"]).stdout;
     assert!(template.contains("public_key"), "the stack accepts the key");
@@ -112,13 +121,13 @@ fn a_key_is_made_once_and_its_tokens_are_for_this_stack() {
         assert!(run.code == 1 && run.stderr.contains("public_key"), "{run:?}");
     }
     fs::remove_file(project.path("cellar.yaml")).unwrap();
-    assert_eq!(project.synth(&["token", "--role", "king"]).code, 64);
+    assert_eq!(project.synth(&["token", "create", "--role", "king"]).code, 64);
     let id = "00000000-0000-4000-8000-000000000000";
-    assert_eq!(project.synth(&["token", "--all", "--spreadsheet", id]).code, 64);
+    assert_eq!(project.synth(&["token", "create", "--all", "--spreadsheet", id]).code, 64);
     let json = project.synth(&["--json", "nonsense"]);
     let error: serde_json::Value = serde_json::from_str(&json.stderr).unwrap();
     assert!(json.code == 64 && error["error"]["message"].is_string(), "{json:?}");
-    assert_eq!(project.synth(&["token", "--expires", "9y"]).code, 64);
+    assert_eq!(project.synth(&["token", "create", "--expires-in", "9y"]).code, 64);
 }
 
 #[test]
@@ -341,7 +350,7 @@ fn a_smoke_test_that_checks_nothing_fails_and_tokens_stay_at_home() {
     // The profile's token is for the profile's cloud: without another there is nothing to send.
     let run = project.synth(&["smoke", "--url", "http://127.0.0.1:1"]);
     assert!(run.code == 1 && run.stderr.contains("--token"), "{run:?}");
-    assert!(run.stderr.contains("no token for http://127.0.0.1:1"), "{run:?}");
+    assert!(run.stderr.contains("no token is configured for http://127.0.0.1:1"), "{run:?}");
 }
 
 #[test]

@@ -170,7 +170,7 @@ impl Editor {
             });
             let request = AppendRequest {
                 client: format!("client-{}", self.number),
-                epoch: self.created.epoch,
+                incarnation: self.created.incarnation,
                 ack: first - 1,
                 mutations: mutations.collect(),
             };
@@ -199,7 +199,8 @@ async fn prepare(cloud: &TestCloud) -> CreateReply {
     let op = set(headers.chain(labels).collect());
     let mutations = vec![SentMutation { id: 1, base: created.head, op }];
     let client_name = "preparer".to_owned();
-    let request = AppendRequest { client: client_name, epoch: created.epoch, ack: 0, mutations };
+    let request =
+        AppendRequest { client: client_name, incarnation: created.incarnation, ack: 0, mutations };
     client.append(created.id, &request).await.unwrap();
     created
 }

@@ -40,7 +40,7 @@ fn a_difference_from_a_file_is_shown_and_told_by_the_exit_code() {
     let grave = ["diff", "--against", "old.json", "--fail-on", "broadening"];
     let run = project.synth(&grave);
     assert!(run.code == 1 && run.stdout.contains("Data at risk"), "{run:?}");
-    assert!(run.stderr.contains("the difference is destructive"), "{run:?}");
+    assert!(run.stderr.contains("the change is destructive"), "{run:?}");
     let json = project.synth(&["--json", "diff", "--against", "old.json"]);
     let report: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((json.code, &report["severity"]), (2, &"destructive".into()));

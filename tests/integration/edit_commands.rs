@@ -80,7 +80,7 @@ fn rows_columns_sheets_ranges_undo_history_and_diff() {
         assert!(history.stdout.contains(part), "{part}: {history:?}");
     }
     let two = done(&project, &["history", "--limit", "2"]);
-    assert!(two.stdout.lines().count() == 2 && two.stderr.contains("--from"), "{two:?}");
+    assert!(two.stdout.lines().count() == 2 && two.stderr.contains("--until"), "{two:?}");
 }
 
 #[test]
@@ -92,21 +92,21 @@ fn a_restore_takes_back_all_behind_a_position() {
     done(&project, &["rows", "delete", "1"]);
     done(&project, &["set", "A1", "three"]);
     done(&project, &["sheets", "add", "Costs"]);
-    let restored = done(&project, &["restore", "--to", "0.1"]);
-    assert!(restored.stdout.starts_with("it is again what it was at 0.1: "), "{restored:?}");
+    let restored = done(&project, &["revert", "--to", "0.1"]);
+    assert!(restored.stdout.starts_with("reverted to 0.1: "), "{restored:?}");
     assert!(restored.stdout.ends_with("   at 0.5\n"), "{restored:?}");
     assert_eq!(done(&project, &["export", "-"]).stdout, "one\ntwo\n");
     assert_eq!(project.cellar(&["diff", "0.1", "0.4"]).code, 2);
-    let again = done(&project, &["restore", "--to", "0.1"]);
-    assert!(again.stdout.starts_with("nothing differs from 0.1"), "{again:?}");
-    assert_eq!(json(&project, &["restore", "--to", "0.1"])["restored"], Value::Null);
-    let beyond = project.cellar(&["restore", "--to", "0.99"]);
-    assert!(beyond.code == 1 && beyond.stderr.contains("0.99 cannot be restored"), "{beyond:?}");
+    let again = done(&project, &["revert", "--to", "0.1"]);
+    assert!(again.stdout.starts_with("nothing to revert: no difference from 0.1"), "{again:?}");
+    assert_eq!(json(&project, &["revert", "--to", "0.1"])["reverted_to"], Value::Null);
+    let beyond = project.cellar(&["revert", "--to", "0.99"]);
+    assert!(beyond.code == 1 && beyond.stderr.contains("cannot revert to 0.99"), "{beyond:?}");
 
     done(&project, &["undo"]);
     assert_eq!(done(&project, &["export", "-"]).stdout, "three\n");
-    let restored = json(&project, &["restore", "--to", "0.1"]);
-    assert_eq!(restored["restored"], 1);
+    let restored = json(&project, &["revert", "--to", "0.1"]);
+    assert_eq!(restored["reverted_to"], 1);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_restore_that_one_entry_cannot_hold_names_the_fork() {
         done(&project, &["set", "--text", &format!("A{row}"), &text]);
     }
     done(&project, &["clear", "A:A"]);
-    let refused = project.cellar(&["restore", "--to", "0.8"]);
+    let refused = project.cellar(&["revert", "--to", "0.8"]);
     assert!(refused.code == 1 && refused.stderr.contains("cellar fork --at 0.8"), "{refused:?}");
     assert_eq!(done(&project, &["export", "-"]).stdout, "");
     done(&project, &["fork", "--at", "0.8"]);
@@ -180,7 +180,7 @@ fn an_import_goes_into_the_sheet_that_is_named_or_else_becomes_one() {
     assert!(first.stderr.contains("2 other sheets are not in the file"), "{first:?}");
     done(&project, &["export", "all.xlsx"]);
     assert_eq!(json(&project, &["export", "first.csv"])["sheets_left_out"], 2);
-    done(&project, &["import", "s.csv", "--into", &id, "--sheet", "my COSTS", "--at", "B1"]);
+    done(&project, &["import", "s.csv", "--into", &id, "--sheet", "my COSTS", "--cell", "B1"]);
     let costs = done(&project, &["export", "-", "--sheet", "My costs"]).stdout;
     assert_eq!(costs, ",a,b\n,1,2\n,3,4\n");
     let run = project.cellar(&["import", "s.csv", "--into", &id, "--sheet", "Nope"]);
@@ -201,7 +201,7 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     assert!(undone.stdout.starts_with("took back 0.1: A1 cleared"), "{undone:?}");
     assert!(undone.stderr.contains("nothing of it is still there: 0.2"), "{undone:?}");
     let none = project.cellar(&["undo"]);
-    assert!(none.code == 1 && none.stderr.contains("still there: 0.2\n"), "{none:?}");
+    assert!(none.code == 1 && none.stderr.contains("no effect left: 0.2\n"), "{none:?}");
     done(&project, &["set", "A1", "three"]);
     let result = json(&project, &["undo"]);
     assert_eq!((&result["undone"], &result["skipped"]), (&8.into(), &serde_json::json!([])));
@@ -210,9 +210,9 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     // The undo of what is no edit is refused before it is sent.
     let head = done(&project, &["head"]).stdout;
     for (position, why) in [
-        ("0.0", "0.0 cannot be taken back: there the spreadsheet was created"),
-        ("0.5", "0.5 cannot be taken back: that edit was rejected"),
-        ("0.99", "0.99 cannot be taken back: position 0.99 does not exist, the newest is 0.10"),
+        ("0.0", "cannot undo 0.0: there the spreadsheet was created"),
+        ("0.5", "cannot undo 0.5: that edit was rejected"),
+        ("0.99", "cannot undo 0.99: position 0.99 does not exist; the newest is 0.10"),
     ] {
         let run = project.cellar(&["undo", position]);
         assert!(run.code == 1 && run.stderr.contains(why), "{run:?}");
@@ -288,7 +288,7 @@ fn sheets_have_their_names_in_what_is_told_about_them() {
     {
         assert!(history.contains(part), "{part}: {history}");
     }
-    let later = done(&project, &["history", "--from", "0.3", "--limit", "1"]);
+    let later = done(&project, &["history", "--until", "0.3", "--limit", "1"]);
     assert!(later.stdout.ends_with("deleted sheet `Costs`\n"), "{later:?}");
 
     // The last row there can be: only one more fits before it.

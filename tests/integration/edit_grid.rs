@@ -132,7 +132,7 @@ impl Two {
 fn what_one_types_the_other_sees_and_nothing_is_lost_offline() {
     let Two { alice, bob, port } = Two::start();
     let mut hers = Terminal::start(&alice, &[]);
-    let mut his = Terminal::start(&bob, &["--at", "A2"]);
+    let mut his = Terminal::start(&bob, &["--cell", "A2"]);
     hers.shows(&["A", "B", "C"]);
     hers.press("rent\t1250.5\rfood\t300\r");
     hers.shows(&["1", "rent", "1250.5"]);

@@ -55,7 +55,7 @@ fn the_entries_of_logs_come_into_the_feed_when_they_are_wanted() {
     let project = Project::new();
     project.deploy();
     let alice = Person::of(&project, "alice");
-    let minted = project.synth(&["token", "--local", "--all", "--role", "owner"]);
+    let minted = project.synth(&["token", "create", "--local", "--all", "--role", "owner"]);
     let operator = Person::with(&project, minted.stdout.trim());
     let id = alice.does(&["create", "--name", "Budget"]).stdout.trim().to_owned();
     alice.does(&["set", "B2", "7"]);
@@ -87,16 +87,16 @@ fn operators_follow_every_change_and_make_the_feed_whole_again() {
     let project = Project::new();
     project.deploy();
     let alice = Person::of(&project, "alice");
-    let minted = project.synth(&["token", "--local", "--all", "--role", "owner"]);
+    let minted = project.synth(&["token", "create", "--local", "--all", "--role", "owner"]);
     let operator = Person::with(&project, minted.stdout.trim());
     let id = alice.does(&["create", "--name", "Budget"]).stdout.trim().to_owned();
     alice.does(&["rename", "Plan"]);
     alice.does(&["share", "bob"]);
-    let told = until(&operator, &["feed", "--events"], "shared it with bob: viewer");
-    for line in ["created it as Budget", "called it Plan", &format!("Spreadsheet-{id}")] {
+    let told = until(&operator, &["feed", "--payloads"], "shared it with bob: viewer");
+    for line in ["created it as Budget", "renamed it to Plan", &format!("Spreadsheet-{id}")] {
         assert!(told.contains(line), "{line}: {told}");
     }
-    alice.may_not(&["feed"], "for operators", "token");
+    alice.may_not(&["feed"], "operator token", "token");
     // A file goes on where the last run ended.
     let follow = ["feed", "--checkpoint", "feed.json"];
     assert!(operator.does(&follow).stdout.contains("Created"));
@@ -104,7 +104,7 @@ fn operators_follow_every_change_and_make_the_feed_whole_again() {
     alice.does(&["archive"]);
     let archived = until(&operator, &follow, "Archived");
     assert!(!archived.contains("Created"), "{archived}");
-    operator.may_not(&["feed", "--after", "77"], "beyond the end", "");
+    operator.may_not(&["feed", "--after", "77"], "after the end", "");
 
     // With the spreadsheet of the smoke test: nothing is missing, and what is made anew says the same.
     let verified = project.synth(&["feed", "verify", "--local"]);
@@ -119,7 +119,7 @@ fn operators_follow_every_change_and_make_the_feed_whole_again() {
     let report = project.synth(&["--json", "feed", "verify", "--local"]);
     let report: Value = serde_json::from_str(&report.stdout).unwrap();
     assert_eq!((&report["events"], &report["findings"]), (&5.into(), &Value::Array(vec![])));
-    let other = "the feed is another one";
+    let other = "an earlier generation of the feed";
     operator.may_not(&follow, other, "--checkpoint");
     assert!(operator.does(&["feed", "--json"]).stdout.contains("Archived"));
 }

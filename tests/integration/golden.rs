@@ -15,11 +15,11 @@ use cellar_core::entry::{
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::operation::{
     AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
-    Rejection, RejectionReason, RenameSheet, Restore, SetCells, SetFormat, SheetId, Span, Spans,
+    Rejection, RejectionReason, RenameSheet, Revert, SetCells, SetFormat, SheetId, Span, Spans,
     Undo,
 };
 use cellar_core::position::Position;
-use cellar_core::retention::{archive_key, decode_archive, encode_archive};
+use cellar_core::retention::{decode_offloaded, encode_offloaded, offloaded_key};
 use cellar_core::snapshot::index::pack_import;
 use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
 use cellar_core::transform::SpaceMap;
@@ -191,14 +191,14 @@ fn imported_sheets() {
 }
 
 #[test]
-fn restores() {
+fn reverts() {
     let position_of = |num| Position::new(3, num).unwrap();
-    let authored = Operation::Restore(Restore { position: position_of(7) });
+    let authored = Operation::Revert(Revert { position: position_of(7) });
     let committed = Some(vec![mutations().remove(1).authored]);
     let mutations = [Mutation { base: position_of(300), authored, committed }];
     let (version, body) = encode_edits(position(), &mutations).unwrap();
     assert_eq!(version, 2);
-    let body = released("entry-restore-v2.hex", &body);
+    let body = released("entry-revert-v2.hex", &body);
     let read = decode_edits(2, position(), ClientKey([1; 8]), 1, &body).unwrap();
     assert_eq!(read.mutations, mutations);
 }
@@ -234,7 +234,7 @@ fn objects_of_large_entries() {
 }
 
 #[test]
-fn archives() {
+fn offloads() {
     let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
     let mut entries = vec![
         Entry::first(log, Some("alice".into()), 1_795_246_133),
@@ -251,9 +251,9 @@ fn archives() {
     ];
     // From before headers had summaries.
     entries.iter_mut().for_each(|entry| entry.header.summary = None);
-    let object = once_released("archive-v1.hex", || encode_archive(&entries).unwrap());
-    let key = archive_key(log, 0, &object);
-    assert_eq!(decode_archive(&key, &object).unwrap(), entries);
+    let object = once_released("offloaded-v1.hex", || encode_offloaded(&entries).unwrap());
+    let key = offloaded_key(log, 0, &object);
+    assert_eq!(decode_offloaded(&key, &object).unwrap(), entries);
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn headers() {
     let summary = Arc::new(StateSummary { sheets, format_spans: 300 });
     let header = Header {
         segment_bytes: 1 << 40,
-        epoch: 7,
+        incarnation: 7,
         snapshot_num: 300,
         snapshot_bytes: 1_000,
         summary: None,

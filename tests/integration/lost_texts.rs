@@ -16,7 +16,7 @@ fn done(project: &Project, arguments: &[&str]) -> Run {
 }
 
 fn repair(project: &Project, id: &str, options: &[&str]) -> Value {
-    let command = ["--json", "reprocess", "--local", "--cells", "--log", id];
+    let command = ["--json", "reprocess", "--local", "--cells", "--spreadsheet", id];
     let run = project.synth(&[&command, options].concat());
     assert_eq!(run.code, 0, "{run:?}");
     serde_json::from_str(&run.stdout).unwrap()
@@ -70,7 +70,7 @@ async fn the_command_names_a_lost_text_and_replaces_it_once() {
     let id = imported["spreadsheet"].as_str().unwrap().to_owned();
     let key = chunk_key(id.parse().unwrap(), ChunkHash::of(lost.as_bytes()));
     let nothing = tokio::task::block_in_place(|| {
-        let whole = project.synth(&["reprocess", "--local", "--cells", "--log", &id]);
+        let whole = project.synth(&["reprocess", "--local", "--cells", "--spreadsheet", &id]);
         assert_eq!(whole.stdout, "Every text of the spreadsheet can be read.\n", "{whole:?}");
         repair(&project, &id, &["--dry-run"])
     });
@@ -78,7 +78,8 @@ async fn the_command_names_a_lost_text_and_replaces_it_once() {
     World::of(&project).blobs.delete(&BlobKey::new(&key).unwrap()).await.unwrap();
 
     tokio::task::block_in_place(|| {
-        let named = project.synth(&["reprocess", "--local", "--cells", "--log", &id, "--dry-run"]);
+        let named =
+            project.synth(&["reprocess", "--local", "--cells", "--spreadsheet", &id, "--dry-run"]);
         for part in ["B2", "texts", "lost lost", &key, "is missing", "--rebuild", "1 lost"] {
             assert!(named.stdout.contains(part), "{part}: {named:?}");
         }
@@ -92,6 +93,6 @@ async fn the_command_names_a_lost_text_and_replaces_it_once() {
         done(&project, &["set", "B2", "written again"]);
         assert!(exported(&project).ends_with("one,written again\n"));
         let missing = project.synth(&["reprocess", "--local", "--cells"]);
-        assert!(missing.code == 64 && missing.stderr.contains("--log"), "{missing:?}");
+        assert!(missing.code == 64 && missing.stderr.contains("--spreadsheet"), "{missing:?}");
     });
 }

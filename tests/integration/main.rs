@@ -7,7 +7,6 @@
     reason = "tests fail by panicking"
 )]
 
-mod archive_command;
 mod aws_deployment;
 mod aws_faults;
 mod aws_restore;
@@ -31,13 +30,13 @@ mod diff_commands;
 mod edit_commands;
 mod edit_grid;
 mod emulator;
-mod epochs;
 mod feed;
 mod feed_commands;
 mod forks;
 mod golden;
 mod import_commands;
 mod imports;
+mod incarnations;
 mod jobs_contract;
 mod journey;
 mod kills;
@@ -46,6 +45,7 @@ mod live;
 mod load;
 mod lost_replies;
 mod lost_texts;
+mod offload_command;
 mod oidc;
 mod party;
 mod pokes;

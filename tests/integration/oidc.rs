@@ -69,8 +69,8 @@ async fn people_of_an_issuer_create_and_share_and_see_no_more_than_that() {
 async fn a_role_caps_an_issuers_people_and_an_address_names_them() {
     let issuer = TestIssuer::start(TokenAlgorithm::Es256).await;
     let config = OidcIssuer {
-        role: Role::Viewer,
-        person_claim: "email".to_owned(),
+        max_role: Role::Viewer,
+        subject_claim: "email".to_owned(),
         keys_url: Some(format!("{}/keys", issuer.url())),
         ..issuer.config()
     };

@@ -88,7 +88,7 @@ async fn nobody_follows_what_he_may_not_see_and_in_aws_nobody_follows() {
     }
     let function = cloud.another_api(&cloud.database_url).await;
     let problem: Problem = follow(&function, &all, one.id).await.json().await.unwrap();
-    assert_eq!(problem.kind, ProblemKind::NoPokes);
+    assert_eq!(problem.kind, ProblemKind::PokesUnsupported);
 }
 
 #[tokio::test(flavor = "multi_thread")]

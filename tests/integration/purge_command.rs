@@ -125,7 +125,7 @@ fn named(all: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn usage_is_checked_and_where_nothing_is_deployed_nothing_is_purged() {
+fn usage_is_checked_and_where_nothing_is_deployed_nothing_is_trimmed() {
     let project = Project::new();
     let help = project.synth(&["purge", "--help"]);
     assert!(help.code == 0 && help.stdout.contains("Examples:"), "{help:?}");
@@ -185,9 +185,9 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     assert_eq!(cell.value, CellValue::Number(1.5), "the fork's");
     // It is as if it had never been, also for whoever may see everything; its history says who did it.
     let id = gone.to_string();
-    for asked in [&["details"][..], &["details", "--changes"], &["get"], &["restore"]] {
+    for asked in [&["details"][..], &["details", "--changes"], &["get"], &["undelete"]] {
         let told = project.cellar(&[&["-s", &id], asked].concat());
-        let hidden = told.stderr.contains("nothing here that you may see");
+        let hidden = told.stderr.contains("Not found (404)");
         assert!(told.code != 0 && hidden, "{asked:?}: {told:?}");
     }
     let history = past.catalog.changes(gone, None).await.unwrap();

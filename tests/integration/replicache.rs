@@ -28,7 +28,7 @@ async fn play(folder: &PathBuf, scenario: &str) -> Vec<String> {
     let created = alice.create(&request).await.unwrap();
     let config = json!({
         "url": cloud.url,
-        "restored": cloud.api_at_epoch(1).await,
+        "restored": cloud.api_at_incarnation(1).await,
         "headers": REQUEST_HEADERS,
         "token": cloud.token("alice", Role::Editor),
         "spreadsheet": created.id,

@@ -35,7 +35,7 @@ async fn texts_of_quotes_and_control_characters_fit() {
         };
         let request = cellar_core::api::AppendRequest {
             client: "late".into(),
-            epoch: created.epoch,
+            incarnation: created.incarnation,
             ack: 0,
             mutations: vec![late],
         };

@@ -231,8 +231,8 @@ fn usage_is_checked() {
     let id = log("usage").to_string();
     for wrong in [
         ["--rebuild", "--yes"].as_slice(),
-        &["--rebuild", "--log", "x"],
-        &["--rebuild", "--log", &id, "--since", "2026-01-01"],
+        &["--rebuild", "--spreadsheet", "x"],
+        &["--rebuild", "--spreadsheet", &id, "--since", "2026-01-01"],
         &["--since", "yesterday"],
         &["--since", "9999-01-01"],
     ] {
@@ -258,7 +258,7 @@ async fn a_snapshot_whose_message_was_lost_is_made() {
     for text in [&log.id.to_string(), &last.to_string(), "not made", "1 jobs to send."] {
         assert!(shown.stdout.contains(text), "{text}: {}", shown.stdout);
     }
-    let report = json(&project, &["--dry-run", "--log", &log.id.to_string()]);
+    let report = json(&project, &["--dry-run", "--spreadsheet", &log.id.to_string()]);
     assert_eq!(report["findings"][0]["action"], "send");
     assert_eq!(report["findings"][0]["position"], last.pack());
     assert_eq!(
@@ -305,7 +305,7 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
     let (roots, cells) = (world.roots(&log).await, world.cells(&log).await);
     let id = log.id.to_string();
     let rebuild = |more: &[&'static str]| {
-        let options = [&["--rebuild", "--log", id.as_str()], more].concat();
+        let options = [&["--rebuild", "--spreadsheet", id.as_str()], more].concat();
         options.into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let run = |more: &[&'static str]| {
@@ -325,7 +325,7 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
         errors.extend(logs.cells(log.id, &whole(Some(*at))).await.err());
     }
     let error = errors.first().expect("a chunk is missing").to_string();
-    assert!(error.contains(&format!("`synth reprocess --rebuild --log {id}`")), "{error}");
+    assert!(error.contains(&format!("`synth reprocess --rebuild --spreadsheet {id}`")), "{error}");
 
     let shown = run(&["--dry-run"]);
     assert!(shown.code == 0 && shown.stdout.contains("3 snapshots to make anew."), "{shown:?}");
@@ -364,7 +364,8 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
     assert_eq!((world.roots(&log).await, world.cells(&log).await), (roots, cells));
     assert_eq!(json(&project, &[])["total"]["found"], 0);
 
-    let unknown = reprocess(&project, &["--rebuild", "--log", &uuid::Uuid::nil().to_string()]);
+    let unknown =
+        reprocess(&project, &["--rebuild", "--spreadsheet", &uuid::Uuid::nil().to_string()]);
     assert!(unknown.code == 1 && unknown.stderr.contains("no spreadsheet"), "{unknown:?}");
 }
 
@@ -421,8 +422,8 @@ async fn a_body_whose_tag_was_left_is_kept_and_a_lost_one_is_an_error() {
             lost.stdout.contains("body lost") && lost.stdout.contains(key.as_str()),
             "{lost:?}"
         );
-        assert!(lost.stderr.contains("cannot be mended so"), "{lost:?}");
+        assert!(lost.stderr.contains("cannot be repaired by this command"), "{lost:?}");
     }
-    let refused = reprocess(&project, &["--rebuild", "--yes", "--log", &id.to_string()]);
+    let refused = reprocess(&project, &["--rebuild", "--yes", "--spreadsheet", &id.to_string()]);
     assert!(refused.code == 1 && refused.stderr.contains(key.as_str()), "{refused:?}");
 }

@@ -1,4 +1,4 @@
-//! Archiving and purging over a real DynamoDB and a real S3: what is kept, what is refused, and
+//! Offloading and trimming over a real DynamoDB and a real S3: what is kept, what is refused, and
 //! that nobody notices.
 
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use cellar_core::append::Refusal;
 use cellar_core::cell::Value;
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
-use cellar_core::limits::PURGE_FENCE_S;
+use cellar_core::limits::TRIM_FENCE_S;
 use cellar_core::operation::{
     CellEdit, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
 };
 use cellar_core::position::Position;
-use cellar_core::retention::{Keep, Plan, Policy, PurgeRefusal};
+use cellar_core::retention::{Keep, Plan, Policy, TrimRefusal};
 use cellar_core::workbook::Workbook;
 use cellar_engine::logs::{LogError, Logs};
 use cellar_engine::ports::{
@@ -38,7 +38,7 @@ fn insert_rows(before: u32, count: u32) -> Operation {
     Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count })
 }
 
-/// Four segments, of which the first two can be archived a day later.
+/// Four segments, of which the first two can be offloaded a day later.
 async fn four_segments(world: &OldLogs, nonce: &str) -> Growing {
     let mut growing = world.create(nonce).await;
     for segment in 0..4 {
@@ -77,7 +77,7 @@ impl Reading {
             let page = logs.history(log, from, 5).await.unwrap();
             assert!(!page.entries.is_empty() && page.entries.len() <= 5);
             history.extend(page.entries.iter().map(|entry| {
-                // The mark is on the first entry of a purged segment, and only there.
+                // The mark is on the first entry of a trimmed segment, and only there.
                 let whole = (entry.position.num() > 0).then(|| entry.as_ref().clone());
                 (entry.position, whole)
             }));
@@ -96,18 +96,18 @@ impl Reading {
 async fn carry_out_all(world: &OldLogs, log: LogId) -> Vec<u64> {
     let mut deleted = Vec::new();
     for planned in world.plans(log, AS_LITTLE_AS_ALLOWED).await {
-        deleted.push(world.archivist().carry_out(&planned).await.unwrap().deleted);
+        deleted.push(world.offloader().carry_out(&planned).await.unwrap().deleted);
     }
     deleted
 }
 
-async fn archive_key(world: &OldLogs, log: LogId, segment: u32) -> BlobKey {
+async fn offloaded_key(world: &OldLogs, log: LogId, segment: u32) -> BlobKey {
     let record = world.tables.segment(log, segment, true).await.unwrap().unwrap();
-    BlobKey::new(record.archive.expect("it is archived")).unwrap()
+    BlobKey::new(record.offloaded.expect("it is offloaded")).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_purged_segment_keeps_two_items_and_everything_can_still_be_read() {
+async fn a_trimmed_segment_keeps_two_items_and_everything_can_still_be_read() {
     let world = OldLogs::start().await;
     let log = four_segments(&world, "everything can be read").await.log;
     let before = Reading::of(&world.logs(), log).await;
@@ -116,23 +116,23 @@ async fn a_purged_segment_keeps_two_items_and_everything_can_still_be_read() {
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     let plans: Vec<_> = plans.into_iter().map(|planned| planned.plan).collect();
     let newest = Plan::Keep(Keep::Newest);
-    assert_eq!(plans, [Plan::ArchiveAndPurge, Plan::ArchiveAndPurge, newest, newest]);
+    assert_eq!(plans, [Plan::OffloadAndTrim, Plan::OffloadAndTrim, newest, newest]);
     assert_eq!(carry_out_all(&world, log).await, [6, 6, 0, 0]);
     for segment in [0, 1] {
         assert_eq!(world.stored(log, segment).await, [0, 7]);
-        assert!(world.entry(log, at(segment, 0)).await.unwrap().is_purged());
+        assert!(world.entry(log, at(segment, 0)).await.unwrap().is_trimmed());
     }
     assert_eq!(world.stored(log, 2).await.len(), 9);
-    assert_eq!(Reading::of(&world.logs(), log).await, before, "from the archive");
+    assert_eq!(Reading::of(&world.logs(), log).await, before, "from the offloaded segment");
     // Again: nothing is left to do, and nothing is done.
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
-    assert_eq!(plans[0].plan, Plan::Keep(Keep::PurgedAlready));
+    assert_eq!(plans[0].plan, Plan::Keep(Keep::TrimmedAlready));
     assert_eq!(carry_out_all(&world, log).await, [0, 0, 0, 0]);
     // An update from a segment that is left, and from one that is not.
     let updated = world.logs().update(log, at(2, 3)).await.unwrap();
     assert_eq!(updated.entries.len(), 5 + 7);
     assert_eq!(world.logs().update(log, at(1, 3)).await, Err(LogError::Reload));
-    // An edit made long ago is transformed past what came since, which is in the archive and after.
+    // An edit made long ago is transformed past what came since, which is in the offloaded segment and after.
     let late = edit(log, 9, 1, at(0, 2), set_text(4, "late"));
     let appended = world.logs().append(late).await.unwrap();
     assert_eq!(appended.results[0].rejection, None);
@@ -146,12 +146,12 @@ async fn a_purged_segment_keeps_two_items_and_everything_can_still_be_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_edit_on_a_base_that_is_gone_is_handed_back_and_the_numbering_goes_on() {
     let world = OldLogs::start().await;
-    for (nonce, damage) in [("gone", None), ("damaged", Some(&b"no archive"[..]))] {
+    for (nonce, damage) in [("gone", None), ("damaged", Some(&b"no offloaded copy"[..]))] {
         let mut growing = four_segments(&world, nonce).await;
         let log = growing.log;
         world.clock.advance_ms(DAY_MS);
         carry_out_all(&world, log).await;
-        let key = archive_key(&world, log, 0).await;
+        let key = offloaded_key(&world, log, 0).await;
         world.blobs.delete(&key).await.unwrap();
         if let Some(bytes) = damage {
             put(&world, &key, bytes).await;
@@ -199,7 +199,7 @@ fn sha256_of(bytes: &[u8]) -> String {
 
 /// The defect that this keeps away: what a process has just read of an old segment is no tail.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_read_before_a_purge_is_no_tail_after_it() {
+async fn a_page_read_before_a_trim_is_no_tail_after_it() {
     let world = OldLogs::start().await;
     let mut growing = world.create("no tail").await;
     // More than the 1 MB of a page, so that the page ends in the middle of the segment.
@@ -227,55 +227,55 @@ async fn a_page_read_before_a_purge_is_no_tail_after_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_purged_before_its_time() {
+async fn nothing_is_trimmed_before_its_time() {
     let world = OldLogs::start().await;
     let growing = four_segments(&world, "before its time").await;
     let log = growing.log;
     let ended_s = world.entry(log, at(0, 7)).await.unwrap().created_s;
     let to = |now_s: u64| world.clock.advance_ms(now_s * 1_000 - world.clock.now_ms());
-    to(ended_s + PURGE_FENCE_S - 1);
+    to(ended_s + TRIM_FENCE_S - 1);
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     assert_eq!(plans[0].plan, Plan::Keep(Keep::TooYoung));
-    // Whatever was planned, by whom ever: the purge itself looks at the time.
-    let forced = Planned { plan: Plan::ArchiveAndPurge, ..plans[0].clone() };
-    let refused = world.archivist().carry_out(&forced).await.unwrap_err();
-    let refusal = PurgeRefusal::TooYoung;
-    assert_eq!(refused, RetentionError::Purge { log, segment: 0, refusal });
+    // Whatever was planned, by whom ever: the trim itself looks at the time.
+    let forced = Planned { plan: Plan::OffloadAndTrim, ..plans[0].clone() };
+    let refused = world.offloader().carry_out(&forced).await.unwrap_err();
+    let refusal = TrimRefusal::TooYoung;
+    assert_eq!(refused, RetentionError::Trim { log, segment: 0, refusal });
     assert_eq!(world.stored(log, 0).await.len(), 8);
-    assert!(!world.entry(log, at(0, 0)).await.unwrap().is_purged());
-    to(ended_s + PURGE_FENCE_S);
+    assert!(!world.entry(log, at(0, 0)).await.unwrap().is_trimmed());
+    to(ended_s + TRIM_FENCE_S);
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
-    assert_eq!(plans[0].plan, Plan::Purge, "archived it is already");
-    assert_eq!(world.archivist().carry_out(&plans[0]).await.unwrap().deleted, 6);
+    assert_eq!(plans[0].plan, Plan::Trim, "offloaded it is already");
+    assert_eq!(world.offloader().carry_out(&plans[0]).await.unwrap().deleted, 6);
     // The one that goes on has no end to count from.
-    let open = Planned { plan: Plan::ArchiveAndPurge, ..plans[3].clone() };
-    let refused = world.archivist().carry_out(&open).await.unwrap_err();
+    let open = Planned { plan: Plan::OffloadAndTrim, ..plans[3].clone() };
+    let refused = world.offloader().carry_out(&open).await.unwrap_err();
     assert_eq!(refused, RetentionError::NotWhole { log, segment: 3 });
-    let month = Policy { archive_after_days: 30, keep_segments: 2 };
+    let month = Policy { offload_after_days: 30, keep_segments: 2 };
     assert_eq!(world.plans(log, month).await[1].plan, Plan::Keep(Keep::TooYoung));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_archive_that_is_lost_is_made_again_while_it_can_be() {
+async fn an_offload_that_is_lost_is_made_again_while_it_can_be() {
     let world = OldLogs::start().await;
-    let growing = four_segments(&world, "lost archive").await;
+    let growing = four_segments(&world, "lost offload").await;
     let log = growing.log;
     world.clock.advance_ms(DAY_MS);
     let before = Reading::of(&world.logs(), log).await;
     let stop = FailingRetention::new(&world, 1, Fails::Before);
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
-    assert!(world.archivist_over(stop).carry_out(&plans[0]).await.is_err(), "at the mark");
-    let key = archive_key(&world, log, 0).await;
+    assert!(world.offloader_over(stop).carry_out(&plans[0]).await.is_err(), "at the mark");
+    let key = offloaded_key(&world, log, 0).await;
     put(&world, &key, b"damaged").await;
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
-    assert_eq!(plans[0].plan, Plan::Purge);
-    let done = world.archivist().carry_out(&plans[0]).await.unwrap();
-    assert!(done.archived_bytes.is_some() && done.deleted == 6, "{done:?}");
-    assert_eq!(archive_key(&world, log, 0).await, key, "the same content, the same name");
+    assert_eq!(plans[0].plan, Plan::Trim);
+    let done = world.offloader().carry_out(&plans[0]).await.unwrap();
+    assert!(done.offloaded_bytes.is_some() && done.deleted == 6, "{done:?}");
+    assert_eq!(offloaded_key(&world, log, 0).await, key, "the same content, the same name");
     assert_eq!(Reading::of(&world.logs(), log).await, before);
     // Where entries are gone already, nothing more is deleted.
     world.tables.delete(log, &[at(1, 1)]).await.unwrap();
-    let refused = world.archivist().carry_out(&plans[1]).await.unwrap_err();
+    let refused = world.offloader().carry_out(&plans[1]).await.unwrap_err();
     assert_eq!(refused, RetentionError::NotWhole { log, segment: 1 });
     assert_eq!(world.stored(log, 1).await, [0, 2, 3, 4, 5, 6, 7]);
 }
@@ -319,11 +319,16 @@ impl Retention for FailingRetention {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
         self.call(self.inner.all_segments(after)).await
     }
-    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
-        self.call(self.inner.set_archive(log, segment, key)).await
+    async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+        self.call(self.inner.set_offloaded(log, segment, key)).await
     }
-    async fn mark_purged(&self, log: LogId, segment: u32, purged_s: u64) -> Result<(), PortError> {
-        self.call(self.inner.mark_purged(log, segment, purged_s)).await
+    async fn mark_trimmed(
+        &self,
+        log: LogId,
+        segment: u32,
+        trimmed_s: u64,
+    ) -> Result<(), PortError> {
+        self.call(self.inner.mark_trimmed(log, segment, trimmed_s)).await
     }
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
         // In the middle of them, as a kill may come.
@@ -351,11 +356,11 @@ async fn a_crash_at_any_step_loses_nothing_and_the_next_run_finishes() {
             world.clock.advance_ms(DAY_MS);
             let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
             let stop = FailingRetention::new(&world, calls, fails);
-            let crashed = world.archivist_over(stop).carry_out(&plans[0]).await;
+            let crashed = world.offloader_over(stop).carry_out(&plans[0]).await;
             assert_eq!(crashed.is_err(), calls < 4, "{nonce}: {crashed:?}");
             crashes += u32::from(crashed.is_err());
             assert_eq!(Reading::of(&world.logs(), log).await, before, "{nonce}, after the crash");
-            // A purge that was cut off in the middle is seen as such.
+            // A trim that was cut off in the middle is seen as such.
             carry_out_all(&world, log).await;
             for segment in [0, 1] {
                 assert_eq!(world.stored(log, segment).await, [0, 7], "{nonce}");

@@ -15,7 +15,7 @@ const HASH: &str = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// With `{id}`, `{upload}` and `{link}`.
+    /// With `{id}`, `{upload_id}` and `{link_id}`.
     pub(crate) path: String,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Route {
 #[derive(Debug, Clone)]
 pub(crate) struct Subject {
     pub(crate) head: Position,
-    pub(crate) epoch: u32,
+    pub(crate) incarnation: u32,
     /// An upload that is there and was not completed.
     pub(crate) upload: String,
     pub(crate) upload_bytes: usize,
@@ -60,7 +60,7 @@ impl Route {
     fn contents(&self, about: &Subject) -> (&'static str, Option<Value>) {
         let cells = json!([{"row": 0, "column": 0, "value": "stolen"}]);
         let op = json!({"setCells": {"cells": cells}});
-        let (base, epoch) = (about.head, about.epoch);
+        let (base, incarnation) = (about.head, about.incarnation);
         let uploaded = json!({"bytes": about.upload_bytes, "sha256": about.upload_sha256});
         let end = self.path.split("{id}").nth(1).unwrap();
         match (self.method.as_str(), end) {
@@ -74,7 +74,12 @@ impl Route {
             ("POST", "/chunks") => ("", Some(json!({"hashes": [HASH]}))),
             ("POST", "/entries") => {
                 let mutation = json!({"id": 1, "base": base, "op": op});
-                ("", Some(json!({"client": "x", "epoch": epoch, "mutations": [mutation]})))
+                (
+                    "",
+                    Some(
+                        json!({"client": "x", "incarnation": incarnation, "mutations": [mutation]}),
+                    ),
+                )
             }
             ("POST", "/forks") => ("", Some(json!({"nonce": "stolen"}))),
             ("POST", "/imports/checks") => {
@@ -90,19 +95,20 @@ impl Route {
             ("POST", "/links") => {
                 ("", Some(json!({"secret": "AAAAAAAAAAAAAAAAAAAAAA", "role": "editor"})))
             }
-            ("DELETE", "/links/{link}") => ("", None),
+            ("DELETE", "/links/{link_id}") => ("", None),
             ("POST", "/pull") => {
                 ("", Some(json!({"pullVersion": 1, "clientGroupID": "g", "cookie": null})))
             }
             ("POST", "/push") => {
-                let args = json!({"base": base, "epoch": epoch, "op": op});
+                let args = json!({"base": base, "incarnation": incarnation, "op": op});
                 let mutation = json!({"clientID": "x", "id": 1, "name": "m", "args": args});
                 let body = json!({"pushVersion": 1, "clientGroupID": "g", "mutations": [mutation]});
                 ("", Some(body))
             }
             ("POST", "/uploads") => ("", Some(uploaded)),
-            ("POST", "/uploads/{upload}/complete") => {
-                let mut body = json!({"client": "y", "epoch": epoch, "first": 1, "base": base});
+            ("POST", "/uploads/{upload_id}/complete") => {
+                let mut body =
+                    json!({"client": "y", "incarnation": incarnation, "first": 1, "base": base});
                 body["bytes"] = uploaded["bytes"].clone();
                 body["sha256"] = uploaded["sha256"].clone();
                 ("", Some(body))
@@ -119,8 +125,8 @@ impl Route {
         id: &str,
         about: &Subject,
     ) -> Response {
-        let path = self.path.replacen("{id}", id, 1).replacen("{upload}", &about.upload, 1);
-        let path = path.replacen("{link}", "0123456789abcdef", 1);
+        let path = self.path.replacen("{id}", id, 1).replacen("{upload_id}", &about.upload, 1);
+        let path = path.replacen("{link_id}", "0123456789abcdef", 1);
         let (query, body) = self.contents(about);
         let url = format!("{}{path}{query}", cloud.url.trim_end_matches('/'));
         let mut request = http.request(self.method.clone(), url).bearer_auth(token);

@@ -60,7 +60,7 @@ async fn a_strangers_requests_cost_the_same_whether_there_is_a_spreadsheet() {
     let created = alice.create(&CreateRequest::new("strangers".to_owned())).await.unwrap();
     let subject = Subject {
         head: created.head,
-        epoch: created.epoch,
+        incarnation: created.incarnation,
         upload: uuid::Uuid::nil().to_string(),
         upload_bytes: 9,
         upload_sha256: "00".repeat(32),

@@ -172,7 +172,7 @@ fn issuers(config: &mut Config) {
 
 fn webhook(config: &mut Config) {
     let url = "https://hooks.example.com/cellar".to_owned();
-    config.webhook = Some(Webhook { url, events: true });
+    config.webhook = Some(Webhook { url, payloads: true });
 }
 
 fn feed(config: &mut Config) {

@@ -122,8 +122,9 @@ async fn upload(cloud: &TestCloud, http: &reqwest::Client, created: CreateReply)
         put = put.header(name, value);
     }
     assert_eq!(put.body(object.clone()).send().await.unwrap().status(), 200);
-    let (head, epoch, upload) = (created.head, created.epoch, granted.upload.to_string());
-    Subject { head, epoch, upload, upload_bytes: object.len(), upload_sha256: sha256 }
+    let (head, incarnation, upload) =
+        (created.head, created.incarnation, granted.upload.to_string());
+    Subject { head, incarnation, upload, upload_bytes: object.len(), upload_sha256: sha256 }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -67,16 +67,16 @@ fn a_watch_shows_what_is_done_says_when_it_is_offline_and_ends_on_an_interrupt()
     cellar(&["set", "A1", "before"]);
 
     // What is there already, for scripts: it ends by itself.
-    let past = project.cellar(&["watch", "--from", "0.0", "--until", "0.1"]);
+    let past = project.cellar(&["watch", "--after", "0.0", "--until", "0.1"]);
     assert_eq!((past.code, past.stdout.lines().count()), (0, 1), "{past:?}");
     assert!(past.stdout.starts_with("0.1 ") && past.stdout.contains("A1 = \"before\""), "{past:?}");
-    let nothing = project.cellar(&["watch", "--for", "1"]);
+    let nothing = project.cellar(&["watch", "--for", "1s"]);
     assert_eq!((nothing.code, nothing.stdout.as_str()), (0, ""), "{nothing:?}");
     let unknown = project.cellar(&["watch", "--sheet", "Costs"]);
     assert!(unknown.code == 64 && unknown.stderr.contains("Sheet1"), "{unknown:?}");
 
-    let all = Watching::start(&project, &["--json", "--from", "0.1"]);
-    let part = Watching::start(&project, &["--range", "B2:C3", "--from", "0.1"]);
+    let all = Watching::start(&project, &["--json", "--after", "0.1"]);
+    let part = Watching::start(&project, &["--range", "B2:C3", "--after", "0.1"]);
     cellar(&["set", "D9", "outside"]);
     cellar(&["set", "B2", "inside"]);
     let first = all.json();

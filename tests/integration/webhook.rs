@@ -36,7 +36,7 @@ fn ports() -> Ports {
 
 /// A cloud that tells the receiver.
 async fn cloud(receiver: &TestReceiver, events: bool) -> TestCloud {
-    let webhook = Some(Webhook { url: receiver.url().to_owned(), events });
+    let webhook = Some(Webhook { url: receiver.url().to_owned(), payloads: events });
     TestCloud::start_configured(ports(), |config| {
         config.snapshots.enabled = false;
         config.webhook = webhook;
@@ -214,7 +214,7 @@ impl ByHand {
             receivers: Receivers::AlsoThisMachine,
             events: false,
             stack: "cellar".to_owned(),
-            epoch: 0,
+            incarnation: 0,
         };
         let place = Checkpoint::new(place).unwrap();
         parts.webhook().deliver((place, place), u64::MAX).await
@@ -246,7 +246,7 @@ async fn a_delivery_costs_one_write_and_a_look_before_and_after() {
     by_hand.deliver(0).await.unwrap();
     create(&alice, "second").await;
     count(2).await;
-    // How far it has come, consistently; the list of epochs and the items, before and after; the secret.
+    // How far it has come, consistently; the list of incarnations and the items, before and after; the secret.
     assert_eq!(by_hand.cost(1, 1).await, (3.0, 1.0, 1));
     assert_eq!(by_hand.cost(1, 0).await, (2.0, 0.0, 0), "delivered already");
 }
@@ -255,7 +255,7 @@ async fn a_delivery_costs_one_write_and_a_look_before_and_after() {
 async fn whoever_sets_it_up_sees_how_far_it_is_gets_the_secret_and_delivers_what_was_missed() {
     let receiver = TestReceiver::start().await;
     let project = Project::new();
-    let webhook = Webhook { url: receiver.url().to_owned(), events: true };
+    let webhook = Webhook { url: receiver.url().to_owned(), payloads: true };
     fs::write(project.path("cellar.yaml"), json!({"webhook": webhook}).to_string()).unwrap();
     let run = |arguments: &[&str]| block_in_place(|| project.synth(arguments));
     block_in_place(|| project.deploy());

@@ -61,8 +61,8 @@ export function setCell(row, value) {
 }
 
 export async function edit(replicache, row, value) {
-  const { position: base, epoch } = (await head(replicache)) ?? { position: 0, epoch: 0 };
-  return replicache.mutate.edit({ base, epoch, op: setCell(row, value) });
+  const { position: base, incarnation } = (await head(replicache)) ?? { position: 0, incarnation: 0 };
+  return replicache.mutate.edit({ base, incarnation, op: setCell(row, value) });
 }
 
 export async function until(what, isDone) {

@@ -27,8 +27,8 @@ const scenarios = {
     const one = open();
     await edit(one, 0, 'before');
     await one.mutate.poison({ nonsense: true });
-    await one.mutate.edit({ base: 4242, epoch: 0, op: client.setCell(1, 'no such base') });
-    await one.mutate.edit({ base: 0, epoch: 0, op: { rejected: { reason: 'invalid', detail: '' } } });
+    await one.mutate.edit({ base: 4242, incarnation: 0, op: client.setCell(1, 'no such base') });
+    await one.mutate.edit({ base: 0, incarnation: 0, op: { rejected: { reason: 'invalid', detail: '' } } });
     await edit(one, 2, 'behind');
     await settled(one, 5);
     const rejected = (mutation) => 'rejected' in (mutation.committed?.[0] ?? mutation.op);
@@ -68,7 +68,7 @@ const scenarios = {
     await settled(again, 1);
     await edit(again, 1, 'after');
     await settled(again, 2);
-    equal('its epoch', (await client.head(again)).epoch, 1);
+    equal('its incarnation', (await client.head(again)).incarnation, 1);
     await again.close();
   },
 

@@ -21,7 +21,7 @@ pub async fn cells(url: &str, token: &str, log: LogId, at: Position) -> Vec<((u3
         let reply: CellsReply = serde_json::from_slice(&reply).unwrap();
         cells.extend(reply.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
         match reply.next {
-            Some(next) => from = format!("&from={next}"),
+            Some(next) => from = format!("&cursor={next}"),
             None => return cells,
         }
     }

@@ -274,9 +274,9 @@ impl TestCloud {
         self.api_with(database_url, &self.settings).await
     }
 
-    /// A process of the API that takes this cloud's tables for restored ones, of that epoch; its URL.
-    pub async fn api_at_epoch(&self, epoch: u32) -> String {
-        let settings = ApiSettings { epoch, ..self.settings.clone() };
+    /// A process of the API that takes this cloud's tables for restored ones, of that incarnation; its URL.
+    pub async fn api_at_incarnation(&self, incarnation: u32) -> String {
+        let settings = ApiSettings { incarnation, ..self.settings.clone() };
         self.api_told(&settings).await
     }
 

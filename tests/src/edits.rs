@@ -3,7 +3,7 @@
 use cellar_core::api::{AppendRequest, CreateReply, SentMutation};
 use cellar_core::append::{NewMutation, Request};
 use cellar_core::cell::Value;
-use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::entry::FIRST_INCARNATION;
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
@@ -31,7 +31,7 @@ pub fn append_one(
 ) -> AppendRequest {
     AppendRequest {
         client: client.to_owned(),
-        epoch: created.epoch,
+        incarnation: created.incarnation,
         ack: id - 1,
         mutations: vec![SentMutation { id, base, op }],
     }
@@ -48,7 +48,7 @@ pub fn request(
     let client = ClientKey::derive(&SubjectKey::new("test", "test"), "client").unwrap();
     let mutations = vec![NewMutation { id, base, operation: op }];
     let author = author.map(str::to_owned);
-    Request::new(log, client, author, FIRST_EPOCH, id - 1, mutations).unwrap()
+    Request::new(log, client, author, FIRST_INCARNATION, id - 1, mutations).unwrap()
 }
 
 /// The log that a test names.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_core::append::{Appended, NewMutation, Request};
-use cellar_core::entry::{Entry, FIRST_EPOCH};
+use cellar_core::entry::{Entry, FIRST_INCARNATION};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
@@ -14,7 +14,7 @@ use cellar_engine::logs::Logs;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock as _, Entries as _, Retention, Segments as _};
-use cellar_engine::retention::{Archivist, Planned};
+use cellar_engine::retention::{Offloader, Planned};
 use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder as _, Step};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_runtime::dynamodb::DynamoTables;
@@ -26,7 +26,7 @@ use crate::edits::log;
 /// Milliseconds of a day.
 pub const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Keeps as little as is allowed.
-pub const AS_LITTLE_AS_ALLOWED: Policy = Policy { archive_after_days: 0, keep_segments: 0 };
+pub const AS_LITTLE_AS_ALLOWED: Policy = Policy { offload_after_days: 0, keep_segments: 0 };
 
 /// A cloud, and a clock that is moved.
 pub struct OldLogs {
@@ -74,21 +74,21 @@ impl OldLogs {
         Logs::new(entries, segments, blobs, clock, Arc::new(SystemRandom))
     }
 
-    /// The archivist.
-    pub fn archivist(&self) -> Archivist {
-        self.archivist_over(Arc::clone(&self.tables) as Arc<dyn Retention>)
+    /// The offloader.
+    pub fn offloader(&self) -> Offloader {
+        self.offloader_over(Arc::clone(&self.tables) as Arc<dyn Retention>)
     }
 
-    /// The archivist over another port.
-    pub fn archivist_over(&self, retention: Arc<dyn Retention>) -> Archivist {
+    /// The offloader over another port.
+    pub fn offloader_over(&self, retention: Arc<dyn Retention>) -> Offloader {
         let (entries, blobs) = (Arc::clone(&self.tables), Arc::clone(&self.blobs));
-        Archivist::new(entries, retention, blobs, Arc::clone(&self.clock) as _)
+        Offloader::new(entries, retention, blobs, Arc::clone(&self.clock) as _)
     }
 
-    /// What the archivist plans for a log.
+    /// What the offloader plans for a log.
     pub async fn plans(&self, log: LogId, policy: Policy) -> Vec<Planned> {
         let mut plans = Vec::new();
-        self.archivist().survey(policy, |planned| plans.push(planned)).await.unwrap();
+        self.offloader().survey(policy, |planned| plans.push(planned)).await.unwrap();
         plans.retain(|planned| planned.segment.log == log);
         plans
     }
@@ -177,5 +177,5 @@ impl Growing {
 /// A request of one mutation by the client with this number.
 pub fn edit(log: LogId, client: u8, id: u64, base: Position, operation: Operation) -> Request {
     let mutations = vec![NewMutation { id, base, operation }];
-    Request::new(log, ClientKey([client; 8]), None, FIRST_EPOCH, id - 1, mutations).unwrap()
+    Request::new(log, ClientKey([client; 8]), None, FIRST_INCARNATION, id - 1, mutations).unwrap()
 }

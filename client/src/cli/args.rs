@@ -1,4 +1,4 @@
-//! The command line, as it is parsed and as `--help` shows it.
+//! The arguments of `cellar`, as parsed and as shown by `--help`.
 
 mod catalog;
 mod feed;
@@ -8,7 +8,7 @@ mod versions;
 pub(super) use catalog::{Details, Link, Links, Rename, Share, Unshare};
 pub(super) use feed::{Feed, List, ListStatus};
 pub(super) use live::{Edit, Watch};
-pub(super) use versions::{Fork, Rebase, Restore};
+pub(super) use versions::{Fork, Replay, Revert};
 
 use std::path::PathBuf;
 
@@ -17,22 +17,24 @@ use cellar_core::catalog::{BadName, Name};
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
 use cellar_exchange::ColumnTypes;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-/// Work with spreadsheets in Cellar: import, read, edit, export.
+use crate::help::{Group, with_groups};
+
+/// Create, read, edit and share spreadsheets in Cellar
 #[derive(Debug, Parser)]
-#[command(name = "cellar", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(name = "cellar", version, disable_help_subcommand = true)]
 #[command(after_help = "\
 Getting started:
-  cargo run -p synth -- deploy --local   start a cloud on this machine
-  cellar import airports.csv             a new spreadsheet from a file
-  cellar get                             the top left of it
-  cellar set B2 \"Thigpen Field\"          an edit
-  cellar history                         who changed what, and when
+  cargo run -p synth -- deploy --local   start Cellar on this machine
+  cellar import airports.csv             create a spreadsheet from a file
+  cellar get                             print the first cells
+  cellar set B2 \"Thigpen Field\"          change a cell
+  cellar history                         list the edits
 
-The API's address and token come from --url and --token, else CELLAR_URL and CELLAR_TOKEN, else \
-.cellar/profile.json, found upwards from the working directory; `deploy` writes that file. A token that \
-is given needs a URL beside it: none goes to the URL of a profile but the profile's own.")]
+URL and token come from the options, then the environment, then .cellar/profile.json in this or a parent \
+directory; `synth deploy` writes that file. A token from the options or the environment requires a URL from \
+there, too: only the profile's own token is sent to the profile's URL.")]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) global: Global,
@@ -41,53 +43,84 @@ pub(super) struct Cli {
 }
 
 const COST_HELP: &str = "\
-Print what the command cost, on stderr, also if it fails; with --json as a line of JSON there
+Print the cost of the command to stderr, even if it fails; with --json as a line of JSON
 
-Request units and requests are as the API told them; dollars are the on-demand prices of us-east-1, \
-without the function's own time and invocations, data transfer and storage.
+Request units and requests are reported by the API. Dollars are on-demand prices of us-east-1, without \
+Lambda, data transfer and storage.
 
 Example:
   cellar --cost set A1 hello
   cost: 1 write unit: $0.000000625";
 
-/// What every command understands.
+/// Options of every command.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "Global options")]
 pub(super) struct Global {
-    /// The spreadsheet; without it CELLAR_SPREADSHEET, or the current one (see `cellar use`)
+    /// Spreadsheet [env: CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
     // Not clap's `env`: for an import, a spreadsheet in the environment is not an order to
     // overwrite it.
     #[arg(short, long, global = true, value_name = "ID")]
     pub(super) spreadsheet: Option<LogId>,
-    /// The URL of the API
+    /// URL of the API
     #[arg(long, global = true, env = "CELLAR_URL")]
     pub(super) url: Option<String>,
-    /// The bearer token, for the API of --url
+    /// Bearer token or share link for the API of --url
     #[arg(long, global = true, env = "CELLAR_TOKEN", hide_env_values = true)]
     pub(super) token: Option<String>,
-    /// Print JSON, for programs; errors too, on stderr
+    /// Print JSON: results on stdout, errors on stderr
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Print what the command cost, on stderr; with --json as a line of JSON there
+    /// Print the cost of the command to stderr
     #[arg(long, global = true, long_help = COST_HELP)]
     pub(super) cost: bool,
 }
 
+/// The commands, as `--help` groups them.
+const GROUPS: [Group; 7] = [
+    (
+        "Spreadsheets",
+        &[
+            "create",
+            "list",
+            "use",
+            "details",
+            "rename",
+            "archive",
+            "unarchive",
+            "delete",
+            "undelete",
+        ],
+    ),
+    ("Cells", &["get", "set", "clear", "format", "edit", "rows", "columns", "sheets"]),
+    ("Files", &["import", "export"]),
+    ("History", &["history", "diff", "watch", "head", "undo", "revert"]),
+    ("Forks", &["fork", "forks", "replay"]),
+    ("Sharing", &["share", "unshare", "links"]),
+    ("Operations", &["stats", "health", "feed"]),
+];
+
+impl Cli {
+    /// The command line with grouped help.
+    pub(super) fn grouped() -> clap::Command {
+        with_groups(Self::command(), &GROUPS)
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Create an empty spreadsheet and make it the current one
+    /// Create an empty spreadsheet and select it
     Create(Create),
-    /// List the spreadsheets that are yours, or shared with you
+    /// List your spreadsheets and those shared with you
     List(List),
-    /// Import csv, xlsx, xlsb or ods into a new spreadsheet, or into an existing one
+    /// Import a csv, tsv, xlsx, xlsb or ods file
     Import(Import),
-    /// Show cells
+    /// Print the cells of a range
     Get(Get),
-    /// Move and type in a grid, and see what others do; works offline, too
+    /// Edit a spreadsheet in a terminal grid, online or offline
     Edit(Edit),
-    /// Set or clear cells
+    /// Set the values of cells
     Set(Set),
-    /// Clear the values of a range; its formats stay
+    /// Clear the values of ranges; keep their number formats
     Clear(Clear),
     /// Set the number format of a range
     Format(Format),
@@ -97,50 +130,59 @@ pub(super) enum Command {
     Columns(Columns),
     /// List, add, rename or delete sheets
     Sheets(Sheets),
-    /// Take back what an edit did
+    /// Undo an edit
     Undo(Undo),
-    /// Take back all edits behind a position, or bring back what was archived or deleted
-    Restore(Restore),
-    /// Show what it is called, with whom it is shared, and by which links
+    /// Revert all edits after a position
+    Revert(Revert),
+    /// Show a spreadsheet's name, status, members and share links
     Details(Details),
-    /// Call it otherwise
+    /// Rename a spreadsheet
     Rename(Rename),
-    /// Share it with somebody, or change what they may do
+    /// Share a spreadsheet with a person, or change their role
     Share(Share),
-    /// Share it with somebody no longer
+    /// Revoke a person's access
     Unshare(Unshare),
-    /// Share it with whoever has a link
+    /// List, create or revoke share links
     Links(Links),
-    /// Let it be read and not changed, until it is restored
+    /// Make a spreadsheet read-only
     #[command(after_help = "\
 Examples:
   cellar archive
-  cellar restore                     # use it again")]
+  cellar unarchive                   # make it editable again")]
     Archive,
-    /// Delete it: hidden at once, for good after 30 days
+    /// Make an archived spreadsheet editable again
+    #[command(after_help = "Examples:\n  cellar unarchive\n  cellar unarchive -s ID")]
+    Unarchive,
+    /// Delete a spreadsheet; owners can undelete it for 30 days
     #[command(after_help = "\
-Nobody sees it any more but its owners, who can restore it for 30 days.
+A deleted spreadsheet is visible only to its owners.
 
 Examples:
   cellar delete
-  cellar restore                     # bring it back
+  cellar undelete                    # recover it
   cellar delete -s ID")]
     Delete,
-    /// Show who changed what, newest first
+    /// Recover a spreadsheet deleted within the last 30 days
+    #[command(after_help = "\
+Examples:
+  cellar list --status deleted
+  cellar undelete -s ID")]
+    Undelete,
+    /// List edits with author and time, newest first
     History(History),
-    /// Show changes as they are made, until Ctrl-C
+    /// Print changes as they happen, until Ctrl-C
     Watch(Watch),
-    /// Show what differs between two positions
+    /// Compare two positions
     Diff(Diff),
-    /// Write the cells to a csv or xlsx file
+    /// Export cells to a csv, tsv or xlsx file
     Export(Export),
     /// Print the newest position
     #[command(after_help = "Examples:\n  cellar head\n  cellar head --json")]
     Head,
-    /// Make a fork: a spreadsheet that goes its own way from a position of this one
+    /// Fork a spreadsheet at a position
     Fork(Fork),
-    /// Do what a fork did again, on another position of what it comes from
-    Rebase(Rebase),
+    /// Replay a fork's edits onto a later position of its source
+    Replay(Replay),
     /// List the forks of a spreadsheet
     #[command(after_help = "\
 Examples:
@@ -148,13 +190,13 @@ Examples:
   cellar forks --json
   cellar forks -s 4b74c877-c40f-8d75-966e-04fce373d865")]
     Forks,
-    /// Show how a spreadsheet is stored, and what opening it costs
+    /// Show storage statistics and the cost of opening a spreadsheet
     Stats(Stats),
-    /// Make a spreadsheet the current one
+    /// Select the current spreadsheet
     Use(Use),
-    /// Print every change of every spreadsheet's name, sharing and state, since the beginning; for operators
+    /// Print the change feed of all spreadsheets (operators only)
     Feed(Feed),
-    /// Show what runs at the URL and what it reaches; needs no token
+    /// Check the health of the stack at the URL; needs no token
     #[command(after_help = "\
 Examples:
   cellar health
@@ -169,90 +211,90 @@ Examples:
   cellar stats 4b74c877-c40f-8d75-966e-04fce373d865
   cellar --json stats")]
 pub(super) struct Stats {
-    /// The spreadsheet; otherwise that of -s, or the current one
+    /// Spreadsheet [default: -s, or the current one]
     pub(super) id: Option<cellar_core::identity::LogId>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It is yours: `cellar share` and `cellar links` share it with others.
+You are its owner. Share it with `cellar share` or `cellar links`.
 
 Examples:
   cellar create --name 'Budget 2026'
   cellar create
-  cellar create --nonce budget-2026   # run again, it finds the same spreadsheet")]
+  cellar create --nonce budget-2026   # repeated, it returns the same spreadsheet")]
 pub(super) struct Create {
-    /// What it is called
+    /// Name of the spreadsheet
     #[arg(long, value_parser = name)]
     pub(super) name: Option<Name>,
-    /// A name of your choice that makes it safe to run again: the same nonce and the same token
-    /// give the same spreadsheet
+    /// Idempotency key: the same nonce and subject always give the same spreadsheet
     #[arg(long, value_parser = nonce)]
     pub(super) nonce: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-csv and tsv of any size; xlsx, xlsb and ods (a sheet of theirs each) of up to 20 million cells. Each \
-sheet of the file becomes a sheet of the spreadsheet, all of them in one entry of its history, or \
-nothing does. With --sheet, up to 100,000 cells go into a sheet that is there, as edits.
+csv and tsv files may have any size, sheets of xlsx, xlsb and ods files up to 20 million cells. Each sheet of \
+the file becomes a sheet of the spreadsheet. The import is atomic: one entry adds all sheets, or none. With \
+--sheet, up to 100,000 cells are written into an existing sheet as edits.
 
-In csv, numbers, dates and booleans are recognised, a column at a time, and only where nothing of \
-the text is lost: every cell shows as the text of its field.
+Numbers, dates and booleans in csv are detected per column, and only if every cell then still shows the text \
+of its field.
 
-An interrupted import is finished when the same command is run again; nothing happens twice.
+If an import is interrupted, run the same command again to finish it; nothing is imported twice.
 
 Examples:
   cellar import airports.csv
   cellar import budget.xlsx
-  cellar import prices.tsv --text                 # keep everything as text
+  cellar import prices.tsv --text                 # import all cells as text
   cellar import export.csv --delimiter semicolon --types A=text,C=number
-  cellar import budget.xlsx --into ID             # as new sheets of a spreadsheet
+  cellar import budget.xlsx --into ID             # add sheets to a spreadsheet
   cellar import budget.xlsx --into ID --sheets Costs,Plan
   cellar import prices.csv --into ID --replace Prices
-  cellar import more.csv --into ID --sheet Costs --at A120")]
+  cellar import more.csv --into ID --sheet Costs --cell A120")]
 pub(super) struct Import {
-    /// The file: csv or tsv in UTF-8, xlsx, xlsb or ods
+    /// File: csv or tsv in UTF-8, xlsx, xlsb or ods
     pub(super) file: PathBuf,
-    /// What the new spreadsheet is called; without it, it is called as the file
+    /// Name of the new spreadsheet [default: the file name]
     #[arg(long, value_parser = name, conflicts_with = "into")]
     pub(super) name: Option<Name>,
-    /// Import into this spreadsheet (`-s` does the same) instead of a new one
+    /// Import into this spreadsheet instead of a new one (same as -s)
     #[arg(long, value_name = "ID")]
     pub(super) into: Option<LogId>,
-    /// Take the place, and the name, of this sheet of an existing spreadsheet
+    /// Replace this sheet of an existing spreadsheet, keeping its name
     #[arg(long, value_name = "NAME", conflicts_with = "sheet")]
     pub(super) replace: Option<String>,
-    /// Set cells of this sheet of an existing spreadsheet, as edits; others stay
+    /// Write the cells into this sheet of an existing spreadsheet, as edits
     #[arg(long, value_name = "NAME")]
     pub(super) sheet: Option<String>,
-    /// Where the first cell goes in that sheet; without it A1
+    /// Top-left cell of the import in that sheet [default: A1]
     #[arg(long, value_name = "CELL", requires = "sheet")]
-    pub(super) at: Option<CellName>,
-    /// The sheets of a workbook that are wanted; without it all
+    pub(super) cell: Option<CellName>,
+    /// Sheets of the workbook to import [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(super) sheets: Vec<String>,
-    /// What separates fields of csv; comma, or tab for .tsv files
+    /// Field separator of a csv file [default: comma, or tab for .tsv]
     #[arg(long, value_enum)]
     pub(super) delimiter: Option<Delimiter>,
-    /// What to do with rows of csv that have another number of fields than the first
+    /// How to treat csv rows with more or fewer fields than the first row
     #[arg(long, value_enum, default_value_t = Ragged::Error)]
     pub(super) ragged: Ragged,
-    /// What columns of csv are: A=text,C=number with text, number, date or boolean, or one for all
+    /// Column types of a csv file: A=text,C=number, or one type for all columns (text, number, date,
+    /// boolean)
     #[arg(long, value_name = "TYPES")]
     pub(super) types: Option<ColumnTypes>,
-    /// Keep everything in csv as text
+    /// Import all cells of a csv file as text
     #[arg(long, conflicts_with = "types")]
     pub(super) text: bool,
-    /// Read the file, say what is in it, and send nothing
+    /// Read the file and report its contents without importing it
     #[arg(long, conflicts_with_all = ["sheet", "restart"])]
     pub(super) dry_run: bool,
-    /// Forget an interrupted run and begin anew
+    /// Discard an interrupted import and start over
     #[arg(long)]
     pub(super) restart: bool,
 }
 
-/// What separates fields.
+/// Field separators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Delimiter {
     Comma,
@@ -260,12 +302,12 @@ pub(super) enum Delimiter {
     Semicolon,
 }
 
-/// What to do with ragged rows.
+/// How to treat rows with more or fewer fields than the first row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Ragged {
-    /// Stop and name the line
+    /// Fail and report the line
     Error,
-    /// Fill short rows with empty cells on the right
+    /// Pad short rows with empty cells
     Pad,
 }
 
@@ -277,47 +319,43 @@ Examples:
   cellar get --range A:C --json
   cellar get --sheet Costs
   cellar get --range \"'My sheet'!A1:C9\"
-  cellar get --at 0.3               # as it was at that position, see `cellar history`
-  cellar get --remote               # the server reads; nothing is loaded or kept here")]
+  cellar get --at 0.3               # at an earlier position, see `cellar history`
+  cellar get --remote               # read on the server, without a local cache")]
 pub(super) struct Get {
-    /// The range, such as A1:G20, A:C or Sheet1!B2; without it the top left of the first sheet
+    /// Range, such as A1:G20, A:C or Sheet1!B2 [default: the top left of the first sheet]
     #[arg(long, short)]
     pub(super) range: Option<Range>,
-    /// Show the cells as they were at this position, segment.num
+    /// Position to read at, such as 0.42 [default: the newest]
     #[arg(long, value_name = "POSITION")]
     pub(super) at: Option<Position>,
-    /// The sheet; without it the one in the range, or the first
+    /// Sheet [default: the sheet of the range, or the first]
     #[arg(long, value_name = "NAME")]
     pub(super) sheet: Option<String>,
-    /// Let the server read the cells, as it does with --at; nothing of a snapshot is loaded or kept here
+    /// Read the cells on the server, without loading or caching a snapshot
     #[arg(long)]
     pub(super) remote: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Numbers, dates such as 2026-11-21, TRUE and FALSE are recognised; everything else is text, and so \
-is everything with --text. All pairs of one command happen together.
+Numbers, dates such as 2026-11-21, TRUE and FALSE are recognized; everything else is text. With --text, \
+every value is text. All cells of one command are set in one edit.
 
 Examples:
   cellar set A1 hello
   cellar set A1 1 B1 2.50 C1 2026-11-21
   cellar set A1 -5
   cellar set --text A1 007
-  cellar set --clear A1 B1
   cellar set --sheet Costs A1 1
   cellar set -- A1 --dashes")]
 pub(super) struct Set {
-    /// Pairs of a cell and its value; with --clear, only cells
+    /// Pairs of a cell and its value
     #[arg(required = true, value_name = "CELL VALUE", allow_negative_numbers = true)]
     pub(super) pairs: Vec<String>,
-    /// Take the values as text, whatever they look like
-    #[arg(long, conflicts_with = "clear")]
-    pub(super) text: bool,
-    /// Clear the cells
+    /// Set all values as text
     #[arg(long)]
-    pub(super) clear: bool,
-    /// The sheet; without it the one that the cells name, or the first
+    pub(super) text: bool,
+    /// Sheet [default: the sheet of the cells, or the first]
     #[arg(long, value_name = "NAME")]
     pub(super) sheet: Option<String>,
 }
@@ -325,31 +363,31 @@ pub(super) struct Set {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cellar undo           # your newest edit that was not taken back; again, the one before
-  cellar undo 0.12      # the edit at that position, whoever made it, see `cellar history`
-  cellar undo 0.13      # of an undo: does again what it took back
+  cellar undo           # your newest edit; repeated, the one before it
+  cellar undo 0.12      # the edit at this position, by any author, see `cellar history`
+  cellar undo 0.13      # undo an undo: redo
 
-What others have changed since stays as they left it. A sheet that comes back is the last one, and \
-has a new number: edits that others still send of the old one do not reach it.
+Cells that others have changed since then keep their new values. A deleted sheet is recovered as the last \
+sheet, with a new number: pending edits of the old sheet do not affect it.
 
-Without a position, edits of which nothing is still there are gone past, at most ten.")]
+Without a position, up to ten edits that have no effect left are skipped.")]
 pub(super) struct Undo {
-    /// The position of the edit; without it your newest that was not taken back
+    /// Position of the edit [default: your newest edit that was not undone]
     pub(super) position: Option<Position>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The exit code is 2 if there are differences, 0 if there are none.
+The exit code is 2 if there are differences, otherwise 0.
 
 Examples:
-  cellar diff 0.3              # what has changed since then
+  cellar diff 0.3              # compare with the newest position
   cellar diff 0.3 0.9
   cellar diff 0.3 0.9 --json")]
 pub(super) struct Diff {
-    /// The earlier position, segment.num
+    /// Earlier position, such as 0.3
     pub(super) from: Position,
-    /// The later position; without it the newest
+    /// Later position [default: the newest]
     pub(super) to: Option<Position>,
 }
 
@@ -358,21 +396,21 @@ pub(super) struct Diff {
 Examples:
   cellar history
   cellar history --limit 5
-  cellar history --from 0.42
+  cellar history --until 0.42
   cellar history --json")]
 pub(super) struct History {
-    /// How many entries to show
+    /// Maximum number of entries
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) limit: u32,
-    /// The newest position to show; without it the newest there is
+    /// Newest position to show [default: the newest]
     #[arg(long, value_name = "POSITION")]
-    pub(super) from: Option<Position>,
+    pub(super) until: Option<Position>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-csv and tsv have one sheet, each cell as it is shown; xlsx has all of them, with formulas and number \
-formats. A link stays and leads to the new file; a pipe or a device gets the bytes.
+csv and tsv files contain one sheet, with cells as displayed; xlsx files contain all sheets, with formulas and \
+number formats. A symbolic link is followed; a pipe or device receives the bytes.
 
 Examples:
   cellar export airports.csv
@@ -384,29 +422,30 @@ Examples:
   cellar export - | head
   cellar export --format xlsx - > budget.xlsx")]
 pub(super) struct Export {
-    /// The file; - is standard output
+    /// Output file; - for stdout
     pub(super) file: PathBuf,
-    /// The format; without it as the file's name ends, and else csv
+    /// File format [default: from the file name, otherwise csv]
     #[arg(long, value_enum)]
     pub(super) format: Option<ExportFormat>,
-    /// Export the cells as they were at this position, segment.num
+    /// Position to export, such as 0.42 [default: the newest]
     #[arg(long, value_name = "POSITION")]
     pub(super) at: Option<Position>,
-    /// The sheet; without it the first, and in xlsx all
+    /// Sheet [default: the first; all for xlsx]
     #[arg(long, value_name = "NAME")]
     pub(super) sheet: Option<String>,
-    /// Write formulas into csv instead of what they gave
+    /// Write formulas instead of their results (csv)
     #[arg(long)]
     pub(super) formulas: bool,
-    /// Write ' before csv texts that begin with =, +, -, @, a tab or a line end: other programs may run them
+    /// Prefix csv texts that start with =, +, -, @, tab or line break with ', so that other programs do not
+    /// run them as formulas
     #[arg(long)]
     pub(super) escape_formulas: bool,
-    /// Replace the file if it exists
+    /// Overwrite an existing file
     #[arg(long)]
     pub(super) force: bool,
 }
 
-/// What is written.
+/// Formats of exported files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ExportFormat {
     Csv,
@@ -419,12 +458,12 @@ pub(super) enum ExportFormat {
 Examples:
   cellar use 0b8f2c9e-5d1a-8c3b-9f00-6a2f4c1d7e55")]
 pub(super) struct Use {
-    /// The spreadsheet's id
+    /// Id of the spreadsheet
     pub(super) id: LogId,
 }
 
 pub(super) use super::edit_args::{
-    AxisCommand, Clear, Columns, DeleteLines, Format, InsertLines, Rows, Sheets, SheetsCommand,
+    Clear, Columns, ColumnsCommand, Format, Inserted, Rows, RowsCommand, Sheets, SheetsCommand,
 };
 
 fn name(text: &str) -> Result<Name, BadName> {
@@ -434,7 +473,7 @@ fn name(text: &str) -> Result<Name, BadName> {
 fn nonce(text: &str) -> Result<String, String> {
     let max = cellar_core::limits::MAX_NONCE_BYTES;
     if text.is_empty() || text.len() > max {
-        return Err(format!("a nonce has 1 to {max} bytes, this one has {}", text.len()));
+        return Err(format!("the nonce has {} bytes; it must have 1 to {max}", text.len()));
     }
     Ok(text.to_owned())
 }

@@ -4,7 +4,7 @@ use cellar_core::a1::{Range, column_name};
 use cellar_core::axis_map::Axis;
 use cellar_core::operation::{DeleteSpans, InsertBefore, Operation, Span, Spans};
 
-use super::args::{AxisCommand, DeleteLines, InsertLines};
+use super::args::{ColumnsCommand, Inserted, RowsCommand};
 use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
@@ -12,14 +12,47 @@ use super::output::Output;
 use super::warnings;
 use crate::describe;
 
+/// An edit of rows or columns, as given on the command line.
+pub(super) struct AxisEdit {
+    axis: Axis,
+    change: AxisChange,
+}
+
+enum AxisChange {
+    Insert { before: String, inserted: Inserted },
+    Delete { which: Vec<String>, sheet: Option<String> },
+}
+
+impl From<RowsCommand> for AxisEdit {
+    fn from(command: RowsCommand) -> Self {
+        let change = match command {
+            RowsCommand::Insert { before, inserted } => AxisChange::Insert { before, inserted },
+            RowsCommand::Delete { rows, sheet } => AxisChange::Delete { which: rows, sheet },
+        };
+        Self { axis: Axis::Rows, change }
+    }
+}
+
+impl From<ColumnsCommand> for AxisEdit {
+    fn from(command: ColumnsCommand) -> Self {
+        let change = match command {
+            ColumnsCommand::Insert { before, inserted } => AxisChange::Insert { before, inserted },
+            ColumnsCommand::Delete { columns, sheet } => {
+                AxisChange::Delete { which: columns, sheet }
+            }
+        };
+        Self { axis: Axis::Columns, change }
+    }
+}
+
 pub(super) async fn run(
     context: &Context,
     output: &Output,
-    axis: Axis,
-    command: AxisCommand,
+    edit: AxisEdit,
 ) -> Result<(), CliError> {
-    let operation = match command {
-        AxisCommand::Insert(InsertLines { before, count, sheet }) => {
+    let AxisEdit { axis, change } = edit;
+    let operation = match change {
+        AxisChange::Insert { before, inserted: Inserted { count, sheet } } => {
             let span = one_span(axis, &before)?;
             if span.count != 1 {
                 return Err(CliError::usage(
@@ -35,7 +68,7 @@ pub(super) async fn run(
             }
             (edit, insert(axis, inserted))
         }
-        AxisCommand::Delete(DeleteLines { which, sheet }) => {
+        AxisChange::Delete { which, sheet } => {
             let spans = which.iter().map(|text| one_span(axis, text));
             let mut spans = spans.collect::<Result<Vec<_>, _>>()?;
             spans.sort_by_key(|span| span.first);

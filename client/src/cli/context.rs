@@ -140,7 +140,10 @@ impl Context {
         let link = self.token().filter(|token| LinkToken::is_meant(token));
         // A link is to one.
         let link = link.map(str::parse::<LinkToken>).transpose().map_err(|_| {
-            CliError::usage("the link is cut short", "copy all of it: cellar-link.ID.SECRET")
+            CliError::usage(
+                "the share link is incomplete",
+                "copy it in full: cellar-link.ID.SECRET",
+            )
         })?;
         let given = given.or(link.map(|link| link.log));
         given.or_else(remembered).ok_or(CliError::NoSpreadsheet)
@@ -166,11 +169,11 @@ impl Context {
         &self,
         client: &Client,
         spreadsheet: LogId,
-        (position, epoch): (Position, u32),
+        (position, incarnation): (Position, u32),
         first_sheet: Option<SheetId>,
     ) {
         if self.keeps_state() {
-            let _ = self.editor(client, spreadsheet).saw(position, epoch, first_sheet);
+            let _ = self.editor(client, spreadsheet).saw(position, incarnation, first_sheet);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use cellar_core::api::SpreadsheetStatus;
 use cellar_core::operation::RejectionReason;
 use cellar_core::position::Position;
 use miette::Diagnostic;
@@ -16,7 +17,7 @@ use crate::import::ImportError;
 use crate::live::LiveError;
 use crate::profile::ProfileError;
 use crate::reader::ReaderError;
-use crate::rebase::RebaseError;
+use crate::replay::ReplayError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -47,79 +48,92 @@ pub(super) enum CliError {
     Live(#[from] LiveError),
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Rebase(#[from] RebaseError),
+    Replay(#[from] ReplayError),
     #[error(
-        "the feed is another one than the checkpoint is of: it was built anew, or the stack restored"
+        "the checkpoint belongs to an earlier generation of the feed: the feed was rebuilt, or the tables were restored"
     )]
     #[diagnostic(
         code(cellar::feed_changed),
-        help("begin it anew: without --after, or with the file of --checkpoint removed")
+        help("read the feed from its beginning: omit --after, or delete the file of --checkpoint")
     )]
     FeedChanged,
-    #[error("no Cellar is known here: there is no .cellar/profile.json, and no --url")]
+    #[error(
+        "no API URL is configured: --url and CELLAR_URL are not set, and .cellar/profile.json was not found"
+    )]
     #[diagnostic(
         code(cellar::no_url),
         help(
-            "start one on this machine:   cargo run -p synth -- deploy --local\n\
-             or name one that is running: cellar --url https://… --token … health"
+            "start Cellar on this machine:   cargo run -p synth -- deploy --local\n\
+             or use a running one:           pass --url and --token"
         )
     )]
     NoUrl,
-    #[error("no spreadsheet is chosen")]
+    #[error("no spreadsheet is selected")]
     #[diagnostic(
         code(cellar::no_spreadsheet),
         help(
-            "make one:           cellar create\n\
-             or from a file:     cellar import FILE.csv\n\
-             or choose one:      cellar use ID   (or give -s ID)"
+            "create one with `cellar create` or `cellar import FILE.csv`, or select one with `cellar use ID` or \
+             -s ID"
         )
     )]
     NoSpreadsheet,
-    #[error("there is a sheet `{name}` already")]
+    #[error("sheet `{name}` already exists")]
     #[diagnostic(
         code(cellar::sheet_exists),
-        help("choose another name; `cellar sheets` lists them")
+        help("choose another name; `cellar sheets` lists the sheets")
     )]
     SheetExists { name: String },
-    #[error("`{name}` is the only sheet: a spreadsheet has at least one")]
-    #[diagnostic(code(cellar::last_sheet), help("add another first: cellar sheets add NAME"))]
+    #[error("`{name}` is the only sheet; a spreadsheet must have at least one")]
+    #[diagnostic(code(cellar::last_sheet), help("add another sheet first: cellar sheets add NAME"))]
     LastSheet { name: String },
-    #[error("there is no edit of yours to take back")]
+    #[error("you have no edit to undo")]
     #[diagnostic(
         code(cellar::nothing_to_undo),
-        help("`cellar history` lists all edits; take one back with: cellar undo POSITION")
+        help("list all edits with `cellar history`, and undo one with: cellar undo POSITION")
     )]
     NothingToUndo,
-    #[error("nothing of your newest edits is still there: {tried}")]
+    #[error("your newest edits have no effect left: {tried}")]
     #[diagnostic(
         code(cellar::nothing_to_undo),
         help(
-            "`cellar history` lists all edits; take an older one back with: cellar undo POSITION"
+            "list all edits with `cellar history`, and undo an older one with: cellar undo POSITION"
         )
     )]
     NothingLeftToUndo { tried: String },
-    #[error("{position} cannot be taken back: {why}")]
+    #[error("cannot undo {position}: {why}")]
     #[diagnostic(
         code(cellar::no_edit),
         help("nothing was sent; `cellar history` lists the edits and their positions")
     )]
     NoEdit { position: Position, why: String },
-    #[error("{position} cannot be restored: {why}")]
+    #[error("cannot revert to {position}: {why}")]
     #[diagnostic(
         code(cellar::no_position),
         help("nothing was sent; `cellar history` lists the positions")
     )]
     NoPosition { position: Position, why: String },
-    #[error("what has changed since {position} is more than one entry can take back")]
+    #[error("the changes since {position} are too many to revert in one entry")]
     #[diagnostic(
-        code(cellar::too_much_to_restore),
+        code(cellar::too_much_to_revert),
         help(
-            "nothing was changed; this makes a spreadsheet of its own that is what it was: \
+            "nothing was changed; create a new spreadsheet with the state of that position: \
              cellar fork --at {position}"
         )
     )]
-    TooMuchToRestore { position: Position },
-    #[error("only owners see the links of a spreadsheet")]
+    TooMuchToRevert { position: Position },
+    #[error("the spreadsheet is {}", match status {
+        SpreadsheetStatus::Active => "active",
+        SpreadsheetStatus::Archived => "archived, not deleted",
+        SpreadsheetStatus::Deleted => "deleted, not archived",
+    })]
+    #[diagnostic(code(cellar::wrong_status), help("{}", match status {
+        SpreadsheetStatus::Deleted => "recover it first: cellar undelete",
+        SpreadsheetStatus::Active | SpreadsheetStatus::Archived => {
+            "make it editable again: cellar unarchive"
+        }
+    }))]
+    WrongStatus { status: SpreadsheetStatus },
+    #[error("only owners can list the share links of a spreadsheet")]
     #[diagnostic(code(cellar::only_owners), help("`cellar details` shows your role"))]
     OnlyOwners,
     #[error("{why}")]
@@ -156,7 +170,7 @@ pub(super) enum CliError {
     #[error("not everything is reachable: {missing}")]
     #[diagnostic(
         code(cellar::unhealthy),
-        help("the logs of the API function say more; it may be starting still")
+        help("see the logs of the API function; it may be starting still")
     )]
     Unhealthy { missing: String },
     #[error("the output cannot be written: {source}")]

@@ -69,7 +69,7 @@ pub(super) async fn run(
     }
     if args.at.is_none() {
         let first = exported.sheets.first().filter(|_| args.sheet.is_none());
-        let at = (exported.position, exported.epoch);
+        let at = (exported.position, exported.incarnation);
         context.saw(&client, spreadsheet, at, first.map(|sheet| sheet.sheet));
     }
     let sheets = exported.sheets.iter().map(|sheet| {

@@ -23,7 +23,7 @@ pub(super) async fn run(
     output: &Output,
     args: args::Feed,
 ) -> Result<(), CliError> {
-    let args::Feed { after, checkpoint, follow, events, limit } = args;
+    let args::Feed { after, checkpoint, follow, payloads: events, page_size: limit } = args;
     let client = context.client()?;
     let subscription = Subscription { events, limit, until_end: !follow };
     let reading = async {

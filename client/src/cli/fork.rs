@@ -10,7 +10,7 @@ use super::time::utc;
 use crate::outbox::new_name;
 use crate::table::escape;
 
-/// Between two columns.
+/// Separator of columns.
 const GAP: &str = "   ";
 
 pub(super) async fn run(
@@ -22,16 +22,16 @@ pub(super) async fn run(
     let nonce = args.nonce.unwrap_or_else(new_name);
     let name = args.name.map(|name| name.to_string());
     let fork = client.fork(spreadsheet, &ForkRequest { nonce, at: args.at, name }).await?;
-    if !args.keep {
+    if !args.no_use {
         context.remember(fork.id, output)?;
     }
     output.result(&fork)?;
     output.say(fork.id.to_string())?;
-    let shared = format!("It has everything of {} up to {}.", fork.source, fork.position);
-    output.note(match args.keep {
-        true => format!("{shared} Next: cellar get -s {}", fork.id),
+    let shared = format!("The fork shares {} up to {}.", fork.source, fork.position);
+    output.note(match args.no_use {
+        true => format!("{shared} Read it: cellar get -s {}", fork.id),
         false => {
-            format!("{shared} It is the current spreadsheet now. Back: cellar use {spreadsheet}")
+            format!("{shared} It is selected. Select the source again: cellar use {spreadsheet}")
         }
     });
     Ok(())

@@ -49,7 +49,7 @@ pub(super) async fn run(
     };
     if args.at.is_none() {
         let first_sheet = is_first.then_some(reply.sheet);
-        context.saw(&client, spreadsheet, (reply.position, reply.epoch), first_sheet);
+        context.saw(&client, spreadsheet, (reply.position, reply.incarnation), first_sheet);
     }
     context.note_unsent(&client, spreadsheet, output);
     if output.json {
@@ -201,7 +201,7 @@ mod tests {
         let rows = MAX_RANGE_CELLS / 16;
         assert!(check_area(Some(&range(&format!("A1:P{rows}")))).is_ok());
         let error = check_area(Some(&range(&format!("A1:P{}", rows + 1)))).unwrap_err();
-        assert!(error.to_string().contains("cells, at most 16777216"), "{error}");
+        assert!(error.to_string().contains("cells; at most 16777216"), "{error}");
         assert!(check_area(Some(&range("A:ZZ"))).is_ok() && check_area(None).is_ok());
     }
 

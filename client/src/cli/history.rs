@@ -27,7 +27,7 @@ pub(super) async fn run(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let client = context.client()?;
-    let history = fetch(&client, spreadsheet, args.from, args.limit).await?;
+    let history = fetch(&client, spreadsheet, args.until, args.limit).await?;
     output.result(&serde_json::json!({
         "entries": history.entries,
         "complete": history.next.is_none(),
@@ -41,7 +41,7 @@ pub(super) async fn run(
     }
     context.note_unsent(&client, spreadsheet, output);
     if let Some(next) = history.next {
-        output.note(format!("There is older history: cellar history --from {next}"));
+        output.note(format!("There is older history: cellar history --until {next}"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The `cellar` command: what it is asked, what it does, what it says.
+//! The `cellar` command.
 
 mod args;
 mod axes;
@@ -22,8 +22,8 @@ mod import;
 mod list;
 mod output;
 mod ranges;
-mod rebase;
-mod restore;
+mod replay;
+mod revert;
 mod set;
 mod sheets;
 mod stats;
@@ -36,8 +36,7 @@ mod watch;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use cellar_core::axis_map::Axis;
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use args::{Cli, Command, Global};
 use context::Context;
@@ -47,13 +46,13 @@ use output::Output;
 use crate::Spent;
 use crate::report::report;
 
-/// Everything is fine.
+/// Success.
 pub const EXIT_FINE: u8 = 0;
-/// Something failed.
+/// An error.
 pub const EXIT_ERROR: u8 = 1;
-/// There are differences (`cellar diff`).
+/// Differences found (`cellar diff`), or edits lost (`cellar replay`).
 pub const EXIT_DIFFERENCES: u8 = 2;
-/// The command line is not understood (`EX_USAGE`).
+/// Invalid usage (`EX_USAGE`).
 pub const EXIT_USAGE: u8 = 64;
 
 /// Runs the command line of this process.
@@ -62,11 +61,13 @@ pub fn main() -> ExitCode {
     ExitCode::from(run(std::env::args_os().collect()))
 }
 
-/// Runs a command line, the program's name first, and gives its exit code.
+/// Runs a command line, whose first argument is the program's name. Returns the exit code.
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let json = arguments.iter().any(|argument| argument == "--json");
-    let cli = match Cli::try_parse_from(arguments) {
+    let parsed = Cli::grouped().try_get_matches_from(arguments);
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
             // Help and version: a broken pipe is not an error here either.
@@ -98,7 +99,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     code
 }
 
-/// Does what is asked; gives the exit code and what it cost, also if it failed.
+/// Executes the command. Returns its exit code, and its cost even if it failed.
 fn execute(cli: Cli) -> (Result<u8, CliError>, Spent) {
     let output = Output::new(cli.global.json);
     match Context::new(cli.global) {
@@ -126,27 +127,27 @@ fn execute_in(context: &mut Context, output: Output, command: Command) -> Result
             Command::Set(args) => set::run(context, &output, args).await,
             Command::Clear(args) => ranges::clear(context, &output, args).await,
             Command::Format(args) => ranges::format(context, &output, args).await,
-            Command::Rows(args) => axes::run(context, &output, Axis::Rows, args.command).await,
-            Command::Columns(args) => {
-                axes::run(context, &output, Axis::Columns, args.command).await
-            }
+            Command::Rows(args) => axes::run(context, &output, args.command.into()).await,
+            Command::Columns(args) => axes::run(context, &output, args.command.into()).await,
             Command::Sheets(args) => sheets::run(context, &output, args).await,
             Command::Undo(args) => undo::run(context, &output, args).await,
-            Command::Restore(args) => restore::run(context, &output, args).await,
+            Command::Revert(args) => revert::run(context, &output, args).await,
             Command::Details(args) => catalog::details(context, &output, args).await,
             Command::Rename(args) => catalog::rename(context, &output, args).await,
             Command::Share(args) => catalog::share(context, &output, args).await,
             Command::Unshare(args) => catalog::unshare(context, &output, args).await,
             Command::Links(args) => catalog::links(context, &output, args).await,
             Command::Archive => catalog::archive(context, &output).await,
+            Command::Unarchive => catalog::unarchive(context, &output).await,
             Command::Delete => catalog::delete(context, &output).await,
+            Command::Undelete => catalog::undelete(context, &output).await,
             Command::Diff(args) => return diff::run(context, &output, args).await,
             Command::History(args) => history::run(context, &output, args).await,
             Command::Watch(args) => watch::run(context, &output, args).await,
             Command::Export(args) => export::run(context, &output, args).await,
             Command::Head => head::run(context, &output).await,
             Command::Fork(args) => fork::run(context, &output, args).await,
-            Command::Rebase(args) => return rebase::run(context, &output, args).await,
+            Command::Replay(args) => return replay::run(context, &output, args).await,
             Command::Forks => fork::list(context, &output).await,
             Command::Stats(args) => stats::run(context, &output, args).await,
             Command::Use(args) => use_spreadsheet::run(context, &output, args).await,

@@ -1,8 +1,11 @@
 //! `cellar clear` and `cellar format`
 
+use std::collections::BTreeSet;
+
 use cellar_core::a1::{Range, Rectangle};
 use cellar_core::cell::{GENERAL, Value, display, general};
-use cellar_core::operation::{ClearRange, Operation, SetFormat};
+use cellar_core::limits::MAX_CELLS_PER_OPERATION;
+use cellar_core::operation::{CellEdit, ClearRange, Operation, SetCells, SetFormat};
 
 use super::args;
 use super::context::Context;
@@ -17,12 +20,56 @@ pub(super) async fn clear(
     output: &Output,
     args: args::Clear,
 ) -> Result<(), CliError> {
-    let sheet = one_sheet(args.sheet, Some(&args.range))?;
+    let mut sheet = args.sheet;
+    for range in &args.ranges {
+        sheet = one_sheet(sheet, Some(range))?;
+    }
+    let cells = match args.ranges.as_slice() {
+        [_] => None,
+        ranges => Some(cells_of(ranges)?),
+    };
     let edit = Edit::new(context)?;
     let sheet = edit.sheet(sheet.as_deref()).await?;
-    let (rows, columns) = spans(args.range.rectangle);
-    let operation = Operation::ClearRange(ClearRange { sheet, rows, columns });
-    edit.apply(output, operation, &format!("{} cleared", named(&args.range))).await
+    let operation = match (args.ranges.as_slice(), cells) {
+        ([range], _) => {
+            let (rows, columns) = spans(range.rectangle);
+            Operation::ClearRange(ClearRange { sheet, rows, columns })
+        }
+        (_, cells) => Operation::SetCells(SetCells { sheet, cells: cells.unwrap_or_default() }),
+    };
+    let ranges: Vec<String> = args.ranges.iter().map(named).collect();
+    edit.apply(output, operation, &format!("{} cleared", ranges.join(", "))).await
+}
+
+/// Returns an edit that clears each cell of the ranges, in the order of rows.
+fn cells_of(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
+    let max = u64::try_from(MAX_CELLS_PER_OPERATION).unwrap_or(u64::MAX);
+    let too_many = || {
+        CliError::usage(
+            format!("the ranges have more than {max} cells"),
+            "clear large ranges one at a time: each in a command of its own",
+        )
+    };
+    let mut cells = BTreeSet::new();
+    for range in ranges {
+        let Rectangle { first, last } = range.rectangle;
+        let (rows, columns) = (first.row..=last.row, first.column..=last.column);
+        if range.rectangle.area() > max {
+            return Err(too_many());
+        }
+        cells.extend(rows.flat_map(|row| columns.clone().map(move |column| (row, column))));
+    }
+    if cells.len() > MAX_CELLS_PER_OPERATION {
+        return Err(too_many());
+    }
+    let clear = |(row, column)| CellEdit {
+        row,
+        column,
+        value: Some(Value::Empty),
+        formula: None,
+        format: None,
+    };
+    Ok(cells.into_iter().map(clear).collect())
 }
 
 pub(super) async fn format(
@@ -81,6 +128,23 @@ mod tests {
         }
         for format in ["#,##0.0%", "0%", "0.0000000000000000", "--", "", "general", "@", "d/m/yy"] {
             assert!(!is_understood(format), "{format}");
+        }
+    }
+
+    #[test]
+    fn cells_of_several_ranges_are_cleared_once_and_up_to_the_limit() {
+        let cells = |ranges: &[&str]| {
+            let ranges: Vec<Range> = ranges.iter().map(|range| range.parse().unwrap()).collect();
+            cells_of(&ranges).map(|cells| cells.len())
+        };
+        assert_eq!(cells(&["A1", "B1"]).unwrap(), 2);
+        assert_eq!(cells(&["A1:B2", "B2:C3"]).unwrap(), 7, "B2 is in both");
+        let half = MAX_CELLS_PER_OPERATION / 2;
+        let (left, right) = (format!("A1:A{half}"), format!("B1:B{half}"));
+        assert_eq!(cells(&[&left, &right]).unwrap(), MAX_CELLS_PER_OPERATION);
+        for more in ["C1", "C:C"] {
+            let error = cells(&[&left, &right, more]).unwrap_err();
+            assert_eq!(error.exit_code(), super::super::EXIT_USAGE, "{more}");
         }
     }
 

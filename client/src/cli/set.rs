@@ -23,10 +23,7 @@ pub(super) async fn run(
     output: &Output,
     args: args::Set,
 ) -> Result<(), CliError> {
-    let (cells, sheets) = match args.clear {
-        true => clears(&args.pairs)?,
-        false => sets(&args.pairs, args.text)?,
-    };
+    let (cells, sheets) = sets(&args.pairs, args.text)?;
     refuse_repeated(&cells)?;
     let sheet = one_sheet(args.sheet.as_deref(), &sheets)?;
     let edit = Edit::new(context)?;
@@ -51,15 +48,6 @@ fn sets(pairs: &[String], text: bool) -> Result<Cells, CliError> {
         [] => Err(CliError::usage("there is nothing to set", HOW)),
     };
     pairs.chunks(2).map(edit).collect()
-}
-
-fn clears(cells: &[String]) -> Result<Cells, CliError> {
-    let nothing = || TypedText { value: Value::Empty, format: None };
-    let clear = |cell: &String| {
-        let (name, sheet) = cell_name(cell)?;
-        Ok((edit(name, nothing()), sheet))
-    };
-    cells.iter().map(clear).collect()
 }
 
 /// The sheet of all the cells: they are one edit. One that is named by --sheet is also the sheet
@@ -139,7 +127,6 @@ mod tests {
         for as_text in [false, true] {
             assert_eq!(sets(&empty, as_text).unwrap().0[0].value, Some(Value::Empty));
         }
-        assert_eq!(clears(&words("A1 B1")).unwrap().0.len(), 2);
     }
 
     #[test]
@@ -148,7 +135,6 @@ mod tests {
             let error = sets(&words(line), false).unwrap_err();
             assert_eq!(error.exit_code(), super::super::EXIT_USAGE, "{line}");
         }
-        assert!(clears(&words("A1 hello")).is_err());
     }
 
     #[test]
@@ -158,7 +144,6 @@ mod tests {
             assert_eq!(error.exit_code(), super::super::EXIT_USAGE);
             assert!(error.to_string().contains("A1 is named twice"), "{error}");
         }
-        assert!(refuse_repeated(&clears(&words("A1 A1")).unwrap().0).is_err());
         assert!(refuse_repeated(&sets(&words("A1 1 B1 1 A2 1"), false).unwrap().0).is_ok());
     }
 

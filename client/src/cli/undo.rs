@@ -96,7 +96,9 @@ pub(super) async fn entry_at(
     position: Position,
 ) -> Result<Result<EntryView, String>, CliError> {
     let page = match client.history(spreadsheet, Some(position), Some(1)).await {
-        Err(ClientError::Problem { problem, .. }) if problem.kind == ProblemKind::Unprocessable => {
+        Err(ClientError::Problem { problem, .. })
+            if problem.kind == ProblemKind::UnknownPosition =>
+        {
             return Ok(Err(escape(&problem.detail)));
         }
         page => page?,
@@ -166,7 +168,7 @@ struct Search {
     author: String,
     /// What was taken back by an undo that was not taken back itself.
     undone: BTreeSet<Position>,
-    /// Where the oldest restore so far went back to, which was not taken back itself: all that stands
+    /// Where the oldest revert so far went back to, which was not taken back itself: all that stands
     /// between there and it, it took back.
     restored: Option<Position>,
     /// What an undo has found nothing of, unless something was taken back since: it could be there
@@ -191,7 +193,7 @@ impl Search {
             }
             return None;
         }
-        if in_force && let Some(restored) = restore_of(entry) {
+        if in_force && let Some(restored) = revert_of(entry) {
             self.restored = Some(restored);
         }
         let did = |operation: &Operation| !matches!(operation, Operation::Rejected(_));
@@ -210,11 +212,11 @@ fn undo_of(entry: &EntryView) -> Option<(Position, &MutationView)> {
     })
 }
 
-/// The position that an entry went back to, if it is a restore that took effect.
-fn restore_of(entry: &EntryView) -> Option<Position> {
+/// The position that an entry went back to, if it is a revert that took effect.
+fn revert_of(entry: &EntryView) -> Option<Position> {
     entry.mutations.iter().find_map(|mutation| match (&mutation.op, mutation.effective()) {
         (_, [Operation::Rejected(_)]) => None,
-        (Operation::Restore(restore), _) => Some(restore.position),
+        (Operation::Revert(revert), _) => Some(revert.position),
         _ => None,
     })
 }
@@ -222,7 +224,7 @@ fn restore_of(entry: &EntryView) -> Option<Position> {
 #[cfg(test)]
 mod tests {
     use cellar_core::api::{EntryKind, MutationView};
-    use cellar_core::operation::{InsertBefore, Rejection, Restore, SheetId};
+    use cellar_core::operation::{InsertBefore, Rejection, Revert, SheetId};
 
     use super::*;
 
@@ -258,10 +260,10 @@ mod tests {
     }
 
     fn restored(to: u32) -> Operation {
-        Operation::Restore(Restore { position: at(to) })
+        Operation::Revert(Revert { position: at(to) })
     }
 
-    fn restore(num: u32, author: &str, to: u32) -> EntryView {
+    fn revert(num: u32, author: &str, to: u32) -> EntryView {
         let did = vec![edit(num, "").mutations[0].op.clone()];
         entry(num, author, restored(to), Some(did))
     }
@@ -293,15 +295,15 @@ mod tests {
     fn what_a_restore_took_back_is_not_taken_back_again() {
         let mut log = vec![edit(1, "alice"), edit(2, "alice"), edit(3, "alice"), undo(4, 1)];
         assert_eq!(found(&log), Some(3));
-        log.push(restore(5, "bob", 2));
+        log.push(revert(5, "bob", 2));
         assert_eq!(found(&log), Some(2), "3 is gone, and so is the undo of 1");
-        log.push(restore(6, "alice", 1));
-        assert_eq!(found(&log), Some(6), "a restore of hers is an edit of hers");
+        log.push(revert(6, "alice", 1));
+        assert_eq!(found(&log), Some(6), "a revert of hers is an edit of hers");
         log.push(undo(7, 6));
         assert_eq!(found(&log), Some(2));
         log.push(undo(8, 5));
         assert_eq!(found(&log), Some(3), "as before both");
-        let gone = RejectionReason::NothingToRestore;
+        let gone = RejectionReason::NothingToRevert;
         let refused = Operation::Rejected(Rejection::new(gone, "x"));
         log.push(entry(9, "bob", restored(0), Some(vec![refused])));
         assert_eq!(found(&log), Some(3), "one that was refused took nothing back");

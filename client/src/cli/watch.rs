@@ -58,15 +58,14 @@ pub(super) async fn run(
         watch.follow().await
     };
     let end = async {
-        match args.for_s {
-            Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
+        match args.for_time {
+            Some(time) => tokio::time::sleep(time).await,
             None => std::future::pending().await,
         }
     };
     tokio::select! {
         watched = watching => watched,
         () = end => Ok(()),
-        // That is how a watch ends.
         interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
     }
 }
@@ -92,12 +91,12 @@ impl Watch {
         output: Output,
         args: &args::Watch,
     ) -> Result<Self, CliError> {
-        let sheets = client.sheets(spreadsheet, args.from, None).await?;
+        let sheets = client.sheets(spreadsheet, args.after, None).await?;
         let named = one_sheet(args.sheet.clone(), args.range.as_ref())?;
         let sheet = find(&sheets.sheets, named.as_deref())?;
         let asked = named.is_some() || args.range.is_some();
         let rectangle = args.range.as_ref().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
-        let shown = Head { head: sheets.position, epoch: sheets.epoch };
+        let shown = Head { head: sheets.position, incarnation: sheets.incarnation };
         let names = SheetNames::from(&sheets);
         let filter = asked.then_some((sheet, rectangle));
         let (until, polling) = (args.until, Polling::default());
@@ -142,20 +141,20 @@ impl Watch {
             self.polling = self.polling.step(PollEvent::Quiet, random()).0;
         }
         let Some(newest) = newest else { return Ok(false) };
-        if newest.epoch != self.shown.epoch {
+        if newest.incarnation != self.shown.incarnation {
             self.skip(newest, true).await?;
             return Ok(true);
         }
         while self.shown.head < newest.head {
             let page = match self.client.update(self.spreadsheet, self.shown.head).await {
-                Err(error) if error.problem_kind() == Some(ProblemKind::Reload) => {
+                Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => {
                     self.skip(newest, false).await?;
                     break;
                 }
                 page => page?,
             };
-            let UpdateReply { epoch, entries, .. } = page;
-            if epoch != self.shown.epoch || entries.is_empty() {
+            let UpdateReply { incarnation, entries, .. } = page;
+            if incarnation != self.shown.incarnation || entries.is_empty() {
                 break;
             }
             for entry in entries {

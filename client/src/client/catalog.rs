@@ -36,7 +36,7 @@ impl Client {
         below: Option<u64>,
     ) -> Result<ChangesReply, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("details")).with_segment("changes");
-        self.transport.send(call.with_text("below", below.map(|below| below.to_string()))).await
+        self.transport.send(call.with_text("cursor", below.map(|below| below.to_string()))).await
     }
 
     /// `PATCH /v1/spreadsheets/{id}/details`: renames, archives, deletes or restores a spreadsheet.

@@ -45,7 +45,7 @@ impl Client {
         let call = spreadsheet(Method::GET, id, Some("diff"))
             .with_position("from", Some(from))
             .with_position("to", Some(to))
-            .with_text("skip", (skip > 0).then(|| skip.to_string()));
+            .with_text("cursor", (skip > 0).then(|| skip.to_string()));
         self.transport.send(call).await
     }
 }

@@ -45,9 +45,9 @@ impl Client {
         let FeedQuery { after, feed, limit, events } = query;
         let call = Call::new(Method::GET, &["v1", "feed"])
             .with_text("after", after.map(|after| after.to_string()))
-            .with_text("feed", feed.clone())
+            .with_text("generation", feed.clone())
             .with_text("limit", limit.map(|limit| limit.to_string()))
-            .with_text("events", events.then(|| "true".to_owned()));
+            .with_text("payloads", events.then(|| "true".to_owned()));
         self.transport.send(call).await
     }
 
@@ -67,7 +67,7 @@ impl Client {
             SpreadsheetStatus::Deleted => "deleted",
         });
         let call = Call::new(Method::GET, &["v1", "spreadsheets"])
-            .with_text("after", after.map(|after| after.to_string()))
+            .with_text("cursor", after.map(|after| after.to_string()))
             .with_text("limit", limit.map(|limit| limit.to_string()))
             .with_text("name", name.clone())
             .with_text("mine", mine.map(|mine| mine.to_string()))

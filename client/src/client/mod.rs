@@ -139,7 +139,7 @@ impl Client {
     /// [`ClientError`].
     pub async fn forks(&self, id: LogId, after: Option<u64>) -> Result<ForksReply, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("forks"))
-            .with_text("after", after.map(|after| after.to_string()));
+            .with_text("cursor", after.map(|after| after.to_string()));
         self.transport.send(call).await
     }
 
@@ -148,7 +148,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub async fn load(&self, id: LogId, seen: Option<Position>) -> Result<LoadReply, ClientError> {
-        let call = spreadsheet(Method::GET, id, None).with_position("seen", seen);
+        let call = spreadsheet(Method::GET, id, None).with_position("min_position", seen);
         self.transport.send(call).await
     }
 
@@ -186,8 +186,8 @@ impl Client {
             .with_text("sheet", query.sheet.clone())
             .with_text("range", query.range.clone())
             .with_position("at", query.at)
-            .with_text("from", query.from.clone())
-            .with_position("seen", query.seen);
+            .with_text("cursor", query.from.clone())
+            .with_position("min_position", query.seen);
         self.transport.send(call).await
     }
 
@@ -196,7 +196,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub async fn head(&self, id: LogId, seen: Option<Position>) -> Result<Head, ClientError> {
-        let call = spreadsheet(Method::GET, id, Some("head")).with_position("seen", seen);
+        let call = spreadsheet(Method::GET, id, Some("head")).with_position("min_position", seen);
         self.transport.send(call).await
     }
 
@@ -207,7 +207,7 @@ impl Client {
     /// [`ClientError`].
     pub async fn head_unless(&self, id: LogId, known: Head) -> Result<Option<Head>, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("head"))
-            .with_position("seen", Some(known.head))
+            .with_position("min_position", Some(known.head))
             .unless(known.etag());
         match self.transport.send::<Head>(call).await {
             Ok(head) => Ok(Some(head).filter(|head| *head != known)),
@@ -228,7 +228,7 @@ impl Client {
         limit: Option<u32>,
     ) -> Result<HistoryReply, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("history"))
-            .with_position("from", from)
+            .with_position("until", from)
             .with_text("limit", limit.map(|limit| limit.to_string()));
         self.transport.send(call).await
     }
@@ -246,7 +246,7 @@ impl Client {
     ) -> Result<SheetsReply, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("sheets"))
             .with_position("at", at)
-            .with_position("seen", seen);
+            .with_position("min_position", seen);
         self.transport.send(call).await
     }
 
@@ -260,7 +260,7 @@ impl Client {
         id: LogId,
         seen: Option<Position>,
     ) -> Result<StatsReply, ClientError> {
-        let call = spreadsheet(Method::GET, id, Some("stats")).with_position("seen", seen);
+        let call = spreadsheet(Method::GET, id, Some("stats")).with_position("min_position", seen);
         self.transport.send(call).await
     }
 

@@ -78,16 +78,16 @@ impl Editor {
     pub fn saw(
         &self,
         position: Position,
-        epoch: u32,
+        incarnation: u32,
         first_sheet: Option<SheetId>,
     ) -> Result<(), FileError> {
         let _lock = self.outbox.try_lock()?;
-        let fresh = || OutboxState::fresh(self.outbox.key(), new_name(), epoch, position);
+        let fresh = || OutboxState::fresh(self.outbox.key(), new_name(), incarnation, position);
         let (mut state, is_new) = match self.outbox.read()? {
             Some(state) => (state, false),
             None => (fresh(), true),
         };
-        let changed = state.saw(position, epoch, first_sheet, new_name());
+        let changed = state.saw(position, incarnation, first_sheet, new_name());
         if changed || is_new { self.outbox.write(&state) } else { Ok(()) }
     }
 
@@ -160,7 +160,7 @@ impl Editor {
             return Ok(state);
         }
         let head = self.outbox.client.head(self.outbox.spreadsheet, None).await?;
-        Ok(OutboxState::fresh(self.outbox.key(), new_name(), head.epoch, head.head))
+        Ok(OutboxState::fresh(self.outbox.key(), new_name(), head.incarnation, head.head))
     }
 
     /// Sends what an interrupted run left, unchanged.
@@ -223,13 +223,13 @@ impl Editor {
             else {
                 return Err(self.withdraw(state, error));
             };
-            state.start_over(new_name(), sheets.epoch, sheets.position);
+            state.start_over(new_name(), sheets.incarnation, sheets.position);
             state.number_new_sheets(sheets.next_sheet);
         } else {
             let Ok(head) = self.outbox.client.head(self.outbox.spreadsheet, None).await else {
                 return Err(self.withdraw(state, error));
             };
-            state.start_over(new_name(), head.epoch, head.head);
+            state.start_over(new_name(), head.incarnation, head.head);
         }
         self.outbox.write(state)?;
         match self.outbox.send(state, settled).await {

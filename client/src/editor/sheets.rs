@@ -17,7 +17,9 @@ impl Editor {
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_begin().await?;
         match self.outbox.client.sheets(self.outbox.spreadsheet, Some(state.seen), None).await {
-            Ok(sheets) if state.saw(sheets.position, sheets.epoch, first(&sheets), new_name()) => {
+            Ok(sheets)
+                if state.saw(sheets.position, sheets.incarnation, first(&sheets), new_name()) =>
+            {
                 self.outbox.write(&state)?;
                 Ok(sheets)
             }
@@ -36,7 +38,7 @@ impl Editor {
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_begin().await?;
         let sheets = self.outbox.client.sheets(self.outbox.spreadsheet, None, None).await?;
-        state.saw(sheets.position, sheets.epoch, first(&sheets), new_name());
+        state.saw(sheets.position, sheets.incarnation, first(&sheets), new_name());
         self.outbox.write(&state)?;
         Ok(sheets)
     }
@@ -79,7 +81,7 @@ impl Editor {
 }
 
 fn is_gone(kind: Option<ProblemKind>) -> bool {
-    matches!(kind, Some(ProblemKind::Reload | ProblemKind::Unprocessable))
+    matches!(kind, Some(ProblemKind::ReloadRequired | ProblemKind::UnknownPosition))
 }
 
 fn first(sheets: &SheetsReply) -> Option<SheetId> {

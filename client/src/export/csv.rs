@@ -136,11 +136,11 @@ impl CsvExport {
         }
         let finished = writer.finish().and_then(|mut target| Ok(target.flush()?));
         finished.map_err(|error| unwritten(path, error))?;
-        let CellsReply { sheet, name, position, epoch, .. } = of;
+        let CellsReply { sheet, name, position, incarnation, .. } = of;
         let Counted { formulas, formula_like_texts } = counted;
         let sheets =
             vec![ExportedSheet { sheet, name, rows, columns, cells, formulas, formula_like_texts }];
-        Ok(Exported { position, epoch, sheets })
+        Ok(Exported { position, incarnation, sheets })
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
             sheet: SheetId::FIRST,
             name: "Sheet1".into(),
             position: Position::FIRST,
-            epoch: 1,
+            incarnation: 1,
             extent: Extent::default(),
             formats: Vec::new(),
             formats_cut: false,

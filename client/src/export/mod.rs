@@ -94,8 +94,8 @@ pub enum ExportError {
 pub struct Exported {
     /// The position it is of.
     pub position: Position,
-    /// Its epoch.
-    pub epoch: u32,
+    /// Its incarnation.
+    pub incarnation: u32,
     /// The sheets.
     pub sheets: Vec<ExportedSheet>,
 }

@@ -32,7 +32,7 @@ pub async fn fetch_xlsx(
 ) -> Result<XlsxExport, ExportError> {
     let all = client.sheets(spreadsheet, query.at, query.seen).await?;
     let position = all.position;
-    let mut export = XlsxExport::new(position, all.epoch)?;
+    let mut export = XlsxExport::new(position, all.incarnation)?;
     for SheetView { sheet, name, .. } in chosen(&all, query.sheet.as_deref()) {
         export.begin(sheet, &name)?;
         let of = CellsQuery { sheet: Some(name), at: Some(position), ..CellsQuery::default() };
@@ -56,9 +56,9 @@ fn chosen(all: &SheetsReply, name: Option<&str>) -> Vec<SheetView> {
 }
 
 impl XlsxExport {
-    fn new(position: Position, epoch: u32) -> Result<Self, ExportError> {
+    fn new(position: Position, incarnation: u32) -> Result<Self, ExportError> {
         let writer = XlsxWriter::new(None).map_err(put_aside)?;
-        Ok(Self { writer, exported: Exported { position, epoch, sheets: Vec::new() } })
+        Ok(Self { writer, exported: Exported { position, incarnation, sheets: Vec::new() } })
     }
 
     fn begin(&mut self, sheet: SheetId, name: &str) -> Result<(), ExportError> {

@@ -15,7 +15,8 @@ use crate::files::FileError;
 use crate::table::escape;
 
 /// What to do where a file is too large for edits.
-const AS_SHEET: &str = "import it as a sheet of its own, of any size: leave out --sheet (and --at)";
+const AS_SHEET: &str =
+    "import it as a sheet of its own, of any size: leave out --sheet (and --cell)";
 
 /// Why an import ended.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -126,7 +127,7 @@ pub enum ImportError {
     TooManyCells,
     /// The cells would go beyond the last row or column.
     #[error("the file does not fit into the sheet at that place")]
-    #[diagnostic(code(cellar::import::outside_sheet), help("give another place with --at"))]
+    #[diagnostic(code(cellar::import::outside_sheet), help("pass another cell with --cell"))]
     OutsideSheet,
     /// A cell that, written down for its way, is too long for one mutation.
     #[error("{cell} of the file takes {} bytes on its way, too many for an edit", grouped(*bytes))]

@@ -51,10 +51,11 @@ impl Canonical {
     /// What was kept. It is a help and no fault: what cannot be used is not there.
     async fn read(source: &Source, outbox: &Outbox, state: &OutboxState) -> Option<Self> {
         let kept = kept::read(outbox)?;
-        if kept.epoch != state.epoch {
+        if kept.incarnation != state.incarnation {
             return None;
         }
-        let loaded = Loaded::kept(source, kept.root, kept.epoch, kept.entries).await.ok()??;
+        let loaded =
+            Loaded::kept(source, kept.root, kept.incarnation, kept.entries).await.ok()??;
         let canonical = Self::of(source, loaded).ok()?;
         (canonical.position >= state.seen).then_some(Self { is_changed: false, ..canonical })
     }
@@ -107,12 +108,12 @@ impl Canonical {
         self.position
     }
 
-    pub(super) fn epoch(&self) -> u32 {
-        self.opened.epoch
+    pub(super) fn incarnation(&self) -> u32 {
+        self.opened.incarnation
     }
 
     pub(super) fn head(&self) -> Head {
-        Head { head: self.position, epoch: self.epoch() }
+        Head { head: self.position, incarnation: self.incarnation() }
     }
 
     pub(super) fn known(&self) -> Known<'_> {
@@ -153,7 +154,7 @@ impl Canonical {
             let Some(last) = page.entries.last() else { return false };
             let begins = earlier.last().and_then(EntryView::next_position);
             let first = page.entries.first().map(|first| first.position);
-            if page.epoch != self.epoch() || (begins.is_some() && begins != first) {
+            if page.incarnation != self.incarnation() || (begins.is_some() && begins != first) {
                 return false;
             }
             from = last.position;
@@ -192,7 +193,7 @@ impl Canonical {
             let root = self.opened.root.as_ref().map_or(Position::FIRST, |root| root.position);
             let first = self.entries.partition_point(|entry| entry.position < root);
             let entries = self.entries.get(first..).filter(|_| self.is_whole);
-            kept::write(outbox, self.root_key.as_deref(), self.epoch(), entries);
+            kept::write(outbox, self.root_key.as_deref(), self.incarnation(), entries);
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Kept {
     version: u32,
     cloud: String,
     spreadsheet: LogId,
-    pub(super) epoch: u32,
+    pub(super) incarnation: u32,
     /// The root's key.
     pub(super) root: Option<String>,
     /// The entries from the root's position on.
@@ -33,7 +33,7 @@ struct Written<'a> {
     version: u32,
     cloud: &'a str,
     spreadsheet: LogId,
-    epoch: u32,
+    incarnation: u32,
     root: Option<&'a str>,
     entries: &'a [EntryView],
 }
@@ -50,14 +50,15 @@ pub(super) fn read(outbox: &Outbox) -> Option<Kept> {
 pub(super) fn write(
     outbox: &Outbox,
     root: Option<&str>,
-    epoch: u32,
+    incarnation: u32,
     entries: Option<&[EntryView]>,
 ) {
     let path = outbox.beside(EXTENSION);
     let (cloud, spreadsheet) = outbox.key();
     let written = entries.and_then(|entries| {
         let cloud = cloud.as_str();
-        let kept = Written { version: KEPT_VERSION, cloud, spreadsheet, epoch, root, entries };
+        let kept =
+            Written { version: KEPT_VERSION, cloud, spreadsheet, incarnation, root, entries };
         serde_json::to_vec(&kept).ok()
     });
     let fits = |json: &Vec<u8>| u64::try_from(json.len()).is_ok_and(|len| len <= MAX_STATE_BYTES);

@@ -87,7 +87,12 @@ impl LiveSheet {
         let canonical = Canonical::open(&source, &outbox, kept.as_ref()).await?;
         let is_new = kept.is_none();
         let fresh = || {
-            OutboxState::fresh(outbox.key(), new_name(), canonical.epoch(), canonical.position())
+            OutboxState::fresh(
+                outbox.key(),
+                new_name(),
+                canonical.incarnation(),
+                canonical.position(),
+            )
         };
         let state = kept.unwrap_or_else(fresh);
         let subject = subject_key_of_token(token);
@@ -111,7 +116,7 @@ impl LiveSheet {
         if is_new {
             live.outbox.write(&live.state)?;
         }
-        if live.canonical.epoch() == live.state.epoch {
+        if live.canonical.incarnation() == live.state.incarnation {
             live.acknowledge_known();
             live.settle().await?;
         } else {

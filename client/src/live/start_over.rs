@@ -1,4 +1,4 @@
-//! Another epoch: the spreadsheet was restored to an earlier time, or the edits cannot go on as they
+//! Another incarnation: the spreadsheet was restored to an earlier time, or the edits cannot go on as they
 //! are for another reason.
 
 use cellar_core::operation::{AddSheet, Operation, SheetId};
@@ -24,7 +24,7 @@ impl LiveSheet {
         let mut state = OutboxState::fresh(
             self.outbox.key(),
             new_name(),
-            self.canonical.epoch(),
+            self.canonical.incarnation(),
             self.canonical.position(),
         );
         let mut left = self.state.clone();

@@ -170,7 +170,9 @@ impl LiveSheet {
             let newest = self.outbox.client.head_unless(self.outbox.spreadsheet, known).await?;
             match newest {
                 None => return self.settle_answered().await,
-                Some(newest) if newest.epoch != known.epoch => return self.begin_again(0).await,
+                Some(newest) if newest.incarnation != known.incarnation => {
+                    return self.begin_again(0).await;
+                }
                 Some(_) => {}
             }
         }
@@ -180,15 +182,15 @@ impl LiveSheet {
         if pulled? { Ok(()) } else { self.begin_again(0).await }
     }
 
-    /// Takes the entries behind the canonical position; `false` if the epoch is another.
+    /// Takes the entries behind the canonical position; `false` if the incarnation is another.
     async fn pull_entries(&mut self) -> Result<bool, LiveError> {
         while !self.canonical.wants_root() {
             let page = self.outbox.client.update(self.outbox.spreadsheet, self.position()).await;
             let page = match page {
-                Err(error) if error.problem_kind() == Some(ProblemKind::Reload) => break,
+                Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => break,
                 page => page?,
             };
-            if page.epoch != self.canonical.epoch() {
+            if page.incarnation != self.canonical.incarnation() {
                 return Ok(false);
             }
             let is_end = page.next.is_none() || page.entries.is_empty();
@@ -203,15 +205,17 @@ impl LiveSheet {
         self.load_again().await
     }
 
-    /// Loads the newest root; `false` if the epoch is another.
+    /// Loads the newest root; `false` if the incarnation is another.
     async fn load_again(&mut self) -> Result<bool, LiveError> {
         let before = self.position();
         let newest = match Canonical::load(&self.source, Some(before)).await {
             // A log that was restored does not reach what was seen.
-            Err(error) => self.epoch_or(error).await?,
+            Err(error) => self.incarnation_or(error).await?,
             Ok(newest) => Some(newest),
         };
-        let Some(newest) = newest.filter(|newest| newest.epoch() == self.canonical.epoch()) else {
+        let Some(newest) =
+            newest.filter(|newest| newest.incarnation() == self.canonical.incarnation())
+        else {
             return Ok(false);
         };
         self.canonical = newest;
@@ -219,14 +223,14 @@ impl LiveSheet {
         Ok(true)
     }
 
-    /// `None` if a load failed because the epoch is another one; otherwise why it failed.
-    async fn epoch_or(
+    /// `None` if a load failed because the incarnation is another one; otherwise why it failed.
+    async fn incarnation_or(
         &self,
         error: crate::reader::ReaderError,
     ) -> Result<Option<Canonical>, LiveError> {
         let head = self.outbox.client.head(self.outbox.spreadsheet, None).await;
         match head {
-            Ok(head) if head.epoch != self.canonical.epoch() => Ok(None),
+            Ok(head) if head.incarnation != self.canonical.incarnation() => Ok(None),
             _ => Err(error.into()),
         }
     }

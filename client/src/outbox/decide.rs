@@ -23,7 +23,7 @@ pub(crate) fn verdict(error: &ClientError, sent_before: bool) -> Verdict {
     let certain = error.certainly_not_done() && !sent_before;
     let kind = error.problem_kind();
     match kind {
-        Some(ProblemKind::UnknownBase | ProblemKind::MutationGap | ProblemKind::Reload) => {
+        Some(ProblemKind::UnknownBase | ProblemKind::MutationGap | ProblemKind::ReloadRequired) => {
             // These refusals come before anything of the request is appended.
             if certain { Verdict::StartOver } else { Verdict::SetAside }
         }
@@ -53,10 +53,11 @@ fn is_for_good(kind: ProblemKind) -> bool {
         kind,
         ProblemKind::BadRequest
             | ProblemKind::TooLarge
-            | ProblemKind::Unprocessable
+            | ProblemKind::InvalidRequest
+            | ProblemKind::UnknownPosition
             | ProblemKind::UnsupportedMediaType
             | ProblemKind::MutationOverlap
-            | ProblemKind::UploadRefused
+            | ProblemKind::InvalidUpload
     )
 }
 
@@ -69,7 +70,7 @@ mod tests {
     /// What another token, or an owner, changes.
     const MAY_CHANGE: [ProblemKind; 6] = [
         ProblemKind::Unauthorized,
-        ProblemKind::LinkEnded,
+        ProblemKind::InvalidLink,
         ProblemKind::Forbidden,
         ProblemKind::NotFound,
         ProblemKind::Archived,
@@ -83,7 +84,9 @@ mod tests {
 
     #[test]
     fn an_edit_is_made_again_only_if_it_certainly_has_not_got_through() {
-        for kind in [ProblemKind::UnknownBase, ProblemKind::Reload, ProblemKind::MutationGap] {
+        for kind in
+            [ProblemKind::UnknownBase, ProblemKind::ReloadRequired, ProblemKind::MutationGap]
+        {
             assert_eq!(verdict(&problem(kind, false), false), Verdict::StartOver);
             assert_eq!(verdict(&problem(kind, true), false), Verdict::SetAside);
             assert_eq!(verdict(&problem(kind, false), true), Verdict::SetAside);
@@ -93,10 +96,11 @@ mod tests {
     #[test]
     fn what_can_never_succeed_does_not_block_later_edits() {
         for kind in [
-            ProblemKind::Unprocessable,
+            ProblemKind::InvalidRequest,
+            ProblemKind::UnknownPosition,
             ProblemKind::TooLarge,
             ProblemKind::BadRequest,
-            ProblemKind::UploadRefused,
+            ProblemKind::InvalidUpload,
         ] {
             assert_eq!(verdict(&problem(kind, false), false), Verdict::Withdraw);
             assert_eq!(verdict(&problem(kind, false), true), Verdict::SetAside);
@@ -123,7 +127,7 @@ mod tests {
         for kind in MAY_CHANGE {
             assert_eq!(waiting_verdict(&problem(kind, false), false), Verdict::Keep);
         }
-        for kind in [ProblemKind::Unprocessable, ProblemKind::TooLarge] {
+        for kind in [ProblemKind::InvalidRequest, ProblemKind::TooLarge] {
             assert_eq!(waiting_verdict(&problem(kind, false), false), Verdict::SetAside);
         }
         let restored = problem(ProblemKind::UnknownBase, false);

@@ -99,13 +99,13 @@ impl What {
         match self {
             // It may have taken nothing back.
             Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
-            Self::Op(Operation::Restore(restore)) => format!("restore of {}", restore.position),
+            Self::Op(Operation::Revert(revert)) => format!("revert to {}", revert.position),
             Self::Op(operation) => describe::operation(operation),
             Self::Body(body) => body.description.clone(),
         }
     }
 
-    /// Whether a request has it alone: what an undo or a restore takes back depends on what is before it.
+    /// Whether a request has it alone: what an undo or a revert takes back depends on what is before it.
     pub(crate) fn goes_alone(&self) -> bool {
         match self {
             Self::Body(_) => true,

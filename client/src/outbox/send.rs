@@ -107,7 +107,7 @@ impl Outbox {
             let upload = grant.upload;
             match self.client.complete_upload(self.spreadsheet, upload, &completion).await {
                 Ok(reply) => return Ok(reply),
-                Err(error) if error.problem_kind() == Some(ProblemKind::UploadRefused) => {
+                Err(error) if error.problem_kind() == Some(ProblemKind::InvalidUpload) => {
                     state.forget_upload(!error.certainly_not_done());
                     self.write(state)?;
                     refused = Some(failed.unwrap_or(error));

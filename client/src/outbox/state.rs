@@ -32,8 +32,8 @@ pub(crate) struct OutboxState {
     spreadsheet: LogId,
     /// The client's name: random, so that no two installations share a numbering.
     pub(crate) client: String,
-    /// The epoch that `seen` and the bases are of.
-    pub(crate) epoch: u32,
+    /// The incarnation that `seen` and the bases are of.
+    pub(crate) incarnation: u32,
     /// The id of the next edit.
     next_id: u64,
     /// The last id known to be in the log, of which nothing is kept any more.
@@ -80,7 +80,7 @@ impl OutboxState {
     pub(crate) fn fresh(
         (cloud, spreadsheet): (String, LogId),
         client: String,
-        epoch: u32,
+        incarnation: u32,
         seen: Position,
     ) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl OutboxState {
             cloud,
             spreadsheet,
             client,
-            epoch,
+            incarnation,
             next_id: 1,
             ack: 0,
             answered: 0,
@@ -147,8 +147,9 @@ impl OutboxState {
             }
             mutations.push(sent);
         }
-        let (client, epoch, ack) = (self.client.clone(), self.epoch, self.last_answered());
-        Some(Next::Append(AppendRequest { client, epoch, ack, mutations }))
+        let (client, incarnation, ack) =
+            (self.client.clone(), self.incarnation, self.last_answered());
+        Some(Next::Append(AppendRequest { client, incarnation, ack, mutations }))
     }
 
     /// What makes an uploaded object the entry of the first pending edit.
@@ -157,7 +158,7 @@ impl OutboxState {
         let body = first.body()?;
         Some(CompleteRequest {
             client: self.client.clone(),
-            epoch: self.epoch,
+            incarnation: self.incarnation,
             ack: self.last_answered(),
             first: first.id,
             base: first.base,
@@ -267,10 +268,10 @@ impl OutboxState {
 
     /// Becomes a new client that makes the pending edits again, on a new base. Only for edits
     /// that are certainly not in the log.
-    pub(crate) fn start_over(&mut self, client: String, epoch: u32, seen: Position) {
+    pub(crate) fn start_over(&mut self, client: String, incarnation: u32, seen: Position) {
         let edits = std::mem::take(&mut self.pending);
         let key = (std::mem::take(&mut self.cloud), self.spreadsheet);
-        *self = Self::fresh(key, client, epoch, seen);
+        *self = Self::fresh(key, client, incarnation, seen);
         for edit in edits {
             self.author(edit.what);
         }
@@ -300,20 +301,20 @@ impl OutboxState {
     }
 
     /// Takes note of a position that was seen, and of its first sheet if that is known; says
-    /// whether that changed anything. A new epoch begins a new client, unless edits of the old
+    /// whether that changed anything. A new incarnation begins a new client, unless edits of the old
     /// one are still on their way.
     pub(crate) fn saw(
         &mut self,
         position: Position,
-        epoch: u32,
+        incarnation: u32,
         first_sheet: Option<SheetId>,
         new_client: String,
     ) -> bool {
-        if epoch != self.epoch {
+        if incarnation != self.incarnation {
             if !self.pending.is_empty() {
                 return false;
             }
-            self.start_over(new_client, epoch, position);
+            self.start_over(new_client, incarnation, position);
             self.first_sheet = first_sheet.or(self.first_sheet);
             return true;
         }

@@ -81,7 +81,7 @@ impl ReaderError {
 /// What to do about objects that are not as they should be.
 fn rebuild(log: &LogId) -> String {
     format!(
-        "the log still has everything, and `synth reprocess --rebuild --log {log}` makes its snapshots \
+        "the log still has everything, and `synth reprocess --rebuild --spreadsheet {log}` makes its snapshots \
          anew"
     )
 }
@@ -111,10 +111,10 @@ mod tests {
         for error in [missing, damaged] {
             let (text, help) = (error.to_string(), error.help().unwrap().to_string());
             assert!(text.contains(&key), "{text}");
-            assert!(help.contains(&format!("--rebuild --log {log}`")), "{help}");
+            assert!(help.contains(&format!("--rebuild --spreadsheet {log}`")), "{help}");
             assert_eq!(error.object(), Some(key.clone()));
         }
-        let unknown = ReaderError::refused(ProblemKind::UnknownSheet, "there is no sheet `x`");
+        let unknown = ReaderError::refused(ProblemKind::SheetNotFound, "sheet `x` does not exist");
         assert!(unknown.help().unwrap().to_string().contains("cellar sheets"));
         assert_eq!(unknown.object(), None);
     }

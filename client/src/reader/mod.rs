@@ -64,17 +64,17 @@ impl Reader {
         self.opened.position
     }
 
-    /// The epoch there.
+    /// The incarnation there.
     #[must_use]
-    pub fn epoch(&self) -> u32 {
-        self.opened.epoch
+    pub fn incarnation(&self) -> u32 {
+        self.opened.incarnation
     }
 
     /// The cells of a rectangle, exactly as `GET …/cells` gives them, in one piece: of a sheet by its
     /// name, whatever the case of its letters, or of the first.
     ///
     /// # Errors
-    /// [`ReaderError`]; a problem of the kind `UnknownSheet` if there is no such sheet.
+    /// [`ReaderError`]; a problem of the kind `SheetNotFound` if the sheet does not exist.
     pub async fn cells(
         &mut self,
         sheet: Option<&str>,
@@ -119,8 +119,8 @@ impl Opened {
         };
         let found = id.and_then(|id| Some((id, tabs.name(id)?, self.outline.sheets.get(&id)?)));
         let (id, name, own) = found.ok_or_else(|| {
-            let why = format!("there is no sheet `{}`", sheet.unwrap_or_default());
-            ReaderError::refused(ProblemKind::UnknownSheet, why)
+            let why = format!("sheet `{}` does not exist", sheet.unwrap_or_default());
+            ReaderError::refused(ProblemKind::SheetNotFound, why)
         })?;
         let (name, extent) = (name.to_owned(), own.extent);
         let formats = ReplyFormats::newest_of(own.formats.in_rectangle(rectangle));
@@ -129,7 +129,7 @@ impl Opened {
             sheet: id,
             name,
             position: self.position,
-            epoch: self.epoch,
+            incarnation: self.incarnation,
             extent,
             formats: formats.newest,
             formats_cut: formats.cut,

@@ -20,7 +20,7 @@ use crate::ClientError;
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) position: Position,
-    pub(crate) epoch: u32,
+    pub(crate) incarnation: u32,
     /// All of the state but cells.
     pub(crate) outline: Outline,
     pub(crate) root: Option<Root>,
@@ -42,7 +42,7 @@ pub(crate) struct Tail {
 /// A spreadsheet that was loaded.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    pub(crate) epoch: u32,
+    pub(crate) incarnation: u32,
     pub(crate) root_key: Option<String>,
     root: Option<Root>,
     objects: Objects,
@@ -91,9 +91,9 @@ impl Loaded {
     ) -> Result<Self, ReaderError> {
         let reply = source.client.load(source.log, seen).await?;
         let root = root(source, &reply).await?;
-        let mut loaded = Self::at_root(source, reply.root, root, reply.epoch).await?;
-        let LoadReply { head, epoch, entries, next, .. } = reply;
-        let mut page = UpdateReply { head, epoch, entries, next };
+        let mut loaded = Self::at_root(source, reply.root, root, reply.incarnation).await?;
+        let LoadReply { head, incarnation, entries, next, .. } = reply;
+        let mut page = UpdateReply { head, incarnation, entries, next };
         loop {
             loaded.take(source, page.entries, keeps).await?;
             // As far as it went when this began: nobody runs after those who write faster.
@@ -103,9 +103,9 @@ impl Loaded {
                 return Err(not_understood(source, "it cuts its entries at another position"));
             }
             page = match source.client.update(source.log, after).await {
-                Ok(page) if page.epoch == epoch => page,
+                Ok(page) if page.incarnation == incarnation => page,
                 Ok(_) => return Err(changing()),
-                Err(error) if error.problem_kind() == Some(ProblemKind::Reload) => {
+                Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => {
                     return Err(changing());
                 }
                 Err(error) => return Err(error.into()),
@@ -119,7 +119,7 @@ impl Loaded {
     pub(crate) async fn kept(
         source: &Source,
         root_key: Option<String>,
-        epoch: u32,
+        incarnation: u32,
         entries: Vec<EntryView>,
     ) -> Result<Option<Self>, ReaderError> {
         let root = match &root_key {
@@ -129,7 +129,7 @@ impl Loaded {
                 root => root,
             },
         };
-        let mut loaded = Self::at_root(source, root_key, root, epoch).await?;
+        let mut loaded = Self::at_root(source, root_key, root, incarnation).await?;
         loaded.take(source, entries, true).await?;
         Ok(Some(loaded))
     }
@@ -138,7 +138,7 @@ impl Loaded {
         source: &Source,
         root_key: Option<String>,
         root: Option<Root>,
-        epoch: u32,
+        incarnation: u32,
     ) -> Result<Self, ReaderError> {
         let mut objects = Objects::default();
         let outline = match &root {
@@ -149,7 +149,7 @@ impl Loaded {
         };
         let next = Some(root.as_ref().map_or(Position::FIRST, |root| root.position));
         let tail = Tail { fold: Fold::new(outline), last: None, next };
-        Ok(Self { epoch, root_key, root, objects, tail, entries: Vec::new() })
+        Ok(Self { incarnation, root_key, root, objects, tail, entries: Vec::new() })
     }
 
     async fn take(
@@ -168,10 +168,10 @@ impl Loaded {
     }
 
     fn opened(self, source: &Source) -> Result<Opened, ReaderError> {
-        let Self { epoch, root, objects, tail, .. } = self;
+        let Self { incarnation, root, objects, tail, .. } = self;
         let position = tail.position(source)?;
         let (outline, tail) = tail.fold.finish();
-        Ok(Opened { position, epoch, outline, root, tail, objects })
+        Ok(Opened { position, incarnation, outline, root, tail, objects })
     }
 
     /// The state to read from, and the tail to go on with.
@@ -179,10 +179,10 @@ impl Loaded {
         self,
         source: &Source,
     ) -> Result<(Opened, Tail, Vec<EntryView>), ReaderError> {
-        let Self { epoch, root, objects, tail, entries, .. } = self;
+        let Self { incarnation, root, objects, tail, entries, .. } = self;
         let position = tail.position(source)?;
         let (outline, folded) = tail.fold.clone().finish();
-        Ok((Opened { position, epoch, outline, root, tail: folded, objects }, tail, entries))
+        Ok((Opened { position, incarnation, outline, root, tail: folded, objects }, tail, entries))
     }
 }
 

@@ -117,8 +117,11 @@ fn queries_arrive_as_they_are_meant() {
     };
     block_on(fake.client().cells(id, &query)).unwrap();
     let uri = fake.lock().seen[0].uri.clone();
-    assert!(uri.contains("range=%27It%27%27s%27%21A1%3AB2") && uri.contains("seen=0"), "{uri}");
-    assert!(!uri.contains("from=") && !uri.contains("at="), "{uri}");
+    assert!(
+        uri.contains("range=%27It%27%27s%27%21A1%3AB2") && uri.contains("min_position=0"),
+        "{uri}"
+    );
+    assert!(!uri.contains("cursor=") && !uri.contains("at="), "{uri}");
 }
 
 /// So many replies that told half a read unit and four write units each.

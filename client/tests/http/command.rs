@@ -83,7 +83,7 @@ fn from_create_to_export() {
     for part in ["A", "B", "1", "hello", "2.50", "-5"] {
         assert!(table.contains(part), "{table}");
     }
-    case.text(&["set", "--clear", "C1"]);
+    case.text(&["clear", "C1"]);
     case.text(&["set", "--text", "B2", "007"]);
     assert!(!case.text(&["get"]).contains("-5"));
     assert!(case.text(&["get", "--at", "0.1"]).contains("-5"));
@@ -92,7 +92,7 @@ fn from_create_to_export() {
     let history = case.text(&["history"]);
     let lines: Vec<&str> = history.lines().collect();
     assert!(lines[0].starts_with("0.3") && lines[0].ends_with("B2 = \"007\""), "{history}");
-    assert!(lines[1].ends_with("C1 cleared") && lines[3].ends_with("created"), "{history}");
+    assert!(lines[1].ends_with("cleared C1") && lines[3].ends_with("created"), "{history}");
     assert!(lines[2].ends_with("3 cells A1:C1"), "{history}");
     assert_eq!(case.text(&["history", "--limit", "1"]).lines().count(), 1);
 
@@ -119,7 +119,7 @@ fn a_file_goes_in_and_comes_out() {
     assert!(note.contains("1,462 rows and 6 columns"), "{note}");
     let id = imported["spreadsheet"].as_str().unwrap();
     std::fs::write(case.folder.path().join("more.tsv"), "x\ty\n").unwrap();
-    case.text(&["import", "more.tsv", "--into", id, "--sheet", "seattle-weather", "--at", "H1"]);
+    case.text(&["import", "more.tsv", "--into", id, "--sheet", "seattle-weather", "--cell", "H1"]);
     assert!(case.text(&["get", "--range", "H1:I1"]).contains('y'));
     let cells = case.json(&["get", "--range", "A:A"]);
     assert_eq!(cells["cells"].as_array().unwrap().len(), 1_462);
@@ -175,7 +175,7 @@ fn usage_and_help_have_their_exit_codes() {
         (&["set", "A1"], 64),
         (&["set", "A1", "1", "A1", "2"], 64),
         (&["import", "-"], 64),
-        (&["import", "x.csv", "--at", "B2"], 64),
+        (&["import", "x.csv", "--cell", "B2"], 64),
         (&["import", "x.csv", "--sheet", "Costs"], 64),
         (&["import", "x.csv", "--replace", "Costs"], 64),
         (&["import", "nowhere.csv"], 1),
@@ -184,7 +184,10 @@ fn usage_and_help_have_their_exit_codes() {
         assert_eq!(case.run(arguments).status.code(), Some(code), "{arguments:?}");
     }
     let help = case.text(&["import", "--help"]);
-    assert!(help.contains("csv and tsv of any size") && help.contains("100,000 cells"), "{help}");
+    assert!(
+        help.contains("csv and tsv files may have any size") && help.contains("100,000 cells"),
+        "{help}"
+    );
     let (_, error) = case.error(&["import", "-"]);
     assert!(error.contains("standard input cannot be imported"), "{error}");
     assert!(error.contains("write it to a file first"), "{error}");

@@ -113,9 +113,9 @@ fn sheets_are_found_by_name_and_the_first_without_one() {
     let (code, error) = case.error(&["set", "Nope!A1", "1"]);
     assert!(code == 1 && error.contains("there are Sheet1, My costs"), "{error}");
     let (code, error) = case.error(&["sheets", "add", "sheet1"]);
-    assert!(code == 1 && error.contains("there is a sheet `Sheet1` already"), "{error}");
+    assert!(code == 1 && error.contains("sheet `Sheet1` already exists"), "{error}");
     let (code, error) = case.error(&["sheets", "add", "a/b"]);
-    assert!(code == 1 && error.contains("cannot be a sheet's name"), "{error}");
+    assert!(code == 1 && error.contains("is not a valid sheet name"), "{error}");
     case.text(&["sheets", "delete", "Sheet1"]);
     // Without a name it is the sheet that is the first now: nothing is written to what is gone.
     case.text(&["set", "A1", "first"]);
@@ -154,8 +154,8 @@ fn history_has_pages_and_names_large_entries() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("0.5") && text.lines().count() == 2, "{text}");
     let note = String::from_utf8(output.stderr).unwrap();
-    assert!(note.contains("cellar history --from 0.3"), "{note}");
-    let rest = case.json(&["history", "--from", "0.3"]);
+    assert!(note.contains("cellar history --until 0.3"), "{note}");
+    let rest = case.json(&["history", "--until", "0.3"]);
     assert_eq!(rest["entries"].as_array().unwrap().len(), 4);
     assert_eq!(rest["complete"], true);
     let large: String =

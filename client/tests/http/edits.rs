@@ -79,7 +79,7 @@ fn an_edit_whose_answer_was_lost_happens_once() {
 fn a_refused_edit_is_taken_back_and_blocks_nothing() {
     let case = Case::new();
     case.set(0, "before").unwrap();
-    for kind in [ProblemKind::Unprocessable, ProblemKind::Forbidden] {
+    for kind in [ProblemKind::InvalidRequest, ProblemKind::Forbidden] {
         case.fake.fail([Fault::Refused(kind)]);
         let error = case.set(1, "refused").unwrap_err();
         assert!(matches!(error, EditorError::Client(_)), "{error}");
@@ -96,14 +96,14 @@ fn after_a_restore_an_edit_that_was_never_sent_is_made_on_a_new_base() {
     {
         let mut inner = case.fake.lock();
         inner.logs.get_mut(&case.id).unwrap().truncate(2);
-        inner.epochs.insert(case.id, 2);
+        inner.incarnations.insert(case.id, 2);
     }
     case.set(2, "three").unwrap();
     assert_eq!(case.texts(), ["one", "three"]);
     let appends = case.fake.appends();
     let last = appends.last().unwrap();
     assert_ne!(last.client, appends[0].client);
-    assert_eq!((last.epoch, last.mutations[0].id), (2, 1));
+    assert_eq!((last.incarnation, last.mutations[0].id), (2, 1));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn what_may_have_got_through_before_a_restore_is_never_repeated_silently() {
     case.set(0, "one").unwrap();
     case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
     case.set(1, "lost").unwrap_err();
-    case.fake.lock().epochs.insert(case.id, 2);
+    case.fake.lock().incarnations.insert(case.id, 2);
     let error = case.set(2, "new").unwrap_err();
     let EditorError::SetAside { edits, file, .. } = &error else { panic!("{error}") };
     assert_eq!(edits, "A2 = \"lost\"");
@@ -162,7 +162,7 @@ fn what_was_seen_is_the_base_of_the_next_edit() {
     let other = Editor::new(case.fake.client(), case.id, "somebody", other.path());
     block_on(other.apply(set(1, "from elsewhere"))).unwrap();
     let head = block_on(case.fake.client().head(case.id, None)).unwrap();
-    case.editor().saw(head.head, head.epoch, None).unwrap();
+    case.editor().saw(head.head, head.incarnation, None).unwrap();
     assert_eq!(case.editor().seen().unwrap(), Some(head.head));
     case.set(2, "three").unwrap();
     let appends = case.fake.appends();

@@ -33,7 +33,8 @@ fn real_files_come_out_as_they_went_in_page_by_page() {
         case.text(&["import", "out.xlsx"]);
         case.text(&["export", "again.csv"]);
         assert_eq!(std::fs::read_to_string(case.path("again.csv")).unwrap(), exported, "{name}");
-        let pages = case.fake.lock().seen.iter().filter(|seen| seen.uri.contains("from=")).count();
+        let pages =
+            case.fake.lock().seen.iter().filter(|seen| seen.uri.contains("cursor=")).count();
         assert!(pages > 5, "the pages were not followed");
     }
 }

@@ -71,7 +71,7 @@ pub(crate) struct Seen {
 #[derive(Default)]
 pub(crate) struct Inner {
     pub(crate) logs: HashMap<LogId, Vec<Entry>>,
-    pub(crate) epochs: HashMap<LogId, u32>,
+    pub(crate) incarnations: HashMap<LogId, u32>,
     pub(crate) faults: VecDeque<Fault>,
     pub(crate) seen: Vec<Seen>,
     /// What every answer of its own but "not found" is said to cost; nothing is said without it.
@@ -209,19 +209,19 @@ impl Inner {
         if log.is_empty() {
             log.push(Entry::first(id, Some("somebody".into()), 1_700_000_000));
         }
-        let epoch = *self.epochs.entry(id).or_insert(1);
-        CreateReply { id, head: Position::FIRST, epoch }
+        let incarnation = *self.incarnations.entry(id).or_insert(1);
+        CreateReply { id, head: Position::FIRST, incarnation }
     }
 
     fn head(&self, id: LogId) -> Head {
-        Head { head: self.logs[&id].last().unwrap().position, epoch: self.epochs[&id] }
+        Head { head: self.logs[&id].last().unwrap().position, incarnation: self.incarnations[&id] }
     }
 
     fn append(&mut self, id: LogId, request: AppendRequest) -> Result<AppendReply, Problem> {
         if request.mutations.len() > 1
             && request.mutations.iter().any(|sent| matches!(sent.op, Operation::Undo(_)))
         {
-            return Err(Problem::new(ProblemKind::Unprocessable, "send an undo alone"));
+            return Err(Problem::new(ProblemKind::InvalidRequest, "send an undo alone"));
         }
         let client = self.check(id, &request)?;
         let base = request.mutations.iter().map(|mutation| mutation.base).min().unwrap();
@@ -257,8 +257,8 @@ impl Inner {
     }
 
     fn check(&self, id: LogId, request: &AppendRequest) -> Result<ClientKey, Problem> {
-        if request.epoch != self.epochs[&id] {
-            return Err(Problem::new(ProblemKind::Reload, "restored"));
+        if request.incarnation != self.incarnations[&id] {
+            return Err(Problem::new(ProblemKind::ReloadRequired, "restored"));
         }
         let head = self.head(id).head;
         if request.mutations.iter().any(|mutation| mutation.base > head) {
@@ -276,7 +276,7 @@ impl Inner {
     fn commit(&mut self, id: LogId, sent: &SentMutation) -> Result<Mutation, Problem> {
         let authored = sent.op.clone().validated();
         let authored = authored
-            .map_err(|fault| Problem::new(ProblemKind::Unprocessable, fault.to_string()))?;
+            .map_err(|fault| Problem::new(ProblemKind::InvalidRequest, fault.to_string()))?;
         if let Some(rejection) = self.rejection.take() {
             let authored = Operation::Rejected(rejection);
             return Ok(Mutation { base: sent.base, authored, committed: None });
@@ -337,20 +337,20 @@ impl Inner {
         if !self.logs.contains_key(&id) {
             return Err(missing());
         }
-        let Head { head, epoch } = self.head(id);
+        let Head { head, incarnation } = self.head(id);
         match (method.as_str(), path.get(3).copied()) {
             ("GET", None) => {
                 let entries = vec![EntryView::from(&self.logs[&id][0])];
                 let next = Some(Position::FIRST);
                 self.loaded(id);
                 let (source, root, root_url) = (None, None, None);
-                Ok(json(&LoadReply { head, epoch, source, root, root_url, entries, next }))
+                Ok(json(&LoadReply { head, incarnation, source, root, root_url, entries, next }))
             }
             ("GET", Some("entries")) => {
                 let after = Position::unpack(query["after"].parse().unwrap()).unwrap();
                 let newer = self.logs[&id].iter().filter(|entry| entry.position > after);
                 let entries = newer.map(|entry| self.view(entry)).collect();
-                Ok(json(&UpdateReply { head, epoch, entries, next: None }))
+                Ok(json(&UpdateReply { head, incarnation, entries, next: None }))
             }
             ("POST", Some("entries")) => {
                 let request = serde_json::from_slice(body).unwrap();
@@ -380,7 +380,7 @@ impl Inner {
             ("GET", Some("history")) => Ok(json(&self.history(id, query))),
             ("GET", Some("diff")) => Ok(json(&self.diff(id, query))),
             ("GET", Some("sheets")) => Ok(json(&self.sheets(id, query))),
-            ("GET", Some("head")) => Ok(json(&Head { head, epoch })),
+            ("GET", Some("head")) => Ok(json(&Head { head, incarnation })),
             _ => Err(missing()),
         }
     }

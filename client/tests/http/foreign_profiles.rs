@@ -62,6 +62,6 @@ fn no_token_goes_over_the_network_in_clear_text() {
     let refused = list(folder.path(), Some("http://192.0.2.1"));
     let error = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(1), "{error}");
-    assert!(error.contains("no token is sent to http://192.0.2.1"), "{error}");
+    assert!(error.contains("refused to send a token to http://192.0.2.1"), "{error}");
     assert!(error.contains("use https"), "{error}");
 }

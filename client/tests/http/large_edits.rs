@@ -204,7 +204,7 @@ fn what_may_have_got_through_before_a_restore_is_set_aside_whole() {
     let case = Case::new();
     case.after(3, std::iter::repeat_n(Fault::Lost, LOST));
     case.set(0, &noise("j")).unwrap_err();
-    case.fake.lock().epochs.insert(case.id, 2);
+    case.fake.lock().incarnations.insert(case.id, 2);
     let error = case.set(1, "next").unwrap_err();
     let EditorError::SetAside { file, .. } = &error else { panic!("{error}") };
     let kept = std::fs::read_to_string(file).unwrap();

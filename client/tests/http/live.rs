@@ -63,7 +63,7 @@ fn a_rejection_is_reported_and_what_is_refused_for_good_is_set_aside() {
     live.edit(set(0, "a")).unwrap();
     assert_eq!(sync(&mut live).settled[0].outcome, Outcome::Rejected(rejection));
     assert!(shown(&mut live).is_empty());
-    case.fake.fail([Fault::Refused(ProblemKind::Unprocessable)]);
+    case.fake.fail([Fault::Refused(ProblemKind::InvalidRequest)]);
     live.edit(set(0, "b")).unwrap();
     let synced = sync(&mut live);
     assert_eq!((synced.set_aside.len(), synced.made_again), (1, 0));

@@ -48,7 +48,7 @@ fn entries_are_read_page_by_page() {
 
 #[test]
 fn a_spreadsheet_that_changes_is_begun_again_as_often_as_may_be_and_not_once_more() {
-    let too_far = || [Fault::None, Fault::Refused(ProblemKind::Reload)];
+    let too_far = || [Fault::None, Fault::Refused(ProblemKind::ReloadRequired)];
     let (fake, id) = with_edits();
     fake.fail((1..MAX_READ_BEGINNINGS).flat_map(|_| too_far()));
     assert_eq!(read(&fake, id).unwrap().cells.len(), 1);
@@ -67,10 +67,10 @@ fn a_spreadsheet_that_changes_is_begun_again_as_often_as_may_be_and_not_once_mor
 fn a_restore_while_entries_are_read_begins_again() {
     let (fake, id) = with_edits();
     // The first page comes from before it, the second from after it.
-    let before = fake.lock().epochs[&id];
+    let before = fake.lock().incarnations[&id];
     fake.restore_after_loads(id, 1);
     let reply = read(&fake, id).unwrap();
-    assert_eq!(reply.epoch, before + 1);
+    assert_eq!(reply.incarnation, before + 1);
     assert_eq!(fake.requests().len(), 4);
 }
 

@@ -16,8 +16,8 @@ use crate::position::Position;
 pub struct AppendRequest {
     /// The client's name, 1 to 64 bytes, its own for each subject: it numbers its mutations.
     pub client: String,
-    /// The `epoch` of the load that the bases come from.
-    pub epoch: u32,
+    /// The `incarnation` of the load that the bases come from.
+    pub incarnation: u32,
     /// The last id of its own that the client knows to be in the log; 0 if none.
     #[serde(default)]
     pub ack: u64,

@@ -84,10 +84,11 @@ pub struct UpdateDetailsRequest {
     pub status: Option<SpreadsheetStatus>,
 }
 
-/// Somebody, as tokens name them.
+/// A person, as identified by the tokens of an issuer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct PersonRequest {
     /// The subject of their tokens.
     pub subject: String,
@@ -159,7 +160,8 @@ pub struct ChangeView {
     pub created: u64,
     /// Who did it.
     pub by: Person,
-    /// What: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`, `Restored` or `Deleted`.
+    /// What: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`,
+    /// `Unarchived`, `Deleted`, `Undeleted` or `Purged`.
     pub kind: String,
     /// What it was called then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -206,7 +208,8 @@ impl From<Dated<CatalogEvent>> for ChangeView {
                 Self { link: Some(hash.id().to_string()), ..nothing }
             }
             CatalogEvent::Archived { .. }
-            | CatalogEvent::Restored { .. }
+            | CatalogEvent::Unarchived { .. }
+            | CatalogEvent::Undeleted { .. }
             | CatalogEvent::Deleted { .. }
             | CatalogEvent::Purged { .. } => nothing,
         }

@@ -21,8 +21,8 @@ pub struct CellsReply {
     pub name: String,
     /// The position at which these are the cells; pass it as `at` to get further pages of the same.
     pub position: Position,
-    /// The epoch, for appends based on what was read here.
-    pub epoch: u32,
+    /// The incarnation, for appends based on what was read here.
+    pub incarnation: u32,
     /// How far the whole sheet was ever written to.
     pub extent: Extent,
     /// The formats of ranges that meet the range, oldest first: for cells that are blank so far.

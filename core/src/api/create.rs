@@ -34,8 +34,8 @@ pub struct CreateReply {
     pub id: LogId,
     /// Its first position: the base of a first edit.
     pub head: Position,
-    /// Its epoch, for appends.
-    pub epoch: u32,
+    /// Its incarnation, for appends.
+    pub incarnation: u32,
 }
 
 /// The newest position: the cheap poll.
@@ -44,15 +44,15 @@ pub struct CreateReply {
 pub struct Head {
     /// The newest entry.
     pub head: Position,
-    /// Another epoch than the one known means: load again.
-    pub epoch: u32,
+    /// Another incarnation than the one known means: load again.
+    pub incarnation: u32,
 }
 
 impl Head {
     /// Its `ETag`: with it in `If-None-Match`, the same head is not sent again.
     #[must_use]
     pub fn etag(&self) -> String {
-        format!("\"{}-{}\"", self.epoch, self.head.pack())
+        format!("\"{}-{}\"", self.incarnation, self.head.pack())
     }
 }
 

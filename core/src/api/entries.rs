@@ -15,8 +15,8 @@ use crate::position::Position;
 pub struct LoadReply {
     /// The newest position in this reply, or beyond it if there is a `next`.
     pub head: Position,
-    /// The epoch, for appends.
-    pub epoch: u32,
+    /// The incarnation, for appends.
+    pub incarnation: u32,
     /// Where it was forked, if it is a fork and the token covers what it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
@@ -41,8 +41,8 @@ pub struct LoadReply {
 pub struct UpdateReply {
     /// The newest position known.
     pub head: Position,
-    /// The epoch; another one than the client's means: load again.
-    pub epoch: u32,
+    /// The incarnation; another one than the client's means: load again.
+    pub incarnation: u32,
     /// The entries, oldest first.
     pub entries: Vec<EntryView>,
     /// If the entries were cut: go on after this position.

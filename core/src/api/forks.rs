@@ -42,8 +42,8 @@ pub struct ForkReply {
     pub position: Position,
     /// Its newest position: the base of a first edit. So is any position up to `position`.
     pub head: Position,
-    /// Its epoch, for appends.
-    pub epoch: u32,
+    /// Its incarnation, for appends.
+    pub incarnation: u32,
 }
 
 /// Where a fork comes from.

@@ -44,8 +44,8 @@ pub struct DiffReply {
 pub struct SheetsReply {
     /// The position at which these are the sheets.
     pub position: Position,
-    /// The epoch, for appends based on what was read here.
-    pub epoch: u32,
+    /// The incarnation, for appends based on what was read here.
+    pub incarnation: u32,
     /// The sheets.
     pub sheets: Vec<SheetView>,
     /// The number for a new sheet: above every one that was ever used.

@@ -1,27 +1,27 @@
-//! Errors on the wire: problem details (RFC 9457) with stable types.
+//! Error responses of the API: problem details (RFC 9457) with stable types.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An error as the API answers it, `application/problem+json`.
+/// An error response, `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Problem {
-    /// What kind of problem: `urn:cellar:problem:…`, stable for programs.
+    /// The problem type, a stable URN `urn:cellar:problem:…`.
     #[serde(rename = "type")]
     pub kind: ProblemKind,
-    /// The kind in words.
+    /// Short summary of the problem type.
     pub title: String,
     /// The HTTP status.
     pub status: u16,
-    /// What was wrong this time, and what to do.
+    /// What is wrong with this request, and what to do.
     pub detail: String,
 }
 
 macro_rules! problem_kinds {
     ($($(#[$doc:meta])* $name:ident = $urn:literal, $status:literal, $title:literal;)*) => {
-        /// The kinds of problems: each with its status, the same for ever.
+        /// The problem types. Each has a fixed HTTP status.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub enum ProblemKind {
@@ -29,22 +29,22 @@ macro_rules! problem_kinds {
         }
 
         impl ProblemKind {
-            /// All kinds.
+            /// All problem types.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The HTTP status.
+            /// Returns the HTTP status.
             #[must_use]
             pub fn status(self) -> u16 {
                 match self { $(Self::$name => $status),* }
             }
 
-            /// The kind in words.
+            /// Returns the short summary.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title),* }
             }
 
-            /// The URN that names the kind.
+            /// Returns the URN of the type.
             #[must_use]
             pub fn urn(self) -> &'static str {
                 match self { $(Self::$name => $urn),* }
@@ -54,74 +54,78 @@ macro_rules! problem_kinds {
 }
 
 problem_kinds! {
-    /// The request is not understood.
-    BadRequest = "urn:cellar:problem:bad-request", 400, "The request is not understood";
-    /// No token, or one that is not accepted.
-    Unauthorized = "urn:cellar:problem:unauthorized", 401, "A valid token is needed";
-    /// The link that was sent in the place of a token is none, or none any more.
-    LinkEnded = "urn:cellar:problem:link-ended", 401, "The link has ended";
-    /// The token does not allow this.
-    Forbidden = "urn:cellar:problem:forbidden", 403, "The token does not allow this";
-    /// It does not exist, or the token does not cover it.
-    NotFound = "urn:cellar:problem:not-found", 404, "There is nothing here that you may see";
-    /// Nothing is pushed here: whoever wants to know polls.
-    NoPokes = "urn:cellar:problem:no-pokes", 404, "Nothing is pushed here";
-    /// The path exists but not with this method.
-    MethodNotAllowed =
-        "urn:cellar:problem:method-not-allowed", 405, "The method is not allowed here";
-    /// The base is not in the log.
-    UnknownBase = "urn:cellar:problem:unknown-base", 409, "The base is not in the log";
-    /// Mutations are missing before the first one sent.
-    MutationGap = "urn:cellar:problem:mutation-gap", 409, "Mutations are missing";
-    /// A part of an uploaded batch is in the log already.
+    /// The request is malformed.
+    BadRequest = "urn:cellar:problem:bad-request", 400, "Malformed request";
+    /// The bearer token is missing or was rejected.
+    Unauthorized = "urn:cellar:problem:unauthorized", 401, "Missing or invalid token";
+    /// The share link is incomplete, unknown, expired or revoked.
+    InvalidLink = "urn:cellar:problem:invalid-link", 401, "Invalid share link";
+    /// The token or the caller's role does not permit the request.
+    Forbidden = "urn:cellar:problem:forbidden", 403, "Permission denied";
+    /// The resource does not exist, or the token does not grant access to it.
+    NotFound = "urn:cellar:problem:not-found", 404, "Not found";
+    /// The spreadsheet has no such position.
+    UnknownPosition = "urn:cellar:problem:unknown-position", 422, "Position not found";
+    /// The spreadsheet has no such sheet.
+    SheetNotFound = "urn:cellar:problem:sheet-not-found", 404, "Sheet not found";
+    /// The deployment does not send pokes: poll instead.
+    PokesUnsupported = "urn:cellar:problem:pokes-unsupported", 404, "Pokes not supported";
+    /// The path exists, but does not support the method.
+    MethodNotAllowed = "urn:cellar:problem:method-not-allowed", 405, "Method not allowed";
+    /// The base of a mutation is not in the log.
+    UnknownBase = "urn:cellar:problem:unknown-base", 409, "Unknown base position";
+    /// The mutation ids do not continue those in the log.
+    MutationGap = "urn:cellar:problem:mutation-gap", 409, "Gap in mutation ids";
+    /// Some mutations of an uploaded batch are already in the log.
     MutationOverlap =
-        "urn:cellar:problem:mutation-overlap", 409, "Some of the mutations are in the log";
-    /// The client is too far behind, or the spreadsheet was restored: load it again.
-    Reload = "urn:cellar:problem:reload", 410, "Load the spreadsheet again";
-    /// The checkpoint is of another feed: read the one that there is from its beginning.
-    FeedChanged = "urn:cellar:problem:feed-changed", 410, "The feed is another one";
-    /// The spreadsheet is archived: it can be read and not changed.
-    Archived = "urn:cellar:problem:archived", 409, "The spreadsheet is archived";
-    /// The spreadsheet is deleted, and an owner may still restore it.
-    Deleted = "urn:cellar:problem:deleted", 410, "The spreadsheet is deleted";
-    /// It cannot be shared in this way.
-    SharingRefused =
-        "urn:cellar:problem:sharing-refused", 422, "The spreadsheet cannot be shared so";
-    /// The details of a spreadsheet are not those that `If-Match` names.
-    Changed = "urn:cellar:problem:changed", 412, "Somebody has changed it meanwhile";
-    /// The body or a part of it is too large.
-    TooLarge = "urn:cellar:problem:too-large", 413, "The request is too large";
-    /// The body is not JSON by its media type.
+        "urn:cellar:problem:mutation-overlap", 409, "Mutations already committed";
+    /// The nonce was used for another request.
+    NonceReused = "urn:cellar:problem:nonce-reused", 409, "Nonce already used";
+    /// The spreadsheet is archived and therefore read-only.
+    Archived = "urn:cellar:problem:archived", 409, "Spreadsheet is archived";
+    /// The client's state is too old, or the tables were restored: reload the spreadsheet.
+    ReloadRequired = "urn:cellar:problem:reload-required", 410, "Reload required";
+    /// The checkpoint belongs to another generation of the feed: read the feed from its beginning.
+    FeedGenerationChanged =
+        "urn:cellar:problem:feed-generation-changed", 410, "Feed generation changed";
+    /// The spreadsheet is deleted; an owner may be able to undelete it.
+    Deleted = "urn:cellar:problem:deleted", 410, "Spreadsheet is deleted";
+    /// The details have another version than `If-Match` names.
+    PreconditionFailed =
+        "urn:cellar:problem:precondition-failed", 412, "Precondition failed";
+    /// The body, or a part of it, exceeds a limit.
+    TooLarge = "urn:cellar:problem:too-large", 413, "Request too large";
+    /// The body is not declared as JSON.
     UnsupportedMediaType =
-        "urn:cellar:problem:unsupported-media-type", 415, "The body must be JSON";
-    /// Understood, but it can never succeed.
-    Unprocessable = "urn:cellar:problem:unprocessable", 422, "The request can never succeed";
-    /// An upload that cannot become an entry.
-    UploadRefused = "urn:cellar:problem:upload-refused", 422, "The upload cannot become an entry";
-    /// Chunks of an import are missing or not checked: upload and check them again, then repeat it.
-    ImportIncomplete =
-        "urn:cellar:problem:import-incomplete", 422, "Chunks of the import are not there";
-    /// A chunk of an import is not what it must be.
-    ImportRefused =
-        "urn:cellar:problem:import-refused", 422, "The import has a chunk that cannot be read";
-    /// A range that spans or holds too many cells.
-    RangeTooLarge = "urn:cellar:problem:range-too-large", 422, "The range is too large";
-    /// A sheet that the spreadsheet does not have.
-    UnknownSheet = "urn:cellar:problem:unknown-sheet", 404, "The sheet does not exist";
-    /// The log is damaged, or the server has a fault.
-    Internal = "urn:cellar:problem:internal", 500, "The server cannot answer this";
-    /// Temporary: repeat the request unchanged after `Retry-After`.
-    Unavailable = "urn:cellar:problem:unavailable", 503, "Try again in a moment";
+        "urn:cellar:problem:unsupported-media-type", 415, "Unsupported media type";
+    /// The request is well-formed, but can never succeed.
+    InvalidRequest = "urn:cellar:problem:invalid-request", 422, "Invalid request";
+    /// The change of members or share links is not possible.
+    InvalidSharing = "urn:cellar:problem:invalid-sharing", 422, "Invalid sharing change";
+    /// The event stream of the spreadsheet's details is full.
+    TooManyChanges = "urn:cellar:problem:too-many-changes", 422, "Too many changes";
+    /// The uploaded object cannot become an entry.
+    InvalidUpload = "urn:cellar:problem:invalid-upload", 422, "Invalid upload";
+    /// Chunks of the import are missing or not checked.
+    IncompleteImport = "urn:cellar:problem:incomplete-import", 422, "Incomplete import";
+    /// A chunk of the import is invalid.
+    InvalidImport = "urn:cellar:problem:invalid-import", 422, "Invalid import chunk";
+    /// The range has too many cells.
+    RangeTooLarge = "urn:cellar:problem:range-too-large", 422, "Range too large";
+    /// A permanent fault of the server.
+    Internal = "urn:cellar:problem:internal", 500, "Internal error";
+    /// A temporary fault: retry the unchanged request after `Retry-After`.
+    Unavailable = "urn:cellar:problem:unavailable", 503, "Temporarily unavailable";
 }
 
 impl Problem {
-    /// A problem of this kind.
+    /// Creates a problem of this type.
     #[must_use]
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self { kind, title: kind.title().to_owned(), status: kind.status(), detail: detail.into() }
     }
 
-    /// Whether repeating the request unchanged may succeed.
+    /// Returns whether a retry of the unchanged request may succeed.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         self.kind == ProblemKind::Unavailable

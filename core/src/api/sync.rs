@@ -39,7 +39,7 @@ pub struct PushedMutation<A> {
     pub id: u64,
     /// What the application calls the mutator: of no meaning here.
     pub name: String,
-    /// `{base, epoch, op}`, whatever the mutator is called: the position and the epoch that its author
+    /// `{base, incarnation, op}`, whatever the mutator is called: the position and the incarnation that its author
     /// had seen (`head` of the client's view), and what to do. Whatever is none of that is rejected.
     pub args: A,
 }
@@ -178,8 +178,8 @@ pub enum PatchValue {
     Head {
         /// The position.
         position: Position,
-        /// Its epoch.
-        epoch: u32,
+        /// Its incarnation.
+        incarnation: u32,
     },
 }
 
@@ -222,8 +222,8 @@ pub enum SyncAnswer<T> {
 pub struct MutationArguments {
     /// `head.position` of the client's view when the mutation was made.
     pub base: Position,
-    /// `head.epoch` of the client's view when the mutation was made.
-    pub epoch: u32,
+    /// `head.incarnation` of the client's view when the mutation was made.
+    pub incarnation: u32,
     /// What to do.
     pub op: Operation,
 }

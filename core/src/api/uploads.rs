@@ -42,8 +42,8 @@ pub struct UploadReply {
 pub struct CompleteRequest {
     /// The client's name, as for appends.
     pub client: String,
-    /// The `epoch` of the load that the base comes from.
-    pub epoch: u32,
+    /// The `incarnation` of the load that the base comes from.
+    pub incarnation: u32,
     /// The last id of its own that the client knows to be in the log; 0 if none.
     #[serde(default)]
     pub ack: u64,

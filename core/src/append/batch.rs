@@ -1,5 +1,5 @@
-//! The next entry of a request: as many mutations as fit, each past what was committed since its
-//! base (design `2-log.md` §2 step 3).
+//! Builds the next entry of a request: as many mutations as fit, each transformed past the entries committed
+//! since its base.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::operation::{Operation, Rejection};
 use crate::position::Position;
 use crate::transform::SpaceMap;
 
-/// The content of the entry that is to stand at `position`.
+/// Returns the content of the entry at `position`.
 pub(super) fn next_content(
     request: &Request,
     scan: &Scan,
@@ -30,18 +30,18 @@ pub(super) fn next_content(
     Ok(Content::Edits(Edits { client, name, first_id, mutations }))
 }
 
-/// The oldest entry that has to be known to transform what is left of the request.
+/// Returns the oldest position that is needed to transform the remaining mutations.
 pub(super) fn needed_from(request: &Request, scan: &Scan) -> Position {
-    // Who needs less than the lowest base, needs less than any other.
+    // A mutation that needs an entry before the lowest base needs the oldest entry of all.
     let lowest = request.moved_bases_after(scan.last_id).min();
     lowest.map_or(scan.start, |lowest| scan.author.needed_from(lowest))
 }
 
-/// The newest known edit, if a mutation was made for the state before it and must follow that state.
+/// Returns the newest known edit, if it makes the resolution of a mutation stale.
 pub(super) fn stale_resolution(request: &Request, scan: &Scan) -> Option<Position> {
     let mut left = request.after(scan.last_id);
     let at = left.find_map(|(_, mutation)| Some(mutation.resolved.as_ref()?.at))?;
-    // What stands before the first entry that was learned cannot be told.
+    // Entries before the first scanned one are unknown.
     let newest = scan.newest_edit.max(Some(scan.start))?;
     (newest > at).then_some(newest)
 }
@@ -65,7 +65,7 @@ fn external(
     committer(scan, position).object(authored, &upload.operations)
 }
 
-/// Commits behind what was scanned.
+/// Commits mutations after the scanned entries.
 fn committer(scan: &Scan, position: Position) -> Committer {
     let author = scan.author.clone();
     Committer::new(author, scan.start, position, scan.committed_bytes).on(scan.state())
@@ -80,7 +80,7 @@ fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
     upload.operations.iter().map(|_| rejected.clone()).collect()
 }
 
-/// Mutations that will stand in one entry.
+/// The mutations of one entry.
 struct Batch {
     committer: Committer,
     mutations: Vec<Mutation>,
@@ -95,7 +95,7 @@ impl Batch {
         Self { committer, mutations, bytes: BODY_FRAME_BYTES, bases }
     }
 
-    /// As many of the mutations as fit.
+    /// Adds as many mutations as fit.
     fn take<'m>(
         mut self,
         mutations: impl Iterator<Item = (u64, &'m RequestMutation)>,

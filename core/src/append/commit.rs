@@ -1,6 +1,5 @@
-//! What a mutation is committed as, past what was committed since its base (design `2-log.md` §2
-//! step 3). The append machine commits by it, and a client that shows edits which are not committed
-//! yet foretells by it: there is no second rule.
+//! Transforms a mutation past the entries committed since its base. The append machine commits the result, and
+//! a client uses the same code to show pending edits.
 
 use std::collections::BTreeSet;
 
@@ -15,25 +14,25 @@ use crate::operation::{DeleteSpans, Operation, Rejection, RejectionReason, Spans
 use crate::position::Position;
 use crate::transform::{Author, SpaceMap, transform};
 
-/// Commits one author's mutations, one after the other, behind what the author map has learned.
+/// Commits the mutations of one author in order, after the entries that the author map has learned.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Committer {
     author: Author,
-    /// The entries from here on were learned.
+    /// First position that the author map has learned.
     start: Position,
-    /// Where the mutations will stand.
+    /// Position of the entry that will contain the mutations.
     position: Position,
-    /// About how many bytes the committed operations of the whole request take in its reply.
+    /// Approximate bytes of the committed operations of the request in its reply.
     committed_bytes: usize,
-    /// The base of the last mutation, and the map from behind it.
+    /// Base of the last mutation, and the map from the position after it.
     map: Option<(Position, SpaceMap)>,
-    /// The state before the next mutation, if it is known.
+    /// State before the next mutation, if known.
     state: Option<KnownState>,
 }
 
 impl Committer {
-    /// For mutations at `position`, of a request whose committed operations take `committed_bytes`
-    /// of its reply already.
+    /// Starts with mutations at `position`. `committed_bytes` are the bytes that earlier committed operations
+    /// of the request take in its reply.
     pub(crate) fn new(
         author: Author,
         start: Position,
@@ -43,20 +42,20 @@ impl Committer {
         Self { author, start, position, committed_bytes, map: None, state: None }
     }
 
-    /// The same, on a state that is known: what has no effect on it is not committed.
+    /// Sets the known state. Operations without an effect on it are not committed.
     pub(crate) fn on(self, state: Option<KnownState>) -> Self {
         Self { state, ..self }
     }
 
-    /// Returns an object of `operations`, which its author wrote on `authored.base`, with the map from
-    /// there.
+    /// Returns an external body with `operations`, which were authored on `authored.base`, and the map from
+    /// that base.
     pub(crate) fn object(
         &self,
         authored: ExternalEdits,
         operations: &[Operation],
     ) -> Result<ExternalEdits, Rejection> {
         let mut map = space(&self.author, self.start, authored.base)?;
-        // What is stored are kept runs.
+        // Only kept runs are stored.
         if map.sheets().any(|(_, map)| !map.rows.keeps_order() || !map.columns.keeps_order()) {
             return Err(too_far_behind());
         }
@@ -77,14 +76,14 @@ impl Committer {
         Ok(external)
     }
 
-    /// What a mutation is committed as; if that does not fit, it is rejected.
+    /// Returns the committed form of a mutation. A result that does not fit is rejected.
     pub(crate) fn commit(&mut self, mutation: &RequestMutation) -> Mutation {
         let RequestMutation { base, authored, resolved } = mutation;
         let committed = match (authored, resolved) {
             (Operation::Rejected(_), _) => Ok(None),
             (Operation::Undo(undo), resolved) => undone(undo.position, resolved.as_ref()).map(Some),
-            (Operation::Restore(restore), resolved) => {
-                restored(restore.position, resolved.as_ref()).map(Some)
+            (Operation::Revert(revert), resolved) => {
+                restored(revert.position, resolved.as_ref()).map(Some)
             }
             (authored, _) => self.moved(*base, authored),
         };
@@ -138,7 +137,7 @@ impl Committer {
         }
     }
 
-    /// What the whole request is committed as goes into one reply.
+    /// Rejects a mutation if the committed operations of the request exceed one reply.
     fn too_large_together(&mut self, mutation: &Mutation) -> Option<Rejection> {
         let bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
         let together = self.committed_bytes.saturating_add(bytes);
@@ -150,11 +149,11 @@ impl Committer {
         None
     }
 
-    /// Goes on behind a mutation that was committed.
+    /// Continues after a committed mutation.
     pub(crate) fn follow(&mut self, mutation: &Mutation) {
         if let Some((_, map)) = &mut self.map {
             match mutation.authored.is_resolved_on_append() {
-                // What it does is not known to whoever asks for it.
+                // The author does not know the resolved operations, so they count as foreign.
                 true => mutation.effective().iter().for_each(|o| map.follow(o)),
                 false => map.follow_own(&mutation.authored, mutation.effective()),
             }
@@ -167,14 +166,14 @@ impl Committer {
     }
 }
 
-/// The map from the author's space behind `base`.
+/// Returns the map from the author's space after `base`.
 fn space(author: &Author, start: Position, base: Position) -> Result<SpaceMap, Rejection> {
     known_from(author.needed_from(base), start)?;
     let map = author.map(base).map_err(|_| too_far_behind())?;
     if map.is_too_long() { Err(too_far_behind()) } else { Ok(map) }
 }
 
-/// Whether the entries behind `needed` are known.
+/// Returns whether all entries after `needed` are known.
 fn known_from(needed: Position, start: Position) -> Result<(), Rejection> {
     if needed >= start {
         return Ok(());
@@ -189,7 +188,7 @@ fn too_far_behind() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// What an undo was resolved to: on the very state behind which it is put.
+/// Returns the operations of a resolved undo, if it was resolved on the state before its entry.
 fn undone(target: Position, resolved: Option<&Resolved>) -> Result<Vec<Operation>, Rejection> {
     let operations = resolved.map_or(&[][..], |resolved| resolved.operations.as_slice());
     if operations.is_empty() {
@@ -199,17 +198,17 @@ fn undone(target: Position, resolved: Option<&Resolved>) -> Result<Vec<Operation
     Ok(operations.to_vec())
 }
 
-/// What a restore was resolved to: on the very state behind which it is put.
+/// Returns the operations of a resolved revert, if it was resolved on the state before its entry.
 fn restored(target: Position, resolved: Option<&Resolved>) -> Result<Vec<Operation>, Rejection> {
-    let Some(resolved) = resolved else { return Err(too_large_restore(target)) };
+    let Some(resolved) = resolved else { return Err(too_large_revert(target)) };
     if resolved.operations.is_empty() {
         let detail = format!("nothing differs from {target}, or there is no such position");
-        return Err(Rejection::new(RejectionReason::NothingToRestore, detail));
+        return Err(Rejection::new(RejectionReason::NothingToRevert, detail));
     }
     Ok(resolved.operations.clone())
 }
 
-/// What to say of an undo or a restore that does not fit an entry: nobody can split it.
+/// Returns the rejection of an undo or revert that does not fit an entry; it cannot be split.
 fn cannot_be_split(authored: &Operation) -> Option<Rejection> {
     match authored {
         Operation::Undo(_) => {
@@ -217,12 +216,12 @@ fn cannot_be_split(authored: &Operation) -> Option<Rejection> {
                           position and set it again";
             Some(Rejection::new(RejectionReason::TooLarge, detail))
         }
-        Operation::Restore(restore) => Some(too_large_restore(restore.position)),
+        Operation::Revert(revert) => Some(too_large_revert(revert.position)),
         _ => None,
     }
 }
 
-fn too_large_restore(target: Position) -> Rejection {
+fn too_large_revert(target: Position) -> Rejection {
     let detail = format!(
         "what has changed since {target} is more than one entry can take back: a fork at {target} \
          has it as it was"
@@ -230,7 +229,7 @@ fn too_large_restore(target: Position) -> Rejection {
     Rejection::new(RejectionReason::TooLarge, detail)
 }
 
-/// Why what a mutation was split into is more than any entry holds.
+/// Returns the rejection of a mutation whose transformed operations do not fit an entry.
 fn too_many_parts(mutation: &Mutation) -> Option<Rejection> {
     let committed = mutation.committed.as_ref()?;
     let spans = |operation: &Operation| match operation {

@@ -11,7 +11,7 @@
 //! | `addSheet`, `importSheet` | there are `MAX_SHEETS` | rejected, `tooManySheets` |
 //! | `deleteSheet` | it is the last sheet | rejected, `lastSheet` |
 //! | `setFormat` | there are `MAX_RANGE_FORMATS` or `MAX_RANGE_FORMAT_SPANS` | rejected, `tooManyFormats` |
-//! | `undo`, `restore` | nothing is left to take back | rejected, `nothingToUndo`, `nothingToRestore` |
+//! | `undo`, `revert` | nothing is left to take back | rejected, `nothingToUndo`, `nothingToRestore` |
 //!
 //! An operation without cells, rows, columns or a name is invalid in any state. To set the same value,
 //! format or name again, to clear blank cells, and to insert or delete rows after the last one, is an

@@ -5,33 +5,33 @@ use std::sync::Arc;
 use super::batch::{needed_from, next_content, stale_resolution};
 use super::request::{Payload, Request};
 use super::rules::{Rules, SafetyRule};
-use super::scan::{Outcome, Scan, Tail};
-use super::{Action, Appended, Event, Inputs, MutationResult, Refusal};
+use super::scan::{Scan, ScannedOutcome, Tail};
+use super::{AppendAction, AppendEvent, Appended, Inputs, MutationResult, Refusal};
 use crate::backoff::full_jitter_ms;
 use crate::entry::{BodyError, Content, Entry, Header, encode_edits, encode_external};
 use crate::limits::{LOSSES_BEFORE_CATCH_UP, MAX_APPEND_AGE_S};
 use crate::position::Position;
 
-/// One append on its way (design `2-log.md` §2).
+/// An append in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Append {
     request: Request,
     rules: Rules,
     scan: Scan,
     phase: Phase,
-    /// When it began, Unix seconds.
+    /// Start time in Unix seconds.
     begun_s: u64,
-    /// The end of the log was last reached by a consistent read, and nothing was learned since.
+    /// Whether the end of the log was reached by a consistent read, and no entry was found since.
     fresh: bool,
-    /// Puts of the current batch that were refused or have an unknown outcome.
+    /// Puts of the current entry that were refused or have an unknown outcome.
     failed_puts: u32,
-    /// The put under way may have happened: an earlier try of it has no known outcome.
+    /// Whether an earlier attempt of the current put has an unknown outcome.
     uncertain: bool,
-    /// Puts lost in a row.
+    /// Consecutive puts that lost against other writers.
     losses: u32,
-    /// Reads that failed.
+    /// Failed reads.
     failed_reads: u32,
-    /// The entries after a base are gone: what is left of the log is read, from its newest segment.
+    /// Whether the entries after a base were trimmed. The remaining log is then read from its newest segment.
     base_gone: bool,
 }
 
@@ -41,8 +41,8 @@ enum Phase {
         from: Position,
         consistent: bool,
     },
-    /// Before refusing for want of an entry: was its segment purged?
-    CheckingPurge {
+    /// Before a refusal because of a missing entry: checks whether its segment was trimmed.
+    CheckingTrim {
         refusal: Refusal,
     },
     FindingNewest,
@@ -63,21 +63,21 @@ enum Phase {
 }
 
 impl Append {
-    /// Begins, with the entries from the lowest base on as far as this process knows them (see
-    /// [`KnownRun::entries_from`](super::KnownRun::entries_from)); none is fine.
+    /// Starts an append. `known` are the entries from the lowest base that the process has cached (see
+    /// [`KnownRun::entries_from`](super::KnownRun::entries_from)); it may be empty.
     #[must_use]
-    pub fn begin(request: Request, known: &[Arc<Entry>], inputs: Inputs) -> (Self, Action) {
+    pub fn begin(request: Request, known: &[Arc<Entry>], inputs: Inputs) -> (Self, AppendAction) {
         Self::begin_with(Rules::default(), request, known, inputs)
     }
 
-    /// As [`Append::begin`], for the model checker: with rules that may not all hold.
+    /// As [`Append::begin`], but with rules that the model checker chooses.
     #[must_use]
     pub fn begin_with(
         rules: Rules,
         request: Request,
         known: &[Arc<Entry>],
         inputs: Inputs,
-    ) -> (Self, Action) {
+    ) -> (Self, AppendAction) {
         let from = request.lowest_base();
         let mut append = Self {
             scan: Scan::new(&request, rules),
@@ -94,7 +94,7 @@ impl Append {
         };
         let known_run = known.iter().try_for_each(|entry| append.scan.learn(entry, false));
         let action = match append.scan.next {
-            // Nothing known, or not from the base on: read from there.
+            // The cached entries do not include the base: read from there.
             _ if append.scan.tail.is_none() && rules.hold(SafetyRule::KnownExists) => {
                 append.read(from, false)
             }
@@ -104,57 +104,61 @@ impl Append {
         (append, action)
     }
 
-    /// Takes the next step. An event that does not answer the last action ends the append with
-    /// [`Refusal::Store`].
+    /// Processes the result of the last action and returns the next one. An event that does not match the
+    /// last action ends the append with [`Refusal::Store`].
     #[must_use]
-    pub fn step(mut self, event: Event, inputs: Inputs) -> (Self, Action) {
+    pub fn step(mut self, event: AppendEvent, inputs: Inputs) -> (Self, AppendAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
-            (Phase::Reading { consistent, .. }, Event::Page { entries, more }) => {
+            (Phase::Reading { consistent, .. }, AppendEvent::Page { entries, more }) => {
                 self.page(&entries, more, consistent, inputs)
             }
-            (Phase::Reading { from, consistent }, Event::ReadFailed { temporary }) => {
+            (Phase::Reading { from, consistent }, AppendEvent::ReadFailed { temporary }) => {
                 self.read_failed(from, consistent, temporary, inputs)
             }
-            (Phase::CheckingPurge { refusal }, Event::Page { entries, .. }) => {
-                self.purge_checked(refusal, &entries)
+            (Phase::CheckingTrim { refusal }, AppendEvent::Page { entries, .. }) => {
+                self.trim_checked(refusal, &entries)
             }
-            (Phase::CheckingPurge { refusal }, Event::ReadFailed { temporary }) => {
+            (Phase::CheckingTrim { refusal }, AppendEvent::ReadFailed { temporary }) => {
                 match self.may_read_again(temporary) {
-                    true => self.check_purge(refusal),
+                    true => self.check_trim(refusal),
                     false => finish(Err(Refusal::Store)),
                 }
             }
-            (Phase::FindingNewest, Event::NewestSegment(newest)) => self.restart_at_newest(newest),
-            (Phase::FindingNewest, Event::ReadFailed { temporary }) => {
+            (Phase::FindingNewest, AppendEvent::NewestSegment(newest)) => {
+                self.restart_at_newest(newest)
+            }
+            (Phase::FindingNewest, AppendEvent::ReadFailed { temporary }) => {
                 match self.may_read_again(temporary) {
                     true => self.find_newest(),
                     false => finish(Err(Refusal::Store)),
                 }
             }
-            (Phase::ReadingState { at }, Event::State(outline)) => {
+            (Phase::ReadingState { at }, AppendEvent::State(outline)) => {
                 self.scan.keep_state(at, outline);
                 self.decide(inputs)
             }
-            (Phase::ReadingState { at }, Event::ReadFailed { temporary }) => {
+            (Phase::ReadingState { at }, AppendEvent::ReadFailed { temporary }) => {
                 match self.may_read_again(temporary) {
                     true => self.read_state(at),
                     false => finish(Err(Refusal::Store)),
                 }
             }
-            (Phase::Putting { entry }, Event::PutAccepted) => self.put_accepted(&entry, inputs),
-            (Phase::Putting { entry }, Event::PutRefused { winner }) => {
+            (Phase::Putting { entry }, AppendEvent::PutAccepted) => {
+                self.put_accepted(&entry, inputs)
+            }
+            (Phase::Putting { entry }, AppendEvent::PutRefused { winner }) => {
                 self.put_refused(&entry, &winner, inputs)
             }
-            (Phase::Putting { entry }, Event::PutUnknown) => self.put_unknown(entry, inputs),
-            // It was refused now, but an earlier try may have got through.
-            (Phase::Putting { .. }, Event::PutFailed) if self.uncertain => {
+            (Phase::Putting { entry }, AppendEvent::PutUnknown) => self.put_unknown(entry, inputs),
+            // This attempt failed, but an earlier one may have succeeded.
+            (Phase::Putting { .. }, AppendEvent::PutFailed) if self.uncertain => {
                 finish(Err(Refusal::OutcomeUnknown))
             }
-            (Phase::WaitingToRead { from, consistent }, Event::Waited) => {
+            (Phase::WaitingToRead { from, consistent }, AppendEvent::Waited) => {
                 self.read(from, consistent)
             }
-            (Phase::WaitingToPut { entry }, Event::Waited) => self.put(entry, inputs),
+            (Phase::WaitingToPut { entry }, AppendEvent::Waited) => self.put(entry, inputs),
             _ => finish(Err(Refusal::Store)),
         };
         (self, action)
@@ -166,18 +170,18 @@ impl Append {
         more: bool,
         consistent: bool,
         inputs: Inputs,
-    ) -> Action {
+    ) -> AppendAction {
         let contiguous = entries.iter().try_for_each(|entry| self.scan.learn(entry, false)).is_ok();
         let Some(next) = self.scan.next else {
             return finish(Err(Refusal::Full));
         };
         match (contiguous, consistent) {
             (true, _) => {}
-            // A hole is the end of the log until a consistent read says otherwise.
+            // A gap counts as the end of the log, unless a consistent read finds a later entry.
             (false, false) if self.rules.hold(SafetyRule::ConsistentRefusal) => {
                 return self.read(next, true);
             }
-            (false, _) => return self.check_purge(Refusal::Corrupt { at: next }),
+            (false, _) => return self.check_trim(Refusal::Corrupt { at: next }),
         }
         let ended = self.scan.tail.as_ref().is_some_and(|tail| tail.ended);
         if !entries.is_empty() && (more || ended) {
@@ -193,21 +197,21 @@ impl Append {
         consistent: bool,
         temporary: bool,
         inputs: Inputs,
-    ) -> Action {
+    ) -> AppendAction {
         if !self.may_read_again(temporary) {
             return finish(Err(Refusal::Store));
         }
         self.phase = Phase::WaitingToRead { from, consistent };
-        Action::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
+        AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
     }
 
-    /// Counts a failed read; whether another may be tried.
+    /// Counts a failed read. Returns whether another attempt is allowed.
     fn may_read_again(&mut self, temporary: bool) -> bool {
         self.failed_reads += 1;
         temporary && self.failed_reads < self.rules.max_reads()
     }
 
-    fn put_accepted(&mut self, entry: &Arc<Entry>, inputs: Inputs) -> Action {
+    fn put_accepted(&mut self, entry: &Arc<Entry>, inputs: Inputs) -> AppendAction {
         self.failed_puts = 0;
         self.losses = 0;
         self.uncertain = false;
@@ -218,9 +222,14 @@ impl Append {
         }
     }
 
-    fn put_refused(&mut self, put: &Arc<Entry>, winner: &Arc<Entry>, inputs: Inputs) -> Action {
+    fn put_refused(
+        &mut self,
+        put: &Arc<Entry>,
+        winner: &Arc<Entry>,
+        inputs: Inputs,
+    ) -> AppendAction {
         if std::mem::take(&mut self.uncertain) && put == winner {
-            // An earlier try of this very put got through and its reply was lost.
+            // An earlier attempt of this put succeeded, but its reply was lost.
             return self.put_accepted(put, inputs);
         }
         self.fresh = false;
@@ -234,17 +243,17 @@ impl Append {
             return finish(Err(Refusal::Contention));
         }
         match self.scan.next {
-            // Others are faster: one Query is cheaper than losing once for each of them.
+            // Other writers are faster: one query is cheaper than a lost put for each of them.
             Some(from) if self.losses >= LOSSES_BEFORE_CATCH_UP && !all_done => {
                 self.losses = 0;
                 self.phase = Phase::WaitingToRead { from, consistent: false };
-                Action::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
+                AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
             }
             _ => self.decide(inputs),
         }
     }
 
-    fn put_unknown(&mut self, entry: Arc<Entry>, inputs: Inputs) -> Action {
+    fn put_unknown(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         self.uncertain = true;
         self.failed_puts += 1;
         if self.failed_puts >= self.rules.max_puts() {
@@ -255,15 +264,15 @@ impl Append {
             return self.decide(inputs);
         }
         self.phase = Phase::WaitingToPut { entry };
-        Action::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
+        AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
     }
 
-    /// Decides, at what may be the end of the log, whether to put, to read once more or to end.
-    fn decide(&mut self, inputs: Inputs) -> Action {
+    /// Decides at the possible end of the log whether to put, to read again or to finish.
+    fn decide(&mut self, inputs: Inputs) -> AppendAction {
         if self.scan.tail.is_none() && !self.rules.hold(SafetyRule::KnownExists) {
-            self.scan.trust_base(self.request.epoch);
+            self.scan.trust_base(self.request.incarnation);
         }
-        // The newest segment is there: its record says so.
+        // The record of the newest segment proves that the segment exists.
         if self.scan.tail.is_none() && self.base_gone {
             return self.await_segment(self.scan.start, inputs);
         }
@@ -274,8 +283,8 @@ impl Append {
         if let Some(base) = self.scan.unseen_bases.first().copied() {
             return self.refuse(Refusal::UnknownBase { base });
         }
-        if tail.header.epoch != self.request.epoch {
-            return self.refuse(Refusal::EpochChanged);
+        if tail.header.incarnation != self.request.incarnation {
+            return self.refuse(Refusal::IncarnationChanged);
         }
         if self.is_done() {
             return finish(Ok(self.appended(tail)));
@@ -285,7 +294,7 @@ impl Append {
         }
         let (first_id, last_id) = (self.request.first_id, self.scan.last_id);
         let expected = last_id.saturating_add(1);
-        // What was in a purged segment cannot be told from what never was.
+        // Entries of a trimmed segment are indistinguishable from entries that never existed.
         if first_id > expected && self.base_gone {
             self.scan.last_id = first_id.saturating_sub(1);
         } else if first_id > expected {
@@ -314,20 +323,20 @@ impl Append {
         }
         match self.build(next, &tail, inputs) {
             Ok(entry) => self.put(Arc::new(entry), inputs),
-            // The encoder does not fail for what `Request::new` has encoded once.
+            // `Request::new` has already encoded these mutations, so encoding cannot fail.
             Err(_) => finish(Err(Refusal::Store)),
         }
     }
 
-    /// The segment after an End Segment exists, since both were written in one transaction; but it
-    /// need not be seen in the same moment.
-    fn await_segment(&mut self, from: Position, inputs: Inputs) -> Action {
+    /// The segment after an End Segment exists, because one transaction writes both. An eventually consistent
+    /// read may not show it yet.
+    fn await_segment(&mut self, from: Position, inputs: Inputs) -> AppendAction {
         if !self.fresh || self.failed_reads >= self.rules.max_reads() {
             return self.refuse(Refusal::Corrupt { at: from });
         }
         self.failed_reads += 1;
         self.phase = Phase::WaitingToRead { from, consistent: true };
-        Action::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
+        AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
     }
 
     fn is_done(&self) -> bool {
@@ -352,26 +361,26 @@ impl Append {
         })
     }
 
-    fn read_state(&mut self, at: Position) -> Action {
+    fn read_state(&mut self, at: Position) -> AppendAction {
         self.phase = Phase::ReadingState { at };
-        Action::ReadState { at }
+        AppendAction::ReadState { at }
     }
 
-    /// Refuses only on consistent evidence: otherwise reads on, consistently, first.
-    fn refuse(&mut self, refusal: Refusal) -> Action {
+    /// Refuses the request after a consistent read; otherwise continues with a consistent read.
+    fn refuse(&mut self, refusal: Refusal) -> AppendAction {
         let believed = self.fresh || !self.rules.hold(SafetyRule::ConsistentRefusal);
         match (self.scan.next, refusal) {
             (Some(next), _) if !believed => self.read(next, true),
             (_, refusal @ (Refusal::UnknownBase { .. } | Refusal::Corrupt { .. })) => {
-                self.check_purge(refusal)
+                self.check_trim(refusal)
             }
             (_, refusal) => finish(Err(refusal)),
         }
     }
 
-    /// An entry is not there: either it never was, or its segment was purged, which its first
-    /// entry says (design `2-log.md` §6).
-    fn check_purge(&mut self, refusal: Refusal) -> Action {
+    /// Handles a missing entry. Either it never existed, or its segment was trimmed, which the first entry of
+    /// the segment records.
+    fn check_trim(&mut self, refusal: Refusal) -> AppendAction {
         let at = match refusal {
             Refusal::UnknownBase { base: at } | Refusal::Corrupt { at } => at,
             refusal => return finish(Err(refusal)),
@@ -379,24 +388,25 @@ impl Append {
         if self.base_gone {
             return finish(Err(refusal));
         }
-        self.phase = Phase::CheckingPurge { refusal };
-        Action::Read { from: at.segment_start(), consistent: true }
+        self.phase = Phase::CheckingTrim { refusal };
+        AppendAction::Read { from: at.segment_start(), consistent: true }
     }
 
-    fn purge_checked(&mut self, refusal: Refusal, entries: &[Arc<Entry>]) -> Action {
-        if entries.first().is_some_and(|first| first.is_purged()) {
+    fn trim_checked(&mut self, refusal: Refusal, entries: &[Arc<Entry>]) -> AppendAction {
+        if entries.first().is_some_and(|first| first.is_trimmed()) {
             return self.find_newest();
         }
         finish(Err(refusal))
     }
 
-    fn find_newest(&mut self) -> Action {
+    fn find_newest(&mut self) -> AppendAction {
         self.phase = Phase::FindingNewest;
-        Action::FindNewestSegment
+        AppendAction::FindNewestSegment
     }
 
-    /// What is left of the log is enough to number the client's mutations on, as rejected.
-    fn restart_at_newest(&mut self, newest: Option<u32>) -> Action {
+    /// Restarts the scan at the newest segment. The remaining log is sufficient to continue the client's
+    /// numbering; the mutations are committed as rejected.
+    fn restart_at_newest(&mut self, newest: Option<u32>) -> AppendAction {
         let start = newest.and_then(|segment| Position::new(segment, 0).ok());
         let Some(start) = start else {
             return finish(Err(Refusal::Corrupt { at: self.scan.start }));
@@ -407,14 +417,14 @@ impl Append {
         self.read(start, true)
     }
 
-    fn read(&mut self, from: Position, consistent: bool) -> Action {
+    fn read(&mut self, from: Position, consistent: bool) -> AppendAction {
         self.phase = Phase::Reading { from, consistent };
-        Action::Read { from, consistent }
+        AppendAction::Read { from, consistent }
     }
 
-    /// Puts, unless the process was frozen in the middle of the append: what it has learned may be
-    /// older than a purge, and the key be free again in a dead segment (design `2-log.md` §6).
-    fn put(&mut self, entry: Arc<Entry>, inputs: Inputs) -> Action {
+    /// Puts the entry, unless the process was frozen during the append. Its reads may then be older than a
+    /// trim, and the key may be free again in a trimmed segment.
+    fn put(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         let old = inputs.now_s > self.begun_s.saturating_add(MAX_APPEND_AGE_S);
         if old && self.rules.hold(SafetyRule::BoundedAge) {
             let uncertain = self.uncertain;
@@ -422,14 +432,14 @@ impl Append {
             return finish(Err(refusal));
         }
         self.phase = Phase::Putting { entry: Arc::clone(&entry) };
-        Action::Put { entry }
+        AppendAction::Put { entry }
     }
 
     fn appended(&mut self, tail: Tail) -> Appended {
         let results = (self.request.first_id..=self.request.last_id()).map(|id| {
             let outcome = self.scan.outcome(id).cloned();
-            let none = Outcome { rejection: None, committed: None, no_effect: false };
-            let Outcome { rejection, committed, no_effect } = outcome.unwrap_or(none);
+            let none = ScannedOutcome { rejection: None, committed: None, no_effect: false };
+            let ScannedOutcome { rejection, committed, no_effect } = outcome.unwrap_or(none);
             let placed = self.scan.placed(id);
             let position = placed.map(|(position, _)| position);
             let duplicate = placed.is_none_or(|(_, own)| !own);
@@ -446,6 +456,6 @@ impl Append {
     }
 }
 
-fn finish(result: Result<Appended, Refusal>) -> Action {
-    Action::Finish(result)
+fn finish(result: Result<Appended, Refusal>) -> AppendAction {
+    AppendAction::Finish(result)
 }

@@ -1,22 +1,21 @@
-//! Append: exactly once, no gap, one write, usually no read (design `2-log.md` §2).
+//! Appends mutations to a log: exactly once, without gaps, with one write and usually no read.
 //!
-//! [`Append`] is the whole decision, a pure state machine: it says what to do next ([`Action`]) and
-//! is told what came of it ([`Event`]). The engine's driver performs the actions; the model checker
-//! and the simulator run the same machine.
+//! [`Append`] is a pure state machine. It returns the next [`AppendAction`] and receives the result of that action
+//! as an [`AppendEvent`]. The engine's driver performs the actions; the model checker and the simulator run the same
+//! machine.
 //!
-//! Safety rules, each of which has a test that fails without it:
-//! - *Known-exists*: entry n+1 is only put if entry n has been read, written or returned by a
-//!   refused put, and is not an End Segment.
-//! - *Same-key retry*: after an unknown outcome only the same entry under the same key is put.
-//! - *No skipped entry*: every entry between the base and the put has been scanned for mutations of
-//!   this client, so a retry finds what got through.
-//! - *End Segment check*: nothing is put behind an End Segment.
-//! - *Consistent refusal*: nothing is refused on the evidence of a read that may be stale.
-//! - *Fresh undo*: an undo or a restore is only put behind the very state on which it was resolved.
-//! - *Effect*: nothing is put as if it changed something that has no effect on the state at the tail
-//!   (`effect.rs`).
-//! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no more: its process was frozen,
-//!   and what it has learned may have been purged.
+//! Safety rules, each with a test that fails without it:
+//! - *Known-exists*: entry n+1 is put only if entry n was read, written or returned by a refused put, and is
+//!   not an End Segment.
+//! - *Same-key retry*: after an unknown outcome, only the same entry is put under the same key.
+//! - *No skipped entry*: every entry between the base and the put is scanned for mutations of this client, so
+//!   that a retry finds mutations that are already committed.
+//! - *End Segment check*: no entry is put after an End Segment.
+//! - *Consistent refusal*: no request is refused because of a read that may be stale.
+//! - *Fresh undo*: an undo or revert is put only directly after the state on which it was resolved.
+//! - *Effect*: a mutation without an effect on the state at the tail is not put as if it had one (`effect.rs`).
+//! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no entry. Its process was frozen, and the
+//!   entries that it has read may have been trimmed.
 
 mod batch;
 pub(crate) mod commit;
@@ -43,168 +42,167 @@ use crate::operation::{Operation, Rejection};
 use crate::position::Position;
 use crate::snapshot::outline::Outline;
 
-/// What the driver is to do next.
+/// The next action of the driver.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub enum AppendAction {
     /// Read one page forward, `from` inclusive, within its segment.
     Read {
-        /// The first position wanted.
+        /// First position to read.
         from: Position,
-        /// Whether the read must see every acknowledged write.
+        /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Put this entry if its key is free, and return the winner if it is not.
+    /// Put this entry if its key is free; otherwise return the existing entry.
     Put {
         /// The entry.
         entry: Arc<Entry>,
     },
-    /// Find the number of the newest segment, consistently.
+    /// Find the number of the newest segment with a consistent read.
     FindNewestSegment,
-    /// Read the state at a position, without cells: no header says enough of it.
+    /// Read the workbook metadata at a position, which the known headers do not contain.
     ReadState {
         /// The position.
         at: Position,
     },
-    /// Wait, then report [`Event::Waited`].
+    /// Wait, then report [`AppendEvent::Waited`].
     Wait {
-        /// How long, milliseconds.
+        /// Delay in milliseconds.
         delay_ms: u64,
     },
-    /// The end.
+    /// Return this result.
     Finish(Result<Appended, Refusal>),
 }
 
-/// What came of an action.
+/// The result of an action.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// A page was read.
+pub enum AppendEvent {
+    /// The page that was read.
     Page {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
-        /// Whether the segment may have more behind them.
+        /// Whether the segment may have later entries.
         more: bool,
     },
     /// The number of the newest segment; `None` if the log has none.
     NewestSegment(Option<u32>),
-    /// The state that was asked for; `None` if it cannot be read.
+    /// The requested metadata; `None` if it cannot be read.
     State(Option<Arc<Outline>>),
     /// A read failed.
     ReadFailed {
-        /// Whether trying again may help.
+        /// Whether a retry may succeed.
         temporary: bool,
     },
     /// The put was accepted.
     PutAccepted,
-    /// The key was taken; the condition returned who has it.
+    /// The key was taken; the put returned the existing entry.
     PutRefused {
-        /// The entry that stands there.
+        /// The existing entry.
         winner: Arc<Entry>,
     },
-    /// The put may or may not have happened: timeout, 5xx, throttle, conflict, connection lost.
+    /// The outcome of the put is unknown: timeout, 5xx, throttling, conflict or lost connection.
     PutUnknown,
-    /// The put did not and will not happen: access denied, invalid request.
+    /// The put failed permanently: access denied or invalid request.
     PutFailed,
     /// The wait is over.
     Waited,
 }
 
-/// Time and randomness, passed in.
+/// Current time and a random number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
-    /// Unix seconds, for the `created` of an entry.
+    /// Current time in Unix seconds, stored as the creation time of the entry.
     pub now_s: u64,
-    /// A fresh random number, for the jitter.
+    /// A new random number, for the jitter of a wait.
     pub random: u64,
 }
 
-/// What an append achieved.
+/// The result of an append.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Appended {
-    /// One for each mutation of the request, in its order.
+    /// One result per mutation of the request, in order.
     pub results: Vec<MutationResult>,
-    /// The newest entry known: at least as new as the last put.
+    /// The newest known position, at or after the last put.
     pub tail: Position,
-    /// That entry's header: the evidence for the roll and snapshot policy.
+    /// Header of that entry, on which the roll and snapshot policy is based.
     pub header: Header,
-    /// The entries after the lowest base that this request did not write, oldest first: what the
-    /// client was missing.
+    /// The entries after the lowest base that other requests wrote, oldest first. The client does not
+    /// have them yet.
     pub missing: Vec<Arc<Entry>>,
-    /// If `missing` was cut at its limit: the position after which to go on with an update.
+    /// If `missing` was truncated: the position after which the client continues reading.
     pub missing_from: Option<Position>,
 }
 
-/// What became of one mutation.
+/// The result of one mutation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MutationResult {
     /// Its id.
     pub id: u64,
-    /// Where it stands; unknown if the client acknowledged it and it was not among the entries
-    /// that were read.
+    /// Its position; unknown if the client has acknowledged the mutation and its entry was not read.
     pub position: Option<Position>,
-    /// Whether it had got through before.
+    /// Whether an earlier request committed it.
     pub duplicate: bool,
-    /// Why it changed nothing and never will, if so.
+    /// The rejection, if it can never succeed.
     pub rejection: Option<Rejection>,
-    /// What it was committed as, if that is not what was authored and this request put it there.
+    /// The committed operations, if this request committed it and they differ from the authored one.
     pub committed: Option<Vec<Operation>>,
-    /// Whether it changed nothing, because others deleted all that it names after its base.
+    /// Whether it has no effect, because others deleted its target after its base.
     pub no_effect: bool,
 }
 
-/// Why an append was refused. Nothing was lost: what had got through stays, and can be retried.
+/// The reason why an append was refused. Committed mutations stay committed, and a retry finds them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The base is not in the log.
-    #[error("base {base} is not in the log: load the spreadsheet again")]
+    #[error("base {base} is not in the log; reload the spreadsheet")]
     UnknownBase {
         /// The base.
         base: Position,
     },
-    /// The entries after the base are gone, and with them what this client did there.
-    #[error("the entries after base {base} are gone: load the spreadsheet again")]
+    /// The entries after the base were trimmed, including those of this client.
+    #[error("the entries after base {base} were trimmed; reload the spreadsheet")]
     BaseGone {
         /// The base.
         base: Position,
     },
-    /// The spreadsheet was restored since the client loaded it.
-    #[error("the spreadsheet was restored since it was loaded: load it again")]
-    EpochChanged,
-    /// Mutations are missing before the first of the request.
-    #[error("mutation {expected} is missing: mutations are numbered without gaps, got {got}")]
+    /// The tables were restored since the client loaded the spreadsheet.
+    #[error("the tables were restored since the spreadsheet was loaded; reload it")]
+    IncarnationChanged,
+    /// The first mutation of the request does not follow the last committed one.
+    #[error("expected mutation {expected}, got {got}; send the missing mutations first")]
     Gap {
-        /// The id that must come next.
+        /// Expected id.
         expected: u64,
-        /// The id that came.
+        /// Received id.
         got: u64,
     },
-    /// A part of an uploaded batch is in the log already.
-    #[error("mutations up to {last_id} are in the log already: upload only those behind")]
+    /// A part of an uploaded batch is already committed.
+    #[error("mutations up to {last_id} are already committed; upload only those after it")]
     Overlap {
-        /// The last that is there.
+        /// Last committed id.
         last_id: u64,
     },
-    /// Others have edited what an undo or a restore was resolved on: resolve it again.
-    #[error("it was resolved before {newest} was there: repeat the request unchanged")]
+    /// Others have edited the state on which an undo or revert was resolved: resolve it again.
+    #[error("the log has grown to {newest} meanwhile; retry the unchanged request")]
     StaleResolution {
-        /// The newest edit that is known.
+        /// Newest known edit.
         newest: Position,
     },
-    /// Too many others wrote at the same time.
-    #[error("too many writers at once: try again in a moment")]
+    /// Too many concurrent writers.
+    #[error("too many concurrent writers; retry the unchanged request")]
     Contention,
-    /// It is not known whether the last put happened: repeat the request as it is.
-    #[error("the outcome is unknown: repeat the request unchanged")]
+    /// The outcome of the last put is unknown: retry the unchanged request.
+    #[error("the outcome is unknown; retry the unchanged request")]
     OutcomeUnknown,
-    /// The store refuses or does not answer.
-    #[error("the store cannot be reached or refuses the request")]
+    /// The store failed.
+    #[error("the store is unreachable or rejected the request")]
     Store,
-    /// The log itself is damaged.
+    /// The log is damaged.
     #[error("the log is corrupt at {at}: an entry is missing where a later one exists")]
     Corrupt {
-        /// The position of the hole.
+        /// Position of the missing entry.
         at: Position,
     },
-    /// There is no position left after the last entry.
+    /// No position is left after the last entry.
     #[error("the log is full")]
     Full,
 }

@@ -1,4 +1,4 @@
-//! What a client asks to append, checked for everything that needs no log.
+//! A request to append mutations, validated as far as possible without the log.
 
 use std::sync::Arc;
 
@@ -8,86 +8,86 @@ use crate::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQ
 use crate::operation::{ImportSheet, Operation, Rejection, RejectionReason};
 use crate::position::Position;
 
-/// Bytes of a body around its mutations: their count, as a variable-length integer.
+/// Maximum bytes of the mutation count in a body, a variable-length integer.
 pub(super) const BODY_FRAME_BYTES: usize = 5;
 
-/// One mutation, as its author meant it.
+/// A mutation as authored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMutation {
-    /// Its id: 1 for a client's first, then consecutive.
+    /// Id of the mutation. Ids of a client start at 1 and are consecutive.
     pub id: u64,
-    /// The position its author had seen; never changes, however often it is sent.
+    /// Position that the author had seen. A retry sends the same base.
     pub base: Position,
-    /// What it does. One that can never succeed is appended as rejected.
+    /// Its operation. An operation that can never succeed is appended as rejected.
     pub operation: Operation,
 }
 
-/// What an undo or a restore was resolved to.
+/// The resolution of an undo or revert.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// The state that was looked at: nothing is put behind an edit that came later.
+    /// Position of the state on which it was resolved. If a later edit exists, it is not put.
     pub at: Position,
-    /// The operations, one after the other; none if nothing is left to be taken back.
+    /// The operations, in order; empty if nothing is left to reverse.
     pub operations: Vec<Operation>,
 }
 
-/// An undo or a restore, which is sent alone.
+/// A requested undo or revert, which must be the only mutation of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AskedResolution {
-    /// Who asks.
+    /// The client.
     pub client: ClientKey,
-    /// Its id.
+    /// Id of the mutation.
     pub id: u64,
-    /// The position its author had seen.
+    /// Position that the author had seen.
     pub base: Position,
-    /// What is to be resolved.
+    /// What to reverse.
     pub target: Target,
 }
 
-/// What is to be taken back.
+/// The target of an undo or revert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// What the entry at this position did.
+    /// The entry at this position.
     Entry(Position),
-    /// What was done behind this position.
+    /// All entries after this position.
     Behind(Position),
 }
 
-/// An import of a request.
+/// A requested import.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AskedImport<'a> {
-    /// The id of its mutation.
+    /// Id of the mutation.
     pub id: u64,
-    /// The position its author had seen.
+    /// Position that the author had seen.
     pub base: Position,
-    /// What it imports.
+    /// The imported sheet.
     pub import: &'a ImportSheet,
 }
 
-/// An object that was uploaded, with one operation for each mutation.
+/// An uploaded object with one operation per mutation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Upload {
-    /// Its key.
+    /// Key of the object.
     pub object: String,
-    /// Its bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Its SHA-256.
+    /// SHA-256 of the object.
     pub sha256: [u8; 32],
-    /// The operation of each mutation, at least one.
+    /// One operation per mutation, at least one.
     pub operations: Arc<[Operation]>,
-    /// The position their author had seen.
+    /// Position that the author had seen.
     pub base: Position,
 }
 
 impl Upload {
-    /// How many mutations it has.
+    /// Returns the number of mutations.
     #[must_use]
     pub fn count(&self) -> u32 {
         u32::try_from(self.operations.len()).unwrap_or(u32::MAX)
     }
 }
 
-/// A valid request: at least one mutation, consecutive ids.
+/// A valid request, with at least one mutation and consecutive ids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     pub(super) log: LogId,
@@ -95,22 +95,22 @@ pub struct Request {
     pub(super) name: Option<ClientName>,
     pub(super) numbering_known: bool,
     pub(super) author: Option<String>,
-    pub(super) epoch: u32,
+    pub(super) incarnation: u32,
     pub(super) acknowledged: u64,
     pub(super) first_id: u64,
     pub(super) payload: Payload,
 }
 
-/// What a request is to append.
+/// The mutations of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Payload {
     /// Mutations with their operations.
     Mutations(Vec<RequestMutation>),
-    /// Mutations whose operations are in an object: one entry.
+    /// Mutations whose operations are in an uploaded object; they become one entry.
     Upload(Upload),
 }
 
-/// One mutation of a request; rejected already if no state allows it.
+/// One mutation of a request. A mutation that no state allows is already rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RequestMutation {
     pub(crate) base: Position,
@@ -118,32 +118,31 @@ pub(crate) struct RequestMutation {
     pub(super) resolved: Option<Resolved>,
 }
 
-/// Why a request can never succeed.
+/// The reason why a request is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRequest {
     /// No mutations.
-    #[error("the request has no mutations: give at least one")]
+    #[error("the request has no mutations; at least one is required")]
     NoMutations,
     /// Too many mutations.
-    #[error("the request has {count} mutations, at most {MAX_MUTATIONS_PER_REQUEST} are allowed")]
+    #[error("the request has {count} mutations; at most {MAX_MUTATIONS_PER_REQUEST} are allowed")]
     TooManyMutations {
-        /// How many it has.
+        /// Number of mutations.
         count: usize,
     },
-    /// Ids that are not consecutive from 1 up.
-    #[error("mutation ids are consecutive and start at 1: after {before} came {id}")]
+    /// Ids that do not start at 1 or are not consecutive.
+    #[error("mutation {id} follows {before}; ids must start at 1 and be consecutive")]
     IdsNotConsecutive {
-        /// The id before (0 before the first).
+        /// The previous id; 0 before the first.
         before: u64,
-        /// The id that came.
+        /// The received id.
         id: u64,
     },
-    /// An undo or a restore among others: it is resolved on the state as it is, and they would change
-    /// that.
-    #[error("send an undo or a restore in a request of its own")]
+    /// An undo or revert together with other mutations, which would change the state on which it is resolved.
+    #[error("an undo or revert must be the only mutation of a request")]
     NotAlone,
-    /// An id that is not exact as a JSON number.
-    #[error("mutation id {id} is too large: ids are at most {MAX_MUTATION_ID}")]
+    /// An id that JSON numbers cannot represent exactly.
+    #[error("mutation id {id} is too large; at most {MAX_MUTATION_ID} is allowed")]
     IdTooLarge {
         /// The id.
         id: u64,
@@ -151,27 +150,27 @@ pub enum InvalidRequest {
 }
 
 impl Request {
-    /// Checks a request.
+    /// Validates a request.
     ///
     /// # Errors
-    /// [`InvalidRequest`] with the first thing that is wrong; nothing is appended then.
+    /// [`InvalidRequest`] with the first fault.
     pub fn new(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
-        epoch: u32,
+        incarnation: u32,
         acknowledged: u64,
         mutations: Vec<NewMutation>,
     ) -> Result<Self, InvalidRequest> {
         let mutations = mutations.into_iter().map(|new| (new.id, RequestMutation::new(new)));
-        Self::numbered(log, client, author, epoch, acknowledged, mutations.collect())
+        Self::numbered(log, client, author, incarnation, acknowledged, mutations.collect())
     }
 
     fn numbered(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
-        epoch: u32,
+        incarnation: u32,
         acknowledged: u64,
         mutations: Vec<(u64, RequestMutation)>,
     ) -> Result<Self, InvalidRequest> {
@@ -195,42 +194,52 @@ impl Request {
             return Err(InvalidRequest::NotAlone);
         }
         let payload = Payload::Mutations(checked);
-        Ok(Self::trusted(log, client, author, epoch, acknowledged, first_id, payload))
+        Ok(Self::trusted(log, client, author, incarnation, acknowledged, first_id, payload))
     }
 
-    /// What was checked, from a client whose numbering is taken on trust.
+    /// Builds a request from checked mutations. The client is trusted to number them correctly.
     fn trusted(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
-        epoch: u32,
+        incarnation: u32,
         acknowledged: u64,
         first_id: u64,
         payload: Payload,
     ) -> Self {
         let (name, numbering_known) = (None, true);
-        Self { log, client, name, numbering_known, author, epoch, acknowledged, first_id, payload }
+        Self {
+            log,
+            client,
+            name,
+            numbering_known,
+            author,
+            incarnation,
+            acknowledged,
+            first_id,
+            payload,
+        }
     }
 
-    /// The first and only mutation of a client, which follows the state at `at` or is not put at all: after
-    /// a later edit the refusal is [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
+    /// Builds a request with the only mutation of a new client. It is put directly after the state at `at`, or
+    /// refused with [`Refusal::StaleResolution`](super::Refusal::StaleResolution) if there is a later edit.
     #[must_use]
     pub fn only_behind(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
-        epoch: u32,
+        incarnation: u32,
         at: Position,
         operation: Operation,
     ) -> Self {
         let mutation = RequestMutation::new(NewMutation { id: 1, base: at, operation });
         let resolved = Some(Resolved { at, operations: Vec::new() });
         let payload = Payload::Mutations(vec![RequestMutation { resolved, ..mutation }]);
-        Self::trusted(log, client, author, epoch, 0, 1, payload)
+        Self::trusted(log, client, author, incarnation, 0, 1, payload)
     }
 
-    /// Mutations that are all rejected: only the server asks for that. Their base says from where on
-    /// the log is looked at for earlier copies of this very request.
+    /// Builds a request of rejected mutations; only the server creates such requests. The scan for earlier
+    /// copies of the request starts at their base.
     ///
     /// # Errors
     /// As [`Request::new`].
@@ -238,7 +247,7 @@ impl Request {
         log: LogId,
         client: ClientKey,
         author: Option<String>,
-        epoch: u32,
+        incarnation: u32,
         acknowledged: u64,
         (first_id, base): (u64, Position),
         rejections: impl Iterator<Item = Rejection>,
@@ -249,17 +258,18 @@ impl Request {
             resolved: None,
         };
         let mutations = (first_id..).zip(rejections.map(rejected));
-        Self::numbered(log, client, author, epoch, acknowledged, mutations.collect())
+        Self::numbered(log, client, author, incarnation, acknowledged, mutations.collect())
     }
 
-    /// The same, from a client of a sync group: its name stands in the entry, and its numbering is not
-    /// taken on trust where entries after a base are gone ([`Refusal::BaseGone`](super::Refusal)).
+    /// Marks the request as sent by a client of a sync group. The entry stores the client's name. If entries
+    /// after a base were trimmed, the request is refused with [`Refusal::BaseGone`](super::Refusal), because
+    /// the client's numbering is not trusted.
     #[must_use]
     pub fn of_group(self, name: ClientName) -> Self {
         Self { name: Some(name), numbering_known: false, ..self }
     }
 
-    /// Checks a request for mutations that were uploaded.
+    /// Validates a request for uploaded mutations.
     ///
     /// # Errors
     /// As [`Request::new`].
@@ -267,7 +277,7 @@ impl Request {
         log: LogId,
         client: ClientKey,
         author: Option<String>,
-        epoch: u32,
+        incarnation: u32,
         acknowledged: u64,
         first_id: u64,
         upload: Upload,
@@ -285,10 +295,10 @@ impl Request {
         check_id(acknowledged)?;
         check_id(first_id.saturating_add(u64::from(upload.count())).saturating_sub(1))?;
         let payload = Payload::Upload(upload);
-        Ok(Self::trusted(log, client, author, epoch, acknowledged, first_id, payload))
+        Ok(Self::trusted(log, client, author, incarnation, acknowledged, first_id, payload))
     }
 
-    /// How many mutations it has.
+    /// Returns the number of mutations.
     pub(super) fn count(&self) -> u64 {
         match &self.payload {
             Payload::Mutations(mutations) => u64::try_from(mutations.len()).unwrap_or(u64::MAX),
@@ -296,12 +306,12 @@ impl Request {
         }
     }
 
-    /// The id of the last mutation.
+    /// Returns the id of the last mutation.
     pub(super) fn last_id(&self) -> u64 {
         self.first_id.saturating_add(self.count()).saturating_sub(1)
     }
 
-    /// The mutations with ids above `last_id`, with their ids.
+    /// Returns the mutations with ids above `last_id`.
     pub(super) fn after(&self, last_id: u64) -> impl Iterator<Item = (u64, &RequestMutation)> {
         let mutations = match &self.payload {
             Payload::Mutations(mutations) => mutations.as_slice(),
@@ -310,7 +320,7 @@ impl Request {
         (self.first_id..).zip(mutations).filter(move |(id, _)| *id > last_id)
     }
 
-    /// The operations of the object that was uploaded, if one was.
+    /// Returns the operations of the uploaded object, if any.
     pub(super) fn uploaded(&self) -> &[Operation] {
         match &self.payload {
             Payload::Upload(upload) => &upload.operations,
@@ -328,7 +338,7 @@ impl Request {
     }
 
     /// The bases of the mutations with ids above `last_id` that are to be moved: an undo or a
-    /// restore is put as it was resolved, or not at all.
+    /// revert is put as it was resolved, or not at all.
     pub(super) fn moved_bases_after(&self, last_id: u64) -> impl Iterator<Item = Position> + '_ {
         let upload = match &self.payload {
             Payload::Upload(upload) => Some(upload.base),
@@ -339,14 +349,14 @@ impl Request {
         moved.map(|mutation| mutation.base).chain(upload)
     }
 
-    /// The undo or the restore that it is, if it is one.
+    /// The undo or the revert that it is, if it is one.
     #[must_use]
     pub fn to_resolve(&self) -> Option<AskedResolution> {
         let (client, id) = (self.client, self.first_id);
         let (_, mutation) = self.after(0).next()?;
         let target = match &mutation.authored {
             Operation::Undo(undo) => Target::Entry(undo.position),
-            Operation::Restore(restore) => Target::Behind(restore.position),
+            Operation::Revert(revert) => Target::Behind(revert.position),
             _ => return None,
         };
         Some(AskedResolution { client, id, base: mutation.base, target })
@@ -361,7 +371,7 @@ impl Request {
         })
     }
 
-    /// Says what its undo or restore was resolved to. What was not resolved is rejected.
+    /// Says what its undo or revert was resolved to. What was not resolved is rejected.
     #[must_use]
     pub fn resolved(mut self, resolved: Resolved) -> Self {
         if let Payload::Mutations(mutations) = &mut self.payload

@@ -1,51 +1,51 @@
-//! The safety rules, by name.
+//! The safety rules of an append.
 
 use crate::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 
-/// What keeps the log free of gaps, losses and doubles. The model checker switches one off at a
-/// time and must then find what it prevents; without the feature `model` all of them hold.
+/// A rule that prevents gaps, lost mutations or duplicates. The model checker disables one at a time and must
+/// then find a violation. Without the feature `model`, all rules hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// Entry n+1 is only put if entry n is known to exist.
+    /// Entry n+1 is put only if entry n is known to exist.
     KnownExists,
-    /// After an unknown outcome only the same entry under the same key is put again.
+    /// After an unknown outcome, only the same entry is put under the same key.
     SameKeyRetry,
-    /// Every entry between the base and the put was scanned for mutations of the client.
+    /// Every entry between the base and the put is scanned for mutations of the client.
     NoSkippedEntry,
-    /// Nothing is put behind an End Segment.
+    /// No entry is put after an End Segment.
     EndSegmentCheck,
-    /// Nothing is refused on the evidence of a read that may be stale.
+    /// No request is refused because of a read that may be stale.
     ConsistentRefusal,
-    /// Nothing is put on knowledge that may be older than a purge.
+    /// No entry is put based on reads that may be older than a trim.
     BoundedAge,
 }
 
-/// The rules that hold: all of them, but for the model checker.
+/// The rules that hold. The model checker disables some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
     without: Option<SafetyRule>,
-    /// Puts and failed reads before an append gives up, if not so many as otherwise.
+    /// Replacement for the maximum numbers of puts and failed reads.
     #[cfg(feature = "model")]
     attempts: Option<(u32, u32)>,
 }
 
 impl Rules {
-    /// All but one.
+    /// Returns all rules but one.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {
         Self { without: Some(rule), ..Self::default() }
     }
 
-    /// All, with other limits than `MAX_PUT_ATTEMPTS` and `MAX_READ_ATTEMPTS`.
+    /// Returns all rules, with limits that replace `MAX_PUT_ATTEMPTS` and `MAX_READ_ATTEMPTS`.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn with_attempts(puts: u32, reads: u32) -> Self {
         Self { attempts: Some((puts, reads)), ..Self::default() }
     }
 
-    /// Conditional puts of one entry before its append gives up.
+    /// Maximum conditional puts of one entry.
     pub(super) fn max_puts(self) -> u32 {
         #[cfg(feature = "model")]
         if let Some((puts, _)) = self.attempts {
@@ -54,7 +54,7 @@ impl Rules {
         MAX_PUT_ATTEMPTS
     }
 
-    /// Failed reads of one append before it gives up.
+    /// Maximum failed reads of one append.
     pub(super) fn max_reads(self) -> u32 {
         #[cfg(feature = "model")]
         if let Some((_, reads)) = self.attempts {
@@ -63,13 +63,13 @@ impl Rules {
         MAX_READ_ATTEMPTS
     }
 
-    /// Whether a rule holds.
+    /// Returns whether a rule holds.
     #[cfg(feature = "model")]
     pub(super) fn hold(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Whether a rule holds.
+    /// Returns whether a rule holds.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
     pub(super) fn hold(self, _: SafetyRule) -> bool {

@@ -1,4 +1,4 @@
-//! What an append has learned of the log so far.
+//! The entries that an append has scanned so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,50 +15,50 @@ use crate::snapshot::outline::Outline;
 use crate::transform::Author;
 use crate::workbook::StateSummary;
 
-/// The newest entry known to exist.
+/// The newest known entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tail {
     pub(super) position: Position,
     pub(super) header: Header,
-    /// It is an End Segment: nothing is ever put behind it.
+    /// Whether it is an End Segment, after which no entry is put.
     pub(super) ended: bool,
 }
 
-/// An entry that is not the next one: there is a hole, or the read was stale.
+/// The entry is not the next one: there is a gap, or the read was stale.
 pub(super) struct NotNext;
 
-/// Folds entries, each exactly once and in order, from the lowest base on.
+/// Scans entries from the lowest base, each exactly once and in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scan {
     client: ClientKey,
     rules: Rules,
     lowest_base: Position,
-    /// The entries from here on were learned, as far as they exist.
+    /// First scanned position.
     pub(super) start: Position,
-    /// What has moved since, as the client sees it.
+    /// Maps from the space of the client to the newest one.
     pub(super) author: Author,
-    /// The next position to be learned; `None` where no log can go on.
+    /// Next position to scan; `None` at the end of the position range.
     pub(super) next: Option<Position>,
     pub(super) tail: Option<Tail>,
-    /// The state at a position, as it was looked up; `None` if it cannot be read.
+    /// State read at a position; `None` if it cannot be read.
     looked_up: Option<(Position, Option<Arc<Outline>>)>,
-    /// The operations of the object that is to be appended.
+    /// Operations of the uploaded object.
     uploaded: Vec<Operation>,
-    /// Bases that have not been seen yet.
+    /// Bases that were not scanned yet.
     pub(super) unseen_bases: BTreeSet<Position>,
-    /// The greatest id of this client known to be in the log.
+    /// Greatest committed id of this client.
     pub(super) last_id: u64,
-    /// What became of mutations of this request, where it is not what was authored.
-    outcomes: BTreeMap<u64, Outcome>,
-    /// About how many bytes of reply the committed operations of this request's entries take.
+    /// Results of mutations of this request that differ from the authored ones.
+    outcomes: BTreeMap<u64, ScannedOutcome>,
+    /// Approximate bytes of the committed operations of this request in its reply.
     pub(super) committed_bytes: usize,
-    /// The newest entry with mutations, whoever put it.
+    /// Newest entry with mutations of any client.
     pub(super) newest_edit: Option<Position>,
-    /// Where mutations of this client were found or put, by the first id of each entry.
+    /// Positions of mutations of this client, by the first id of each entry.
     placed: BTreeMap<u64, Placed>,
     pub(super) missing: Vec<Arc<Entry>>,
     missing_bytes: usize,
-    /// Set once `missing` is full: the last position that is in it.
+    /// Last position in `missing`, once it is full.
     pub(super) missing_from: Option<Position>,
 }
 
@@ -66,21 +66,21 @@ pub(super) struct Scan {
 struct Placed {
     last_id: u64,
     position: Position,
-    /// Put by this request, not found.
+    /// Whether this request put the entry.
     own: bool,
 }
 
-/// What became of a mutation.
+/// Result of a mutation.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct ScannedOutcome {
     pub(super) rejection: Option<Rejection>,
     pub(super) committed: Option<Vec<Operation>>,
-    /// It changed nothing.
+    /// No effect.
     pub(super) no_effect: bool,
 }
 
 impl Scan {
-    /// A scan from the lowest base on.
+    /// Starts a scan at the lowest base.
     pub(super) fn new(request: &Request, rules: Rules) -> Self {
         let lowest_base = request.lowest_base();
         Self {
@@ -105,8 +105,8 @@ impl Scan {
         }
     }
 
-    /// Begins anew from `start`: a base below the lowest, or, if the entries after the bases are
-    /// gone, the first that there is.
+    /// Restarts the scan at `start`: a base below the lowest or, if the entries after the bases were trimmed,
+    /// the first remaining entry.
     pub(super) fn restart(&mut self, request: &Request, start: Position) {
         self.start = start;
         self.author = Author::new(self.client);
@@ -117,7 +117,7 @@ impl Scan {
         (self.missing, self.missing_bytes, self.missing_from) = (Vec::new(), 0, None);
     }
 
-    /// Learns an entry that somebody put; `own` if this very request did.
+    /// Scans an entry; `own` if this request put it.
     pub(super) fn learn(&mut self, entry: &Arc<Entry>, own: bool) -> Result<(), NotNext> {
         let skips =
             !self.rules.hold(SafetyRule::NoSkippedEntry) && Some(entry.position) > self.next;
@@ -125,7 +125,7 @@ impl Scan {
             return Err(NotNext);
         }
         self.unseen_bases.remove(&entry.position);
-        // A scan that began anew comes by what this request put before.
+        // A restarted scan meets the entries of this request again.
         let own = own || self.put_at(entry.position);
         if let Some((_, first_id, last_id)) =
             entry.mutation_ids().filter(|(client, ..)| *client == self.client)
@@ -153,15 +153,15 @@ impl Scan {
         Ok(())
     }
 
-    /// Takes the base for an entry that exists, without having read it: breaks a safety rule.
-    pub(super) fn trust_base(&mut self, epoch: u32) {
-        let header = Header::first(epoch);
+    /// Assumes that the base exists without reading it, which violates a safety rule.
+    pub(super) fn trust_base(&mut self, incarnation: u32) {
+        let header = Header::first(incarnation);
         self.tail = Some(Tail { position: self.lowest_base, header, ended: false });
         self.next = self.lowest_base.next_in_segment();
         self.unseen_bases.clear();
     }
 
-    /// Takes an entry of unknown outcome for another's: breaks a safety rule.
+    /// Treats an entry with an unknown outcome as another client's, which violates a safety rule.
     pub(super) fn step_over(&mut self, entry: &Entry) {
         let (position, header) = (entry.position, entry.header.clone());
         self.tail = Some(Tail { position, header, ended: false });
@@ -172,8 +172,8 @@ impl Scan {
         self.placed.values().any(|placed| placed.own && placed.position == position)
     }
 
-    /// The committed operations are kept for what this request put: others come with the entries
-    /// that the client is missing.
+    /// Keeps the committed operations of entries that this request put. Those of other entries are part of
+    /// `missing`.
     fn keep_outcomes(&mut self, entry: &Entry, own: bool) {
         if let Content::External(external) = &entry.content {
             return self.keep_uploaded(external);
@@ -184,28 +184,28 @@ impl Scan {
             let no_effect = mutation.committed.as_ref().is_some_and(Vec::is_empty);
             let committed = mutation.committed.clone().filter(|_| own && rejection.is_none());
             if rejection.is_some() || committed.is_some() || no_effect {
-                // A scan that began anew comes by the same again.
+                // A restarted scan meets the same entry again.
                 if !self.outcomes.contains_key(&id) {
                     let bytes = committed.as_deref().map_or(0, operations_bytes);
                     self.committed_bytes = self.committed_bytes.saturating_add(bytes);
                 }
-                self.outcomes.insert(id, Outcome { rejection, committed, no_effect });
+                self.outcomes.insert(id, ScannedOutcome { rejection, committed, no_effect });
             }
         }
     }
 
-    /// Of an object that is being uploaded again, the entry says what had no effect.
+    /// If an object is uploaded again, its entry records which mutations had no effect.
     fn keep_uploaded(&mut self, external: &ExternalEdits) {
         for (id, operation) in (external.first_id..).zip(&self.uploaded) {
             if external.committed(operation).is_some_and(|committed| committed.is_empty()) {
-                let outcome = Outcome { rejection: None, committed: None, no_effect: true };
+                let outcome = ScannedOutcome { rejection: None, committed: None, no_effect: true };
                 self.outcomes.insert(id, outcome);
             }
         }
     }
 
-    /// Whether the state at the tail has to be looked up before the mutations that are left can be
-    /// committed: no header says enough of it.
+    /// Returns whether the state at the tail must be read before the remaining mutations can be committed,
+    /// because the known headers are not sufficient.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
         if self.looked_up.as_ref().is_some_and(|(at, _)| *at == tail.position) {
             return false;
@@ -222,12 +222,12 @@ impl Scan {
         })
     }
 
-    /// Takes note of the state at the tail.
+    /// Stores the state at the tail.
     pub(super) fn keep_state(&mut self, at: Position, outline: Option<Arc<Outline>>) {
         self.looked_up = Some((at, outline));
     }
 
-    /// The state at the tail, as far as it is known.
+    /// Returns the state at the tail, if known.
     pub(super) fn state(&self) -> Option<KnownState> {
         let tail = self.tail.as_ref()?;
         match &self.looked_up {
@@ -238,8 +238,8 @@ impl Scan {
         }
     }
 
-    /// What became of mutation `id`, if it is not what was authored.
-    pub(super) fn outcome(&self, id: u64) -> Option<&Outcome> {
+    /// Returns the result of mutation `id`, if it differs from the authored one.
+    pub(super) fn outcome(&self, id: u64) -> Option<&ScannedOutcome> {
         self.outcomes.get(&id)
     }
 
@@ -256,14 +256,14 @@ impl Scan {
         }
     }
 
-    /// Where mutation `id` stands, if it was seen, and whether this request put it there.
+    /// Returns the position of mutation `id`, if known, and whether this request put it.
     pub(super) fn placed(&self, id: u64) -> Option<(Position, bool)> {
         let (_, placed) = self.placed.range(..=id).next_back()?;
         (id <= placed.last_id).then_some((placed.position, placed.own))
     }
 }
 
-/// About how many bytes operations take in a reply.
+/// Returns the approximate bytes of operations in a reply.
 pub(super) fn operations_bytes(operations: &[Operation]) -> usize {
     const FRAME_BYTES: usize = 64;
     let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);

@@ -52,8 +52,8 @@ pub enum Action {
     Archive,
     /// Delete it, for good after a while.
     Delete,
-    /// Use it again.
-    Restore,
+    /// Unarchive or undelete it.
+    Activate,
     /// Give up what was deleted so long ago that nobody can restore it: an operator's alone.
     Purge,
 }
@@ -77,10 +77,10 @@ impl Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// There is none, or none that they may know of.
-    #[error("there is no such spreadsheet, or none that you may see")]
+    #[error("the spreadsheet does not exist, or you have no access to it")]
     Hidden,
     /// They may see it, and not do this.
-    #[error("your role is {has}: this needs {needs}")]
+    #[error("your role is {has}; role {needs} is required")]
     Role {
         /// What they may do.
         has: Role,
@@ -88,33 +88,33 @@ pub enum Rejection {
         needs: Role,
     },
     /// Others have changed it since they looked.
-    #[error("somebody has changed the details since you looked: look again")]
+    #[error("the details have changed since they were read; read them again and retry")]
     Changed,
     /// It is archived.
-    #[error("the spreadsheet is archived: restore it first")]
+    #[error("the spreadsheet is archived and read-only; unarchive it first (owners only)")]
     Archived,
     /// It is deleted, and can be restored.
-    #[error("the spreadsheet is deleted: restore it first")]
+    #[error("the spreadsheet is deleted; undelete it first (owners only)")]
     Deleted,
     /// It is deleted, and cannot be restored.
-    #[error("the spreadsheet was deleted more than 30 days ago: it cannot be restored")]
+    #[error("the spreadsheet was deleted more than 30 days ago; it cannot be undeleted")]
     Gone,
     /// It is in use, or can be restored: nobody gives it up.
-    #[error("only what was deleted more than 30 days ago can be purged")]
+    #[error("only spreadsheets deleted more than 30 days ago can be purged")]
     NotPurgeable,
     /// They would share it with themselves.
-    #[error("nobody shares a spreadsheet with themselves: another owner changes your role")]
+    #[error("you cannot change your own role; ask another owner")]
     WithOneself,
     /// Nobody could share or delete it any more.
-    #[error("a spreadsheet has at least one owner: make somebody else an owner first")]
+    #[error("the last owner cannot be removed; make another person owner first")]
     LastOwner,
     /// It is shared with too many.
-    #[error("a spreadsheet is shared with at most {MAX_MEMBERS} people")]
+    #[error("the spreadsheet has {MAX_MEMBERS} members, the maximum; remove one first")]
     Members,
     /// It has too many links.
-    #[error("a spreadsheet has at most {MAX_LINKS} links: end one first")]
+    #[error("the spreadsheet has {MAX_LINKS} share links, the maximum; revoke one first")]
     Links,
     /// A link would end before it begins.
-    #[error("the link would have ended already: its end has to be later than now")]
+    #[error("the expiry of the link is in the past")]
     LinkEnded,
 }

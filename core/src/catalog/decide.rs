@@ -60,8 +60,13 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
         Action::Archive => vec![CatalogEvent::Archived { by, at_s }],
         Action::Delete if matches!(listing.status, Status::Deleted { .. }) => vec![],
         Action::Delete => vec![CatalogEvent::Deleted { by, at_s }],
-        Action::Restore if listing.status == Status::Active => vec![],
-        Action::Restore => vec![CatalogEvent::Restored { by }],
+        Action::Activate => match listing.status {
+            Status::Active => vec![],
+            Status::Archived { .. } => vec![CatalogEvent::Unarchived { by }],
+            Status::Deleted { .. } | Status::Purged { .. } => {
+                vec![CatalogEvent::Undeleted { by }]
+            }
+        },
     };
     match command.seen {
         Some(seen) if !events.is_empty() && seen != listing.changes => Err(Rejection::Changed),
@@ -100,12 +105,12 @@ fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
 /// order to delete it is heard.
 fn check_status(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     match (listing.status, &command.action) {
-        (Status::Deleted { .. }, Action::Restore)
+        (Status::Deleted { .. }, Action::Activate)
             if listing.status.kept_until_s().is_some_and(|until_s| until_s <= command.now_s) =>
         {
             Err(Rejection::Gone)
         }
-        (Status::Deleted { .. }, Action::Restore | Action::Delete | Action::Create { .. }) => {
+        (Status::Deleted { .. }, Action::Activate | Action::Delete | Action::Create { .. }) => {
             Ok(())
         }
         (Status::Deleted { .. }, _) => Err(Rejection::Deleted),

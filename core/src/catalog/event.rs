@@ -53,9 +53,14 @@ pub enum CatalogEvent {
         /// When, Unix seconds.
         at_s: u64,
     },
-    /// It was archived or deleted, and is in use again.
-    Restored {
-        /// Who did it.
+    /// An archived spreadsheet was made editable again.
+    Unarchived {
+        /// The owner who did it.
+        by: Person,
+    },
+    /// A deleted spreadsheet was recovered.
+    Undeleted {
+        /// The owner who did it.
         by: Person,
     },
     /// It is deleted, and can be restored for a while.
@@ -96,8 +101,17 @@ pub enum Recipient {
 
 impl CatalogEvent {
     /// The kinds of events in a spreadsheet's stream.
-    pub const KINDS: [&'static str; 8] =
-        ["Created", "Renamed", "Shared", "Unshared", "Archived", "Restored", "Deleted", "Purged"];
+    pub const KINDS: [&'static str; 9] = [
+        "Created",
+        "Renamed",
+        "Shared",
+        "Unshared",
+        "Archived",
+        "Unarchived",
+        "Deleted",
+        "Undeleted",
+        "Purged",
+    ];
 
     /// Its kind in the stream.
     #[must_use]
@@ -108,7 +122,8 @@ impl CatalogEvent {
             Self::Shared { .. } => "Shared",
             Self::Unshared { .. } => "Unshared",
             Self::Archived { .. } => "Archived",
-            Self::Restored { .. } => "Restored",
+            Self::Unarchived { .. } => "Unarchived",
+            Self::Undeleted { .. } => "Undeleted",
             Self::Deleted { .. } => "Deleted",
             Self::Purged { .. } => "Purged",
         }
@@ -123,7 +138,8 @@ impl CatalogEvent {
             | Self::Shared { by, .. }
             | Self::Unshared { by, .. }
             | Self::Archived { by, .. }
-            | Self::Restored { by }
+            | Self::Unarchived { by }
+            | Self::Undeleted { by }
             | Self::Deleted { by, .. }
             | Self::Purged { by, .. } => by,
         }
@@ -165,7 +181,7 @@ impl CatalogEvent {
                 listing.links.retain(|link| link.hash != *hash);
             }
             Self::Archived { at_s, .. } => listing.status = Status::Archived { at_s: *at_s },
-            Self::Restored { .. } => listing.status = Status::Active,
+            Self::Unarchived { .. } | Self::Undeleted { .. } => listing.status = Status::Active,
             Self::Deleted { at_s, .. } => listing.status = Status::Deleted { at_s: *at_s },
             Self::Purged { at_s, .. } => listing.status = Status::Purged { at_s: *at_s },
         }

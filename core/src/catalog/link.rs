@@ -65,16 +65,18 @@ pub struct LinkToken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
     /// A secret that is not 16 bytes.
-    #[error("a link's secret is 16 random bytes in base64url without padding: 22 characters")]
+    #[error(
+        "the secret of a link must have 16 random bytes, as 22 characters of unpadded base64url"
+    )]
     Secret,
     /// An id that is not 8 bytes.
-    #[error("a link's id is 16 hexadecimal digits")]
+    #[error("the id of a link must have 16 hexadecimal digits")]
     Id,
     /// Not a token of a link.
-    #[error("a link is `{PREFIX}.SPREADSHEET.SECRET`")]
+    #[error("a share link must have the form `{PREFIX}.SPREADSHEET.SECRET`")]
     Token,
     /// A label that is too long, or not one line.
-    #[error("a link's label is one line of at most {MAX_LINK_LABEL_BYTES} bytes")]
+    #[error("the label of a link must be one line of at most {MAX_LINK_LABEL_BYTES} bytes")]
     Label,
 }
 

@@ -65,7 +65,8 @@ impl Listing {
                 CatalogEvent::Created { .. }
                 | CatalogEvent::Renamed { .. }
                 | CatalogEvent::Archived { .. }
-                | CatalogEvent::Restored { .. }
+                | CatalogEvent::Unarchived { .. }
+                | CatalogEvent::Undeleted { .. }
                 | CatalogEvent::Deleted { .. }
                 | CatalogEvent::Purged { .. } => {
                     people.extend(self.members.iter().map(|member| member.person.clone()));

@@ -17,7 +17,7 @@ pub struct Name(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
     /// Nothing but spaces.
-    #[error("a spreadsheet's name has at least one character that can be seen")]
+    #[error("the name of a spreadsheet must have at least one visible character")]
     Empty,
     /// Longer than any may be.
     #[error(
@@ -28,7 +28,7 @@ pub enum BadName {
         bytes: usize,
     },
     /// A line break or another control character.
-    #[error("a spreadsheet's name is one line, without control characters")]
+    #[error("the name of a spreadsheet must be one line without control characters")]
     ControlCharacter,
 }
 

@@ -22,13 +22,13 @@ pub struct Person {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadPerson {
     /// No subject, or one that is too long.
-    #[error("a person's name has 1 to {MAX_AUTHOR_BYTES} bytes")]
+    #[error("the subject of a person must have 1 to {MAX_AUTHOR_BYTES} bytes")]
     Subject,
     /// No issuer, or one that is too long.
-    #[error("the issuer of a person's tokens has 1 to {MAX_ISSUER_BYTES} bytes")]
+    #[error("the issuer of a person must have 1 to {MAX_ISSUER_BYTES} bytes")]
     Issuer,
     /// A line break or another control character.
-    #[error("a person's name and issuer have no control characters")]
+    #[error("the subject and issuer of a person must not have control characters")]
     ControlCharacter,
 }
 

@@ -23,7 +23,7 @@ const NO_SUMMARY: u32 = 1;
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,
-    epoch: u32,
+    incarnation: u32,
     snapshot_num: u32,
     snapshot_bytes: u64,
     /// One above every number that a sheet had, unless it is one of the two above.
@@ -50,7 +50,7 @@ impl From<&Header> for StoredHeader {
         };
         Self {
             segment_bytes: header.segment_bytes,
-            epoch: header.epoch,
+            incarnation: header.incarnation,
             snapshot_num: header.snapshot_num,
             snapshot_bytes: header.snapshot_bytes,
             sheets,
@@ -65,7 +65,7 @@ impl TryFrom<StoredHeader> for Header {
     type Error = BodyError;
 
     fn try_from(stored: StoredHeader) -> Result<Self, BodyError> {
-        let StoredHeader { segment_bytes, epoch, snapshot_num, snapshot_bytes, .. } = stored;
+        let StoredHeader { segment_bytes, incarnation, snapshot_num, snapshot_bytes, .. } = stored;
         let next_sheet = match stored.sheets {
             NO_SUMMARY => None,
             ONLY_THE_FIRST => Some(1),
@@ -80,7 +80,7 @@ impl TryFrom<StoredHeader> for Header {
                 Some(Arc::new(StateSummary { sheets, format_spans: stored.format_spans }))
             }
         };
-        Ok(Self { segment_bytes, epoch, snapshot_num, snapshot_bytes, summary })
+        Ok(Self { segment_bytes, incarnation, snapshot_num, snapshot_bytes, summary })
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
             let header = Header {
                 summary,
                 segment_bytes: u64::from(a) << 20,
-                epoch: b,
+                incarnation: b,
                 snapshot_num: c,
                 snapshot_bytes: u64::from(d),
             };
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_header_is_short_and_says_nothing_of_the_only_sheet() {
-        let first = Header::first(super::super::FIRST_EPOCH);
+        let first = Header::first(super::super::FIRST_INCARNATION);
         assert_eq!(encode_header(&first).unwrap(), [0; 0]);
         assert_eq!(encode_header(&first.followed_by(20_000)).unwrap().len(), 3);
         let without = Header { summary: None, ..first };
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_header_from_before_the_summary_has_none() {
         let header = decode_old_header(&[1, 2, 3, 4]).unwrap();
-        assert_eq!((header.segment_bytes, header.epoch, header.summary), (1, 2, None));
+        assert_eq!((header.segment_bytes, header.incarnation, header.summary), (1, 2, None));
         assert_eq!((header.snapshot_num, header.snapshot_bytes), (3, 4));
         assert_eq!(decode_old_header(&[]).unwrap().summary, None);
     }

@@ -38,19 +38,19 @@ pub struct Entry {
     pub content: Content,
 }
 
-/// The epoch a log starts with, one byte on every entry, unless its tables were restored before: then
+/// The incarnation a log starts with, one byte on every entry, unless its tables were restored before: then
 /// it starts with theirs.
-pub const FIRST_EPOCH: u32 = 0;
+pub const FIRST_INCARNATION: u32 = 0;
 
 /// What every entry carries on from the one before, so that a writer who knows the tail knows the
-/// epoch and the roll and snapshot thresholds without a read (design `2-log.md` §1).
+/// incarnation and the roll and snapshot thresholds without a read (design `2-log.md` §1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Bytes of the bodies of this segment up to and including this entry.
     pub segment_bytes: u64,
-    /// Raised by a restore: whoever comes with another must reload. It is here, and not only on
+    /// Raised by a revert: whoever comes with another must reload. It is here, and not only on
     /// a segment's first item, because an append reads no other entry than those after its base.
-    pub epoch: u32,
+    pub incarnation: u32,
     /// Number of the last Snapshot entry of this segment, this one included.
     pub snapshot_num: u32,
     /// `segment_bytes` at that Snapshot entry.
@@ -63,14 +63,14 @@ pub struct Header {
 impl Header {
     /// The header of a log's first entry, which is a Snapshot entry without a body.
     #[must_use]
-    pub fn first(epoch: u32) -> Self {
-        Self::of_segment(epoch, Some(Arc::new(StateSummary::first())))
+    pub fn first(incarnation: u32) -> Self {
+        Self::of_segment(incarnation, Some(Arc::new(StateSummary::first())))
     }
 
     /// The header of a segment's first entry, which is a Snapshot entry without a body.
     #[must_use]
-    pub fn of_segment(epoch: u32, summary: Option<Arc<StateSummary>>) -> Self {
-        Self { epoch, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
+    pub fn of_segment(incarnation: u32, summary: Option<Arc<StateSummary>>) -> Self {
+        Self { incarnation, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
     }
 
     /// The header of the next entry, with a body of `body_bytes`, if it is not a Snapshot entry.
@@ -88,9 +88,9 @@ pub enum Content {
     Snapshot {
         /// Key of the root object, once the snapshot is complete.
         root: Option<String>,
-        /// When the segment that begins here was purged, Unix seconds: this entry and the End
+        /// When the segment that begins here was trimmed, Unix seconds: this entry and the End
         /// Segment are all that is left of it (design `2-log.md` §6).
-        purged_s: Option<u64>,
+        trimmed_s: Option<u64>,
     },
     /// `X`: the segment ends; the log goes on in the next.
     EndSegment,
@@ -122,13 +122,13 @@ pub struct Mutation {
     pub authored: Operation,
     /// What was committed, one operation after the other, in the coordinates of what stands
     /// before, if that differs: nothing if nothing of it was left, several for an undo or a
-    /// restore, a rejection if it was refused although it would have moved cells.
+    /// revert, a rejection if it was refused although it would have moved cells.
     pub committed: Option<Vec<Operation>>,
 }
 
 impl Mutation {
     /// A mutation that is refused. What moves cells is kept beside the reason: the author's later
-    /// mutations may stand on it, until it learns of the rejection. So is an undo or a restore:
+    /// mutations may stand on it, until it learns of the rejection. So is an undo or a revert:
     /// whoever looks for what can be taken back sees that this cannot.
     #[must_use]
     pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
@@ -181,11 +181,11 @@ impl Entry {
     }
 
     /// The entry as it counts in tables that were restored: nobody rewrites every tail when tables go
-    /// back to a point in time, so whatever is read from them has at least their epoch (design
+    /// back to a point in time, so whatever is read from them has at least their incarnation (design
     /// `2-log.md` §1).
     #[must_use]
-    pub fn at_least(mut self, epoch: u32) -> Self {
-        self.header.epoch = self.header.epoch.max(epoch);
+    pub fn at_least(mut self, incarnation: u32) -> Self {
+        self.header.incarnation = self.header.incarnation.max(incarnation);
         self
     }
 
@@ -209,10 +209,10 @@ impl Entry {
         operations.map(weight).fold(FRAME_BYTES + author + summary + more, usize::saturating_add)
     }
 
-    /// Whether it is the first entry of a segment that was purged.
+    /// Whether it is the first entry of a segment that was trimmed.
     #[must_use]
-    pub fn is_purged(&self) -> bool {
-        matches!(self.content, Content::Snapshot { purged_s: Some(_), .. })
+    pub fn is_trimmed(&self) -> bool {
+        matches!(self.content, Content::Snapshot { trimmed_s: Some(_), .. })
     }
 
     /// The edits, if it has any.
@@ -245,8 +245,8 @@ impl Entry {
             position: Position::FIRST,
             created_s,
             author,
-            header: Header::first(FIRST_EPOCH),
-            content: Content::Snapshot { root: None, purged_s: None },
+            header: Header::first(FIRST_INCARNATION),
+            content: Content::Snapshot { root: None, trimmed_s: None },
         }
     }
 }

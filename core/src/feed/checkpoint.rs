@@ -4,17 +4,17 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::hexadecimal::{hexadecimal, parse_hexadecimal};
-use crate::limits::{FEED_EPOCH_ITEMS, MAX_CHECKPOINT};
+use crate::limits::{FEED_PARTITION_ITEMS, MAX_CHECKPOINT};
 
-/// A place in the feed, as one number: the epoch times 1,000,000, and the place in it. What is read next
-/// is what stands there. 1,000,001 is place 1 of epoch 1 (the seed's encoding). At most
+/// A place in the feed, as one number: the partition times 1,000,000, and the place in it. What is read next
+/// is what stands there. 1,000,001 is place 1 of partition 1 (the seed's encoding). At most
 /// [`MAX_CHECKPOINT`], so that programs whose numbers are floating-point can hold it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Checkpoint(u64);
 
 /// A number that is no checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a checkpoint is a whole number, at most {MAX_CHECKPOINT}")]
+#[error("a checkpoint must be a whole number of at most {MAX_CHECKPOINT}")]
 pub struct BadCheckpoint;
 
 impl Checkpoint {
@@ -29,15 +29,15 @@ impl Checkpoint {
         if number > MAX_CHECKPOINT { Err(BadCheckpoint) } else { Ok(Self(number)) }
     }
 
-    /// A place in an epoch.
+    /// A place in a partition.
     ///
     /// # Errors
-    /// [`BadCheckpoint`] for a place that no epoch has, or an epoch above the largest.
-    pub fn at(epoch: u64, offset: u64) -> Result<Self, BadCheckpoint> {
-        if offset >= FEED_EPOCH_ITEMS {
+    /// [`BadCheckpoint`] for a place that no partition has, or a partition above the largest.
+    pub fn at(partition: u64, offset: u64) -> Result<Self, BadCheckpoint> {
+        if offset >= FEED_PARTITION_ITEMS {
             return Err(BadCheckpoint);
         }
-        let first = epoch.checked_mul(FEED_EPOCH_ITEMS).ok_or(BadCheckpoint)?;
+        let first = partition.checked_mul(FEED_PARTITION_ITEMS).ok_or(BadCheckpoint)?;
         Self::new(first.checked_add(offset).ok_or(BadCheckpoint)?)
     }
 
@@ -47,16 +47,16 @@ impl Checkpoint {
         self.0
     }
 
-    /// Its epoch.
+    /// Its partition.
     #[must_use]
-    pub fn epoch(self) -> u64 {
-        self.0 / FEED_EPOCH_ITEMS
+    pub fn partition(self) -> u64 {
+        self.0 / FEED_PARTITION_ITEMS
     }
 
-    /// The place in its epoch.
+    /// The place in its partition.
     #[must_use]
     pub fn offset(self) -> u64 {
-        self.0 % FEED_EPOCH_ITEMS
+        self.0 % FEED_PARTITION_ITEMS
     }
 
     /// The next place.
@@ -104,12 +104,12 @@ impl FromStr for FeedId {
     }
 }
 
-/// The feed that an epoch belongs to: where it began. A feed that is built anew begins in an epoch of its
-/// own, and whatever is in the epochs before belongs to it no more.
+/// The feed that a partition belongs to: where it began. A feed that is built anew begins in a partition of its
+/// own, and whatever is in the partitions before belongs to it no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Feed {
     /// Its id.
     pub id: FeedId,
-    /// Its first epoch.
-    pub first_epoch: u64,
+    /// Its first partition.
+    pub first_partition: u64,
 }

@@ -31,13 +31,13 @@ pub enum EntryKind {
     Edits,
     /// The last entry of a segment.
     EndSegment,
-    /// One that was moved into the archive of its segment.
-    Archived,
+    /// One that was moved into the offloaded segment of its segment.
+    Offloaded,
 }
 
 impl EntryKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Snapshot, Self::Edits, Self::EndSegment, Self::Archived];
+    pub const ALL: [Self; 4] = [Self::Snapshot, Self::Edits, Self::EndSegment, Self::Offloaded];
 
     /// The kind of the event.
     #[must_use]
@@ -46,7 +46,7 @@ impl EntryKind {
             Self::Snapshot => "Snapshot",
             Self::Edits => "Edits",
             Self::EndSegment => "EndSegment",
-            Self::Archived => "Archived",
+            Self::Offloaded => "Offloaded",
         })
     }
 
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn every_letter_has_a_kind_of_its_own() {
         let letters = [SNAPSHOT, EDITS, END_SEGMENT].map(EntryKind::of_letter);
-        assert_eq!(letters.to_vec(), EntryKind::ALL.map(Some)[..3], "what is archived has none");
+        assert_eq!(letters.to_vec(), EntryKind::ALL.map(Some)[..3], "what is offloaded has none");
         assert_eq!(EntryKind::of_letter("Z"), None);
         let mut kinds = EntryKind::ALL.map(|kind| kind.kind().as_str().to_owned()).to_vec();
         kinds.dedup();

@@ -6,7 +6,7 @@ use super::checkpoint::Feed;
 use super::span::Span;
 use crate::bounded::at_most;
 use crate::limits::{
-    FEED_EPOCH_BYTES, FEED_EPOCH_ITEMS, MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_SPANS,
+    FEED_PARTITION_BYTES, FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_SPANS,
 };
 use crate::stream::{Kind, Payload};
 
@@ -15,8 +15,8 @@ use crate::stream::{Kind, Payload};
 pub struct Item {
     /// When it was indexed, Unix milliseconds.
     pub time_ms: u64,
-    /// Bytes of all items of its epoch up to this one.
-    pub epoch_bytes: u64,
+    /// Bytes of all items of its partition up to this one.
+    pub partition_bytes: u64,
     /// What it says.
     pub content: Content,
 }
@@ -26,22 +26,22 @@ pub struct Item {
 pub enum Content {
     /// These events were appended.
     Spans(Vec<Span>),
-    /// The epoch ends here: the next one goes on, for this feed.
+    /// The partition ends here: the next one goes on, for this feed.
     End(Feed),
 }
 
-/// When an epoch ends.
+/// When a partition ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EpochPolicy {
+pub struct PartitionPolicy {
     /// Once it has this many bytes.
     pub bytes: u64,
     /// Once it has this many items, the end included.
     pub items: u64,
 }
 
-impl Default for EpochPolicy {
+impl Default for PartitionPolicy {
     fn default() -> Self {
-        Self { bytes: FEED_EPOCH_BYTES, items: FEED_EPOCH_ITEMS }
+        Self { bytes: FEED_PARTITION_BYTES, items: FEED_PARTITION_ITEMS }
     }
 }
 

@@ -2,8 +2,8 @@
 //! `6-catalog-feed.md` §3).
 //!
 //! `DynamoDB`'s own stream of changes forgets after a day. The indexer reads it and appends what it says
-//! to the Index table: [`Item`]s of [`Span`]s, numbered without gaps within an epoch; a [`Checkpoint`] is
-//! an epoch and a place in it. For each stream the table has a [`Mark`]: how far it is indexed.
+//! to the Index table: [`Item`]s of [`Span`]s, numbered without gaps within a partition; a [`Checkpoint`] is
+//! a partition and a place in it. For each stream the table has a [`Mark`]: how far it is indexed.
 //!
 //! [`Indexing`] is the whole decision, a pure state machine. Every event is indexed once, in the order of
 //! its stream, whatever is delivered twice, late, out of order or not at all, and however many indexers
@@ -32,6 +32,6 @@ pub use entries::{EntryKind, LOG_CATEGORY, put, segment_of_stream, span_of, stre
 pub use indexing::{
     Action, Answer, Indexed, Indexing, IndexingFault, Known, Mark, Rules, SafetyRule, Tail,
 };
-pub use item::{Content, EpochPolicy, Item, UnreadableItem, decode_spans, encode_spans};
+pub use item::{Content, Item, PartitionPolicy, UnreadableItem, decode_spans, encode_spans};
 pub use record::{appended, is_appended};
 pub use span::{Span, joined};

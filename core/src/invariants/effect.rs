@@ -73,7 +73,7 @@ fn is_done(before: &Workbook, operation: &Operation, after: &Workbook) -> bool {
         Operation::ImportSheet(import) => is_new(before, after, import.sheet),
         Operation::RenameSheet(rename) => after.sheet(rename.sheet).is_some(),
         Operation::DeleteSheet(delete) => is_new(after, before, delete.sheet),
-        Operation::Undo(_) | Operation::Restore(_) | Operation::Rejected(_) => false,
+        Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => false,
     }
 }
 

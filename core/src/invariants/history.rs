@@ -7,18 +7,18 @@ use super::Violation;
 use crate::entry::{Content, Entry};
 use crate::position::Position;
 
-/// All that ever was in the log: of a purged segment what its archive holds, else what the table
-/// holds. An entry that stands in a purged segment and is not the archive's is in the list as well,
+/// All that ever was in the log: of a trimmed segment what its offloaded copy holds, else what the table
+/// holds. An entry that stands in a trimmed segment and is not the offloaded segment's is in the list as well,
 /// so that the other predicates find it.
 #[must_use]
-pub fn history(table: &[Arc<Entry>], archived: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
-    let purged = purged_segments(table);
-    let from_archive = |entry: &&Arc<Entry>| purged.contains(&entry.position.segment());
-    let mut all: Vec<_> = archived.iter().filter(from_archive).cloned().collect();
-    let archived: BTreeSet<_> = all.iter().map(|entry| entry.position).collect();
+pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+    let trimmed = trimmed_segments(table);
+    let from_offloaded = |entry: &&Arc<Entry>| trimmed.contains(&entry.position.segment());
+    let mut all: Vec<_> = offloaded.iter().filter(from_offloaded).cloned().collect();
+    let offloaded: BTreeSet<_> = all.iter().map(|entry| entry.position).collect();
     for entry in table {
         let known =
-            archived.contains(&entry.position) && all.iter().any(|other| is_same(other, entry));
+            offloaded.contains(&entry.position) && all.iter().any(|other| is_same(other, entry));
         if !known {
             all.push(Arc::clone(entry));
         }
@@ -27,18 +27,18 @@ pub fn history(table: &[Arc<Entry>], archived: &[Arc<Entry>]) -> Vec<Arc<Entry>>
     all
 }
 
-/// What whoever reads the log from its beginning comes to see: of a purged segment what its archive
+/// What whoever reads the log from its beginning comes to see: of a trimmed segment what its offloaded copy
 /// holds, else what the table holds, up to the first gap, and nothing behind an End Segment.
 #[must_use]
-pub fn readable(table: &[Arc<Entry>], archived: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
-    let purged = purged_segments(table);
-    let of = |entry: &&Arc<Entry>, is_archived| {
-        purged.contains(&entry.position.segment()) == is_archived
+pub fn readable(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+    let trimmed = trimmed_segments(table);
+    let of = |entry: &&Arc<Entry>, is_offloaded| {
+        trimmed.contains(&entry.position.segment()) == is_offloaded
     };
-    let archived = archived.iter().filter(|entry| of(entry, true));
+    let offloaded = offloaded.iter().filter(|entry| of(entry, true));
     let stored = table.iter().filter(|entry| of(entry, false));
     let by_position: BTreeMap<Position, &Arc<Entry>> =
-        archived.chain(stored).map(|entry| (entry.position, entry)).collect();
+        offloaded.chain(stored).map(|entry| (entry.position, entry)).collect();
     let mut next = Some(Position::FIRST);
     let forward = std::iter::from_fn(|| {
         let entry = *by_position.get(&next?)?;
@@ -48,8 +48,8 @@ pub fn readable(table: &[Arc<Entry>], archived: &[Arc<Entry>]) -> Vec<Arc<Entry>
     forward.collect()
 }
 
-fn purged_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
-    let marked = table.iter().filter(|entry| entry.is_purged());
+fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
+    let marked = table.iter().filter(|entry| entry.is_trimmed());
     marked.map(|entry| entry.position.segment()).collect()
 }
 
@@ -74,7 +74,7 @@ pub fn check_prefix(read: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), V
     }
 }
 
-/// Equal but for what is added to a Snapshot entry later: its root and the mark of a purge.
+/// Equal but for what is added to a Snapshot entry later: its root and the mark of a trim.
 fn is_same(one: &Entry, other: &Entry) -> bool {
     let snapshots = matches!(one.content, Content::Snapshot { .. })
         && matches!(other.content, Content::Snapshot { .. });

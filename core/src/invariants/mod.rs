@@ -16,14 +16,14 @@ pub use history::{check_prefix, history, readable};
 pub use mutations::{MutationId, check_acknowledged, check_once, check_order};
 pub use structure::{check_links, check_no_gap};
 
-use crate::append::Event;
+use crate::append::AppendEvent;
 use crate::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use crate::position::Position;
 
 /// What is wrong with a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum Violation {
-    /// I1: an entry is missing where a later one stands, and its segment was not purged.
+    /// I1: an entry is missing where a later one stands, and its segment was not trimmed.
     #[error("there is no entry at {at}, but a later one")]
     Gap {
         /// Where an entry is missing.
@@ -103,14 +103,19 @@ pub struct Attempts {
 
 impl Attempts {
     /// Counts what came of one action.
-    pub fn record(&mut self, event: &Event) {
+    pub fn record(&mut self, event: &AppendEvent) {
         match event {
-            Event::PutAccepted => self.failed_puts = 0,
-            Event::PutRefused { .. } | Event::PutUnknown | Event::PutFailed => {
+            AppendEvent::PutAccepted => self.failed_puts = 0,
+            AppendEvent::PutRefused { .. } | AppendEvent::PutUnknown | AppendEvent::PutFailed => {
                 self.failed_puts = self.failed_puts.saturating_add(1);
             }
-            Event::ReadFailed { .. } => self.failed_reads = self.failed_reads.saturating_add(1),
-            Event::Page { .. } | Event::NewestSegment(_) | Event::State(_) | Event::Waited => {}
+            AppendEvent::ReadFailed { .. } => {
+                self.failed_reads = self.failed_reads.saturating_add(1);
+            }
+            AppendEvent::Page { .. }
+            | AppendEvent::NewestSegment(_)
+            | AppendEvent::State(_)
+            | AppendEvent::Waited => {}
         }
     }
 

@@ -8,23 +8,23 @@ use crate::position::Position;
 use crate::segment::Segment;
 
 /// I1: the entries of each segment are numbered 0, 1, 2 … without a gap, and so are the segments;
-/// only behind the mark of a purge entries may be missing.
+/// only behind the mark of a trim entries may be missing.
 ///
 /// # Errors
 /// [`Violation::Gap`] with the first position that is missing.
 pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut expected = Some(Position::FIRST);
-    let mut purged = false;
+    let mut trimmed = false;
     for entry in entries {
         let at = entry.position;
         if at.num() == 0 {
-            purged = entry.is_purged();
+            trimmed = entry.is_trimmed();
         }
         let in_sequence = Some(at) == expected;
         let begins_next = at.num() == 0
             && expected.and_then(Position::next_segment) == Some(at)
             && expected.is_some_and(|expected| expected.num() > 0);
-        let behind_mark = purged && Some(at.segment()) == expected.map(Position::segment);
+        let behind_mark = trimmed && Some(at.segment()) == expected.map(Position::segment);
         if !in_sequence && !begins_next && !behind_mark {
             return Err(Violation::Gap { at: expected.unwrap_or(at) });
         }

@@ -28,13 +28,19 @@ fn whole() -> Vec<Arc<Entry>> {
 
 fn segments(nums: &[u32]) -> Vec<Segment> {
     let log = LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]));
-    let segment =
-        |num| Segment { log, num, created_s: 0, last_snapshot: None, archive: None, lineage: None };
+    let segment = |num| Segment {
+        log,
+        num,
+        created_s: 0,
+        last_snapshot: None,
+        offloaded: None,
+        lineage: None,
+    };
     nums.iter().copied().map(segment).collect()
 }
 
 fn marked(entry: &Arc<Entry>) -> Arc<Entry> {
-    let content = Content::Snapshot { root: None, purged_s: Some(1) };
+    let content = Content::Snapshot { root: None, trimmed_s: Some(1) };
     Arc::new(Entry { content, ..Entry::clone(entry) })
 }
 
@@ -48,21 +54,21 @@ fn mutation(id: u64) -> MutationId {
     MutationId { client: client(1), id }
 }
 
-/// The log after segment 0 was purged.
-fn purged() -> Vec<Arc<Entry>> {
+/// The log after segment 0 was trimmed.
+fn trimmed() -> Vec<Arc<Entry>> {
     let log = whole();
     vec![marked(&log[0]), Arc::clone(&log[3]), Arc::clone(&log[4]), Arc::clone(&log[5])]
 }
 
 #[test]
-fn a_gap_is_allowed_only_behind_the_mark_of_a_purge() {
+fn a_gap_is_allowed_only_behind_the_mark_of_a_trim() {
     assert_eq!(check_no_gap(&whole()), Ok(()));
     assert_eq!(check_no_gap(&[]), Ok(()));
-    assert_eq!(check_no_gap(&purged()), Ok(()));
+    assert_eq!(check_no_gap(&trimmed()), Ok(()));
     for (index, missing) in [(0, at(0, 0)), (1, at(0, 1)), (2, at(0, 2)), (4, at(0, 4))] {
         assert_eq!(check_no_gap(&without(index)), Err(Violation::Gap { at: missing }));
     }
-    let mut unmarked = purged();
+    let mut unmarked = trimmed();
     unmarked[0] = snapshot_entry(at(0, 0));
     assert_eq!(check_no_gap(&unmarked), Err(Violation::Gap { at: at(0, 1) }));
     let doubled = [whole(), vec![edits_entry(at(1, 1), 2, 1)]].concat();
@@ -75,7 +81,7 @@ fn a_gap_is_allowed_only_behind_the_mark_of_a_purge() {
 fn segments_are_linked_by_one_end_segment() {
     let both = segments(&[0, 1]);
     assert_eq!(check_links(&whole(), &both), Ok(()));
-    assert_eq!(check_links(&purged(), &both), Ok(()));
+    assert_eq!(check_links(&trimmed(), &both), Ok(()));
     let not_linked = |segment| Err(Violation::NotLinked { segment });
     assert_eq!(check_links(&without(3), &both), not_linked(1), "no End Segment");
     assert_eq!(check_links(&without(4), &both), not_linked(1), "no Snapshot entry");
@@ -95,16 +101,16 @@ fn what_was_read_stays() {
     for count in 0..=log.len() {
         assert_eq!(check_prefix(&log[..count], &log), Ok(()));
     }
-    assert_eq!(check_prefix(&log, &history(&purged(), &log[..4])), Ok(()));
+    assert_eq!(check_prefix(&log, &history(&trimmed(), &log[..4])), Ok(()));
     let changed = |at| Err(Violation::PrefixChanged { at });
     assert_eq!(check_prefix(&log, &log[..5]), changed(at(1, 1)));
-    assert_eq!(check_prefix(&log, &history(&purged(), &[])), changed(at(0, 1)));
+    assert_eq!(check_prefix(&log, &history(&trimmed(), &[])), changed(at(0, 1)));
     let mut other = whole();
     other[2] = edits_entry(at(0, 2), 2, 1);
     assert_eq!(check_prefix(&log, &other), changed(at(0, 2)));
     assert_eq!(check_prefix(&log[..2], &other), Ok(()));
     let dead = edits_entry(at(0, 2), 2, 1);
-    let mut table = purged();
+    let mut table = trimmed();
     table.insert(1, dead);
     assert_eq!(check_prefix(&log[..3], &history(&table, &log[..4])), changed(at(0, 2)));
 }
@@ -116,8 +122,8 @@ fn a_mutation_takes_effect_once_in_all_history() {
     let (first, last) = (at(0, 2), at(1, 2));
     let twice = Err(Violation::Twice { mutation: mutation(2), first, again: last });
     assert_eq!(check_once(&again), twice);
-    let table = [purged(), vec![edits_entry(at(1, 2), 1, 2)]].concat();
-    assert_eq!(check_once(&history(&table, &whole()[..4])), twice, "what was purged counts");
+    let table = [trimmed(), vec![edits_entry(at(1, 2), 1, 2)]].concat();
+    assert_eq!(check_once(&history(&table, &whole()[..4])), twice, "what was trimmed counts");
     let other = [whole(), vec![edits_entry(at(1, 2), 2, 2)]].concat();
     assert_eq!(check_once(&other), Ok(()), "another client's");
     let refused = [whole(), vec![rejected(at(1, 2), 2)]].concat();
@@ -147,9 +153,9 @@ fn a_client_keeps_its_order() {
 fn what_was_acknowledged_is_there() {
     let all = || (1..=3).map(mutation);
     assert_eq!(check_acknowledged(&whole(), all()), Ok(()));
-    assert_eq!(check_acknowledged(&readable(&purged(), &whole()[..4]), all()), Ok(()));
+    assert_eq!(check_acknowledged(&readable(&trimmed(), &whole()[..4]), all()), Ok(()));
     let lost = |id| Err(Violation::Lost { mutation: mutation(id) });
-    assert_eq!(check_acknowledged(&readable(&purged(), &[]), all()), lost(1));
+    assert_eq!(check_acknowledged(&readable(&trimmed(), &[]), all()), lost(1));
     assert_eq!(check_acknowledged(&without(2), all()), lost(2));
     let refused = [whole(), vec![rejected(at(1, 2), 4)]].concat();
     assert_eq!(check_acknowledged(&refused, [mutation(4)]), lost(4));
@@ -158,28 +164,29 @@ fn what_was_acknowledged_is_there() {
 #[test]
 fn a_reader_sees_what_is_linked() {
     assert_eq!(readable(&whole(), &[]), whole());
-    assert_eq!(readable(&purged(), &whole()[..4]), whole());
+    assert_eq!(readable(&trimmed(), &whole()[..4]), whole());
     assert_eq!(readable(&without(2), &[]), whole()[..2], "nothing behind a gap");
     let mut behind = whole();
     behind.insert(4, edits_entry(at(0, 4), 2, 1));
     assert_eq!(readable(&behind, &[]), whole(), "nothing behind an End Segment");
-    let mut dead = purged();
+    let mut dead = trimmed();
     dead.insert(1, edits_entry(at(0, 2), 2, 1));
     assert_eq!(readable(&dead, &whole()[..4]), whole(), "nothing put into a dead segment");
 }
 
 #[test]
 fn attempts_end_at_their_limits() {
-    let failed_read = Event::ReadFailed { temporary: true };
-    for (event, limit) in [(Event::PutUnknown, MAX_PUT_ATTEMPTS), (failed_read, MAX_READ_ATTEMPTS)]
+    let failed_read = AppendEvent::ReadFailed { temporary: true };
+    for (event, limit) in
+        [(AppendEvent::PutUnknown, MAX_PUT_ATTEMPTS), (failed_read, MAX_READ_ATTEMPTS)]
     {
         let mut attempts = Attempts::default();
         (0..limit).for_each(|_| attempts.record(&event));
         assert_eq!(attempts.check(), Ok(()));
         attempts.record(&event);
         assert_eq!(attempts.check(), Err(Violation::TooManyAttempts { tried: limit + 1, limit }));
-        attempts.record(&Event::PutAccepted);
-        assert_eq!(attempts.check().is_ok(), event == Event::PutUnknown);
+        attempts.record(&AppendEvent::PutAccepted);
+        assert_eq!(attempts.check().is_ok(), event == AppendEvent::PutUnknown);
     }
 }
 

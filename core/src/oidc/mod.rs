@@ -41,11 +41,10 @@ pub struct OidcIssuer {
     pub keys_url: Option<String>,
     /// The claim that names a person in the catalog and in the history; default [`SUBJECT_CLAIM`].
     #[serde(default = "subject_claim", skip_serializing_if = "is_subject_claim")]
-    pub person_claim: String,
-    /// The most that its people may do; what they may do with a spreadsheet the catalog says. Default
-    /// owner.
+    pub subject_claim: String,
+    /// Maximum role of its people, on top of the role that each spreadsheet gives them. Default owner.
     #[serde(default = "most", skip_serializing_if = "is_most")]
-    pub role: Role,
+    pub max_role: Role,
 }
 
 fn subject_claim() -> String {
@@ -99,12 +98,12 @@ mod tests {
         let text = r#"{"issuer":"https://login.example.com/","audience":"cellar"}"#;
         let issuer: OidcIssuer = serde_json::from_str(text).unwrap();
         assert_eq!(issuer.algorithm, TokenAlgorithm::Rs256);
-        assert_eq!((issuer.person_claim.as_str(), issuer.role), ("sub", Role::Owner));
+        assert_eq!((issuer.subject_claim.as_str(), issuer.max_role), ("sub", Role::Owner));
         let discovery = "https://login.example.com/.well-known/openid-configuration";
         assert_eq!(issuer.discovery_url(), discovery);
         let again = serde_json::to_string(&issuer).unwrap();
         assert_eq!(serde_json::from_str::<OidcIssuer>(&again).unwrap(), issuer);
-        let all = r#"{"issuer":"i","audience":"a","algorithm":"ES256","keys_url":"u","person_claim":"email","role":"viewer"}"#;
+        let all = r#"{"issuer":"i","audience":"a","algorithm":"ES256","keys_url":"u","subject_claim":"email","max_role":"viewer"}"#;
         let issuer: OidcIssuer = serde_json::from_str(all).unwrap();
         assert_eq!(serde_json::to_string(&issuer).unwrap(), all);
         for wrong in [

@@ -48,7 +48,7 @@ pub struct ImportIndex(Stripes);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadImportIndex {
     /// Not Base64.
-    #[error("the index of an import is written as Base64")]
+    #[error("the tile index of an import must be Base64")]
     NotBase64,
     /// Too long.
     #[error(
@@ -60,7 +60,7 @@ pub enum BadImportIndex {
         bytes: usize,
     },
     /// Not readable.
-    #[error("the index of an import cannot be read: {0}")]
+    #[error("the tile index of the import is unreadable: {0}")]
     Unreadable(SnapshotError),
 }
 

@@ -6,10 +6,10 @@ use crate::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOperation {
     /// No cells at all.
-    #[error("the operation sets no cells: give at least one")]
+    #[error("the operation sets no cells; at least one is required")]
     NoCells,
     /// Too many cells.
-    #[error("the operation sets {count} cells, at most {max} are allowed: split it")]
+    #[error("the operation sets {count} cells; at most {max} are allowed; split it")]
     TooManyCells {
         /// How many it sets.
         count: usize,
@@ -32,7 +32,7 @@ pub enum InvalidOperation {
         columns: u32,
     },
     /// A text, formula or format that is too long.
-    #[error("{cell}: the {what} has {length} bytes, at most {max} are allowed")]
+    #[error("{cell}: the {what} has {length} bytes; at most {max} are allowed")]
     TooLong {
         /// The cell, in A1 notation.
         cell: String,
@@ -58,13 +58,13 @@ pub enum InvalidOperation {
         cell: String,
     },
     /// No rows or columns.
-    #[error("the operation names no {what}: give at least one, each span with a count")]
+    #[error("the operation names no {what}; at least one span with a count is required")]
     EmptySpan {
         /// `rows` or `columns`.
         what: &'static str,
     },
     /// Too many spans.
-    #[error("the operation has {count} spans of {what}, at most {MAX_SPANS} are allowed: split it")]
+    #[error("the operation has {count} spans of {what}; at most {MAX_SPANS} are allowed; split it")]
     TooManySpans {
         /// `rows` or `columns`.
         what: &'static str,
@@ -72,7 +72,7 @@ pub enum InvalidOperation {
         count: usize,
     },
     /// Rows or columns outside the largest sheet.
-    #[error("{count} {what} from {first} on reach outside the sheet: {what} are below {max}")]
+    #[error("{count} {what} from {first} are outside the sheet; {what} must be below {max}")]
     SpanOutsideSheet {
         /// `rows` or `columns`.
         what: &'static str,
@@ -84,7 +84,7 @@ pub enum InvalidOperation {
         max: u32,
     },
     /// None or too many inserted at once.
-    #[error("{count} {what} are to be inserted: one to {MAX_INSERT} are allowed at once")]
+    #[error("cannot insert {count} {what}; 1 to {MAX_INSERT} are allowed")]
     InsertCount {
         /// `rows` or `columns`.
         what: &'static str,
@@ -92,7 +92,7 @@ pub enum InvalidOperation {
         count: u32,
     },
     /// A name that no sheet may have.
-    #[error("`{name}` cannot be a sheet's name: {why}")]
+    #[error("`{name}` is not a valid sheet name: {why}")]
     SheetName {
         /// The name, or its beginning.
         name: String,
@@ -100,7 +100,7 @@ pub enum InvalidOperation {
         why: &'static str,
     },
     /// A number that no new sheet may have.
-    #[error("a new sheet cannot have the number {sheet}: take the one after the greatest in use")]
+    #[error("a new sheet cannot have the number {sheet}; use the number after the greatest in use")]
     SheetNumber {
         /// The number.
         sheet: u32,
@@ -117,6 +117,6 @@ pub enum InvalidOperation {
         columns: u32,
     },
     /// An operation that only the server makes.
-    #[error("a rejection is not for clients to send")]
+    #[error("clients cannot send rejections")]
     NotForClients,
 }

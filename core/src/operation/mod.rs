@@ -87,7 +87,7 @@ pub enum Operation {
     /// Adds a sheet whose cells are in chunks already.
     ImportSheet(ImportSheet),
     /// Takes back all that was done behind a position. Resolved as [`Self::Undo`] is.
-    Restore(Restore),
+    Revert(Revert),
 }
 
 /// Takes back what one entry did.
@@ -104,7 +104,7 @@ pub struct Undo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Restore {
+pub struct Revert {
     /// The position whose state comes back.
     pub position: Position,
 }
@@ -136,7 +136,7 @@ impl Operation {
             Self::DeleteSheet(delete) => Self::DeleteSheet(delete),
             Self::SetFormat(set) => Self::SetFormat(set.validated()?),
             Self::Undo(undo) => Self::Undo(undo),
-            Self::Restore(restore) => Self::Restore(restore),
+            Self::Revert(revert) => Self::Revert(revert),
             Self::ImportSheet(import) => Self::ImportSheet(import.validated()?),
             // Only the server rejects.
             Self::Rejected(_) => return Err(InvalidOperation::NotForClients),
@@ -164,7 +164,7 @@ impl Operation {
             | Self::InsertColumns(_)
             | Self::DeleteSheet(_)
             | Self::Undo(_)
-            | Self::Restore(_) => 0,
+            | Self::Revert(_) => 0,
         }
     }
 
@@ -172,7 +172,7 @@ impl Operation {
     /// put: its author does not know it, and it is never moved.
     #[must_use]
     pub fn is_resolved_on_append(&self) -> bool {
-        matches!(self, Self::Undo(_) | Self::Restore(_))
+        matches!(self, Self::Undo(_) | Self::Revert(_))
     }
 
     /// The sheet that has to exist for it to change anything.
@@ -189,7 +189,7 @@ impl Operation {
             Self::AddSheet(_)
             | Self::ImportSheet(_)
             | Self::Undo(_)
-            | Self::Restore(_)
+            | Self::Revert(_)
             | Self::Rejected(_) => None,
         }
     }
@@ -215,7 +215,7 @@ impl Operation {
             | Self::ImportSheet(_)
             // What it does is not known before it is resolved.
             | Self::Undo(_)
-            | Self::Restore(_) => true,
+            | Self::Revert(_) => true,
             Self::SetCells(_)
             | Self::ClearRange(_)
             | Self::RenameSheet(_)

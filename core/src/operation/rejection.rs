@@ -31,8 +31,8 @@ pub enum RejectionReason {
     TooFarBehind,
     /// The entry to take back does not exist, or changed nothing that is still there.
     NothingToUndo,
-    /// The position to restore does not exist, or nothing has changed since.
-    NothingToRestore,
+    /// The position to revert does not exist, or nothing has changed since.
+    NothingToRevert,
     /// The sheet never was, or was deleted before its base.
     NoSuchSheet,
     /// The number of a new sheet was used before, or is too far above all that were.
@@ -53,7 +53,7 @@ impl RejectionReason {
         Self::BaseGone,
         Self::TooFarBehind,
         Self::NothingToUndo,
-        Self::NothingToRestore,
+        Self::NothingToRevert,
         Self::NoSuchSheet,
         Self::SheetNumber,
         Self::TooManySheets,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::stored_cells::StoredSetCells;
 use super::{
     AddSheet, ClearRange, DeleteSheet, DeleteSpans, ImportIndex, ImportSheet, InsertBefore,
-    Operation, Rejection, RejectionReason, RenameSheet, Restore, SetFormat, SheetId, Span, Spans,
+    Operation, Rejection, RejectionReason, RenameSheet, Revert, SetFormat, SheetId, Span, Spans,
     Undo,
 };
 use crate::axis_map::Axis;
@@ -49,8 +49,8 @@ pub enum StoredOperation {
     Rejected(u8, String),
     /// See [`Operation::ImportSheet`].
     ImportSheet(StoredImport),
-    /// See [`Operation::Restore`]: the position, packed.
-    Restore(u64),
+    /// See [`Operation::Revert`]: the position, packed.
+    Revert(u64),
 }
 
 /// An imported sheet: number, name, the replaced sheet, rows, columns, cells, index.
@@ -91,10 +91,10 @@ pub enum UnreadableOperation {
         number: u8,
     },
     /// A cell outside the largest sheet, or a format that is not listed.
-    #[error("a cell of the operation is outside the sheet or names a format that is not there")]
+    #[error("a cell of the operation is outside the sheet or names a format that does not exist")]
     OutOfRange,
     /// More than any operation may have: not written by Cellar.
-    #[error("the operation has more cells or longer formats than any may have")]
+    #[error("the operation has too many cells or too long formats")]
     TooLarge,
     /// The name of a sheet, empty or longer than any may be: not written by Cellar.
     #[error("the name of a sheet is empty or too long")]
@@ -103,7 +103,7 @@ pub enum UnreadableOperation {
     #[error("a number of the operation is not finite")]
     NotFinite,
     /// An imported sheet whose index cannot be read.
-    #[error("the index of an imported sheet cannot be read")]
+    #[error("the tile index of an imported sheet is unreadable")]
     Index,
 }
 
@@ -138,7 +138,7 @@ impl From<&Operation> for StoredOperation {
                 Self::Rejected(rejection.reason.number(), rejection.detail.clone())
             }
             Operation::ImportSheet(import) => Self::ImportSheet(StoredImport::from(import)),
-            Operation::Restore(restore) => Self::Restore(restore.position.pack()),
+            Operation::Revert(revert) => Self::Revert(revert.position.pack()),
         }
     }
 }
@@ -178,10 +178,10 @@ impl TryFrom<StoredOperation> for Operation {
                 let position = position.map_err(|_| UnreadableOperation::OutOfRange)?;
                 Self::Undo(Undo { position })
             }
-            StoredOperation::Restore(packed) => {
+            StoredOperation::Revert(packed) => {
                 let position = Position::unpack(packed);
                 let position = position.map_err(|_| UnreadableOperation::OutOfRange)?;
-                Self::Restore(Restore { position })
+                Self::Revert(Revert { position })
             }
             StoredOperation::Rejected(reason, detail) => {
                 let detail = bounded(detail, MAX_REJECTION_BYTES)?;
@@ -341,6 +341,6 @@ mod tests {
             assert!(Operation::try_from(stored).is_err());
         }
         assert!(Operation::try_from(StoredOperation::Undo(u64::MAX)).is_err());
-        assert!(Operation::try_from(StoredOperation::Restore(u64::MAX)).is_err());
+        assert!(Operation::try_from(StoredOperation::Revert(u64::MAX)).is_err());
     }
 }

@@ -103,7 +103,7 @@ pub(crate) fn any_operation() -> impl Strategy<Value = Operation> {
             Operation::Undo(Undo { position: Position::new(0, num).unwrap() })
         }),
         1 => (0..9_u32).prop_map(|num| {
-            Operation::Restore(Restore { position: Position::new(0, num).unwrap() })
+            Operation::Revert(Revert { position: Position::new(0, num).unwrap() })
         }),
         1 => import().prop_map(Operation::ImportSheet),
         1 => Just(Operation::Rejected(Rejection::new(RejectionReason::TooLarge, "it is large"))),

@@ -190,7 +190,7 @@ impl What {
             Operation::AddSheet(_)
             | Operation::ImportSheet(_)
             | Operation::Undo(_)
-            | Operation::Restore(_)
+            | Operation::Revert(_)
             | Operation::Rejected(_) => Self::Nothing,
         }
     }
@@ -208,7 +208,7 @@ fn sheet_of(operation: &Operation) -> Option<SheetId> {
         Operation::AddSheet(_)
         | Operation::ImportSheet(_)
         | Operation::Undo(_)
-        | Operation::Restore(_)
+        | Operation::Revert(_)
         | Operation::Rejected(_) => return None,
     })
 }
@@ -233,7 +233,7 @@ pub(crate) fn sensible(view: &Plain, mut operation: Operation) -> Operation {
             import.sheet = SheetId(view.used.last().unwrap().0 + 1);
             import.replaces = import.replaces.map(there);
         }
-        Operation::Undo(_) | Operation::Restore(_) | Operation::Rejected(_) => {}
+        Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
     }
     operation
 }

@@ -88,7 +88,7 @@ impl Plain {
                 }
             }
             Operation::ImportSheet(import) => self.import(import, tag),
-            Operation::Undo(_) | Operation::Restore(_) | Operation::Rejected(_) => {}
+            Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
         }
     }
 

@@ -150,7 +150,7 @@ pub enum Event {
         /// Key of the root object that does.
         stands: String,
     },
-    /// The entry whose root was to be replaced is not in the table any more: it was purged.
+    /// The entry whose root was to be replaced is not in the table any more: it was trimmed.
     EntryGone,
     /// The store or the builder failed, for now or until somebody mends it.
     Failed {

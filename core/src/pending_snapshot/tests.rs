@@ -39,7 +39,7 @@ fn segment(last_snapshot: Option<u32>) -> Event {
         num: 3,
         created_s: 0,
         last_snapshot,
-        archive: None,
+        offloaded: None,
         lineage: None,
     }))
 }
@@ -350,7 +350,7 @@ fn a_root_is_replaced_where_the_old_one_stands_and_its_record_deleted() {
 }
 
 #[test]
-fn a_root_whose_entry_was_purged_meanwhile_holds_nobody_up() {
+fn a_root_whose_entry_was_trimmed_meanwhile_holds_nobody_up() {
     let built = Event::Built { root: String::new() };
     let gone = || building_anew(None).into_iter().chain([built.clone(), Event::EntryGone]);
     assert_eq!(action(gone()), Action::Delete { run: Some(RUN) }, "and L is not raised to it");

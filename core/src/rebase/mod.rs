@@ -6,7 +6,7 @@
 //! what is committed, as long as nothing else comes first; and what comes first, is learned and the
 //! edits are shown anew.
 //!
-//! An undo or a restore is resolved by the server on the state as it is: until it is committed, nothing
+//! An undo or a revert is resolved by the server on the state as it is: until it is committed, nothing
 //! is shown of it ([`Outlook::Unknown`]).
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ pub enum Outlook {
     Committed(Vec<Operation>),
     /// It will change nothing, for this reason.
     Rejected(Rejection),
-    /// Only the server can tell: it is an undo or a restore.
+    /// Only the server can tell: it is an undo or a revert.
     Unknown,
 }
 

@@ -9,12 +9,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::append::Request;
-use crate::append::tests::support::{EPOCH, at, client, log, set_text};
+use crate::append::tests::support::{INCARNATION, at, client, log, set_text};
 use crate::append::tests::world::World;
 use crate::entry::{Content, Entry, Mutation};
 use crate::limits::MAX_ENTRY_BODY_BYTES;
 use crate::operation::tests::any_operation;
-use crate::operation::{InsertBefore, RejectionReason, Restore, SheetId, Undo};
+use crate::operation::{InsertBefore, RejectionReason, Revert, SheetId, Undo};
 use crate::workbook::Workbook;
 
 /// What happens next.
@@ -68,7 +68,7 @@ fn request(who: usize, pending: &[PendingMutation]) -> Request {
         operation: mutation.operation.clone(),
     });
     let before = pending[0].id - 1;
-    Request::new(log(), client(who as u8), None, EPOCH, before, mutations.collect()).unwrap()
+    Request::new(log(), client(who as u8), None, INCARNATION, before, mutations.collect()).unwrap()
 }
 
 fn copy(world: &World) -> World {
@@ -202,8 +202,8 @@ fn entries_before_a_base_are_asked_for_from_where_they_are_needed() {
 fn what_the_server_resolves_is_left_to_it_and_stops_nothing() {
     let entries = views(&others());
     let undo = Operation::Undo(Undo { position: at(0, 1) });
-    let restore = Operation::Restore(Restore { position: at(0, 1) });
-    for resolved in [undo, restore] {
+    let revert = Operation::Revert(Revert { position: at(0, 1) });
+    for resolved in [undo, revert] {
         let mine = [pending(1, 3, resolved), pending(2, 3, set_text(0, "x".into()))];
         let (_, shown) = Rebase::begin(known(&entries, 0), &OwnEntries::default(), &mine).unwrap();
         let set = Outlook::Committed(vec![set_text(0, "x".into())]);

@@ -10,7 +10,7 @@ use crate::identity::{ClientKey, LogId};
 use crate::position::Position;
 use crate::schema::{
     AUTHOR, BODY, CLIENT, CLIENT_NAME, CREATED, EXTERNAL, HEADER, MUTATION, OLD_HEADER,
-    PARTITION_KEY, PURGED, SORT_KEY, TYPE, VERSION,
+    PARTITION_KEY, SORT_KEY, TRIMMED, TYPE, VERSION,
 };
 
 const RECORD: &str = "entry";
@@ -69,11 +69,11 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     put_text(&mut item, AUTHOR, entry.author.as_deref());
     put_bytes(&mut item, HEADER, encode_header(&entry.header)?);
     match &entry.content {
-        Content::Snapshot { root, purged_s } => {
+        Content::Snapshot { root, trimmed_s } => {
             put_text(&mut item, TYPE, Some(SNAPSHOT));
             put_text(&mut item, EXTERNAL, root.as_deref());
-            if let Some(purged_s) = purged_s {
-                put_number(&mut item, PURGED, *purged_s);
+            if let Some(trimmed_s) = trimmed_s {
+                put_number(&mut item, TRIMMED, *trimmed_s);
             }
         }
         Content::EndSegment => put_text(&mut item, TYPE, Some(END_SEGMENT)),
@@ -119,7 +119,7 @@ pub fn decode(item: &Item) -> Result<Entry, RecordError> {
     let content = match reader.text(TYPE)?.as_str() {
         SNAPSHOT => Content::Snapshot {
             root: reader.optional_text(EXTERNAL)?,
-            purged_s: reader.optional_number(PURGED)?,
+            trimmed_s: reader.optional_number(TRIMMED)?,
         },
         END_SEGMENT => Content::EndSegment,
         EDITS => read_edits(&reader, position)?,
@@ -182,9 +182,9 @@ mod tests {
 
     #[test]
     fn entries_without_a_body_read_back() {
-        let snapshot = Content::Snapshot { root: Some("sheets/a/roots/b".into()), purged_s: None };
-        let purged = Content::Snapshot { root: None, purged_s: Some(1_795_246_133) };
-        for content in [first().content, snapshot, purged, Content::EndSegment] {
+        let snapshot = Content::Snapshot { root: Some("sheets/a/roots/b".into()), trimmed_s: None };
+        let trimmed = Content::Snapshot { root: None, trimmed_s: Some(1_795_246_133) };
+        for content in [first().content, snapshot, trimmed, Content::EndSegment] {
             let entry = Entry { content, ..first() };
             assert_eq!(decode(&encode(&entry).unwrap()).unwrap(), entry);
         }
@@ -227,7 +227,7 @@ mod tests {
         item.remove(HEADER);
         item.insert(OLD_HEADER.to_owned(), Attribute::Bytes(vec![9, 8]));
         let header = decode(&item).unwrap().header;
-        assert_eq!((header.segment_bytes, header.epoch, header.summary), (9, 8, None));
+        assert_eq!((header.segment_bytes, header.incarnation, header.summary), (9, 8, None));
     }
 
     #[test]

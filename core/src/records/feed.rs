@@ -3,27 +3,27 @@
 use super::{Item, Reader, RecordError, item_bytes, put_bytes, put_number, put_text};
 use crate::feed::{self, Checkpoint, Content, Feed, FeedId, Mark};
 use crate::schema::{
-    DATA, DATA_ENCODING, EPOCH_BYTES, FEED, FIRST_EPOCH, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX,
-    TIME,
+    DATA, DATA_ENCODING, FEED, FIRST_PARTITION, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX,
+    PARTITION_BYTES, TIME,
 };
 use crate::stream::{Payload, StreamName};
 
 const ITEM: &str = "item of the feed";
-const EPOCH: &str = "epoch of the feed";
+const PARTITION: &str = "partition of the feed";
 const MARK: &str = "mark of a stream";
 
 /// The sort key of a stream's mark.
 const MARK_SORT: &str = "mark";
-/// The partition of the list of epochs. There is one partition of the feed, number 0.
-pub const EPOCHS: &str = "$AppendsIndex-0";
+/// The partition of the list of partitions. There is one partition of the feed, number 0.
+pub const PARTITIONS: &str = "$AppendsIndex-0";
 
-/// What the partitions of epochs begin with.
-const EPOCH_PREFIX: &str = "$AppendsEpoch-0_";
+/// What the partitions of partitions begin with.
+const PARTITION_PREFIX: &str = "$AppendsEpoch-0_";
 
-/// The partition of an epoch.
+/// The partition of a partition.
 #[must_use]
-pub fn epoch_partition(epoch: u64) -> String {
-    format!("{EPOCH_PREFIX}{epoch}")
+pub fn feed_partition_key(partition: u64) -> String {
+    format!("{PARTITION_PREFIX}{partition}")
 }
 
 /// Where the record of an item stands, by its key alone.
@@ -33,22 +33,23 @@ pub fn epoch_partition(epoch: u64) -> String {
 pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
     let reader = Reader { record: ITEM, item: record };
     let partition = reader.text(INDEX_PARTITION)?;
-    let epoch = partition.strip_prefix(EPOCH_PREFIX).and_then(|epoch| epoch.parse().ok());
-    let offset = decode_sort(&reader, "a place in an epoch")?;
-    let place = epoch.and_then(|epoch: u64| Checkpoint::at(epoch, offset).ok());
-    place.ok_or_else(|| reader.fault(INDEX_PARTITION, "an epoch of the feed"))
+    let partition =
+        partition.strip_prefix(PARTITION_PREFIX).and_then(|partition| partition.parse().ok());
+    let offset = decode_sort(&reader, "a place in a partition")?;
+    let place = partition.and_then(|partition: u64| Checkpoint::at(partition, offset).ok());
+    place.ok_or_else(|| reader.fault(INDEX_PARTITION, "a partition of the feed"))
 }
 
-/// The sort key of a place in an epoch: texts sort as the places do.
+/// The sort key of a place in a partition: texts sort as the places do.
 #[must_use]
 pub fn offset_sort(offset: u64) -> String {
     format!("{offset:06}")
 }
 
-/// The sort key of an epoch in the list of epochs.
+/// The sort key of a partition in the list of partitions.
 #[must_use]
-pub fn epoch_sort(epoch: u64) -> String {
-    format!("{epoch:010}")
+pub fn partition_sort(partition: u64) -> String {
+    format!("{partition:010}")
 }
 
 fn key(partition: &str, sort: &str) -> Item {
@@ -61,13 +62,13 @@ fn key(partition: &str, sort: &str) -> Item {
 /// The key of an item of the feed.
 #[must_use]
 pub fn item_key(at: Checkpoint) -> Item {
-    key(&epoch_partition(at.epoch()), &offset_sort(at.offset()))
+    key(&feed_partition_key(at.partition()), &offset_sort(at.offset()))
 }
 
-/// The key of an epoch in the list of epochs.
+/// The key of a partition in the list of partitions.
 #[must_use]
-pub fn epoch_key(epoch: u64) -> Item {
-    key(EPOCHS, &epoch_sort(epoch))
+pub fn partition_key(partition: u64) -> Item {
+    key(PARTITIONS, &partition_sort(partition))
 }
 
 /// The key of a stream's mark.
@@ -83,7 +84,7 @@ pub fn mark_key(stream: &StreamName) -> Item {
 pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordError> {
     let mut record = item_key(at);
     put_number(&mut record, TIME, item.time_ms);
-    put_number(&mut record, EPOCH_BYTES, item.epoch_bytes);
+    put_number(&mut record, PARTITION_BYTES, item.partition_bytes);
     match &item.content {
         Content::Spans(spans) => {
             let payload =
@@ -105,7 +106,7 @@ pub fn item_size(at: Checkpoint, item: &feed::Item) -> u64 {
     u64::try_from(item_bytes(&record)).unwrap_or(u64::MAX)
 }
 
-/// Reads the record of an item, and where it stands in its epoch.
+/// Reads the record of an item, and where it stands in its partition.
 ///
 /// # Errors
 /// [`RecordError`] with the attribute that is wrong.
@@ -120,30 +121,30 @@ pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
             Content::Spans(spans)
         }
     };
-    let offset = decode_sort(&reader, "a place in an epoch")?;
-    let (time_ms, epoch_bytes) = (reader.number(TIME)?, reader.number(EPOCH_BYTES)?);
-    Ok((offset, feed::Item { time_ms, epoch_bytes, content }))
+    let offset = decode_sort(&reader, "a place in a partition")?;
+    let (time_ms, partition_bytes) = (reader.number(TIME)?, reader.number(PARTITION_BYTES)?);
+    Ok((offset, feed::Item { time_ms, partition_bytes, content }))
 }
 
-/// The record of an epoch in the list of epochs.
+/// The record of a partition in the list of partitions.
 #[must_use]
-pub fn encode_epoch(epoch: u64, feed: Feed) -> Item {
-    let mut record = epoch_key(epoch);
+pub fn encode_partition(partition: u64, feed: Feed) -> Item {
+    let mut record = partition_key(partition);
     put_feed(&mut record, feed);
     record
 }
 
-/// Reads the record of an epoch.
+/// Reads the record of a partition.
 ///
 /// # Errors
 /// [`RecordError`] with the attribute that is wrong.
-pub fn decode_epoch(record: &Item) -> Result<(u64, Feed), RecordError> {
-    let reader = Reader { record: EPOCH, item: record };
+pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
+    let reader = Reader { record: PARTITION, item: record };
     let feed = decode_feed(&reader)?;
-    let epoch = decode_sort(&reader, "an epoch")?;
-    match feed.first_epoch <= epoch && Checkpoint::at(epoch, 0).is_ok() {
-        true => Ok((epoch, feed)),
-        false => Err(reader.fault(FIRST_EPOCH, "an epoch that is not behind it")),
+    let partition = decode_sort(&reader, "a partition")?;
+    match feed.first_partition <= partition && Checkpoint::at(partition, 0).is_ok() {
+        true => Ok((partition, feed)),
+        false => Err(reader.fault(FIRST_PARTITION, "a partition that is not behind it")),
     }
 }
 
@@ -155,26 +156,26 @@ pub fn decode_mark(record: &Item) -> Result<(StreamName, Mark), RecordError> {
     let reader = Reader { record: MARK, item: record };
     let name = reader.text(INDEX_PARTITION)?;
     let stream = name.parse().map_err(|_| reader.fault(INDEX_PARTITION, "the name of a stream"))?;
-    let (first_epoch, next) = (reader.number(FIRST_EPOCH)?, reader.number(NEXT_INDEX)?);
-    Ok((stream, Mark { first_epoch, next }))
+    let (first_partition, next) = (reader.number(FIRST_PARTITION)?, reader.number(NEXT_INDEX)?);
+    Ok((stream, Mark { first_partition, next }))
 }
 
 /// The record of a stream's mark.
 #[must_use]
 pub fn encode_mark(stream: &StreamName, mark: Mark) -> Item {
     let mut record = mark_key(stream);
-    put_number(&mut record, FIRST_EPOCH, mark.first_epoch);
+    put_number(&mut record, FIRST_PARTITION, mark.first_partition);
     put_number(&mut record, NEXT_INDEX, mark.next);
     record
 }
 
 fn put_feed(record: &mut Item, feed: Feed) {
     put_bytes(record, FEED, feed.id.0.to_vec());
-    put_number(record, FIRST_EPOCH, feed.first_epoch);
+    put_number(record, FIRST_PARTITION, feed.first_partition);
 }
 
 fn decode_feed(reader: &Reader<'_>) -> Result<Feed, RecordError> {
-    Ok(Feed { id: FeedId(reader.array(FEED)?), first_epoch: reader.number(FIRST_EPOCH)? })
+    Ok(Feed { id: FeedId(reader.array(FEED)?), first_partition: reader.number(FIRST_PARTITION)? })
 }
 
 fn decode_sort(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {

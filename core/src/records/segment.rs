@@ -4,7 +4,7 @@ use super::{Item, Reader, RecordError, put_bytes, put_number, put_text};
 use crate::identity::LogId;
 use crate::lineage::Lineage;
 use crate::position::Position;
-use crate::schema::{ARCHIVE, CREATED, LAST_SNAPSHOT, LINEAGE, PARTITION_KEY, SORT_KEY};
+use crate::schema::{CREATED, LAST_SNAPSHOT, LINEAGE, OFFLOADED, PARTITION_KEY, SORT_KEY};
 use crate::segment::Segment;
 
 const RECORD: &str = "segment";
@@ -26,7 +26,7 @@ pub fn encode(segment: &Segment) -> Item {
     if let Some(num) = segment.last_snapshot {
         put_number(&mut item, LAST_SNAPSHOT, u64::from(num));
     }
-    put_text(&mut item, ARCHIVE, segment.archive.as_deref());
+    put_text(&mut item, OFFLOADED, segment.offloaded.as_deref());
     if let Some(lineage) = &segment.lineage {
         put_bytes(&mut item, LINEAGE, encode_lineage(lineage));
     }
@@ -109,7 +109,7 @@ pub fn decode(item: &Item) -> Result<Segment, RecordError> {
         num,
         created_s: reader.number(CREATED)?,
         last_snapshot,
-        archive: reader.optional_text(ARCHIVE)?,
+        offloaded: reader.optional_text(OFFLOADED)?,
         lineage: item.contains_key(LINEAGE).then(|| decode_lineage(&reader)).transpose()?,
     })
 }
@@ -125,14 +125,14 @@ mod tests {
             num: 3,
             created_s: 1_795_246_133,
             last_snapshot: Some(4_000),
-            archive: Some("archive/x".into()),
+            offloaded: Some("offload/x".into()),
             lineage: None,
         }
     }
 
     #[test]
     fn segments_read_back() {
-        let fresh = Segment { last_snapshot: None, archive: None, ..segment() };
+        let fresh = Segment { last_snapshot: None, offloaded: None, ..segment() };
         for segment in [segment(), fresh] {
             assert_eq!(decode(&encode(&segment)).unwrap(), segment);
             assert_eq!(decode_key(&key(segment.log, 3)).unwrap(), (segment.log, 3));
@@ -150,8 +150,8 @@ mod tests {
             snapshot: Position::new(4, 9).ok(),
             forked_s: 1_795_246_133,
         };
-        let (last_snapshot, archive) = (None, None);
-        Segment { num: 0, last_snapshot, archive, lineage: Some(lineage), ..segment() }
+        let (last_snapshot, offloaded) = (None, None);
+        Segment { num: 0, last_snapshot, offloaded, lineage: Some(lineage), ..segment() }
     }
 
     #[test]

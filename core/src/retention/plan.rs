@@ -1,13 +1,13 @@
 //! What is to be done with each segment of a log.
 
-use crate::limits::{MIN_KEPT_SEGMENTS, PURGE_FENCE_S};
+use crate::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
 use crate::segment::Segment;
 
 /// What an operator wants to keep in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Days after its end from which a segment may be archived and purged.
-    pub archive_after_days: u32,
+    /// Days after its end from which a segment may be offloaded and trimmed.
+    pub offload_after_days: u32,
     /// Newest segments that always stay; fewer than `MIN_KEPT_SEGMENTS` count as so many.
     pub keep_segments: u32,
 }
@@ -17,10 +17,10 @@ pub struct Policy {
 pub enum Plan {
     /// It stays.
     Keep(Keep),
-    /// Pack it into an object, then purge it.
-    ArchiveAndPurge,
-    /// It was packed before: purge what is left of it.
-    Purge,
+    /// Pack it into an object, then trim it.
+    OffloadAndTrim,
+    /// It was packed before: trim what is left of it.
+    Trim,
 }
 
 /// Why a segment stays.
@@ -30,8 +30,8 @@ pub enum Keep {
     Newest,
     /// It ended too short a time ago.
     TooYoung,
-    /// It was purged before.
-    PurgedAlready,
+    /// It was trimmed before.
+    TrimmedAlready,
     /// It has no entries of its own: they are those of the log that was forked.
     Inherited,
 }
@@ -43,7 +43,7 @@ pub fn plan(
     segment: &Segment,
     newest: u32,
     closed_s: u64,
-    purged: bool,
+    trimmed: bool,
     now_s: u64,
     policy: Policy,
 ) -> Plan {
@@ -55,13 +55,13 @@ pub fn plan(
     if segment.num.saturating_add(kept) > newest {
         return Plan::Keep(Keep::Newest);
     }
-    let wait_s = u64::from(policy.archive_after_days).saturating_mul(DAY_S).max(PURGE_FENCE_S);
+    let wait_s = u64::from(policy.offload_after_days).saturating_mul(DAY_S).max(TRIM_FENCE_S);
     if now_s < closed_s.saturating_add(wait_s) {
         return Plan::Keep(Keep::TooYoung);
     }
-    match (&segment.archive, purged) {
-        (_, true) => Plan::Keep(Keep::PurgedAlready),
-        (Some(_), false) => Plan::Purge,
-        (None, false) => Plan::ArchiveAndPurge,
+    match (&segment.offloaded, trimmed) {
+        (_, true) => Plan::Keep(Keep::TrimmedAlready),
+        (Some(_), false) => Plan::Trim,
+        (None, false) => Plan::OffloadAndTrim,
     }
 }

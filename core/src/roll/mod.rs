@@ -100,7 +100,7 @@ pub enum RollRefusal {
     #[error("too many writers at once: the next append rolls")]
     Contention,
     /// The store refuses or does not answer.
-    #[error("the store cannot be reached or refuses the request")]
+    #[error("the store is unreachable or rejected the request")]
     Store,
 }
 
@@ -192,9 +192,9 @@ impl Roll {
             header,
             content,
         };
-        let snapshot = Content::Snapshot { root: None, purged_s: None };
-        let Header { epoch, summary, .. } = self.tail.header.clone();
-        let first_header = Header::of_segment(epoch, summary);
+        let snapshot = Content::Snapshot { root: None, trimmed_s: None };
+        let Header { incarnation, summary, .. } = self.tail.header.clone();
+        let first_header = Header::of_segment(incarnation, summary);
         let transaction = Transaction {
             end: entry(end, self.tail.header.clone(), Content::EndSegment),
             segment: Segment {
@@ -202,7 +202,7 @@ impl Roll {
                 num: first.segment(),
                 created_s,
                 last_snapshot: None,
-                archive: None,
+                offloaded: None,
                 lineage: None,
             },
             first: entry(first, first_header, snapshot),

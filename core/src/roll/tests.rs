@@ -19,7 +19,7 @@ fn segment(num: u32, last_snapshot: Option<u32>) -> Event {
         num,
         created_s: 0,
         last_snapshot,
-        archive: None,
+        offloaded: None,
         lineage: None,
     }))
 }
@@ -82,7 +82,7 @@ fn one_transaction_ends_the_segment_and_begins_the_next() {
     assert_eq!((sent.end.position, &sent.end.content), (end, &Content::EndSegment));
     assert_eq!((sent.end.header, sent.end.created_s), (header, 9));
     assert_eq!((sent.first.position, sent.first.header), (first, Header::first(8)));
-    assert!(matches!(sent.first.content, Content::Snapshot { root: None, purged_s: None }));
+    assert!(matches!(sent.first.content, Content::Snapshot { root: None, trimmed_s: None }));
     let Segment { num, created_s, last_snapshot, .. } = sent.segment;
     assert_eq!((num, created_s, last_snapshot), (4, 9, None));
     assert_eq!(finished(roll.step(Event::Accepted, INPUTS)), Ok(Rolled::Into { segment: 4 }));

@@ -10,7 +10,7 @@ use crate::position::Position;
 /// offline under the version that it was made with.
 pub const SCHEMA_VERSIONS: [&str; 2] = ["", "1"];
 
-const EPOCH_DIGITS: usize = 8;
+const INCARNATION_DIGITS: usize = 8;
 const POSITION_DIGITS: usize = 16;
 
 /// How far a client has read.
@@ -18,8 +18,8 @@ const POSITION_DIGITS: usize = 16;
 pub struct Cookie {
     /// The spreadsheet.
     pub log: LogId,
-    /// The epoch of the position.
-    pub epoch: u32,
+    /// The incarnation of the position.
+    pub incarnation: u32,
     /// The last entry that it knows.
     pub position: Position,
     /// The Snapshot entry from whose root its view begins; none if it begins with the log.
@@ -31,7 +31,7 @@ pub struct Cookie {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CookieView {
-    /// Rises with every entry, and never falls: the epoch and the position, hexadecimal.
+    /// Rises with every entry, and never falls: the incarnation and the position, hexadecimal.
     pub order: String,
     /// The spreadsheet.
     pub spreadsheet: LogId,
@@ -44,7 +44,7 @@ impl Cookie {
     /// As it travels.
     #[must_use]
     pub fn view(&self) -> CookieView {
-        let order = format!("{:08x}{:016x}", self.epoch, self.position.pack());
+        let order = format!("{:08x}{:016x}", self.incarnation, self.position.pack());
         CookieView { order, spreadsheet: self.log, snapshot: self.snapshot }
     }
 
@@ -52,13 +52,13 @@ impl Cookie {
     #[must_use]
     pub fn read(view: &CookieView) -> Option<Self> {
         let CookieView { order, spreadsheet: log, snapshot } = view;
-        if order.len() != EPOCH_DIGITS + POSITION_DIGITS {
+        if order.len() != INCARNATION_DIGITS + POSITION_DIGITS {
             return None;
         }
-        let (epoch, position) = order.split_at_checked(EPOCH_DIGITS)?;
-        let epoch = u32::from_str_radix(epoch, 16).ok()?;
+        let (incarnation, position) = order.split_at_checked(INCARNATION_DIGITS)?;
+        let incarnation = u32::from_str_radix(incarnation, 16).ok()?;
         let position = Position::unpack(u64::from_str_radix(position, 16).ok()?).ok()?;
-        let cookie = Self { log: *log, epoch, position, snapshot: *snapshot };
+        let cookie = Self { log: *log, incarnation, position, snapshot: *snapshot };
         (cookie.view() == *view && *snapshot <= Some(position)).then_some(cookie)
     }
 }
@@ -70,14 +70,14 @@ mod tests {
     use super::*;
     use crate::append::tests::support::log;
 
-    fn cookie(epoch: u32, segment: u32, num: u32) -> Cookie {
+    fn cookie(incarnation: u32, segment: u32, num: u32) -> Cookie {
         let position = Position::new(segment, num).unwrap();
-        Cookie { log: log(), epoch, position, snapshot: Some(Position::FIRST) }
+        Cookie { log: log(), incarnation, position, snapshot: Some(Position::FIRST) }
     }
 
     proptest! {
         #[test]
-        fn the_order_is_that_of_epochs_and_positions(
+        fn the_order_is_that_of_incarnations_and_positions(
             a in (any::<u32>(), 0..1_u32 << 21, any::<u32>()),
             b in (any::<u32>(), 0..1_u32 << 21, any::<u32>()),
         ) {

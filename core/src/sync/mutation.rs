@@ -23,8 +23,8 @@ pub enum Asked {
     Edit {
         /// The position its author had seen.
         base: Position,
-        /// The epoch of that position.
-        epoch: u32,
+        /// The incarnation of that position.
+        incarnation: u32,
         /// What it does.
         operation: Operation,
     },
@@ -33,7 +33,7 @@ pub enum Asked {
     Nothing(Rejection),
 }
 
-/// Reads a mutation's arguments, `{base, epoch, op}`; total. Whatever nests too deep or is too long
+/// Reads a mutation's arguments, `{base, incarnation, op}`; total. Whatever nests too deep or is too long
 /// is nothing.
 #[must_use]
 pub fn read_mutation(arguments: &str) -> Asked {
@@ -44,9 +44,11 @@ pub fn read_mutation(arguments: &str) -> Asked {
         return Asked::Nothing(Rejection::new(RejectionReason::TooLarge, detail));
     }
     match serde_json::from_str(arguments) {
-        Ok(MutationArguments { base, epoch, op }) => Asked::Edit { base, epoch, operation: op },
+        Ok(MutationArguments { base, incarnation, op }) => {
+            Asked::Edit { base, incarnation, operation: op }
+        }
         Err(error) => {
-            let detail = format!("its args are not {{base, epoch, op}}: {error}");
+            let detail = format!("its args are not {{base, incarnation, op}}: {error}");
             Asked::Nothing(Rejection::new(RejectionReason::Invalid, detail))
         }
     }
@@ -65,23 +67,24 @@ mod tests {
 
     #[test]
     fn whatever_is_no_edit_is_a_rejection_and_never_an_error() {
-        let edit = r#"{"base":7,"epoch":2,"op":{"insertRows":{"before":3,"count":2}}}"#;
-        let Asked::Edit { base, epoch, operation } = read_mutation(edit) else { panic!() };
-        assert_eq!((base.pack(), epoch), (7, 2));
+        let edit = r#"{"base":7,"incarnation":2,"op":{"insertRows":{"before":3,"count":2}}}"#;
+        let Asked::Edit { base, incarnation, operation } = read_mutation(edit) else { panic!() };
+        assert_eq!((base.pack(), incarnation), (7, 2));
         assert!(matches!(operation, Operation::InsertRows(_)));
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-        for bad in ["null", "{}", "[]", "\"x\"", r#"{"base":-1}"#, r#"{"base":7,"epoch":0}"#, &deep]
+        for bad in
+            ["null", "{}", "[]", "\"x\"", r#"{"base":-1}"#, r#"{"base":7,"incarnation":0}"#, &deep]
         {
             assert_eq!(reason(bad), Some(RejectionReason::Invalid), "{}", bad.len());
         }
-        let more = edit.replace("\"epoch\"", "\"mine\":[{}],\"epoch\"");
+        let more = edit.replace("\"incarnation\"", "\"mine\":[{}],\"incarnation\"");
         assert_eq!(reason(&more), None, "what is the application's own");
     }
 
     #[test]
     fn arguments_are_bounded() {
         let padded = |bytes: usize| {
-            let edit = r#"{"base":7,"epoch":2,"op":{"insertRows":{"before":3,"count":2}}}"#;
+            let edit = r#"{"base":7,"incarnation":2,"op":{"insertRows":{"before":3,"count":2}}}"#;
             format!("{edit}{}", " ".repeat(bytes - edit.len()))
         };
         assert_eq!(reason(&padded(MAX_MUTATION_BYTES)), None);

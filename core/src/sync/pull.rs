@@ -21,7 +21,7 @@ pub enum PullPlan {
     Lost,
 }
 
-/// Decides, from the newest entry behind the cookie, itself included, with its epoch – none if the log
+/// Decides, from the newest entry behind the cookie, itself included, with its incarnation – none if the log
 /// does not have that position –, and the newest finished snapshot.
 #[must_use]
 pub fn plan_pull(
@@ -30,7 +30,7 @@ pub fn plan_pull(
     snapshot: Option<Position>,
 ) -> PullPlan {
     match newest {
-        Some((newest, epoch)) if epoch == cookie.epoch => {
+        Some((newest, incarnation)) if incarnation == cookie.incarnation => {
             if newest <= cookie.position {
                 PullPlan::Nothing
             } else if snapshot > cookie.snapshot {
@@ -98,7 +98,7 @@ mod tests {
     use crate::entry::Content;
 
     fn cookie() -> Cookie {
-        Cookie { log: log(), epoch: 1, position: at(0, 9), snapshot: Some(at(0, 4)) }
+        Cookie { log: log(), incarnation: 1, position: at(0, 9), snapshot: Some(at(0, 4)) }
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Event {
                 refusal @ (Refusal::Gap { .. }
                 | Refusal::UnknownBase { .. }
                 | Refusal::BaseGone { .. }
-                | Refusal::EpochChanged),
+                | Refusal::IncarnationChanged),
             ) => Ok(Self::Refused(refusal)),
             Err(refusal) => Err(refusal),
         }
@@ -72,8 +72,8 @@ pub struct LookedUp {
     pub last_id: Option<u64>,
     /// The end of the log: every entry up to there was looked at.
     pub head: Position,
-    /// Its epoch.
-    pub epoch: u32,
+    /// Its incarnation.
+    pub incarnation: u32,
 }
 
 /// What became of a run.
@@ -132,7 +132,7 @@ pub struct RunPush {
     client: ClientKey,
     name: ClientName,
     author: Option<String>,
-    epoch: u32,
+    incarnation: u32,
     left: VecDeque<Left>,
     /// The last id that is surely in the log.
     known: u64,
@@ -177,9 +177,9 @@ impl RunPush {
         run: Run,
         rules: PushRules,
     ) -> (Self, Action) {
-        let (epoch, left) = match run {
-            Run::Edits { epoch, mutations, .. } => {
-                (epoch, mutations.into_iter().map(Left::Edit).collect())
+        let (incarnation, left) = match run {
+            Run::Edits { incarnation, mutations, .. } => {
+                (incarnation, mutations.into_iter().map(Left::Edit).collect())
             }
             Run::Nothing { id, rejection, .. } => (0, [Left::Rejected(id, rejection)].into()),
         };
@@ -188,7 +188,7 @@ impl RunPush {
             client,
             name,
             author,
-            epoch,
+            incarnation,
             left,
             known,
             looked_up: None,
@@ -241,20 +241,24 @@ impl RunPush {
             (Some(Left::Rejected(..)), None) => self.look_up(),
             (Some(Left::Rejected(..)), Some(looked_up)) => {
                 self.sent = rejections.len();
-                let (head, epoch) = (looked_up.head, looked_up.epoch);
-                self.append(epoch, |request| request.rejecting(head, rejections))
+                let (head, incarnation) = (looked_up.head, looked_up.incarnation);
+                self.append(incarnation, |request| request.rejecting(head, rejections))
             }
             (Some(Left::Edit(_)), _) => {
                 let edits = self.edits();
                 self.sent = edits.len();
-                self.append(self.epoch, |request| request.asking(edits))
+                self.append(self.incarnation, |request| request.asking(edits))
             }
         }
     }
 
-    fn append(&self, epoch: u32, payload: impl FnOnce(Numbered) -> Option<Request>) -> Action {
+    fn append(
+        &self,
+        incarnation: u32,
+        payload: impl FnOnce(Numbered) -> Option<Request>,
+    ) -> Action {
         let (log, client, author) = (self.log, self.client, self.author.clone());
-        let numbered = Numbered { log, client, author, epoch, known: self.known };
+        let numbered = Numbered { log, client, author, incarnation, known: self.known };
         // Runs are made of what a request takes.
         payload(numbered)
             .map_or(Action::GiveUp, |request| Action::Append(request.of_group(self.name.clone())))
@@ -351,20 +355,21 @@ struct Numbered {
     log: LogId,
     client: ClientKey,
     author: Option<String>,
-    epoch: u32,
+    incarnation: u32,
     known: u64,
 }
 
 impl Numbered {
     fn asking(self, mutations: Vec<NewMutation>) -> Option<Request> {
-        let Self { log, client, author, epoch, known } = self;
-        Request::new(log, client, author, epoch, known, mutations).ok()
+        let Self { log, client, author, incarnation, known } = self;
+        Request::new(log, client, author, incarnation, known, mutations).ok()
     }
 
     fn rejecting(self, base: Position, rejections: Vec<(u64, Rejection)>) -> Option<Request> {
-        let Self { log, client, author, epoch, known } = self;
+        let Self { log, client, author, incarnation, known } = self;
         let first_id = rejections.first()?.0;
         let rejections = rejections.into_iter().map(|(_, rejection)| rejection);
-        Request::rejecting(log, client, author, epoch, known, (first_id, base), rejections).ok()
+        Request::rejecting(log, client, author, incarnation, known, (first_id, base), rejections)
+            .ok()
     }
 }

@@ -9,12 +9,12 @@ use crate::position::Position;
 /// Mutations of one client with consecutive ids that become one request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Run {
-    /// Edits of one epoch.
+    /// Edits of one incarnation.
     Edits {
         /// Their client, as a number into the clients of the push.
         client: usize,
-        /// The epoch of their bases.
-        epoch: u32,
+        /// The incarnation of their bases.
+        incarnation: u32,
         /// At least one.
         mutations: Vec<NewMutation>,
     },
@@ -56,10 +56,10 @@ impl Run {
         }
     }
 
-    fn takes(&self, of: usize, id: u64, of_epoch: u32, operation: &Operation) -> bool {
-        let Self::Edits { client, epoch, mutations } = self else { return false };
+    fn takes(&self, of: usize, id: u64, of_incarnation: u32, operation: &Operation) -> bool {
+        let Self::Edits { client, incarnation, mutations } = self else { return false };
         let alone = mutations.iter().any(|mutation| goes_alone(&mutation.operation));
-        (*client, *epoch) == (of, of_epoch)
+        (*client, *incarnation) == (of, of_incarnation)
             && self.last_id().checked_add(1) == Some(id)
             && mutations.len() < MAX_MUTATIONS_PER_REQUEST
             && !alone
@@ -73,7 +73,7 @@ impl Run {
     }
 }
 
-/// An undo or a restore is resolved on the state as it is; and an import whose chunks are not there must
+/// An undo or a revert is resolved on the state as it is; and an import whose chunks are not there must
 /// not take others with it.
 fn goes_alone(operation: &Operation) -> bool {
     operation.is_resolved_on_append() || matches!(operation, Operation::ImportSheet(_))
@@ -84,20 +84,20 @@ fn goes_alone(operation: &Operation) -> bool {
 pub fn runs(pushed: Vec<Pushed>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for Pushed { client, id, asked } in pushed {
-        let (base, epoch, operation) = match asked {
+        let (base, incarnation, operation) = match asked {
             Asked::Nothing(rejection) => {
                 runs.push(Run::Nothing { client, id, rejection });
                 continue;
             }
-            Asked::Edit { base, epoch, operation } => (base, epoch, operation),
+            Asked::Edit { base, incarnation, operation } => (base, incarnation, operation),
         };
         match runs.last_mut() {
-            Some(last) if last.takes(client, id, epoch, &operation) => {
+            Some(last) if last.takes(client, id, incarnation, &operation) => {
                 last.add(id, base, operation);
             }
             _ => {
                 let mutations = vec![NewMutation { id, base, operation }];
-                runs.push(Run::Edits { client, epoch, mutations });
+                runs.push(Run::Edits { client, incarnation, mutations });
             }
         }
     }
@@ -108,11 +108,11 @@ pub fn runs(pushed: Vec<Pushed>) -> Vec<Run> {
 mod tests {
     use super::*;
     use crate::append::tests::support::set_text;
-    use crate::operation::{RejectionReason, Restore, Undo};
+    use crate::operation::{RejectionReason, Revert, Undo};
 
-    fn edit(client: usize, id: u64, epoch: u32) -> Pushed {
+    fn edit(client: usize, id: u64, incarnation: u32) -> Pushed {
         let asked =
-            Asked::Edit { base: Position::FIRST, epoch, operation: set_text(0, "x".into()) };
+            Asked::Edit { base: Position::FIRST, incarnation, operation: set_text(0, "x".into()) };
         Pushed { client, id, asked }
     }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn consecutive_edits_of_one_client_and_epoch_go_together() {
+    fn consecutive_edits_of_one_client_and_incarnation_go_together() {
         let pushed = vec![edit(0, 1, 0), edit(0, 2, 0), edit(0, 4, 0), edit(1, 5, 0)];
         assert_eq!(shape(pushed), [(0, 1, 2), (0, 4, 4), (1, 5, 5)]);
         assert_eq!(shape(vec![edit(0, 1, 0), edit(0, 2, 1)]), [(0, 1, 1), (0, 2, 2)]);
@@ -135,7 +135,7 @@ mod tests {
         let alone = |id, operation| Pushed {
             client: 0,
             id,
-            asked: Asked::Edit { base: Position::FIRST, epoch: 0, operation },
+            asked: Asked::Edit { base: Position::FIRST, incarnation: 0, operation },
         };
         let nothing = Asked::Nothing(Rejection::new(RejectionReason::Invalid, "x"));
         let pushed = vec![
@@ -144,7 +144,7 @@ mod tests {
             edit(0, 3, 0),
             Pushed { client: 0, id: 4, asked: nothing },
             edit(0, 5, 0),
-            alone(6, Operation::Restore(Restore { position: Position::FIRST })),
+            alone(6, Operation::Revert(Revert { position: Position::FIRST })),
             edit(0, 7, 0),
         ];
         assert_eq!(

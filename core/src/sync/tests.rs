@@ -1,7 +1,7 @@
 //! The push machine over a log in memory.
 
 use super::*;
-use crate::append::tests::support::{EPOCH, at, edits_entry, log, set_text};
+use crate::append::tests::support::{INCARNATION, at, edits_entry, log, set_text};
 use crate::append::tests::world::World;
 use crate::append::{Appended, MutationResult, NewMutation, Refusal};
 use crate::identity::{ClientKey, ClientName, SubjectKey};
@@ -44,8 +44,8 @@ impl Cloud {
         };
         let last_id = self.world.entries.values().filter_map(|entry| own(entry)).max();
         let head = self.world.entries.values().next_back().unwrap();
-        let (head, epoch) = (head.position, head.header.epoch);
-        LookedUp { last_id: last_id.filter(|_| !self.forgets), head, epoch }
+        let (head, incarnation) = (head.position, head.header.incarnation);
+        LookedUp { last_id: last_id.filter(|_| !self.forgets), head, incarnation }
     }
 
     fn push(&mut self, known: u64, run: Run) -> Outcome {
@@ -87,16 +87,16 @@ impl Cloud {
 }
 
 fn edits(ids: &[u64], base: Position) -> Run {
-    based(&ids.iter().map(|id| (*id, base)).collect::<Vec<_>>(), EPOCH)
+    based(&ids.iter().map(|id| (*id, base)).collect::<Vec<_>>(), INCARNATION)
 }
 
-fn based(mutations: &[(u64, Position)], epoch: u32) -> Run {
+fn based(mutations: &[(u64, Position)], incarnation: u32) -> Run {
     let new = |(id, base): &(u64, Position)| NewMutation {
         id: *id,
         base: *base,
         operation: set_text(0, format!("m{id}")),
     };
-    Run::Edits { client: 0, epoch, mutations: mutations.iter().map(new).collect() }
+    Run::Edits { client: 0, incarnation, mutations: mutations.iter().map(new).collect() }
 }
 
 fn nothing(id: u64) -> Run {
@@ -166,12 +166,12 @@ fn what_says_nothing_is_rejected_once_and_the_numbering_goes_on() {
 fn a_base_that_is_not_there_rejects_its_own_mutations_only() {
     let mut cloud = Cloud::new();
     let (good, bad) = (at(0, 2), at(7, 7));
-    let outcome = cloud.push(0, based(&[(1, good), (2, bad), (3, bad), (4, good)], EPOCH));
+    let outcome = cloud.push(0, based(&[(1, good), (2, bad), (3, bad), (4, good)], INCARNATION));
     assert_eq!((outcome.last_id, outcome.results.len()), (4, 4));
     let gone = Some(RejectionReason::BaseGone);
     assert_eq!(cloud.ids(), [(1, None), (2, gone), (3, gone), (4, None)]);
     // Repeated by a process that knows nothing.
-    let again = cloud.push(0, based(&[(1, good), (2, bad), (3, bad), (4, good)], EPOCH));
+    let again = cloud.push(0, based(&[(1, good), (2, bad), (3, bad), (4, good)], INCARNATION));
     assert!(again.results.iter().all(|result| result.duplicate));
     assert_eq!(cloud.ids().len(), 4);
 }
@@ -180,7 +180,7 @@ fn a_base_that_is_not_there_rejects_its_own_mutations_only() {
 fn what_is_in_the_log_already_is_not_rejected_for_a_base_of_before_a_restore() {
     let mut cloud = Cloud::new();
     cloud.push(0, edits(&[1], at(0, 2)));
-    let outcome = cloud.push(0, based(&[(1, at(0, 2)), (2, at(0, 2))], EPOCH + 1));
+    let outcome = cloud.push(0, based(&[(1, at(0, 2)), (2, at(0, 2))], INCARNATION + 1));
     assert!(outcome.results[0].duplicate && outcome.results[0].rejection.is_none());
     assert_eq!(cloud.ids(), [(1, None), (2, Some(RejectionReason::BaseGone))]);
 }
@@ -190,7 +190,7 @@ fn an_undo_goes_through_as_any_other() {
     let mut cloud = Cloud::new();
     let operation = Operation::Undo(Undo { position: at(0, 1) });
     let mutations = vec![NewMutation { id: 1, base: at(0, 2), operation }];
-    let outcome = cloud.push(0, Run::Edits { client: 0, epoch: EPOCH, mutations });
+    let outcome = cloud.push(0, Run::Edits { client: 0, incarnation: INCARNATION, mutations });
     // Unresolved, as here, nothing is left to be taken back.
     let reason = outcome.results[0].rejection.as_ref().map(|rejection| rejection.reason);
     assert_eq!(reason, Some(RejectionReason::NothingToUndo));
@@ -207,7 +207,11 @@ fn a_log_that_changes_at_each_look_up_ends_the_push_at_its_limit() {
             Action::Append(_) => Event::Refused(Refusal::Gap { expected: 2, got: 2 }),
             Action::LookUp => {
                 look_ups += 1;
-                Event::LookedUp(LookedUp { last_id: Some(1), head: at(0, 2), epoch: EPOCH })
+                Event::LookedUp(LookedUp {
+                    last_id: Some(1),
+                    head: at(0, 2),
+                    incarnation: INCARNATION,
+                })
             }
             other => panic!("{other:?}"),
         };
@@ -239,14 +243,14 @@ fn what_two_requests_of_a_run_were_missing_is_told_once() {
             committed: None,
             no_effect: false,
         };
-        let (tail, header) = (at(0, 9), crate::entry::Header::first(EPOCH));
+        let (tail, header) = (at(0, 9), crate::entry::Header::first(INCARNATION));
         let results = vec![result];
         Event::Appended(Appended { results, tail, header, missing, missing_from: None })
     };
     let (gone, rules) = (at(0, 99), PushRules::default());
-    let run = based(&[(1, at(0, 1)), (2, gone)], EPOCH);
+    let run = based(&[(1, at(0, 1)), (2, gone)], INCARNATION);
     let (mut push, mut action) = RunPush::begin(log(), (key(), name()), None, 0, run, rules);
-    let looked_up = LookedUp { last_id: Some(1), head: at(0, 3), epoch: EPOCH };
+    let looked_up = LookedUp { last_id: Some(1), head: at(0, 3), incarnation: INCARNATION };
     for event in [
         Event::Refused(Refusal::UnknownBase { base: gone }),
         appended(1, 2..=3),

@@ -14,7 +14,7 @@ use crate::position::Position;
 /// Something committed that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Not known to the author at its base: others' operations, and what an undo or a restore was
+    /// Not known to the author at its base: others' operations, and what an undo or a revert was
     /// resolved to.
     Foreign {
         /// The entry it is in.

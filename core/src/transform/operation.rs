@@ -77,7 +77,7 @@ fn moved(operation: &Operation, map: &SpaceMap) -> Option<Operation> {
             replaces: import.replaces.and_then(|sheet| map.sheet(sheet).sheet),
             ..import.clone()
         })),
-        Operation::Undo(_) | Operation::Restore(_) | Operation::Rejected(_) => {
+        Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {
             Some(operation.clone())
         }
     }

@@ -147,7 +147,7 @@ impl SpaceMap {
             | Operation::SetFormat(_)
             | Operation::RenameSheet(_)
             | Operation::Undo(_)
-            | Operation::Restore(_)
+            | Operation::Revert(_)
             | Operation::Rejected(_) => {}
         }
     }

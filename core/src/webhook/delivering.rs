@@ -106,7 +106,7 @@ pub struct Delivering {
 
 impl Delivering {
     /// Begins a call for items that were just indexed: the first and the last place of them. If nothing was
-    /// ever delivered, it begins with them and not with the feed; with the feed if they begin an epoch, as the
+    /// ever delivered, it begins with them and not with the feed; with the feed if they begin a partition, as the
     /// end of the one before may be in another shard of the table's stream, on its way.
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, Action) {
@@ -180,7 +180,7 @@ impl Delivering {
             (_, None, _) => {}
         }
         let is_further = self.progress.is_none_or(|progress| progress.next < page.next);
-        // There may be nothing but the end of an epoch between.
+        // There may be nothing but the end of a partition between.
         if self.anew || (is_further && self.progress.is_some()) {
             return self.advance();
         }
@@ -231,8 +231,8 @@ mod tests {
     const FEED: FeedId = FeedId([1; 8]);
     const OTHER: FeedId = FeedId([2; 8]);
 
-    fn at(epoch: u64, offset: u64) -> Checkpoint {
-        Checkpoint::at(epoch, offset).unwrap()
+    fn at(partition: u64, offset: u64) -> Checkpoint {
+        Checkpoint::at(partition, offset).unwrap()
     }
 
     fn progress(feed: FeedId, next: Checkpoint) -> WebhookProgress {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_call_for_the_beginning_of_an_epoch_begins_with_the_feed() {
+    fn a_first_call_for_the_beginning_of_an_partition_begins_with_the_feed() {
         let (begun, end) = (progress(FEED, at(3, 0)), at(4, 0));
         let whole = Action::ReadPage { from: None, feed: None };
         let page = Page { feed: Some(FEED), first: Some(at(3, 0)), items: 7, next: end };
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_of_an_epoch_is_passed_without_a_delivery() {
+    fn an_end_of_an_partition_is_passed_without_a_delivery() {
         let (there, next) = (progress(FEED, at(0, 3)), progress(FEED, at(1, 0)));
         assert_does(
             (at(0, 2), at(0, 2)),

@@ -61,8 +61,8 @@ impl Workbook {
             Operation::RenameSheet(rename) => self.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
             Operation::ImportSheet(import) => self.import_sheet(import),
-            // The effect of an undo or a restore is in its committed operations; a rejected mutation has none.
-            Operation::Undo(_) | Operation::Restore(_) | Operation::Rejected(_) => {}
+            // The effect of an undo or a revert is in its committed operations; a rejected mutation has none.
+            Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
         }
     }
 

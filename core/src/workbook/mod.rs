@@ -27,7 +27,7 @@ pub use sheet_numbers::SheetNumbers;
 pub use sheet_set::{SheetFault, SheetSet};
 pub use summary::StateSummary;
 pub use tabs::Tabs;
-pub use undo::{UndoFault, restore, undo};
+pub use undo::{UndoFault, revert, undo};
 
 use std::collections::BTreeMap;
 

@@ -81,7 +81,7 @@ proptest! {
         }
     }
 
-    /// Whoever repeats a restore finds that there is nothing to do.
+    /// Whoever repeats a revert finds that there is nothing to do.
     #[test]
     fn a_restore_leads_back_once(
         before in vec(any_operation(), 0..8),
@@ -95,7 +95,7 @@ proptest! {
         prop_assert!(now.looks_like(now) && before.looks_like(before));
         let back = undone(before, now, now);
         prop_assert_eq!(crate::oracle::looks_different_by_name(before, &back), None);
-        prop_assert_eq!(restore(before, &back), Err(UndoFault::Nothing));
+        prop_assert_eq!(revert(before, &back), Err(UndoFault::Nothing));
     }
 
     /// What others wrote since stays, wherever its row and column are.

@@ -2,63 +2,67 @@
 #![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
 
 use cellar_core::feed::{Checkpoint, Content, Feed, FeedId, Item, Mark, Span};
-use cellar_core::limits::{FEED_EPOCH_ITEMS, MAX_FEED_ITEM_EVENTS};
+use cellar_core::limits::{FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS};
 use cellar_core::stream::{InvalidEvent, Kind, StreamName};
 
 use crate::ports::{Index, IndexOutcome};
 
 /// Checks the Index table against everything that the engine relies on. It has to be empty.
 pub async fn index<T: Index>(index: &T) {
-    epochs_are_begun_once_and_the_newest_is_found(index).await;
+    partitions_are_begun_once_and_the_newest_is_found(index).await;
     items_are_put_once_and_read_in_order(index).await;
     an_item_has_as_much_as_it_may(index).await;
     marks_only_rise(index).await;
 }
 
-fn feed(id: u8, first_epoch: u64) -> Feed {
-    Feed { id: FeedId([id; 8]), first_epoch }
+fn feed(id: u8, first_partition: u64) -> Feed {
+    Feed { id: FeedId([id; 8]), first_partition }
 }
 
 fn stream(id: &str) -> StreamName {
     StreamName::new("Contract", id).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn at(epoch: u64, offset: u64) -> Checkpoint {
-    Checkpoint::at(epoch, offset).unwrap_or_else(|error| panic!("{error}"))
+fn at(partition: u64, offset: u64) -> Checkpoint {
+    Checkpoint::at(partition, offset).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn item(id: &str, first: u64, events: usize) -> Item {
     let kind: Result<Kind, InvalidEvent> = Kind::new("Said");
     let kind = kind.unwrap_or_else(|error| panic!("{error}"));
     let span = Span { stream: stream(id), first, kinds: vec![kind; events] };
-    Item { time_ms: 1_795_246_133_000 + first, epoch_bytes: 7, content: Content::Spans(vec![span]) }
+    Item {
+        time_ms: 1_795_246_133_000 + first,
+        partition_bytes: 7,
+        content: Content::Spans(vec![span]),
+    }
 }
 
 fn ok<T>(result: Result<T, crate::ports::PortError>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
-async fn epochs_are_begun_once_and_the_newest_is_found<T: Index>(index: &T) {
-    assert_eq!(ok(index.newest_epoch(true).await), None);
-    for (epoch, mine) in [(9, feed(1, 9)), (10, feed(1, 9)), (11, feed(2, 11))] {
-        assert_eq!(index.begin_epoch(epoch, mine).await, IndexOutcome::Done);
-        assert_eq!(index.begin_epoch(epoch, feed(3, 0)).await, IndexOutcome::Exists);
-        assert_eq!(ok(index.newest_epoch(true).await), Some((epoch, mine)));
+async fn partitions_are_begun_once_and_the_newest_is_found<T: Index>(index: &T) {
+    assert_eq!(ok(index.newest_partition(true).await), None);
+    for (partition, mine) in [(9, feed(1, 9)), (10, feed(1, 9)), (11, feed(2, 11))] {
+        assert_eq!(index.begin_partition(partition, mine).await, IndexOutcome::Done);
+        assert_eq!(index.begin_partition(partition, feed(3, 0)).await, IndexOutcome::Exists);
+        assert_eq!(ok(index.newest_partition(true).await), Some((partition, mine)));
     }
 }
 
 async fn items_are_put_once_and_read_in_order<T: Index>(index: &T) {
-    let last = FEED_EPOCH_ITEMS - 1;
+    let last = FEED_PARTITION_ITEMS - 1;
     assert_eq!(ok(index.last_item(9).await), None);
     assert_eq!(ok(index.items(at(9, 0), 10, true).await), vec![]);
-    let end = Item { time_ms: 1, epoch_bytes: 9, content: Content::End(feed(1, 9)) };
+    let end = Item { time_ms: 1, partition_bytes: 9, content: Content::End(feed(1, 9)) };
     let all = [(0, item("a", 0, 1)), (1, item("b", 0, 2)), (2, item("a", 1, 3)), (last, end)];
     for (offset, item) in &all {
         assert_eq!(index.put_item(at(9, *offset), item).await, IndexOutcome::Done);
         assert_eq!(ok(index.last_item(9).await), Some((*offset, item.clone())));
     }
     assert_eq!(index.put_item(at(9, 1), &item("c", 0, 1)).await, IndexOutcome::Exists);
-    // Another epoch whose number begins with the same digit.
+    // Another partition whose number begins with the same digit.
     assert_eq!(index.put_item(at(90, 0), &item("d", 0, 1)).await, IndexOutcome::Done);
     for consistent in [true, false] {
         assert_eq!(ok(index.items(at(9, 0), 10, consistent).await), all);
@@ -74,7 +78,7 @@ async fn an_item_has_as_much_as_it_may<T: Index>(index: &T) {
 }
 
 async fn marks_only_rise<T: Index>(index: &T) {
-    let mark = |first_epoch, next| Mark { first_epoch, next };
+    let mark = |first_partition, next| Mark { first_partition, next };
     let stream = stream("marked");
     assert_eq!(ok(index.mark(&stream).await), None);
     for (raised, there) in [

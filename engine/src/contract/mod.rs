@@ -80,7 +80,7 @@ fn segment(log: LogId, num: u32) -> Segment {
         num,
         created_s: 1_795_246_133,
         last_snapshot: None,
-        archive: None,
+        offloaded: None,
         lineage: None,
     }
 }
@@ -125,7 +125,7 @@ async fn a_put_is_conditional_and_returns_the_winner<T: Entries>(tables: &T) {
 async fn every_content_reads_back<T: Entries>(tables: &T) {
     let log = log("contents");
     let header = Header {
-        epoch: u32::MAX,
+        incarnation: u32::MAX,
         segment_bytes: 1 << 40,
         snapshot_num: 7,
         snapshot_bytes: 9,
@@ -133,8 +133,8 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
     };
     let first =
         Entry { header, ..Entry::first(log, Some("Ünïcode".into()), u64::from(u32::MAX)) };
-    let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()), purged_s: None };
-    let contents = [Content::Snapshot { root: None, purged_s: None }, root, Content::EndSegment];
+    let root = Content::Snapshot { root: Some("sheets/x/roots/y".into()), trimmed_s: None };
+    let contents = [Content::Snapshot { root: None, trimmed_s: None }, root, Content::EndSegment];
     for (num, content) in (0..).zip(contents) {
         let entry = Entry { position: at(5, num), content, ..first.clone() };
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);

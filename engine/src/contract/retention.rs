@@ -10,11 +10,11 @@ use cellar_core::segment::Segment;
 use super::{at, edits, forks, log, segment};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, Segments};
 
-/// Checks archiving and purging against everything that the archivist relies on. The tables may
+/// Checks offloading and trimming against everything that the offloader relies on. The tables may
 /// hold other logs; none of them is changed.
 pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
     all_segments_are_listed_log_by_log(tables).await;
-    an_archive_is_recorded(tables).await;
+    an_offload_is_recorded(tables).await;
     an_earlier_mark_stays(tables).await;
     a_delete_may_be_repeated(tables).await;
     records_of_segments_are_deleted_one_by_one(tables).await;
@@ -31,8 +31,8 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
         // Not in the order of their numbers.
         for num in (0..SEGMENTS).rev() {
             // Keys that are long fill pages.
-            let archive = Some("x".repeat(8_000));
-            let segment = Segment { archive, ..segment(log, num) };
+            let offloaded = Some("x".repeat(8_000));
+            let segment = Segment { offloaded, ..segment(log, num) };
             let first = edits(log, at(num, 0), "x");
             assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
             made.entry(log).or_default().insert(0, segment);
@@ -79,31 +79,31 @@ async fn ended<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
     log
 }
 
-async fn an_archive_is_recorded<T: Entries + Segments + Retention>(tables: &T) {
-    let log = ended(tables, "set archive").await;
+async fn an_offload_is_recorded<T: Entries + Segments + Retention>(tables: &T) {
+    let log = ended(tables, "set offload").await;
     assert_eq!(tables.raise_last_snapshot(log, at(0, 3)).await, Ok(()));
-    for key in ["archive/one", "archive/one", "archive/two"] {
-        assert_eq!(tables.set_archive(log, 0, key).await, Ok(()));
-        let archive = Some(key.to_owned());
-        let recorded = Segment { archive, last_snapshot: Some(3), ..segment(log, 0) };
+    for key in ["offloaded/one", "offloaded/one", "offloaded/two"] {
+        assert_eq!(tables.set_offloaded(log, 0, key).await, Ok(()));
+        let offloaded = Some(key.to_owned());
+        let recorded = Segment { offloaded, last_snapshot: Some(3), ..segment(log, 0) };
         assert_eq!(tables.segment(log, 0, true).await, Ok(Some(recorded)), "and nothing else");
     }
-    let absent = tables.set_archive(log, 1, "archive/none").await;
+    let absent = tables.set_offloaded(log, 1, "offloaded/none").await;
     assert!(absent.is_err_and(|error| !error.temporary), "for good");
     assert_eq!(tables.segment(log, 1, true).await, Ok(None), "and it is not made");
 }
 
 async fn an_earlier_mark_stays<T: Entries + Segments + Retention>(tables: &T) {
     let log = ended(tables, "mark").await;
-    for purged_s in [1_000, 1_000, 2_000, 500] {
-        assert_eq!(tables.mark_purged(log, 0, purged_s).await, Ok(()));
-        let content = Content::Snapshot { root: None, purged_s: Some(1_000) };
+    for trimmed_s in [1_000, 1_000, 2_000, 500] {
+        assert_eq!(tables.mark_trimmed(log, 0, trimmed_s).await, Ok(()));
+        let content = Content::Snapshot { root: None, trimmed_s: Some(1_000) };
         let marked = Entry { content, ..Entry::first(log, Some("alice".into()), 7) };
         assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(marked.into())));
     }
     let page = tables.page(log, at(0, 1), true).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 5), "the others are as they were");
-    let absent = tables.mark_purged(log, 1, 1_000).await;
+    let absent = tables.mark_trimmed(log, 1, 1_000).await;
     assert!(absent.is_err_and(|error| !error.temporary), "for good");
     assert_eq!(tables.get(log, at(1, 0)).await, Ok(None), "and it is not made");
 }

@@ -1,6 +1,6 @@
 //! Segments: backward pages, rolls and the record of the last snapshot.
 
-use cellar_core::entry::{Content, Entry, FIRST_EPOCH, Header};
+use cellar_core::entry::{Content, Entry, FIRST_INCARNATION, Header};
 use cellar_core::identity::LogId;
 use cellar_core::roll::Transaction;
 use cellar_core::segment::Segment;
@@ -41,10 +41,10 @@ fn transaction(log: LogId, num: u32) -> Transaction {
     let entry = |position, content| Entry {
         position,
         content,
-        header: Header::first(FIRST_EPOCH),
+        header: Header::first(FIRST_INCARNATION),
         ..Entry::first(log, None, 1_795_246_133)
     };
-    let snapshot = Content::Snapshot { root: None, purged_s: None };
+    let snapshot = Content::Snapshot { root: None, trimmed_s: None };
     Transaction {
         end: entry(at(num, 2), Content::EndSegment),
         segment: segment(log, num + 1),
@@ -132,7 +132,7 @@ pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
         assert_eq!(stands.as_deref(), Ok("sheets/a/roots/b"));
     }
     let root = Some("sheets/a/roots/b".to_owned());
-    let finished = Entry { content: Content::Snapshot { root, purged_s: None }, ..first };
+    let finished = Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first };
     assert_eq!(tables.get(log, finished.position).await, Ok(Some(finished.into())));
     // Edits have no root, and nothing is made where nothing is.
     for elsewhere in [at(0, 1), at(0, 2), at(1, 0)] {
@@ -161,7 +161,7 @@ pub(super) async fn a_root_is_replaced_where_the_old_one_stands<T: Entries + Seg
         assert_eq!(replaced, Ok(Some(stands.to_owned())), "{replaces:?} {root}");
     }
     let root = Some(b.to_owned());
-    let finished = Entry { content: Content::Snapshot { root, purged_s: None }, ..first };
+    let finished = Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first };
     assert_eq!(tables.get(log, finished.position).await, Ok(Some(finished.into())));
     for elsewhere in [at(0, 1), at(0, 2), at(1, 0)] {
         let before = tables.get(log, elsewhere).await;

@@ -1,11 +1,11 @@
 //! Create and append, with the upkeep behind each append, as the API's functions call them; and undo and
-//! restore, which are appended like any edit.
+//! revert, which are appended like any edit.
 
 use std::sync::Arc;
 
 use cellar_core::append::Request;
 use cellar_core::invariants::{MutationId, check_acknowledged, readable};
-use cellar_core::operation::{InsertBefore, Operation, Restore, SheetId, Undo};
+use cellar_core::operation::{InsertBefore, Operation, Revert, SheetId, Undo};
 use cellar_core::position::Position;
 use cellar_core::upkeep::UpkeepPolicy;
 
@@ -142,14 +142,14 @@ async fn behind_others() -> Crashes<Client> {
     Crashes::of(three_requests(), edited(4).await).await
 }
 
-/// An undo of another's edit, a redo, and a restore of everything.
+/// An undo of another's edit, a redo, and a revert of everything.
 async fn taking_back() -> Crashes<Client> {
     let undo = |position| Operation::Undo(Undo { position });
-    let restore = Operation::Restore(Restore { position: at(0, 2) });
+    let revert = Operation::Revert(Revert { position: at(0, 2) });
     let requests = vec![
         edits(log(), 1, 1, at(0, 4), vec![undo(at(0, 3))]),
         edits(log(), 1, 2, at(0, 5), vec![undo(at(0, 5))]),
-        edits(log(), 1, 3, at(0, 6), vec![restore]),
+        edits(log(), 1, 3, at(0, 6), vec![revert]),
     ];
     Crashes::of(Client { requests }, edited(4).await).await
 }
@@ -190,7 +190,7 @@ async fn edits_behind_those_of_others_survive() {
 }
 
 #[tokio::test]
-async fn undo_and_restore_survive() {
+async fn undo_and_revert_survive() {
     let crashes = taking_back().await;
     assert!(crashes.answers().iter().flatten().all(|(_, _, rejection)| rejection.is_none()));
     crashes.at_each_request().await;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cellar_core::access::Role;
 use cellar_core::api::SpanView;
 use cellar_core::catalog::{Action, CatalogEvent, Name, Person, stream_of};
-use cellar_core::feed::{Checkpoint, EpochPolicy, Span};
+use cellar_core::feed::{Checkpoint, PartitionPolicy, Span};
 use cellar_core::stream::Kind;
 
 use super::driver::{Again, Driver, Promise};
@@ -19,8 +19,8 @@ use crate::catalog::{CatalogLists, CatalogStore};
 use crate::feed::{FeedReader, Indexer, Webhook, WebhookPorts};
 use crate::system::SystemRandom;
 
-/// Items of an epoch: few, so that epochs end.
-const EPOCHS: EpochPolicy = EpochPolicy { bytes: u64::MAX, items: 3 };
+/// Items of a partition: few, so that partitions end.
+const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 
 /// Batches of the stream of the Stream table.
 struct Indexing {
@@ -38,7 +38,7 @@ fn indexer(ports: &Arc<FaultyPorts>) -> Indexer {
     let lists = Arc::clone(ports) as _;
     let lists = CatalogLists::new(Arc::clone(ports) as _, lists, clock, random);
     let (index, streams) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
-    Indexer::new(index, streams, Arc::new(lists), time(), 0).ending(EPOCHS)
+    Indexer::new(index, streams, Arc::new(lists), time(), 0).ending(PARTITIONS)
 }
 
 fn actions() -> Vec<Action> {
@@ -78,7 +78,7 @@ impl Driver for Indexing {
     type Caller = ();
     type Answer = ();
 
-    // When an item was indexed, and what an epoch is called, is another each time.
+    // When an item was indexed, and what a partition is called, is another each time.
     const PROMISE: Promise = Promise::Sound;
 
     fn steps(&self) -> usize {
@@ -208,7 +208,7 @@ async fn delivering() -> Crashes<Delivering> {
 #[tokio::test]
 async fn indexing_survives() {
     let crashes = indexing().await;
-    assert!(crashes.stored().feed.iter().any(Vec::is_empty), "an epoch has ended");
+    assert!(crashes.stored().feed.iter().any(Vec::is_empty), "a partition has ended");
     crashes.at_each_request().await;
 }
 

@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 use cellar_core::append::{NewMutation, Request};
 use cellar_core::cell::Value;
-use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::entry::FIRST_INCARNATION;
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
@@ -84,7 +84,8 @@ pub(crate) fn edits(
     let mutation = |(id, operation)| NewMutation { id, base, operation };
     let mutations = (first_id..).zip(all).map(mutation).collect();
     let author = Some("alice".to_owned());
-    Request::new(log, ClientKey([client; 8]), author, FIRST_EPOCH, first_id - 1, mutations).unwrap()
+    Request::new(log, ClientKey([client; 8]), author, FIRST_INCARNATION, first_id - 1, mutations)
+        .unwrap()
 }
 
 /// A log with so many edits of client 9, each of a row of its own.

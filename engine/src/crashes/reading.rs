@@ -138,9 +138,9 @@ fn assert_sound(stored: &Stored, log: LogId, what: &str) {
         check_links(&entries, &segments).unwrap_or_else(|violation| panic!("{what}: {violation}"));
     }
     check_once(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
-    let purged: BTreeSet<u32> =
-        entries.iter().filter(|e| e.is_purged()).map(|e| e.position.segment()).collect();
-    if purged.is_empty() {
+    let trimmed: BTreeSet<u32> =
+        entries.iter().filter(|e| e.is_trimmed()).map(|e| e.position.segment()).collect();
+    if trimmed.is_empty() {
         check_order(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
     }
 }

@@ -1,4 +1,4 @@
-//! Archiving and purging: an operator repeats the command until it is done; and writers of which one fails
+//! Offloading and trimming: an operator repeats the command until it is done; and writers of which one fails
 //! before that.
 
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use cellar_core::append::Request;
 use cellar_core::entry::Entry;
 use cellar_core::invariants::{MutationId, check_acknowledged, check_once, history, readable};
-use cellar_core::limits::PURGE_FENCE_S;
+use cellar_core::limits::TRIM_FENCE_S;
 use cellar_core::position::Position;
-use cellar_core::retention::{Keep, Plan, Policy, decode_archive};
+use cellar_core::retention::{Keep, Plan, Policy, decode_offloaded};
 use cellar_core::snapshot_job::SnapshotJob;
 
 use super::driver::{Again, Driver, Placed, Promise, again, learn_tail, placed};
@@ -18,28 +18,28 @@ use super::workers::work;
 use super::{FaultyPorts, at, edited, edits, log, set};
 use crate::logs::Logs;
 use crate::ports::{Jobs as _, Segments as _};
-use crate::retention::Archivist;
+use crate::retention::Offloader;
 
-const POLICY: Policy = Policy { archive_after_days: 1, keep_segments: 2 };
+const POLICY: Policy = Policy { offload_after_days: 1, keep_segments: 2 };
 /// Longer than the fence.
-const LATER_MS: u64 = (PURGE_FENCE_S + 3_600) * 1_000;
+const LATER_MS: u64 = (TRIM_FENCE_S + 3_600) * 1_000;
 
-/// An operator who archives what is old, and looks at what is left.
-struct Archiving;
+/// An operator who offloads what is old, and looks at what is left.
+struct Offloading;
 
-fn archivist(ports: &Arc<FaultyPorts>) -> Archivist {
+fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
     let (entries, retention) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
-    Archivist::new(entries, retention, Arc::clone(ports) as _, Arc::clone(&ports.clock) as _)
+    Offloader::new(entries, retention, Arc::clone(ports) as _, Arc::clone(&ports.clock) as _)
 }
 
 /// Does all that is due, segment by segment: one that fails does not keep the others. Gives what was planned.
-async fn archive(archivist: &Archivist) -> Result<Vec<(u32, Plan)>, Again> {
+async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Again> {
     let mut plans = Vec::new();
-    let survey = archivist.survey(POLICY, |planned| plans.push(planned)).await;
+    let survey = offloader.survey(POLICY, |planned| plans.push(planned)).await;
     survey.map_err(|error| Again(error.to_string()))?;
     let mut failed = None;
     for planned in &plans {
-        if let Err(error) = archivist.carry_out(planned).await {
+        if let Err(error) = offloader.carry_out(planned).await {
             failed = Some(Again(error.to_string()));
         }
     }
@@ -47,8 +47,8 @@ async fn archive(archivist: &Archivist) -> Result<Vec<(u32, Plan)>, Again> {
     failed.map_or(Ok(plans), Err)
 }
 
-impl Driver for Archiving {
-    type Process = Archivist;
+impl Driver for Offloading {
+    type Process = Offloader;
     type Caller = ();
     /// What is left to do.
     type Answer = Vec<(u32, Plan)>;
@@ -57,23 +57,23 @@ impl Driver for Archiving {
         2
     }
 
-    fn process(&self, ports: &Arc<FaultyPorts>) -> Archivist {
-        archivist(ports)
+    fn process(&self, ports: &Arc<FaultyPorts>) -> Offloader {
+        offloader(ports)
     }
 
     async fn step(
         &self,
-        archivist: &Archivist,
+        offloader: &Offloader,
         (): &(),
         step: usize,
     ) -> Result<Self::Answer, Again> {
-        let plans = archive(archivist).await?;
+        let plans = offload(offloader).await?;
         // What is due depends on what an earlier try has done.
         Ok(if step == 0 { vec![] } else { plans })
     }
 }
 
-/// A writer whose process fails before its segment ends, is archived and purged.
+/// A writer whose process fails before its segment ends, is offloaded and trimmed.
 struct Frozen {
     requests: Vec<Request>,
 }
@@ -102,29 +102,29 @@ impl Driver for Frozen {
             roll(&ports, segment).await;
         }
         ports.clock.advance_ms(LATER_MS);
-        archive(&archivist(&ports)).await.unwrap();
-        assert!(ports.tables.everything().0[0].is_purged());
+        offload(&offloader(&ports)).await.unwrap();
+        assert!(ports.tables.everything().0[0].is_trimmed());
     }
 
     /// Every mutation is in the log, once.
     fn assert_ended(&self, stored: &Stored, answers: &[Vec<Placed>], what: &str) {
         let table: Vec<Arc<Entry>> = stored.entries_of(log()).cloned().map(Arc::new).collect();
-        let archived = archived(stored);
+        let offloaded = offloaded(stored);
         let ids = answers.iter().flatten().map(|(id, ..)| *id);
         let client = self.requests[0].client();
         let acknowledged: Vec<_> = ids.map(|id| MutationId { client, id }).collect();
         assert_eq!(acknowledged.len(), self.requests.len(), "{what}");
-        let once = check_once(&history(&table, &archived));
+        let once = check_once(&history(&table, &offloaded));
         once.unwrap_or_else(|violation| panic!("{what}: {violation}"));
-        let there = check_acknowledged(&readable(&table, &archived), acknowledged);
+        let there = check_acknowledged(&readable(&table, &offloaded), acknowledged);
         there.unwrap_or_else(|violation| panic!("{what}: {violation}"));
     }
 }
 
-fn archived(stored: &Stored) -> Vec<Arc<Entry>> {
+fn offloaded(stored: &Stored) -> Vec<Arc<Entry>> {
     let segments = stored.segments_of(log());
-    let keys = segments.iter().filter_map(|segment| segment.archive.as_ref());
-    let entries = keys.flat_map(|key| decode_archive(key, &stored.objects[key].0).unwrap());
+    let keys = segments.iter().filter_map(|segment| segment.offloaded.as_ref());
+    let entries = keys.flat_map(|key| decode_offloaded(key, &stored.objects[key].0).unwrap());
     entries.map(Arc::new).collect()
 }
 
@@ -141,7 +141,7 @@ async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
 }
 
 /// Four segments with two edits each, a day and more after the last was begun.
-async fn archiving() -> Crashes<Archiving> {
+async fn offloading() -> Crashes<Offloading> {
     let before = edited(2).await;
     for segment in 0..3 {
         roll(&before, segment).await;
@@ -153,7 +153,7 @@ async fn archiving() -> Crashes<Archiving> {
     }
     before.clock.advance_ms(LATER_MS);
     before.trouble.take_requests();
-    Crashes::of(Archiving, before).await
+    Crashes::of(Offloading, before).await
 }
 
 async fn frozen() -> Crashes<Frozen> {
@@ -164,18 +164,18 @@ async fn frozen() -> Crashes<Frozen> {
 }
 
 #[tokio::test]
-async fn archiving_and_purging_survive() {
-    let crashes = archiving().await;
-    let purged = Plan::Keep(Keep::PurgedAlready);
-    assert_eq!(crashes.answers()[1][..2], [(0, purged), (1, purged)]);
+async fn offloading_and_trimming_survive() {
+    let crashes = offloading().await;
+    let trimmed = Plan::Keep(Keep::TrimmedAlready);
+    assert_eq!(crashes.answers()[1][..2], [(0, trimmed), (1, trimmed)]);
     // The first entry and the End Segment of two segments are left.
     assert_eq!(crashes.stored().entries.keys().filter(|(_, at)| at.segment() < 2).count(), 4);
-    assert_eq!(archived(crashes.stored()).len(), 8);
+    assert_eq!(offloaded(crashes.stored()).len(), 8);
     crashes.at_each_request().await;
 }
 
 #[tokio::test]
-async fn writers_survive_the_purge_of_their_segment() {
+async fn writers_survive_the_trim_of_their_segment() {
     let crashes = frozen().await;
     assert_eq!(crashes.requests(), 4, "one read and three puts");
     crashes.at_each_request().await;
@@ -184,6 +184,6 @@ async fn writers_survive_the_purge_of_their_segment() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_retention_survives_whatever_two_requests_fail() {
-    archiving().await.at_any_two_requests().await;
+    offloading().await.at_any_two_requests().await;
     frozen().await.at_any_two_requests().await;
 }

@@ -14,7 +14,7 @@ use cellar_core::position::Position;
 use cellar_core::records::feed::decode_item;
 use cellar_core::records::fork::ListedFork;
 use cellar_core::records::{Item, list};
-use cellar_core::schema::{EPOCH_BYTES, LISTED_CREATED};
+use cellar_core::schema::{LISTED_CREATED, PARTITION_BYTES};
 use cellar_core::segment::Segment;
 
 use super::ports::FaultyPorts;
@@ -32,7 +32,7 @@ pub(crate) struct Stored {
     pub(crate) messages: BTreeSet<String>,
     /// The items of streams, calves first: the index of the first event, and what each says.
     pub(crate) streams: Vec<(u64, Vec<Vec<u8>>)>,
-    /// What the items of the feed say, in their order; none is the end of an epoch.
+    /// What the items of the feed say, in their order; none is the end of an incarnation.
     pub(crate) feed: Vec<Vec<Span>>,
     /// What people's lists say of what is shared with them.
     pub(crate) lists: Vec<ListEntry>,
@@ -53,7 +53,7 @@ impl Stored {
             objects: ports.blobs.everything(),
             messages: ports.queue.bodies().into_iter().collect(),
             streams: ports.streams.everything(),
-            feed: of_index(ports, EPOCH_BYTES, |record| {
+            feed: of_index(ports, PARTITION_BYTES, |record| {
                 match decode_item(record).unwrap().1.content {
                     feed::Content::Spans(spans) => spans,
                     feed::Content::End(_) => vec![],
@@ -69,8 +69,8 @@ impl Stored {
         let mut stored = self.clone();
         for entry in stored.entries.values_mut() {
             entry.created_s = 0;
-            if let Content::Snapshot { purged_s: Some(purged_s), .. } = &mut entry.content {
-                *purged_s = 0;
+            if let Content::Snapshot { trimmed_s: Some(trimmed_s), .. } = &mut entry.content {
+                *trimmed_s = 0;
             }
         }
         for segment in stored.segments.values_mut() {
@@ -105,7 +105,7 @@ impl Stored {
     }
 
     /// Asserts that nothing that was there has changed (I2) but what may: the root of a Snapshot entry is
-    /// set, a segment is archived, marked and purged, an object stays from now on.
+    /// set, a segment is offloaded, marked and trimmed, an object stays from now on.
     pub(crate) fn assert_goes_on_in(&self, later: &Self, what: &str) {
         let events = |stored: &Self| {
             let events = stored.streams.iter().flat_map(|(_, events)| events.clone());
@@ -115,9 +115,9 @@ impl Stored {
         assert!(later.feed.starts_with(&self.feed), "{what}: an item of the feed is gone");
         for (key, entry) in &self.entries {
             let first = (key.0, key.1.segment_start());
-            let is_purged = later.entries.get(&first).is_some_and(Entry::is_purged);
+            let is_trimmed = later.entries.get(&first).is_some_and(Entry::is_trimmed);
             match later.entries.get(key) {
-                None => assert!(is_purged, "{what}: the entry {key:?} is gone"),
+                None => assert!(is_trimmed, "{what}: the entry {key:?} is gone"),
                 Some(there) => assert_eq!(bare(there), bare(entry), "{what}: the entry {key:?}"),
             }
         }
@@ -125,7 +125,7 @@ impl Stored {
             let there = &later.segments[key];
             let same = Segment {
                 last_snapshot: segment.last_snapshot,
-                archive: segment.archive.clone(),
+                offloaded: segment.offloaded.clone(),
                 ..there.clone()
             };
             assert_eq!(&same, segment, "{what}: the segment {key:?}");
@@ -168,8 +168,8 @@ fn received(ports: &FaultyPorts) -> Vec<Vec<SpanView>> {
 /// An entry without what is added to it later.
 fn bare(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
-    if let Content::Snapshot { root, purged_s } = &mut entry.content {
-        (*root, *purged_s) = (None, None);
+    if let Content::Snapshot { root, trimmed_s } = &mut entry.content {
+        (*root, *trimmed_s) = (None, None);
     }
     entry
 }

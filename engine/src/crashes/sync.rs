@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::entry::FIRST_INCARNATION;
 use cellar_core::identity::ClientName;
 use cellar_core::operation::{Operation, Rejection, RejectionReason, Undo};
 use cellar_core::position::Position;
@@ -74,7 +74,12 @@ impl Driver for Group {
     }
 
     async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Learned, Again> {
-        let since = Cookie { log: log(), epoch: FIRST_EPOCH, position: at(0, 4), snapshot: None };
+        let since = Cookie {
+            log: log(),
+            incarnation: FIRST_INCARNATION,
+            position: at(0, 4),
+            snapshot: None,
+        };
         match self.pushes.get(step) {
             Some(pushed) => self.push(logs, pushed.clone()).await,
             None if step == self.pushes.len() => self.pull(logs, None).await,
@@ -84,7 +89,7 @@ impl Driver for Group {
 }
 
 fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushed {
-    Pushed { client, id, asked: Asked::Edit { base, epoch: FIRST_EPOCH, operation } }
+    Pushed { client, id, asked: Asked::Edit { base, incarnation: FIRST_INCARNATION, operation } }
 }
 
 /// Edits of two clients, one that cannot be read, one on a position that is not there, and an undo.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::{FIRST_EPOCH, encode_external_body};
+use cellar_core::entry::{FIRST_INCARNATION, encode_external_body};
 use cellar_core::identity::ClientKey;
 use cellar_core::snapshot::index::IndexChunk;
 use cellar_core::snapshot::keys::chunk_key;
@@ -65,7 +65,7 @@ impl Process {
             sha256,
             client: CLIENT,
             author: Some("alice".to_owned()),
-            epoch: FIRST_EPOCH,
+            incarnation: FIRST_INCARNATION,
             acknowledged: 0,
             first_id: 1,
             base: at(0, 1),

@@ -298,7 +298,7 @@ impl Auditor {
             if *indexed <= seen {
                 continue;
             }
-            // Of a spreadsheet that was purged nothing is there any more.
+            // Of a spreadsheet that was trimmed nothing is there any more.
             let Some(there) = self.sources.events(stream).await? else { continue };
             if *indexed > there {
                 let (stream, indexed) = (stream.clone(), *indexed);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cellar_core::append::Inputs;
 use cellar_core::feed::{
-    Action, Answer, EpochPolicy, Indexed, Indexing, IndexingFault, Known, Mark, Rules, Span,
+    Action, Answer, Indexed, Indexing, IndexingFault, Known, Mark, PartitionPolicy, Rules, Span,
 };
 use cellar_core::stream::StreamName;
 use futures_util::future::try_join_all;
@@ -22,8 +22,8 @@ pub struct Indexer {
     reactions: Arc<dyn Reactions>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    tables_epoch: u32,
-    policy: EpochPolicy,
+    tables_incarnation: u32,
+    policy: PartitionPolicy,
     known: Arc<Mutex<Known>>,
 }
 
@@ -52,18 +52,18 @@ impl IndexError {
 }
 
 impl Indexer {
-    /// An indexer of these streams, in tables of this epoch.
+    /// An indexer of these streams, in tables of this partition.
     #[must_use]
     pub fn new(
         index: Arc<dyn Index>,
         streams: Arc<dyn Streams>,
         reactions: Arc<dyn Reactions>,
         (clock, random): (Arc<dyn Clock>, Arc<dyn Random>),
-        tables_epoch: u32,
+        tables_incarnation: u32,
     ) -> Self {
         let sources = Sources::new(streams, Arc::clone(&clock), Arc::clone(&random));
-        let (policy, known) = (EpochPolicy::default(), Arc::default());
-        Self { index, sources, reactions, clock, random, tables_epoch, policy, known }
+        let (policy, known) = (PartitionPolicy::default(), Arc::default());
+        Self { index, sources, reactions, clock, random, tables_incarnation, policy, known }
     }
 
     /// The same, of the entries of spreadsheets' logs, too.
@@ -72,9 +72,9 @@ impl Indexer {
         Self { sources: self.sources.with_entries(entries), ..self }
     }
 
-    /// The same, whose epochs end otherwise.
+    /// The same, whose partitions end otherwise.
     #[must_use]
-    pub fn ending(self, policy: EpochPolicy) -> Self {
+    pub fn ending(self, policy: PartitionPolicy) -> Self {
         Self { policy, ..self }
     }
 
@@ -88,8 +88,14 @@ impl Indexer {
         let spans = spans.into_iter().chain(ends).collect();
         let known = std::mem::take(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner));
         let rules = Rules::default();
-        let begun =
-            Indexing::begin_by(known, spans, self.tables_epoch, self.policy, rules, self.inputs());
+        let begun = Indexing::begin_by(
+            known,
+            spans,
+            self.tables_incarnation,
+            self.policy,
+            rules,
+            self.inputs(),
+        );
         self.drive(begun).await
     }
 
@@ -98,7 +104,7 @@ impl Indexer {
     /// # Errors
     /// [`IndexError`].
     pub async fn begin_anew(&self) -> Result<Indexed, IndexError> {
-        self.drive(Indexing::begin_anew(self.tables_epoch, self.inputs())).await
+        self.drive(Indexing::begin_anew(self.tables_incarnation, self.inputs())).await
     }
 
     async fn drive(&self, begun: (Indexing, Action)) -> Result<Indexed, IndexError> {
@@ -129,11 +135,11 @@ impl Indexer {
 
     async fn perform(&self, action: &Action) -> Result<Answer, PortError> {
         Ok(match action {
-            Action::ReadEpoch => Answer::Epoch(self.index.newest_epoch(true).await?),
-            Action::BeginEpoch { epoch, feed } => {
-                answer(self.index.begin_epoch(*epoch, *feed).await)?
+            Action::ReadPartition => Answer::Partition(self.index.newest_partition(true).await?),
+            Action::BeginPartition { partition, feed } => {
+                answer(self.index.begin_partition(*partition, *feed).await)?
             }
-            Action::ReadTail { epoch } => Answer::Last(self.index.last_item(*epoch).await?),
+            Action::ReadTail { partition } => Answer::Last(self.index.last_item(*partition).await?),
             Action::ReadMarks { streams } => {
                 let marks = streams.iter().map(|stream| self.mark(stream));
                 Answer::Marks(try_join_all(marks).await?.into_iter().flatten().collect())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_core::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
-use cellar_core::limits::{FEED_EPOCHS_PER_RESTORE, MAX_FEED_PAGE_ITEMS};
+use cellar_core::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_FEED_PAGE_ITEMS};
 
 use crate::ports::{Index, PortError};
 
@@ -11,7 +11,7 @@ use crate::ports::{Index, PortError};
 #[derive(Clone)]
 pub struct FeedReader {
     index: Arc<dyn Index>,
-    tables_epoch: u32,
+    tables_incarnation: u32,
 }
 
 /// Some of the feed.
@@ -47,10 +47,10 @@ pub enum FeedError {
     )]
     AnotherFeed,
     /// A checkpoint that the feed has not come to.
-    #[error("the checkpoint is beyond the end of the feed")]
+    #[error("the checkpoint is after the end of the feed")]
     Beyond,
     /// A place is missing.
-    #[error("the feed is damaged at {at}: `synth feed rebuild` builds it anew")]
+    #[error("the feed is damaged at {at}; rebuild it with `synth feed rebuild`")]
     Damaged {
         /// What is missing.
         at: Checkpoint,
@@ -60,7 +60,7 @@ pub enum FeedError {
     Store(#[from] PortError),
 }
 
-/// The items of an epoch from a place on, without a hole.
+/// The items of a partition from a place on, without a hole.
 struct Run {
     items: Vec<(u64, Item)>,
     /// Whether there is nothing.
@@ -68,16 +68,16 @@ struct Run {
 }
 
 impl FeedReader {
-    /// A reader of the index in tables of this epoch.
+    /// A reader of the index in tables of this partition.
     #[must_use]
-    pub fn new(index: Arc<dyn Index>, tables_epoch: u32) -> Self {
-        Self { index, tables_epoch }
+    pub fn new(index: Arc<dyn Index>, tables_incarnation: u32) -> Self {
+        Self { index, tables_incarnation }
     }
 
     /// Some of the feed from a place on, or from its start: at most `limit` items, and no more than
     /// `MAX_FEED_PAGE_ITEMS`. With `feed`, it is an error if that is not the feed that is there.
     ///
-    /// One look at the list of epochs, and usually one at the items: half a read unit each if the items are
+    /// One look at the list of partitions, and usually one at the items: half a read unit each if the items are
     /// small.
     ///
     /// # Errors
@@ -89,19 +89,19 @@ impl FeedReader {
         limit: u32,
     ) -> Result<FeedPage, FeedError> {
         let limit = limit.clamp(1, MAX_FEED_PAGE_ITEMS);
-        let Some((newest, there)) = self.index.newest_epoch(false).await? else {
+        let Some((newest, there)) = self.index.newest_partition(false).await? else {
             return self.nothing(from, feed);
         };
         let (newest, there) = match check(from, feed, newest, there) {
             Ok(()) => (newest, there),
             // What was just begun may not be seen yet.
             Err(_) => {
-                let now = self.index.newest_epoch(true).await?.unwrap_or((newest, there));
+                let now = self.index.newest_partition(true).await?.unwrap_or((newest, there));
                 check(from, feed, now.0, now.1)?;
                 now
             }
         };
-        let start = Checkpoint::at(there.first_epoch, 0).map_err(|_| FeedError::Beyond)?;
+        let start = Checkpoint::at(there.first_partition, 0).map_err(|_| FeedError::Beyond)?;
         let mut page = FeedPage {
             feed: Some(there.id),
             items: Vec::new(),
@@ -120,7 +120,8 @@ impl FeedReader {
         from: Option<Checkpoint>,
         feed: Option<FeedId>,
     ) -> Result<FeedPage, FeedError> {
-        let first = u64::from(self.tables_epoch).saturating_mul(FEED_EPOCHS_PER_RESTORE);
+        let first =
+            u64::from(self.tables_incarnation).saturating_mul(FEED_PARTITIONS_PER_INCARNATION);
         let start = Checkpoint::at(first, 0).map_err(|_| FeedError::Beyond)?;
         match from {
             _ if feed.is_some() => Err(FeedError::AnotherFeed),
@@ -130,20 +131,20 @@ impl FeedReader {
         }
     }
 
-    /// Adds what stands from the page's end on, in one epoch.
+    /// Adds what stands from the page's end on, in one partition.
     async fn read(&self, page: &mut FeedPage, newest: u64, limit: u32) -> Result<(), FeedError> {
         let from = page.next;
         let Run { items, is_end } = self.run(from, newest, limit).await?;
         page.is_end = is_end;
         for (offset, item) in items {
-            let at = Checkpoint::at(from.epoch(), offset).map_err(|_| FeedError::Beyond)?;
+            let at = Checkpoint::at(from.partition(), offset).map_err(|_| FeedError::Beyond)?;
             page.next = at.next().map_err(|_| FeedError::Beyond)?;
             match item.content {
                 Content::Spans(spans) => {
                     page.items.push(FeedItem { at, time_ms: item.time_ms, spans });
                 }
                 Content::End(_) => {
-                    let next = from.epoch().saturating_add(1);
+                    let next = from.partition().saturating_add(1);
                     page.next = Checkpoint::at(next, 0).map_err(|_| FeedError::Beyond)?;
                     page.is_end = false;
                 }
@@ -152,7 +153,7 @@ impl FeedReader {
         Ok(())
     }
 
-    /// The items of an epoch from a place on. What is not read consistently may not be there yet: then it is
+    /// The items of a partition from a place on. What is not read consistently may not be there yet: then it is
     /// read again so that it is.
     async fn run(&self, from: Checkpoint, newest: u64, limit: u32) -> Result<Run, FeedError> {
         match self.run_once(from, newest, limit, false).await {
@@ -177,10 +178,10 @@ impl FeedReader {
         let mut items = self.index.items(first, limit.saturating_add(before), consistent).await?;
         let hole = items.iter().zip(first.offset()..).find(|((offset, _), place)| offset != place);
         if let Some((_, place)) = hole {
-            let at = Checkpoint::at(from.epoch(), place).unwrap_or(from);
+            let at = Checkpoint::at(from.partition(), place).unwrap_or(from);
             return Err(FeedError::Damaged { at });
         }
-        let is_newest = from.epoch() >= newest;
+        let is_newest = from.partition() >= newest;
         match (items.is_empty() && before > 0, is_newest) {
             (true, true) => return Err(FeedError::Beyond),
             (true, false) => return Err(FeedError::Damaged { at: first }),
@@ -189,7 +190,7 @@ impl FeedReader {
         items.drain(..usize::try_from(before).unwrap_or_default().min(items.len()));
         let is_end = items.is_empty();
         match is_end && !is_newest {
-            // An epoch that is not the newest has an end.
+            // A partition that is not the newest has an end.
             true => Err(FeedError::Damaged { at: from }),
             false => Ok(Run { items, is_end }),
         }
@@ -207,12 +208,12 @@ fn check(
         return Err(FeedError::AnotherFeed);
     }
     let Some(from) = from else { return Ok(()) };
-    if from.epoch() < there.first_epoch {
+    if from.partition() < there.first_partition {
         return Err(FeedError::AnotherFeed);
     }
-    // Behind the end of an epoch the next one may not have begun.
-    let is_next = from.epoch() == newest.saturating_add(1) && from.offset() == 0;
-    match from.epoch() <= newest || is_next {
+    // Behind the end of a partition the next one may not have begun.
+    let is_next = from.partition() == newest.saturating_add(1) && from.offset() == 0;
+    match from.partition() <= newest || is_next {
         true => Ok(()),
         false => Err(FeedError::Beyond),
     }

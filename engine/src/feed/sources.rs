@@ -51,7 +51,7 @@ impl Sources {
         }
     }
 
-    /// How many events a stream has; `None` if that cannot be known, as of a spreadsheet that was purged.
+    /// How many events a stream has; `None` if that cannot be known, as of a spreadsheet that was trimmed.
     pub(super) async fn events(&self, stream: &StreamName) -> Result<Option<u64>, PortError> {
         match (segment_of_stream(stream), &self.entries) {
             (Some((log, segment)), Some(entries)) => {
@@ -84,7 +84,7 @@ impl Sources {
     }
 }
 
-/// The entries of a segment that one page has. Those that were moved into an archive are known by their
+/// The entries of a segment that one page has. Those that were moved into an offloaded segment are known by their
 /// numbers.
 async fn entries_of(
     entries: &dyn Entries,
@@ -98,15 +98,15 @@ async fn entries_of(
     let number = |entry: &Arc<Entry>| u64::from(entry.position.num());
     let Some(first) = page.first().map(number) else { return Ok(None) };
     if first > from {
-        return archived(entries, (log, segment), from, first.min(to)).await;
+        return offloaded(entries, (log, segment), from, first.min(to)).await;
     }
     let wanted = page.iter().zip(from..to).take_while(|(entry, index)| number(entry) == *index);
     let kinds: Vec<_> = wanted.map(|(entry, _)| EntryKind::of(&entry.content)).collect();
     Ok(Some(span_of(log, begin, kinds)?))
 }
 
-/// Entries that are not in the table, if that is because their segment was purged.
-async fn archived(
+/// Entries that are not in the table, if that is because their segment was trimmed.
+async fn offloaded(
     entries: &dyn Entries,
     (log, segment): (LogId, u32),
     from: u64,
@@ -114,12 +114,12 @@ async fn archived(
 ) -> Result<Option<Span>, PortError> {
     let start = Position::new(segment, 0).map_err(|e| PortError::permanent(e.to_string()))?;
     let first = entries.page(log, start, true).await?.entries;
-    if !first.first().is_some_and(|first| first.is_purged()) {
+    if !first.first().is_some_and(|first| first.is_trimmed()) {
         return Ok(None);
     }
     let stream = stream_of_segment(log, segment);
     let stream = stream.map_err(|error| PortError::permanent(error.to_string()))?;
     let count = usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX);
-    let kinds = vec![EntryKind::Archived.kind(); count];
+    let kinds = vec![EntryKind::Offloaded.kind(); count];
     Ok(Some(Span { stream, first: from, kinds }))
 }

@@ -28,7 +28,7 @@ pub async fn view(
             };
             spans.push(SpanView { events, ..span.into() });
         }
-        // Behind the last place of an epoch is its end.
+        // Behind the last place of a partition is its end.
         let next = item.at.number().saturating_add(1);
         items.push(FeedItemView { next, indexed_ms: item.time_ms, spans });
     }

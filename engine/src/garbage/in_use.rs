@@ -79,7 +79,8 @@ impl Collector {
         let logs = &self.ports.logs;
         let first = logs.first_own(log).await.map_err(|why| unread(log, why))?;
         let mut own = self.by_entries(log, first).await?;
-        // A purged segment's first entry stays in the table, perhaps with another root than in the archive.
+        // A trimmed segment's first entry stays in the table, perhaps with another root than in its offloaded
+        // copy.
         for segment in first.segment()..=own.last.segment() {
             let Ok(at) = Position::new(segment, 0) else { break };
             own.roots.extend(logs.root_at(log, at).await.map_err(|why| unread(log, why))?);
@@ -87,7 +88,7 @@ impl Collector {
         Ok(own)
     }
 
-    /// What the entries from a position on name, each as it is read: in the table, or in an archive.
+    /// What the entries from a position on name, each as it is read: in the table, or in an offloaded segment.
     async fn by_entries(&self, log: LogId, first: Position) -> Result<OwnNames, GarbageError> {
         let (mut own, mut damaged) = (OwnNames::from(first), None);
         let mut reading = Reading::from(first);

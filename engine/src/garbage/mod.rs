@@ -85,7 +85,7 @@ pub enum GarbageError {
     /// A snapshot that began long ago is not finished: what it has written seems to be garbage.
     #[error(
         "nothing of the family was removed: the snapshot {at} of {log} began more than a day ago and is not \
-         made: look for its cause with `synth reprocess --log {log}`"
+         made: look for its cause with `synth reprocess --spreadsheet {log}`"
     )]
     UnderWay {
         /// The log.

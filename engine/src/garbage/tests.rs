@@ -11,7 +11,7 @@ use crate::crashes::{Fault, FaultyPorts, at, edited, edits, log, set, work};
 use crate::logs::tests::imports::{DEEP, FLAT, Sheet};
 use crate::logs::{ImportFault, NewFork};
 use crate::ports::{Entries as _, Jobs as _, NewBlob, Segments as _, VersionPage};
-use crate::retention::Archivist;
+use crate::retention::Offloader;
 use crate::sha256::sha256;
 
 /// The client that imports.
@@ -120,22 +120,25 @@ async fn the_root_that_a_purged_segment_begins_with_stays() {
     ports.clock.advance_ms(2 * DAY_MS);
     let (entries, retention) = (Arc::clone(&ports) as _, Arc::clone(&ports) as _);
     let clock = Arc::clone(&ports.clock) as _;
-    let archivist = Archivist::new(entries, retention, Arc::clone(&ports) as _, clock);
-    let (policy, mut planned) = (Policy { archive_after_days: 0, keep_segments: 0 }, Vec::new());
-    archivist.survey(policy, |segment| planned.push(segment)).await.unwrap();
+    let offloader = Offloader::new(entries, retention, Arc::clone(&ports) as _, clock);
+    let (policy, mut planned) = (Policy { offload_after_days: 0, keep_segments: 0 }, Vec::new());
+    offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
     for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
-        archivist.carry_out(segment).await.unwrap();
+        offloader.carry_out(segment).await.unwrap();
     }
-    // As if it had been made anew, otherwise, between its segment's archiving and its purge.
+    // As if it had been made anew, otherwise, between its segment's offloading and its purge.
     let logs = ports.logs();
-    let archived = logs.root_at(log(), at(1, 0)).await.unwrap();
+    let offloaded = logs.root_at(log(), at(1, 0)).await.unwrap();
     let other = logs.root_at(fork(), at(3, 0)).await.unwrap().unwrap();
-    ports.tables.replace_root(log(), at(1, 0), archived.as_deref(), &other).await.unwrap();
+    ports.tables.replace_root(log(), at(1, 0), offloaded.as_deref(), &other).await.unwrap();
     ports.clock.advance_ms(30 * DAY_MS);
     assert!(collect(&ports, &[log()]).await.unwrap().objects > 0);
     assert_eq!(ports.logs().root_at(log(), at(1, 0)).await.unwrap().as_ref(), Some(&other));
     assert!(ports.blobs.everything().contains_key(&other));
-    assert!(ports.blobs.everything().contains_key(&archived.unwrap()), "the archive names it");
+    assert!(
+        ports.blobs.everything().contains_key(&offloaded.unwrap()),
+        "the offloaded segment names it"
+    );
     assert_eq!(collect(&ports, &[log()]).await.unwrap(), Collected::default());
 }
 

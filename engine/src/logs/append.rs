@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::{Action, Append, Appended, Event, Refusal, Request};
+use cellar_core::append::{Append, AppendAction, AppendEvent, Appended, Refusal, Request};
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
 use cellar_core::limits::KNOWN_TAIL_AGE_S;
@@ -36,21 +36,25 @@ impl Logs {
         let mut store_error = None;
         loop {
             let event = match action {
-                Action::Read { from, consistent } => {
+                AppendAction::Read { from, consistent } => {
                     self.append_read(log, from, consistent, &mut store_error).await
                 }
-                Action::Put { entry } => self.append_put(entry, &mut store_error).await,
-                Action::FindNewestSegment => match self.segments.newest(log, 1, true).await {
-                    Ok(newest) => Event::NewestSegment(newest.first().map(|newest| newest.num)),
+                AppendAction::Put { entry } => self.append_put(entry, &mut store_error).await,
+                AppendAction::FindNewestSegment => match self.segments.newest(log, 1, true).await {
+                    Ok(newest) => {
+                        AppendEvent::NewestSegment(newest.first().map(|newest| newest.num))
+                    }
                     Err(error) => read_failed(log, error, &mut store_error),
                 },
-                Action::ReadState { at } => self.append_state(log, at, &mut store_error).await,
-                Action::Wait { delay_ms } => {
-                    self.clock.sleep_ms(delay_ms).await;
-                    Event::Waited
+                AppendAction::ReadState { at } => {
+                    self.append_state(log, at, &mut store_error).await
                 }
-                Action::Finish(Ok(appended)) => return Ok(appended),
-                Action::Finish(Err(refusal)) => {
+                AppendAction::Wait { delay_ms } => {
+                    self.clock.sleep_ms(delay_ms).await;
+                    AppendEvent::Waited
+                }
+                AppendAction::Finish(Ok(appended)) => return Ok(appended),
+                AppendAction::Finish(Err(refusal)) => {
                     return Err(self.refused(log, refusal, store_error).await);
                 }
             };
@@ -59,7 +63,7 @@ impl Logs {
     }
 
     /// The entries from `from` on as far as they are known, if something may be put behind them
-    /// unread: not if the newest of them is so old that its segment may have ended and been purged
+    /// unread: not if the newest of them is so old that its segment may have ended and been trimmed
     /// since. There the next key is free and the put would succeed in a dead segment.
     fn known_tail(&self, log: LogId, from: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
@@ -75,11 +79,11 @@ impl Logs {
         from: Position,
         consistent: bool,
         store_error: &mut Option<PortError>,
-    ) -> Event {
+    ) -> AppendEvent {
         match self.page(log, from, consistent).await {
             Ok(page) => {
                 self.learn(contiguous(&page.entries));
-                Event::Page { entries: page.entries, more: page.more }
+                AppendEvent::Page { entries: page.entries, more: page.more }
             }
             Err(error) => read_failed(log, error, store_error),
         }
@@ -90,40 +94,44 @@ impl Logs {
         log: LogId,
         at: Position,
         store_error: &mut Option<PortError>,
-    ) -> Event {
+    ) -> AppendEvent {
         match self.view(log, Some(at), None).await {
-            Ok(view) => Event::State(Some(Arc::new(view.outline))),
+            Ok(view) => AppendEvent::State(Some(Arc::new(view.outline))),
             Err(LogError::Store(error)) => read_failed(log, error, store_error),
             Err(error) => {
                 tracing::error!(%log, %at, %error, "an append cannot read the state");
-                Event::State(None)
+                AppendEvent::State(None)
             }
         }
     }
 
-    async fn append_put(&self, entry: Arc<Entry>, store_error: &mut Option<PortError>) -> Event {
+    async fn append_put(
+        &self,
+        entry: Arc<Entry>,
+        store_error: &mut Option<PortError>,
+    ) -> AppendEvent {
         if let Err(error) = self.check_own(entry.log, entry.position).await {
             *store_error = Some(error);
-            return Event::PutFailed;
+            return AppendEvent::PutFailed;
         }
         match self.entries.put(&entry).await {
             PutOutcome::Accepted => {
                 self.pokes.poke(entry.log, entry.position);
                 self.learn(&[entry]);
-                Event::PutAccepted
+                AppendEvent::PutAccepted
             }
             PutOutcome::Refused { winner } => {
                 self.learn(std::slice::from_ref(&winner));
-                Event::PutRefused { winner }
+                AppendEvent::PutRefused { winner }
             }
             PutOutcome::Unknown(error) => {
                 tracing::warn!(log = %entry.log, at = %entry.position, %error, "unknown outcome");
                 *store_error = Some(error);
-                Event::PutUnknown
+                AppendEvent::PutUnknown
             }
             PutOutcome::Failed(error) => {
                 *store_error = Some(error);
-                Event::PutFailed
+                AppendEvent::PutFailed
             }
         }
     }
@@ -150,11 +158,11 @@ impl Logs {
     }
 }
 
-fn read_failed(log: LogId, error: PortError, store_error: &mut Option<PortError>) -> Event {
+fn read_failed(log: LogId, error: PortError, store_error: &mut Option<PortError>) -> AppendEvent {
     tracing::warn!(%log, %error, "an append could not read");
     let temporary = error.temporary;
     *store_error = Some(error);
-    Event::ReadFailed { temporary }
+    AppendEvent::ReadFailed { temporary }
 }
 
 /// The entries of a page up to its first hole: only those are a known run.

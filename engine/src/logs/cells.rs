@@ -50,8 +50,8 @@ pub struct CellsQuery {
 pub struct CellsRead {
     /// The position at which these are the cells.
     pub position: Position,
-    /// The epoch there.
-    pub epoch: u32,
+    /// The incarnation there.
+    pub incarnation: u32,
     /// The sheet's number.
     pub sheet: SheetId,
     /// Its name.
@@ -95,7 +95,7 @@ impl Logs {
         let (cells, next) = self.roots.heed(log, page)?;
         Ok(CellsRead {
             position: view.position,
-            epoch: view.epoch,
+            incarnation: view.incarnation,
             sheet: id,
             name,
             extent,

@@ -17,7 +17,7 @@ use crate::sha256::sha256;
 pub(crate) struct Reading {
     /// Where it goes on; `None` where no log can.
     pub(crate) next: Option<Position>,
-    /// The position and the epoch of the newest that was read.
+    /// The position and the incarnation of the newest that was read.
     pub(crate) newest: Option<(Position, u32)>,
 }
 
@@ -104,7 +104,7 @@ impl Logs {
 
 impl Reading {
     fn pass(&mut self, entry: &Entry) {
-        self.newest = Some((entry.position, entry.header.epoch));
+        self.newest = Some((entry.position, entry.header.incarnation));
         self.next = entry.next_position();
     }
 }

@@ -14,8 +14,8 @@ use crate::ports::{CreateOutcome, PortError};
 pub struct Created {
     /// Its first position.
     pub head: Position,
-    /// Its epoch.
-    pub epoch: u32,
+    /// Its incarnation.
+    pub incarnation: u32,
     /// Whether it was there before.
     pub existed: bool,
 }
@@ -27,9 +27,9 @@ impl Logs {
     /// [`LogError::Store`] if the store fails or something else stands under the id.
     pub async fn create(&self, log: LogId, author: Option<String>) -> Result<Created, LogError> {
         let created_s = self.clock.now_ms() / 1_000;
-        let entry = Entry::first(log, author, created_s).at_least(self.epoch);
+        let entry = Entry::first(log, author, created_s).at_least(self.incarnation);
         let segment =
-            Segment { log, num: 0, created_s, last_snapshot: None, archive: None, lineage: None };
+            Segment { log, num: 0, created_s, last_snapshot: None, offloaded: None, lineage: None };
         let mut attempt = 1;
         loop {
             match self.segments.create(&segment, &entry).await {
@@ -48,13 +48,14 @@ impl Logs {
     }
 
     fn created(&self, entry: Entry, existed: bool) -> Created {
-        let created = Created { head: entry.position, epoch: entry.header.epoch, existed };
+        let created =
+            Created { head: entry.position, incarnation: entry.header.incarnation, existed };
         self.learn(&[entry.into()]);
         created
     }
 
     /// It is a success if what is there, but for the time, is what would have been written. What
-    /// came later is not part of that: the root of a finished snapshot, the epoch of a restore.
+    /// came later is not part of that: the root of a finished snapshot, the incarnation of a revert.
     async fn found(&self, entry: &Entry) -> Result<Created, LogError> {
         let there = self.read(|| self.entries.get(entry.log, Position::FIRST)).await?;
         let same = |there: &Entry| {

@@ -1,61 +1,61 @@
-//! What can go wrong with a log.
+//! Errors of operations on a log.
 
 use cellar_core::append::Refusal;
 use cellar_core::position::Position;
 
 use crate::ports::PortError;
 
-/// Why an operation on a log failed.
+/// Error of an operation on a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
-    /// There is no such log.
-    #[error("there is no such spreadsheet")]
+    /// The log does not exist.
+    #[error("the spreadsheet does not exist")]
     NotFound,
     /// The append was refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The client is too far behind, or has read a position that the log does not have.
-    #[error("the spreadsheet has moved on too far: load it again")]
+    /// The client's position is too old, or not in the log.
+    #[error("the position is older than the two newest log segments; reload the spreadsheet")]
     Reload,
-    /// A position that the log has not reached.
-    #[error("position {at} does not exist, the newest is {newest}")]
+    /// The position is after the newest.
+    #[error("position {at} does not exist; the newest is {newest}")]
     NoSuchPosition {
-        /// The position asked for.
+        /// Requested position.
         at: Position,
-        /// The newest there is.
+        /// Newest position.
         newest: Position,
     },
-    /// The spreadsheet holds more than one read may.
+    /// The spreadsheet exceeds the memory limit of a read.
     #[error(transparent)]
     TooLarge(#[from] cellar_core::workbook::WorkbookTooLarge),
-    /// A sheet that the spreadsheet does not have at that position.
-    #[error("there is no sheet `{sheet}`")]
+    /// The sheet does not exist at the position.
+    #[error("sheet `{sheet}` does not exist")]
     UnknownSheet {
-        /// Its name or number, as asked for.
+        /// Requested name or number.
         sheet: String,
     },
-    /// An upload that cannot become an entry.
+    /// The upload cannot become an entry.
     #[error(transparent)]
     Upload(#[from] super::UploadFault),
-    /// An import whose chunks are not there, or not what they must be.
+    /// Chunks of the import are missing or invalid.
     #[error(transparent)]
     Import(#[from] super::ImportFault),
-    /// A fork that cannot be made.
+    /// The fork cannot be created.
     #[error(transparent)]
     Fork(#[from] super::ForkFault),
-    /// The segment was not rolled.
+    /// The segment could not be rolled.
     #[error(transparent)]
     Roll(#[from] cellar_core::roll::RollRefusal),
-    /// The log itself is damaged.
+    /// The log is damaged.
     #[error("the log is corrupt at {at}")]
     Corrupt {
-        /// Where.
+        /// Position of the damage.
         at: Position,
     },
     /// An object of a snapshot is missing or damaged.
     #[error(transparent)]
     Snapshot(crate::snapshots::ObjectFault),
-    /// The store does not answer or refuses.
+    /// The store failed.
     #[error("the store failed: {0}")]
     Store(PortError),
 }

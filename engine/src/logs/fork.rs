@@ -35,8 +35,8 @@ pub struct Forked {
     pub position: Position,
     /// The fork's first own entry.
     pub head: Position,
-    /// Its epoch.
-    pub epoch: u32,
+    /// Its incarnation.
+    pub incarnation: u32,
     /// Whether it was there before.
     pub existed: bool,
 }
@@ -51,13 +51,13 @@ pub enum ForkFault {
     )]
     TooDeep,
     /// No log can go on behind that position.
-    #[error("no log can go on behind {at}: fork an earlier position")]
+    #[error("no log can continue after {at}; fork an earlier position")]
     Full {
         /// The position.
         at: Position,
     },
     /// The same nonce was used for another fork.
-    #[error("with this nonce {position} was forked before: take another nonce for another fork")]
+    #[error("the nonce was already used for a fork at {position}; use a new nonce")]
     OtherPosition {
         /// The position of the fork that there is.
         position: Position,
@@ -96,8 +96,8 @@ impl Logs {
             snapshot: snapshot.filter(|at| *at != Position::FIRST),
             forked_s: 0,
         };
-        let epoch = entry.header.epoch.max(self.epoch);
-        let header = Header::of_segment(epoch, entry.header.summary.clone());
+        let incarnation = entry.header.incarnation.max(self.incarnation);
+        let header = Header::of_segment(incarnation, entry.header.summary.clone());
         self.write_fork(&new, lineage, header).await
     }
 
@@ -108,7 +108,7 @@ impl Logs {
         lineage: Lineage,
         header: Header,
     ) -> Result<Forked, LogError> {
-        let (mut attempt, epoch) = (0, header.epoch);
+        let (mut attempt, incarnation) = (0, header.incarnation);
         loop {
             // A place in the list that another has is left to it.
             let now_ms = self.clock.now_ms().saturating_add(u64::from(attempt));
@@ -119,7 +119,7 @@ impl Logs {
                     let (head, Lineage { source, position, .. }) =
                         (records.first.position, lineage);
                     self.learn(&[records.first.into()]);
-                    return Ok(Forked { source, position, head, epoch, existed: false });
+                    return Ok(Forked { source, position, head, incarnation, existed: false });
                 }
                 CreateOutcome::Exists => match self.found_fork(new, lineage).await? {
                     Some(found) => return Ok(found),
@@ -147,8 +147,8 @@ impl Logs {
         }
         let head = lineage.first_own().ok_or(ForkFault::Full { at: position })?;
         let first = self.read(|| self.entries.get(new.log, head)).await?;
-        let epoch = first.ok_or(LogError::Corrupt { at: head })?.header.epoch;
-        Ok(Some(Forked { source, position, head, epoch, existed: true }))
+        let incarnation = first.ok_or(LogError::Corrupt { at: head })?.header.incarnation;
+        Ok(Some(Forked { source, position, head, incarnation, existed: true }))
     }
 
     /// The log that holds the entry at a position itself, and where: forks of forks read from there, as
@@ -199,7 +199,7 @@ fn records(
         num: first.segment(),
         created_s,
         last_snapshot: None,
-        archive: None,
+        offloaded: None,
         lineage: None,
     };
     Ok(ForkRecords {
@@ -211,7 +211,7 @@ fn records(
             created_s,
             author: new.author.clone(),
             header,
-            content: Content::Snapshot { root: None, purged_s: None },
+            content: Content::Snapshot { root: None, trimmed_s: None },
         },
         listed: ListedFork {
             source,

@@ -14,8 +14,8 @@ use super::{LogError, Logs};
 pub struct Headed {
     /// Its position.
     pub head: Position,
-    /// Its epoch.
-    pub epoch: u32,
+    /// Its incarnation.
+    pub incarnation: u32,
 }
 
 impl Logs {
@@ -44,7 +44,10 @@ impl Logs {
                     segment = current.max(next.segment());
                 }
                 Some(entry) => {
-                    return Ok(Headed { head: entry.position, epoch: entry.header.epoch });
+                    return Ok(Headed {
+                        head: entry.position,
+                        incarnation: entry.header.incarnation,
+                    });
                 }
                 // A segment's record and its first entry are written in one transaction, but need
                 // not be seen in the same moment.

@@ -62,7 +62,7 @@ impl Logs {
         Ok(History { entries, next: None })
     }
 
-    /// At least one entry from `from` backwards; from the archive if the segment was purged.
+    /// At least one entry from `from` backwards; from the offloaded segment if the segment was trimmed.
     ///
     /// # Errors
     /// [`LogError::NoSuchPosition`] if the segment ended before `from`.
@@ -89,14 +89,14 @@ impl Logs {
                 return Ok(unbroken);
             }
         }
-        // A segment that was purged keeps its last entry.
+        // A segment that was trimmed keeps its last entry.
         let last = self.read(|| self.entries.last(log, from.segment(), true)).await?;
         if let Some(last) = last.filter(|last| last.position < from) {
             return Err(LogError::NoSuchPosition { at: from, newest: last.position });
         }
-        let archived = self.read(|| self.archived(log, from.segment(), true)).await?;
-        let archived = archived.ok_or(LogError::Corrupt { at: from })?;
-        let older = archived.iter().rev().skip_while(|entry| entry.position > from);
+        let offloaded = self.read(|| self.offloaded(log, from.segment(), true)).await?;
+        let offloaded = offloaded.ok_or(LogError::Corrupt { at: from })?;
+        let older = offloaded.iter().rev().skip_while(|entry| entry.position > from);
         let older: Vec<Arc<Entry>> = older.take(wanted.max(1)).cloned().collect();
         if older.is_empty() { Err(LogError::Corrupt { at: from }) } else { Ok(older) }
     }

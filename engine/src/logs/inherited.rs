@@ -118,7 +118,7 @@ impl Logs {
         })
     }
 
-    /// The entry at a position, read consistently; of what is inherited also if it was archived.
+    /// The entry at a position, read consistently; of what is inherited also if it was offloaded.
     pub(super) async fn get(
         &self,
         log: LogId,
@@ -149,7 +149,7 @@ impl Logs {
         })
     }
 
-    /// The entry at a position, read consistently: from the table, or from the archive of a purged
+    /// The entry at a position, read consistently: from the table, or from the offloaded segment of a trimmed
     /// segment.
     pub(super) async fn get_anywhere(
         &self,
@@ -176,7 +176,7 @@ impl Logs {
             Some(lineage) if segment == lineage.position.segment() => {
                 self.inherited(log, lineage, lineage.end()).await
             }
-            // One that ended, and keeps its End Segment when it is purged.
+            // One that ended, and keeps its End Segment when it is trimmed.
             Some(lineage) => self.inherited_last(log, lineage.source, segment).await,
         }
     }

@@ -24,8 +24,8 @@ pub struct Loaded {
     pub entries: Vec<Arc<Entry>>,
     /// The newest entry known.
     pub head: Position,
-    /// Its epoch.
-    pub epoch: u32,
+    /// Its incarnation.
+    pub incarnation: u32,
     /// If the entries were cut: the position after which to go on.
     pub next: Option<Position>,
 }
@@ -139,15 +139,15 @@ impl Logs {
         collected: Collected,
     ) -> Result<Loaded, LogError> {
         let Collected { from, entries, newest, .. } = collected;
-        let Some((last, epoch)) = newest else {
+        let Some((last, incarnation)) = newest else {
             return Err(LogError::NoSuchPosition { at: from, newest: from });
         };
         if walked == Walked::ToEnd {
-            return Ok(Loaded { root: None, entries, head: last, epoch, next: None });
+            return Ok(Loaded { root: None, entries, head: last, incarnation, next: None });
         }
         let headed = self.head(log, Some(last)).await?;
-        let (head, epoch) = (headed.head, headed.epoch);
-        Ok(Loaded { root: None, entries, head, epoch, next: Some(last) })
+        let (head, incarnation) = (headed.head, headed.incarnation);
+        Ok(Loaded { root: None, entries, head, incarnation, next: Some(last) })
     }
 }
 
@@ -174,7 +174,7 @@ impl Collected {
             }
             self.entries.push(Arc::clone(entry));
         }
-        self.newest = Some((entry.position, entry.header.epoch));
+        self.newest = Some((entry.position, entry.header.incarnation));
         ControlFlow::Continue(())
     }
 }

@@ -49,7 +49,7 @@ pub struct LostCells {
     pub cells: Vec<LostCell>,
     /// Whether there are more.
     pub more: bool,
-    epoch: u32,
+    incarnation: u32,
 }
 
 /// Lost cells that were replaced.
@@ -80,7 +80,7 @@ impl Logs {
             found.in_sheet(&mut view, sheet, &name, extent).await?;
         }
         let Found { cells, more } = found;
-        Ok(LostCells { at: view.position, cells, more, epoch: view.epoch })
+        Ok(LostCells { at: view.position, cells, more, incarnation: view.incarnation })
     }
 
     /// Writes `#LOST!` into the cells whose text is lost. Nothing is written over what others edit
@@ -115,11 +115,12 @@ impl Logs {
         found: LostCells,
         replaced: &mut ReplacedCells,
     ) -> Result<(), LogError> {
-        let LostCells { mut at, cells, epoch, .. } = found;
+        let LostCells { mut at, cells, incarnation, .. } = found;
         for part in parts(cells) {
             let client = ClientKey(self.random.next().to_be_bytes());
             let author = Some(author.to_owned());
-            let request = Request::only_behind(log, client, author, epoch, at, operation(&part));
+            let request =
+                Request::only_behind(log, client, author, incarnation, at, operation(&part));
             let appended = self.append(request).await?;
             // A later edit of another client makes the next part stale.
             at = appended.results.first().and_then(|result| result.position).unwrap_or(at);

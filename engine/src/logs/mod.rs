@@ -19,7 +19,7 @@ mod pages;
 mod pull;
 mod push;
 mod resolve;
-mod restore;
+mod revert;
 mod roll;
 mod snapshot;
 mod stats;
@@ -51,14 +51,14 @@ pub use view::View;
 pub use workbook::WorkbookRead;
 
 pub(crate) use committed::Reading;
-pub(crate) use pages::{ArchiveRead, is_whole, read_archive};
+pub(crate) use pages::{OffloadedRead, is_whole, read_offloaded};
 
 use std::future::Future;
 use std::sync::Arc;
 
 use cellar_core::append::Inputs;
 use cellar_core::backoff::full_jitter_ms;
-use cellar_core::entry::{Entry, FIRST_EPOCH};
+use cellar_core::entry::{Entry, FIRST_INCARNATION};
 use cellar_core::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Blobs, Clock, Entries, NoPokes, Pokes, PortError, Random, Segments};
@@ -66,7 +66,7 @@ use crate::snapshots::ObjectStore;
 use inherited::KnownLineages;
 use known_runs::KnownRuns;
 use numbering::KnownClients;
-use pages::LastArchive;
+use pages::LastOffloaded;
 use snapshot::KnownRoots;
 
 /// Logs: create, fork, append, upload, import, roll, load, update, head, cells and history. One per process, shared by its requests.
@@ -78,12 +78,12 @@ pub struct Logs {
     random: Arc<dyn Random>,
     known: KnownRuns,
     clients: KnownClients,
-    archives: LastArchive,
+    last_offloaded: LastOffloaded,
     objects: ObjectStore,
     roots: KnownRoots,
     pokes: Arc<dyn Pokes>,
     lineages: KnownLineages,
-    epoch: u32,
+    incarnation: u32,
 }
 
 impl Logs {
@@ -97,10 +97,10 @@ impl Logs {
         random: Arc<dyn Random>,
     ) -> Self {
         let (known, clients) = (KnownRuns::default(), KnownClients::default());
-        let archives = LastArchive::default();
+        let last_offloaded = LastOffloaded::default();
         let objects = ObjectStore::with_memory(Arc::clone(&blobs));
         let (roots, lineages) = (KnownRoots::default(), KnownLineages::default());
-        let epoch = FIRST_EPOCH;
+        let incarnation = FIRST_INCARNATION;
         Self {
             entries,
             segments,
@@ -109,20 +109,20 @@ impl Logs {
             random,
             known,
             clients,
-            archives,
+            last_offloaded,
             objects,
             roots,
             pokes: Arc::new(NoPokes),
             lineages,
-            epoch,
+            incarnation,
         }
     }
 
-    /// The same over tables of this epoch: new logs begin with it, and whatever comes from an archive
+    /// The same over tables of this incarnation: new logs begin with it, and whatever comes from an offloaded segment
     /// has at least it, as what comes from the tables.
     #[must_use]
-    pub fn at_epoch(mut self, epoch: u32) -> Self {
-        self.epoch = epoch;
+    pub fn at_incarnation(mut self, incarnation: u32) -> Self {
+        self.incarnation = incarnation;
         self
     }
 

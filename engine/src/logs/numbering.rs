@@ -56,12 +56,12 @@ impl Logs {
             {
                 last_id = last_id.max(Some(last));
             }
-            head = Some((entry.position, entry.header.epoch));
+            head = Some((entry.position, entry.header.incarnation));
             Ok(ControlFlow::Continue(()))
         })
         .await?;
-        let (head, epoch) = head.ok_or(LogError::NotFound)?;
-        Ok(LookedUp { last_id, head, epoch })
+        let (head, incarnation) = head.ok_or(LogError::NotFound)?;
+        Ok(LookedUp { last_id, head, incarnation })
     }
 
     /// The last mutations of clients at a root.

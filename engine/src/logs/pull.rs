@@ -66,7 +66,9 @@ impl Logs {
         };
         let newest = loaded.as_ref().map(|loaded| {
             let last = loaded.entries.last();
-            last.map_or((cookie.position, loaded.epoch), |last| (last.position, last.header.epoch))
+            last.map_or((cookie.position, loaded.incarnation), |last| {
+                (last.position, last.header.incarnation)
+            })
         });
         let is_news = newest.is_some_and(|(newest, _)| newest > cookie.position);
         let (snapshot, too_far) = match is_news {
@@ -114,7 +116,7 @@ impl Logs {
             ids.learn_root(&self.root_clients(log, &root).await?);
         }
         let snapshot = loaded.root.is_some().then_some(first);
-        let cookie = Cookie { log, epoch: loaded.epoch, position: first, snapshot };
+        let cookie = Cookie { log, incarnation: loaded.incarnation, position: first, snapshot };
         let news = news(cookie, ids, loaded.entries, loaded.next.is_some());
         Ok(Pulled::Anew { root: loaded.root, news })
     }

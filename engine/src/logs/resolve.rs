@@ -1,4 +1,4 @@
-//! Undo and restore: found on the very state behind which they are put (design `2-log.md` §5).
+//! Undo and revert: found on the very state behind which they are put (design `2-log.md` §5).
 
 use std::ops::ControlFlow;
 
@@ -13,11 +13,11 @@ use super::{LogError, Logs};
 /// What is looked at anew for each attempt.
 enum Resolving {
     Undo(Box<States>),
-    Restore(Position),
+    Revert(Position),
 }
 
 impl Logs {
-    /// Appends an undo or a restore. What others do meanwhile is read too, and it is resolved again, until
+    /// Appends an undo or a revert. What others do meanwhile is read too, and it is resolved again, until
     /// it stands behind all of it.
     pub(super) async fn append_resolved(
         &self,
@@ -35,7 +35,7 @@ impl Logs {
                 Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
                 Err(error) => return Err(error),
             },
-            Target::Behind(target) => Resolving::Restore(target),
+            Target::Behind(target) => Resolving::Revert(target),
         };
         let mut must_reach = asked.base;
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
@@ -60,7 +60,7 @@ impl Logs {
     ) -> Result<Resolved, LogError> {
         match resolving {
             Resolving::Undo(states) => self.resolve_undo(log, states, must_reach).await,
-            Resolving::Restore(target) => self.resolve_restore(log, *target, must_reach).await,
+            Resolving::Revert(target) => self.resolve_revert(log, *target, must_reach).await,
         }
     }
 
@@ -83,7 +83,7 @@ impl Logs {
     }
 }
 
-/// What cannot be read now cannot be read later: an undo or a restore of it is rejected, or its author would
+/// What cannot be read now cannot be read later: an undo or a revert of it is rejected, or its author would
 /// repeat it for ever, and nothing behind it would get through.
 fn is_unreadable(error: &LogError) -> bool {
     matches!(error, LogError::TooLarge(_) | LogError::Corrupt { .. } | LogError::Snapshot(_))

@@ -134,7 +134,7 @@ impl Logs {
                     return Ok(Some((position, root)));
                 }
                 Some(Content::Snapshot { .. }) => {}
-                // Purged without an archive: nothing of this segment can be read.
+                // Trimmed without an offloaded: nothing of this segment can be read.
                 None => return Ok(None),
                 Some(_) => return Err(LogError::Corrupt { at: position }),
             }

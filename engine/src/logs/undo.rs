@@ -34,7 +34,7 @@ pub(super) struct States {
     target: Position,
     before: Option<Workbook>,
     after: Option<Workbook>,
-    /// Undos and restores that took effect; oldest first.
+    /// Undos and reverts that took effect; oldest first.
     taking_back: Vec<TakesBack>,
     now: Replay,
 }
@@ -114,7 +114,7 @@ fn taken_back_by(entry: &Entry) -> impl Iterator<Item = TakesBack> + '_ {
     effective.filter_map(|mutation| {
         let what = match &mutation.authored {
             Operation::Undo(undo) => Taken::Entry(undo.position),
-            Operation::Restore(restore) => Taken::Behind(restore.position),
+            Operation::Revert(revert) => Taken::Behind(revert.position),
             _ => return None,
         };
         Some(TakesBack { at: entry.position, what })
@@ -154,7 +154,7 @@ mod tests {
         TakesBack { at: at(num), what: Taken::Entry(at(target)) }
     }
 
-    fn restore(num: u32, target: u32) -> TakesBack {
+    fn revert(num: u32, target: u32) -> TakesBack {
         TakesBack { at: at(num), what: Taken::Behind(at(target)) }
     }
 
@@ -169,15 +169,15 @@ mod tests {
 
     #[test]
     fn a_restore_takes_back_all_between_its_position_and_itself() {
-        let log = [undo(3, 1), undo(4, 2), restore(6, 3)];
+        let log = [undo(3, 1), undo(4, 2), revert(6, 3)];
         let gone = |log: &[TakesBack]| (1..7).filter(|num| is_taken_back(log, at(*num))).collect();
         let (of_both, of_first): (Vec<_>, Vec<_>) = (gone(&log), gone(&log[..2]));
         assert_eq!(of_first, [1, 2]);
         assert_eq!(of_both, [1, 4, 5], "the undo of 2 as well: 2 is there again");
         let mut undone = log.to_vec();
         undone.push(undo(7, 6));
-        assert_eq!(gone(&undone), [1, 2, 6], "as before the restore");
-        undone.push(restore(8, 6));
-        assert_eq!(gone(&undone), [1, 4, 5], "as behind the restore");
+        assert_eq!(gone(&undone), [1, 2, 6], "as before the revert");
+        undone.push(revert(8, 6));
+        assert_eq!(gone(&undone), [1, 4, 5], "as behind the revert");
     }
 }

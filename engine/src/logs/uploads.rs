@@ -27,8 +27,8 @@ pub struct Completion {
     pub client: ClientKey,
     /// Who completes it.
     pub author: Option<String>,
-    /// The epoch that the base is of.
-    pub epoch: u32,
+    /// The incarnation that the base is of.
+    pub incarnation: u32,
     /// The last id that the client knows to be in the log.
     pub acknowledged: u64,
     /// Id of the first mutation.
@@ -41,19 +41,19 @@ pub struct Completion {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UploadFault {
     /// Longer than any.
-    #[error("the upload has {bytes} bytes, at most {MAX_UPLOAD_BYTES} are allowed: split it")]
+    #[error("the upload has {bytes} bytes; at most {MAX_UPLOAD_BYTES} are allowed; split it")]
     TooLong {
         /// Its bytes.
         bytes: u64,
     },
     /// It never came, or is gone: one that is not completed is deleted after three days.
-    #[error("the object was not uploaded or is gone: ask for a new upload and send it again")]
+    #[error("the upload has no object; create a new upload and send the body again")]
     Absent,
     /// Another object than the one that was announced.
-    #[error("the object is not the one announced: its length or SHA-256 differs")]
+    #[error("the length or SHA-256 of the object differs from the announced one")]
     Other,
     /// Too long ago.
-    #[error("the upload is more than a day old: ask for a new one and send it again")]
+    #[error("the upload is more than 24 hours old; create a new one and send the body again")]
     TooOld,
     /// An object that is no body of an entry.
     #[error("the object cannot become an entry: {0}")]
@@ -119,9 +119,9 @@ impl Logs {
             operations,
             base: completion.base,
         };
-        let Completion { client, author, epoch, acknowledged, first_id, .. } = completion;
+        let Completion { client, author, incarnation, acknowledged, first_id, .. } = completion;
         let request =
-            Request::upload(log, client, author, epoch, acknowledged, first_id, upload)
+            Request::upload(log, client, author, incarnation, acknowledged, first_id, upload)
                 .map_err(|error| LogError::Upload(UploadFault::Unreadable(error.to_string())))?;
         let appended = self.append(request).await?;
         if self.refers(log, &appended, &key).await? {

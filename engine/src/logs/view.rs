@@ -35,8 +35,8 @@ pub struct View {
     family: LogId,
     /// The position.
     pub position: Position,
-    /// The epoch there.
-    pub epoch: u32,
+    /// The incarnation there.
+    pub incarnation: u32,
     /// All of the state but cells.
     pub outline: Outline,
     root: Option<Arc<Root>>,
@@ -91,13 +91,13 @@ impl Logs {
             Ok(ControlFlow::Continue(()))
         })
         .await?;
-        let (position, epoch) = reading.newest.ok_or(LogError::NotFound)?;
+        let (position, incarnation) = reading.newest.ok_or(LogError::NotFound)?;
         if let Some(at) = at.filter(|at| position < *at) {
             return Err(LogError::NoSuchPosition { at, newest: position });
         }
         let (outline, tail) = fold.finish();
         let store = self.objects.clone();
-        Ok(View { family, position, epoch, outline, root, tail, objects, store })
+        Ok(View { family, position, incarnation, outline, root, tail, objects, store })
     }
 }
 
@@ -150,7 +150,7 @@ impl View {
         Self {
             family: self.family,
             position: self.position,
-            epoch: self.epoch,
+            incarnation: self.incarnation,
             outline: self.outline.clone(),
             root: None,
             tail: level,

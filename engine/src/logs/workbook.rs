@@ -18,8 +18,8 @@ pub struct WorkbookRead {
     pub workbook: Workbook,
     /// The position at which it is.
     pub position: Position,
-    /// The epoch there.
-    pub epoch: u32,
+    /// The incarnation there.
+    pub incarnation: u32,
 }
 
 /// A replay as far as it has come.
@@ -51,11 +51,11 @@ impl Logs {
     ) -> Result<WorkbookRead, LogError> {
         let mut replay = Replay::on(Workbook::default(), Position::FIRST);
         self.replay_on(log, &mut replay, at, seen, |_, _| {}).await?;
-        let (position, epoch) = replay.reading.newest.ok_or(LogError::NotFound)?;
+        let (position, incarnation) = replay.reading.newest.ok_or(LogError::NotFound)?;
         match at {
             // Beyond the end, or between the end of one segment and the next.
             Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
-            _ => Ok(WorkbookRead { workbook: replay.workbook, position, epoch }),
+            _ => Ok(WorkbookRead { workbook: replay.workbook, position, incarnation }),
         }
     }
 

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use cellar_core::feed::{self, Checkpoint, Feed, Mark};
 use cellar_core::records::feed::{
-    EPOCHS, decode_epoch, decode_item, decode_mark, encode_epoch, encode_item, encode_mark,
-    epoch_partition, item_key, mark_key, offset_sort,
+    PARTITIONS, decode_item, decode_mark, decode_partition, encode_item, encode_mark,
+    encode_partition, feed_partition_key, item_key, mark_key, offset_sort,
 };
 use cellar_core::records::{Item, webhook};
 use cellar_core::schema::{INDEX_PARTITION, INDEX_SORT};
@@ -81,16 +81,16 @@ impl MemoryIndex {
 
 #[async_trait]
 impl Index for MemoryIndex {
-    async fn newest_epoch(&self, _: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        Ok(self.last(EPOCHS).as_ref().map(decode_epoch).transpose()?)
+    async fn newest_partition(&self, _: bool) -> Result<Option<(u64, Feed)>, PortError> {
+        Ok(self.last(PARTITIONS).as_ref().map(decode_partition).transpose()?)
     }
 
-    async fn begin_epoch(&self, epoch: u64, feed: Feed) -> IndexOutcome {
-        self.put_new(encode_epoch(epoch, feed))
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
+        self.put_new(encode_partition(partition, feed))
     }
 
-    async fn last_item(&self, epoch: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
-        let last = self.last(&epoch_partition(epoch));
+    async fn last_item(&self, partition: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
+        let last = self.last(&feed_partition_key(partition));
         Ok(last.as_ref().map(decode_item).transpose()?)
     }
 
@@ -107,7 +107,7 @@ impl Index for MemoryIndex {
         limit: u32,
         _: bool,
     ) -> Result<Vec<(u64, feed::Item)>, PortError> {
-        let partition = epoch_partition(from.epoch());
+        let partition = feed_partition_key(from.partition());
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let items = self.lock();
         let range = items.range((partition.clone(), offset_sort(from.offset()))..);
@@ -158,14 +158,14 @@ impl WebhookProgresses for MemoryIndex {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::records::feed::epoch_sort;
+    use cellar_core::records::feed::partition_sort;
 
     use super::*;
     use crate::contract;
 
     #[test]
-    fn epochs_sort_as_numbers() {
-        assert!(epoch_sort(9) < epoch_sort(10));
+    fn partitions_sort_as_numbers() {
+        assert!(partition_sort(9) < partition_sort(10));
         assert!(offset_sort(99_999) < offset_sort(100_000));
     }
 

@@ -125,18 +125,18 @@ impl Retention for MemoryTables {
         Ok(SegmentPage { segments, next })
     }
 
-    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
-        self.change_segment(log, segment, |segment| segment.archive = Some(key.to_owned()))
+    async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+        self.change_segment(log, segment, |segment| segment.offloaded = Some(key.to_owned()))
     }
 
-    async fn mark_purged(&self, log: LogId, segment: u32, at_s: u64) -> Result<(), PortError> {
+    async fn mark_trimmed(&self, log: LogId, segment: u32, at_s: u64) -> Result<(), PortError> {
         let absent = || PortError::permanent("there is no such segment");
         let first = Position::new(segment, 0).map_err(|_| absent())?;
         let mut tables = self.lock();
         let item = tables.entries.get_mut(&(log, first)).ok_or_else(absent)?;
         let mut record = entry::decode(item)?;
-        if let Content::Snapshot { purged_s, .. } = &mut record.content {
-            purged_s.get_or_insert(at_s);
+        if let Content::Snapshot { trimmed_s, .. } = &mut record.content {
+            trimmed_s.get_or_insert(at_s);
         }
         *item = entry::encode(&record)?;
         Ok(())

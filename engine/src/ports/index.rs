@@ -20,32 +20,32 @@ pub enum IndexOutcome {
 }
 
 /// The Index table: the feed of everything that was appended (design `6-catalog-feed.md` §3). Items and
-/// epochs never change; writes are never retried by the port: an unknown outcome is for the machine.
+/// partitions never change; writes are never retried by the port: an unknown outcome is for the machine.
 #[async_trait]
 pub trait Index: Send + Sync {
-    /// The newest epoch, and the feed that it belongs to; `None` before the first.
+    /// The newest partition, and the feed that it belongs to; `None` before the first.
     ///
     /// # Errors
     /// [`PortError`] if the table does not answer or holds a record that cannot be read.
-    async fn newest_epoch(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError>;
+    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError>;
 
-    /// Begins an epoch, if nobody has.
-    async fn begin_epoch(&self, epoch: u64, feed: Feed) -> IndexOutcome;
+    /// Begins a partition, if nobody has.
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome;
 
-    /// The last item of an epoch, and its place there. Read consistently.
+    /// The last item of a partition, and its place there. Read consistently.
     ///
     /// # Errors
-    /// As [`Index::newest_epoch`].
-    async fn last_item(&self, epoch: u64) -> Result<Option<(u64, Item)>, PortError>;
+    /// As [`Index::newest_partition`].
+    async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError>;
 
     /// Puts an item at a place, if nothing is there.
     async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome;
 
-    /// Some of the items of an epoch from a place on, at most `limit`, in order; none only if there are
+    /// Some of the items of a partition from a place on, at most `limit`, in order; none only if there are
     /// none. Where it is not consistent, there may be holes.
     ///
     /// # Errors
-    /// As [`Index::newest_epoch`].
+    /// As [`Index::newest_partition`].
     async fn items(
         &self,
         from: Checkpoint,
@@ -56,12 +56,12 @@ pub trait Index: Send + Sync {
     /// How far a stream is indexed; `None` if it never was. Read consistently.
     ///
     /// # Errors
-    /// As [`Index::newest_epoch`].
+    /// As [`Index::newest_partition`].
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError>;
 
     /// Raises the mark of a stream, unless it is as high, or of a later feed.
     ///
     /// # Errors
-    /// As [`Index::newest_epoch`]. It may be repeated.
+    /// As [`Index::newest_partition`]. It may be repeated.
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError>;
 }

@@ -1,4 +1,4 @@
-//! What archiving and purging need of the tables; no function of the API may do any of it.
+//! What offloading and trimming need of the tables; no function of the API may do any of it.
 
 use async_trait::async_trait;
 use cellar_core::identity::LogId;
@@ -25,7 +25,7 @@ pub struct SegmentPage {
     pub next: Option<ScanKey>,
 }
 
-/// Archiving and purging (design `2-log.md` §6), and what is left of a spreadsheet that is purged as a whole.
+/// Offloading and trimming (design `2-log.md` §6), and what is left of a spreadsheet that is trimmed as a whole.
 #[async_trait]
 pub trait Retention: Send + Sync {
     /// One page of all logs' segments, behind `after`; it may have none though there are more.
@@ -34,17 +34,18 @@ pub trait Retention: Send + Sync {
     /// [`PortError`] if the table does not answer or holds a record that cannot be read.
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError>;
 
-    /// Records where a segment's archive is. Repeating it changes nothing.
+    /// Records where a segment's offload is. Repeating it changes nothing.
     ///
     /// # Errors
     /// As [`Retention::all_segments`]; permanent if there is no such segment.
-    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError>;
+    async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError>;
 
-    /// Marks the first entry of a segment as purged; an earlier mark stays.
+    /// Marks the first entry of a segment as trimmed; an earlier mark stays.
     ///
     /// # Errors
     /// As [`Retention::all_segments`]; permanent if there is no such entry.
-    async fn mark_purged(&self, log: LogId, segment: u32, purged_s: u64) -> Result<(), PortError>;
+    async fn mark_trimmed(&self, log: LogId, segment: u32, trimmed_s: u64)
+    -> Result<(), PortError>;
 
     /// Deletes entries of one segment. Repeating it changes nothing.
     ///

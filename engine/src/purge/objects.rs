@@ -2,7 +2,7 @@
 
 use cellar_core::identity::LogId;
 use cellar_core::limits::{MAX_LISTED_BLOBS, PURGE_DELETES_AT_ONCE};
-use cellar_core::schema::{ARCHIVE_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
+use cellar_core::schema::{OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::{Purger, Removed};
@@ -13,7 +13,7 @@ impl Purger {
     /// origin, among the others' ([`crate::garbage`]).
     pub(super) async fn remove_objects(&self, log: LogId) -> Result<Removed, PortError> {
         let mut removed = Removed::default();
-        for prefix in [UPLOADS_PREFIX, ARCHIVE_PREFIX, SHEETS_PREFIX] {
+        for prefix in [UPLOADS_PREFIX, OFFLOADED_PREFIX, SHEETS_PREFIX] {
             self.remove_below(&format!("{prefix}{log}/"), &mut removed).await?;
         }
         Ok(removed)

@@ -14,7 +14,7 @@ use super::*;
 use crate::crashes::{Fault, FaultyPorts, at, edited, edits, log, set, work};
 use crate::logs::NewFork;
 use crate::ports::{BlobKey, Jobs as _, NewBlob};
-use crate::retention::Archivist;
+use crate::retention::Offloader;
 use crate::sha256::sha256;
 use crate::system::SystemRandom;
 
@@ -95,11 +95,11 @@ async fn world() -> Arc<FaultyPorts> {
     ports.clock.advance_ms(3 * DAY_MS);
     let (entries, retention) = (Arc::clone(&ports) as _, Arc::clone(&ports) as _);
     let clock = Arc::clone(&ports.clock) as _;
-    let archivist = Archivist::new(entries, retention, Arc::clone(&ports) as _, clock);
-    let (policy, mut planned) = (Policy { archive_after_days: 1, keep_segments: 1 }, Vec::new());
-    archivist.survey(policy, |segment| planned.push(segment)).await.unwrap();
+    let offloader = Offloader::new(entries, retention, Arc::clone(&ports) as _, clock);
+    let (policy, mut planned) = (Policy { offload_after_days: 1, keep_segments: 1 }, Vec::new());
+    offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
     for segment in &planned {
-        archivist.carry_out(segment).await.unwrap();
+        offloader.carry_out(segment).await.unwrap();
     }
     logs.create(other(), None).await.unwrap();
     let new = NewFork { log: fork(), source: log(), at: Some(at(1, 0)), author: None };
@@ -270,7 +270,7 @@ async fn what_somebody_restored_at_the_last_moment_stays() {
     let ports = world().await;
     change(&ports, other(), Action::Delete).await;
     ports.clock.advance_ms(KEPT_MS - 1_000);
-    change(&ports, other(), Action::Restore).await;
+    change(&ports, other(), Action::Activate).await;
     ports.clock.advance_ms(KEPT_MS);
     let before = everything(&ports, &[other()]);
     let refused = purger(&ports).carry_out(other()).await;

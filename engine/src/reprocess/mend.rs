@@ -42,7 +42,7 @@ impl Reprocess {
             }
             Found::PassedOver
             | Found::RootMissing
-            | Found::Archived
+            | Found::Offloaded
             | Found::UnderWay { .. }
             | Found::BodyLost { .. }
             | Found::Unreadable { .. } => Ok(Mended::Nothing),

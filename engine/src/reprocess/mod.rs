@@ -102,8 +102,8 @@ pub enum Found {
     /// A Snapshot entry without a root that its segment names as finished: nobody can load the log until
     /// it is rebuilt. No worker leaves this behind, but tables that were restored to different times do.
     RootMissing,
-    /// A Snapshot entry without a root that was purged: its root could not be set.
-    Archived,
+    /// A Snapshot entry without a root that was trimmed: its root could not be set.
+    Offloaded,
     /// A snapshot that a worker was on this many seconds ago.
     UnderWay {
         /// Seconds since its last sign of life.

@@ -42,9 +42,9 @@ pub struct RebuildPlan {
     pub seen: Seen,
     /// The snapshots, the oldest first.
     pub snapshots: Vec<ToRebuild>,
-    /// Snapshot entries with a root that are in an archive, where it cannot be replaced: reads at
+    /// Snapshot entries with a root that are in an offloaded segment, where it cannot be replaced: reads at
     /// positions before the first of the others may lack objects.
-    pub archived: Vec<Position>,
+    pub offloaded: Vec<Position>,
 }
 
 /// Why a log is not rebuilt; nothing was changed.
@@ -101,8 +101,8 @@ impl Reprocess {
             return Err(RebuildRefusal::NoLog { log });
         }
         let seen = Seen { logs: 1, ..Seen::default() };
-        let (snapshots, archived) = (Vec::new(), Vec::new());
-        let mut plan = RebuildPlan { log, seen, snapshots, archived };
+        let (snapshots, offloaded) = (Vec::new(), Vec::new());
+        let mut plan = RebuildPlan { log, seen, snapshots, offloaded };
         self.read_into(&mut plan, &segments, Position::FIRST).await?;
         Ok(plan)
     }
@@ -136,7 +136,7 @@ impl Reprocess {
                 };
                 for entry in &page.entries {
                     self.check_body(entry, &mut plan.seen).await?;
-                    plan.add(entry, page.archived, pending.get(&entry.position));
+                    plan.add(entry, page.offloaded, pending.get(&entry.position));
                 }
             }
         }
@@ -182,8 +182,8 @@ impl Reprocess {
         begin(&plan.snapshots).await?;
         let last = plan.snapshots.last().map_or(Position::FIRST, |last| last.at);
         if let Some(from) = last.next_in_segment() {
-            let (snapshots, archived) = (Vec::new(), Vec::new());
-            let mut later = RebuildPlan { log, seen: Seen::default(), snapshots, archived };
+            let (snapshots, offloaded) = (Vec::new(), Vec::new());
+            let mut later = RebuildPlan { log, seen: Seen::default(), snapshots, offloaded };
             self.read_into(&mut later, &self.segments_of(log).await?, from).await?;
             begin(&later.snapshots).await?;
         }
@@ -259,13 +259,13 @@ impl Reprocess {
 }
 
 impl RebuildPlan {
-    fn add(&mut self, entry: &Entry, archived: bool, pending: Option<&Pending>) {
+    fn add(&mut self, entry: &Entry, offloaded: bool, pending: Option<&Pending>) {
         self.seen.entries += 1;
         let Content::Snapshot { root, .. } = &entry.content else { return };
         self.seen.snapshots += 1;
         let (at, root) = (entry.position, root.clone());
-        match archived {
-            true if root.is_some() => self.archived.push(at),
+        match offloaded {
+            true if root.is_some() => self.offloaded.push(at),
             true => {}
             // There is nothing in a log's first entry: it is made if it was.
             false if at == Position::FIRST && root.is_none() => {}

@@ -125,7 +125,7 @@ impl Reprocess {
                 let found = match &entry.content {
                     Content::Snapshot { .. } => {
                         seen.snapshots += 1;
-                        what.unmade(entry, page.archived)
+                        what.unmade(entry, page.offloaded)
                     }
                     Content::External(external) => {
                         seen.bodies += 1;
@@ -179,17 +179,17 @@ struct OfSegment<'a> {
 
 impl OfSegment<'_> {
     /// What is to be done about a Snapshot entry that has no root and no record.
-    fn unmade(&self, entry: &Entry, archived: bool) -> Option<Found> {
+    fn unmade(&self, entry: &Entry, offloaded: bool) -> Option<Found> {
         let at = entry.position;
         let Content::Snapshot { root: None, .. } = entry.content else { return None };
         if at == Position::FIRST || self.pending.contains_key(&at) {
             return None;
         }
         let is_last = self.segment.last_snapshot == Some(at.num());
-        Some(match archived {
+        Some(match offloaded {
             _ if is_last => Found::RootMissing,
             _ if is_finished(self.segment, at) => Found::PassedOver,
-            true => Found::Archived,
+            true => Found::Offloaded,
             false => Found::NotMade,
         })
     }

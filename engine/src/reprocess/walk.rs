@@ -1,5 +1,5 @@
-//! The entries of a segment, page by page, wherever they are: in the table, or in the archive of a
-//! segment that was purged.
+//! The entries of a segment, page by page, wherever they are: in the table, or in the offloaded segment of a
+//! segment that was trimmed.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use cellar_core::position::Position;
 use cellar_core::segment::Segment;
 
 use super::Reprocess;
-use crate::logs::{ArchiveRead, read_archive};
+use crate::logs::{OffloadedRead, read_offloaded};
 use crate::ports::PortError;
 
 /// One page of entries without a hole, in ascending order.
 pub(super) struct EntryPage {
     pub(super) entries: Vec<Arc<Entry>>,
     /// Whether they are in the table no more.
-    pub(super) archived: bool,
+    pub(super) offloaded: bool,
 }
 
 /// What came of reading a page.
@@ -60,10 +60,10 @@ impl<'a> Walk<'a> {
             // A record that cannot be read hides nothing of the other logs.
             Err(error) => return Ok(unreadable(from, error.to_string())),
         };
-        let marked = page.entries.first().is_some_and(|first| first.is_purged());
+        let marked = page.entries.first().is_some_and(|first| first.is_trimmed());
         let whole = positions(from, &page.entries);
         if marked || whole < page.entries.len() {
-            return self.archived(from, page.entries, whole).await;
+            return self.offloaded(from, page.entries, whole).await;
         }
         let ended = page.entries.last().map(|last| matches!(last.content, Content::EndSegment));
         self.next = match page.more {
@@ -73,16 +73,16 @@ impl<'a> Walk<'a> {
         match ended {
             // Of a segment that goes on somewhere, the end is missing.
             None | Some(false) if self.next.is_none() && !self.newest => {
-                self.archived(from, page.entries, whole).await
+                self.offloaded(from, page.entries, whole).await
             }
             None => Ok(PageRead::End),
-            Some(_) => Ok(PageRead::Page(EntryPage { entries: page.entries, archived: false })),
+            Some(_) => Ok(PageRead::Page(EntryPage { entries: page.entries, offloaded: false })),
         }
     }
 
-    /// The rest from the archive, where the table has a hole behind the first `whole` entries of a page
-    /// from `from` on; without an archive, those and then what is wrong.
-    async fn archived(
+    /// The rest from the offloaded segment, where the table has a hole behind the first `whole` entries of a page
+    /// from `from` on; without an offloaded segment, those and then what is wrong.
+    async fn offloaded(
         &mut self,
         from: Position,
         mut entries: Vec<Arc<Entry>>,
@@ -91,23 +91,23 @@ impl<'a> Walk<'a> {
         self.next = None;
         let (ports, log, num) = (&self.reprocess.ports, self.segment.log, self.segment.num);
         let record = self.reprocess.retried(|| ports.segments.segment(log, num, true)).await?;
-        let Some(name) = record.and_then(|record| record.archive) else {
+        let Some(name) = record.and_then(|record| record.offloaded) else {
             entries.truncate(whole);
             self.next = entries.last().and_then(|last| last.position.next_in_segment());
-            let why = "entries are missing in the table, and the segment has no archive";
+            let why = "entries are missing in the table, and the segment has no offloaded copy";
             return Ok(match self.next {
-                Some(_) => PageRead::Page(EntryPage { entries, archived: false }),
+                Some(_) => PageRead::Page(EntryPage { entries, offloaded: false }),
                 None => unreadable(from, why.to_owned()),
             });
         };
-        let read = || read_archive(ports.blobs.as_ref(), log, num, &name);
+        let read = || read_offloaded(ports.blobs.as_ref(), log, num, &name);
         Ok(match self.reprocess.retried(read).await? {
-            ArchiveRead::Whole(mut entries) => {
+            OffloadedRead::Whole(mut entries) => {
                 entries.retain(|entry| entry.position >= from);
-                PageRead::Page(EntryPage { entries, archived: true })
+                PageRead::Page(EntryPage { entries, offloaded: true })
             }
-            ArchiveRead::Unusable(why) => {
-                unreadable(from, format!("the segment's archive {name} cannot be used: {why}"))
+            OffloadedRead::Unusable(why) => {
+                unreadable(from, format!("the segment's offload {name} cannot be used: {why}"))
             }
         })
     }

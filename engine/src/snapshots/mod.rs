@@ -220,7 +220,7 @@ fn replaced(job: SnapshotJob, stands: Option<String>, root: &str) -> Event {
             Event::OtherRoot { stands }
         }
         None => {
-            tracing::warn!(%log, %at, "the entry was purged while its snapshot was made anew");
+            tracing::warn!(%log, %at, "the entry was trimmed while its snapshot was made anew");
             Event::EntryGone
         }
     }

@@ -198,7 +198,7 @@ pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
 fn mending(key: &str) -> String {
     // `sheets/`, the log, and what it is.
     let log = key.split('/').nth(1).filter(|log| log.parse::<LogId>().is_ok());
-    format!("synth reprocess --rebuild --log {}", log.unwrap_or("ID"))
+    format!("synth reprocess --rebuild --spreadsheet {}", log.unwrap_or("ID"))
 }
 
 /// What a snapshot says of itself cannot be.

@@ -82,7 +82,7 @@ impl World {
             num: 0,
             created_s: 0,
             last_snapshot: None,
-            archive: None,
+            offloaded: None,
             lineage: None,
         };
         assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);

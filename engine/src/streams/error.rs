@@ -18,7 +18,7 @@ pub enum StreamError {
     #[error(transparent)]
     Payload(#[from] PayloadError),
     /// Others appended again and again.
-    #[error("too many writers at once: try again in a moment")]
+    #[error("too many concurrent writers; retry the unchanged request")]
     Contention,
     /// The store does not answer or refuses.
     #[error("the store failed: {0}")]

@@ -26,9 +26,9 @@ pub struct Endpoints {
     /// Name of its Index table; none of a process of an earlier Cellar.
     #[serde(default)]
     pub index_table: Option<String>,
-    /// Epoch of its tables.
+    /// Incarnation of its tables.
     #[serde(default)]
-    pub tables_epoch: u32,
+    pub tables_incarnation: u32,
     /// The embedded S3.
     pub buckets_url: String,
     /// Name of its bucket.

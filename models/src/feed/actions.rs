@@ -46,7 +46,10 @@ pub enum Outcome {
 }
 
 fn writes(request: &Request) -> bool {
-    matches!(request, Request::Put { .. } | Request::BeginEpoch { .. } | Request::RaiseMarks { .. })
+    matches!(
+        request,
+        Request::Put { .. } | Request::BeginPartition { .. } | Request::RaiseMarks { .. }
+    )
 }
 
 impl FeedModel {

@@ -22,11 +22,11 @@ pub use properties::{COMPLETE, MARKS, ORDERED, REACTED};
 pub use table::Table;
 
 use cellar_core::append::Inputs;
-use cellar_core::feed::{Action as Request, EpochPolicy, Indexing, Known, Rules, Span};
+use cellar_core::feed::{Action as Request, Indexing, Known, PartitionPolicy, Rules, Span};
 use cellar_core::stream::{InvalidEvent, InvalidStreamName, Kind, StreamName};
 use stateright::{Model, Property};
 
-/// Nothing depends on the time, and feeds differ by their first epoch.
+/// Nothing depends on the time, and feeds differ by their first partition.
 const INPUTS: Inputs = Inputs { now_s: 1, random: 1 };
 
 /// How much may happen in one run.
@@ -48,8 +48,8 @@ pub type Part = (u8, u64, u64);
 pub struct FeedModel {
     /// The rules of the indexers.
     pub rules: Rules,
-    /// When epochs end.
-    pub policy: EpochPolicy,
+    /// When partitions end.
+    pub policy: PartitionPolicy,
     /// What each indexer is delivered, batch after batch.
     pub batches: Vec<Vec<Vec<Part>>>,
     /// How many events each stream has.

@@ -39,13 +39,13 @@ fn is_reacted(state: &State) -> bool {
 }
 
 fn marks_hold(state: &State) -> bool {
-    let newest = state.table.epochs.values().map(|feed| feed.first_epoch).max();
+    let newest = state.table.partitions.values().map(|feed| feed.first_partition).max();
     let Some(indexed) = indexed(state) else { return true };
     state
         .table
         .marks
         .iter()
-        .filter(|(_, mark)| Some(mark.first_epoch) == newest)
+        .filter(|(_, mark)| Some(mark.first_partition) == newest)
         .all(|(stream, mark)| mark.next <= indexed.get(stream).copied().unwrap_or_default())
 }
 
@@ -81,7 +81,7 @@ impl FeedModel {
                 let done = state.workers.iter().map(|worker| worker.done);
                 done.sum::<usize>() == model.batches.iter().map(Vec::len).sum::<usize>()
             }),
-            Property::sometimes("an epoch ends", |_, state| has_ended(state)),
+            Property::sometimes("a partition ends", |_, state| has_ended(state)),
             Property::sometimes("one is refused", |_, state: &State| state.refused),
             Property::sometimes("one settles what another put", |_, state: &State| state.settled),
         ]

@@ -10,8 +10,8 @@ use super::span;
 /// What is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Table {
-    /// The epochs that were begun.
-    pub epochs: BTreeMap<u64, Feed>,
+    /// The partitions that were begun.
+    pub partitions: BTreeMap<u64, Feed>,
     /// The items of the feed.
     pub items: BTreeMap<Checkpoint, Item>,
     /// How far each stream is indexed.
@@ -32,12 +32,14 @@ impl Table {
     /// Does what an indexer wants.
     pub fn perform(&mut self, request: &Request) -> Answer {
         match request {
-            Request::ReadEpoch => {
-                Answer::Epoch(self.epochs.last_key_value().map(|(epoch, feed)| (*epoch, *feed)))
+            Request::ReadPartition => Answer::Partition(
+                self.partitions.last_key_value().map(|(partition, feed)| (*partition, *feed)),
+            ),
+            Request::BeginPartition { partition, feed } => {
+                put(&mut self.partitions, *partition, *feed)
             }
-            Request::BeginEpoch { epoch, feed } => put(&mut self.epochs, *epoch, *feed),
-            Request::ReadTail { epoch } => {
-                let mut of = self.items.iter().filter(|(at, _)| at.epoch() == *epoch);
+            Request::ReadTail { partition } => {
+                let mut of = self.items.iter().filter(|(at, _)| at.partition() == *partition);
                 Answer::Last(of.next_back().map(|(at, item)| (at.offset(), item.clone())))
             }
             Request::ReadMarks { streams } => {
@@ -73,7 +75,8 @@ impl Table {
     #[must_use]
     pub fn walk(&self) -> Vec<&Span> {
         let mut spans = Vec::new();
-        let first = self.epochs.values().map(|feed| feed.first_epoch).max().unwrap_or_default();
+        let first =
+            self.partitions.values().map(|feed| feed.first_partition).max().unwrap_or_default();
         let mut next = Checkpoint::at(first, 0).ok();
         while let Some((at, item)) = next.and_then(|at| Some((at, self.items.get(&at)?))) {
             next = match &item.content {
@@ -82,8 +85,8 @@ impl Table {
                     at.next().ok()
                 }
                 // Another feed begins behind: it is walked from its own beginning.
-                Content::End(feed) if feed.first_epoch > first => None,
-                Content::End(_) => Checkpoint::at(at.epoch() + 1, 0).ok(),
+                Content::End(feed) if feed.first_partition > first => None,
+                Content::End(_) => Checkpoint::at(at.partition() + 1, 0).ok(),
             };
         }
         spans

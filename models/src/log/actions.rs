@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::{self, Event};
+use cellar_core::append::{self, AppendEvent};
 use cellar_core::entry::Entry;
 use cellar_core::invariants::check_prefix;
-use cellar_core::limits::PURGE_FENCE_S;
+use cellar_core::limits::TRIM_FENCE_S;
 use cellar_core::roll;
 
 use super::tables::{Tables, View};
-use super::{Fault, Late, LogModel, Process, Purging, Rolling, State};
+use super::{Fault, Late, LogModel, Process, Rolling, State, Trimming};
 use crate::fingerprint::Hashed;
 
 /// One thing that happens.
@@ -52,12 +52,12 @@ pub enum Action {
     BeginRoll,
     /// The roll makes a step.
     Roll(Outcome),
-    /// The first segment is archived and a purge begins.
-    BeginPurge,
-    /// The purge makes a step.
-    Purge,
-    /// The purge stops where it is.
-    StopPurge,
+    /// The first segment is offloaded and a trim begins.
+    BeginTrim,
+    /// The trim makes a step.
+    Trim,
+    /// The trim stops where it is.
+    StopTrim,
     /// A day goes by.
     Day,
 }
@@ -113,13 +113,13 @@ impl LogModel {
                 actions.extend(outcomes.into_iter().map(Action::Roll));
             }
         }
-        match &state.purging {
-            None if budget.purges > 0 => actions.push(Action::BeginPurge),
+        match &state.trimming {
+            None if budget.trims > 0 => actions.push(Action::BeginTrim),
             None => {}
             Some(_) => {
-                actions.push(Action::Purge);
-                if budget.purge_stops > 0 {
-                    actions.push(Action::StopPurge);
+                actions.push(Action::Trim);
+                if budget.trim_stops > 0 {
+                    actions.push(Action::StopTrim);
                 }
             }
         }
@@ -130,15 +130,15 @@ impl LogModel {
 
     fn outcomes(&self, state: &State, process: &Process) -> Vec<Outcome> {
         match process.action() {
-            append::Action::Read { from, consistent: false } if state.budget.stale > 0 => {
+            append::AppendAction::Read { from, consistent: false } if state.budget.stale > 0 => {
                 let stale = state.tables.stale_views(*from).into_iter().map(Outcome::Stale);
                 std::iter::once(Outcome::Done).chain(stale).collect()
             }
-            append::Action::Read { from, .. } if state.budget.stale > 0 => {
+            append::AppendAction::Read { from, .. } if state.budget.stale > 0 => {
                 let torn = state.tables.torn_view(*from).map(Outcome::Stale);
                 std::iter::once(Outcome::Done).chain(torn).collect()
             }
-            append::Action::Put { .. } => write_outcomes(state, true, process.decided_s),
+            append::AppendAction::Put { .. } => write_outcomes(state, true, process.decided_s),
             _ => vec![Outcome::Done],
         }
     }
@@ -158,7 +158,7 @@ impl LogModel {
                 next.given_up.remove(index);
                 let (stepped, _) = next.step_process(&process, outcome);
                 match stepped.action() {
-                    append::Action::Finish(result) => {
+                    append::AppendAction::Finish(result) => {
                         next.judge(stepped.client, result, self.beyond_end == 0);
                     }
                     _ => next.give_up(stepped),
@@ -198,22 +198,22 @@ impl LogModel {
                 next.rolling = Some(Rolling::begin(tail, next.now_s));
             }
             Action::Roll(outcome) => next.step_roll(*outcome)?,
-            Action::BeginPurge => {
-                next.budget.purges -= 1;
+            Action::BeginTrim => {
+                next.budget.trims -= 1;
                 let tables = Arc::make_mut(&mut next.tables);
-                next.purging = Some(Purging::begin(tables, self.fences, next.now_s)?);
+                next.trimming = Some(Trimming::begin(tables, self.fences, next.now_s)?);
             }
-            Action::Purge => {
+            Action::Trim => {
                 let tables = Arc::make_mut(&mut next.tables);
-                next.purging = next.purging.as_ref()?.step(tables, next.now_s);
+                next.trimming = next.trimming.as_ref()?.step(tables, next.now_s);
             }
-            Action::StopPurge => {
-                next.budget.purge_stops -= 1;
-                next.purging = None;
+            Action::StopTrim => {
+                next.budget.trim_stops -= 1;
+                next.trimming = None;
             }
             _ => {
                 next.budget.days -= 1;
-                next.now_s += PURGE_FENCE_S;
+                next.now_s += TRIM_FENCE_S;
                 Arc::make_mut(&mut next.tables).settle();
                 next.late.clear();
                 next.clients.iter_mut().for_each(super::Client::forget);
@@ -238,7 +238,7 @@ impl LogModel {
     fn settle_client(&self, next: &mut State, client: usize) {
         let Some(its) = next.clients.get_mut(client) else { return };
         let Some(process) = its.process.take() else { return };
-        let append::Action::Finish(result) = process.action() else {
+        let append::AppendAction::Finish(result) = process.action() else {
             its.process = Some(process);
             return;
         };
@@ -254,7 +254,7 @@ impl LogModel {
 
 /// What may come of a transaction or put that was decided on at `decided_s`, if it is one.
 fn write_outcomes(state: &State, writes: bool, decided_s: u64) -> Vec<Outcome> {
-    if writes && state.now_s >= decided_s + PURGE_FENCE_S {
+    if writes && state.now_s >= decided_s + TRIM_FENCE_S {
         return vec![Outcome::Expired];
     }
     let lost = writes && state.budget.lost > 0;
@@ -265,7 +265,7 @@ impl State {
     /// A process makes a step; returns also what it has learned of the log.
     fn step_process(&mut self, process: &Process, outcome: Outcome) -> (Process, Vec<Arc<Entry>>) {
         let (event, learned) = match process.action() {
-            append::Action::Read { from, .. } => {
+            append::AppendAction::Read { from, .. } => {
                 let view = match outcome {
                     Outcome::Stale(view) => {
                         self.budget.stale -= 1;
@@ -274,33 +274,35 @@ impl State {
                     _ => View::Now,
                 };
                 let entries = self.tables.read(*from, view);
-                (Event::Page { entries: entries.clone(), more: false }, entries)
+                (AppendEvent::Page { entries: entries.clone(), more: false }, entries)
             }
-            append::Action::Put { entry } => self.put(entry, outcome),
-            append::Action::FindNewestSegment => {
+            append::AppendAction::Put { entry } => self.put(entry, outcome),
+            append::AppendAction::FindNewestSegment => {
                 let newest = self.tables.newest_segment().map(|segment| segment.num);
-                (Event::NewestSegment(newest), Vec::new())
+                (AppendEvent::NewestSegment(newest), Vec::new())
             }
             // Every header has a summary.
-            append::Action::ReadState { .. } => (Event::State(None), Vec::new()),
-            append::Action::Wait { .. } | append::Action::Finish(_) => (Event::Waited, Vec::new()),
+            append::AppendAction::ReadState { .. } => (AppendEvent::State(None), Vec::new()),
+            append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
+                (AppendEvent::Waited, Vec::new())
+            }
         };
         (process.step(event, self.now_s), learned)
     }
 
-    fn put(&mut self, entry: &Arc<Entry>, outcome: Outcome) -> (Event, Vec<Arc<Entry>>) {
+    fn put(&mut self, entry: &Arc<Entry>, outcome: Outcome) -> (AppendEvent, Vec<Arc<Entry>>) {
         match outcome {
             Outcome::Lost => {
                 self.budget.lost -= 1;
                 self.send_late(Late::Put(Hashed::new(Arc::clone(entry))));
-                (Event::PutUnknown, Vec::new())
+                (AppendEvent::PutUnknown, Vec::new())
             }
-            Outcome::Expired => (Event::PutUnknown, Vec::new()),
+            Outcome::Expired => (AppendEvent::PutUnknown, Vec::new()),
             Outcome::Done | Outcome::Stale(_) => match Arc::make_mut(&mut self.tables).put(entry) {
-                Ok(()) => (Event::PutAccepted, vec![Arc::clone(entry)]),
+                Ok(()) => (AppendEvent::PutAccepted, vec![Arc::clone(entry)]),
                 Err(winner) => {
                     let learned = vec![Arc::clone(&winner)];
-                    (Event::PutRefused { winner }, learned)
+                    (AppendEvent::PutRefused { winner }, learned)
                 }
             },
         }
@@ -332,7 +334,7 @@ impl State {
         self.given_up.sort();
     }
 
-    /// Late requests whose key is taken change nothing while no purge frees it before a day.
+    /// Late requests whose key is taken change nothing while no trim frees it before a day.
     fn drop_powerless(&mut self) {
         let tables = &self.tables;
         self.late.retain(|late| {

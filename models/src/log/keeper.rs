@@ -1,12 +1,12 @@
-//! Whoever rolls and purges.
+//! Whoever rolls and trims.
 
 use std::sync::Arc;
 
 use cellar_core::append::Inputs;
 use cellar_core::entry::Entry;
-use cellar_core::limits::PURGE_FENCE_S;
+use cellar_core::limits::TRIM_FENCE_S;
 use cellar_core::position::Position;
-use cellar_core::retention::{self, Fences, Plan, Policy, Purge};
+use cellar_core::retention::{self, Fences, Plan, Policy, Trim};
 use cellar_core::roll::{self, Roll};
 
 use super::tables::{Tables, View};
@@ -68,33 +68,33 @@ impl Rolling {
     }
 }
 
-/// A purge on its way.
+/// A trim on its way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Purging {
+pub struct Trimming {
     segment_start: Position,
     /// How many entries of what it wants to delete are gone.
     deleted: usize,
-    machine: Hashed<(Purge, retention::Action)>,
+    machine: Hashed<(Trim, retention::Action)>,
 }
 
-impl Purging {
-    /// Begins to archive and purge the first segment, if the plan says so.
+impl Trimming {
+    /// Begins to offload and trim the first segment, if the plan says so.
     #[must_use]
     pub fn begin(tables: &mut Tables, fences: Fences, now_s: u64) -> Option<Self> {
         let segment_start = Position::FIRST;
         let newest = tables.newest_segment()?.num;
         let segment = tables.segment(segment_start.segment())?.clone();
         let closed_s = tables.segment(segment.num + 1)?.created_s;
-        let purged = tables.segment_entries(segment.num).count() <= 2;
-        let policy = Policy { archive_after_days: 0, keep_segments: 0 };
+        let trimmed = tables.segment_entries(segment.num).count() <= 2;
+        let policy = Policy { offload_after_days: 0, keep_segments: 0 };
         // Without the fence of age the plan has none either.
-        let now_s = if fences.age { now_s } else { now_s + PURGE_FENCE_S };
-        match retention::plan(&segment, newest, closed_s, purged, now_s, policy) {
+        let now_s = if fences.age { now_s } else { now_s + TRIM_FENCE_S };
+        match retention::plan(&segment, newest, closed_s, trimmed, now_s, policy) {
             Plan::Keep(_) => return None,
-            Plan::ArchiveAndPurge => tables.archive(segment.num),
-            Plan::Purge => {}
+            Plan::OffloadAndTrim => tables.offload(segment.num),
+            Plan::Trim => {}
         }
-        let machine = Hashed::new(Arc::new(Purge::begin(segment_start, fences)));
+        let machine = Hashed::new(Arc::new(Trim::begin(segment_start, fences)));
         Some(Self { segment_start, deleted: 0, machine })
     }
 
@@ -107,12 +107,12 @@ impl Purging {
                 let last = tables.segment_entries(self.segment_start.segment()).next_back();
                 Event::Last(last.map(|last| Arc::clone(last.shared())))
             }
-            Action::CheckArchive { last } => match tables.archive_is_whole(*last) {
-                true => Event::ArchiveIsWhole,
-                false => Event::ArchiveIsNotWhole,
+            Action::CheckOffloaded { last } => match tables.offloaded_is_whole(*last) {
+                true => Event::OffloadedIsWhole,
+                false => Event::OffloadedIsDamaged,
             },
-            Action::Mark { purged_s } => {
-                tables.mark(self.segment_start, *purged_s);
+            Action::Mark { trimmed_s } => {
+                tables.mark(self.segment_start, *trimmed_s);
                 Event::Marked
             }
             Action::Read { from } => {

@@ -1,4 +1,4 @@
-//! Writers, rolls and purges over the two tables, with every fault at every moment.
+//! Writers, rolls and trims over the two tables, with every fault at every moment.
 //!
 //! What is modelled:
 //! - *Clients* with one or two mutations each. A client sends what is not acknowledged in one
@@ -10,16 +10,16 @@
 //! - *Requests that are lost*: the writer is told that the outcome is unknown; the put or
 //!   transaction happens at any later moment, or never.
 //! - *Eventually consistent reads*: any prefix, a hole in the middle, and a segment as it was
-//!   before it was purged. Also a consistent one may see an End Segment and not yet the segment
+//!   before it was trimmed. Also a consistent one may see an End Segment and not yet the segment
 //!   behind it. What is older than a day is seen by every read.
-//! - *Rolls* and *purges* as core's machines say, each action a step of its own, entries deleted
-//!   one by one; a purge may stop anywhere and begin again.
+//! - *Rolls* and *trims* as core's machines say, each action a step of its own, entries deleted
+//!   one by one; a trim may stop anywhere and begin again.
 //! - *The clock*, which may jump by a day while everything is frozen. What was sent before arrives
 //!   no more (a signed request is valid for minutes), and known runs are dropped at their age
 //!   (`KNOWN_RUN_AGE_MS`); but a process goes on with what its request had learned.
 //!
 //! What is abstracted away: what mutations say (they move nothing, so that the transform is the
-//! identity), uploads, epochs, snapshots (a segment has one as soon as it begins), waiting times
+//! identity), uploads, incarnations, snapshots (a segment has one as soon as it begins), waiting times
 //! and the size of pages (a page is a segment). Limits on attempts are [`crate::attempts`].
 
 mod actions;
@@ -29,7 +29,7 @@ pub(crate) mod tables;
 pub(crate) mod writer;
 
 pub use actions::{Action, Outcome};
-pub use keeper::{Purging, Rolling};
+pub use keeper::{Rolling, Trimming};
 pub use properties::Fault;
 pub use tables::{Stored, Tables, View};
 pub use writer::{Client, Process};
@@ -55,10 +55,10 @@ pub struct Budget {
     pub given_up: u8,
     /// Rolls that begin.
     pub rolls: u8,
-    /// Purges that begin.
-    pub purges: u8,
-    /// Purges that stop where they are.
-    pub purge_stops: u8,
+    /// Trims that begin.
+    pub trims: u8,
+    /// Trims that stop where they are.
+    pub trim_stops: u8,
     /// Days that go by.
     pub days: u8,
 }
@@ -68,7 +68,7 @@ pub struct Budget {
 pub struct LogModel {
     /// The rules of the appends.
     pub rules: Rules,
-    /// The fences of the purge.
+    /// The fences of the trim.
     pub fences: Fences,
     /// The mutations of each client.
     pub mutations: Vec<u64>,
@@ -78,9 +78,9 @@ pub struct LogModel {
     pub pipelined: bool,
     /// Whether it is a fault to tell a client that a mutation was rejected that had taken effect.
     ///
-    /// A known limit: an append does not learn the last mutation ids of a purged segment (design
+    /// A known limit: an append does not learn the last mutation ids of a trimmed segment (design
     /// `2-log.md` §6 has them in the snapshot's root), so that a repeated request whose base was
-    /// purged is rejected although it got through.
+    /// trimmed is rejected although it got through.
     pub judge_rejections: bool,
     /// Whether each state is checked for whether its writers can finish (slow).
     pub finishing: bool,
@@ -127,8 +127,8 @@ pub struct State {
     pub late: Vec<Late>,
     /// The roll that is on its way.
     pub rolling: Option<Rolling>,
-    /// The purge that is on its way.
-    pub purging: Option<Purging>,
+    /// The trim that is on its way.
+    pub trimming: Option<Trimming>,
     /// What may happen yet.
     pub budget: Budget,
     /// What went wrong in a step, as opposed to in a state.
@@ -155,7 +155,7 @@ impl Model for LogModel {
             given_up: Vec::new(),
             late: Vec::new(),
             rolling: None,
-            purging: None,
+            trimming: None,
             budget: self.budget,
             fault: None,
         }]

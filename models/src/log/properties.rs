@@ -58,7 +58,7 @@ impl State {
             Refusal::UnknownBase { base } => {
                 !real_bases || history.iter().all(|entry| entry.position != *base)
             }
-            Refusal::EpochChanged
+            Refusal::IncarnationChanged
             | Refusal::BaseGone { .. }
             | Refusal::Overlap { .. }
             | Refusal::Corrupt { .. }
@@ -131,12 +131,12 @@ impl LogModel {
                 tail.is_some_and(|tail| tail.position.segment() > 0 && tail.position.num() > 0)
             }));
         }
-        if self.budget.purges > 0 {
+        if self.budget.trims > 0 {
             occurrences.push(Property::sometimes(
-                "a segment with edits is purged",
+                "a segment with edits is trimmed",
                 |_, state: &State| {
                     let history = state.tables.history().len();
-                    history > state.tables.entries().len() && state.purging.is_none()
+                    history > state.tables.entries().len() && state.trimming.is_none()
                 },
             ));
         }

@@ -1,9 +1,9 @@
-//! The two tables and the archive, and what a read may see of them.
+//! The two tables and the offloaded segment, and what a read may see of them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Entry, FIRST_EPOCH, Header};
+use cellar_core::entry::{Content, Entry, FIRST_INCARNATION, Header};
 use cellar_core::identity::LogId;
 use cellar_core::invariants;
 use cellar_core::position::Position;
@@ -20,11 +20,11 @@ pub type Stored = Hashed<Entry>;
 pub struct Tables {
     entries: BTreeMap<Position, Stored>,
     segments: BTreeMap<u32, Segment>,
-    archived: BTreeMap<Position, Stored>,
+    offloaded: BTreeMap<Position, Stored>,
     /// Every read sees all that was written up to here: it was written a day ago or more.
     settled: Option<Position>,
-    /// Segments that were archived when everything settled last: their purge is younger.
-    purged_lately: bool,
+    /// Segments that were offloaded when everything settled last: their trim is younger.
+    trimmed_lately: bool,
 }
 
 /// What a read sees; an eventually consistent one may see any of these.
@@ -36,9 +36,9 @@ pub enum View {
     Prefix(usize),
     /// Not this entry, but those behind it.
     Without(Position),
-    /// A segment as it was before it was purged.
-    BeforePurge,
-    /// The first entry without the mark of a purge, and of the others only what is left.
+    /// A segment as it was before it was trimmed.
+    BeforeTrim,
+    /// The first entry without the mark of a trim, and of the others only what is left.
     Unmarked,
 }
 
@@ -51,9 +51,9 @@ impl Tables {
         let mut tables = Self {
             entries: BTreeMap::new(),
             segments: BTreeMap::new(),
-            archived: BTreeMap::new(),
+            offloaded: BTreeMap::new(),
             settled: Some(Position::FIRST),
-            purged_lately: false,
+            trimmed_lately: false,
         };
         tables.insert(&Arc::new(first));
         tables.insert_segment(Segment {
@@ -61,7 +61,7 @@ impl Tables {
             num: 0,
             created_s: 0,
             last_snapshot: None,
-            archive: None,
+            offloaded: None,
             lineage: None,
         });
         tables
@@ -105,20 +105,20 @@ impl Tables {
     }
 
     /// Packs a segment.
-    pub fn archive(&mut self, num: u32) {
+    pub fn offload(&mut self, num: u32) {
         let packed: Vec<Stored> = self.segment_entries(num).cloned().collect();
-        self.archived.extend(packed.into_iter().map(|entry| (entry.position, entry)));
+        self.offloaded.extend(packed.into_iter().map(|entry| (entry.position, entry)));
         if let Some(segment) = self.segments.get_mut(&num) {
-            segment.archive = Some("archive".to_owned());
+            segment.offloaded = Some("offload".to_owned());
         }
     }
 
-    /// Whether the archive holds every entry from the first of the segment to `last`.
+    /// Whether the offloaded segment holds every entry from the first of the segment to `last`.
     #[must_use]
-    pub fn archive_is_whole(&self, last: Position) -> bool {
+    pub fn offloaded_is_whole(&self, last: Position) -> bool {
         let mut at = Some(last.segment_start());
         while let Some(position) = at.filter(|position| *position <= last) {
-            if !self.archived.contains_key(&position) {
+            if !self.offloaded.contains_key(&position) {
                 return false;
             }
             at = position.next_in_segment();
@@ -126,27 +126,27 @@ impl Tables {
         true
     }
 
-    /// Marks the first entry of a segment as purged, if it is not yet.
-    pub fn mark(&mut self, segment_start: Position, purged_s: u64) {
-        let first = self.entries.get(&segment_start).filter(|first| !first.is_purged());
+    /// Marks the first entry of a segment as trimmed, if it is not yet.
+    pub fn mark(&mut self, segment_start: Position, trimmed_s: u64) {
+        let first = self.entries.get(&segment_start).filter(|first| !first.is_trimmed());
         if let Some(first) = first {
-            let content = Content::Snapshot { root: None, purged_s: Some(purged_s) };
+            let content = Content::Snapshot { root: None, trimmed_s: Some(trimmed_s) };
             let marked = Arc::new(Entry { content, ..Entry::clone(first) });
             self.insert(&marked);
-            self.purged_lately = true;
+            self.trimmed_lately = true;
         }
     }
 
     /// Deletes an entry.
     pub fn delete(&mut self, position: Position) {
         self.entries.remove(&position);
-        self.purged_lately = true;
+        self.trimmed_lately = true;
     }
 
     /// A day goes by: what is stored now is seen by every read.
     pub fn settle(&mut self) {
         self.settled = self.entries.keys().next_back().copied();
-        self.purged_lately = false;
+        self.trimmed_lately = false;
     }
 
     /// The entries of a segment.
@@ -159,7 +159,7 @@ impl Tables {
     #[must_use]
     pub fn read(&self, from: Position, view: View) -> Vec<Arc<Entry>> {
         let num = from.segment();
-        let archived = || self.archived.values().filter(move |e| e.position.segment() == num);
+        let offloaded = || self.offloaded.values().filter(move |e| e.position.segment() == num);
         let stored = || self.segment_entries(num);
         let seen: Vec<&Stored> = match view {
             View::Now => stored().collect(),
@@ -167,8 +167,8 @@ impl Tables {
                 stored().filter(|entry| entry.position >= from).take(count).collect()
             }
             View::Without(hidden) => stored().filter(|e| e.position != hidden).collect(),
-            View::BeforePurge => archived().collect(),
-            View::Unmarked => archived().take(1).chain(stored().skip(1)).collect(),
+            View::BeforeTrim => offloaded().collect(),
+            View::Unmarked => offloaded().take(1).chain(stored().skip(1)).collect(),
         };
         let page = seen.into_iter().filter(|entry| entry.position >= from);
         page.map(|entry| Arc::clone(entry.shared())).collect()
@@ -185,8 +185,8 @@ impl Tables {
         let inner = page.iter().rev().skip(1).filter(|position| unsettled(position));
         views.extend(inner.map(|position| View::Without(*position)));
         let first = self.entries.get(&from.segment_start());
-        if self.purged_lately && first.is_some_and(|first| first.is_purged()) {
-            views.extend([View::BeforePurge, View::Unmarked]);
+        if self.trimmed_lately && first.is_some_and(|first| first.is_trimmed()) {
+            views.extend([View::BeforeTrim, View::Unmarked]);
         }
         views
     }
@@ -233,17 +233,17 @@ impl Tables {
     /// All that ever was in the log.
     #[must_use]
     pub fn history(&self) -> Vec<Arc<Entry>> {
-        invariants::history(&self.entries(), &self.archived())
+        invariants::history(&self.entries(), &self.offloaded())
     }
 
     /// What is read of the log, from its beginning.
     #[must_use]
     pub fn readable(&self) -> Vec<Arc<Entry>> {
-        invariants::readable(&self.entries(), &self.archived())
+        invariants::readable(&self.entries(), &self.offloaded())
     }
 
-    fn archived(&self) -> Vec<Arc<Entry>> {
-        self.archived.values().map(|entry| Arc::clone(entry.shared())).collect()
+    fn offloaded(&self) -> Vec<Arc<Entry>> {
+        self.offloaded.values().map(|entry| Arc::clone(entry.shared())).collect()
     }
 }
 
@@ -253,8 +253,8 @@ pub(crate) fn log() -> LogId {
     LogId::from_uuid(uuid::Uuid::nil())
 }
 
-/// The epoch of the only log.
+/// The incarnation of the only log.
 #[must_use]
-pub(super) fn epoch() -> u32 {
-    Header::first(FIRST_EPOCH).epoch
+pub(super) fn incarnation() -> u32 {
+    Header::first(FIRST_INCARNATION).incarnation
 }

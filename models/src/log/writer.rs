@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cellar_core::append::{
-    Action, Append, Appended, Event, Inputs, InvalidRequest, KnownRun, NewMutation, Request, Rules,
+    Append, AppendAction, AppendEvent, Appended, Inputs, InvalidRequest, KnownRun, NewMutation,
+    Request, Rules,
 };
 use cellar_core::cell::Value;
 use cellar_core::entry::Entry;
@@ -13,7 +14,7 @@ use cellar_core::invariants::MutationId;
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_core::position::Position;
 
-use super::tables::{epoch, log};
+use super::tables::{incarnation, log};
 use crate::fingerprint::Hashed;
 
 /// An append on its way, and what it wants next.
@@ -23,28 +24,28 @@ pub struct Process {
     pub client: usize,
     /// When it decided what it wants, Unix seconds.
     pub decided_s: u64,
-    machine: Hashed<(Append, Action)>,
+    machine: Hashed<(Append, AppendAction)>,
 }
 
 impl Process {
-    fn new(client: usize, mut machine: (Append, Action), now_s: u64) -> Self {
+    fn new(client: usize, mut machine: (Append, AppendAction), now_s: u64) -> Self {
         // Nothing can be told from how long a machine waits: it goes on at once, or when it is
         // stepped next.
-        while matches!(machine.1, Action::Wait { .. }) {
-            machine = machine.0.step(Event::Waited, inputs(now_s));
+        while matches!(machine.1, AppendAction::Wait { .. }) {
+            machine = machine.0.step(AppendEvent::Waited, inputs(now_s));
         }
         Self { client, decided_s: now_s, machine: Hashed::new(Arc::new(machine)) }
     }
 
     /// What it wants next.
     #[must_use]
-    pub fn action(&self) -> &Action {
+    pub fn action(&self) -> &AppendAction {
         &self.machine.1
     }
 
     /// Takes the next step.
     #[must_use]
-    pub fn step(&self, event: Event, now_s: u64) -> Self {
+    pub fn step(&self, event: AppendEvent, now_s: u64) -> Self {
         let next = self.machine.0.clone().step(event, inputs(now_s));
         Self::new(self.client, next, now_s)
     }
@@ -113,7 +114,8 @@ impl Client {
             operation: mutation(id),
         });
         let mutations = mutations.filter(|new| (first..=through).contains(&new.id)).collect();
-        let request = Request::new(log(), self.key, None, epoch(), self.acknowledged, mutations)?;
+        let request =
+            Request::new(log(), self.key, None, incarnation(), self.acknowledged, mutations)?;
         let known = self.known.as_ref().map(|known| known.entries_from(request.lowest_base()));
         let known = known.unwrap_or_default();
         let machine = Append::begin_with(rules, request, &known, inputs(now_s));

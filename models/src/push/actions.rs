@@ -144,7 +144,7 @@ fn outcomes(state: &State, process: &Process) -> Vec<Outcome> {
     let mut outcomes = vec![Outcome::Done];
     match process.wants() {
         Wants::Append(appending) => {
-            if let append::Action::Read { from, consistent: false } = &appending.1
+            if let append::AppendAction::Read { from, consistent: false } = &appending.1
                 && state.budget.stale > 0
             {
                 outcomes.extend(state.table.stale_counts(*from).map(Outcome::Stale));
@@ -177,9 +177,9 @@ impl State {
         }
     }
 
-    fn perform(&mut self, action: &append::Action, outcome: Outcome) -> append::Event {
+    fn perform(&mut self, action: &append::AppendAction, outcome: Outcome) -> append::AppendEvent {
         match action {
-            append::Action::Read { from, .. } => {
+            append::AppendAction::Read { from, .. } => {
                 let count = match outcome {
                     Outcome::Stale(count) => {
                         self.budget.stale -= 1;
@@ -188,16 +188,20 @@ impl State {
                     _ => usize::MAX,
                 };
                 let entries = self.table.read(*from, count);
-                append::Event::Page { entries, more: false }
+                append::AppendEvent::Page { entries, more: false }
             }
-            append::Action::Put { entry } => match Arc::make_mut(&mut self.table).put(entry) {
-                Ok(()) => append::Event::PutAccepted,
-                Err(winner) => append::Event::PutRefused { winner },
-            },
-            append::Action::FindNewestSegment => append::Event::NewestSegment(Some(0)),
+            append::AppendAction::Put { entry } => {
+                match Arc::make_mut(&mut self.table).put(entry) {
+                    Ok(()) => append::AppendEvent::PutAccepted,
+                    Err(winner) => append::AppendEvent::PutRefused { winner },
+                }
+            }
+            append::AppendAction::FindNewestSegment => append::AppendEvent::NewestSegment(Some(0)),
             // Every header has a summary.
-            append::Action::ReadState { .. } => append::Event::State(None),
-            append::Action::Wait { .. } | append::Action::Finish(_) => append::Event::Waited,
+            append::AppendAction::ReadState { .. } => append::AppendEvent::State(None),
+            append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
+                append::AppendEvent::Waited
+            }
         }
     }
 

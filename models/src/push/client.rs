@@ -1,6 +1,6 @@
 //! Clients of a sync group.
 
-use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::entry::FIRST_INCARNATION;
 use cellar_core::identity::ClientKey;
 use cellar_core::invariants::MutationId;
 use cellar_core::operation::{Rejection, RejectionReason};
@@ -29,8 +29,8 @@ pub struct Made {
     pub says: Says,
     /// Its base.
     pub base: Position,
-    /// The epoch of that.
-    pub epoch: u32,
+    /// The incarnation of that.
+    pub incarnation: u32,
 }
 
 /// A client that makes a few mutations.
@@ -39,7 +39,7 @@ pub struct Client {
     number: usize,
     /// Its mutations that were pushed.
     pub made: Vec<Made>,
-    /// What it has pulled up to, and the epoch of that.
+    /// What it has pulled up to, and the incarnation of that.
     seen: (Position, u32),
     /// Its last mutation that a pull has acknowledged.
     pub acknowledged: u64,
@@ -58,7 +58,7 @@ impl Client {
         Self {
             number,
             made: Vec::new(),
-            seen: (Position::FIRST, FIRST_EPOCH),
+            seen: (Position::FIRST, FIRST_INCARNATION),
             acknowledged: 0,
             known: 0,
             is_lost: false,
@@ -72,9 +72,9 @@ impl Client {
         key_of(self.number)
     }
 
-    /// The epoch of what it has pulled.
+    /// The incarnation of what it has pulled.
     #[must_use]
-    pub fn epoch(&self) -> u32 {
+    pub fn incarnation(&self) -> u32 {
         self.seen.1
     }
 
@@ -92,19 +92,19 @@ impl Client {
 
     /// Makes its mutations up to the `count`-th, and cuts a push of all that is not acknowledged.
     pub fn push(&mut self, says: &[Says], count: usize) -> Vec<Run> {
-        let (base, epoch) = self.seen;
+        let (base, incarnation) = self.seen;
         let new = says.iter().take(count).skip(self.made.len());
-        self.made.extend(new.map(|says| Made { says: *says, base, epoch }));
+        self.made.extend(new.map(|says| Made { says: *says, base, incarnation }));
         let ids = (1..).zip(&self.made).filter(|(id, _)| *id > self.acknowledged);
         runs(ids.map(|(id, made)| Pushed { client: 0, id, asked: made.asked(id) }).collect())
     }
 
     /// Pulls all that there is; whether anything is new.
     pub fn pull(&mut self, table: &Table) -> bool {
-        if self.seen == (table.tail(), table.epoch()) {
+        if self.seen == (table.tail(), table.incarnation()) {
             return false;
         }
-        if table.epoch() == self.seen.1 {
+        if table.incarnation() == self.seen.1 {
             self.seen.0 = table.tail();
             self.acknowledged = self.acknowledged.max(table.last_id(self.key()));
         } else {
@@ -129,10 +129,10 @@ impl Client {
 
 impl Made {
     fn asked(&self, id: u64) -> Asked {
-        let (base, epoch) = (self.base, self.epoch);
+        let (base, incarnation) = (self.base, self.incarnation);
         match self.says {
-            Says::Edit => Asked::Edit { base, epoch, operation: mutation(id) },
-            Says::NoBase => Asked::Edit { base: nowhere(), epoch, operation: mutation(id) },
+            Says::Edit => Asked::Edit { base, incarnation, operation: mutation(id) },
+            Says::NoBase => Asked::Edit { base: nowhere(), incarnation, operation: mutation(id) },
             Says::Nothing => Asked::Nothing(Rejection::new(RejectionReason::Invalid, "nothing")),
         }
     }

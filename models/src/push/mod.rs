@@ -15,7 +15,7 @@
 //! - *Eventually consistent reads*: any prefix. What a process knows of the tail is no other case: it is
 //!   a prefix, too.
 //! - *Look-ups* that see the whole log, or whose root has forgotten a client that was idle.
-//! - *A restore*: the log goes back to any prefix of it, in the next epoch. Clients keep their mutations
+//! - *A restore*: the log goes back to any prefix of it, in the next incarnation. Clients keep their mutations
 //!   and bases. Processes of before write into the tables of before for as long as they live, which
 //!   nobody reads any more, so that they are gone here with all that they know; that a client is still
 //!   answered by one of them is abstracted away.
@@ -25,7 +25,7 @@
 //! once more, although it had been rejected or, before a restore, had taken effect. That changes
 //! nothing in the spreadsheet, and the client's numbering goes on; the properties except it.
 //!
-//! What is abstracted away: what mutations say, undos and imports, rolls and purges, failed reads and
+//! What is abstracted away: what mutations say, undos and imports, rolls and trims, failed reads and
 //! puts of unknown outcome ([`crate::log`] has them: an append under way tries the same put again, and
 //! one that ends so is a push that was given up).
 

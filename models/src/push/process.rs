@@ -32,7 +32,7 @@ struct Work {
 #[derive(Debug, Clone)]
 pub enum Wants {
     /// To go on with an append.
-    Append(Box<(Append, append::Action)>),
+    Append(Box<(Append, append::AppendAction)>),
     /// To look its client up.
     LookUp,
 }
@@ -65,7 +65,7 @@ impl Process {
 
     /// What it wanted of the store has come to this.
     #[must_use]
-    pub fn step(&self, event: append::Event) -> Stepped {
+    pub fn step(&self, event: append::AppendEvent) -> Stepped {
         let mut stepped = Stepped::default();
         if let Wants::Append(appending) = &self.work.wants {
             let machine = appending.0.clone().step(event, inputs());
@@ -86,14 +86,14 @@ impl Process {
     fn appending(
         &self,
         push: RunPush,
-        mut machine: (Append, append::Action),
+        mut machine: (Append, append::AppendAction),
         stepped: &mut Stepped,
     ) {
         // Nothing can be told from how long a machine waits.
-        while matches!(machine.1, append::Action::Wait { .. }) {
-            machine = machine.0.step(append::Event::Waited, inputs());
+        while matches!(machine.1, append::AppendAction::Wait { .. }) {
+            machine = machine.0.step(append::AppendEvent::Waited, inputs());
         }
-        let append::Action::Finish(result) = machine.1 else {
+        let append::AppendAction::Finish(result) = machine.1 else {
             stepped.process = Some(self.with(push, Wants::Append(Box::new(machine))));
             return;
         };

@@ -25,7 +25,7 @@ pub const NOT_REJECTED: &str = "nothing is rejected after it took effect";
 /// Nobody's edit is lost for nothing.
 pub const WITH_REASON: &str = "what is rejected says nothing, has no base or was restored away";
 /// An edit on a base of before a restore would hit other cells.
-pub const TIMELINE: &str = "what takes effect is of the epoch of its base";
+pub const TIMELINE: &str = "what takes effect is of the incarnation of its base";
 /// What a push is answered, and what its process takes for known.
 pub const ANSWERS: &str = "what a push is answered is true";
 /// Nobody waits for ever.
@@ -119,7 +119,7 @@ impl State {
             let mutation = client.mutation(id);
             self.table.placed().any(|placed| placed.mutation == mutation)
         };
-        client.epoch() != self.table.epoch() || (1..=client.acknowledged).all(is_there)
+        client.incarnation() != self.table.incarnation() || (1..=client.acknowledged).all(is_there)
     }
 
     fn nothing_is_rejected_late(&self) -> bool {
@@ -158,12 +158,15 @@ impl PushModel {
             Property::always(NOT_REJECTED, |_, state: &State| state.nothing_is_rejected_late()),
             Property::always(WITH_REASON, |_, state: &State| {
                 state.all_placed(|placed, made| {
-                    !placed.is_rejected || made.says != Says::Edit || made.epoch < placed.epoch
+                    !placed.is_rejected
+                        || made.says != Says::Edit
+                        || made.incarnation < placed.incarnation
                 })
             }),
             Property::always(TIMELINE, |_, state: &State| {
                 state.all_placed(|placed, made| {
-                    placed.is_rejected || (made.says == Says::Edit && made.epoch == placed.epoch)
+                    placed.is_rejected
+                        || (made.says == Says::Edit && made.incarnation == placed.incarnation)
                 })
             }),
             Property::always(ANSWERS, |_, state: &State| state.fault.is_none()),
@@ -187,8 +190,9 @@ impl PushModel {
         // Alone, a client has pulled what it pushes behind: that is a base that says who it is.
         if self.budget.forgotten > 0 && self.mutations.len() > 1 {
             occurrences.push(Property::sometimes("a client is unknown", |_, state: &State| {
-                let unknown =
-                    |client: &Client| client.is_lost && client.epoch() == state.table.epoch();
+                let unknown = |client: &Client| {
+                    client.is_lost && client.incarnation() == state.table.incarnation()
+                };
                 state.clients.iter().any(unknown)
             }));
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::entry::{Entry, FIRST_EPOCH};
+use cellar_core::entry::{Entry, FIRST_INCARNATION};
 use cellar_core::identity::ClientKey;
 use cellar_core::invariants::MutationId;
 use cellar_core::position::Position;
@@ -15,9 +15,9 @@ use crate::log::tables::log;
 /// What is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Table {
-    /// As they were written: with the epoch of then.
+    /// As they were written: with the incarnation of then.
     entries: BTreeMap<Position, Hashed<Entry>>,
-    epoch: u32,
+    incarnation: u32,
     /// Every read sees all that was written up to here.
     settled: Position,
 }
@@ -29,8 +29,8 @@ pub struct Placed {
     pub mutation: MutationId,
     /// It has no effect.
     pub is_rejected: bool,
-    /// The epoch in which it was written.
-    pub epoch: u32,
+    /// The incarnation in which it was written.
+    pub incarnation: u32,
 }
 
 impl Table {
@@ -39,13 +39,13 @@ impl Table {
     pub fn created() -> Self {
         let first = Hashed::new(Arc::new(Entry::first(log(), None, 0)));
         let entries = BTreeMap::from([(Position::FIRST, first)]);
-        Self { entries, epoch: FIRST_EPOCH, settled: Position::FIRST }
+        Self { entries, incarnation: FIRST_INCARNATION, settled: Position::FIRST }
     }
 
-    /// The epoch of the table: what is read of it has no lower one.
+    /// The incarnation of the table: what is read of it has no lower one.
     #[must_use]
-    pub fn epoch(&self) -> u32 {
-        self.epoch
+    pub fn incarnation(&self) -> u32 {
+        self.incarnation
     }
 
     /// How many entries there are.
@@ -67,8 +67,8 @@ impl Table {
     }
 
     fn read_back(&self, entry: &Hashed<Entry>) -> Arc<Entry> {
-        match entry.header.epoch < self.epoch {
-            true => Arc::new(Entry::clone(entry).at_least(self.epoch)),
+        match entry.header.incarnation < self.incarnation {
+            true => Arc::new(Entry::clone(entry).at_least(self.incarnation)),
             false => Arc::clone(entry.shared()),
         }
     }
@@ -109,7 +109,7 @@ impl Table {
     #[must_use]
     pub fn look_up(&self, client: ClientKey, is_forgotten: bool) -> LookedUp {
         let last_id = (!is_forgotten).then(|| self.last_id(client)).filter(|last| *last > 0);
-        LookedUp { last_id, head: self.tail(), epoch: self.epoch }
+        LookedUp { last_id, head: self.tail(), incarnation: self.incarnation }
     }
 
     /// A client's last mutation; 0 if it has none.
@@ -122,22 +122,22 @@ impl Table {
     /// All mutations, in the order of the log.
     pub fn placed(&self) -> impl Iterator<Item = Placed> {
         self.entries.values().flat_map(|entry| {
-            let epoch = entry.header.epoch;
+            let incarnation = entry.header.incarnation;
             entry.edits().into_iter().flat_map(move |edits| {
                 (edits.first_id..).zip(&edits.mutations).map(move |(id, mutation)| Placed {
                     mutation: MutationId { client: edits.client, id },
                     is_rejected: mutation.rejection().is_some(),
-                    epoch,
+                    incarnation,
                 })
             })
         })
     }
 
-    /// Goes back to the first `count` entries, in the next epoch.
+    /// Goes back to the first `count` entries, in the next incarnation.
     pub fn restore(&mut self, count: usize) {
         let gone: Vec<Position> = self.entries.keys().skip(count).copied().collect();
         gone.iter().for_each(|position| drop(self.entries.remove(position)));
-        self.epoch += 1;
+        self.incarnation += 1;
         self.settled = self.tail();
     }
 }

@@ -123,7 +123,7 @@ impl Store {
     /// The record of the only segment, as it is or without what was written to it.
     pub(super) fn segment(&self, stale: bool) -> Segment {
         let last_snapshot = self.last.filter(|_| !stale);
-        Segment { log: log(), num: 0, created_s: 0, last_snapshot, archive: None, lineage: None }
+        Segment { log: log(), num: 0, created_s: 0, last_snapshot, offloaded: None, lineage: None }
     }
 
     /// Whether a snapshot's root has all of its objects.

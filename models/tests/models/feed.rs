@@ -1,12 +1,12 @@
 //! Every property in every state within the bounds, and what breaks without each rule.
 
-use cellar_core::feed::{EpochPolicy, Rules, SafetyRule};
+use cellar_core::feed::{PartitionPolicy, Rules, SafetyRule};
 use cellar_models::feed::{Budget, FeedModel, ORDERED, Part, REACTED};
 
 use crate::checking::{check, finds};
 
 /// Two items, and the end.
-const SHORT: EpochPolicy = EpochPolicy { bytes: u64::MAX, items: 3 };
+const SHORT: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 
 fn bounded(batches: &[&[&[Part]]], budget: Budget) -> FeedModel {
     let batches = batches.iter().map(|all| all.iter().map(|batch| batch.to_vec()).collect());
@@ -28,10 +28,10 @@ fn check_feed(name: &str, model: FeedModel) {
 const DOUBLED: [&[&[Part]]; 2] =
     [&[&[(0, 0, 1)], &[(0, 2, 1), (1, 0, 1)]], &[&[(1, 0, 2)], &[(0, 0, 1), (0, 2, 1)]]];
 
-/// Three items at most, in epochs of one and the end.
+/// Three items at most, in partitions of one and the end.
 fn few(budget: Budget) -> FeedModel {
     let batches: [&[&[Part]]; 2] = [&[&[(0, 1, 1)], &[(1, 0, 1)]], &[&[(0, 0, 2)]]];
-    let policy = EpochPolicy { items: 2, ..SHORT };
+    let policy = PartitionPolicy { items: 2, ..SHORT };
     FeedModel { policy, ..bounded(&batches, budget) }
 }
 

@@ -10,8 +10,8 @@ fn check(name: &str, model: LogModel) {
 }
 
 fn bounded(mutations: &[u64], budget: Budget) -> LogModel {
-    // With a purge the known limit is reached, see `LogModel::judge_rejections`.
-    let judge_rejections = budget.purges == 0;
+    // With a trim the known limit is reached, see `LogModel::judge_rejections`.
+    let judge_rejections = budget.trims == 0;
     let mutations = mutations.to_vec();
     LogModel { mutations, budget, judge_rejections, ..LogModel::default() }
 }
@@ -47,16 +47,16 @@ fn rolls_in_the_middle() {
 }
 
 #[test]
-fn purges_in_the_middle() {
-    let budget = Budget { lost: 1, rolls: 2, purges: 1, days: 1, ..Budget::default() };
-    check("purges", bounded(&[1, 1], budget));
+fn trims_in_the_middle() {
+    let budget = Budget { lost: 1, rolls: 2, trims: 1, days: 1, ..Budget::default() };
+    check("trims", bounded(&[1, 1], budget));
 }
 
 #[test]
-fn purges_that_stop_and_stale_reads() {
-    let faults = Budget { stale: 1, given_up: 1, purge_stops: 1, ..Budget::default() };
-    let budget = Budget { rolls: 2, purges: 2, days: 1, ..faults };
-    check("purges, stale", bounded(&[2], budget));
+fn trims_that_stop_and_stale_reads() {
+    let faults = Budget { stale: 1, given_up: 1, trim_stops: 1, ..Budget::default() };
+    let budget = Budget { rolls: 2, trims: 2, days: 1, ..faults };
+    check("trims, stale", bounded(&[2], budget));
 }
 
 #[test]
@@ -66,9 +66,9 @@ fn writers_finish_when_faults_stop() {
     check("finishing", finishing(&[1, 1], budget));
     let budget = Budget { lost: 1, stale: 1, rolls: 1, ..Budget::default() };
     check("finishing, roll", finishing(&[1, 1], budget));
-    let faults = Budget { lost: 1, purge_stops: 1, ..Budget::default() };
-    let budget = Budget { rolls: 2, purges: 1, days: 1, ..faults };
-    check("finishing, purge", finishing(&[1], budget));
+    let faults = Budget { lost: 1, trim_stops: 1, ..Budget::default() };
+    let budget = Budget { rolls: 2, trims: 1, days: 1, ..faults };
+    check("finishing, trim", finishing(&[1], budget));
 }
 
 #[test]
@@ -94,8 +94,8 @@ fn long_rolls() {
 
 #[test]
 #[ignore = "minutes: the long run"]
-fn long_purges() {
-    let faults = Budget { lost: 1, stale: 1, purge_stops: 1, ..Budget::default() };
-    let budget = Budget { rolls: 2, purges: 2, days: 1, ..faults };
-    check("purges", bounded(&[1, 1], budget));
+fn long_trims() {
+    let faults = Budget { lost: 1, stale: 1, trim_stops: 1, ..Budget::default() };
+    let budget = Budget { rolls: 2, trims: 2, days: 1, ..faults };
+    check("trims", bounded(&[1, 1], budget));
 }

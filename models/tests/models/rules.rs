@@ -24,8 +24,8 @@ fn a_writer_that_trusts_its_base_leaves_a_gap() {
 }
 
 #[test]
-fn a_writer_that_trusts_a_purged_base_puts_into_a_dead_segment() {
-    let budget = Budget { rolls: 2, purges: 1, days: 1, ..Budget::default() };
+fn a_writer_that_trusts_a_trimmed_base_puts_into_a_dead_segment() {
+    let budget = Budget { rolls: 2, trims: 1, days: 1, ..Budget::default() };
     let model =
         LogModel { budget, mutations: vec![2, 1], judge_rejections: false, ..LogModel::default() };
     without(SafetyRule::KnownExists, model, &[PREFIX, ACKNOWLEDGED]);
@@ -61,16 +61,16 @@ fn a_writer_that_believes_a_stale_read_refuses_without_reason() {
 }
 
 #[test]
-fn a_purge_that_does_not_wait_lets_a_writer_put_into_a_dead_segment() {
-    let budget = Budget { rolls: 2, purges: 1, ..Budget::default() };
+fn a_trim_that_does_not_wait_lets_a_writer_put_into_a_dead_segment() {
+    let budget = Budget { rolls: 2, trims: 1, ..Budget::default() };
     let fences = Fences { age: false, tombstones: true };
     let model = LogModel { budget, fences, judge_rejections: false, ..LogModel::default() };
     finds("without the fence of age", model, &[PREFIX, ACKNOWLEDGED]);
 }
 
 #[test]
-fn a_purge_that_takes_the_end_lets_a_writer_put_into_a_dead_segment() {
-    let budget = Budget { rolls: 2, purges: 1, days: 1, ..Budget::default() };
+fn a_trim_that_takes_the_end_lets_a_writer_put_into_a_dead_segment() {
+    let budget = Budget { rolls: 2, trims: 1, days: 1, ..Budget::default() };
     let fences = Fences { age: true, tombstones: false };
     let model = LogModel { budget, fences, judge_rejections: false, ..LogModel::default() };
     finds("without tombstones", model, &[LINKS, ACKNOWLEDGED]);
@@ -79,15 +79,15 @@ fn a_purge_that_takes_the_end_lets_a_writer_put_into_a_dead_segment() {
 /// A known limit, see [`LogModel::judge_rejections`]: no effect is doubled in the log, but the
 /// client is told that there was none. When this fails, judge rejections in every model.
 #[test]
-fn a_repeated_request_whose_base_was_purged_is_rejected_although_it_got_through() {
-    let budget = Budget { lost: 0, given_up: 1, rolls: 2, purges: 1, days: 1, ..Budget::default() };
+fn a_repeated_request_whose_base_was_trimmed_is_rejected_although_it_got_through() {
+    let budget = Budget { lost: 0, given_up: 1, rolls: 2, trims: 1, days: 1, ..Budget::default() };
     let model = LogModel { budget, mutations: vec![1], ..LogModel::default() };
     finds("known limit", model, &[REJECTIONS]);
 }
 
 #[test]
 fn a_writer_that_was_frozen_puts_into_a_dead_segment() {
-    let budget = Budget { lost: 1, rolls: 2, purges: 1, days: 1, ..Budget::default() };
+    let budget = Budget { lost: 1, rolls: 2, trims: 1, days: 1, ..Budget::default() };
     let model = LogModel { budget, judge_rejections: false, ..LogModel::default() };
     without(SafetyRule::BoundedAge, model, &[PREFIX]);
 }

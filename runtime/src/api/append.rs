@@ -12,27 +12,22 @@ use cellar_core::limits::MAX_MUTATION_BYTES;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-#[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
-
 use super::auth::Caller;
 use super::entries::views;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Appends mutations: each exactly once, however often the request is repeated.
+/// Append mutations, each exactly once
+///
+/// A repeated request returns the results of the first one.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/entries",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
+    operation_id = "appendMutations",
+    tag = "Log",
     request_body = AppendRequest,
-    responses(
-        (status = 200, description = "What became of each mutation", body = AppendReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Repeat the request unchanged", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The result of each mutation", body = AppendReply))
 ))]
 pub(super) async fn append(
     State(state): State<ApiState>,
@@ -50,7 +45,7 @@ pub(super) async fn append(
         .map(|SentMutation { id, base, op }| NewMutation { id, base, operation: op });
     let author = Some(caller.0.author);
     let request =
-        Request::new(log, client, author, request.epoch, request.ack, mutations.collect())?;
+        Request::new(log, client, author, request.incarnation, request.ack, mutations.collect())?;
     let appended = state.logs().append(request).await?;
     state.upkeep(log).await;
     Ok(Json(reply(&state, &appended).await?))

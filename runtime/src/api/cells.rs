@@ -9,9 +9,6 @@ use cellar_core::position::Position;
 use cellar_engine::logs::{CellsQuery, SheetName};
 use serde::Deserialize;
 
-#[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
-
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
 use super::reply::Failure;
@@ -24,27 +21,24 @@ pub(super) struct CellsParameters {
     sheet: Option<String>,
     range: Option<String>,
     at: Option<Position>,
-    from: Option<String>,
-    seen: Option<Position>,
+    cursor: Option<String>,
+    min_position: Option<Position>,
 }
 
-/// The cells of a range that are not blank, at any position in history.
+/// Get the non-blank cells of a range, at any position
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/cells",
+    operation_id = "getCells",
+    tag = "Cells",
     params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("sheet" = Option<String>, Query, description = "The sheet's name; the first if absent"),
-        ("range" = Option<String>, Query, description = "For example A1:T50; all if absent"),
-        ("at" = Option<Position>, Query, description = "The position; the newest if absent"),
-        ("from" = Option<String>, Query, description = "The `next` of the page before"),
-        ("seen" = Option<Position>, Query, description = "The reply is never older than this"),
+        ("sheet" = Option<String>, Query, description = "Name of the sheet; defaults to the first"),
+        ("range" = Option<String>, Query, description = "Range such as A1:T50; defaults to all cells"),
+        ("at" = Option<Position>, Query, description = "Position to read at; defaults to the newest"),
+        ("cursor" = Option<String>, Query, description = "`next` of the previous page"),
+        ("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)"),
     ),
-    responses(
-        (status = 200, description = "The cells", body = CellsReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The cells", body = CellsReply))
 ))]
 pub(super) async fn cells(
     State(state): State<ApiState>,
@@ -59,7 +53,7 @@ pub(super) async fn cells(
         sheet: read.sheet,
         name: read.name,
         position: read.position,
-        epoch: read.epoch,
+        incarnation: read.incarnation,
         extent: read.extent,
         formats: read.formats,
         formats_cut: read.formats_cut,
@@ -69,10 +63,10 @@ pub(super) async fn cells(
 }
 
 fn query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
-    let unprocessable = |why: String| Failure::new(ProblemKind::Unprocessable, why);
+    let unprocessable = |why: String| Failure::new(ProblemKind::InvalidRequest, why);
     let range = parameters.range.as_deref().map(str::parse::<Range>).transpose();
     let range = range.map_err(|error| unprocessable(error.to_string()))?;
-    let from = parameters.from.as_deref().map(str::parse::<CellName>).transpose();
+    let from = parameters.cursor.as_deref().map(str::parse::<CellName>).transpose();
     let from = from.map_err(|error| unprocessable(error.to_string()))?;
     let in_range = range.as_ref().and_then(|range| range.sheet.as_deref());
     let sheet = match (parameters.sheet.as_deref(), in_range) {
@@ -89,7 +83,7 @@ fn query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
             |error: RangeTooLarge| Failure::new(ProblemKind::RangeTooLarge, error.to_string());
         range.check_area().map_err(too_large)?;
     }
-    let (at, seen) = (parameters.at, parameters.seen);
+    let (at, seen) = (parameters.at, parameters.min_position);
     Ok(CellsQuery { sheet, rectangle, at, from, seen })
 }
 
@@ -128,6 +122,6 @@ mod tests {
             query(&CellsParameters { sheet, range, ..CellsParameters::default() })
         };
         assert!(both("Sheet1", "sheet1!A1").is_ok());
-        assert_eq!(both("Sheet1", "Other!A1").unwrap_err().kind(), ProblemKind::Unprocessable);
+        assert_eq!(both("Sheet1", "Other!A1").unwrap_err().kind(), ProblemKind::InvalidRequest);
     }
 }

@@ -7,26 +7,21 @@ use cellar_core::api::{ChunksReply, ChunksRequest, ProblemKind};
 use cellar_core::limits::MAX_CHUNK_URLS;
 use cellar_core::snapshot::level::ChunkHash;
 
-#[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
-
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Where chunks of the spreadsheet's snapshots are read: zstd, as the bucket says in
-/// `Content-Encoding`. A chunk never changes under its hash.
+/// Get download URLs of snapshot chunks
+///
+/// Chunks are compressed with zstd, as their `Content-Encoding` says. A chunk never changes.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/chunks",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
+    operation_id = "getChunkUrls",
+    tag = "Snapshots",
     request_body = ChunksRequest,
-    responses(
-        (status = 200, description = "A URL for each", body = ChunksReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "A URL per chunk", body = ChunksReply))
 ))]
 pub(super) async fn chunks(
     State(state): State<ApiState>,
@@ -36,7 +31,7 @@ pub(super) async fn chunks(
 ) -> Result<Json<ChunksReply>, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
     let request: ChunksRequest = body.read()?;
-    let refused = |why: String| Failure::new(ProblemKind::Unprocessable, why);
+    let refused = |why: String| Failure::new(ProblemKind::InvalidRequest, why);
     if request.hashes.len() > MAX_CHUNK_URLS {
         let count = request.hashes.len();
         return Err(refused(format!("at most {MAX_CHUNK_URLS} chunks at once, not {count}")));

@@ -92,7 +92,7 @@ mod tests {
     async fn what_the_deadline_cuts_off_tells_what_it_had_consumed() {
         let settings = ApiSettings {
             upkeep: None,
-            epoch: 0,
+            incarnation: 0,
             bucket: "b".to_owned(),
             entry_table: String::new(),
             segment_table: String::new(),

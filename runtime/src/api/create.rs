@@ -7,25 +7,22 @@ use cellar_core::api::{CreateReply, CreateRequest, ProblemKind};
 use cellar_core::catalog::{Action, Name};
 use cellar_core::identity::LogId;
 
-#[cfg(test)]
-use cellar_core::api::Problem;
-
 use super::auth::Caller;
 use super::extract::JsonBody;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Creates a spreadsheet, or finds the one that the same request created before.
+/// Create a spreadsheet (idempotent by nonce)
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets",
+    operation_id = "createSpreadsheet",
+    tag = "Spreadsheets",
     request_body = CreateRequest,
     responses(
         (status = 201, description = "Created", body = CreateReply),
-        (status = 200, description = "Created before by the same request", body = CreateReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+        (status = 200, description = "Already created by an earlier identical request", body = CreateReply),
+    )
 ))]
 pub(super) async fn create(
     State(state): State<ApiState>,
@@ -45,5 +42,5 @@ pub(super) async fn create(
     // The log first: nobody is shown what is not there. A repetition lists what was not listed.
     state.catalog().change(id, by, Action::Create { name, source: None }, None).await?;
     let status = if created.existed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(CreateReply { id, head: created.head, epoch: created.epoch })))
+    Ok((status, Json(CreateReply { id, head: created.head, incarnation: created.incarnation })))
 }

@@ -13,9 +13,6 @@ use cellar_core::catalog::{Action, By, CatalogEvent, Listing, Name, Rejection, R
 use cellar_core::identity::LogId;
 use serde::Deserialize;
 
-#[cfg(test)]
-use cellar_core::api::Problem;
-
 use super::auth::Caller;
 use super::extract::{JsonBody, Parameters, PathId};
 use super::reply::Failure;
@@ -25,7 +22,7 @@ use super::state::ApiState;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Below {
-    below: Option<u64>,
+    cursor: Option<u64>,
 }
 
 /// Details with their `ETag`.
@@ -56,17 +53,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Seen {
     }
 }
 
-/// What the catalog says of a spreadsheet, read now, as far as the caller may know it: with whom it is
-/// shared for editors who have no link, its links for owners. Owners are told of one that is deleted, too.
+/// Get name, status, members and share links, as far as the caller's role allows
+///
+/// Members are returned to editors and owners, share links to owners. Owners can also read the details of a deleted
+/// spreadsheet.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/details",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
-    responses(
-        (status = 200, description = "Its details", body = DetailsReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    operation_id = "getDetails",
+    tag = "Spreadsheets",
+    responses((status = 200, description = "The details", body = DetailsReply))
 ))]
 pub(super) async fn details(
     State(state): State<ApiState>,
@@ -85,20 +81,16 @@ pub(super) async fn details(
     reply(&state, &caller, log, &by, listing).await
 }
 
-/// What was done to a spreadsheet's details and by whom, the newest first; with whom it was shared, for
-/// editors. It names people, so a link does not show it.
+/// List changes of the details, newest first
+///
+/// Requires a token: changes name people, so share links cannot read them. Members are named to editors and owners.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/details/changes",
-    params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("below" = Option<u64>, Query, description = "The `next` of the page before"),
-    ),
-    responses(
-        (status = 200, description = "One page of them", body = ChangesReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    operation_id = "listDetailsChanges",
+    tag = "Spreadsheets",
+    params(("cursor" = Option<u64>, Query, description = "`next` of the previous page")),
+    responses((status = 200, description = "One page of results", body = ChangesReply))
 ))]
 pub(super) async fn changes(
     State(state): State<ApiState>,
@@ -118,30 +110,22 @@ pub(super) async fn changes(
     if listing.is_none() {
         state.logs().head(log, None).await?;
     }
-    let page = state.catalog().changes(log, parameters.below).await?;
+    let page = state.catalog().changes(log, parameters.cursor).await?;
     let may_know = |event: &CatalogEvent| has >= Role::Editor || !event.is_sharing();
     let events = page.events.into_iter().filter(|dated| may_know(&dated.event));
     let changes = events.map(ChangeView::from).collect();
     Ok(Json(ChangesReply { changes, next: page.below }))
 }
 
-/// Renames a spreadsheet, archives it, deletes it, or restores it. What is so already stays so: it may be
-/// repeated.
+/// Rename, archive, unarchive, delete or undelete a spreadsheet (idempotent)
 #[cfg_attr(test, utoipa::path(
     patch,
     path = "/v1/spreadsheets/{id}/details",
-    params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("If-Match" = Option<String>, Header, description = "The `ETag` of the details that were seen: \
-            if others have changed them since, nothing is done"),
-    ),
+    operation_id = "updateDetails",
+    tag = "Spreadsheets",
+    params(("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed")),
     request_body = UpdateDetailsRequest,
-    responses(
-        (status = 200, description = "Its details now", body = DetailsReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Repeat the request unchanged", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
 pub(super) async fn update(
     State(state): State<ApiState>,
@@ -154,7 +138,7 @@ pub(super) async fn update(
     let request: UpdateDetailsRequest = body.read()?;
     let rename = request.name.as_deref().map(Name::new).transpose()?.map(Action::Rename);
     let status = request.status.map(|status| match status {
-        SpreadsheetStatus::Active => Action::Restore,
+        SpreadsheetStatus::Active => Action::Activate,
         SpreadsheetStatus::Archived => Action::Archive,
         SpreadsheetStatus::Deleted => Action::Delete,
     });

@@ -1,30 +1,31 @@
-//! The description as it is generated, and whether the text is up to date.
+//! Generates the OpenAPI document and tests that openapi.json is up to date.
 
 use std::path::Path;
 use std::{env, fs};
 
 use cellar_core::cost::HEADER;
-use utoipa::openapi::RefOr;
+use utoipa::openapi::content::Content;
 use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
+use utoipa::openapi::response::{Response, ResponseBuilder};
 use utoipa::openapi::schema::{Object, Type};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{Modify, OpenApi};
 
 use super::openapi::{__path_openapi, TEXT, compact};
 
-const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dictionary of numbers \
+const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it failed: a dictionary of numbers \
     (RFC 9651), such as `rr=0.5, wr=1, tables=2`. rr: read request units; wr: write request units; \
     tables: requests to tables; puts, gets, tags, deletes: requests to the object store; sent, \
-    received: bytes of objects; queues: requests to queues. What is not there is zero; there may \
-    be more keys one day. A 404 has no such header: it is the same for what is hidden and for what \
-    does not exist.";
+    received: bytes of objects; queues: requests to queues. Missing keys are zero; keys may be added. \
+    A 404 has no such header, so that it does not reveal whether the resource exists.";
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Cellar",
-        description = "Spreadsheets as append-only logs: edit, read and follow them.",
+        description = "HTTP API of Cellar, a spreadsheet backend that stores every change in an append-only log.",
         license(name = "MIT OR Apache-2.0")
     ),
     paths(
@@ -60,18 +61,60 @@ const COST_DESCRIPTION: &str = "What the request consumed, refused or not: a dic
         super::health::health,
         openapi
     ),
-    modifiers(&BearerToken, &CostHeader)
+    components(schemas(cellar_core::api::Problem, cellar_core::identity::LogId)),
+    modifiers(&CommonParts, &CostHeader)
 )]
 struct Document;
 
-struct BearerToken;
+/// Operations that require no token.
+const PUBLIC: [&str; 2] = ["getHealth", "getOpenApiDocument"];
 
-impl Modify for BearerToken {
+/// Adds what all operations share: the id of the spreadsheet, error responses and the bearer token.
+struct CommonParts;
+
+impl Modify for CommonParts {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("token", SecurityScheme::Http(bearer));
+        for (path, item) in &mut document.paths.paths {
+            for operation in operations(item) {
+                if path.contains("{id}") {
+                    operation.parameters.get_or_insert_default().insert(0, spreadsheet_id());
+                }
+                if operation.operation_id.as_deref().is_some_and(|id| PUBLIC.contains(&id)) {
+                    continue;
+                }
+                operation.security = Some(vec![SecurityRequirement::new("token", [""; 0])]);
+                let responses = &mut operation.responses.responses;
+                for (status, text) in [
+                    ("4XX", "Problem details (RFC 9457)"),
+                    (
+                        "503",
+                        "Temporarily unavailable: retry the unchanged request after `Retry-After`",
+                    ),
+                ] {
+                    responses.entry(status.to_owned()).or_insert_with(|| problem(text));
+                }
+            }
+        }
     }
+}
+
+fn spreadsheet_id() -> Parameter {
+    ParameterBuilder::new()
+        .name("id")
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some("Id of the spreadsheet"))
+        .schema(Some(Ref::from_schema_name("LogId")))
+        .build()
+}
+
+fn problem(description: &str) -> RefOr<Response> {
+    let content = Content::new(Some(Ref::from_schema_name("Problem")));
+    let response = ResponseBuilder::new().description(description);
+    RefOr::T(response.content("application/problem+json", content).build())
 }
 
 struct CostHeader;
@@ -100,7 +143,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
         .flatten()
 }
 
-/// Set to write the text anew.
+/// Environment variable that makes the test write the document.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
 
 #[test]
@@ -145,6 +188,23 @@ fn every_answer_is_described_with_its_cost() {
         let header = &response["headers"]["cellar-cost"];
         assert!(header["description"].as_str().unwrap().contains("RFC 9651"), "{response}");
     }
+}
+
+#[test]
+fn operations_have_unique_ids_summaries_and_tags() {
+    let json = serde_json::to_value(Document::openapi()).unwrap();
+    let mut ids = std::collections::BTreeSet::new();
+    for item in json["paths"].as_object().unwrap().values() {
+        for operation in item.as_object().unwrap().values() {
+            let id = operation["operationId"].as_str().unwrap();
+            assert!(ids.insert(id.to_owned()), "{id} occurs twice");
+            let summary = operation["summary"].as_str().unwrap();
+            assert!(!summary.ends_with('.') && !summary.contains('\n'), "{id}: {summary}");
+            let tag = operation["tags"][0].as_str().unwrap();
+            assert!(!tag.contains(':'), "{id}: {tag}");
+        }
+    }
+    assert!(ids.len() > 25, "{ids:?}");
 }
 
 fn collect(json: &serde_json::Value, references: &mut Vec<String>) {

@@ -11,7 +11,7 @@ use cellar_core::position::Position;
 use serde::Deserialize;
 
 #[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
+use cellar_core::api::Problem;
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
@@ -22,7 +22,7 @@ use super::state::ApiState;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Seen {
-    pub(super) seen: Option<Position>,
+    pub(super) min_position: Option<Position>,
 }
 
 /// Parameters of an update.
@@ -32,19 +32,14 @@ pub(super) struct After {
     after: Position,
 }
 
-/// Loads a spreadsheet: its newest snapshot's root, and the entries since.
+/// Load the newest snapshot root and the entries after it
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}",
-    params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("seen" = Option<Position>, Query, description = "The reply is never older than this"),
-    ),
-    responses(
-        (status = 200, description = "What to start from", body = LoadReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    operation_id = "loadSpreadsheet",
+    tag = "Log",
+    params(("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)")),
+    responses((status = 200, description = "The root and the entries", body = LoadReply))
 ))]
 pub(super) async fn load(
     State(state): State<ApiState>,
@@ -53,7 +48,7 @@ pub(super) async fn load(
     Parameters(parameters): Parameters<Seen>,
 ) -> Result<Json<LoadReply>, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
-    let loaded = state.logs().load(log, parameters.seen).await?;
+    let loaded = state.logs().load(log, parameters.min_position).await?;
     let root_url = match &loaded.root {
         None => None,
         Some(root) => Some(state.logs().object_url(root).await?.0),
@@ -65,7 +60,7 @@ pub(super) async fn load(
     };
     Ok(Json(LoadReply {
         head: loaded.head,
-        epoch: loaded.epoch,
+        incarnation: loaded.incarnation,
         source: source.map(|(spreadsheet, position)| ForkSource { spreadsheet, position }),
         root: loaded.root,
         root_url,
@@ -74,20 +69,17 @@ pub(super) async fn load(
     }))
 }
 
-/// Updates a loaded spreadsheet: the entries after a position.
+/// List the entries after a position
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/entries",
-    params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("after" = Position, Query, description = "The last position that was read"),
-    ),
+    operation_id = "listEntries",
+    tag = "Log",
+    params(("after" = Position, Query, description = "Position of the last entry that the client has")),
     responses(
-        (status = 200, description = "The entries since", body = UpdateReply),
-        (status = 410, description = "Too far behind: load again", body = Problem),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+        (status = 200, description = "The entries", body = UpdateReply),
+        (status = 410, description = "Reload required", body = Problem),
+    )
 ))]
 pub(super) async fn update(
     State(state): State<ApiState>,
@@ -99,7 +91,7 @@ pub(super) async fn update(
     let updated = state.logs().update(log, parameters.after).await?;
     Ok(Json(UpdateReply {
         head: updated.head,
-        epoch: updated.epoch,
+        incarnation: updated.incarnation,
         entries: views(&state, &updated.entries).await?,
         next: updated.next,
     }))

@@ -38,7 +38,7 @@ impl JsonBody {
     pub(super) fn read<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, Failure> {
         serde_json::from_slice(&self.0).map_err(|error| {
             let kind = match error.classify() {
-                Category::Data => ProblemKind::Unprocessable,
+                Category::Data => ProblemKind::InvalidRequest,
                 Category::Syntax | Category::Eof | Category::Io => ProblemKind::BadRequest,
             };
             Failure::new(kind, format!("the body is not as expected: {error}"))
@@ -131,9 +131,9 @@ mod tests {
             ("", ProblemKind::BadRequest),
             ("{", ProblemKind::BadRequest),
             ("{\"nonce\":}", ProblemKind::BadRequest),
-            ("{\"nonce\":1}", ProblemKind::Unprocessable),
-            ("{\"nonce\":\"a\",\"other\":1}", ProblemKind::Unprocessable),
-            ("{}", ProblemKind::Unprocessable),
+            ("{\"nonce\":1}", ProblemKind::InvalidRequest),
+            ("{\"nonce\":\"a\",\"other\":1}", ProblemKind::InvalidRequest),
+            ("{}", ProblemKind::InvalidRequest),
         ] {
             assert_eq!(read(text).unwrap_err().kind(), kind, "{text}");
         }

@@ -10,9 +10,6 @@ use cellar_engine::feed::{FeedError, view};
 use cellar_engine::streams::StreamError;
 use serde::Deserialize;
 
-#[cfg(test)]
-use cellar_core::api::Problem;
-
 use super::auth::Caller;
 use super::extract::Parameters;
 use super::reply::Failure;
@@ -23,18 +20,18 @@ use super::state::ApiState;
 #[serde(deny_unknown_fields)]
 pub(super) struct After {
     after: Option<String>,
-    feed: Option<String>,
+    generation: Option<String>,
     limit: Option<u32>,
     #[serde(default)]
-    events: bool,
+    payloads: bool,
 }
 
 impl From<FeedError> for Failure {
     fn from(error: FeedError) -> Self {
         let text = error.to_string();
         match error {
-            FeedError::AnotherFeed => Self::new(ProblemKind::FeedChanged, text),
-            FeedError::Beyond => Self::new(ProblemKind::Unprocessable, text),
+            FeedError::AnotherFeed => Self::new(ProblemKind::FeedGenerationChanged, text),
+            FeedError::Beyond => Self::new(ProblemKind::InvalidRequest, text),
             FeedError::Damaged { .. } => {
                 StreamError::Store(cellar_engine::ports::PortError::permanent(text)).into()
             }
@@ -43,43 +40,41 @@ impl From<FeedError> for Failure {
     }
 }
 
-/// Everything that was appended to the stack's streams, from a checkpoint on: for operators, with a token for
-/// all spreadsheets. What the events say is for owners.
+/// List feed items after a checkpoint
+///
+/// Requires an operator token; payloads require the role owner.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/feed",
+    operation_id = "listFeedItems",
+    tag = "Feed",
     params(
-        ("after" = Option<u64>, Query, description = "The `next` of what was handled last; without it, the \
-            feed from its beginning"),
-        ("feed" = Option<String>, Query, description = "The `feed` that the checkpoint is of: if the stack \
-            has another one, the answer says so"),
-        ("limit" = Option<u32>, Query, description = "At most so many items, up to 1,000; 20 with `events`"),
-        ("events" = Option<bool>, Query, description = "Whether to tell what the events say"),
+        ("after" = Option<u64>, Query, description = "Checkpoint after the last processed item; defaults to the beginning"),
+        ("generation" = Option<String>, Query, description = "Generation of the checkpoint; 410 if the feed has another one"),
+        ("limit" = Option<u32>, Query, description = "Maximum number of items: up to 1,000, or 20 with `payloads`"),
+        ("payloads" = Option<bool>, Query, description = "Include event payloads"),
     ),
-    responses(
-        (status = 200, description = "Some of it", body = FeedReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "One page of results", body = FeedReply))
 ))]
 pub(super) async fn feed(
     State(state): State<ApiState>,
     caller: Caller,
     Parameters(parameters): Parameters<After>,
 ) -> Result<Json<FeedReply>, Failure> {
-    let After { after, feed, limit, events } = parameters;
+    let After { after, generation, limit, payloads: events } = parameters;
     may_read(&caller, events)?;
     let bad = |what: String| Failure::new(ProblemKind::BadRequest, what);
     let after = after.map(|after| after.parse::<Checkpoint>()).transpose();
     let after = after.map_err(|error| bad(error.to_string()))?;
-    let feed = feed.map(|feed| feed.parse::<FeedId>()).transpose();
-    let feed = feed.map_err(|()| bad("`feed` is 16 hexadecimal digits".to_owned()))?;
+    let generation = generation.map(|id| id.parse::<FeedId>()).transpose();
+    let generation =
+        generation.map_err(|()| bad("`generation` is not 16 hexadecimal digits".to_owned()))?;
     let most = if events { MAX_FEED_EVENTS_ITEMS } else { MAX_FEED_PAGE_ITEMS };
     let limit = limit.unwrap_or(most);
     if !(1..=most).contains(&limit) {
         return Err(bad(format!("`limit` is 1 to {most}")));
     }
-    let page = state.feed().page(after, feed, limit).await?;
+    let page = state.feed().page(after, generation, limit).await?;
     let catalog = events.then(|| state.catalog());
     Ok(Json(view(page, catalog).await?))
 }
@@ -89,7 +84,9 @@ fn may_read(caller: &Caller, events: bool) -> Result<(), Failure> {
     match (&caller.0.scope, caller.0.role) {
         (Scope::All, Role::Owner) => Ok(()),
         (Scope::All, _) if !events => Ok(()),
-        (Scope::All, _) => forbidden("what the events say is for a token with the role owner"),
-        _ => forbidden("the feed is for operators: it needs a token for all spreadsheets"),
+        (Scope::All, _) => {
+            forbidden("payloads of the feed require an operator token with the role owner")
+        }
+        _ => forbidden("the feed requires an operator token"),
     }
 }

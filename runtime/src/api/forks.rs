@@ -10,9 +10,6 @@ use cellar_core::identity::LogId;
 use cellar_engine::logs::NewFork;
 use serde::Deserialize;
 
-#[cfg(test)]
-use cellar_core::api::Problem;
-
 use super::auth::Caller;
 use super::extract::{JsonBody, Parameters, PathId};
 use super::reply::Failure;
@@ -22,24 +19,23 @@ use super::state::ApiState;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AfterNumber {
-    after: Option<u64>,
+    cursor: Option<u64>,
 }
 
-/// Forks a spreadsheet at any position, or finds the fork that the same request made before. What it
-/// costs does not depend on the spreadsheet's size. A token for the fork alone reads what the fork
-/// inherits, and nothing else of the spreadsheet that it comes from.
+/// Fork a spreadsheet at a position (idempotent by nonce)
+///
+/// The cost does not depend on the size of the spreadsheet. A token for the fork grants access to everything that the
+/// fork inherits, and to nothing else of its source.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/forks",
-    params(("id" = LogId, Path, description = "The spreadsheet to fork")),
+    operation_id = "createFork",
+    tag = "Forks",
     request_body = ForkRequest,
     responses(
-        (status = 201, description = "Forked", body = ForkReply),
-        (status = 200, description = "Forked before by the same request", body = ForkReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Repeat the request unchanged", body = Problem),
-    ),
-    security(("token" = []))
+        (status = 201, description = "Created", body = ForkReply),
+        (status = 200, description = "Already created by an earlier identical request", body = ForkReply),
+    )
 ))]
 pub(super) async fn fork(
     State(state): State<ApiState>,
@@ -72,7 +68,7 @@ pub(super) async fn fork(
             source: forked.source,
             position: forked.position,
             head: forked.head,
-            epoch: forked.epoch,
+            incarnation: forked.incarnation,
         }),
     ))
 }
@@ -83,19 +79,14 @@ async fn name_after(state: &ApiState, caller: &Caller, source: LogId) -> Result<
     Ok(listing.map(|listing| listing.name.of_fork()).unwrap_or_default())
 }
 
-/// Forks of a spreadsheet that the caller may see, the oldest first.
+/// List the forks that the caller may see, oldest first
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/forks",
-    params(
-        ("id" = LogId, Path, description = "The spreadsheet that was forked"),
-        ("after" = Option<u64>, Query, description = "The `next` of the page before"),
-    ),
-    responses(
-        (status = 200, description = "One page of its forks", body = ForksReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    operation_id = "listForks",
+    tag = "Forks",
+    params(("cursor" = Option<u64>, Query, description = "`next` of the previous page")),
+    responses((status = 200, description = "One page of results", body = ForksReply))
 ))]
 pub(super) async fn forks(
     State(state): State<ApiState>,
@@ -104,7 +95,7 @@ pub(super) async fn forks(
     Parameters(parameters): Parameters<AfterNumber>,
 ) -> Result<Json<ForksReply>, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
-    let page = state.logs().forks(log, parameters.after).await?;
+    let page = state.logs().forks(log, parameters.cursor).await?;
     let mut forks = Vec::new();
     for listed in page.forks {
         if caller.sees(&state, listed.fork).await? {

@@ -9,7 +9,7 @@ use cellar_core::access::Need;
 use cellar_core::api::Head;
 
 #[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId, position::Position};
+use cellar_core::position::Position;
 
 use super::auth::Caller;
 use super::entries::Seen;
@@ -17,21 +17,19 @@ use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// The newest position: the cheap poll. With the ETag of the last answer in `If-None-Match`, an
-/// unchanged spreadsheet answers 304.
+/// Get the newest position (for polling; supports ETag)
+///
+/// With the `ETag` of the last reply in `If-None-Match`, an unchanged spreadsheet returns 304.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/head",
-    params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("seen" = Option<Position>, Query, description = "The reply is never older than this"),
-    ),
+    operation_id = "getHead",
+    tag = "Log",
+    params(("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)")),
     responses(
         (status = 200, description = "The newest position", body = Head),
-        (status = 304, description = "Nothing new"),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+        (status = 304, description = "Not modified"),
+    )
 ))]
 pub(super) async fn head(
     State(state): State<ApiState>,
@@ -41,8 +39,8 @@ pub(super) async fn head(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
-    let headed = state.logs().head(log, parameters.seen).await?;
-    let head = Head { head: headed.head, epoch: headed.epoch };
+    let headed = state.logs().head(log, parameters.min_position).await?;
+    let head = Head { head: headed.head, incarnation: headed.incarnation };
     let etag = head.etag();
     let tag = [(ETAG, etag.clone())];
     if headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {

@@ -6,11 +6,15 @@ use cellar_core::api::{Health, Reachable};
 
 use super::state::ApiState;
 
-/// What runs here, and what it reaches. Needs no token; `ok` says whether everything is reachable.
+/// Check the health of the stack
+///
+/// Requires no token. `ok` is true if every dependency is reachable.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/health",
-    responses((status = 200, description = "What is reachable", body = Health))
+    operation_id = "getHealth",
+    tag = "System",
+    responses((status = 200, description = "The health", body = Health))
 ))]
 pub(super) async fn health(State(state): State<ApiState>) -> Json<Health> {
     let tables = state.reachable().await;

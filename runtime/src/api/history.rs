@@ -13,9 +13,6 @@ use cellar_core::position::Position;
 use cellar_core::workbook::{CellDiff, SheetDiff};
 use serde::Deserialize;
 
-#[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
-
 use super::auth::Caller;
 use super::entries::views;
 use super::extract::{Parameters, PathId};
@@ -33,24 +30,21 @@ const SHEET_FRAME_BYTES: usize = 200;
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HistoryParameters {
-    from: Option<Position>,
+    until: Option<Position>,
     limit: Option<u32>,
 }
 
-/// Entries with author and time, newest first.
+/// List entries with author and time, newest first
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/history",
+    operation_id = "listHistory",
+    tag = "History",
     params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("from" = Option<Position>, Query, description = "The newest wanted; the head if absent"),
-        ("limit" = Option<u32>, Query, description = "How many at most, up to 1,000; 100 if absent"),
+        ("until" = Option<Position>, Query, description = "Newest position to return; defaults to the head"),
+        ("limit" = Option<u32>, Query, description = "Maximum number of entries: 1 to 1,000, default 100"),
     ),
-    responses(
-        (status = 200, description = "The entries", body = HistoryReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "One page of results", body = HistoryReply))
 ))]
 pub(super) async fn history(
     State(state): State<ApiState>,
@@ -60,7 +54,7 @@ pub(super) async fn history(
 ) -> Result<Json<HistoryReply>, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
     let limit = parameters.limit.unwrap_or(DEFAULT_ENTRIES).min(MAX_PAGE_ENTRIES);
-    let history = state.logs().history(log, parameters.from, limit).await?;
+    let history = state.logs().history(log, parameters.until, limit).await?;
     let entries = views(&state, &history.entries).await?;
     Ok(Json(HistoryReply { entries, next: history.next }))
 }
@@ -72,24 +66,21 @@ pub(super) struct DiffParameters {
     from: Position,
     to: Position,
     #[serde(default)]
-    skip: u64,
+    cursor: u64,
 }
 
-/// What differs between the states at two positions.
+/// Compare the spreadsheet at two positions
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/diff",
+    operation_id = "comparePositions",
+    tag = "History",
     params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("from" = Position, Query, description = "The one position"),
-        ("to" = Position, Query, description = "The other"),
-        ("skip" = Option<u64>, Query, description = "The `next` of the page before"),
+        ("from" = Position, Query, description = "Earlier position"),
+        ("to" = Position, Query, description = "Later position"),
+        ("cursor" = Option<u64>, Query, description = "`next` of the previous page"),
     ),
-    responses(
-        (status = 200, description = "The differences", body = DiffReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "One page of results", body = DiffReply))
 ))]
 pub(super) async fn diff(
     State(state): State<ApiState>,
@@ -98,9 +89,9 @@ pub(super) async fn diff(
     Parameters(parameters): Parameters<DiffParameters>,
 ) -> Result<Json<DiffReply>, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
-    let DiffParameters { from, to, skip } = parameters;
+    let DiffParameters { from, to, cursor } = parameters;
     let mut sheets = state.logs().diff(log, from, to).await?.sheets;
-    let Cut { spans_cut, next } = Page::new(skip).cut(&mut sheets);
+    let Cut { spans_cut, next } = Page::new(cursor).cut(&mut sheets);
     Ok(Json(DiffReply { from, to, sheets, spans_cut, next }))
 }
 

@@ -11,25 +11,21 @@ use cellar_core::identity::ClientKey;
 use cellar_core::snapshot::level::ChunkRef;
 use cellar_engine::logs::ChunkToUpload;
 
-#[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
-
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Grants the uploads of chunks of an import, one request for each. Uploads are deleted after three days.
+/// Create upload URLs for the chunks of an import
+///
+/// Uploaded chunks are deleted after three days, unless a check has published them.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/imports/uploads",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
+    operation_id = "createImportUploads",
+    tag = "Imports",
     request_body = ImportUploadsRequest,
-    responses(
-        (status = 200, description = "The requests that upload them", body = ImportUploadsReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "An upload request per chunk", body = ImportUploadsReply))
 ))]
 pub(super) async fn grant(
     State(state): State<ApiState>,
@@ -51,19 +47,17 @@ pub(super) async fn grant(
     Ok(Json(ImportUploadsReply { uploads: uploads.collect() }))
 }
 
-/// Verifies uploaded chunks and publishes them: chunks of cells with the long texts that they name, and a
-/// chunk of an index with all that it names. May be repeated.
+/// Verify uploaded chunks and keep them (idempotent)
+///
+/// A chunk of cells is verified with the long texts that it names, a chunk of the tile index with everything that it
+/// names.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/imports/checks",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
+    operation_id = "checkImportChunks",
+    tag = "Imports",
     request_body = ImportCheckRequest,
-    responses(
-        (status = 200, description = "All of it is sound", body = ImportCheckReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Repeat the request unchanged", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "All chunks are valid", body = ImportCheckReply))
 ))]
 pub(super) async fn check(
     State(state): State<ApiState>,
@@ -96,7 +90,7 @@ fn chunk(hash: &str, bytes: u32) -> Result<ChunkRef, Failure> {
 }
 
 fn refused(error: &impl ToString) -> Failure {
-    Failure::new(ProblemKind::Unprocessable, error.to_string())
+    Failure::new(ProblemKind::InvalidRequest, error.to_string())
 }
 
 #[cfg(test)]
@@ -114,7 +108,7 @@ mod tests {
             NewChunk { hash: "../x".to_owned(), ..good.clone() },
             NewChunk { sha256: "x".repeat(64), ..good },
         ] {
-            assert_eq!(to_upload(&bad).unwrap_err().kind(), ProblemKind::Unprocessable);
+            assert_eq!(to_upload(&bad).unwrap_err().kind(), ProblemKind::InvalidRequest);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/links` and `DELETE …/links/{link}`.
+//! `POST /v1/spreadsheets/{id}/links` and `DELETE …/links/{link_id}`.
 
 use axum::Json;
 use axum::extract::State;
@@ -6,10 +6,7 @@ use cellar_core::api::{LinkReply, LinkRequest};
 use cellar_core::catalog::{Action, Link, LinkId, LinkSecret, LinkToken};
 
 #[cfg(test)]
-use cellar_core::{
-    api::{DetailsReply, Problem},
-    identity::LogId,
-};
+use cellar_core::api::DetailsReply;
 
 use super::auth::Caller;
 use super::details::{Details, Seen, change};
@@ -17,23 +14,18 @@ use super::extract::{JsonBody, PathId, PathLink};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Makes a link: whoever has its token may read or edit the spreadsheet, until it ends. Only a hash of
-/// the secret is stored. With the same secret it may be repeated.
+/// Create a share link (idempotent by secret)
+///
+/// Everyone with the token of the link can read or edit the spreadsheet until it expires. Only a hash of the secret is
+/// stored.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/links",
-    params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("If-Match" = Option<String>, Header, description = "The `ETag` of the details that were seen: \
-            if others have changed them since, nothing is done"),
-    ),
+    operation_id = "createLink",
+    tag = "Sharing",
+    params(("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed")),
     request_body = LinkRequest,
-    responses(
-        (status = 200, description = "The link", body = LinkReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Repeat the request unchanged", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The share link", body = LinkReply))
 ))]
 pub(super) async fn add(
     State(state): State<ApiState>,
@@ -53,23 +45,19 @@ pub(super) async fn add(
     Ok(Json(LinkReply { id: hash.id().to_string(), token: token.to_string() }))
 }
 
-/// Ends a link. Other processes that served its holders may do so for 30 seconds more. It may be
-/// repeated.
+/// Revoke a share link
+///
+/// Servers cache permissions for up to 30 seconds.
 #[cfg_attr(test, utoipa::path(
     delete,
-    path = "/v1/spreadsheets/{id}/links/{link}",
+    path = "/v1/spreadsheets/{id}/links/{link_id}",
+    operation_id = "revokeLink",
+    tag = "Sharing",
     params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("link" = String, Path, description = "What the link is called by: 16 hexadecimal digits"),
-        ("If-Match" = Option<String>, Header, description = "The `ETag` of the details that were seen: \
-            if others have changed them since, nothing is done"),
+        ("link_id" = String, Path, description = "Id of the link, 16 hexadecimal digits"),
+        ("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed"),
     ),
-    responses(
-        (status = 200, description = "Its details now", body = DetailsReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Repeat the request unchanged", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
 pub(super) async fn remove(
     State(state): State<ApiState>,

@@ -10,9 +10,6 @@ use cellar_core::limits::MAX_LIST_PAGE;
 use cellar_engine::streams::StreamError;
 use serde::Deserialize;
 
-#[cfg(test)]
-use cellar_core::api::Problem;
-
 use super::auth::Caller;
 use super::extract::Parameters;
 use super::reply::Failure;
@@ -22,31 +19,30 @@ use super::state::ApiState;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Which {
-    after: Option<LogId>,
+    cursor: Option<LogId>,
     limit: Option<u32>,
     name: Option<String>,
     mine: Option<bool>,
     status: Option<SpreadsheetStatus>,
 }
 
-/// The spreadsheets that are shared with whoever asks, by pages: some seconds behind the catalog. A page
-/// looks at a number of spreadsheets, of which any or none are what is asked for.
+/// List the spreadsheets shared with the caller (eventually consistent)
+///
+/// A page examines a number of spreadsheets and returns those that match; it may be empty although there are more
+/// pages.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets",
+    operation_id = "listSpreadsheets",
+    tag = "Spreadsheets",
     params(
-        ("after" = Option<LogId>, Query, description = "The `next` of the page before"),
-        ("limit" = Option<u32>, Query, description = "How many spreadsheets to look at: 1 to 50"),
-        ("name" = Option<String>, Query, description = "Only those whose name has this in it, in any case"),
-        ("mine" = Option<bool>, Query, description = "Only those of which they are an owner, or only others"),
-        ("status" = Option<SpreadsheetStatus>, Query, description = "Only those in this state; `active` \
-            without it"),
+        ("cursor" = Option<LogId>, Query, description = "`next` of the previous page"),
+        ("limit" = Option<u32>, Query, description = "Spreadsheets examined per page (1 to 50); a page may return fewer"),
+        ("name" = Option<String>, Query, description = "Text that the name contains (case-insensitive)"),
+        ("mine" = Option<bool>, Query, description = "true: only spreadsheets the caller owns; false: only others"),
+        ("status" = Option<SpreadsheetStatus>, Query, description = "Status of the spreadsheets; defaults to `active`"),
     ),
-    responses(
-        (status = 200, description = "Some of them", body = SpreadsheetsReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "One page of results", body = SpreadsheetsReply))
 ))]
 pub(super) async fn list(
     State(state): State<ApiState>,
@@ -57,7 +53,7 @@ pub(super) async fn list(
         let detail = "a link is to one spreadsheet: a list needs a token of your own";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
-    let Which { after, limit, name, mine, status } = which;
+    let Which { cursor, limit, name, mine, status } = which;
     let limit = limit.unwrap_or(MAX_LIST_PAGE);
     if !(1..=MAX_LIST_PAGE).contains(&limit) {
         let detail = format!("`limit` is 1 to {MAX_LIST_PAGE}");
@@ -65,7 +61,7 @@ pub(super) async fn list(
     }
     let name = name.as_deref().map(Name::new).transpose()?;
     let query = ListQuery { name, mine, status };
-    let page = state.lists().listed(&caller.0.person(), after, limit).await;
+    let page = state.lists().listed(&caller.0.person(), cursor, limit).await;
     let page = page.map_err(StreamError::Store)?;
     let last = page.entries.last().map(|entry| entry.log);
     let covered = page.entries.iter().filter(|entry| caller.0.right(entry.log).is_some());

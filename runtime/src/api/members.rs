@@ -5,10 +5,7 @@ use cellar_core::api::{PersonRequest, ShareRequest};
 use cellar_core::catalog::{Action, BadPerson, Person};
 
 #[cfg(test)]
-use cellar_core::{
-    api::{DetailsReply, Problem},
-    identity::LogId,
-};
+use cellar_core::api::DetailsReply;
 
 use super::auth::Caller;
 use super::details::{Details, Seen, change};
@@ -16,22 +13,15 @@ use super::extract::{JsonBody, Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Shares a spreadsheet with somebody, or changes what they may do. It may be repeated.
+/// Share a spreadsheet with a person, or change their role (idempotent)
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/members",
-    params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("If-Match" = Option<String>, Header, description = "The `ETag` of the details that were seen: \
-            if others have changed them since, nothing is done"),
-    ),
+    operation_id = "setMember",
+    tag = "Sharing",
+    params(("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed")),
     request_body = ShareRequest,
-    responses(
-        (status = 200, description = "Its details now", body = DetailsReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Repeat the request unchanged", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
 pub(super) async fn share(
     State(state): State<ApiState>,
@@ -46,23 +36,19 @@ pub(super) async fn share(
     change(&state, &caller, &id, seen, vec![Action::Share { with, role: request.role }]).await
 }
 
-/// Shares a spreadsheet with somebody no longer. Everybody may leave, but the last owner. Other processes
-/// that served them may do so for 30 seconds more. It may be repeated.
+/// Revoke a person's access; the last owner cannot be removed
+///
+/// Every member can remove themselves. Servers cache permissions for up to 30 seconds.
 #[cfg_attr(test, utoipa::path(
     delete,
     path = "/v1/spreadsheets/{id}/members",
+    operation_id = "removeMember",
+    tag = "Sharing",
     params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("If-Match" = Option<String>, Header, description = "The `ETag` of the details that were seen: \
-            if others have changed them since, nothing is done"),
+        ("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed"),
         PersonRequest,
     ),
-    responses(
-        (status = 200, description = "Its details now", body = DetailsReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Repeat the request unchanged", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
 pub(super) async fn unshare(
     State(state): State<ApiState>,

@@ -65,7 +65,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/history", get(history::history))
         .route("/v1/spreadsheets/{id}/diff", get(history::diff))
         .route("/v1/spreadsheets/{id}/uploads", post(uploads::grant))
-        .route("/v1/spreadsheets/{id}/uploads/{upload}/complete", post(uploads::complete))
+        .route("/v1/spreadsheets/{id}/uploads/{upload_id}/complete", post(uploads::complete))
         .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::grant))
         .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check))
         .route("/v1/spreadsheets/{id}/forks", get(forks::forks).post(forks::fork))
@@ -73,7 +73,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/details/changes", get(details::changes))
         .route("/v1/spreadsheets/{id}/members", post(members::share).delete(members::unshare))
         .route("/v1/spreadsheets/{id}/links", post(links::add))
-        .route("/v1/spreadsheets/{id}/links/{link}", delete(links::remove))
+        .route("/v1/spreadsheets/{id}/links/{link_id}", delete(links::remove))
         .route("/v1/spreadsheets/{id}/head", get(head::head))
         .route("/v1/spreadsheets/{id}/pokes", get(pokes::pokes))
         .route("/v1/spreadsheets/{id}/push", post(push::push))
@@ -96,7 +96,10 @@ async fn nowhere() -> Failure {
 }
 
 async fn wrong_method() -> Failure {
-    Failure::new(ProblemKind::MethodNotAllowed, "see /v1/openapi.json for what there is")
+    Failure::new(
+        ProblemKind::MethodNotAllowed,
+        "the method is not supported for this path; see /v1/openapi.json",
+    )
 }
 
 /// A panic is a fault of ours: the request gets an answer, the process goes on. (In the Lambda
@@ -106,6 +109,6 @@ fn panicked(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
     let formatted = cause.downcast_ref::<String>().map(String::as_str);
     let message = cause.downcast_ref::<&str>().copied().or(formatted).unwrap_or("no message");
     tracing::error!(message, "a request panicked");
-    let problem = Problem::new(ProblemKind::Internal, "an unexpected fault; it has been logged");
+    let problem = Problem::new(ProblemKind::Internal, "an unexpected fault; the error was logged");
     axum::response::IntoResponse::into_response(Failure::from(problem))
 }

@@ -10,11 +10,13 @@ use axum::response::IntoResponse;
 /// The description, on lines for whoever reads it or a change of it.
 pub(super) const TEXT: &str = include_str!("openapi.json");
 
-/// This description.
+/// Get the OpenAPI document
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/openapi.json",
-    responses((status = 200, description = "The description of this API"))
+    operation_id = "getOpenApiDocument",
+    tag = "System",
+    responses((status = 200, description = "This document"))
 ))]
 pub(super) async fn openapi() -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json")], compact(TEXT))

@@ -15,28 +15,21 @@ use cellar_core::position::Position;
 use cellar_engine::ports::{Followed, NotFollowed};
 use futures_util::stream::{self, Stream, StreamExt as _};
 
-#[cfg(test)]
-use cellar_core::api::Problem;
-
 use super::auth::Caller;
 use super::extract::PathId;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Follows a spreadsheet: an event says that it has grown, and where its end is; what is there, an
-/// update tells. It ends now and then, so that a token that has ended opens nothing.
+/// Stream a poke whenever the spreadsheet grows (server-sent events)
+///
+/// A poke names the newest position; read the entries with `listEntries`. The stream ends after a few minutes, so that
+/// an expired token cannot keep it open. Deployments in AWS do not send pokes: poll `getHead` instead.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/pokes",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
-    responses(
-        (status = 200, description = "Events, one as soon as it has begun; where nothing is pushed, \
-            as in AWS, this is not found, and head is to be asked now and then",
-            body = Poke, content_type = "text/event-stream"),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Too many follow", body = Problem),
-    ),
-    security(("token" = []))
+    operation_id = "streamPokes",
+    tag = "Sync",
+    responses((status = 200, description = "The pokes; the first is sent immediately", body = Poke, content_type = "text/event-stream"))
 ))]
 pub(super) async fn pokes(
     State(state): State<ApiState>,
@@ -46,7 +39,7 @@ pub(super) async fn pokes(
     let log = caller.log(&state, &id, Need::Read).await?;
     // Before it is looked where the log ends: nothing falls between.
     let followed = state.pokes().follow(log, caller.0.subject).map_err(|why| match why {
-        NotFollowed::NoPokes => Failure::new(ProblemKind::NoPokes, why.to_string()),
+        NotFollowed::NoPokes => Failure::new(ProblemKind::PokesUnsupported, why.to_string()),
         NotFollowed::TooMany { .. } | NotFollowed::TooManyOfOne { .. } => {
             Failure::new(ProblemKind::Unavailable, why.to_string())
         }

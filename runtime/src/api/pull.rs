@@ -12,27 +12,20 @@ use cellar_core::identity::ClientName;
 use cellar_core::sync::{Cookie, CookieView, entry_key};
 use cellar_engine::logs::{News, Pulled};
 
-#[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
-
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 use super::sync::{self, unsupported};
 
-/// What is new for the clients of a group, as Replicache asks for it.
+/// Pull changes for a client group (Replicache)
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/pull",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
+    operation_id = "pullChanges",
+    tag = "Sync",
     request_body = PullRequest,
-    responses(
-        (status = 200, description = "What is new, or what the protocol's clients know as a refusal",
-            body = SyncAnswer<PullReply>),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The changes, or a Replicache error object", body = SyncAnswer<PullReply>))
 ))]
 pub(super) async fn pull(
     State(state): State<ApiState>,
@@ -84,8 +77,8 @@ fn reply(news: News, mut patch: Vec<PatchOperation>) -> PullReply {
         let view = EntryView::from(entry.as_ref());
         put(entry_key(entry.position), PatchValue::Entry(Box::new(view)))
     }));
-    let Cookie { position, epoch, .. } = news.cookie;
-    patch.push(put("head".to_owned(), PatchValue::Head { position, epoch }));
+    let Cookie { position, incarnation, .. } = news.cookie;
+    patch.push(put("head".to_owned(), PatchValue::Head { position, incarnation }));
     PullReply {
         cookie: news.cookie.view(),
         last_mutation_id_changes: news.last_ids,

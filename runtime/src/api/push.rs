@@ -19,10 +19,7 @@ use cellar_engine::logs::{PushClient, Pushing};
 use serde_json::value::RawValue;
 
 #[cfg(test)]
-use cellar_core::{
-    api::{MutationArguments, Problem},
-    identity::LogId,
-};
+use cellar_core::api::MutationArguments;
 
 use super::append::status_of;
 use super::auth::Caller;
@@ -34,20 +31,14 @@ use super::sync::{self, unsupported};
 
 type Mutation<'a> = PushedMutation<&'a RawValue>;
 
-/// Appends what the clients of a group did, as Replicache sends it: each mutation exactly once, however
-/// often the push is repeated.
+/// Push mutations of a client group (Replicache), each exactly once
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/push",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
+    operation_id = "pushMutations",
+    tag = "Sync",
     request_body = PushRequest<PushedMutation<MutationArguments>>,
-    responses(
-        (status = 200, description = "What became of each mutation, or what the protocol's clients \
-            know as a refusal", body = SyncAnswer<PushReply>),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Repeat the request unchanged", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The changes, or a Replicache error object", body = SyncAnswer<PushReply>))
 ))]
 pub(super) async fn push(
     State(state): State<ApiState>,
@@ -100,7 +91,7 @@ impl Clients {
             if mutation.id == 0 || mutation.id > MAX_MUTATION_ID {
                 let id = mutation.id;
                 let detail = format!("a mutation's id is 1 to {MAX_MUTATION_ID}, this one is {id}");
-                return Err(Failure::new(ProblemKind::Unprocessable, detail));
+                return Err(Failure::new(ProblemKind::InvalidRequest, detail));
             }
             let number = numbers.entry(&mutation.client_id).or_insert(known.len());
             if *number == known.len() {

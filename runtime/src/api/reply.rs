@@ -8,7 +8,7 @@ use cellar_core::catalog::{BadLink, BadName, BadPerson, Rejection};
 use cellar_core::identity::BadLength;
 use cellar_core::stream::append::AppendFault;
 use cellar_engine::catalog::CatalogError;
-use cellar_engine::logs::{ImportFault, LogError, UploadFault};
+use cellar_engine::logs::{ForkFault, ImportFault, LogError, UploadFault};
 use cellar_engine::streams::StreamError;
 
 /// Seconds after which a temporary failure may be tried again.
@@ -28,7 +28,7 @@ impl Failure {
 
     /// Always the same bytes, so that nobody learns whether something exists (I17).
     pub(super) fn not_found() -> Self {
-        let detail = "there is no such thing, or the token does not cover it";
+        let detail = "the resource does not exist, or the token does not grant access to it";
         Self::new(ProblemKind::NotFound, detail)
     }
 
@@ -48,7 +48,7 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let extra: Option<(HeaderName, &str)> = match self.problem.kind {
             ProblemKind::Unavailable => Some((header::RETRY_AFTER, RETRY_AFTER_S)),
-            ProblemKind::Unauthorized | ProblemKind::LinkEnded => {
+            ProblemKind::Unauthorized | ProblemKind::InvalidLink => {
                 Some((header::WWW_AUTHENTICATE, "Bearer"))
             }
             _ => None,
@@ -70,13 +70,16 @@ impl From<LogError> for Failure {
         match error {
             LogError::NotFound => Self::not_found(),
             LogError::Refused(refusal) => refused(&refusal, text),
-            LogError::Reload => Self::new(ProblemKind::Reload, text),
-            LogError::NoSuchPosition { .. } => Self::new(ProblemKind::Unprocessable, text),
+            LogError::Reload => Self::new(ProblemKind::ReloadRequired, text),
+            LogError::NoSuchPosition { .. } => Self::new(ProblemKind::UnknownPosition, text),
             LogError::TooLarge(_) => Self::new(ProblemKind::RangeTooLarge, text),
-            LogError::UnknownSheet { .. } => Self::new(ProblemKind::UnknownSheet, text),
-            LogError::Fork(_) => Self::new(ProblemKind::Unprocessable, text),
+            LogError::UnknownSheet { .. } => Self::new(ProblemKind::SheetNotFound, text),
+            LogError::Fork(ForkFault::OtherPosition { .. }) => {
+                Self::new(ProblemKind::NonceReused, text)
+            }
+            LogError::Fork(_) => Self::new(ProblemKind::InvalidRequest, text),
             LogError::Upload(UploadFault::TooLong { .. }) => Self::new(ProblemKind::TooLarge, text),
-            LogError::Upload(_) => Self::new(ProblemKind::UploadRefused, text),
+            LogError::Upload(_) => Self::new(ProblemKind::InvalidUpload, text),
             LogError::Import(fault) => Self::new(import_kind(&fault), text),
             LogError::Roll(_) => unavailable(&text),
             LogError::Corrupt { .. } | LogError::Snapshot(_) => internal(&text),
@@ -93,7 +96,7 @@ impl From<StreamError> for Failure {
             StreamError::Contention => Self::new(ProblemKind::Unavailable, text),
             StreamError::Append(fault) => match fault {
                 AppendFault::TooLarge { .. } | AppendFault::Full => {
-                    Self::new(ProblemKind::SharingRefused, text)
+                    Self::new(ProblemKind::TooManyChanges, text)
                 }
                 AppendFault::Contention | AppendFault::OutcomeUnknown | AppendFault::Store => {
                     unavailable(&text)
@@ -115,14 +118,14 @@ impl From<Rejection> for Failure {
         let kind = match rejection {
             Rejection::Hidden => return Self::not_found(),
             Rejection::Role { .. } => ProblemKind::Forbidden,
-            Rejection::Changed => ProblemKind::Changed,
+            Rejection::Changed => ProblemKind::PreconditionFailed,
             Rejection::Archived => ProblemKind::Archived,
             Rejection::Deleted | Rejection::Gone | Rejection::NotPurgeable => ProblemKind::Deleted,
             Rejection::WithOneself
             | Rejection::LastOwner
             | Rejection::Members
             | Rejection::Links
-            | Rejection::LinkEnded => ProblemKind::SharingRefused,
+            | Rejection::LinkEnded => ProblemKind::InvalidSharing,
         };
         Self::new(kind, rejection.to_string())
     }
@@ -139,33 +142,33 @@ impl From<CatalogError> for Failure {
 
 impl From<BadName> for Failure {
     fn from(error: BadName) -> Self {
-        Self::new(ProblemKind::Unprocessable, error.to_string())
+        Self::new(ProblemKind::InvalidRequest, error.to_string())
     }
 }
 
 impl From<BadPerson> for Failure {
     fn from(error: BadPerson) -> Self {
-        Self::new(ProblemKind::Unprocessable, error.to_string())
+        Self::new(ProblemKind::InvalidRequest, error.to_string())
     }
 }
 
 impl From<BadLink> for Failure {
     fn from(error: BadLink) -> Self {
-        Self::new(ProblemKind::Unprocessable, error.to_string())
+        Self::new(ProblemKind::InvalidRequest, error.to_string())
     }
 }
 
-/// What a client does about it: send less, upload and check again, or give up.
+/// Returns the problem type by what the client can do: send less, upload and check again, or give up.
 fn import_kind(fault: &ImportFault) -> ProblemKind {
     match fault {
-        ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::Unprocessable,
+        ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::InvalidRequest,
         ImportFault::TooMany { .. }
         | ImportFault::TooLarge { .. }
         | ImportFault::TooManyTexts { .. } => ProblemKind::TooLarge,
         ImportFault::Missing { .. }
         | ImportFault::Unchecked { .. }
-        | ImportFault::TooOld { .. } => ProblemKind::ImportIncomplete,
-        ImportFault::Unreadable { .. } | ImportFault::Index { .. } => ProblemKind::ImportRefused,
+        | ImportFault::TooOld { .. } => ProblemKind::IncompleteImport,
+        ImportFault::Unreadable { .. } | ImportFault::Index { .. } => ProblemKind::InvalidImport,
     }
 }
 
@@ -174,7 +177,7 @@ fn refused(refusal: &Refusal, text: String) -> Failure {
         Refusal::UnknownBase { .. } | Refusal::BaseGone { .. } => {
             Failure::new(ProblemKind::UnknownBase, text)
         }
-        Refusal::EpochChanged => Failure::new(ProblemKind::Reload, text),
+        Refusal::IncarnationChanged => Failure::new(ProblemKind::ReloadRequired, text),
         Refusal::Gap { .. } => Failure::new(ProblemKind::MutationGap, text),
         Refusal::Overlap { .. } => Failure::new(ProblemKind::MutationOverlap, text),
         Refusal::Contention | Refusal::OutcomeUnknown | Refusal::StaleResolution { .. } => {
@@ -185,21 +188,21 @@ fn refused(refusal: &Refusal, text: String) -> Failure {
     }
 }
 
-/// What the store said is for the operator's log, not for the network.
+/// Answers 503. The error of the store is logged, but not sent.
 fn unavailable(text: &str) -> Failure {
-    tracing::warn!(error = text, "a request failed for now");
-    let detail = "the tables do not answer for now: repeat the request unchanged";
+    tracing::warn!(error = text, "a request failed temporarily");
+    let detail = "DynamoDB does not respond; retry the unchanged request";
     Failure::new(ProblemKind::Unavailable, detail)
 }
 
 fn internal(text: &str) -> Failure {
     tracing::error!(error = text, "a request failed");
-    Failure::new(ProblemKind::Internal, "the request failed for good; it has been logged")
+    Failure::new(ProblemKind::Internal, "the request failed permanently; the error was logged")
 }
 
 impl From<BadLength> for Failure {
     fn from(error: BadLength) -> Self {
-        Self::new(ProblemKind::Unprocessable, error.to_string())
+        Self::new(ProblemKind::InvalidRequest, error.to_string())
     }
 }
 
@@ -207,7 +210,7 @@ impl From<InvalidRequest> for Failure {
     fn from(error: InvalidRequest) -> Self {
         let kind = match &error {
             InvalidRequest::TooManyMutations { .. } => ProblemKind::TooLarge,
-            _ => ProblemKind::Unprocessable,
+            _ => ProblemKind::InvalidRequest,
         };
         Self::new(kind, error.to_string())
     }
@@ -233,7 +236,7 @@ mod tests {
             (LogError::Store(PortError::temporary("secret")), 503),
             (LogError::Store(PortError::permanent("secret")), 500),
             (LogError::Refused(Refusal::UnknownBase { base: at }), 409),
-            (LogError::Refused(Refusal::EpochChanged), 410),
+            (LogError::Refused(Refusal::IncarnationChanged), 410),
             (LogError::Refused(Refusal::Gap { expected: 1, got: 2 }), 409),
             (LogError::Refused(Refusal::Contention), 503),
             (LogError::Refused(Refusal::OutcomeUnknown), 503),
@@ -241,6 +244,7 @@ mod tests {
             (LogError::Refused(Refusal::Overlap { last_id: 3 }), 409),
             (LogError::UnknownSheet { sheet: "x".into() }, 404),
             (LogError::Fork(ForkFault::TooDeep), 422),
+            (LogError::Fork(ForkFault::OtherPosition { position: at }), 409),
             (LogError::Upload(UploadFault::TooLong { bytes: 9 }), 413),
             (LogError::Upload(UploadFault::Other), 422),
             (LogError::Import(ImportFault::Nothing), 422),

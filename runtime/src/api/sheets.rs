@@ -7,9 +7,6 @@ use cellar_core::api::{SheetView, SheetsReply};
 use cellar_core::position::Position;
 use serde::Deserialize;
 
-#[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
-
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
 use super::reply::Failure;
@@ -20,23 +17,20 @@ use super::state::ApiState;
 #[serde(deny_unknown_fields)]
 pub(super) struct SheetsParameters {
     at: Option<Position>,
-    seen: Option<Position>,
+    min_position: Option<Position>,
 }
 
-/// The sheets in the order of their tabs, at any position in history.
+/// List the sheets in tab order, at any position
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/sheets",
+    operation_id = "listSheets",
+    tag = "Cells",
     params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("at" = Option<Position>, Query, description = "The position; the newest if absent"),
-        ("seen" = Option<Position>, Query, description = "The reply is never older than this"),
+        ("at" = Option<Position>, Query, description = "Position to read at; defaults to the newest"),
+        ("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)"),
     ),
-    responses(
-        (status = 200, description = "The sheets", body = SheetsReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The sheets", body = SheetsReply))
 ))]
 pub(super) async fn sheets(
     State(state): State<ApiState>,
@@ -45,7 +39,7 @@ pub(super) async fn sheets(
     Parameters(parameters): Parameters<SheetsParameters>,
 ) -> Result<Json<SheetsReply>, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
-    let view = state.logs().view(log, parameters.at, parameters.seen).await?;
+    let view = state.logs().view(log, parameters.at, parameters.min_position).await?;
     let (tabs, outlines) = (&view.outline.tabs, &view.outline.sheets);
     let sheets = tabs.order().iter().map(|id| SheetView {
         sheet: *id,
@@ -54,7 +48,7 @@ pub(super) async fn sheets(
     });
     Ok(Json(SheetsReply {
         position: view.position,
-        epoch: view.epoch,
+        incarnation: view.incarnation,
         sheets: sheets.collect(),
         next_sheet: tabs.next_sheet(),
     }))

@@ -157,10 +157,10 @@ impl ApiState {
             CatalogStore::new(Arc::clone(&streams), Arc::clone(&clock), Arc::clone(&random));
         let shared = Shared {
             catalog,
-            feed: FeedReader::new(index, settings.epoch),
+            feed: FeedReader::new(index, settings.incarnation),
             lists,
             logs: Logs::new(entries, segments, Arc::clone(&blobs), Arc::clone(&clock), random)
-                .at_epoch(settings.epoch)
+                .at_incarnation(settings.incarnation)
                 .poking(Arc::clone(&pokes)),
             streams,
             pokes,

@@ -6,7 +6,7 @@ use cellar_core::access::Need;
 use cellar_core::api::StatsReply;
 
 #[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId, position::Position};
+use cellar_core::position::Position;
 
 use super::auth::Caller;
 use super::entries::Seen;
@@ -14,19 +14,14 @@ use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// What a spreadsheet amounts to: its snapshot, levels and chunks, and what opening it costs.
+/// Get storage statistics and the cost of opening the spreadsheet
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/stats",
-    params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("seen" = Option<Position>, Query, description = "The reply is never older than this"),
-    ),
-    responses(
-        (status = 200, description = "The figures", body = StatsReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    operation_id = "getStats",
+    tag = "Snapshots",
+    params(("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)")),
+    responses((status = 200, description = "The statistics", body = StatsReply))
 ))]
 pub(super) async fn stats(
     State(state): State<ApiState>,
@@ -35,5 +30,5 @@ pub(super) async fn stats(
     Parameters(parameters): Parameters<Seen>,
 ) -> Result<Json<StatsReply>, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
-    Ok(Json(state.logs().stats(log, parameters.seen).await?))
+    Ok(Json(state.logs().stats(log, parameters.min_position).await?))
 }

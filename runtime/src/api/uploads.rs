@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload}/complete`.
+//! `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload_id}/complete`.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,26 +10,20 @@ use cellar_core::identity::ClientKey;
 use cellar_engine::logs::Completion;
 use uuid::Uuid;
 
-#[cfg(test)]
-use cellar_core::{api::Problem, identity::LogId};
-
 use super::append::reply;
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId, PathUpload};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Grants one upload of one object: the operations of an entry that is too large for a request.
+/// Create an upload URL for the body of a large entry
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/uploads",
-    params(("id" = LogId, Path, description = "The spreadsheet")),
+    operation_id = "createUpload",
+    tag = "Log",
     request_body = UploadRequest,
-    responses(
-        (status = 200, description = "The request that uploads it", body = UploadReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The upload request", body = UploadReply))
 ))]
 pub(super) async fn grant(
     State(state): State<ApiState>,
@@ -52,21 +46,15 @@ pub(super) async fn grant(
     }))
 }
 
-/// Makes an uploaded object an entry: once, however often the request is repeated.
+/// Append an uploaded body as an entry, exactly once
 #[cfg_attr(test, utoipa::path(
     post,
-    path = "/v1/spreadsheets/{id}/uploads/{upload}/complete",
-    params(
-        ("id" = LogId, Path, description = "The spreadsheet"),
-        ("upload" = Uuid, Path, description = "The upload"),
-    ),
+    path = "/v1/spreadsheets/{id}/uploads/{upload_id}/complete",
+    operation_id = "completeUpload",
+    tag = "Log",
+    params(("upload_id" = Uuid, Path, description = "Id of the upload, from `createUpload`")),
     request_body = CompleteRequest,
-    responses(
-        (status = 200, description = "What became of each mutation", body = AppendReply),
-        (status = "4XX", description = "What was wrong", body = Problem),
-        (status = 503, description = "Repeat the request unchanged", body = Problem),
-    ),
-    security(("token" = []))
+    responses((status = 200, description = "The result of each mutation", body = AppendReply))
 ))]
 pub(super) async fn complete(
     State(state): State<ApiState>,
@@ -84,7 +72,7 @@ pub(super) async fn complete(
         sha256: sha256(&request.sha256)?,
         client,
         author: Some(caller.0.author),
-        epoch: request.epoch,
+        incarnation: request.incarnation,
         acknowledged: request.ack,
         first_id: request.first,
         base: request.base,
@@ -100,11 +88,11 @@ fn check_not_empty(bytes: u64) -> Result<(), Failure> {
         return Ok(());
     }
     let why = "an upload of 0 bytes cannot become an entry: send `bytes` of the encoded operations";
-    Err(Failure::new(ProblemKind::Unprocessable, why))
+    Err(Failure::new(ProblemKind::InvalidRequest, why))
 }
 
 fn sha256(text: &str) -> Result<[u8; 32], Failure> {
-    parse_sha256(text).map_err(|error| Failure::new(ProblemKind::Unprocessable, error.to_string()))
+    parse_sha256(text).map_err(|error| Failure::new(ProblemKind::InvalidRequest, error.to_string()))
 }
 
 #[cfg(test)]
@@ -114,7 +102,7 @@ mod tests {
     #[test]
     fn an_upload_of_nothing_is_refused() {
         let failure = check_not_empty(0).unwrap_err();
-        assert_eq!(failure.kind(), ProblemKind::Unprocessable);
+        assert_eq!(failure.kind(), ProblemKind::InvalidRequest);
         assert!(check_not_empty(1).is_ok());
     }
 }

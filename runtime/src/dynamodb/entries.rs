@@ -40,7 +40,9 @@ impl DynamoTables {
         self.count_refused(write_units(put_bytes.max(winner_bytes)));
         let read = winner.and_then(|winner| Ok(records::entry::decode(&winner)?));
         match read {
-            Ok(winner) => PutOutcome::Refused { winner: Arc::new(winner.at_least(self.epoch)) },
+            Ok(winner) => {
+                PutOutcome::Refused { winner: Arc::new(winner.at_least(self.incarnation)) }
+            }
             Err(error) => PutOutcome::Failed(error),
         }
     }
@@ -49,7 +51,7 @@ impl DynamoTables {
 impl DynamoTables {
     fn read(&self, attributes: &Attributes) -> Result<Arc<Entry>, PortError> {
         let entry = records::entry::decode(&from_attributes(attributes)?)?;
-        Ok(Arc::new(entry.at_least(self.epoch)))
+        Ok(Arc::new(entry.at_least(self.incarnation)))
     }
 
     /// An update of a Snapshot entry's root, under a condition that is to be added to its type's.

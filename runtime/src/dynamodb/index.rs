@@ -11,12 +11,12 @@ use cellar_core::catalog::{ListEntry, Person};
 use cellar_core::feed::{self, Checkpoint, Feed, Mark};
 use cellar_core::identity::LogId;
 use cellar_core::records::feed::{
-    EPOCHS, decode_epoch, decode_item, decode_mark, encode_epoch, encode_item, epoch_partition,
-    mark_key, offset_sort,
+    PARTITIONS, decode_item, decode_mark, decode_partition, encode_item, encode_partition,
+    feed_partition_key, mark_key, offset_sort,
 };
 use cellar_core::records::list::{self, list_partition};
 use cellar_core::records::{Attribute, Item, item_bytes};
-use cellar_core::schema::{FIRST_EPOCH, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX};
+use cellar_core::schema::{FIRST_PARTITION, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX};
 use cellar_core::stream::StreamName;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Index, IndexOutcome, ListPage, Lists, PortError};
@@ -128,17 +128,17 @@ fn limited(query: QueryFluentBuilder, limit: u32) -> QueryFluentBuilder {
 
 #[async_trait]
 impl Index for DynamoIndex {
-    async fn newest_epoch(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        let last = self.last(EPOCHS.to_owned(), consistent).await?;
-        Ok(last.as_ref().map(decode_epoch).transpose()?)
+    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
+        let last = self.last(PARTITIONS.to_owned(), consistent).await?;
+        Ok(last.as_ref().map(decode_partition).transpose()?)
     }
 
-    async fn begin_epoch(&self, epoch: u64, feed: Feed) -> IndexOutcome {
-        self.put_new(encode_epoch(epoch, feed)).await
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
+        self.put_new(encode_partition(partition, feed)).await
     }
 
-    async fn last_item(&self, epoch: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
-        let last = self.last(epoch_partition(epoch), true).await?;
+    async fn last_item(&self, partition: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
+        let last = self.last(feed_partition_key(partition), true).await?;
         Ok(last.as_ref().map(decode_item).transpose()?)
     }
 
@@ -156,7 +156,7 @@ impl Index for DynamoIndex {
         consistent: bool,
     ) -> Result<Vec<(u64, feed::Item)>, PortError> {
         let query = self
-            .in_partition(epoch_partition(from.epoch()))
+            .in_partition(feed_partition_key(from.partition()))
             .key_condition_expression("#p = :p AND #i >= :i")
             .expression_attribute_names("#i", INDEX_SORT)
             .expression_attribute_values(
@@ -183,9 +183,9 @@ impl Index for DynamoIndex {
             .update_expression("SET #n = :n, #o = :o")
             .condition_expression("attribute_not_exists(#n) OR #o < :o OR (#o = :o AND #n < :n)")
             .expression_attribute_names("#n", NEXT_INDEX)
-            .expression_attribute_names("#o", FIRST_EPOCH)
+            .expression_attribute_names("#o", FIRST_PARTITION)
             .expression_attribute_values(":n", number(mark.next))
-            .expression_attribute_values(":o", number(mark.first_epoch))
+            .expression_attribute_values(":o", number(mark.first_partition))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;

@@ -22,7 +22,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::ConsumedCapacity;
-use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::entry::FIRST_INCARNATION;
 use cellar_engine::meter::Meter;
 
 use crate::sdk;
@@ -42,16 +42,16 @@ pub struct DynamoTables {
     client: Client,
     entry_table: String,
     segment_table: String,
-    epoch: u32,
+    incarnation: u32,
     meter: Arc<Meter>,
 }
 
 impl DynamoTables {
-    /// The tables that the settings name: every entry that is read has at least their epoch.
+    /// The tables that the settings name: every entry that is read has at least their incarnation.
     #[must_use]
     pub fn new(settings: &ApiSettings, client: Client, meter: Arc<Meter>) -> Self {
         let tables = Self::named(&settings.entry_table, &settings.segment_table, client, meter);
-        Self { epoch: settings.epoch, ..tables }
+        Self { incarnation: settings.incarnation, ..tables }
     }
 
     /// The tables of these names, whose entries are read as they were written.
@@ -63,7 +63,7 @@ impl DynamoTables {
         meter: Arc<Meter>,
     ) -> Self {
         let (entry_table, segment_table) = (entry_table.to_owned(), segment_table.to_owned());
-        Self { client, entry_table, segment_table, epoch: FIRST_EPOCH, meter }
+        Self { client, entry_table, segment_table, incarnation: FIRST_INCARNATION, meter }
     }
 
     fn count_read(&self, consumed: Option<&ConsumedCapacity>) {

@@ -1,4 +1,4 @@
-//! Archiving and purging: run by an operator, never by a function of the API.
+//! Offloading and trimming: run by an operator, never by a function of the API.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::types::{
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
 use cellar_core::records::{self, Attribute, Item};
-use cellar_core::schema::{ARCHIVE, PARTITION_KEY, PURGED, SORT_KEY};
+use cellar_core::schema::{OFFLOADED, PARTITION_KEY, SORT_KEY, TRIMMED};
 use cellar_engine::ports::{PortError, Retention, ScanKey, SegmentPage};
 
 use super::DynamoTables;
@@ -51,7 +51,7 @@ impl Retention for DynamoTables {
         Ok(SegmentPage { segments, next })
     }
 
-    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+    async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
         let reply = self
             .client
             .update_item()
@@ -61,7 +61,7 @@ impl Retention for DynamoTables {
             .update_expression("SET #a = :a")
             .condition_expression("attribute_exists(#s)")
             .expression_attribute_names("#s", PARTITION_KEY)
-            .expression_attribute_names("#a", ARCHIVE)
+            .expression_attribute_names("#a", OFFLOADED)
             .expression_attribute_values(":a", to_value(Attribute::Text(key.to_owned())))
             .send()
             .await
@@ -70,7 +70,12 @@ impl Retention for DynamoTables {
         Ok(())
     }
 
-    async fn mark_purged(&self, log: LogId, segment: u32, purged_s: u64) -> Result<(), PortError> {
+    async fn mark_trimmed(
+        &self,
+        log: LogId,
+        segment: u32,
+        trimmed_s: u64,
+    ) -> Result<(), PortError> {
         let absent = |_| PortError::permanent("there is no such segment");
         let first = Position::new(segment, 0).map_err(absent)?;
         let reply = self
@@ -82,8 +87,8 @@ impl Retention for DynamoTables {
             .update_expression("SET #p = if_not_exists(#p, :p)")
             .condition_expression("attribute_exists(#s)")
             .expression_attribute_names("#s", PARTITION_KEY)
-            .expression_attribute_names("#p", PURGED)
-            .expression_attribute_values(":p", AttributeValue::N(purged_s.to_string()))
+            .expression_attribute_names("#p", TRIMMED)
+            .expression_attribute_values(":p", AttributeValue::N(trimmed_s.to_string()))
             .send()
             .await
             .map_err(|error| port_error(&error))?;

@@ -62,13 +62,13 @@ pub struct IndexerPorts {
 }
 
 impl IndexerPorts {
-    /// The indexer over them, in tables of this epoch: people's lists follow from what is indexed.
+    /// The indexer over them, in tables of this incarnation: people's lists follow from what is indexed.
     #[must_use]
-    pub fn indexer(self, tables_epoch: u32) -> Indexer {
+    pub fn indexer(self, tables_incarnation: u32) -> Indexer {
         let Self { index, lists, streams, clock, random } = self;
         let lists =
             CatalogLists::new(Arc::clone(&streams), lists, Arc::clone(&clock), Arc::clone(&random));
-        Indexer::new(index, streams, Arc::new(lists), (clock, random), tables_epoch)
+        Indexer::new(index, streams, Arc::new(lists), (clock, random), tables_incarnation)
     }
 }
 
@@ -88,7 +88,7 @@ pub fn over_dynamodb(settings: &IndexerSettings, client: Client, meter: Arc<Mete
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
-    let indexer = ports.indexer(settings.epoch);
+    let indexer = ports.indexer(settings.incarnation);
     match entries {
         Some(entries) => indexer.with_entries(Arc::new(entries)),
         None => indexer,

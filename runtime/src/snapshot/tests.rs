@@ -53,7 +53,7 @@ async fn world() -> World {
     let tables = Arc::new(MemoryTables::default());
     let log = job(0).log;
     let segment =
-        Segment { log, num: 0, created_s: 0, last_snapshot: None, archive: None, lineage: None };
+        Segment { log, num: 0, created_s: 0, last_snapshot: None, offloaded: None, lineage: None };
     let first = Entry::first(log, None, 0);
     assert_eq!(Segments::create(&*tables, &segment, &first).await, CreateOutcome::Created);
     let second = Entry { position: job(1).position, ..first };

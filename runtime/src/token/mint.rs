@@ -22,16 +22,16 @@ pub struct KeyPair {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MintError {
     /// The system gives no random numbers.
-    #[error("no key could be generated: the system's random numbers failed")]
+    #[error("cannot generate a key: the system's random number generator failed")]
     Generate,
     /// Not a private key.
-    #[error("this is not an Ed25519 private key in PEM (PKCS #8): {why}")]
+    #[error("not an Ed25519 private key in PEM (PKCS #8): {why}")]
     NotAKey {
         /// What is wrong.
         why: String,
     },
     /// Signing failed.
-    #[error("the token could not be signed: {why}")]
+    #[error("cannot sign the token: {why}")]
     Sign {
         /// What is wrong.
         why: String,

@@ -32,25 +32,25 @@ pub enum TokenError {
     #[error("the token is longer than {MAX_TOKEN_BYTES} bytes")]
     TooLong,
     /// Past its `exp`, or made before the moment from which on the stack accepts tokens.
-    #[error("the token has expired: mint a new one with `synth token`, or sign in again")]
+    #[error("the token has expired; create a new one with `synth token create`, or sign in again")]
     Expired,
     /// Before its `nbf` or `iat`.
-    #[error("the token is not valid yet: check the clocks")]
+    #[error("the token is not valid yet; check the clocks")]
     NotYetValid,
     /// Its `exp` is more than `MAX_TOKEN_S` after its `iat`.
     #[error(
-        "the token is valid for more than {} days: mint a shorter one with `synth token`",
+        "the token is valid for more than {} days: create a shorter one with `synth token create`",
         MAX_TOKEN_S / 86_400
     )]
     ValidTooLong,
     /// Signed with a key that the stack does not list.
-    #[error("the token is signed with a key that this stack does not know")]
+    #[error("the token's signing key is unknown to this stack")]
     UnknownKey,
     /// The keys of the token's issuer cannot be had, so nothing can be said about it.
-    #[error("the issuer of the token does not answer: try again in a moment")]
+    #[error("the issuer of the token does not respond; retry later")]
     KeysUnavailable,
     /// Anything else: not a token, wrong algorithm, wrong signature, wrong issuer or audience.
-    #[error("the token is not valid for this stack: mint a new one with `synth token`")]
+    #[error("the token is not valid for this stack; create a new one with `synth token create`")]
     Invalid,
 }
 

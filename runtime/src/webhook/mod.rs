@@ -52,20 +52,20 @@ pub struct WebhookParts {
     pub events: bool,
     /// Name of the stack.
     pub stack: String,
-    /// Epoch of the tables.
-    pub epoch: u32,
+    /// Incarnation of the tables.
+    pub incarnation: u32,
 }
 
 impl WebhookParts {
     /// The webhook.
     #[must_use]
     pub fn webhook(self) -> Webhook {
-        let Self { index, streams, blobs, url, receivers, events, stack, epoch } = self;
+        let Self { index, streams, blobs, url, receivers, events, stack, incarnation } = self;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let secrets = WebhookSecrets::new(blobs);
         let sender = HttpSender::new(url, secrets, Arc::clone(&clock), receivers);
         let ports = WebhookPorts {
-            feed: FeedReader::new(Arc::clone(&index) as _, epoch),
+            feed: FeedReader::new(Arc::clone(&index) as _, incarnation),
             progresses: index,
             sender: Arc::new(sender),
             clock: Arc::clone(&clock),
@@ -89,9 +89,9 @@ pub fn over_dynamodb(
 ) -> Webhook {
     let index = DynamoIndex::named(&settings.index_table, client.clone(), Arc::clone(&meter));
     let streams = DynamoStreams::named(&settings.stream_table, client, meter);
-    let WebhookSettings { url, events, stack, epoch, .. } = settings;
+    let WebhookSettings { url, events, stack, incarnation, .. } = settings;
     let (index, streams) = (Arc::new(index), Arc::new(streams));
-    WebhookParts { index, streams, blobs, url, receivers, events, stack, epoch }.webhook()
+    WebhookParts { index, streams, blobs, url, receivers, events, stack, incarnation }.webhook()
 }
 
 impl WebhookHandler {

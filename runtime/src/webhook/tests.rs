@@ -41,13 +41,13 @@ impl WebhookSender for Receiver {
 /// A feed of so many items.
 async fn index(items: u64) -> Arc<MemoryIndex> {
     let index = Arc::new(MemoryIndex::default());
-    let feed = Feed { id: FeedId([1; 8]), first_epoch: 0 };
-    assert_eq!(index.begin_epoch(0, feed).await, IndexOutcome::Done);
+    let feed = Feed { id: FeedId([1; 8]), first_partition: 0 };
+    assert_eq!(index.begin_partition(0, feed).await, IndexOutcome::Done);
     let (stream, kind) = (StreamName::new("Test", "a").unwrap(), Kind::new("Said").unwrap());
     for first in 0..items {
         let span = Span { stream: stream.clone(), first, kinds: vec![kind.clone()] };
         let content = cellar_core::feed::Content::Spans(vec![span]);
-        let item = Item { time_ms: 1, epoch_bytes: 7, content };
+        let item = Item { time_ms: 1, partition_bytes: 7, content };
         let at = Checkpoint::at(0, first).unwrap();
         assert_eq!(index.put_item(at, &item).await, IndexOutcome::Done);
     }
@@ -74,31 +74,32 @@ async fn handle(records: Vec<Value>, items: u64) -> (Result<(), WebhookError>, V
 
 #[tokio::test]
 async fn a_batch_tells_from_where_to_where() {
-    let epoch = "$AppendsEpoch-0_0";
-    let batch = vec![record(epoch, "000003"), record(epoch, "000002"), record(epoch, "000004")];
+    let partition = "$AppendsEpoch-0_0";
+    let batch =
+        vec![record(partition, "000003"), record(partition, "000002"), record(partition, "000004")];
     assert_eq!(handle(batch, 5).await, (Ok(()), vec![2, 3, 4]));
     assert_eq!(handle(vec![], 5).await, (Ok(()), vec![]));
 }
 
 #[tokio::test]
 async fn a_record_that_cannot_be_read_tells_nothing_and_stops_nothing() {
-    let epoch = "$AppendsEpoch-0_0";
+    let partition = "$AppendsEpoch-0_0";
     for wrong in [
         record("$AppendsEpoch-0_", "000001"),
         record("$AppendsEpoch-0_x", "000001"),
         record("$AppendsEpoch-0_99999999999999999999", "000001"),
-        record(epoch, "1000000"),
-        record(epoch, ""),
+        record(partition, "1000000"),
+        record(partition, ""),
         record("$Sheets-00", "000001"),
         {
-            let mut record = record(epoch, "000001");
+            let mut record = record(partition, "000001");
             record["dynamodb"]["NewImage"] = json!({});
             record
         },
     ] {
         let handled = handle(vec![wrong.clone()], 5).await;
         assert_eq!(handled, (Ok(()), vec![]), "{wrong}");
-        let handled = handle(vec![wrong.clone(), record(epoch, "000004")], 5).await;
+        let handled = handle(vec![wrong.clone(), record(partition, "000004")], 5).await;
         assert_eq!(handled, (Ok(()), vec![4]), "{wrong}");
     }
 }

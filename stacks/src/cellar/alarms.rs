@@ -17,8 +17,8 @@ const JOB_AGE_S_MAX: u32 = 6 * 60 * 60;
 /// 5 times, so that one fault is more than this, and a writer that lost races for a moment is not.
 const FAILURES_MAX: u32 = 4;
 
-/// What each alarm's description ends with: it is all that a message about it says.
-pub const SEE_RUNBOOK: &str = " `synth runbook` says what to do.";
+/// End of each alarm's description.
+pub const SEE_RUNBOOK: &str = " See `synth runbook`.";
 
 /// What is watched.
 pub(super) struct Parts<'a> {
@@ -85,16 +85,20 @@ fn of_api(config: &Config, parts: &Parts<'_>) -> Vec<Named> {
     let (requests, units) =
         (config.alarms.requests_per_5_minutes, config.alarms.write_units_per_5_minutes);
     vec![
-        ("ApiErrors", "Requests fail.", watch(Metric::UrlFailures, api(), FAILURES_MAX, 1)),
-        ("ApiThrottles", "Requests are refused.", watch(Metric::Throttles, api(), 0, 3)),
+        (
+            "ApiErrors",
+            "The API returns 5xx errors.",
+            watch(Metric::UrlFailures, api(), FAILURES_MAX, 1),
+        ),
+        ("ApiThrottles", "The API is throttled (429).", watch(Metric::Throttles, api(), 0, 3)),
         (
             "ApiRequests",
-            "More requests than expected: they cost money.",
+            "More API requests than alarms.requests_per_5_minutes.",
             watch(Metric::UrlRequests, api(), requests, 1),
         ),
         (
             "EntryWriteUnits",
-            "More is written than expected: it costs money.",
+            "More write units than alarms.write_units_per_5_minutes.",
             watch(Metric::WriteUnits, entries, units, 1),
         ),
     ]
@@ -110,24 +114,24 @@ fn of_streams(parts: &Parts<'_>) -> Vec<Named> {
         let (metric, watched) = age(webhook);
         (
             "WebhookIteratorAge",
-            "The webhook's receiver does not accept what is delivered.",
+            "Webhook deliveries have failed for over 10 minutes.",
             watch(metric, watched, ITERATOR_AGE_MS_MAX, 1),
         )
     });
     let always = [
         (
             "RelayIteratorAge",
-            "The relay lags: snapshots and uploads wait.",
+            "The relay is over 10 minutes behind: snapshots are delayed.",
             watch(relays.0, relays.1, ITERATOR_AGE_MS_MAX, 1),
         ),
         (
             "IndexerIteratorAge",
-            "The indexer lags: the feed and lists of spreadsheets are behind.",
+            "The indexer is over 10 minutes behind: feed and spreadsheet lists are stale.",
             watch(indexers.0, indexers.1, ITERATOR_AGE_MS_MAX, 1),
         ),
         (
             "RelayDeadLetterCount",
-            "Entries were not relayed, or appends not indexed.",
+            "Relay, indexer or webhook failed permanently on a record.",
             watch(Metric::Messages, Watched::queue(relay_dead_letters), 0, 1),
         ),
     ];
@@ -140,17 +144,17 @@ fn of_snapshots(parts: &Parts<'_>) -> Vec<Named> {
     vec![
         (
             "SnapshotErrors",
-            "Snapshots fail.",
+            "The snapshot function returns errors.",
             watch(Metric::Errors, Watched::function(parts.snapshot), 0, 1),
         ),
         (
             "SnapshotQueueAge",
-            "Snapshots are not made.",
+            "A snapshot job has waited for over 6 hours.",
             watch(Metric::OldestMessage, Watched::queue(snapshots), JOB_AGE_S_MAX, 1),
         ),
         (
             "SnapshotDeadLetterCount",
-            "Snapshots were given up.",
+            "A snapshot job failed permanently.",
             watch(Metric::Messages, Watched::queue(snapshot_dead_letters), 0, 1),
         ),
     ]

@@ -1,7 +1,7 @@
 //! The function that serves the API, and what it may do.
 
 use cellar_core::environment;
-use cellar_core::schema::{ARCHIVE_PREFIX, CHUNKS_PATTERN, SHEETS_PREFIX, UPLOADS_PREFIX};
+use cellar_core::schema::{CHUNKS_PATTERN, OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
 
 use super::functions;
 use super::key::{self, KeyUse};
@@ -34,7 +34,7 @@ pub(super) fn add(
 ) -> Result<Api, SynthesisError> {
     let logs = functions::log_group(stack, "ApiLogGroup", config)?;
     let role = stack.add("ApiRole", role(config, storage, &logs))?;
-    let function = Function::new("Serves the API.", architecture, code.clone(), &role, &logs)
+    let function = Function::new("Serves the HTTP API.", architecture, code.clone(), &role, &logs)
         .memory_mb(config.api.memory_mb)
         .timeout_s(config.api.timeout_s)
         .traced(config.tracing)
@@ -50,7 +50,7 @@ pub(super) fn add(
         .environment(environment::TOKEN_AUDIENCE, config.tokens.audience.as_str())
         .environment(environment::TOKEN_KEYS, config.tokens.keys_json());
     let function = other_tokens(config, function);
-    let function = functions::in_epoch(function, config);
+    let function = functions::in_incarnation(function, config);
     let function = match config.snapshots.upkeep() {
         Some(policy) => {
             function.environment(environment::UPKEEP, serde_json::json!(policy).to_string())
@@ -86,7 +86,7 @@ fn request_timeout_ms(config: &Config) -> u32 {
 }
 
 /// What the API does today, and no more: no update or delete in the tables of logs, no delete of a stream,
-/// and in the bucket only large entries and chunks of imports; it reads archived segments and snapshots
+/// and in the bucket only large entries and chunks of imports; it reads offloaded segments and snapshots
 /// (design `2-log.md` §4, §6, `3-snapshots.md` §8, `6-catalog-feed.md` §1).
 fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     // A presigned upload has the rights of whoever signed it, the tag included.
@@ -101,19 +101,19 @@ fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
         ],
         [below(&storage.bucket, UPLOADS_PREFIX)],
     );
-    // Only an operator archives: the API reads what was purged from the table.
-    let archive =
-        Statement::allow("Archive", ["s3:GetObject"], [below(&storage.bucket, ARCHIVE_PREFIX)]);
+    // Only an operator offloads: the API reads what was purged from the table.
+    let offload =
+        Statement::allow("Offload", ["s3:GetObject"], [below(&storage.bucket, OFFLOADED_PREFIX)]);
     // The API publishes chunks that it has verified; clients upload elsewhere. It writes no root.
     let chunks =
         Statement::allow("Chunks", ["s3:PutObject"], [like(&storage.bucket, CHUNKS_PATTERN)]);
     let sheets =
         Statement::allow("Sheets", ["s3:GetObject"], [below(&storage.bucket, SHEETS_PREFIX)]);
-    let readable = [ARCHIVE_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
+    let readable = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
     let missing = permissions::tell_missing(&storage.bucket, &readable);
     let role = Role::assumed_by(Service::Lambda)
         .policy("tables", in_tables(storage))
-        .policy("bucket", [uploads, archive, chunks, sheets, missing])
+        .policy("bucket", [uploads, offload, chunks, sheets, missing])
         .policy("logs", [permissions::own_logs(logs)]);
     let role = permissions::allow_traces(role, config);
     key::allow(role, config, &[KeyUse::Tables, KeyUse::Bucket])

@@ -58,7 +58,7 @@ pub(super) fn add(
     let role = permissions::allow_traces(role, config);
     let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Queues]);
     let role = stack.add("RelayRole", role)?;
-    let description = "Relays new entries to the jobs that follow.";
+    let description = "Starts snapshot jobs and confirms uploaded bodies for new entries.";
     let relay = Function::new(description, architecture, code.clone(), &role, &logs)
         .memory_mb(RELAY_MEMORY_MB)
         .timeout_s(RELAY_TIMEOUT_S)

@@ -21,10 +21,10 @@ pub(super) fn log_group(
     Ok(logs)
 }
 
-/// Tells a function the epoch of the tables, if they were restored.
-pub(super) fn in_epoch(function: Function, config: &Config) -> Function {
-    match config.epoch {
+/// Tells a function the incarnation of the tables, if they were restored.
+pub(super) fn in_incarnation(function: Function, config: &Config) -> Function {
+    match config.incarnation {
         0 => function,
-        epoch => function.environment(environment::EPOCH, epoch.to_string()),
+        incarnation => function.environment(environment::INCARNATION, incarnation.to_string()),
     }
 }

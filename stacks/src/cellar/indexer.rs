@@ -44,7 +44,7 @@ pub(super) fn add(
     let role = permissions::allow_traces(role, config);
     let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Tables, KeyUse::Queues]);
     let role = stack.add("IndexerRole", role)?;
-    let description = "Indexes what is appended to streams.";
+    let description = "Writes the feed and the spreadsheet lists from the event streams.";
     let function = Function::new(description, architecture, code.clone(), &role, &logs)
         .memory_mb(MEMORY_MB)
         .timeout_s(TIMEOUT_S)
@@ -56,7 +56,7 @@ pub(super) fn add(
         true => function.environment(environment::ENTRY_TABLE, storage.entries.name()),
         false => function,
     };
-    let function = functions::in_epoch(function, config);
+    let function = functions::in_incarnation(function, config);
     let function = stack.add("IndexerFunction", function)?;
     let source = StreamSource::new(&storage.streams, &function, dead_letters).filter(appends());
     stack.add("IndexerSource", source)?;

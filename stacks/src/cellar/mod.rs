@@ -124,7 +124,7 @@ pub fn cellar_stack(
         dashboard::add(&mut stack, &parts)?;
     }
     for (name, description, value) in [
-        (OUTPUT_API_URL, "URL of the API.", api.url.url()),
+        (OUTPUT_API_URL, "URL of the HTTP API.", api.url.url()),
         (OUTPUT_ENTRY_TABLE, "Name of the Entry table.", storage.entries.name()),
         (OUTPUT_SEGMENT_TABLE, "Name of the Segment table.", storage.segments.name()),
         (
@@ -135,8 +135,12 @@ pub fn cellar_stack(
         (OUTPUT_STREAM_TABLE, "Name of the Stream table.", storage.streams.name()),
         (OUTPUT_INDEX_TABLE, "Name of the Index table.", storage.index.name()),
         (OUTPUT_BUCKET, "Name of the bucket.", storage.bucket.name()),
-        (OUTPUT_API_FUNCTION, "Name of the function that serves the API.", api.function.name()),
-        (OUTPUT_SNAPSHOT_QUEUE, "URL of the queue of snapshot jobs.", events.snapshots.url()),
+        (
+            OUTPUT_API_FUNCTION,
+            "Name of the function that serves the HTTP API.",
+            api.function.name(),
+        ),
+        (OUTPUT_SNAPSHOT_QUEUE, "URL of the snapshot job queue.", events.snapshots.url()),
     ] {
         stack.output(name, Output::new(description, value))?;
     }

@@ -2,7 +2,7 @@
 
 use cellar_core::environment;
 use cellar_core::schema::{
-    ARCHIVE_PREFIX, EXTERNAL, PARTITION_KEY, SHEETS_PREFIX, SORT_KEY, TYPE, UPLOADS_PREFIX,
+    EXTERNAL, OFFLOADED_PREFIX, PARTITION_KEY, SHEETS_PREFIX, SORT_KEY, TYPE, UPLOADS_PREFIX,
 };
 use serde_json::json;
 
@@ -35,7 +35,7 @@ pub(super) fn add(
     let role = permissions::allow_traces(role(storage, jobs, &logs), config);
     let role = key::allow(role, config, &uses);
     let role = stack.add("SnapshotRole", role)?;
-    let description = "Makes snapshots of spreadsheets.";
+    let description = "Builds snapshots.";
     let function = Function::new(description, architecture, code.clone(), &role, &logs)
         .memory_mb(config.snapshots.memory_mb)
         .timeout_s(config.snapshots.timeout_s)
@@ -75,9 +75,9 @@ fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Rol
     let uploads =
         Statement::allow("Uploads", ["s3:GetObject"], [below(&storage.bucket, UPLOADS_PREFIX)]);
     // What is made anew begins with the log, however old.
-    let archive =
-        Statement::allow("Archive", ["s3:GetObject"], [below(&storage.bucket, ARCHIVE_PREFIX)]);
-    let prefixes = [ARCHIVE_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
+    let offload =
+        Statement::allow("Offload", ["s3:GetObject"], [below(&storage.bucket, OFFLOADED_PREFIX)]);
+    let prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
     let missing = permissions::tell_missing(&storage.bucket, &prefixes);
     let queue = Statement::allow(
         "Jobs",
@@ -92,7 +92,7 @@ fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Rol
     );
     Role::assumed_by(Service::Lambda)
         .policy("tables", [entries, root, segments, pending])
-        .policy("bucket", [sheets, uploads, archive, missing])
+        .policy("bucket", [sheets, uploads, offload, missing])
         .policy("queue", [queue])
         .policy("logs", [permissions::own_logs(logs)])
 }

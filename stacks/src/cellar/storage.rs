@@ -38,26 +38,26 @@ pub(super) struct Storage {
 /// How many tables hold the customers' data.
 pub const TABLES: usize = 4;
 
-/// The logical ids of the Entry, the Segment, the PendingSnapshots and the Stream table of an epoch. Tables
+/// The logical ids of the Entry, the Segment, the PendingSnapshots and the Stream table of an incarnation. Tables
 /// that were restored have ids of their own: under its id, a resource cannot become another. The Stream
 /// table is the last: stacks that were deployed before there was one have the others.
 #[must_use]
-pub fn tables(epoch: u32) -> [String; TABLES] {
+pub fn tables(incarnation: u32) -> [String; TABLES] {
     ["EntryTable", "SegmentTable", "PendingSnapshotTable", "StreamTable"]
-        .map(|table| of_epoch(table, epoch))
+        .map(|table| of_incarnation(table, incarnation))
 }
 
-/// The logical id of the Index table of an epoch. It is made of the Stream table: a restore to a moment does
+/// The logical id of the Index table of an incarnation. It is made of the Stream table: a restore to a moment does
 /// not bring it back, but has a new one, which is empty until it is made anew.
 #[must_use]
-pub fn index_table(epoch: u32) -> String {
-    of_epoch("IndexTable", epoch)
+pub fn index_table(incarnation: u32) -> String {
+    of_incarnation("IndexTable", incarnation)
 }
 
-fn of_epoch(table: &str, epoch: u32) -> String {
-    match epoch {
+fn of_incarnation(table: &str, incarnation: u32) -> String {
+    match incarnation {
         0 => table.to_owned(),
-        restored => format!("{table}Epoch{restored}"),
+        restored => format!("{table}Incarnation{restored}"),
     }
 }
 
@@ -65,7 +65,7 @@ fn of_epoch(table: &str, epoch: u32) -> String {
 pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
     // The stream feeds the workers that fold the log into snapshots.
     let entries = log_table(config).stream(StreamView::NewImage);
-    let id = |table| of_epoch(table, config.epoch);
+    let id = |table| of_incarnation(table, config.incarnation);
     let entries = stack.add(&id("EntryTable"), entries)?;
     let segments = stack.add(&id("SegmentTable"), log_table(config))?;
     let pending_snapshots = stack.add(&id("PendingSnapshotTable"), log_table(config))?;

@@ -2,7 +2,7 @@
 //! configured.
 
 use cellar_core::environment;
-use cellar_core::schema::{EPOCH_BYTES, WEBHOOK_PREFIX, WEBHOOK_SECRETS_KEY};
+use cellar_core::schema::{PARTITION_BYTES, WEBHOOK_PREFIX, WEBHOOK_SECRETS_KEY};
 use serde_json::json;
 
 use super::functions;
@@ -37,7 +37,7 @@ pub(super) fn add(
     let role = permissions::allow_traces(role(webhook, storage, dead_letters, &logs), config);
     let uses = [KeyUse::Stream, KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
     let role = stack.add("WebhookRole", key::allow(role, config, &uses))?;
-    let description = "Delivers the feed to a URL.";
+    let description = "Delivers the feed to the webhook URL.";
     let function = Function::new(description, architecture, code.clone(), &role, &logs)
         .memory_mb(MEMORY_MB)
         .timeout_s(TIMEOUT_S)
@@ -48,11 +48,11 @@ pub(super) fn add(
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::STACK, Expression::stack_name())
         .environment(environment::WEBHOOK_URL, webhook.url.as_str());
-    let function = match webhook.events {
+    let function = match webhook.payloads {
         true => function.environment(environment::WEBHOOK_EVENTS, "true"),
         false => function,
     };
-    let function = functions::in_epoch(function, config);
+    let function = functions::in_incarnation(function, config);
     let function = stack.add("WebhookFunction", function)?;
     // A receiver may be away for half a day: it is asked until then, and not so many times.
     let source = StreamSource::new(&storage.index, &function, dead_letters)
@@ -63,9 +63,9 @@ pub(super) fn add(
     Ok(Some(function))
 }
 
-/// Items of the feed; not marks, epochs or lists.
+/// Items of the feed; not marks, partitions or lists.
 fn items() -> StreamFilter {
-    let item = json!({ EPOCH_BYTES: { "N": [{ "exists": true }] } });
+    let item = json!({ PARTITION_BYTES: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": item } }))
 }
 
@@ -79,7 +79,7 @@ fn role(
     let stream = permissions::read_stream("IndexStream", &storage.index);
     let write = ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"];
     let mut tables = vec![Statement::allow("IndexTable", write, [storage.index.arn()])];
-    if webhook.events {
+    if webhook.payloads {
         let read = ["dynamodb:GetItem", "dynamodb:Query"];
         tables.push(Statement::allow("ReadStreams", read, [storage.streams.arn()]));
     }

@@ -1,68 +1,68 @@
-//! The example file that `synth init` writes: every field, its default and its meaning.
+//! The `cellar.yaml` that `synth init` writes: every field with its default and its meaning.
 
 use super::limits::{
-    API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, KEEP_SEGMENTS, LOG_RETENTION_DAYS,
+    API_MEMORY_MB, API_TIMEOUT_S, KEEP_SEGMENTS, LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS,
     SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES, SNAPSHOT_MEMORY_MB,
     SNAPSHOT_TIMEOUT_S, TAGS_MAX,
 };
 use super::{Alarms, Config, FeedScope, Snapshots};
 
 impl Config {
-    /// A commented `cellar.yaml` with every field at its default. It parses to
-    /// [`Config::default`]; fields that have no default are commented out.
+    /// Returns a `cellar.yaml` with every field at its default, with comments. It parses to
+    /// [`Config::default`]; fields without a default are commented out.
     pub fn documented_yaml() -> String {
         let Self { stack, tokens, api, snapshots, deletion_protection, .. } = Self::default();
         let memory = (API_MEMORY_MB.start(), API_MEMORY_MB.end());
         let timeout = (API_TIMEOUT_S.start(), API_TIMEOUT_S.end());
         format!(
-            r#"# Configuration of Cellar. Every field is optional and shown with its default.
+            r#"# Configuration of Cellar. Every field is optional; the values shown are the defaults.
 
-# Name of the CloudFormation stack. Several stacks can live side by side in one account.
+# Name of the CloudFormation stack; one account can hold several.
 stack: {stack}
 
-# AWS region. Without it, the region of the AWS credentials in use.
+# AWS region [default: the region of the AWS profile].
 # region: eu-central-1
 
-# Processor of the functions: x86_64, arm64, or that of the machine that builds (host).
+# CPU architecture of the functions: x86_64, arm64 or host (that of the build machine).
 architecture: host
 
-# Which tokens the API accepts.
+# Tokens that the API accepts.
 tokens:
-  # The issuer (iss) that a token must carry.
+  # Required issuer (`iss`) of tokens.
   issuer: {issuer}
-  # The audience (aud) that a token must carry.
+  # Required audience (`aud`) of tokens.
   audience: {audience}
-  # Public keys that verify tokens. List the old and the new one during a rotation.
-  # - id: the key's id, the kid in a token's header
-  #   public_key: the 32 bytes of the Ed25519 public key in base64url without padding
+  # Public keys that verify tokens; during a rotation, list the old and the new key.
+  # - id: id of the key, the `kid` in the header of a token
+  #   public_key: the 32 bytes of the Ed25519 public key, as unpadded base64url
   keys: []
-  # OpenID Connect issuers, such as Auth0, Cognito, Entra ID, Google or Keycloak. Their people see the
-  # spreadsheets that are theirs or shared with them.
-  # - issuer: the iss of its tokens, letter by letter; it begins with https://
-  #   audience: the aud of its tokens, which is what the issuer calls this application
-  #   algorithm: RS256 (the default), RS384, RS512, PS256, PS384, PS512, ES256, ES384 or EdDSA
-  #   keys_url: where its keys are, if its /.well-known/openid-configuration does not say
-  #   person_claim: the claim that names a person: sub (the default), email, ...
-  #   role: the most that its people may do: owner (the default), editor or viewer
+  # OpenID Connect issuers, such as Auth0, Cognito, Entra ID, Google or Keycloak. Their people can access
+  # their own spreadsheets and those shared with them.
+  # - issuer: `iss` of the tokens, exactly; starts with https://
+  #   audience: `aud` of the tokens, the id of this application at the issuer
+  #   algorithm: RS256 (default), RS384, RS512, PS256, PS384, PS512, ES256, ES384 or EdDSA
+  #   keys_url: JWKS URL [default: from the issuer's discovery document]
+  #   subject_claim: claim that identifies a person: sub (default), email, ...
+  #   max_role: maximum role: owner (default), editor or viewer
   oidc: []
-  # Tokens that were made before this moment are refused, in Unix seconds as `date +%s` prints them: for
-  # when tokens were lost and nobody knows which.
+  # Reject tokens issued before this time (Unix seconds, as `date +%s` prints), for example after tokens
+  # have leaked.
   # not_before_s: 1800000000
 
-# Web origins whose pages may call the API from a browser, such as https://sheets.example.com or
-# http://localhost:5173. Without any, browsers refuse such calls.
+# Web origins that may call the API from a browser, such as https://sheets.example.com or
+# http://localhost:5173. If empty, browsers block such calls.
 cors_origins: []
 
-# Size of the function that serves the API.
+# The function that serves the HTTP API.
 api:
-  # Memory in MB, {memory_from} to {memory_to}. The share of the processor grows with it.
+  # Memory in MB, {memory_from} to {memory_to}. CPU power is proportional to it.
   memory_mb: {memory_mb}
-  # Seconds after which a request is cut off, {timeout_from} to {timeout_to}.
+  # Timeout of a request in seconds, {timeout_from} to {timeout_to}.
   timeout_s: {timeout_s}
 
 {snapshots}
 {retention}
-# Whether the tables refuse to be deleted, even by someone who may delete tables.
+# Protect the tables from deletion.
 deletion_protection: {deletion_protection}
 
 {operation}
@@ -86,14 +86,14 @@ deletion_protection: {deletion_protection}
 fn documented_local(config: &Config) -> String {
     let (stack, audience) = (&config.stack, &config.tokens.audience);
     format!(
-        r"# The local cloud (deploy --local).
+        r"# The local stack (`synth deploy --local`).
 local:
   # Port on 127.0.0.1.
   port: {port}
 
-# Several stacks of this configuration, each with what differs in it: `synth --stage dev deploy`.
-# Maps are merged, anything else takes the place of the value above. Unless it is given, the stack of
-# the stage dev is called {stack}-dev, and its tokens are for the audience {audience}-dev.
+# Several stacks from one configuration, each with its overrides: `synth --stage dev deploy`. Maps are
+# merged; other values replace those above. By default, the stack of the stage dev is named {stack}-dev
+# and the audience of its tokens is {audience}-dev.
 # stages:
 #   dev: {{deletion_protection: false}}
 #   prod: {{region: eu-west-1, alarms: {{email: operators@example.com}}}}
@@ -103,7 +103,7 @@ local:
 }
 
 fn documented_retention(config: &Config) -> String {
-    let Config { log_retention_days, keep_segments, epoch, .. } = config;
+    let Config { log_retention_days, keep_segments, incarnation, .. } = config;
     let feed = match config.feed {
         FeedScope::Catalog => "catalog",
         FeedScope::Everything => "everything",
@@ -111,37 +111,37 @@ fn documented_retention(config: &Config) -> String {
     let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
     let (short_days, long_days) = days.split_at(days.len() / 2);
     format!(
-        r"# Days that CloudWatch keeps log lines. It accepts only
+        r"# Days that CloudWatch keeps log lines. Allowed values:
 # {short_days},
 # {long_days}.
 log_retention_days: {log_retention_days}
 
-# Days after its end from which `synth archive` moves a log segment into the bucket, {archive_from}
-# to {archive_to}. Without it, everything stays in the tables.
-# archive_after_days: 365
+# Age in days, since it was closed, at which `synth offload` moves a log segment to S3, {offload_from}
+# to {offload_to}. Unset: segments stay in DynamoDB.
+# offload_after_days: 365
 
-# Newest log segments of each spreadsheet that always stay in the tables, {keep_from} at least.
+# Newest log segments of each spreadsheet to keep in DynamoDB, at least {keep_from}.
 keep_segments: {keep_segments}
 
-# What is in the feed of `cellar feed`: every change of the `catalog` (creating, naming, sharing, ...), or
-# `everything`: that a spreadsheet was edited, too, though not what was written. Everything costs about as much
-# again as the edits; `synth cost` says how much. After a change to it, `synth feed repair` indexes what was before.
+# Contents of the feed: `catalog` (creating, naming, sharing, ...) or `everything` (also that an entry was
+# appended, without its contents; roughly doubles the cost of an edit, see `synth cost`). After changing
+# this, run `synth feed repair`.
 feed: {feed}
 
-# A URL that the feed is delivered to: every change of the catalog (creating, naming, sharing, ...), signed as Standard
-# Webhooks say; `synth webhook secret` prints the secret. With `events: true`, what each change says, too.
+# URL that receives the feed, signed according to Standard Webhooks; `synth webhook secret` prints the
+# secret. With `payloads: true`, deliveries include the payload of each event.
 # webhook:
 #   url: https://example.com/cellar
-#   events: false
+#   payloads: false
 
-# How often the tables were restored to a point in time: only `synth restore` raises it. Each epoch has
-# tables of its own.
-epoch: {epoch}
+# Number of times the tables were restored. Managed by `synth restore`; each incarnation has its own
+# tables.
+incarnation: {incarnation}
 ",
         short_days = short_days.join(", "),
         long_days = long_days.join(", "),
-        archive_from = ARCHIVE_AFTER_DAYS.start(),
-        archive_to = ARCHIVE_AFTER_DAYS.end(),
+        offload_from = OFFLOAD_AFTER_DAYS.start(),
+        offload_to = OFFLOAD_AFTER_DAYS.end(),
         keep_from = KEEP_SEGMENTS.start(),
     )
 }
@@ -149,37 +149,34 @@ epoch: {epoch}
 fn documented_operation(config: &Config) -> String {
     let Alarms { requests_per_5_minutes, write_units_per_5_minutes, .. } = config.alarms;
     format!(
-        r"# With which key data at rest is encrypted: without one of your own, with keys of AWS, which cost
-# nothing.
+        r"# Encryption at rest; AWS-owned keys unless a key is set.
 encryption:
-  # A symmetric KMS key in the stack's region, by its ARN, for tables, bucket, queues, log groups and
-  # the topic of alarms. It costs $1 a month and its requests, also while nobody uses the stack. Its
-  # policy has to let this account use it, and logs.REGION.amazonaws.com and (with `alarms.email`)
-  # cloudwatch.amazonaws.com: `synth runbook` shows the statements.
+  # ARN of a symmetric KMS key in the stack's region, for tables, bucket, queues, log groups and the
+  # alarm topic; costs $1 a month plus requests. Its key policy must allow this account,
+  # logs.REGION.amazonaws.com and (with `alarms.email`) cloudwatch.amazonaws.com; see `synth runbook`.
   # kms_key_arn: arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef
 
-# Who is told of alarms, and from when on use is too much. The stack has 10 alarms: the first 10 of
-# an account are free, each one more is $0.10 a month.
+# Alarm notifications and usage thresholds. The stack has 10 alarms: the first 10 of an account are
+# free, each further one costs $0.10 a month.
 alarms:
-  # An address that is written to, once its owner has confirmed the message that comes first.
+  # Email address to notify; its owner must confirm the subscription.
   # email: operators@example.com
-  # A topic of your own that is told, by its ARN.
+  # ARN of your own SNS topic to notify.
   # topic_arn: arn:aws:sns:eu-central-1:123456789012:operators
-  # Requests within 5 minutes above which an alarm goes off. 30000 are 100 a second, about $3 a day.
+  # Threshold: requests per 5 minutes. 30000 are 100 per second, about $3 a day.
   requests_per_5_minutes: {requests_per_5_minutes}
-  # Write units within 5 minutes above which an alarm goes off. 60000 are 200 a second, about $11 a day.
+  # Threshold: write units per 5 minutes. 60000 are 200 per second, about $11 a day.
   write_units_per_5_minutes: {write_units_per_5_minutes}
 
-# Whether the stack has a dashboard in CloudWatch. The first 3 of an account are free, each one more is
-# $3 a month, whether anybody looks at it or not.
+# Create a CloudWatch dashboard. The first 3 of an account are free, each further one costs $3 a month.
 dashboard: {dashboard}
 
-# Whether X-Ray traces calls of the functions: how long each waited, started and ran. One a second is
-# traced, and one in twenty beyond that: the first 100,000 a month are free, a million more are $5,
-# several times what the calls themselves cost.
+# Trace the functions with X-Ray: one invocation per second, and one in twenty beyond that. The first
+# 100,000 traces a month are free, each further million costs $5, several times the cost of the
+# invocations.
 tracing: {tracing}
 
-# Tags of every resource that takes tags, such as `cost-center: '42'`: at most {TAGS_MAX}.
+# Tags for all taggable resources, such as `cost-center: '42'`; at most {TAGS_MAX}.
 tags: {{}}
 ",
         dashboard = config.dashboard,
@@ -190,21 +187,22 @@ tags: {{}}
 fn documented_snapshots(snapshots: &Snapshots) -> String {
     let Snapshots { enabled, entries, bytes, segment_entries, segment_bytes, .. } = snapshots;
     format!(
-        r"# Snapshots of spreadsheets, from which they open fast, and the log segments between them.
+        r"# Snapshots, from which spreadsheets open fast, and log segments.
 snapshots:
-  # Whether edits ask for snapshots and begin new log segments.
+  # Create snapshots and start new log segments automatically.
   enabled: {enabled}
-  # Edits between two snapshots, {entries_from} to {entries_to}.
+  # Entries between two snapshots, {entries_from} to {entries_to}.
   entries: {entries}
-  # Bytes of edits between two snapshots, {bytes_from} to {bytes_to}.
+  # Bytes of entries between two snapshots, {bytes_from} to {bytes_to}.
   bytes: {bytes}
-  # Edits of a log segment, {segment_entries_from} to {segment_entries_to}.
+  # Maximum entries of a log segment, {segment_entries_from} to {segment_entries_to}.
   segment_entries: {segment_entries}
-  # Bytes of edits of a log segment, {segment_bytes_from} to {segment_bytes_to}.
+  # Maximum bytes of a log segment, {segment_bytes_from} to {segment_bytes_to}.
   segment_bytes: {segment_bytes}
-  # Memory of the function that makes snapshots in MB, {memory_from} to {memory_to}.
+  # Memory of the snapshot function in MB, {memory_from} to {memory_to}.
   memory_mb: {memory_mb}
-  # Seconds after which it hands its work over to its next call, {timeout_from} to {timeout_to}.
+  # Timeout of the snapshot function in seconds, {timeout_from} to {timeout_to}; the next invocation
+  # resumes unfinished work.
   timeout_s: {timeout_s}
 ",
         entries_from = SNAPSHOT_ENTRIES.start(),
@@ -262,13 +260,13 @@ mod tests {
     fn the_fields_without_a_default_work_when_uncommented() {
         let example = Config::documented_yaml()
             .replace("# region:", "region:")
-            .replace("# archive_after_days:", "archive_after_days:")
+            .replace("# offload_after_days:", "offload_after_days:")
             .replace("# kms_key_arn:", "kms_key_arn:")
             .replace("# email:", "email:")
             .replace("# topic_arn:", "topic_arn:");
         let config = Config::parse(&example, "cellar.yaml").unwrap();
         assert!(config.region.is_some() && config.encryption.kms_key_arn.is_some());
         assert!(config.alarms.email.is_some() && config.alarms.topic_arn.is_some());
-        assert!(config.archive_after_days.is_some());
+        assert!(config.offload_after_days.is_some());
     }
 }

@@ -5,10 +5,10 @@ use std::fmt;
 use thiserror::Error;
 
 use super::limits::{
-    API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX,
-    EMAIL_CHARS_MAX, EPOCH_MAX, KEEP_SEGMENTS, LOG_RETENTION_DAYS, OIDC_ISSUERS_MAX, PER_5_MINUTES,
-    PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, STAGE_NAME_CHARS_MAX, STAGES_MAX,
-    TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX, TOKEN_CLAIM_CHARS_MAX,
+    API_MEMORY_MB, API_TIMEOUT_S, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX, EMAIL_CHARS_MAX,
+    INCARNATION_MAX, KEEP_SEGMENTS, LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS, OIDC_ISSUERS_MAX,
+    PER_5_MINUTES, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, STAGE_NAME_CHARS_MAX,
+    STAGES_MAX, TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX, TOKEN_CLAIM_CHARS_MAX,
     TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, TOKENS_BYTES_MAX, TOPIC_NAME_CHARS_MAX,
     WEBHOOK_URL_CHARS_MAX,
 };
@@ -269,13 +269,13 @@ pub enum ConfigProblem {
         /// As written.
         value: u32,
     },
-    /// `archive_after_days` is out of range.
+    /// `offload_after_days` is out of range.
     #[error(
-        "`archive_after_days` is {value}: use {} to {}, or leave it out to keep everything",
-        ARCHIVE_AFTER_DAYS.start(),
-        ARCHIVE_AFTER_DAYS.end()
+        "`offload_after_days` is {value}: use {} to {}, or leave it out to keep everything",
+        OFFLOAD_AFTER_DAYS.start(),
+        OFFLOAD_AFTER_DAYS.end()
     )]
-    ArchiveAfter {
+    OffloadAfter {
         /// As written.
         value: u32,
     },
@@ -285,9 +285,11 @@ pub enum ConfigProblem {
         /// As written.
         value: u32,
     },
-    /// `epoch` is out of range.
-    #[error("`epoch` is {value}: it is {EPOCH_MAX} at most, and only `synth restore` raises it")]
-    Epoch {
+    /// `incarnation` is out of range.
+    #[error(
+        "`incarnation` is {value}: it is {INCARNATION_MAX} at most, and only `synth restore` raises it"
+    )]
+    Incarnation {
         /// As written.
         value: u32,
     },

@@ -45,20 +45,20 @@ pub const LOG_RETENTION_DAYS: [u32; 22] = [
     1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
     3288, 3653,
 ];
-/// Days after which log segments are archived: fewer than 1 is shorter than the day for which a
+/// Days after which log segments are offloaded: fewer than 1 is shorter than the day for which a
 /// writer may still know a segment, more than a century is meant to be "never".
-pub const ARCHIVE_AFTER_DAYS: RangeInclusive<u32> = 1..=36_525;
+pub const OFFLOAD_AFTER_DAYS: RangeInclusive<u32> = 1..=36_525;
 /// Newest log segments that stay: whoever loads looks for a snapshot in the two newest.
 pub const KEEP_SEGMENTS: RangeInclusive<u32> = cellar_core::limits::MIN_KEPT_SEGMENTS..=1_000_000;
 /// Restores of a stack's tables.
-pub const EPOCH_MAX: u32 = 9_999;
+pub const INCARNATION_MAX: u32 = 9_999;
 /// Entries between two snapshots: a load reads them all.
 pub const SNAPSHOT_ENTRIES: RangeInclusive<u32> = 10..=10_000;
 /// Bytes of bodies between two snapshots.
 pub const SNAPSHOT_BYTES: RangeInclusive<u64> = 16 * 1024..=4 * 1024 * 1024;
-/// Entries of a log segment: its archive is one object.
+/// Entries of a log segment: its offloaded copy is one object.
 pub const SEGMENT_ENTRIES: RangeInclusive<u32> = 100..=50_000;
-/// Bytes of bodies of a log segment: its archive is one object.
+/// Bytes of bodies of a log segment: its offloaded copy is one object.
 pub const SEGMENT_BYTES: RangeInclusive<u64> = 64 * 1024..=16 * 1024 * 1024;
 /// Memory of the function that makes snapshots in MB (Lambda; less than 256 would be no more than
 /// one large entry needs).

@@ -61,10 +61,10 @@ pub struct Config {
     pub snapshots: Snapshots,
     /// Days that CloudWatch keeps log lines; default 30.
     pub log_retention_days: u32,
-    /// Days after its end from which a log segment is archived and purged by `synth archive`; absent
+    /// Days after its end from which a log segment is offloaded and purged by `synth offload`; absent
     /// means that everything is kept.
-    pub archive_after_days: Option<u32>,
-    /// Newest log segments of each spreadsheet that are never archived; default 2.
+    pub offload_after_days: Option<u32>,
+    /// Newest log segments of each spreadsheet that are never offloaded; default 2.
     pub keep_segments: u32,
     /// What is in the feed: every change of the catalog, or the entries of spreadsheets' logs, too; default
     /// `catalog`.
@@ -73,9 +73,9 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
     /// How often the tables were restored to a point in time, which gives the stack other tables and
-    /// every log a new epoch; default 0, at most [`EPOCH_MAX`](limits::EPOCH_MAX). `synth restore`
+    /// every log a new incarnation; default 0, at most [`INCARNATION_MAX`](limits::INCARNATION_MAX). `synth restore`
     /// raises it; it means nothing to the local cloud.
-    pub epoch: u32,
+    pub incarnation: u32,
     /// Whether the tables refuse to be deleted; default true.
     pub deletion_protection: bool,
     /// With which key data at rest is encrypted.
@@ -156,11 +156,11 @@ impl Default for Config {
             api: Api::default(),
             snapshots: Snapshots::default(),
             log_retention_days: 30,
-            archive_after_days: None,
+            offload_after_days: None,
             keep_segments: *KEEP_SEGMENTS.start(),
             feed: FeedScope::Catalog,
             webhook: None,
-            epoch: 0,
+            incarnation: 0,
             deletion_protection: true,
             encryption: Encryption::default(),
             alarms: Alarms::default(),

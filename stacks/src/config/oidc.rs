@@ -35,7 +35,7 @@ pub enum IssuerFault {
     Audience,
     /// No claim, or a long one.
     #[error(
-        "`person_claim` has to be 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
+        "`subject_claim` has to be 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
     )]
     Claim,
     /// The issuer of an earlier one, or that of the stack's own keys.
@@ -78,7 +78,7 @@ fn fault(issuer: &OidcIssuer) -> Option<IssuerFault> {
     if !(1..=OIDC_AUDIENCE_CHARS_MAX).contains(&audience) || !printable(&issuer.audience) {
         return Some(IssuerFault::Audience);
     }
-    let claim = issuer.person_claim.as_str();
+    let claim = issuer.subject_claim.as_str();
     let named = (1..=OIDC_CLAIM_CHARS_MAX).contains(&claim.len()) && claim.bytes().all(in_claim);
     if named { None } else { Some(IssuerFault::Claim) }
 }
@@ -111,9 +111,11 @@ mod tests {
 
     #[test]
     fn an_issuer_needs_no_more_than_two_texts() {
-        let yaml = "tokens:\n  oidc:\n    - {issuer: 'https://a.example', audience: app}\n    - issuer: \
+        let yaml =
+            "tokens:\n  oidc:\n    - {issuer: 'https://a.example', audience: app}\n    - issuer: \
                     https://b.example/\n      audience: x\n      algorithm: ES256\n      keys_url: \
-                    https://b.example/keys\n      person_claim: email\n      role: editor\n  \
+                    https://b.example/keys\n      subject_claim: email
+      max_role: editor\n  \
                     not_before_s: 1800000000\n";
         let config = Config::parse(yaml, "cellar.yaml").unwrap();
         assert_eq!(config.tokens.oidc.len(), 2);
@@ -140,7 +142,7 @@ mod tests {
         for (letters, fits) in
             [(OIDC_CLAIM_CHARS_MAX, true), (OIDC_CLAIM_CHARS_MAX + 1, false), (0, false)]
         {
-            let found = problems(vec![issuer(|it| it.person_claim = "a".repeat(letters))]);
+            let found = problems(vec![issuer(|it| it.subject_claim = "a".repeat(letters))]);
             assert_eq!(found, if fits { vec![] } else { at(0, IssuerFault::Claim) });
         }
         let many = |count: usize| {
@@ -184,7 +186,7 @@ mod tests {
         own.tokens.issuer = "https://login.example.com".to_owned();
         own.tokens.oidc = vec![issuer(|_| ())];
         assert_eq!(own.problems(), at(0, IssuerFault::Duplicate));
-        let claim = issuer(|it| it.person_claim = "e mail".to_owned());
+        let claim = issuer(|it| it.subject_claim = "e mail".to_owned());
         assert_eq!(problems(vec![claim]), at(0, IssuerFault::Claim));
     }
 

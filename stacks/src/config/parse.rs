@@ -91,7 +91,7 @@ mod tests {
             "stack: books\nregion: eu-central-1\narchitecture: arm64\n\
              tokens:\n  issuer: me\n  audience: you\n  keys:\n    - {{id: k1, public_key: {key}}}\n\
              cors_origins: ['https://a.example']\napi: {{memory_mb: 256, timeout_s: 10}}\n\
-             log_retention_days: 7\narchive_after_days: 90\nkeep_segments: 5\n\
+             log_retention_days: 7\noffload_after_days: 90\nkeep_segments: 5\n\
              deletion_protection: false\n\
              encryption: {{kms_key_arn: {kms}}}\n\
              alarms: {{email: a@b.example, requests_per_5_minutes: 5}}\n\
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(config.tokens.keys[0].id, "k1");
         assert_eq!(config.cors_origins, ["https://a.example"]);
         assert_eq!((config.log_retention_days, config.local.port), (7, 9000));
-        assert_eq!((config.archive_after_days, config.keep_segments), (Some(90), 5));
+        assert_eq!((config.offload_after_days, config.keep_segments), (Some(90), 5));
         assert!(!config.deletion_protection && config.dashboard && config.tracing);
         assert_eq!(config.encryption.key(), Some(kms));
         assert_eq!(config.alarms.email.as_deref(), Some("a@b.example"));
@@ -118,7 +118,7 @@ mod tests {
             message("region: eu-west-1\n\nstak: x\n"),
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
              fields: stack, region, architecture, tokens, cors_origins, api, snapshots, \
-             log_retention_days, archive_after_days, keep_segments, feed, webhook, epoch, \
+             log_retention_days, offload_after_days, keep_segments, feed, webhook, incarnation, \
              deletion_protection, encryption, alarms, dashboard, tracing, tags, local, stages"
         );
     }

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::error::ConfigProblem;
 use super::limits::{
-    API_MEMORY_MB, API_TIMEOUT_S, ARCHIVE_AFTER_DAYS, CORS_ORIGINS_MAX, EPOCH_MAX, KEEP_SEGMENTS,
-    LOG_RETENTION_DAYS, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX,
-    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
+    API_MEMORY_MB, API_TIMEOUT_S, CORS_ORIGINS_MAX, INCARNATION_MAX, KEEP_SEGMENTS,
+    LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS, PUBLIC_KEY_CHARS, REGION_CHARS_MAX,
+    STACK_NAME_CHARS_MAX, TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
 use super::origin::{self, OriginFault};
 use super::{Config, TokenKey, oidc, stages, tags, webhook};
@@ -42,16 +42,16 @@ impl Config {
         if !LOG_RETENTION_DAYS.contains(&self.log_retention_days) {
             problems.push(ConfigProblem::LogRetention { value: self.log_retention_days });
         }
-        let days = self.archive_after_days.filter(|days| !ARCHIVE_AFTER_DAYS.contains(days));
+        let days = self.offload_after_days.filter(|days| !OFFLOAD_AFTER_DAYS.contains(days));
         if let Some(value) = days {
-            problems.push(ConfigProblem::ArchiveAfter { value });
+            problems.push(ConfigProblem::OffloadAfter { value });
         }
         if !KEEP_SEGMENTS.contains(&self.keep_segments) {
             problems.push(ConfigProblem::KeepSegments { value: self.keep_segments });
         }
         webhook::check(self.webhook.as_ref(), &mut problems);
-        if self.epoch > EPOCH_MAX {
-            problems.push(ConfigProblem::Epoch { value: self.epoch });
+        if self.incarnation > INCARNATION_MAX {
+            problems.push(ConfigProblem::Incarnation { value: self.incarnation });
         }
         self.encryption.check(self.region.as_deref(), &mut problems);
         self.alarms.check(self.region.as_deref(), &mut problems);
@@ -157,11 +157,11 @@ mod tests {
     #[test]
     fn what_is_kept_is_within_its_limits() {
         for value in [1, 36_525] {
-            accepted(|config| config.archive_after_days = Some(value));
+            accepted(|config| config.offload_after_days = Some(value));
         }
         for value in [0, 36_526] {
-            let problems = changed(|config| config.archive_after_days = Some(value));
-            assert_eq!(problems, [ConfigProblem::ArchiveAfter { value }]);
+            let problems = changed(|config| config.offload_after_days = Some(value));
+            assert_eq!(problems, [ConfigProblem::OffloadAfter { value }]);
         }
         for value in [2, 1_000_000] {
             accepted(|config| config.keep_segments = value);
@@ -173,10 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn epochs_are_within_their_limit() {
-        accepted(|config| config.epoch = 9_999);
-        let problems = changed(|config| config.epoch = 10_000);
-        assert_eq!(problems, [ConfigProblem::Epoch { value: 10_000 }]);
+    fn incarnations_are_within_their_limit() {
+        accepted(|config| config.incarnation = 9_999);
+        let problems = changed(|config| config.incarnation = 10_000);
+        assert_eq!(problems, [ConfigProblem::Incarnation { value: 10_000 }]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct Webhook {
     /// Whether what is delivered tells what events say (names, people), or only that there are some;
     /// default false.
     #[serde(default)]
-    pub events: bool,
+    pub payloads: bool,
 }
 
 /// Checks it.
@@ -37,14 +37,14 @@ mod tests {
     use crate::Config;
 
     fn problems(url: String) -> Vec<ConfigProblem> {
-        let webhook = Some(Webhook { url, events: false });
+        let webhook = Some(Webhook { url, payloads: false });
         Config { webhook, ..Config::default() }.problems()
     }
 
     #[test]
     fn a_webhook_is_a_url() {
         let config = Config::parse("webhook: {url: 'https://a.example/hook'}", "f").unwrap();
-        assert_eq!(config.webhook.as_ref().map(|webhook| webhook.events), Some(false));
+        assert_eq!(config.webhook.as_ref().map(|webhook| webhook.payloads), Some(false));
         let again = serde_yaml::to_string(&config).unwrap();
         assert_eq!(Config::parse(&again, "f").unwrap(), config);
         for wrong in ["webhook: {}", "webhook: {url: 'https://a.example', secret: x}"] {

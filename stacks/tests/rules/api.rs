@@ -120,7 +120,7 @@ fn the_largest_configuration_fits_into_lambdas_environment() {
     let letters = (1..=255).take_while(largest).count();
     config.tokens.issuer = "c".repeat(letters);
     config.tokens.not_before_s = Some(253_402_300_799);
-    config.epoch = 9_999;
+    config.incarnation = 9_999;
     // Names of resources are at most 255 characters, that of a stack 128.
     let names = 5 * 255 + 128;
     let template = template_of(&config);

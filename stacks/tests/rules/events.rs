@@ -143,7 +143,7 @@ fn the_webhook_is_there_only_if_it_is_configured() {
     assert!(
         !template.resource("IndexTable").unwrap().properties.contains_key("StreamSpecification")
     );
-    let webhook = Webhook { events: false, ..super::webhook() };
+    let webhook = Webhook { payloads: false, ..super::webhook() };
     let url = webhook.url.clone();
     let template = template_of(&Config { webhook: Some(webhook), ..Config::default() });
     let function = template.resolved_properties("WebhookFunction", &Echo).unwrap().unwrap();

@@ -60,7 +60,7 @@ fn api() -> Vec<Use> {
             "SegmentTable",
             arn("SegmentTable"),
             &[
-                // `Segments::segment`: whether a segment has an archive.
+                // `Segments::segment`: whether a segment has an offloaded segment.
                 "dynamodb:GetItem",
                 // The transactions of a create and of a roll.
                 "dynamodb:PutItem",
@@ -82,7 +82,7 @@ fn api() -> Vec<Use> {
                 "dynamodb:UpdateItem",
             ],
         ),
-        // `Index::newest_epoch` and `items`, and `Lists::listed`: the feed, and lists of spreadsheets.
+        // `Index::newest_incarnation` and `items`, and `Lists::listed`: the feed, and lists of spreadsheets.
         ("IndexTable", arn("IndexTable"), &["dynamodb:Query"]),
         (
             "Uploads",
@@ -99,8 +99,8 @@ fn api() -> Vec<Use> {
                 "s3:PutObjectTagging",
             ],
         ),
-        // `Blobs::get` of `read_archive`: a segment that was purged.
-        ("Archive", below("archive"), &["s3:GetObject"]),
+        // `Blobs::get` of `read_offloaded`: a segment that was purged.
+        ("Offload", below("offloaded"), &["s3:GetObject"]),
         (
             "Chunks",
             like("sheets/*/chunks/*"),
@@ -163,9 +163,9 @@ fn indexer() -> Vec<Use> {
             &[
                 // `Index::mark`.
                 "dynamodb:GetItem",
-                // `Index::put_item` and `begin_epoch`, `Lists::put_listed`.
+                // `Index::put_item` and `begin_incarnation`, `Lists::put_listed`.
                 "dynamodb:PutItem",
-                // `Index::newest_epoch` and `last_item`.
+                // `Index::newest_incarnation` and `last_item`.
                 "dynamodb:Query",
                 // `Index::raise_mark`.
                 "dynamodb:UpdateItem",
@@ -189,7 +189,7 @@ fn webhook(events: bool) -> Vec<Use> {
         ),
         // Lambda reads the stream.
         ("ListStreams", json!("*"), &["dynamodb:ListStreams"]),
-        // `WebhookProgresses::progress`, `Index::items` and `newest_epoch`, `WebhookProgresses::advance`.
+        // `WebhookProgresses::progress`, `Index::items` and `newest_incarnation`, `WebhookProgresses::advance`.
         (
             "IndexTable",
             arn("IndexTable"),
@@ -215,7 +215,7 @@ fn webhook(events: bool) -> Vec<Use> {
 #[test]
 fn the_webhook_may_do_exactly_what_its_code_does() {
     for events in [false, true] {
-        let webhook = Some(Webhook { events, ..super::webhook() });
+        let webhook = Some(Webhook { payloads: events, ..super::webhook() });
         let template = template_of(&Config { webhook, ..Config::default() });
         let uses = self::webhook(events);
         let uses = uses.iter().map(|(sid, resource, actions)| (*sid, actions.to_vec(), resource));
@@ -246,8 +246,8 @@ fn snapshot() -> Vec<Use> {
         ("Sheets", below("sheets"), &["s3:GetObject", "s3:PutObject"]),
         // `Blobs::get`: the bodies of large entries.
         ("Uploads", below("uploads"), &["s3:GetObject"]),
-        // `Blobs::get`: entries of archived segments.
-        ("Archive", below("archive"), &["s3:GetObject"]),
+        // `Blobs::get`: entries of offloaded segments.
+        ("Offload", below("offloaded"), &["s3:GetObject"]),
         // No call: it makes `Blobs::get` tell what is not there from what is forbidden.
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
         (

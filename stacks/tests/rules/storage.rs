@@ -49,17 +49,17 @@ fn data_survives_the_stack() {
 }
 
 #[test]
-fn each_epoch_has_tables_of_its_own_and_the_api_knows_it() {
-    let (first, third) = (Config::default(), Config { epoch: 3, ..Config::default() });
+fn each_incarnation_has_tables_of_its_own_and_the_api_knows_it() {
+    let (first, third) = (Config::default(), Config { incarnation: 3, ..Config::default() });
     let template = template_of(&third);
     let tables: Vec<_> =
         resources_of(&template, "AWS::DynamoDB::Table").map(|(id, _)| id).collect();
     let ids = [
-        "EntryTableEpoch3",
-        "IndexTableEpoch3",
-        "PendingSnapshotTableEpoch3",
-        "SegmentTableEpoch3",
-        "StreamTableEpoch3",
+        "EntryTableIncarnation3",
+        "IndexTableIncarnation3",
+        "PendingSnapshotTableIncarnation3",
+        "SegmentTableIncarnation3",
+        "StreamTableIncarnation3",
     ];
     assert_eq!(tables, ids);
     let mut named = cellar_stacks::cellar::tables(3).to_vec();
@@ -67,20 +67,20 @@ fn each_epoch_has_tables_of_its_own_and_the_api_knows_it() {
     named.sort();
     assert_eq!(named, ids);
     let functions = ["ApiFunction", "IndexerFunction"];
-    let epochs = |template: &Template| {
+    let incarnations = |template: &Template| {
         functions.map(|id| {
             let function = &template.resource(id).unwrap().properties;
-            function["Environment"]["Variables"].get(environment::EPOCH).cloned()
+            function["Environment"]["Variables"].get(environment::INCARNATION).cloned()
         })
     };
-    assert_eq!(epochs(&template), [Some(json!("3")), Some(json!("3"))]);
-    assert_eq!(epochs(&template_of(&first)), [None, None]);
+    assert_eq!(incarnations(&template), [Some(json!("3")), Some(json!("3"))]);
+    assert_eq!(incarnations(&template_of(&first)), [None, None]);
     // All that names a table names the new one, and nothing else changes.
-    let renamed = template.to_json().replace("TableEpoch3", "Table");
+    let renamed = template.to_json().replace("TableIncarnation3", "Table");
     let mut renamed: Value = serde_json::from_str(&renamed).unwrap();
     for id in functions {
         let variables = &mut renamed["Resources"][id]["Properties"]["Environment"]["Variables"];
-        variables.as_object_mut().unwrap().remove(environment::EPOCH);
+        variables.as_object_mut().unwrap().remove(environment::INCARNATION);
     }
     assert_eq!(renamed, template_of(&first).to_value());
 }

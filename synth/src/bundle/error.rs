@@ -17,8 +17,8 @@ pub(crate) enum BundleError {
     #[diagnostic(
         code(synth::bundle_sources),
         help(
-            "run this in a checkout of Cellar, as `cargo run -p synth -- …`; or pass --bundle FILE, \
-             which `synth bundle` wrote elsewhere"
+            "run this in a checkout of Cellar, as `cargo run -p synth -- …`; or build the bundle \
+             elsewhere with `synth bundle` and pass it to `synth deploy --bundle FILE`"
         )
     )]
     Sources {
@@ -29,7 +29,9 @@ pub(crate) enum BundleError {
     #[error("cannot run {}: {cause}", program.display())]
     #[diagnostic(
         code(synth::bundle_cargo),
-        help("install Rust as https://rustup.rs says; or pass --bundle FILE, built elsewhere")
+        help(
+            "install Rust as https://rustup.rs says; or build the bundle elsewhere and pass it to `synth deploy --bundle FILE`"
+        )
     )]
     Cargo {
         /// What was tried.
@@ -73,7 +75,7 @@ pub(crate) enum BundleError {
     #[error("cannot read {}: {cause}", path.display())]
     #[diagnostic(
         code(synth::bundle_file),
-        help("--bundle takes a zip that `synth bundle` wrote, or a `bootstrap`")
+        help("pass a zip that `synth bundle` wrote, or a `bootstrap` binary")
     )]
     Read {
         /// The file.
@@ -130,7 +132,7 @@ impl BundleError {
         let target = target(architecture);
         let help = format!(
             "install what does, and run this again:\n  pip install cargo-zigbuild\n  rustup target add \
-             {target}\nor run `synth bundle` on such a machine and pass its zip with --bundle FILE"
+             {target}\nor run `synth bundle` on such a machine and pass its zip to `synth deploy --bundle FILE`"
         );
         Self::Cross { host, architecture, help }
     }

@@ -7,20 +7,19 @@ mod resource_list;
 use std::process::ExitCode;
 
 use cellar_local::Ports;
-use clap::Parser as _;
 use clap::error::ErrorKind;
 
 use crate::commands;
 use crate::error::SynthError;
 use crate::project::Named;
 pub(crate) use args::{
-    ArchitectureArgument, ArchiveArguments, AwsArguments, BundleArguments, CiCommand,
-    CiInitArguments, CostArguments, DeployArguments, DestroyArguments, DiffArguments, DiffFormat,
-    DriftArguments, FailOn, FeedCommand, FeedPlace, FeedRebuild, Format, FunctionArgument,
-    InitArguments, LocalCloudArguments, LogsArguments, MintArguments, Moment, PlanArguments,
-    PurgeArguments, ReprocessArguments, RestoreArguments, RunbookArguments, SmokeArguments,
-    SmokeFormat, StatusArguments, TemplateArguments, TokenArguments, TokenCommand, WebhookCommand,
-    WebhookPlace, WebhookSecret, WhereArguments,
+    ArchitectureArgument, AwsArguments, BundleArguments, CiCommand, CiInitArguments, CostArguments,
+    DeployArguments, DestroyArguments, DiffArguments, DiffFormat, DriftArguments, FailOn,
+    FeedCommand, FeedPlace, FeedRebuild, Format, FunctionArgument, InitArguments,
+    LocalCloudArguments, LogsArguments, OffloadArguments, PlanArguments, PurgeArguments,
+    ReprocessArguments, RestoreArguments, RestoreTime, RunbookArguments, SmokeArguments,
+    SmokeFormat, StatusArguments, TemplateArguments, TokenArguments, TokenCommand,
+    TokenCreateArguments, WebhookCommand, WebhookPlace, WebhookSecret, WhereArguments,
 };
 use args::{Arguments, Command};
 pub(crate) use output::{Output, Step};
@@ -40,7 +39,7 @@ pub fn main() -> ExitCode {
 /// As [`main`], with parts of a local cloud's world replaced: for tests.
 #[must_use]
 pub fn main_with(ports: Ports) -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::parse_grouped() {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
@@ -118,7 +117,7 @@ async fn command(
         Command::Cost(arguments) => commands::cost::run(config, &arguments, output).await,
         Command::Smoke(arguments) => commands::smoke::run(config, &arguments, output).await,
         Command::Token(arguments) => commands::token::run(config, &arguments, output),
-        Command::Archive(arguments) => commands::archive::run(config, &arguments, output).await,
+        Command::Offload(arguments) => commands::offload::run(config, &arguments, output).await,
         Command::Purge(arguments) => commands::purge::run(config, &arguments, output).await,
         Command::Reprocess(arguments) => commands::reprocess::run(config, &arguments, output).await,
         Command::Feed(arguments) => {

@@ -39,7 +39,7 @@ pub(crate) fn run(
         Some(ArchitectureArgument::Host) => host,
         None => Project::find(config)?.config.architecture_or(host),
     };
-    let bundle = bundle::make(arguments.bundle.as_deref(), architecture, output)?;
+    let bundle = bundle::make(arguments.binary.as_deref(), architecture, output)?;
     let path = place(arguments.output.as_deref(), &bundle.name);
     write_output(&path, true, &bundle.zip)?;
     let report = report(&bundle, &path);

@@ -55,10 +55,10 @@ fn expected(
     let facts = Facts::of(&synthesize(&config)?.to_value());
     let usage = Usage {
         edits: arguments.edits_per_month,
-        reads: arguments.reads_per_month,
-        import_cells: arguments.imports_cells,
-        spreadsheets: arguments.spreadsheets,
-        stored_bytes: arguments.stored_gb,
+        reads: arguments.views_per_month,
+        import_cells: arguments.imported_cells_per_month,
+        spreadsheets: arguments.new_spreadsheets_per_month,
+        stored_bytes: arguments.s3_gb,
         table_bytes: arguments.table_gb,
         request_ms: arguments.request_ms,
     };

@@ -39,7 +39,7 @@ pub(super) struct Data {
     /// What is to be in the feed.
     feed: FeedScope,
     cloud: Option<Reached>,
-    /// The streams and their index, and the epoch of the tables; none in a stack of a version that had none.
+    /// The streams and their index, and the incarnation of the tables; none in a stack of a version that had none.
     streams: Option<(Arc<DynamoStreams>, Arc<DynamoIndex>, u32)>,
 }
 
@@ -90,7 +90,7 @@ impl Data {
             let named = (dynamodb.clone(), Arc::clone(&meter));
             let streams = DynamoStreams::named(streams, named.0.clone(), named.1.clone());
             let index = DynamoIndex::named(index, named.0, named.1);
-            (Arc::new(streams), Arc::new(index), project.config.epoch)
+            (Arc::new(streams), Arc::new(index), project.config.incarnation)
         });
         let pending = output(&state, OUTPUT_PENDING_SNAPSHOT_TABLE)?;
         let pending = DynamoPendingSnapshots::named(pending, dynamodb, Arc::clone(&meter));
@@ -114,7 +114,7 @@ impl Data {
     /// # Errors
     /// [`SynthError::NoIndex`] for a stack of an earlier Cellar.
     pub(super) fn auditor(&self) -> Result<Auditor, SynthError> {
-        let (streams, index, epoch) = self.indexed()?;
+        let (streams, index, incarnation) = self.indexed()?;
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let ports = IndexerPorts {
             index: Arc::clone(&index) as _,
@@ -123,13 +123,13 @@ impl Data {
             clock: Arc::clone(&clock) as _,
             random: Arc::clone(&random) as _,
         };
-        let reader = FeedReader::new(Arc::clone(&index) as _, epoch);
-        let auditor = Auditor::new(&streams, reader, ports.indexer(epoch), clock, random);
+        let reader = FeedReader::new(Arc::clone(&index) as _, incarnation);
+        let auditor = Auditor::new(&streams, reader, ports.indexer(incarnation), clock, random);
         let logs = (self.feed == FeedScope::Everything).then(|| Arc::clone(&self.tables) as _);
         Ok(auditor.with_entries(Arc::clone(&self.tables) as _, logs))
     }
 
-    /// The streams and their index, and the epoch of the tables.
+    /// The streams and their index, and the incarnation of the tables.
     ///
     /// # Errors
     /// [`SynthError::NoIndex`] for a stack of an earlier Cellar.

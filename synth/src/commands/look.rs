@@ -78,7 +78,7 @@ impl Deployment<'_> {
 
     /// Has somebody say yes, where that is needed.
     pub(super) async fn approve(&self, look: &Look, yes: bool) -> Result<(), SynthError> {
-        match approval(&look.difference, look.changes(), &self.arguments.allow_loss) {
+        match approval(&look.difference, look.changes(), &self.arguments.allow_data_loss) {
             Approval::Refused(ids) => {
                 let ids: Vec<String> = ids.into_iter().collect();
                 Err(SynthError::DataWouldBeLost { ids: ids.join(", ") })

@@ -94,11 +94,11 @@ pub(super) async fn run(
 
 /// The logs, as the API has them.
 fn logs(data: &Data) -> Result<Logs, SynthError> {
-    let (_, _, epoch) = data.indexed()?;
+    let (_, _, incarnation) = data.indexed()?;
     let (entries, segments) = (Arc::clone(&data.tables), Arc::clone(&data.tables));
     let blobs = Arc::clone(&data.blobs);
     let logs = Logs::new(entries, segments, blobs, Arc::new(SystemClock), Arc::new(SystemRandom));
-    Ok(logs.at_epoch(epoch))
+    Ok(logs.at_incarnation(incarnation))
 }
 
 /// How many, if they were all counted.
@@ -146,7 +146,7 @@ impl CellsReport {
             [] => write!(
                 text,
                 "{cells} lost. If the bucket lost objects, restore their older versions first, or run \
-                 `synth reprocess --rebuild --log {}`.",
+                 `synth reprocess --rebuild --spreadsheet {}`.",
                 self.spreadsheet
             ),
             [.., last] => write!(text, "{cells} replaced by #LOST!, at {last}."),

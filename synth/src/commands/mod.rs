@@ -1,7 +1,5 @@
 //! The commands, one file each.
 
-pub(crate) mod archive;
-mod archive_report;
 pub(crate) mod bundle;
 mod changes;
 pub(crate) mod ci;
@@ -24,6 +22,8 @@ pub(crate) mod logs;
 mod logs_local;
 mod look;
 mod lost_cells;
+pub(crate) mod offload;
+mod offload_report;
 pub(crate) mod plan;
 mod prepare;
 pub(crate) mod purge;

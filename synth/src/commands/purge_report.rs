@@ -6,7 +6,7 @@ use cellar_engine::purge::{PlannedPurge, Removed};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
-use super::archive_report::day;
+use super::offload_report::day;
 
 /// A deleted spreadsheet and what became of it.
 pub(super) enum Outcome {

@@ -25,7 +25,7 @@ pub(super) async fn run(
     let due = plan.snapshots.iter().filter(|anew| anew.under_way_s.is_none()).count();
     let planned = || {
         let snapshots = plan.snapshots.iter().map(|anew| Outcome::ToRebuild(log, anew.clone()));
-        snapshots.chain(archived(&plan)).collect()
+        snapshots.chain(offloaded(&plan)).collect()
     };
     if arguments.dry_run || due == 0 {
         let report = Report::new(plan.seen, arguments, planned(), Fate::None);
@@ -46,13 +46,13 @@ pub(super) async fn run(
     };
     let begun = surroundings.reprocess.begin_rebuild(&plan, each).await;
     step.ended(begun.map_err(SynthError::Rebuild), |()| format!("{} begun", sent.len()))?;
-    outcomes.extend(archived(&plan));
+    outcomes.extend(offloaded(&plan));
     let fate = surroundings.follow(sent, output).await;
     let report = Report::new(plan.seen, arguments, outcomes, fate);
     output.result(&report, &report.text());
     Ok(())
 }
 
-fn archived(plan: &RebuildPlan) -> impl Iterator<Item = Outcome> {
-    plan.archived.iter().map(|at| Outcome::Archived(plan.log, *at))
+fn offloaded(plan: &RebuildPlan) -> impl Iterator<Item = Outcome> {
+    plan.offloaded.iter().map(|at| Outcome::Offloaded(plan.log, *at))
 }

@@ -41,11 +41,11 @@ async fn work(
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    if let Some(log) = arguments.log.filter(|_| arguments.cells) {
+    if let Some(log) = arguments.spreadsheet.filter(|_| arguments.cells) {
         return lost_cells::run(data, log, arguments, output).await;
     }
     let surroundings = Surroundings::of(data)?;
-    match arguments.log.filter(|_| arguments.rebuild) {
+    match arguments.spreadsheet.filter(|_| arguments.rebuild) {
         Some(log) => rebuild::run(&surroundings, log, arguments, output).await,
         None => reprocess(&surroundings, arguments, output).await,
     }
@@ -122,7 +122,7 @@ async fn reprocess(
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let scope = Scope { log: arguments.log, since_s: arguments.since.unwrap_or_default() };
+    let scope = Scope { log: arguments.spreadsheet, since_s: arguments.since.unwrap_or_default() };
     let mut findings = Vec::new();
     let step = output.step("Look at the logs");
     let seen = surroundings.reprocess.survey(scope, |finding| findings.push(finding)).await;

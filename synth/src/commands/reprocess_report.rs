@@ -25,8 +25,8 @@ pub(super) enum Outcome {
     ToRebuild(LogId, ToRebuild),
     /// A snapshot that is made anew.
     Begun(LogId, ToRebuild, Begun),
-    /// A snapshot whose entry is archived, so that it is not made anew.
-    Archived(LogId, Position),
+    /// A snapshot whose entry is offloaded, so that it is not made anew.
+    Offloaded(LogId, Position),
 }
 
 /// What becomes of the jobs that were sent.
@@ -107,7 +107,7 @@ impl Report {
         findings.iter().for_each(|row| total.add(row.action));
         // A log's records come before its entries.
         findings.sort_by_key(|row| (row.spreadsheet, row.position));
-        let ReprocessArguments { log, since, rebuild, dry_run, .. } = *arguments;
+        let ReprocessArguments { spreadsheet: log, since, rebuild, dry_run, .. } = *arguments;
         Self {
             spreadsheet: log,
             since,
@@ -249,10 +249,10 @@ impl Row {
                 let silent_s = anew.under_way_s.unwrap_or_default();
                 row(log, anew.at, "snapshot", "wait", going_on(silent_s))
             }
-            Outcome::Archived(log, at) => {
-                let why = "its entry is archived: its root cannot be replaced, and reads before the \
+            Outcome::Offloaded(log, at) => {
+                let why = "its entry is offloaded: its root cannot be replaced, and reads before the \
                            first of the others may lack objects";
-                row(log, at, "archived_snapshot", "skip", why.to_owned())
+                row(log, at, "offloaded_snapshot", "skip", why.to_owned())
             }
         }
     }
@@ -290,8 +290,8 @@ fn words(found: &Found) -> (&'static str, &'static str, String) {
             let why = "it is said to be made, and has no root: make it anew with --rebuild";
             ("root_missing", "lost", why.to_owned())
         }
-        Found::Archived => {
-            ("archived", "skip", "its snapshot was not made before it was archived".to_owned())
+        Found::Offloaded => {
+            ("offloaded", "skip", "its snapshot was not made before it was offloaded".to_owned())
         }
         Found::UnderWay { silent_s } => {
             ("under_way", "wait", format!("a worker was on it {silent_s} s ago"))

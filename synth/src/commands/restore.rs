@@ -17,12 +17,12 @@ use super::prepare::upload_template;
 use super::template::synthesize;
 use super::watched::own_deployed_stack;
 use crate::aws::{Aws, Import, Recoverable, StackState};
-use crate::cli::{Moment, Output, RestoreArguments, Step};
+use crate::cli::{Output, RestoreArguments, RestoreTime, Step};
 use crate::deployment::{Ground, RestoreError, Restoring, ground, restored_name, was_there};
 use crate::error::SynthError;
 use crate::moment::utc;
 use crate::project::{Named, Project};
-use crate::raise_epoch::raise_epoch;
+use crate::raise_incarnation::raise_incarnation;
 
 /// How often it is asked whether a table is there.
 const POLL: Duration = Duration::from_secs(5);
@@ -116,8 +116,8 @@ impl<'a> Restore<'a> {
     }
 
     /// The moment, which all tables can be restored to; Unix seconds.
-    async fn moment(&self, to: Moment) -> Result<u64, SynthError> {
-        if let Moment::At(at_s) = to {
+    async fn moment(&self, to: RestoreTime) -> Result<u64, SynthError> {
+        if let RestoreTime::At(at_s) = to {
             // What was begun goes on, however long ago that was.
             if let Some(first) = self.names(at_s).first()
                 && self.aws.restored_table(first).await?.is_some()
@@ -130,9 +130,9 @@ impl<'a> Restore<'a> {
         let window =
             step.ended(window, |window| format!("{} to {}", utc(window.from_s), utc(window.to_s)))?;
         match to {
-            Moment::Latest => Ok(window.to_s),
-            Moment::At(at_s) if (window.from_s..=window.to_s).contains(&at_s) => Ok(at_s),
-            Moment::At(at_s) => Err(SynthError::from(RestoreError::Moment {
+            RestoreTime::Latest => Ok(window.to_s),
+            RestoreTime::At(at_s) if (window.from_s..=window.to_s).contains(&at_s) => Ok(at_s),
+            RestoreTime::At(at_s) => Err(SynthError::from(RestoreError::OutOfRange {
                 at: utc(at_s),
                 from: utc(window.from_s),
                 to: utc(window.to_s),
@@ -165,7 +165,7 @@ impl<'a> Restore<'a> {
             (resource.logical_id.as_str(), resource.physical_id.as_deref().unwrap_or_default())
         });
         let named: Vec<_> = named.collect();
-        Ok(Restoring::decide(names, self.project.config.epoch, &named))
+        Ok(Restoring::decide(names, self.project.config.incarnation, &named))
     }
 
     /// Has DynamoDB make the tables, all at the same time, and waits for them.
@@ -221,7 +221,7 @@ impl<'a> Restore<'a> {
     async fn import(&self, decided: &Restoring) -> Result<(), SynthError> {
         let stack = self.project.config.stack.clone();
         let other = |what| RestoreError::OtherStack { stack: stack.clone(), what };
-        let config = Config { epoch: decided.epoch, ..self.project.config.clone() };
+        let config = Config { incarnation: decided.incarnation, ..self.project.config.clone() };
         let wanted: Template = synthesize(&config)?;
         let deployed = self.aws.template(&self.state.id).await?;
         let template = decided.import_template(&deployed, &wanted.to_value());
@@ -244,19 +244,19 @@ impl<'a> Restore<'a> {
         follower.execute(&change_set.id, &change_set.stack_id).await.map(drop)
     }
 
-    /// Puts the epoch into the configuration, and says what comes next.
+    /// Puts the incarnation into the configuration, and says what comes next.
     fn tell(&self, decided: &Restoring, at_s: u64) -> Result<(), SynthError> {
-        let (project, epoch) = (self.project, decided.epoch);
+        let (project, incarnation) = (self.project, decided.incarnation);
         let stage = project.stage.as_deref();
-        if project.config.epoch != epoch {
+        if project.config.incarnation != incarnation {
             let snippet = match stage {
-                None => format!("epoch: {epoch}"),
-                Some(stage) => format!("stages:\n  {stage}:\n    epoch: {epoch}"),
+                None => format!("incarnation: {incarnation}"),
+                Some(stage) => format!("stages:\n  {stage}:\n    incarnation: {incarnation}"),
             };
-            project.edit(|text| raise_epoch(text, stage, epoch), snippet)?;
+            project.edit(|text| raise_incarnation(text, stage, incarnation), snippet)?;
         }
         let staged = stage.map_or_else(String::new, |stage| format!(" --stage {stage}"));
-        let leaving = decided.leaving.iter().map(|id| format!(" --allow-loss {id}"));
+        let leaving = decided.leaving.iter().map(|id| format!(" --allow-data-loss {id}"));
         let deploy = format!("synth{staged} deploy{}", leaving.collect::<String>());
         let made = match decided.tables.len() {
             TABLES => "",
@@ -265,7 +265,7 @@ impl<'a> Restore<'a> {
         let names: Vec<&str> = decided.tables.iter().map(|(_, name)| name.as_str()).collect();
         let text = format!(
             "The tables as they were at {at} are in the stack {stack}, and nothing uses them yet:\n  {}\n\
-             {file} has `epoch: {epoch}` now: commit it, and look at `synth{staged} diff`. Then\n  \
+             {file} has `incarnation: {incarnation}` now: commit it, and look at `synth{staged} diff`. Then\n  \
              {deploy}\nmakes the functions use them. What was edited after {at} is not in them; clients \
              load anew by themselves. {made}The old tables stay in the account, as they are at that moment, \
              and cost their storage: {}.\nAfterwards, `synth{staged} reprocess --dry-run` looks for snapshots \
@@ -280,7 +280,7 @@ impl<'a> Restore<'a> {
         let result = json!({
             "stack": project.config.stack,
             "at": utc(at_s),
-            "epoch": epoch,
+            "incarnation": incarnation,
             "tables": names,
             "old_tables": self.in_use,
             "deploy": deploy,
@@ -291,8 +291,12 @@ impl<'a> Restore<'a> {
 }
 
 /// Whether the stack has a Stream table that was not there at the moment.
-async fn streams_are_later(aws: &Aws, state: &StackState, to: Moment) -> Result<bool, SynthError> {
-    let (Some(table), Moment::At(at_s)) = (state.outputs.get(OUTPUT_STREAM_TABLE), to) else {
+async fn streams_are_later(
+    aws: &Aws,
+    state: &StackState,
+    to: RestoreTime,
+) -> Result<bool, SynthError> {
+    let (Some(table), RestoreTime::At(at_s)) = (state.outputs.get(OUTPUT_STREAM_TABLE), to) else {
         return Ok(false);
     };
     let made_s = aws.restored_table(table).await?.and_then(|table| table.made_s);

@@ -44,7 +44,7 @@ struct Runbook<'a> {
     stack: &'a str,
     region: Option<&'a str>,
     named: bool,
-    told: Option<String>,
+    notified: Option<String>,
     dashboard: Option<String>,
     tracing: bool,
     alarms: Vec<AlarmPart>,
@@ -73,7 +73,7 @@ pub(super) fn render(
 ) -> Result<String, RenderError> {
     let named = names.is_some();
     let of = names.unwrap_or_default();
-    let names = Names { of, template: template.clone(), epoch: config.epoch };
+    let names = Names { of, template: template.clone(), incarnation: config.incarnation };
     let dashboard = template.resource("Dashboard").map(|_| names.plain("Dashboard"));
     let topic = template.resource("AlarmTopic").map(|_| names.plain("AlarmTopic"));
     let mut templates = Handlebars::new();
@@ -89,24 +89,24 @@ pub(super) fn render(
         let description = description.trim_end_matches(SEE_RUNBOOK).to_owned();
         alarms.push(AlarmPart { id, description, when: when(alarm), body });
     }
-    let told = [topic.map(|topic| format!("the topic `{topic}`, which writes to an address")), {
+    let notified = [topic.map(|topic| format!("the topic `{topic}`, which sends email")), {
         let own = config.alarms.topic_arn.as_ref();
         own.map(|arn| format!("`{arn}`"))
     }];
-    let told: Vec<String> = told.into_iter().flatten().collect();
+    let notified: Vec<String> = notified.into_iter().flatten().collect();
     let key = config.encryption.key();
     let runbook = Runbook {
         stack: &config.stack,
         region: config.region.as_deref(),
         named,
-        told: (!told.is_empty()).then(|| told.join(" and ")),
+        notified: (!notified.is_empty()).then(|| notified.join(" and ")),
         dashboard,
         tracing: config.tracing,
         alarm_count: alarms_of(template).count(),
         alarms,
         when_requests: format!("{} requests", config.alarms.requests_per_5_minutes),
-        tables: tables(config.epoch),
-        index: index_table(config.epoch),
+        tables: tables(config.incarnation),
+        index: index_table(config.incarnation),
         key,
         key_region: key.and_then(|key| key.split(':').nth(3)).unwrap_or("REGION"),
         retention_days: config.log_retention_days,
@@ -145,7 +145,7 @@ fn when(alarm: &Resource) -> String {
 struct Names {
     of: BTreeMap<String, String>,
     template: Template,
-    epoch: u32,
+    incarnation: u32,
 }
 
 impl Names {
@@ -158,9 +158,9 @@ impl Names {
     }
 
     /// The logical id of a table that was restored is another.
-    fn at_epoch(&self, logical_id: &str) -> String {
-        let all = |epoch| tables(epoch).into_iter().chain([index_table(epoch)]);
-        let mut restored = all(0).zip(all(self.epoch));
+    fn at_incarnation(&self, logical_id: &str) -> String {
+        let all = |incarnation| tables(incarnation).into_iter().chain([index_table(incarnation)]);
+        let mut restored = all(0).zip(all(self.incarnation));
         let found = restored.find(|(first, _)| first == logical_id);
         found.map_or_else(|| logical_id.to_owned(), |(_, now)| now)
     }
@@ -181,7 +181,7 @@ impl handlebars::HelperDef for Names {
         out: &mut dyn Output,
     ) -> HelperResult {
         let id = helper.param(0).and_then(|id| id.value().as_str()).unwrap_or_default();
-        let id = &self.at_epoch(id);
+        let id = &self.at_incarnation(id);
         if self.template.resource(id).is_none() {
             let why = format!("the stack has no resource `{id}`");
             return Err(RenderErrorReason::Other(why).into());
@@ -221,7 +221,7 @@ mod tests {
         config.encryption.kms_key_arn = Some(key.to_owned());
         config.alarms.email = Some("operators@example.com".to_owned());
         let url = "https://hooks.example.com/cellar".to_owned();
-        config.webhook = Some(Webhook { url, events: true });
+        config.webhook = Some(Webhook { url, payloads: true });
         config
     }
 
@@ -234,10 +234,10 @@ mod tests {
         let text = runbook(&config, None);
         for (id, part) in ALARMS {
             assert!(text.contains(&format!("### {id}\n")), "{id}");
-            for said in ["**Means:**", "**Look at", "**Ignore it**"] {
+            for said in ["**Meaning:**", "**Investigate", "gnore it"] {
                 assert!(part.contains(said), "{id}: {said}");
             }
-            assert!(part.contains("**Run:**") || part.contains("and run:**"), "{id}");
+            assert!(part.contains("**Fix:**") || part.contains("and fix:**"), "{id}");
         }
     }
 
@@ -271,9 +271,9 @@ mod tests {
 
     #[test]
     fn tables_that_were_restored_are_named_as_they_are() {
-        let text = runbook(&Config { epoch: 2, ..Config::default() }, None);
-        assert!(text.contains("Value=\"$(name EntryTableEpoch2)\""), "{text}");
-        assert!(text.contains("--allow-loss SegmentTableEpoch2 "), "{text}");
+        let text = runbook(&Config { incarnation: 2, ..Config::default() }, None);
+        assert!(text.contains("Value=\"$(name EntryTableIncarnation2)\""), "{text}");
+        assert!(text.contains("--allow-data-loss SegmentTableIncarnation2 "), "{text}");
         assert!(!text.contains("EntryTable)") && !text.contains("SegmentTable "), "{text}");
     }
 
@@ -281,7 +281,8 @@ mod tests {
     fn the_runbook_follows_the_configuration() {
         let text = runbook(&Config::default(), None);
         assert!(
-            text.contains("Nobody is told of alarms") && text.contains("logs.REGION.amazonaws")
+            text.contains("No notifications are configured")
+                && text.contains("logs.REGION.amazonaws")
         );
         assert!(text.contains("above 30000 within 5 minutes"), "{text}");
         let config = everything();
@@ -289,7 +290,7 @@ mod tests {
         for said in [
             "# Runbook of books\n",
             "export AWS_REGION=eu-central-1\n",
-            "Alarms tell the topic `AlarmTopic`",
+            "Alarms notify the topic `AlarmTopic`",
             "The dashboard is `Dashboard`",
             "logs.eu-central-1.amazonaws.com",
             "log-group:books-*",
@@ -321,7 +322,7 @@ mod tests {
     fn a_name_that_the_stack_does_not_have_is_a_fault() {
         let template = template_of(&Config::default());
         let mut templates = Handlebars::new();
-        let names = Names { of: BTreeMap::new(), template, epoch: 0 };
+        let names = Names { of: BTreeMap::new(), template, incarnation: 0 };
         templates.register_helper("name", Box::new(names));
         let error = templates.render_template("{{name \"Buckett\"}}", &()).unwrap_err();
         assert!(error.to_string().contains("no resource `Buckett`"), "{error}");

@@ -1,32 +1,32 @@
-//! `synth token` and `synth token init`.
+//! `synth token create` and `synth token init`.
 
 use cellar_runtime::settings::PublicKey;
 use serde_json::json;
 
-use crate::cli::{MintArguments, Output, TokenArguments, TokenCommand};
+use crate::cli::{Output, TokenArguments, TokenCommand, TokenCreateArguments};
 use crate::error::SynthError;
 use crate::project::{Named, Project};
 use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_make_key};
 
-/// Whose a token is if nobody is named.
+/// Subject of a token that is created without one.
 const OPERATOR: &str = "operator";
 
-/// Mints a token, or makes the key that signs them.
+/// Creates a token, or the key pair that signs tokens.
 pub(crate) fn run(
     config: Named<'_>,
     arguments: &TokenArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let project = Project::find(config)?;
-    match arguments.command {
-        Some(TokenCommand::Init) => init(&project, output),
-        None => print_token(&project, &arguments.mint, output),
+    match &arguments.command {
+        TokenCommand::Init => init(&project, output),
+        TokenCommand::Create(arguments) => create(&project, arguments, output),
     }
 }
 
-fn print_token(
+fn create(
     project: &Project,
-    arguments: &MintArguments,
+    arguments: &TokenCreateArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let path = match (&arguments.key, arguments.local) {
@@ -35,8 +35,8 @@ fn print_token(
         (None, false) => project.operator_key(),
     };
     let (spreadsheets, role) = arguments.scope();
-    let subject = arguments.sub.clone().unwrap_or_else(|| OPERATOR.to_owned());
-    let grant = Grant { subject, spreadsheets, role, lifetime: arguments.expires };
+    let subject = arguments.subject.clone().unwrap_or_else(|| OPERATOR.to_owned());
+    let grant = Grant { subject, spreadsheets, role, lifetime: arguments.expires_in };
     let (token, expires) = mint(&read_key(&path)?, &project.config, grant)?;
     output.result(&json!({ "token": token, "expires": expires }), &token);
     Ok(())
@@ -85,7 +85,7 @@ fn init(project: &Project, output: &Output) -> Result<(), SynthError> {
         "existed": own.existed,
         "listed_before": own.listed,
     });
-    let next = "Deploy to make the stack accept it; then `synth token --sub NAME`.";
+    let next = "Deploy to make the stack accept it; then `synth token create --subject NAME`.";
     output.result(&result, &format!("{}\n\n{next}", own.text(project)));
     Ok(())
 }

@@ -105,16 +105,16 @@ async fn secret(data: &Data, rotate: bool, output: &Output) -> Result<bool, Synt
 async fn deliver(config: Named<'_>, data: &Data, output: &Output) -> Result<bool, SynthError> {
     let project = Project::find(config)?;
     let configured = project.config.webhook.clone().ok_or(WebhookFailure::NotConfigured)?;
-    let (streams, index, epoch) = data.indexed()?;
+    let (streams, index, incarnation) = data.indexed()?;
     let parts = WebhookParts {
         index,
         streams,
         blobs: Arc::clone(&data.blobs) as _,
         url: configured.url,
         receivers: Receivers::AlsoThisMachine,
-        events: configured.events,
+        events: configured.payloads,
         stack: project.config.stack.clone(),
-        epoch,
+        incarnation,
     };
     let webhook = parts.webhook();
     let step = output.step("Deliver what was not delivered");
@@ -148,12 +148,12 @@ impl Status {
     async fn read(data: &Data) -> Result<Self, SynthError> {
         let (_, index, _) = data.indexed()?;
         let delivered = index.progress().await.map_err(WebhookFailure::State)?;
-        let newest = index.newest_epoch(true).await.map_err(WebhookFailure::State)?;
+        let newest = index.newest_partition(true).await.map_err(WebhookFailure::State)?;
         let last = match newest {
             None => None,
-            Some((epoch, feed)) => {
-                let item = index.last_item(epoch).await.map_err(WebhookFailure::State)?;
-                let last = item.and_then(|(offset, _)| Checkpoint::at(epoch, offset).ok());
+            Some((incarnation, feed)) => {
+                let item = index.last_item(incarnation).await.map_err(WebhookFailure::State)?;
+                let last = item.and_then(|(offset, _)| Checkpoint::at(incarnation, offset).ok());
                 last.map(|last| (feed, last))
             }
         };

@@ -2,9 +2,9 @@
 //! template takes them into the stack.
 //!
 //! Tables are never restored in place, and nothing that runs is given restored ones. They come into the
-//! stack beside the old ones, under a new epoch; the next deployment points the functions at them. So a
+//! stack beside the old ones, under a new incarnation; the next deployment points the functions at them. So a
 //! process that knows positions behind the moment writes to the old tables, whatever it still does, and
-//! a client that knows such positions is told by the epoch that it has to load again.
+//! a client that knows such positions is told by the incarnation that it has to load again.
 
 use cellar_stacks::cellar::{index_table, tables};
 use serde_json::{Map, Value, json};
@@ -29,14 +29,14 @@ pub(crate) enum RestoreError {
         /// Its name.
         table: String,
     },
-    /// A moment that is too early or too late.
-    #[error("the tables can be restored to a moment from {from} to {to}, not to {at}")]
+    /// The requested time is outside the restorable range.
+    #[error("cannot restore the tables to {at}: the restorable range is {from} to {to}")]
     #[diagnostic(
-        code(synth::restore::moment),
-        help("give one between with --to, or `--to latest`")
+        code(synth::restore::out_of_range),
+        help("pass a time in this range with --to, or `--to latest`")
     )]
-    Moment {
-        /// The moment that was asked for.
+    OutOfRange {
+        /// The requested time.
         at: String,
         /// The first.
         from: String,
@@ -82,8 +82,8 @@ pub(crate) enum RestoreError {
 /// A restore, as far as it is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Restoring {
-    /// The epoch of the restored tables.
-    pub(crate) epoch: u32,
+    /// The incarnation of the restored tables.
+    pub(crate) incarnation: u32,
     /// Their logical ids, with their names.
     pub(crate) tables: Vec<(String, String)>,
     /// Logical ids of the stack's other tables, which leave it with the next deployment.
@@ -93,22 +93,24 @@ pub(crate) struct Restoring {
 }
 
 impl Restoring {
-    /// Decides under which epoch tables of these `names` come into a stack, which has `resources`
+    /// Decides under which incarnation tables of these `names` come into a stack, which has `resources`
     /// (logical ids and names): the one that they have, or the next after all that there are and the
     /// one of the configuration. The names are in the order of [`tables`], and none for tables that are
     /// not restored: the next deployment makes these, empty.
     pub(crate) fn decide(names: &[String], configured: u32, resources: &[(&str, &str)]) -> Self {
-        let epochs = resources.iter().filter_map(|(id, name)| Some((epoch_of(id)?, *name)));
+        let incarnations =
+            resources.iter().filter_map(|(id, name)| Some((incarnation_of(id)?, *name)));
         let imported =
-            epochs.clone().find(|(_, name)| Some(*name) == names.first().map(String::as_str));
-        let newest = epochs.clone().map(|(epoch, _)| epoch).max().unwrap_or_default();
+            incarnations.clone().find(|(_, name)| Some(*name) == names.first().map(String::as_str));
+        let newest =
+            incarnations.clone().map(|(incarnation, _)| incarnation).max().unwrap_or_default();
         let next = newest.max(configured).saturating_add(1);
-        let epoch = imported.map_or(next, |(epoch, _)| epoch);
+        let incarnation = imported.map_or(next, |(incarnation, _)| incarnation);
         Self {
-            epoch,
-            tables: tables(epoch).into_iter().zip(names.iter().cloned()).collect(),
-            leaving: epochs
-                .filter(|(other, _)| *other != epoch)
+            incarnation,
+            tables: tables(incarnation).into_iter().zip(names.iter().cloned()).collect(),
+            leaving: incarnations
+                .filter(|(other, _)| *other != incarnation)
                 .flat_map(|(it, _)| tables(it).into_iter().chain([index_table(it)]))
                 .filter(|table| resources.iter().any(|(id, _)| id == table))
                 .collect(),
@@ -139,16 +141,16 @@ fn restored(table: &Value) -> Option<Value> {
     Some(table)
 }
 
-/// The epoch that a logical id of an Entry table says.
-fn epoch_of(logical_id: &str) -> Option<u32> {
+/// The incarnation that a logical id of an Entry table says.
+fn incarnation_of(logical_id: &str) -> Option<u32> {
     let [first, ..] = tables(0);
     let rest = logical_id.strip_prefix(first.as_str())?;
     if rest.is_empty() {
         return Some(0);
     }
-    let epoch = rest.strip_prefix("Epoch")?.parse().ok()?;
-    let [same, ..] = tables(epoch);
-    (same == logical_id).then_some(epoch)
+    let incarnation = rest.strip_prefix("Incarnation")?.parse().ok()?;
+    let [same, ..] = tables(incarnation);
+    (same == logical_id).then_some(incarnation)
 }
 
 /// Whether a table that was made then (both Unix seconds) has anything to restore at a moment. One that was not
@@ -175,18 +177,19 @@ mod tests {
         tables(0).map(|id| restored_name(STACK, &id, at_s))
     }
 
-    fn resources(epochs: &[(u32, u64)]) -> Vec<(String, String)> {
-        let of = |(epoch, at_s): &(u32, u64)| tables(*epoch).into_iter().zip(names(*at_s));
+    fn resources(incarnations: &[(u32, u64)]) -> Vec<(String, String)> {
+        let of =
+            |(incarnation, at_s): &(u32, u64)| tables(*incarnation).into_iter().zip(names(*at_s));
         let queue = ("SnapshotQueue".to_owned(), "url".to_owned());
-        epochs.iter().flat_map(of).chain([queue]).collect()
+        incarnations.iter().flat_map(of).chain([queue]).collect()
     }
 
     fn borrowed(resources: &[(String, String)]) -> Vec<(&str, &str)> {
         resources.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect()
     }
 
-    fn decide(at_s: u64, configured: u32, epochs: &[(u32, u64)]) -> Restoring {
-        let there = resources(epochs);
+    fn decide(at_s: u64, configured: u32, incarnations: &[(u32, u64)]) -> Restoring {
+        let there = resources(incarnations);
         Restoring::decide(&names(at_s), configured, &borrowed(&there))
     }
 
@@ -202,18 +205,18 @@ mod tests {
     }
 
     #[test]
-    fn the_next_epoch_is_after_all_that_there_are_and_the_one_of_the_configuration() {
+    fn the_next_incarnation_is_after_all_that_there_are_and_the_one_of_the_configuration() {
         let first = decide(9, 0, &[(0, 0)]);
-        assert_eq!((first.epoch, first.is_imported), (1, false));
+        assert_eq!((first.incarnation, first.is_imported), (1, false));
         assert_eq!(first.leaving, tables(0));
-        assert_eq!(first.tables[0], ("EntryTableEpoch1".to_owned(), names(9)[0].clone()));
-        assert_eq!(decide(9, 4, &[(0, 0)]).epoch, 5);
-        assert_eq!(decide(9, 1, &[(2, 0)]).epoch, 3);
+        assert_eq!(first.tables[0], ("EntryTableIncarnation1".to_owned(), names(9)[0].clone()));
+        assert_eq!(decide(9, 4, &[(0, 0)]).incarnation, 5);
+        assert_eq!(decide(9, 1, &[(2, 0)]).incarnation, 3);
         let again = decide(9, 0, &[(0, 0), (1, 9)]);
-        assert_eq!((again.epoch, again.is_imported), (1, true), "what was begun goes on");
+        assert_eq!((again.incarnation, again.is_imported), (1, true), "what was begun goes on");
         assert_eq!(again.leaving, tables(0));
         let other = decide(8, 1, &[(0, 0), (1, 9)]);
-        assert_eq!((other.epoch, other.is_imported), (2, false), "another moment");
+        assert_eq!((other.incarnation, other.is_imported), (2, false), "another moment");
         assert_eq!(other.leaving, [tables(0), tables(1)].concat());
     }
 
@@ -226,7 +229,7 @@ mod tests {
         let there = |there: &[(String, String)], names: &[String]| {
             Restoring::decide(names, 0, &borrowed(there))
         };
-        let (names, ids) = (names(9), |epoch| tables(epoch)[..TABLES - 1].to_vec());
+        let (names, ids) = (names(9), |incarnation| tables(incarnation)[..TABLES - 1].to_vec());
         let decided = there(&before, &names[..TABLES - 1]);
         let restored: Vec<_> = decided.tables.iter().map(|(id, _)| id.clone()).collect();
         assert_eq!((restored, decided.leaving), (ids(1), ids(0)));
@@ -240,27 +243,32 @@ mod tests {
         let decided = there(&indexed, &names);
         assert_eq!(decided.leaving, [&tables(0)[..], &["IndexTable".to_owned()]].concat());
         assert_eq!(decided.tables.len(), TABLES);
-        let wanted = cellar_stack(&Config { epoch: 1, ..Config::default() }, Architecture::Arm64);
+        let wanted =
+            cellar_stack(&Config { incarnation: 1, ..Config::default() }, Architecture::Arm64);
         let deployed = json!({ "Resources": {} }).to_string();
         let template = again.import_template(&deployed, &wanted.unwrap().to_value()).unwrap();
-        assert!(template.contains("EntryTableEpoch1") && !template.contains("StreamTable"));
+        assert!(template.contains("EntryTableIncarnation1") && !template.contains("StreamTable"));
     }
 
     #[test]
-    fn only_ids_of_entry_tables_say_an_epoch() {
-        assert_eq!(epoch_of("EntryTable"), Some(0));
-        assert_eq!(epoch_of("EntryTableEpoch12"), Some(12));
-        for id in
-            ["EntryTableEpoch", "EntryTableEpoch0", "EntryTableEpoch01", "EntryTable1", "Bucket"]
-        {
-            assert_eq!(epoch_of(id), None, "{id}");
+    fn only_ids_of_entry_tables_say_an_incarnation() {
+        assert_eq!(incarnation_of("EntryTable"), Some(0));
+        assert_eq!(incarnation_of("EntryTableIncarnation12"), Some(12));
+        for id in [
+            "EntryTableIncarnation",
+            "EntryTableIncarnation0",
+            "EntryTableIncarnation01",
+            "EntryTable1",
+            "Bucket",
+        ] {
+            assert_eq!(incarnation_of(id), None, "{id}");
         }
     }
 
     #[test]
     fn the_template_that_imports_is_the_deployed_one_and_the_bare_tables() {
-        let synthesize = |epoch| {
-            let config = Config { epoch, ..Config::default() };
+        let synthesize = |incarnation| {
+            let config = Config { incarnation, ..Config::default() };
             cellar_stack(&config, Architecture::Arm64).unwrap()
         };
         let (deployed, wanted) = (synthesize(0), synthesize(1).to_value());

@@ -76,19 +76,19 @@ impl Reached {
         Arc::new(DynamoTables::named(entries, segments, client, Arc::clone(meter)))
     }
 
-    /// Its streams and their index, and the epoch of its tables; none of a process of an earlier Cellar.
+    /// Its streams and their index, and the incarnation of its tables; none of a process of an earlier Cellar.
     pub(crate) fn streams(
         &self,
         meter: &Arc<Meter>,
     ) -> Option<(Arc<DynamoStreams>, Arc<DynamoIndex>, u32)> {
-        let Endpoints { stream_table, index_table, tables_epoch, database_url, .. } =
+        let Endpoints { stream_table, index_table, tables_incarnation, database_url, .. } =
             &self.endpoints;
         let (streams, index) = stream_table.as_ref().zip(index_table.as_ref())?;
         let client =
             dynamodb::client_for_endpoint(database_url, &self.access_key, &self.secret_key);
         let streams = DynamoStreams::named(streams, client.clone(), Arc::clone(meter));
         let index = DynamoIndex::named(index, client, Arc::clone(meter));
-        Some((Arc::new(streams), Arc::new(index), *tables_epoch))
+        Some((Arc::new(streams), Arc::new(index), *tables_incarnation))
     }
 
     /// Its table of pending snapshots.

@@ -131,7 +131,7 @@ async fn a_stack_of_somebody_else_is_neither_changed_nor_deleted() {
     for arguments in [&DEPLOY[..], &["destroy", "--yes"]] {
         let refused = account.run(arguments).await;
         assert_eq!(refused.code, 1, "{refused:?}");
-        assert!(refused.stderr.contains("is none of Cellar's"), "{refused:?}");
+        assert!(refused.stderr.contains("does not belong to Cellar"), "{refused:?}");
     }
     let template = cloudformation.get_template().stack_name("cellar").send().await.unwrap();
     assert!(template.template_body().unwrap().contains("AWS::SQS::Queue"));

@@ -48,8 +48,8 @@ async fn whoever_has_a_link_may_do_what_it_allows_until_it_is_ended() {
         assert_eq!(left.links.unwrap().len(), 1);
     }
     let refused = editor.reads().await.unwrap_err();
-    assert_eq!(refused.kind, ProblemKind::LinkEnded);
-    assert!(refused.detail.contains("the link has ended"), "{refused}");
+    assert_eq!(refused.kind, ProblemKind::InvalidLink);
+    assert!(refused.detail.contains("has expired or was revoked"), "{refused}");
     assert!(viewer.reads().await.is_ok());
 }
 
@@ -60,7 +60,7 @@ async fn a_link_ends_by_itself() {
     let body =
         |expires_s: u64| json!({"secret": secret(1), "role": "viewer", "expires_s": expires_s});
     let refused = add(&alice, body(now_s() - 1)).await;
-    assert_eq!(kind(refused), ProblemKind::SharingRefused);
+    assert_eq!(kind(refused), ProblemKind::InvalidSharing);
     let expires_s = now_s() + 2;
     let link = add(&alice, body(expires_s)).await.unwrap();
     let holder = world.holder(&link.token);
@@ -70,7 +70,7 @@ async fn a_link_ends_by_itself() {
     while now_s() < expires_s {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    assert_eq!(kind(holder.reads().await), ProblemKind::LinkEnded);
+    assert_eq!(kind(holder.reads().await), ProblemKind::InvalidLink);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,7 +97,7 @@ async fn who_makes_up_a_link_learns_nothing() {
     let (there, nowhere) = told.split_at(3);
     assert_eq!(there, nowhere);
     for bad in ["cellar-link.", "cellar-link.x.y", &format!("cellar-link.{absent}.short")] {
-        assert_eq!(kind(world.holder(bad).reads().await), ProblemKind::LinkEnded);
+        assert_eq!(kind(world.holder(bad).reads().await), ProblemKind::InvalidLink);
     }
 }
 

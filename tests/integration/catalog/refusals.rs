@@ -13,7 +13,7 @@ async fn bad_requests_are_told_what_is_wrong_and_change_nothing() {
     let secret = "AAAAAAAAAAAAAAAAAAAAAA";
     for (method, end, body, said) in [
         (Method::PATCH, "/details", json!({"name": long}), "at most 256 bytes, this one has 10000"),
-        (Method::PATCH, "/details", json!({"name": "  "}), "at least one character"),
+        (Method::PATCH, "/details", json!({"name": "  "}), "at least one visible character"),
         (Method::PATCH, "/details", json!({"name": "a\nb"}), "one line"),
         (Method::PATCH, "/details", json!({"status": "lost"}), "lost"),
         (Method::PATCH, "/details", json!({"owner": "bob"}), "owner"),
@@ -38,7 +38,7 @@ async fn bad_requests_are_told_what_is_wrong_and_change_nothing() {
     ] {
         let response = alice.about(method.clone(), end, Some(body.clone())).await;
         let problem = answer::<Value>(response).await.unwrap_err();
-        assert_eq!(problem.kind, ProblemKind::Unprocessable, "{method} {end} {body}");
+        assert_eq!(problem.kind, ProblemKind::InvalidRequest, "{method} {end} {body}");
         assert!(problem.detail.contains(said), "{problem}");
     }
     assert_eq!(alice.details().await.unwrap(), before);
@@ -49,11 +49,11 @@ async fn sharing_that_cannot_be_is_told_apart() {
     let world = World::new().await;
     let alice = world.person("alice");
     let refused = alice.share("alice", "viewer").await.unwrap_err();
-    assert_eq!(refused.kind, ProblemKind::SharingRefused);
-    assert!(refused.detail.contains("themselves"), "{refused}");
+    assert_eq!(refused.kind, ProblemKind::InvalidSharing);
+    assert!(refused.detail.contains("your own role"), "{refused}");
     let refused = alice.unshare("alice").await.unwrap_err();
-    assert_eq!(refused.kind, ProblemKind::SharingRefused);
-    assert!(refused.detail.contains("at least one owner"), "{refused}");
+    assert_eq!(refused.kind, ProblemKind::InvalidSharing);
+    assert!(refused.detail.contains("the last owner"), "{refused}");
     assert_eq!(alice.details().await.unwrap().members.unwrap().len(), 1);
 }
 
@@ -64,9 +64,9 @@ async fn a_bad_name_creates_and_forks_nothing() {
     let name = "x".repeat(MAX_SPREADSHEET_NAME_BYTES + 1);
     let body = json!({"nonce": "other", "name": name});
     let refused = answer::<Value>(alice.ask(Method::POST, "", Some(body.clone())).await).await;
-    assert_eq!(kind(refused), ProblemKind::Unprocessable);
+    assert_eq!(kind(refused), ProblemKind::InvalidRequest);
     let refused = answer::<Value>(alice.about(Method::POST, "/forks", Some(body)).await).await;
-    assert_eq!(kind(refused), ProblemKind::Unprocessable);
+    assert_eq!(kind(refused), ProblemKind::InvalidRequest);
     let created = alice.ask(Method::POST, "", Some(json!({"nonce": "other"}))).await;
     assert_eq!(created.status(), 201, "it was not there");
     let listed: Value = answer(alice.about(Method::GET, "/forks", None).await).await.unwrap();
@@ -108,7 +108,7 @@ async fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
     assert_eq!(alice.update(json!({"name": "Other"})).await.unwrap().changes, 3);
     // The first request once more, late.
     let late = answer::<Value>(update(first, "Plan").await).await;
-    assert_eq!(kind(late), ProblemKind::Changed);
+    assert_eq!(kind(late), ProblemKind::PreconditionFailed);
     assert_eq!(alice.details().await.unwrap().name, "Other");
     for bad in ["3", "\"x\"", "*", "\"3\", \"4\"", "\"-1\"", "\"99999999999999999999\""] {
         assert_eq!(kind(answer::<Value>(update(bad, "x").await).await), ProblemKind::BadRequest);

@@ -172,10 +172,10 @@ async fn who_changed_what_is_told_to_whoever_may_know() {
     let viewers = told(&changes(&vera, "").await.unwrap());
     assert_eq!(viewers, ["5 alice Archived", "3 eve Renamed", "0 alice Created"]);
     assert_eq!(
-        told(&changes(&alice, "?below=2").await.unwrap()),
+        told(&changes(&alice, "?cursor=2").await.unwrap()),
         ["1 alice Shared", "0 alice Created"]
     );
-    assert_eq!(kind(changes(&alice, "?below=x").await), ProblemKind::BadRequest);
+    assert_eq!(kind(changes(&alice, "?cursor=x").await), ProblemKind::BadRequest);
     assert_eq!(kind(changes(&world.person("mallory"), "").await), ProblemKind::NotFound);
     alice.update(json!({"status": "deleted"})).await.unwrap();
     assert_eq!(kind(changes(&alice, "").await), ProblemKind::Deleted);

@@ -104,14 +104,17 @@ async fn what_is_deleted_in_the_store_is_named_and_the_rest_still_reads() {
     let ReaderError::Missing { key, .. } = &error else { panic!("{error}") };
     assert!(gone.contains(key), "{key}");
     let help = error.help().unwrap().to_string();
-    assert!(help.contains(&format!("`synth reprocess --rebuild --log {}`", world.log)), "{help}");
+    assert!(
+        help.contains(&format!("`synth reprocess --rebuild --spreadsheet {}`", world.log)),
+        "{help}"
+    );
     world.check(&mut reader, Some("other"), "A1:AD900").await;
 
     let unknown = reader.cells(Some("Nowhere"), rectangle("A1")).await.unwrap_err();
     let ReaderError::Client(ClientError::Problem { problem, .. }) = &unknown else {
         panic!("{unknown}")
     };
-    assert_eq!(problem.kind, ProblemKind::UnknownSheet);
+    assert_eq!(problem.kind, ProblemKind::SheetNotFound);
     let query = CellsQuery { sheet: Some("Nowhere".into()), ..CellsQuery::default() };
     let servers = world.client.cells(world.log, &query).await.unwrap_err();
     assert_eq!(unknown.to_string(), servers.to_string());

@@ -54,7 +54,7 @@ fn span(stream: &str, first: u64) -> Span {
 async fn indexing_an_event_costs_an_item_and_a_mark() {
     let costs = Costs::new().await;
     let warm = costs.cold();
-    // The list of epochs is empty; its first is begun.
+    // The list of partitions is empty; its first is begun.
     assert_eq!(costs.of(&warm, vec![span("a", 0)]).await, (2.0, 3.0));
     assert_eq!(costs.of(&warm, vec![span("a", 1)]).await, (0.0, 2.0));
     assert_eq!(costs.of(&warm, vec![span("a", 1)]).await, (0.0, 0.0), "delivered again");
@@ -65,7 +65,7 @@ async fn indexing_an_event_costs_an_item_and_a_mark() {
     assert_eq!(costs.of(&warm, ten).await, (1.0, 2.0));
     let ten = ["d", "e", "f", "g", "h", "i", "j", "k", "l", "m"].map(|name| span(name, 0));
     assert_eq!(costs.of(&warm, ten.to_vec()).await, (10.0, 11.0));
-    // A process that knows nothing: the newest epoch, its last item, the marks of that item's ten streams
+    // A process that knows nothing: the newest partition, its last item, the marks of that item's ten streams
     // and its own.
     assert_eq!(costs.of(&costs.cold(), vec![span("a", 2)]).await, (1.0 + 1.0 + 11.0, 2.0));
 }
@@ -88,7 +88,7 @@ async fn indexing_the_entries_of_a_log_costs_an_item_and_a_mark_and_at_a_roll_a_
     let put =
         |segment, num, kind| span_of(id, Position::new(segment, num).unwrap(), vec![kind]).unwrap();
     let first = vec![put(0, 0, EntryKind::Snapshot)];
-    assert_eq!(costs.of(&warm, first).await.1, 3.0, "the epoch, too");
+    assert_eq!(costs.of(&warm, first).await.1, 3.0, "the partition, too");
     let edits = (1..=5).map(|num| put(0, num, EntryKind::Edits)).collect();
     assert_eq!(costs.of(&warm, edits).await, (0.0, 2.0), "five at once are one");
     // A segment that it does not know: its mark. Where one begins, the last entry of the one before.
@@ -124,7 +124,7 @@ async fn a_page_of_a_list_costs_at_most_one_read_unit_and_a_look_at_the_feed_one
     let (units, page) = cost("spreadsheets", &world.cloud.token_of("alice")).await;
     assert_eq!(page["spreadsheets"].as_array().unwrap().len(), 50);
     assert!(units <= 1.0, "{units}");
-    // At the end: the list of epochs and the last item.
+    // At the end: the list of partitions and the last item.
     let token = world.cloud.token("operator", Role::Owner);
     let next = super::FeedQuery::default();
     let mut end = operator.feed(&next).await.unwrap();

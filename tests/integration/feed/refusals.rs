@@ -61,7 +61,7 @@ async fn checkpoints_that_are_none_are_told_apart() {
     let operator = world.operator();
     // Before anything was indexed there is one place.
     assert!(operator.feed(&from(0)).await.unwrap().end);
-    assert_eq!(kind(operator.feed(&from(1)).await), ProblemKind::Unprocessable);
+    assert_eq!(kind(operator.feed(&from(1)).await), ProblemKind::InvalidRequest);
     world.create(&operator, "Budget").await;
     until(1, async || streams(&operator).await.len()).await;
     let page = operator.feed(&FeedQuery::default()).await.unwrap();
@@ -70,20 +70,20 @@ async fn checkpoints_that_are_none_are_told_apart() {
     for beyond in [next + 1, 1_000_000, 1_000_001, 2_000_000, MAX_CHECKPOINT] {
         let refused = operator.feed(&from(beyond)).await;
         let expected = match beyond {
-            // The place behind the end of an epoch that has not ended.
+            // The place behind the end of a partition that has not ended.
             1_000_000 => None,
-            _ => Some(ProblemKind::Unprocessable),
+            _ => Some(ProblemKind::InvalidRequest),
         };
         assert_eq!(refused.err().and_then(|error| error.problem_kind()), expected, "{beyond}");
     }
     let of = |feed: &str| FeedQuery { feed: Some(feed.to_owned()), ..from(next) };
     assert!(operator.feed(&of(&feed)).await.unwrap().end);
     let other = operator.feed(&of("0123456789abcdef")).await;
-    assert_eq!(kind(other), ProblemKind::FeedChanged, "of another stack");
+    assert_eq!(kind(other), ProblemKind::FeedGenerationChanged, "of another stack");
     assert_eq!(kind(operator.feed(&of("x")).await), ProblemKind::BadRequest);
     world.auditor().rebuild(|_| {}).await.unwrap();
-    assert_eq!(kind(operator.feed(&of(&feed)).await), ProblemKind::FeedChanged);
-    assert_eq!(kind(operator.feed(&from(next)).await), ProblemKind::FeedChanged);
+    assert_eq!(kind(operator.feed(&of(&feed)).await), ProblemKind::FeedGenerationChanged);
+    assert_eq!(kind(operator.feed(&from(next)).await), ProblemKind::FeedGenerationChanged);
     assert_eq!(streams(&operator).await.len(), 1);
 }
 
@@ -110,7 +110,7 @@ async fn parameters_end_at_their_bounds() {
         assert_eq!(kind(list(limit, None).await), ProblemKind::BadRequest, "{limit}");
     }
     let long = "x".repeat(10_000);
-    assert_eq!(kind(list(1, Some(long)).await), ProblemKind::Unprocessable);
+    assert_eq!(kind(list(1, Some(long)).await), ProblemKind::InvalidRequest);
     for query in [
         "feed?after=-1",
         "feed?after=+1",
@@ -118,8 +118,8 @@ async fn parameters_end_at_their_bounds() {
         "feed?after=",
         "feed?x=1",
         "feed?after=9007199254740992",
-        "feed?events=perhaps",
-        "spreadsheets?after=x",
+        "feed?payloads=perhaps",
+        "spreadsheets?cursor=x",
         "spreadsheets?mine=1",
         "spreadsheets?status=gone",
     ] {

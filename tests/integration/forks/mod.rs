@@ -1,10 +1,10 @@
 //! Forks over real HTTP, with the tables, the stream, the queue and the worker of the local cloud.
 
 mod access;
-mod archived;
+mod large_replay;
 mod lost;
-mod rebase;
-mod replayed;
+mod offloaded;
+mod replay;
 mod restored;
 mod sizes;
 mod snapshots;

@@ -1,19 +1,19 @@
-//! Forks of a spreadsheet whose tables were restored: they have its epoch, and so has what was forked
+//! Forks of a spreadsheet whose tables were restored: they have its incarnation, and so has what was forked
 //! before.
 
 use cellar::Client;
-use cellar::rebase::Rebase;
+use cellar::replay::ForkReplay;
 use cellar_core::api::{AppendRequest, CreateReply, MutationStatus, ProblemKind};
 use cellar_core::operation::Operation;
 use cellar_tests::edits::{append_one, at};
 
-use super::rebase::{column, edit_all, shown, text};
+use super::replay::{column, edit_all, shown, text};
 use super::*;
-use crate::epochs::restore;
+use crate::incarnations::restore;
 use crate::snapshot_reads::Author;
 
-/// The epoch of tables that were restored twice.
-const EPOCH: u32 = 2;
+/// The incarnation of tables that were restored twice.
+const INCARNATION: u32 = 2;
 
 /// A spreadsheet that had three edits, restored behind its second; a fork of before, with an edit.
 struct World {
@@ -33,11 +33,12 @@ impl World {
             author.edit(&cloud, text(row, &format!("row {row}"))).await;
         }
         let before = fork(&cloud, source, "before", Some(at(1))).await;
-        assert_eq!(before.epoch, 0);
+        assert_eq!(before.incarnation, 0);
         edit_all(&cloud, &before, vec![text(7, "of the fork")]).await;
         restore(&cloud, source, at(2)).await;
         let token = cloud.token("alice", Role::Owner);
-        let after = Client::new(&cloud.api_at_epoch(EPOCH).await, Some(&token)).unwrap();
+        let after =
+            Client::new(&cloud.api_at_incarnation(INCARNATION).await, Some(&token)).unwrap();
         Self { cloud, source, before, after }
     }
 
@@ -47,54 +48,58 @@ impl World {
     }
 }
 
-/// A first edit of a fork, as of an epoch.
-fn first_edit(fork: &ForkReply, epoch: u32, operation: Operation) -> AppendRequest {
-    let created = CreateReply { id: fork.id, head: fork.head, epoch };
+/// A first edit of a fork, as of an incarnation.
+fn first_edit(fork: &ForkReply, incarnation: u32, operation: Operation) -> AppendRequest {
+    let created = CreateReply { id: fork.id, head: fork.head, incarnation };
     append_one(created, "after", 1, fork.head, operation)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fork_of_what_was_restored_has_its_epoch_and_its_end() {
+async fn a_fork_of_what_was_restored_has_its_incarnation_and_its_end() {
     let world = World::start().await;
     let (cloud, after) = (&world.cloud, &world.after);
     let gone = ForkRequest::new("gone".to_owned(), Some(at(3)));
     let refused = after.fork(world.source, &gone).await.unwrap_err();
-    assert_eq!(refused.problem_kind(), Some(ProblemKind::Unprocessable), "{refused}");
+    assert_eq!(refused.problem_kind(), Some(ProblemKind::UnknownPosition), "{refused}");
     let made = world.fork("after", None).await;
-    assert_eq!((made.source, made.position, made.epoch), (world.source, at(2), EPOCH));
+    assert_eq!((made.source, made.position, made.incarnation), (world.source, at(2), INCARNATION));
     assert_eq!(world.fork("after", None).await, made, "and is found with it");
     let rows = [(0, "row 0"), (1, "row 1")];
     assert_eq!(column(cloud, made.id, made.head).await, shown(&rows));
 
     // Who knows the state of before only is told to load it.
-    for epoch in 0..EPOCH {
-        let edit = first_edit(&made, epoch, text(2, "of before"));
+    for incarnation in 0..INCARNATION {
+        let edit = first_edit(&made, incarnation, text(2, "of before"));
         let refused = after.append(made.id, &edit).await.unwrap_err();
-        assert_eq!(refused.problem_kind(), Some(ProblemKind::Reload), "{epoch}: {refused}");
+        assert_eq!(
+            refused.problem_kind(),
+            Some(ProblemKind::ReloadRequired),
+            "{incarnation}: {refused}"
+        );
     }
-    let edit = first_edit(&made, EPOCH, text(2, "of now"));
+    let edit = first_edit(&made, INCARNATION, text(2, "of now"));
     let reply = after.append(made.id, &edit).await.unwrap();
     assert_eq!(reply.results[0].status, MutationStatus::Appended);
     let load = after.load(made.id, None).await.unwrap();
-    assert_eq!((load.head, load.epoch), (reply.head, EPOCH));
+    assert_eq!((load.head, load.incarnation), (reply.head, INCARNATION));
     let there = column(cloud, made.id, load.head).await;
     assert_eq!(there, shown(&[(0, "row 0"), (1, "row 1"), (2, "of now")]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fork_of_before_is_found_in_the_new_epoch_and_can_be_rebased() {
+async fn a_fork_of_before_is_found_in_the_new_incarnation_and_can_be_rebased() {
     let world = World::start().await;
     let (cloud, after) = (&world.cloud, &world.after);
     let found = world.fork("before", Some(at(1))).await;
-    assert_eq!(found, ForkReply { epoch: EPOCH, ..world.before });
-    let edit = first_edit(&found, EPOCH, text(8, "in the new epoch"));
+    assert_eq!(found, ForkReply { incarnation: INCARNATION, ..world.before });
+    let edit = first_edit(&found, INCARNATION, text(8, "in the new incarnation"));
     after.append(found.id, &edit).await.unwrap();
 
-    let rebase = Rebase::plan(after, found.id, None).await.unwrap();
-    assert_eq!((rebase.from, rebase.onto, rebase.count()), (at(1), at(2), 2));
-    let done = rebase.carry_out().await.unwrap();
-    assert_eq!(rebase.carry_out().await.unwrap(), done, "once");
-    let expected = [(0, "row 0"), (1, "row 1"), (7, "of the fork"), (8, "in the new epoch")];
+    let replay = ForkReplay::plan(after, found.id, None).await.unwrap();
+    assert_eq!((replay.from, replay.onto, replay.count()), (at(1), at(2), 2));
+    let done = replay.carry_out().await.unwrap();
+    assert_eq!(replay.carry_out().await.unwrap(), done, "once");
+    let expected = [(0, "row 0"), (1, "row 1"), (7, "of the fork"), (8, "in the new incarnation")];
     assert_eq!(column(cloud, done.id, done.head).await, shown(&expected));
-    assert_eq!(after.head(done.id, None).await.unwrap().epoch, EPOCH);
+    assert_eq!(after.head(done.id, None).await.unwrap().incarnation, INCARNATION);
 }

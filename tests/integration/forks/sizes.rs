@@ -79,7 +79,7 @@ fn a_fork_of_a_million_cells_costs_nine_write_units_and_no_request_to_the_bucket
 
     let listed = done(&project, &["forks", "-s", source]).stdout;
     assert!(listed.contains(fork["id"].as_str().unwrap()), "{listed}");
-    let kept = done(&project, &["fork", "--at", "0.1", "--keep"]);
+    let kept = done(&project, &["fork", "--at", "0.1", "--no-use"]);
     assert!(kept.stderr.contains("cellar get -s"), "{kept:?}");
     assert!(done(&project, &["get", "--range", "A1"]).stdout.contains("fork"), "still current");
     let missing = project.cellar(&["fork", "--at", "7.7"]);

@@ -83,7 +83,7 @@ async fn nobody_keeps_an_import_out_by_uploading_other_bytes_under_its_names() {
         for object in [wrong.first().unwrap(), wrong.last().unwrap()] {
             for request in [of_tiles(std::slice::from_ref(object)), of_index(object)] {
                 let response = importer.check(&request).await;
-                assert_eq!(refused(&importer, response).await.0, ProblemKind::ImportRefused);
+                assert_eq!(refused(&importer, response).await.0, ProblemKind::InvalidImport);
             }
         }
         importer.act_as(&owner);
@@ -111,9 +111,9 @@ async fn an_editor_appends_no_import_that_nobody_can_read() {
         assert_eq!(refused(importer, response).await.0, expected);
         assert_eq!(importer.head().await, importer.created.head);
     };
-    in_every_way(&importer, ProblemKind::ImportIncomplete).await;
+    in_every_way(&importer, ProblemKind::IncompleteImport).await;
     importer.upload(&[garbage(&text)]).await;
-    in_every_way(&importer, ProblemKind::ImportRefused).await;
+    in_every_way(&importer, ProblemKind::InvalidImport).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,7 +130,7 @@ async fn a_viewer_poisons_no_read_of_the_owner() {
     importer.upload(&[garbage(&text)]).await;
     let request = importer.request(1, importer.created.head, vec![sheet.operation(1, NAME, None)]);
     let response = importer.post("entries", &request).await;
-    assert_eq!(refused(&importer, response).await.0, ProblemKind::ImportRefused);
+    assert_eq!(refused(&importer, response).await.0, ProblemKind::InvalidImport);
     importer.get(&format!("cells?sheet={NAME}&range=A1:A1")).await;
 
     importer.act_as(&owner);

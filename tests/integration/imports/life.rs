@@ -66,7 +66,7 @@ async fn a_sheet_of_many_tiles_is_imported_edited_and_read_with_and_without_a_sn
     let part = importer.cells(NAME, rectangle(90..120, 120..130), imported).await;
     assert_eq!(part, sheet.part(90..120, 120..130));
     let absent = importer.get(&format!("cells?sheet={NAME}&at={}", before.pack())).await;
-    assert_eq!(refused(&importer, absent).await.0, ProblemKind::UnknownSheet);
+    assert_eq!(refused(&importer, absent).await.0, ProblemKind::SheetNotFound);
     assert!(importer.cloud.queue("SnapshotDeadLetters").is_empty().await.unwrap());
 }
 

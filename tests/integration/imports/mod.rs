@@ -115,7 +115,7 @@ impl Importer {
         let mutations = (first_id..).zip(operations);
         AppendRequest {
             client: CLIENT.to_owned(),
-            epoch: self.created.epoch,
+            incarnation: self.created.incarnation,
             ack: first_id - 1,
             mutations: mutations.map(|(id, op)| SentMutation { id, base, op }).collect(),
         }
@@ -146,7 +146,7 @@ impl Importer {
             let reply: CellsReply = answer(self.get(&path).await).await;
             cells.extend(reply.cells.into_iter().map(|c| ((c.row, c.column), c.cell.value)));
             match reply.next {
-                Some(next) => from = format!("&from={next}"),
+                Some(next) => from = format!("&cursor={next}"),
                 None => return cells,
             }
         }

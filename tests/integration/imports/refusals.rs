@@ -21,13 +21,13 @@ async fn a_sheet_is_appended_only_when_all_of_it_is_there_and_checked() {
     let append = async || refused(&importer, importer.post("entries", &request).await).await;
     let tiles = of_tiles(&sheet.tiles[..1]);
     let (kind, detail) = refused(&importer, importer.check(&tiles).await).await;
-    assert_eq!(kind, ProblemKind::ImportIncomplete);
-    assert!(detail.contains("upload it"), "{detail}");
+    assert_eq!(kind, ProblemKind::IncompleteImport);
+    assert!(detail.contains("upload and check it"), "{detail}");
     importer.upload(&sheet.tiles).await;
     importer.upload(&sheet.texts).await;
     importer.upload(&sheet.chunks).await;
     let (kind, detail) = append().await;
-    assert_eq!(kind, ProblemKind::ImportIncomplete);
+    assert_eq!(kind, ProblemKind::IncompleteImport);
     assert!(detail.contains("was not checked"), "{detail}");
     assert_eq!(importer.head().await, importer.created.head);
     importer.prepare(&sheet).await;
@@ -48,7 +48,7 @@ async fn bad_chunks_are_refused_and_never_published() {
     for object in [&wrong, &text] {
         for request in [of_tiles(std::slice::from_ref(object)), of_index(object)] {
             let response = importer.check(&request).await;
-            assert_eq!(refused(&importer, response).await.0, ProblemKind::ImportRefused);
+            assert_eq!(refused(&importer, response).await.0, ProblemKind::InvalidImport);
             assert!(!importer.is_published(object).await);
         }
     }
@@ -143,7 +143,7 @@ async fn bad_requests_have_their_problems() {
         "sheet": 1, "name": "x", "extent": {"rows": 1, "columns": 1}, "cells": 1, "index": "AAAA",
     }});
     let append = json!({
-        "client": "c", "epoch": importer.created.epoch,
+        "client": "c", "incarnation": importer.created.incarnation,
         "mutations": [{"id": 1, "base": 0, "op": index}],
     });
     assert_eq!(importer.post("entries", &append).await.status().as_u16(), 422);

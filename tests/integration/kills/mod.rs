@@ -27,8 +27,8 @@ use tokio::task::{JoinHandle, block_in_place};
 
 use self::log::Log;
 use self::writer::{Acknowledged, Writer};
-use crate::archive_command::World;
 use crate::journey::{Project, free_port};
+use crate::offload_command::World;
 
 /// Edits between two snapshots, as few as can be configured; a segment has about nine of them.
 const ENTRIES: u64 = 10;

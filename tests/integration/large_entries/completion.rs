@@ -97,23 +97,26 @@ async fn what_is_not_what_was_announced_is_refused_and_changes_nothing() {
     let grant = fixture.grant(&bytes).await;
     // Nothing was uploaded yet.
     let good = fixture.completion(&bytes);
-    assert_eq!(fixture.refused(grant.upload, &good).await.kind, ProblemKind::UploadRefused);
+    assert_eq!(fixture.refused(grant.upload, &good).await.kind, ProblemKind::InvalidUpload);
     // Other bytes than those of the grant do not get in.
     let mut other = bytes.clone();
     *other.last_mut().unwrap() ^= 1;
     assert!(fixture.put(&grant, &other).await.is_client_error());
-    assert_eq!(fixture.refused(grant.upload, &good).await.kind, ProblemKind::UploadRefused);
+    assert_eq!(fixture.refused(grant.upload, &good).await.kind, ProblemKind::InvalidUpload);
     assert_eq!(fixture.put(&grant, &bytes).await, StatusCode::OK);
     let sha_of_other = hexadecimal(&sha256(&other));
     for (request, kind) in [
-        (CompleteRequest { sha256: sha_of_other, ..good.clone() }, ProblemKind::UploadRefused),
-        (CompleteRequest { bytes: good.bytes + 1, ..good.clone() }, ProblemKind::UploadRefused),
-        (CompleteRequest { sha256: "x".into(), ..good.clone() }, ProblemKind::Unprocessable),
-        (CompleteRequest { first: 0, ..good.clone() }, ProblemKind::UploadRefused),
+        (CompleteRequest { sha256: sha_of_other, ..good.clone() }, ProblemKind::InvalidUpload),
+        (CompleteRequest { bytes: good.bytes + 1, ..good.clone() }, ProblemKind::InvalidUpload),
+        (CompleteRequest { sha256: "x".into(), ..good.clone() }, ProblemKind::InvalidRequest),
+        (CompleteRequest { first: 0, ..good.clone() }, ProblemKind::InvalidUpload),
         (CompleteRequest { first: 2, ..good.clone() }, ProblemKind::MutationGap),
         (CompleteRequest { base: at(99), ..good.clone() }, ProblemKind::UnknownBase),
-        (CompleteRequest { epoch: good.epoch ^ 1, ..good.clone() }, ProblemKind::Reload),
-        (CompleteRequest { client: String::new(), ..good.clone() }, ProblemKind::Unprocessable),
+        (
+            CompleteRequest { incarnation: good.incarnation ^ 1, ..good.clone() },
+            ProblemKind::ReloadRequired,
+        ),
+        (CompleteRequest { client: String::new(), ..good.clone() }, ProblemKind::InvalidRequest),
     ] {
         assert_eq!(fixture.refused(grant.upload, &request).await.kind, kind, "{request:?}");
     }
@@ -144,7 +147,7 @@ async fn a_body_that_nobody_could_read_never_becomes_an_entry() {
     ] {
         let upload = fixture.uploaded(&bytes).await;
         let problem = fixture.refused(upload, &fixture.completion(&bytes)).await;
-        assert_eq!(problem.kind, ProblemKind::UploadRefused, "{name}: {problem:?}");
+        assert_eq!(problem.kind, ProblemKind::InvalidUpload, "{name}: {problem:?}");
         assert_eq!(fixture.head().await, at(0), "{name}");
     }
     let most = encode_external_body(&many(MAX_MUTATIONS_PER_REQUEST)).unwrap();
@@ -170,7 +173,7 @@ async fn an_upload_is_of_one_spreadsheet_and_for_who_may_write_there() {
     let good = fixture.completion(&bytes);
     let path = format!("{}/uploads/{upload}/complete", other.id);
     let refused = problem(fixture.post(&path, &good).await).await;
-    assert_eq!(refused.kind, ProblemKind::UploadRefused);
+    assert_eq!(refused.kind, ProblemKind::InvalidUpload);
     let unknown = LogId::from_uuid(Uuid::from_bytes([9; 16]));
     let sha = good.sha256.clone();
     assert_eq!(fixture.try_grant(unknown, 1, &sha).await.status(), StatusCode::NOT_FOUND);

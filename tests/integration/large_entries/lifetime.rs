@@ -37,7 +37,7 @@ async fn an_upload_that_is_never_completed_disappears_and_one_that_was_stays() {
     tokio::time::timeout(PATIENCE, wait).await.expect("it disappears");
     assert_eq!(fixture.pending(kept_id).await, Some(false));
     let request = CompleteRequest { first: 2, ack: 1, ..fixture.completion(&never) };
-    assert_eq!(fixture.refused(never_id, &request).await.kind, ProblemKind::UploadRefused);
+    assert_eq!(fixture.refused(never_id, &request).await.kind, ProblemKind::InvalidUpload);
     assert_eq!(fixture.head().await, at(1));
     assert_eq!(fixture.shown("A1:A9").await, [(0, text(0)), (1, text(1)), (2, text(2))]);
 }
@@ -58,7 +58,7 @@ async fn the_relay_removes_the_tag_after_a_crash_before_it() {
     };
     let client = ClientKey([5; 8]);
     let log = fixture.created.id;
-    let request = Request::upload(log, client, None, FIRST_EPOCH, 0, 1, entry).unwrap();
+    let request = Request::upload(log, client, None, FIRST_INCARNATION, 0, 1, entry).unwrap();
     let appended = TestCloud::logs(&tables).append(request).await.unwrap();
     assert_eq!(appended.tail, at(1));
     let wait = async {
@@ -93,7 +93,7 @@ async fn a_day_later_only_what_was_completed_in_time_is_answered() {
         sha256: sha256(&bytes),
         client: ClientKey([client; 8]),
         author: None,
-        epoch: FIRST_EPOCH,
+        incarnation: FIRST_INCARNATION,
         acknowledged: first_id - 1,
         first_id,
         base: at(0),
@@ -136,9 +136,9 @@ async fn an_upload_whose_base_is_gone_is_handed_back_and_disappears() {
     let log = growing.log;
     world.clock.advance_ms(DAY_MS);
     for planned in world.plans(log, cellar_tests::old_logs::AS_LITTLE_AS_ALLOWED).await {
-        let done = world.archivist().carry_out(&planned).await.unwrap();
-        if let Some(archive) = done.archive {
-            world.blobs.delete(&BlobKey::new(archive).unwrap()).await.unwrap();
+        let done = world.offloader().carry_out(&planned).await.unwrap();
+        if let Some(offload) = done.offloaded {
+            world.blobs.delete(&BlobKey::new(offload).unwrap()).await.unwrap();
         }
     }
     let upload = Upload {
@@ -149,7 +149,7 @@ async fn an_upload_whose_base_is_gone_is_handed_back_and_disappears() {
         base: at(1),
     };
     let client = ClientKey([9; 8]);
-    let request = Request::upload(log, client, None, FIRST_EPOCH, 0, 1, upload).unwrap();
+    let request = Request::upload(log, client, None, FIRST_INCARNATION, 0, 1, upload).unwrap();
     let appended = world.logs().append(request).await.unwrap();
     assert_eq!(appended.results.len(), 3);
     for result in &appended.results {

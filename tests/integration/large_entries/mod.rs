@@ -16,7 +16,7 @@ use cellar_core::api::{
 use cellar_core::append::{Request, Upload};
 use cellar_core::cell::Value;
 use cellar_core::cost::Cost;
-use cellar_core::entry::{FIRST_EPOCH, decode_external_body, encode_external_body};
+use cellar_core::entry::{FIRST_INCARNATION, decode_external_body, encode_external_body};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::limits::{MAX_MUTATIONS_PER_REQUEST, MAX_UPLOAD_AGE_S, MAX_UPLOAD_BYTES};
 use cellar_core::operation::{
@@ -116,7 +116,7 @@ impl Fixture {
     fn completion(&self, bytes: &[u8]) -> CompleteRequest {
         CompleteRequest {
             client: "client".to_owned(),
-            epoch: self.created.epoch,
+            incarnation: self.created.incarnation,
             ack: 0,
             first: 1,
             base: self.created.head,

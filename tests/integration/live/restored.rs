@@ -8,7 +8,7 @@ use cellar_tests::edits::at;
 use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
 
 use super::{World, ids, set, shown};
-use crate::epochs::restore;
+use crate::incarnations::restore;
 
 /// The same live sheet, through another proxy: the cloud keeps its name.
 async fn open(world: &World, proxy: &FaultyProxy, folder: &std::path::Path) -> LiveSheet {
@@ -47,7 +47,7 @@ async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
     drop(live);
 
     restore(&world.cloud, world.created.id, at(2)).await;
-    let url = world.cloud.api_at_epoch(1).await;
+    let url = world.cloud.api_at_incarnation(1).await;
     let token = world.cloud.token("eve", Role::Editor);
     let other = Client::new(&url, Some(&token)).unwrap();
     let taken = tempfile::tempdir().unwrap();
@@ -83,7 +83,7 @@ async fn a_restore_with_nothing_waiting_is_only_news() {
     let (world, folder, live) = with_three_edits().await;
     drop(live);
     restore(&world.cloud, world.created.id, at(1)).await;
-    let proxy = FaultyProxy::start(&world.cloud.api_at_epoch(1).await, 1).await;
+    let proxy = FaultyProxy::start(&world.cloud.api_at_incarnation(1).await, 1).await;
     let mut live = open(&world, &proxy, folder.path()).await;
     let synced = live.sync().await.unwrap();
     assert_eq!((synced.made_again, synced.set_aside.len(), synced.position), (0, 0, at(1)));

@@ -106,7 +106,7 @@ async fn only_who_may_list_is_told_that_an_object_is_missing() {
         let created = cloud.client("alice").create(&CreateRequest::new(nonce)).await.unwrap();
         let request = CompleteRequest {
             client: "c".to_owned(),
-            epoch: created.epoch,
+            incarnation: created.incarnation,
             ack: 0,
             first: 1,
             base: created.head,

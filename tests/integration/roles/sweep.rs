@@ -11,7 +11,7 @@ use cellar_core::api::{CompleteRequest, CreateReply, CreateRequest, UploadReques
 use cellar_core::append::{Request, Upload};
 use cellar_core::catalog::stream_of;
 use cellar_core::cell::Value;
-use cellar_core::entry::{FIRST_EPOCH, encode_external_body};
+use cellar_core::entry::{FIRST_INCARNATION, encode_external_body};
 use cellar_core::identity::ClientKey;
 use cellar_core::limits::{CATALOG_TIP_EVENTS, MAX_KNOWN_LOGS, TIP_INDEX};
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
@@ -42,7 +42,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Entries between two snapshots, and bytes of a segment: as few as can be configured.
 const SNAPSHOT_ENTRIES: u32 = 10;
 const SEGMENT_BYTES: u64 = 64 * 1024;
-/// The first segments are archived when there are so many.
+/// The first segments are offloaded when there are so many.
 const SEGMENTS: u32 = 4;
 
 /// What is permitted and not seen here, and why.
@@ -218,7 +218,7 @@ async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
 }
 
 /// Has the worker on snapshots work on so many spreadsheets that it knows nothing of any other: what it knows, it
-/// need not read in an archive.
+/// need not read in an offloaded segment.
 async fn distract(cloud: &TestCloud) {
     for number in 0..MAX_KNOWN_LOGS {
         let created = create(cloud, &format!("distracts {number}")).await;
@@ -228,12 +228,12 @@ async fn distract(cloud: &TestCloud) {
     }
 }
 
-/// Archives what can be, and reads it as it was at its beginning: by the API and by the worker on snapshots.
-async fn archive(world: &OldLogs, created: CreateReply) {
+/// Offloads what can be, and reads it as it was at its beginning: by the API and by the worker on snapshots.
+async fn offload(world: &OldLogs, created: CreateReply) {
     world.clock.advance_ms(2 * DAY_MS);
     let mut deleted = 0;
     for planned in world.plans(created.id, AS_LITTLE_AS_ALLOWED).await {
-        deleted += world.archivist().carry_out(&planned).await.unwrap().deleted;
+        deleted += world.offloader().carry_out(&planned).await.unwrap().deleted;
     }
     assert!(deleted > 0, "nothing was purged");
     let cloud = &world.cloud;
@@ -306,9 +306,16 @@ async fn read_bodies(world: &OldLogs) {
         let grant = client.request_upload(created.id, &request).await.unwrap();
         client.upload(&grant, body).await.unwrap();
         let base = client.head(created.id, None).await.unwrap().head;
-        let (epoch, client_name) = (created.epoch, name.to_owned());
-        let request =
-            CompleteRequest { client: client_name, epoch, ack: 0, first: 1, base, bytes, sha256 };
+        let (incarnation, client_name) = (created.incarnation, name.to_owned());
+        let request = CompleteRequest {
+            client: client_name,
+            incarnation,
+            ack: 0,
+            first: 1,
+            base,
+            bytes,
+            sha256,
+        };
         client.complete_upload(created.id, grant.upload, &request).await.unwrap();
         let wait = async {
             while tags() == relayed {
@@ -337,7 +344,7 @@ async fn miss(world: &OldLogs) {
     let sha256 = [7; 32];
     let request = CompleteRequest {
         client: "late".to_owned(),
-        epoch: created.epoch,
+        incarnation: created.incarnation,
         ack: 0,
         first: 1,
         base: created.head,
@@ -353,7 +360,7 @@ async fn miss(world: &OldLogs) {
         base: created.head,
     };
     let key = ClientKey([5; 8]);
-    let request = Request::upload(created.id, key, None, FIRST_EPOCH, 0, 1, upload).unwrap();
+    let request = Request::upload(created.id, key, None, FIRST_INCARNATION, 0, 1, upload).unwrap();
     TestCloud::logs(&world.tables).append(request).await.unwrap();
 }
 
@@ -362,7 +369,7 @@ async fn the_roles_permit_what_is_done_and_no_more() {
     let receiver = TestReceiver::start().await;
     // Away at first: later on, what events say has to be looked for.
     receiver.answers(Answer::Status(503));
-    let webhook = Some(Webhook { url: receiver.url().to_owned(), events: true });
+    let webhook = Some(Webhook { url: receiver.url().to_owned(), payloads: true });
     let configure = |config: &mut cellar_stacks::Config| {
         config.webhook = webhook;
         config.feed = cellar_stacks::FeedScope::Everything;
@@ -387,7 +394,7 @@ async fn the_roles_permit_what_is_done_and_no_more() {
         assert_eq!(run.code, 0, "{run:?}");
     });
     let world = OldLogs::on(import(cloud).await);
-    archive(&world, created).await;
+    offload(&world, created).await;
     read_bodies(&world).await;
     miss(&world).await;
 

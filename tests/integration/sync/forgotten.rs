@@ -50,7 +50,7 @@ async fn after_a_restore_clients_begin_anew_and_nothing_is_wedged() {
     let group = Group::start(&cloud).await;
     group.push(&[edit("a", 1, 0, "before")]).await;
     let pulled = group.pull(&Value::Null).await;
-    let restored = group.at_url(&cloud.api_at_epoch(1).await);
+    let restored = group.at_url(&cloud.api_at_incarnation(1).await);
     let lost = json!({"error": "ClientStateNotFound"});
     assert_eq!(restored.pull(&pulled["cookie"]).await, lost);
     // What it made on the state of before is rejected, once, and its numbers go on.

@@ -90,7 +90,7 @@ impl Group {
 /// A mutation that sets A1, made on the spreadsheet's entry `base`.
 pub(crate) fn edit(client: &str, id: u64, base: u64, text: &str) -> Value {
     let cells = json!([{"row": 0, "column": 0, "value": text}]);
-    args(client, id, &json!({"base": base, "epoch": 0, "op": {"setCells": {"cells": cells}}}))
+    args(client, id, &json!({"base": base, "incarnation": 0, "op": {"setCells": {"cells": cells}}}))
 }
 
 pub(crate) fn args(client: &str, id: u64, args: &Value) -> Value {

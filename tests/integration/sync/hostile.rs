@@ -28,16 +28,16 @@ async fn whatever_a_mutation_says_its_client_goes_on() {
     let poison = [
         json!(null),
         json!({"base": "x"}),
-        json!({"base": 0, "epoch": 0, "op": {"setCells": {"cells": []}}}),
-        json!({"base": 0, "epoch": 0, "op": {"launchMissiles": {}}}),
-        json!({"base": 0, "epoch": 0, "op": {"rejected": {"reason": "invalid", "detail": "x"}}}),
-        json!({"base": 0, "epoch": 0, "op": {"undo": {"position": 77}}}),
-        json!({"base": 0, "epoch": 0, "op": {"insertRows": {"before": 0, "count": u32::MAX}}}),
-        json!({"base": 999, "epoch": 0, "op": set}),
-        json!({"base": (1_u64 << 53) - 1, "epoch": 0, "op": set}),
-        json!({"base": 0, "epoch": 9, "op": set}),
-        json!({"base": 0, "epoch": 0, "op": {"setCells": {"cells": deep}}}),
-        json!({"base": 0, "epoch": 0, "op": long}),
+        json!({"base": 0, "incarnation": 0, "op": {"setCells": {"cells": []}}}),
+        json!({"base": 0, "incarnation": 0, "op": {"launchMissiles": {}}}),
+        json!({"base": 0, "incarnation": 0, "op": {"rejected": {"reason": "invalid", "detail": "x"}}}),
+        json!({"base": 0, "incarnation": 0, "op": {"undo": {"position": 77}}}),
+        json!({"base": 0, "incarnation": 0, "op": {"insertRows": {"before": 0, "count": u32::MAX}}}),
+        json!({"base": 999, "incarnation": 0, "op": set}),
+        json!({"base": (1_u64 << 53) - 1, "incarnation": 0, "op": set}),
+        json!({"base": 0, "incarnation": 9, "op": set}),
+        json!({"base": 0, "incarnation": 0, "op": {"setCells": {"cells": deep}}}),
+        json!({"base": 0, "incarnation": 0, "op": long}),
     ];
     let mut pushed: Vec<Value> = poison.iter().zip(1..).map(|(a, id)| args("a", id, a)).collect();
     let last = u64::try_from(pushed.len()).unwrap() + 1;
@@ -47,7 +47,7 @@ async fn whatever_a_mutation_says_its_client_goes_on() {
     expected.push("appended");
     assert_eq!(statuses(&reply), expected, "{reply}");
     let detail = |number: usize| reply["results"][number]["rejection"]["detail"].as_str().unwrap();
-    assert!(detail(0).contains("{base, epoch, op}"), "{}", detail(0));
+    assert!(detail(0).contains("{base, incarnation, op}"), "{}", detail(0));
     assert!(detail(7).contains("0.999 is not in the spreadsheet"), "{}", detail(7));
     let again = group.push(&pushed).await;
     assert_eq!(statuses(&again), vec!["duplicate"; pushed.len()]);
@@ -64,8 +64,8 @@ async fn a_push_that_nests_without_end_is_answered() {
     let response = group.post("push", body.replace("\"NESTED\"", &nested)).await;
     let reply: Value = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
     assert_eq!(statuses(&reply), ["rejected"]);
-    assert_eq!(problem(&group, "push", nested.clone()).await, ProblemKind::Unprocessable);
-    assert_eq!(problem(&group, "pull", nested).await, ProblemKind::Unprocessable);
+    assert_eq!(problem(&group, "push", nested.clone()).await, ProblemKind::InvalidRequest);
+    assert_eq!(problem(&group, "pull", nested).await, ProblemKind::InvalidRequest);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,7 +78,7 @@ async fn numbers_and_names_are_bounded() {
         let mut mutation = edit("a", 1, 0, "x");
         mutation["id"] = id.clone();
         let body = group.push_body(&[mutation]).to_string();
-        assert_eq!(problem(&group, "push", body).await, ProblemKind::Unprocessable, "{id}");
+        assert_eq!(problem(&group, "push", body).await, ProblemKind::InvalidRequest, "{id}");
     }
     let most = group.push(&[edit("a", MAX_MUTATION_ID, 0, "x")]).await;
     assert_eq!(most["error"], "ClientStateNotFound");
@@ -89,10 +89,10 @@ async fn numbers_and_names_are_bounded() {
     let longer = format!("{longest}n");
     for (name, client) in [(longer.as_str(), "a"), ("", "a"), ("g", longer.as_str()), ("g", "")] {
         let body = group.named(name).push_body(&[edit(client, 1, 0, "x")]).to_string();
-        assert_eq!(problem(&group, "push", body).await, ProblemKind::Unprocessable);
+        assert_eq!(problem(&group, "push", body).await, ProblemKind::InvalidRequest);
     }
     let pull = json!({"pullVersion": 1, "clientGroupID": longer, "cookie": null}).to_string();
-    assert_eq!(problem(&group, "pull", pull).await, ProblemKind::Unprocessable);
+    assert_eq!(problem(&group, "pull", pull).await, ProblemKind::InvalidRequest);
 }
 
 #[tokio::test(flavor = "multi_thread")]

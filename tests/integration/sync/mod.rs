@@ -17,7 +17,7 @@ async fn what_is_pushed_is_pulled_and_acknowledged_in_one_reply() {
     let empty = group.pull(&Value::Null).await;
     assert_eq!(empty["patch"][0], json!({"op": "clear"}));
     assert_eq!(keys(&empty), ["entry/0000000000000000", "head"]);
-    assert_eq!(empty["patch"][2]["value"], json!({"position": 0, "epoch": 0}));
+    assert_eq!(empty["patch"][2]["value"], json!({"position": 0, "incarnation": 0}));
 
     let pushed = group.push(&[edit("a", 1, 0, "one"), edit("a", 2, 0, "two")]).await;
     assert_eq!(statuses(&pushed), ["appended", "appended"]);
@@ -114,7 +114,8 @@ async fn who_pushes_learns_what_was_missed() {
     let group = Group::start(&cloud).await;
     let bobs = group.with_token(cloud.token("bob", Role::Editor));
     bobs.push(&[edit("b", 1, 0, "hers")]).await;
-    let insert = json!({"base": 0, "epoch": 0, "op": {"insertRows": {"before": 0, "count": 2}}});
+    let insert =
+        json!({"base": 0, "incarnation": 0, "op": {"insertRows": {"before": 0, "count": 2}}});
     bobs.push(&[group::args("b", 2, &insert)]).await;
     let pushed = group.push(&[edit("a", 1, 0, "mine"), edit("a", 2, 0, "again")]).await;
     let entries = pushed["entries"].as_array().unwrap();

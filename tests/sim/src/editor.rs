@@ -9,7 +9,7 @@ use std::sync::Arc;
 use cellar_core::append::{Appended, MutationResult, NewMutation, Refusal, Request};
 use cellar_core::identity::{ClientKey, LogId};
 use cellar_core::invariants::MutationId;
-use cellar_core::operation::{Operation, Restore, Undo};
+use cellar_core::operation::{Operation, Revert, Undo};
 use cellar_core::position::Position;
 use cellar_engine::logs::LogError;
 
@@ -163,7 +163,7 @@ impl Editor {
         let position = *self.random().pick(&self.done)?;
         match (undoes, restores) {
             (true, _) => Some(Operation::Undo(Undo { position })),
-            (_, true) => Some(Operation::Restore(Restore { position })),
+            (_, true) => Some(Operation::Revert(Revert { position })),
             _ => None,
         }
     }

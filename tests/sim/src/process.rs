@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::limits::{LEASE_S, PURGE_FENCE_S};
+use cellar_core::limits::{LEASE_S, TRIM_FENCE_S};
 use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
 
@@ -169,8 +169,8 @@ impl Process {
         while let Some(until) = self.frozen_until() {
             tokio::time::sleep_until(until).await;
         }
-        let fence = Duration::from_secs(PURGE_FENCE_S);
-        if began.elapsed() > fence && self.inner.world.rare.has(Rare::Purged) {
+        let fence = Duration::from_secs(TRIM_FENCE_S);
+        if began.elapsed() > fence && self.inner.world.rare.has(Rare::Trimmed) {
             self.inner.world.count(Rare::ZombieWoke);
             self.event(format_args!("wakes up after {} s", began.elapsed().as_secs()));
         }

@@ -11,7 +11,7 @@ use cellar_core::feed::{Checkpoint, Feed, Item};
 use cellar_core::identity::LogId;
 use cellar_core::limits::SNAPSHOT_RECEIVES;
 use cellar_core::position::Position;
-use cellar_core::records::feed::{encode_item, epoch_partition};
+use cellar_core::records::feed::{encode_item, feed_partition_key};
 use cellar_core::records::fork::ListedFork;
 use cellar_core::records::stream::{encode_calf, encode_tip};
 use cellar_core::relay::INSERT;
@@ -94,7 +94,7 @@ pub struct World {
     pub received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) tips_shown: Versions<StreamName, Arc<Tip>>,
     pub(crate) items_shown: Versions<Checkpoint, Item>,
-    pub(crate) epochs_shown: Versions<u64, Feed>,
+    pub(crate) partitions_shown: Versions<u64, Feed>,
     pub(crate) entries_shown: Versions<(LogId, Position), Arc<Entry>>,
     pub(crate) segments_shown: Versions<(LogId, u32), Segment>,
     pub(crate) forks_shown: Versions<(LogId, u64), ListedFork>,
@@ -155,7 +155,7 @@ impl World {
             received: Mutex::default(),
             tips_shown: Versions::default(),
             items_shown: Versions::default(),
-            epochs_shown: Versions::default(),
+            partitions_shown: Versions::default(),
             entries_shown: Versions::default(),
             segments_shown: Versions::default(),
             forks_shown: Versions::default(),
@@ -276,15 +276,15 @@ impl World {
             Ok(record) => record,
             Err(error) => return self.violated(format_args!("an item of the feed: {error}")),
         };
-        let partition = epoch_partition(at.epoch());
+        let partition = feed_partition_key(at.partition());
         self.index_stream.push(partition.as_bytes(), self.time.now_ms(), INSERT, record);
         let (now_ms, item) = (self.time.elapsed_ms(), Some(item.clone()));
         self.items_shown.write(at, now_ms, self.shows_ms(), item);
     }
 
-    /// An epoch of the feed was begun.
-    pub(crate) fn epoch_begun(&self, epoch: u64, feed: Feed) {
-        self.epochs_shown.write(epoch, self.time.elapsed_ms(), self.shows_ms(), Some(feed));
+    /// A partition of the feed was begun.
+    pub(crate) fn partition_begun(&self, partition: u64, feed: Feed) {
+        self.partitions_shown.write(partition, self.time.elapsed_ms(), self.shows_ms(), Some(feed));
     }
 
     /// All objects of snapshots are lost.

@@ -22,7 +22,7 @@ pub(super) fn item(bytes: &[u8]) -> bool {
     assert_eq!(decode_spans(&packed).as_ref(), Ok(&spans));
     let at = Checkpoint::at(3, 7).unwrap();
     let content = Content::Spans(spans.clone());
-    let item = Item { time_ms: TIME_MS, epoch_bytes: 1, content };
+    let item = Item { time_ms: TIME_MS, partition_bytes: 1, content };
     assert_eq!(decode_item(&encode_item(at, &item).unwrap()).unwrap(), (at.offset(), item));
     assert_are_joined(spans);
     true

@@ -1,4 +1,4 @@
-//! Arguments of the commands for the catalog: names, people and links.
+//! Arguments of the commands for details, sharing and share links.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use super::name;
 #[command(after_help = "\
 Examples:
   cellar details
-  cellar details --changes           # who named, shared, archived it, and when
+  cellar details --changes           # changes with author and time
   cellar details --json")]
 pub(in crate::cli) struct Details {
-    /// Show who changed them, the newest first
+    /// List changes of the details, newest first
     #[arg(long)]
     pub(in crate::cli) changes: bool,
 }
@@ -25,56 +25,56 @@ pub(in crate::cli) struct Details {
 Examples:
   cellar rename 'Budget 2026'")]
 pub(in crate::cli) struct Rename {
-    /// The new name: one line of at most 256 bytes
+    /// New name: one line of at most 256 bytes
     #[arg(value_parser = name)]
     pub(in crate::cli) name: Name,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A viewer reads; an editor changes cells and the name, too; an owner shares, archives and deletes. People are \
-named as their tokens name them (`synth token --sub NAME`).
+A viewer can read, an editor can also edit and rename, an owner can also share, archive and delete. A person \
+is identified by the subject of their tokens (`synth token create --subject NAME`).
 
 Examples:
-  cellar share bob                   # bob may read it
-  cellar share bob --role editor     # and now edit it
+  cellar share bob                   # bob can read it
+  cellar share bob --role editor     # bob can edit it
   cellar share ann --role owner --issuer https://login.example.com")]
 pub(in crate::cli) struct Share {
-    /// Whom to share it with
+    /// Person: the `sub` claim of their tokens
     pub(in crate::cli) person: String,
-    /// What they may do
+    /// Role
     #[arg(long, default_value = "viewer", value_name = "viewer|editor|owner")]
     pub(in crate::cli) role: Role,
-    /// Whose tokens they have; without it the same as yours
+    /// Issuer of their tokens [default: the issuer of your token]
     #[arg(long, value_name = "ISSUER")]
     pub(in crate::cli) issuer: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It is hidden from them within 30 seconds. Everybody may leave; the last owner stays.
+Access ends within 30 seconds. Every member can remove themselves; the last owner cannot be removed.
 
 Examples:
   cellar unshare bob
   cellar unshare ann --issuer https://login.example.com")]
 pub(in crate::cli) struct Unshare {
-    /// Whom not to share it with any longer
+    /// Person: the `sub` claim of their tokens
     pub(in crate::cli) person: String,
-    /// Whose tokens they have; without it the same as yours
+    /// Issuer of their tokens [default: the issuer of your token]
     #[arg(long, value_name = "ISSUER")]
     pub(in crate::cli) issuer: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A link is used in place of a token: give it to --token, beside the --url of the API.
+A share link is used as a token: pass it to --token, with the --url of the API.
 
 Examples:
-  cellar links                       # which there are
-  cellar links add --expires 30d     # a new one, to read
-  cellar links add --role editor --label 'the team'
-  cellar --url https://… --token LINK get   # the link says which spreadsheet
-  cellar links remove 0de57f1649649296")]
+  cellar links                       # list the links
+  cellar links create --expires-in 30d      # a read-only link
+  cellar links create --role editor --label 'the team'
+  cellar --url https://… --token LINK get   # use a link; it names the spreadsheet
+  cellar links revoke 0de57f1649649296")]
 pub(in crate::cli) struct Links {
     #[command(subcommand)]
     pub(in crate::cli) command: Option<Link>,
@@ -82,30 +82,30 @@ pub(in crate::cli) struct Links {
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Link {
-    /// Make a link and print it: nobody can look it up later
+    /// Create a share link; it is shown only once
     #[command(after_help = "\
 Examples:
-  cellar links add
-  cellar links add --expires 30d
-  cellar links add --role editor --label 'the team'")]
-    Add {
-        /// What it allows
+  cellar links create
+  cellar links create --expires-in 30d
+  cellar links create --role editor --label 'the team'")]
+    Create {
+        /// Role that the link grants
         #[arg(long, value_parser = link_role, default_value = "viewer", value_name = "viewer|editor")]
         role: LinkRole,
-        /// What it is for
+        /// Label, to recognise the link
         #[arg(long, value_parser = label, default_value = "", hide_default_value = true)]
         label: String,
-        /// When it ends, such as 30d or 12h; without it, it does not
+        /// Lifetime, such as 30d or 12h [default: no expiry]
         #[arg(long, value_parser = lifetime, value_name = "DURATION")]
-        expires: Option<Duration>,
+        expires_in: Option<Duration>,
     },
-    /// End a link
+    /// Revoke a share link
     #[command(after_help = "\
 Examples:
-  cellar links                       # which there are
-  cellar links remove 0de57f1649649296")]
-    Remove {
-        /// What `cellar links` calls it by
+  cellar links                       # list the links
+  cellar links revoke 0de57f1649649296")]
+    Revoke {
+        /// Id of the link, from `cellar links`
         id: LinkId,
     },
 }
@@ -114,7 +114,7 @@ fn link_role(text: &str) -> Result<LinkRole, String> {
     match text {
         "viewer" => Ok(LinkRole::Viewer),
         "editor" => Ok(LinkRole::Editor),
-        _ => Err("a link is for a viewer or an editor".to_owned()),
+        _ => Err("the role of a link is viewer or editor".to_owned()),
     }
 }
 
@@ -125,7 +125,7 @@ fn label(text: &str) -> Result<String, BadLink> {
 fn lifetime(text: &str) -> Result<Duration, String> {
     let lifetime = humantime::parse_duration(text).map_err(|error| error.to_string())?;
     match lifetime.as_secs() {
-        0 => Err("a link is there for a second at least".to_owned()),
+        0 => Err("the lifetime of a link is at least one second".to_owned()),
         _ => Ok(lifetime),
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments of the commands that list spreadsheets and follow the feed.
+//! Arguments of `list` and `feed`.
 
 use std::path::PathBuf;
 
@@ -8,69 +8,68 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Sorted by name. A spreadsheet that was just made, named or shared is in the list some seconds later.
+The list is sorted by name. A new, renamed or newly shared spreadsheet appears after a few seconds.
 
 Examples:
   cellar list
-  cellar list budget                 # those with `budget` in their names
+  cellar list budget                 # names that contain `budget`
   cellar list --mine
-  cellar list --status deleted       # what `cellar restore -s ID` can bring back
+  cellar list --status deleted       # spreadsheets that `cellar undelete -s ID` recovers
   cellar list --json")]
 pub(in crate::cli) struct List {
-    /// What the name has in it, in any case
+    /// Text that the name contains (case-insensitive)
     pub(in crate::cli) name: Option<String>,
-    /// Only those of which you are an owner
+    /// Only spreadsheets that you own
     #[arg(long, conflicts_with = "shared")]
     pub(in crate::cli) mine: bool,
-    /// Only those that others own
+    /// Only spreadsheets owned by others
     #[arg(long)]
     pub(in crate::cli) shared: bool,
-    /// Only those in this state
+    /// Status
     #[arg(long, value_enum, default_value_t = ListStatus::Active)]
     pub(in crate::cli) status: ListStatus,
 }
 
-/// Which spreadsheets are listed.
+/// Status of the listed spreadsheets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ListStatus {
-    /// In use
+    /// Editable
     Active,
-    /// Read and not changed
+    /// Read-only
     Archived,
-    /// Deleted, and to be restored by you
+    /// Deleted; you can undelete it
     Deleted,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every change of every spreadsheet's name, owners, sharing and state, since the stack's first day, in an order \
-in which the changes of each spreadsheet follow each other. It is for operators, with a token for all \
-spreadsheets (`synth token --all`).
+The feed contains every change of a spreadsheet's name, members, links and status, in one permanent order, \
+since the stack was created. It requires an operator token (`synth token create --all`).
 
-With --checkpoint, the file keeps what was printed last, and the next run goes on behind it; what was \
-printed when a run was interrupted may be printed again.
+With --checkpoint, the next run resumes after the last printed item. Items printed just before an \
+interruption may be printed again.
 
 Examples:
   cellar feed
-  cellar feed --events --json        # with what each change says
+  cellar feed --payloads --json      # with the payload of each event
   cellar feed --follow --checkpoint feed.json
   cellar feed --after 1000001")]
 pub(in crate::cli) struct Feed {
-    /// Begin behind this checkpoint; without it at the beginning
+    /// Print only items after this checkpoint [default: from the beginning]
     #[arg(long, value_name = "CHECKPOINT", value_parser = checkpoint)]
     pub(in crate::cli) after: Option<Checkpoint>,
-    /// Keep how far it has come in this file, and go on from there
+    /// Resume from, and save progress to, this file
     #[arg(long, value_name = "FILE", conflicts_with = "after")]
     pub(in crate::cli) checkpoint: Option<PathBuf>,
-    /// Go on as the feed does, until Ctrl-C
+    /// Follow the feed until Ctrl-C
     #[arg(long, short)]
     pub(in crate::cli) follow: bool,
-    /// Tell what each change says
+    /// Include the payload of each event
     #[arg(long)]
-    pub(in crate::cli) events: bool,
-    /// At most so many items in one request
+    pub(in crate::cli) payloads: bool,
+    /// Items per request
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FEED_PAGE_ITEMS)))]
-    pub(in crate::cli) limit: Option<u32>,
+    pub(in crate::cli) page_size: Option<u32>,
 }
 
 fn checkpoint(text: &str) -> Result<Checkpoint, BadCheckpoint> {

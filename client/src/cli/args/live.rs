@@ -1,4 +1,6 @@
-//! Arguments of the commands that go on while others edit.
+//! Arguments of the interactive commands: `edit` and `watch`.
+
+use std::time::Duration;
 
 use cellar_core::a1::Range;
 use cellar_core::position::Position;
@@ -8,24 +10,24 @@ use clap::Args;
 #[command(after_help = "\
 Examples:
   cellar edit
-  cellar edit --sheet Costs --at C300
+  cellar edit --sheet Costs --cell C300
   cellar edit --column-width 20
 
-What you type is kept on disk before it is shown, sent as soon as somebody answers, and lands in the
-rows that you saw, whatever others insert or delete meanwhile. Nothing is lost if the line breaks or
-the machine goes down: the next `cellar edit` goes on.
+Edits are saved to disk before they are shown and sent as soon as the server responds. They apply to the
+rows and columns that you saw, even if others insert or delete some meanwhile. If the connection or the
+machine fails, the next `cellar edit` sends what is pending.
 
-Keys: arrows, Tab, Enter, PageUp, PageDown, Home, Ctrl-Home; type to replace, Enter or F2 to change,
-Delete to clear, Escape to give up; Ctrl-G goes to a cell, Ctrl-O inserts a row, Ctrl-K deletes one,
-Ctrl-Z takes your last edit back, Ctrl-PageDown and Ctrl-PageUp turn to other sheets, Ctrl-Q ends.")]
+Keys: arrows, Tab, Enter, PageUp, PageDown, Home and Ctrl-Home move; typing replaces a cell, Enter or F2
+edits it, Delete clears it, Escape cancels; Ctrl-G goes to a cell, Ctrl-O inserts a row, Ctrl-K deletes a
+row, Ctrl-Z undoes your last edit, Ctrl-PageDown and Ctrl-PageUp switch sheets, Ctrl-Q quits.")]
 pub(in crate::cli) struct Edit {
-    /// The sheet to begin with; otherwise the first
+    /// Sheet to start with [default: the first]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) sheet: Option<String>,
-    /// The cell to begin at
+    /// Cell to start at
     #[arg(long, value_name = "CELL")]
-    pub(in crate::cli) at: Option<Range>,
-    /// Characters of a column
+    pub(in crate::cli) cell: Option<Range>,
+    /// Width of a column, in characters
     #[arg(long, value_name = "CHARACTERS", default_value_t = 12,
         value_parser = clap::value_parser!(u16).range(4..=200))]
     pub(in crate::cli) column_width: u16,
@@ -33,9 +35,9 @@ pub(in crate::cli) struct Edit {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A line for each change: where, when, who and what. Ctrl-C ends it, with exit code 0. If nobody answers, it \
-says so, goes on trying, and shows what it has missed. It asks every second while something happens, and \
-once a minute when nothing does: half a read unit each time.
+Prints a line per change: position, time, author and change. Ctrl-C ends the command with exit code 0. If the \
+server does not respond, the command retries and then prints the missed changes. It polls every second while \
+there are changes and once a minute otherwise; each poll costs half a read unit.
 
 With --json each line is an object with an `event`: `entry`, `offline`, `online` or `skipped`.
 
@@ -43,22 +45,22 @@ Examples:
   cellar watch
   cellar watch --range B2:D20
   cellar watch --sheet Costs --range A:C
-  cellar watch --from 0.42 --until 0.50      # what was done there, then what is being done
-  cellar watch --json --for 60 | jq .what")]
+  cellar watch --after 0.42 --until 0.50     # past changes, then new ones
+  cellar watch --json --for 60s | jq .what")]
 pub(in crate::cli) struct Watch {
-    /// Only what changes or moves these cells; `Costs!A1:B5` of another sheet than the first
+    /// Print only changes that affect these cells, such as A1:B5 or `Costs!A1:B5`
     #[arg(long, value_name = "RANGE")]
     pub(in crate::cli) range: Option<Range>,
-    /// The sheet; without it all, with --range the first
+    /// Sheet [default: all; the first with --range]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) sheet: Option<String>,
-    /// Begin behind this position; without it behind the newest there is
+    /// Print only changes after this position [default: the newest]
     #[arg(long, value_name = "POSITION")]
-    pub(in crate::cli) from: Option<Position>,
-    /// End when this position was reached
+    pub(in crate::cli) after: Option<Position>,
+    /// Stop at this position
     #[arg(long, value_name = "POSITION")]
     pub(in crate::cli) until: Option<Position>,
-    /// End after so many seconds
-    #[arg(long = "for", value_name = "SECONDS")]
-    pub(in crate::cli) for_s: Option<u64>,
+    /// Stop after this time, such as 60s or 5m
+    #[arg(long = "for", value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(in crate::cli) for_time: Option<Duration>,
 }

@@ -1,12 +1,12 @@
 //! What people type.
 
-use clap::CommandFactory as _;
-
 use super::*;
+use crate::help::ungrouped;
 
 #[test]
 fn the_command_line_is_consistent_and_every_command_has_examples() {
-    Cli::command().debug_assert();
+    Cli::grouped().debug_assert();
+    assert_eq!(ungrouped(&Cli::command(), &GROUPS), [""; 0]);
     let cli = Cli::command();
     let nested = cli.get_subcommands().flat_map(clap::Command::get_subcommands);
     for command in cli.get_subcommands().chain(nested) {
@@ -18,18 +18,19 @@ fn the_command_line_is_consistent_and_every_command_has_examples() {
 #[test]
 fn what_people_type_to_share_is_understood() {
     for line in [
-        "cellar restore",
+        "cellar unarchive",
+        "cellar undelete",
         "cellar list",
         "cellar list budget --mine --json",
         "cellar list --shared --status deleted",
         "cellar feed --follow --checkpoint x",
-        "cellar feed --after 1000001 --events --limit 1000",
+        "cellar feed --after 1000001 --payloads --page-size 1000",
         "cellar rename Plan",
         "cellar share bob --role owner --issuer https://i",
         "cellar unshare bob",
         "cellar links --json",
-        "cellar links add --expires 30d --label press",
-        "cellar links remove 0123456789abcdef",
+        "cellar links create --expires-in 30d --label press",
+        "cellar links revoke 0123456789abcdef",
         "cellar delete -s 00000000-0000-0000-0000-000000000000",
     ] {
         assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
@@ -41,11 +42,11 @@ fn what_people_type_to_share_is_understood() {
         "cellar feed --after -1",
         "cellar feed --after 9007199254740992",
         "cellar feed --after 1 --checkpoint x",
-        "cellar feed --limit 1001",
+        "cellar feed --page-size 1001",
         "cellar share",
         "cellar share bob --role admin",
-        "cellar links add --role owner",
-        "cellar links remove x",
+        "cellar links create --role owner",
+        "cellar links revoke x",
         "cellar import a.csv --into 00000000-0000-0000-0000-000000000000 --name x",
     ] {
         assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
@@ -57,14 +58,14 @@ fn what_people_type_is_understood() {
     for line in [
         "cellar set A1 -5 B1 -2.5",
         "cellar set A1 007 --text",
-        "cellar set --clear A1 B1",
+        "cellar clear A1 B1",
         "cellar set -- A1 --dashes",
         "cellar get -r A1:G20 --at 0.3 --json",
         "cellar --url http://h health",
         "cellar import a.csv --ragged pad --delimiter tab",
         "cellar import a.csv --types A=text,C=number --dry-run",
         "cellar import a.xlsx --sheets One,Two --replace Costs",
-        "cellar import a.csv --sheet Costs --at B2",
+        "cellar import a.csv --sheet Costs --cell B2",
         "cellar export -",
         "cellar export - --format xlsx --sheet Costs",
         "cellar set A1 1 --cost --json",
@@ -80,7 +81,7 @@ fn what_people_type_is_understood() {
         "cellar format A:C 0.00",
         "cellar undo",
         "cellar undo 0.3 --json",
-        "cellar restore --to 0.3",
+        "cellar revert --to 0.3",
         "cellar diff 0.3",
         "cellar diff 0.3 1.0",
         "cellar create --nonce x -s 00000000-0000-0000-0000-000000000000",
@@ -90,12 +91,11 @@ fn what_people_type_is_understood() {
     for line in [
         "cellar",
         "cellar set",
-        "cellar set --text --clear A1",
         "cellar use x",
         "cellar history --limit 0",
         "cellar create --nonce=",
         "cellar get --range nonsense",
-        "cellar import a.csv --at B2",
+        "cellar import a.csv --cell B2",
         "cellar import a.csv --types A=words",
         "cellar import a.csv --types A=text --text",
         "cellar import a.csv --sheet A --replace B",
@@ -108,7 +108,8 @@ fn what_people_type_is_understood() {
         "cellar clear",
         "cellar format A1",
         "cellar undo x",
-        "cellar restore 0.3",
+        "cellar revert 0.3",
+        "cellar revert",
         "cellar diff",
     ] {
         assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");

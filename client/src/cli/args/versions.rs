@@ -1,6 +1,7 @@
-//! Arguments of the commands for versions: restore, and forks.
+//! Arguments of `revert`, `fork` and `replay`.
 
 use cellar_core::catalog::Name;
+use cellar_core::identity::LogId;
 use cellar_core::position::Position;
 use clap::Args;
 
@@ -8,81 +9,77 @@ use super::{name, nonce};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-All sheets become what they were at that position, by a new entry: nothing is lost, and `cellar undo` takes \
-it back like any edit. Edits that others are making on what they see meanwhile go on from there.
+All sheets return to their state at the position. The command appends a new entry and deletes nothing: `cellar \
+undo` undoes it like any edit. Edits that others are making meanwhile are applied to the reverted state.
 
-Without --to, a spreadsheet that is archived or deleted is used again, as it was: owners can do that, with one \
-that is deleted for 30 days.
-
-A sheet that comes back is the last one, and has a new number. What takes more than one entry is refused: \
-a fork has it then, whatever the size.
+A recovered sheet becomes the last sheet and gets a new number. A revert that does not fit one entry is \
+refused; fork the spreadsheet at the position instead.
 
 Examples:
-  cellar history                     # which positions there are
-  cellar diff 0.42                   # what has changed since then, and would be taken back
-  cellar restore --to 0.42
-  cellar restore                     # after `cellar archive` or `cellar delete`
-  cellar fork --at 0.42              # instead: a spreadsheet of its own, as it was then")]
-pub(in crate::cli) struct Restore {
-    /// The position whose state comes back, segment.num; without it, the spreadsheet itself comes back that
-    /// is archived or deleted
+  cellar history                     # list the positions
+  cellar diff 0.42                   # list the changes that would be reverted
+  cellar revert --to 0.42
+  cellar fork --at 0.42              # or: a new spreadsheet with that state")]
+pub(in crate::cli) struct Revert {
+    /// Position to revert to
     #[arg(long, value_name = "POSITION")]
-    pub(in crate::cli) to: Option<Position>,
+    pub(in crate::cli) to: Position,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A fork has everything up to that position, history included, and nothing that comes later; edits of one \
-do not reach the other. It takes no time and next to no space, however large the spreadsheet is.
+A fork is a new spreadsheet that shares the contents and history of its source up to the position. Later edits \
+of either do not affect the other. Nothing is copied: forking is fast and takes almost no space.
 
 Examples:
-  cellar fork                        # from the newest position; the fork is the current one then
-  cellar fork --at 0.42              # from an earlier one, see `cellar history`
-  cellar fork --at 0.42 --keep       # and go on with the spreadsheet that was forked
-  cellar fork --nonce what-if-2026   # run again, it finds the same fork")]
+  cellar fork                        # fork at the newest position and select the fork
+  cellar fork --at 0.42              # fork at an earlier position, see `cellar history`
+  cellar fork --at 0.42 --no-use     # keep the current spreadsheet selected
+  cellar fork --nonce what-if-2026   # repeated, it returns the same fork")]
 pub(in crate::cli) struct Fork {
-    /// What the fork is called; without it `Fork of` and the name of the spreadsheet
+    /// Name of the fork [default: `Fork of NAME`]
     #[arg(long, value_parser = name)]
     pub(in crate::cli) name: Option<Name>,
-    /// The last position that both share, segment.num; without it the newest
+    /// Position to fork at, such as 0.42 [default: the newest]
     #[arg(long, value_name = "POSITION")]
     pub(in crate::cli) at: Option<Position>,
-    /// Do not make the fork the current spreadsheet
+    /// Keep the current spreadsheet selected
     #[arg(long)]
-    pub(in crate::cli) keep: bool,
-    /// A name of your choice that makes it safe to run again: the same nonce, token and spreadsheet
-    /// give the same fork
+    pub(in crate::cli) no_use: bool,
+    /// Idempotency key: the same nonce, subject and spreadsheet always give the same fork
     #[arg(long, value_parser = nonce)]
     pub(in crate::cli) nonce: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The result is a new fork, at the new position, with the edits of the old one, which stays as it is. What \
-others have moved since, the edits follow; each that became something else is listed: transformed, \
-dropped (nothing is left of what it was about) or rejected. Whoever rebases is the author.
+Replaying creates a new fork of the source at the given position and applies the edits of the existing fork to \
+it. The existing fork is not changed. Each edit is reported as unchanged, transformed (adapted to later edits of \
+the source), dropped (its target was deleted) or rejected. You are the author of the replayed edits.
 
-The exit code is 2 if something was dropped or rejected, 0 if not. Interrupted, run it again with the \
-position that it printed: it goes on, and nothing happens twice.
+The exit code is 2 if an edit was dropped or rejected, otherwise 0. If the command is interrupted, run it again \
+with the printed position: it resumes, and no edit is applied twice.
 
 Examples:
-  cellar rebase --onto latest --dry-run   # only show what would become of each edit
-  cellar rebase --onto latest             # the new fork is the current spreadsheet then
-  cellar rebase --onto 0.57 --keep -s ID
-  cellar rebase --onto latest --json")]
-pub(in crate::cli) struct Rebase {
-    /// The position of the spreadsheet that was forked, segment.num, or `latest`
+  cellar replay --onto latest --dry-run        # report the outcome of each edit
+  cellar replay --onto latest                  # create the new fork and select it
+  cellar replay FORK --onto 0.57 --no-use
+  cellar replay --onto latest --json")]
+pub(in crate::cli) struct Replay {
+    /// Fork to replay [default: -s, or the current spreadsheet]
+    pub(in crate::cli) fork: Option<LogId>,
+    /// Position of the source, such as 0.57, or `latest`
     #[arg(long, value_name = "POSITION", value_parser = onto)]
     pub(in crate::cli) onto: Onto,
-    /// Only show what would become of each edit
+    /// Show the outcome of each edit without creating the fork
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
-    /// Do not make the new fork the current spreadsheet
+    /// Keep the current spreadsheet selected
     #[arg(long, conflicts_with = "dry_run")]
-    pub(in crate::cli) keep: bool,
+    pub(in crate::cli) no_use: bool,
 }
 
-/// Where a fork is to go; none is the newest position.
+/// Position to replay onto; `None` is the newest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) struct Onto(pub(in crate::cli) Option<Position>);
 
@@ -90,7 +87,9 @@ fn onto(text: &str) -> Result<Onto, String> {
     match text {
         "latest" => Ok(Onto(None)),
         text => text.parse().map(|at| Onto(Some(at))).map_err(|_| {
-            format!("`{text}` is no position: write segment.num, for example 0.42, or latest")
+            format!(
+                "`{text}` is not a position; expected SEGMENT.NUMBER, such as 0.42, or `latest`"
+            )
         }),
     }
 }

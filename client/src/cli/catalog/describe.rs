@@ -1,4 +1,4 @@
-//! What the catalog says of a spreadsheet, in lines.
+//! Formats the details of a spreadsheet as lines of text.
 
 use cellar_core::api::{ChangeView, DetailsReply, LinkView, SpreadsheetStatus};
 use cellar_core::catalog::Status;
@@ -6,13 +6,13 @@ use cellar_core::catalog::Status;
 use super::super::time::utc;
 use crate::table::escape;
 
-/// Between two columns.
+/// Separator of columns.
 const GAP: &str = "   ";
 
-/// All of it: a line for each fact, member and link.
+/// Formats the details: a line per fact, member and link.
 pub(super) fn lines(details: &DetailsReply, now_s: u64) -> Vec<String> {
     let name = match details.name.as_str() {
-        "" => "(no name: `cellar rename` gives it one)".to_owned(),
+        "" => "(no name; set one with `cellar rename`)".to_owned(),
         name => escape(name),
     };
     let mut lines =
@@ -33,13 +33,13 @@ pub(super) fn lines(details: &DetailsReply, now_s: u64) -> Vec<String> {
     lines
 }
 
-/// A line for each link.
+/// Formats share links, a line each.
 pub(super) fn links(links: &[LinkView], now_s: u64) -> Vec<String> {
     let line = |link: &LinkView| {
         let role = link.role.role().to_string();
         let end = match link.expires_s {
-            None => "no end".to_owned(),
-            Some(expires_s) if expires_s <= now_s => format!("ended {}", utc(expires_s)),
+            None => "no expiry".to_owned(),
+            Some(expires_s) if expires_s <= now_s => format!("expired {}", utc(expires_s)),
             Some(expires_s) => format!("until {}", utc(expires_s)),
         };
         let line = [link.id.clone(), role, end, escape(&link.label)].join(GAP);
@@ -48,7 +48,7 @@ pub(super) fn links(links: &[LinkView], now_s: u64) -> Vec<String> {
     links.iter().map(line).collect()
 }
 
-/// A line for each change.
+/// Formats changes of the details, a line each.
 pub(super) fn changes(changes: &[ChangeView]) -> Vec<String> {
     let width = changes.iter().map(|it| escape(&it.by.subject).chars().count()).max().unwrap_or(0);
     let line = |change: &ChangeView| {
@@ -58,7 +58,7 @@ pub(super) fn changes(changes: &[ChangeView]) -> Vec<String> {
     changes.iter().map(line).collect()
 }
 
-/// When somebody changed what.
+/// Formats one change: time, person and what changed.
 pub(in crate::cli) fn change(change: &ChangeView) -> String {
     [utc(change.created), escape(&change.by.subject), what(change)].join(GAP)
 }
@@ -74,12 +74,14 @@ fn what(change: &ChangeView) -> String {
     match (change.kind.as_str(), name) {
         ("Created", Some(name)) => format!("created it as {name}"),
         ("Created", None) => "created it".to_owned(),
-        ("Renamed", Some(name)) => format!("called it {name}"),
+        ("Renamed", Some(name)) => format!("renamed it to {name}"),
         ("Shared", _) => format!("shared it with {with}{role}"),
-        ("Unshared", _) => format!("shared it no longer with {with}"),
+        ("Unshared", _) if change.link.is_some() => format!("revoked {with}"),
+        ("Unshared", _) => format!("revoked the access of {with}"),
         ("Archived", _) => "archived it".to_owned(),
-        ("Restored", _) => "restored it".to_owned(),
+        ("Unarchived", _) => "unarchived it".to_owned(),
         ("Deleted", _) => "deleted it".to_owned(),
+        ("Undeleted", _) => "undeleted it".to_owned(),
         // Of a later server.
         (other, _) => escape(other),
     }
@@ -102,7 +104,7 @@ fn status(details: &DetailsReply) -> String {
         (SpreadsheetStatus::Deleted, since) => {
             let until_s = since.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
             let until = until_s.map(|until_s| format!(" until {}", utc(until_s)));
-            format!("deleted; `cellar restore` brings it back{}", until.unwrap_or_default())
+            format!("deleted; owners can undelete it{}", until.unwrap_or_default())
         }
     }
 }
@@ -155,8 +157,8 @@ mod tests {
                 "  created     1970-01-01 00:00:00Z",
                 "  shared      alice   owner    cellar",
                 "  shared      bo      viewer   cellar",
-                "  link        0a   viewer   no end",
-                "  link        0b   viewer   ended 1970-01-01 00:00:09Z   press",
+                "  link        0a   viewer   no expiry",
+                "  link        0b   viewer   expired 1970-01-01 00:00:09Z   press",
                 "  link        0c   viewer   until 1970-01-01 00:00:11Z",
             ]
         );
@@ -190,13 +192,13 @@ mod tests {
         ]);
         let told = lines.iter().map(|line| line.trim_start_matches("1970-01-01 00:00:00Z   "));
         let told: Vec<_> = told.collect();
-        assert!(told[0].starts_with("bo      called it Pl") && !told[0].contains('\u{1b}'));
+        assert!(told[0].starts_with("bo      renamed it to Pl") && !told[0].contains('\u{1b}'));
         assert_eq!(
             told[1..],
             [
                 "alice   shared it with bo: editor",
-                "alice   shared it no longer with bo",
-                "alice   shared it no longer with the link 0a",
+                "alice   revoked the access of bo",
+                "alice   revoked the link 0a",
                 "alice   created it",
                 "alice   Moved",
             ]
@@ -209,7 +211,7 @@ mod tests {
         let archived = status(&with(SpreadsheetStatus::Archived));
         assert_eq!(archived, "archived since 1970-01-01 00:00:00Z");
         let deleted = status(&with(SpreadsheetStatus::Deleted));
-        assert_eq!(deleted, "deleted; `cellar restore` brings it back until 1970-01-31 00:00:00Z");
+        assert_eq!(deleted, "deleted; owners can undelete it until 1970-01-31 00:00:00Z");
         let unnamed = DetailsReply { name: String::new(), ..details() };
         assert!(lines(&unnamed, 0)[0].contains("cellar rename"));
     }

@@ -1,5 +1,4 @@
-//! The commands for the catalog: `details`, `rename`, `share`, `unshare`, `links`, `archive`, `delete`, and
-//! `restore` without a position.
+//! The commands for details, sharing, share links and the status of a spreadsheet.
 
 pub(super) mod describe;
 mod link;
@@ -49,7 +48,7 @@ async fn list_changes(
     loop {
         let page = client.changes(spreadsheet, below).await?;
         changes.extend(page.changes);
-        // A page that does not go back would be asked for again for ever.
+        // Stop at a page that does not go back, instead of looping forever.
         below = page.next.filter(|next| below.is_none_or(|below| *next < below));
         if below.is_none() {
             break;
@@ -72,7 +71,7 @@ pub(super) async fn rename(
         client.update_details(id, &request, seen).await
     });
     let details = details.await?;
-    Ok(output.say(format!("it is called {} now", escape(&details.name)))?)
+    Ok(output.say(format!("renamed to {}", escape(&details.name)))?)
 }
 
 pub(super) async fn share(
@@ -84,8 +83,8 @@ pub(super) async fn share(
     let request = ShareRequest { subject: person, issuer, role };
     change(context, output, async |client, id, seen| client.share(id, &request, seen).await)
         .await?;
-    output.say(format!("{} is {role} now", escape(&request.subject)))?;
-    output.note("With whom it is shared: cellar details");
+    output.say(format!("{} has the role {role}", escape(&request.subject)))?;
+    output.note("List the members: cellar details");
     Ok(())
 }
 
@@ -97,13 +96,13 @@ pub(super) async fn unshare(
     let person = PersonRequest { subject: args.person, issuer: args.issuer };
     change(context, output, async |client, id, seen| client.unshare(id, &person, seen).await)
         .await?;
-    Ok(output.say(format!("it is not shared with {}", escape(&person.subject)))?)
+    Ok(output.say(format!("revoked the access of {}", escape(&person.subject)))?)
 }
 
 pub(super) async fn archive(context: &Context, output: &Output) -> Result<(), CliError> {
     set_status(context, output, SpreadsheetStatus::Archived).await?;
-    output.say("it is archived: it can be read and not changed")?;
-    output.note("To use it again: cellar restore");
+    output.say("archived: the spreadsheet is read-only")?;
+    output.note("Make it editable again: cellar unarchive");
     Ok(())
 }
 
@@ -111,17 +110,32 @@ pub(super) async fn delete(context: &Context, output: &Output) -> Result<(), Cli
     let details = set_status(context, output, SpreadsheetStatus::Deleted).await?;
     let until_s = details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
     let until = until_s.map(|until_s| format!(" until {}", utc(until_s))).unwrap_or_default();
-    output.say(format!("it is deleted; owners can bring it back{until}"))?;
-    output.note(format!("To bring it back: cellar restore -s {}", details.id));
+    output.say(format!("deleted; owners can undelete it{until}"))?;
+    output.note(format!("Recover it: cellar undelete -s {}", details.id));
     Ok(())
 }
 
-/// `cellar restore` without a position.
-pub(super) async fn use_again(context: &Context, output: &Output) -> Result<(), CliError> {
-    set_status(context, output, SpreadsheetStatus::Active).await?;
-    output.say("it is in use, neither archived nor deleted")?;
-    output.note("To take back edits: cellar restore --to POSITION");
-    Ok(())
+pub(super) async fn unarchive(context: &Context, output: &Output) -> Result<(), CliError> {
+    activate(context, output, SpreadsheetStatus::Archived).await?;
+    Ok(output.say("unarchived: the spreadsheet is editable")?)
+}
+
+pub(super) async fn undelete(context: &Context, output: &Output) -> Result<(), CliError> {
+    activate(context, output, SpreadsheetStatus::Deleted).await?;
+    Ok(output.say("undeleted: the spreadsheet is editable")?)
+}
+
+/// Unarchives or undeletes the spreadsheet, unless it has the other status.
+async fn activate(
+    context: &Context,
+    output: &Output,
+    from: SpreadsheetStatus,
+) -> Result<(), CliError> {
+    let details = context.client()?.details(context.spreadsheet()?).await?;
+    if details.status != from && details.status != SpreadsheetStatus::Active {
+        return Err(CliError::WrongStatus { status: details.status });
+    }
+    set_status(context, output, SpreadsheetStatus::Active).await.map(|_| ())
 }
 
 pub(super) async fn links(
@@ -131,16 +145,16 @@ pub(super) async fn links(
 ) -> Result<(), CliError> {
     match args.command {
         None => list_links(context, output).await,
-        Some(args::Link::Add { role, label, expires }) => {
-            add_link(context, output, role, label, expires).await
+        Some(args::Link::Create { role, label, expires_in }) => {
+            create_link(context, output, role, label, expires_in).await
         }
-        Some(args::Link::Remove { id }) => remove_link(context, output, id).await,
+        Some(args::Link::Revoke { id }) => revoke_link(context, output, id).await,
     }
 }
 
 async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = context.client()?.details(context.spreadsheet()?).await?;
-    // Of what is not in the catalog yet, its owners are told of none.
+    // A spreadsheet that the catalog does not know yet has no links.
     let links = match (&details.links, details.role) {
         (Some(links), _) => links.as_slice(),
         (None, Some(Role::Owner)) => &[],
@@ -151,21 +165,21 @@ async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> 
         output.say(line)?;
     }
     if links.is_empty() {
-        output.note("There is none yet. To make one: cellar links add");
+        output.note("No share links. Create one: cellar links create");
     }
     Ok(())
 }
 
-async fn add_link(
+async fn create_link(
     context: &Context,
     output: &Output,
     role: LinkRole,
     label: String,
-    expires: Option<Duration>,
+    expires_in: Option<Duration>,
 ) -> Result<(), CliError> {
     let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
-    let expires_s = expires.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
-    // Made here, before it is sent: repeated, the request finds the link that it made.
+    let expires_s = expires_in.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
+    // The secret is generated by the client, so that a repeated request finds the same link.
     let secret = link::secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
     let seen = client.details(spreadsheet).await?.changes;
@@ -173,8 +187,8 @@ async fn add_link(
     output.result(&link)?;
     output.say(&link.token)?;
     output.note(format!(
-        "Whoever has it may {} the spreadsheet: cellar --url {} --token LINK get. Keep it: it cannot be looked \
-         up again. To end it: cellar links remove {}",
+        "Everyone with this link can {} the spreadsheet: cellar --url {} --token LINK get. It is shown only \
+         once. Revoke it: cellar links revoke {}",
         match role {
             LinkRole::Viewer => "read",
             LinkRole::Editor => "edit",
@@ -185,12 +199,12 @@ async fn add_link(
     Ok(())
 }
 
-async fn remove_link(context: &Context, output: &Output, id: LinkId) -> Result<(), CliError> {
+async fn revoke_link(context: &Context, output: &Output, id: LinkId) -> Result<(), CliError> {
     change(context, output, async |client, spreadsheet, seen| {
         client.remove_link(spreadsheet, id, seen).await
     })
     .await?;
-    Ok(output.say(format!("the link {id} has ended"))?)
+    Ok(output.say(format!("revoked the link {id}"))?)
 }
 
 async fn set_status(
@@ -205,7 +219,7 @@ async fn set_status(
     .await
 }
 
-/// Changes what the catalog says of the spreadsheet, if nobody else has since it was looked at.
+/// Changes the details, unless they have changed since they were read.
 async fn change<F>(
     context: &Context,
     output: &Output,

@@ -46,9 +46,9 @@ impl Session {
         pokes: Pokes,
         args: &args::Edit,
     ) -> Result<Self, CliError> {
-        let named = args.sheet.clone().or_else(|| args.at.as_ref()?.sheet.clone());
+        let named = args.sheet.clone().or_else(|| args.cell.as_ref()?.sheet.clone());
         let mut grid = Grid::new(find(&live.sheets(), named.as_deref())?);
-        if let Some(at) = &args.at {
+        if let Some(at) = &args.cell {
             grid.place = at.rectangle.first;
         }
         Ok(Self {

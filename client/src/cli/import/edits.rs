@@ -24,7 +24,7 @@ pub(super) async fn run(
     sheet: &str,
 ) -> Result<(), CliError> {
     let options = read_options(args)?;
-    let at = args.at.unwrap_or(CellName { row: 0, column: 0 });
+    let at = args.cell.unwrap_or(CellName { row: 0, column: 0 });
     let client = context.client()?;
     let plan = Plan::read(&args.file, &options, at)?;
     // Before anything is sent: there is time to think again.

@@ -90,8 +90,8 @@ pub(super) async fn run(
     if into.is_none() {
         context.remember(imported.spreadsheet, output)?;
     }
-    if let Some(epoch) = imported.epoch {
-        let at = (imported.position, epoch);
+    if let Some(incarnation) = imported.incarnation {
+        let at = (imported.position, incarnation);
         context.saw(&client, imported.spreadsheet, at, imported.first_sheet);
     }
     let looked = imported.looked.as_ref();

@@ -41,7 +41,7 @@ fn changes(operation: &Operation, sheet: SheetId, rectangle: Rectangle) -> bool 
         Operation::ImportSheet(import) => import.replaces == Some(sheet),
         Operation::AddSheet(_)
         | Operation::Undo(_)
-        | Operation::Restore(_)
+        | Operation::Revert(_)
         | Operation::Rejected(_) => false,
     }
 }

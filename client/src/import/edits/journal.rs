@@ -61,7 +61,7 @@ pub struct Journal {
     spreadsheet: LogId,
     /// The number of the sheet the cells go into, once it is known: it never changes from then on.
     sheet: Option<SheetId>,
-    /// Epoch and newest known position, once they are known.
+    /// Incarnation and newest known position, once they are known.
     known: Option<Known>,
     /// The base of each batch that was, or is about to be, sent. Never changes once it is here.
     bases: Vec<Position>,
@@ -72,7 +72,7 @@ pub struct Journal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Known {
-    epoch: u32,
+    incarnation: u32,
     head: Position,
 }
 
@@ -177,9 +177,9 @@ impl Journal {
     }
 
     /// Takes the answer to [`Step::FindSheet`].
-    pub fn found(&mut self, sheet: SheetId, epoch: u32, head: Position) {
+    pub fn found(&mut self, sheet: SheetId, incarnation: u32, head: Position) {
         self.sheet = Some(sheet);
-        self.known = Some(Known { epoch, head });
+        self.known = Some(Known { incarnation, head });
     }
 
     /// Does [`Step::ChooseBase`]: the position known now. To be saved before the batch is sent.
@@ -197,7 +197,7 @@ impl Journal {
         let op = Operation::SetCells(SetCells { sheet: self.sheet?, cells: cells.to_vec() });
         Some(AppendRequest {
             client: self.client.clone(),
-            epoch: self.known?.epoch,
+            incarnation: self.known?.incarnation,
             ack: acknowledged,
             mutations: vec![SentMutation { id: acknowledged.checked_add(1)?, base, op }],
         })
@@ -258,7 +258,7 @@ mod tests {
                     assert_eq!(ids, [(1, 0), (2, 1), (3, 2)]);
                     let bases: Vec<_> = sent.iter().map(|r| r.mutations[0].base).collect();
                     assert_eq!(bases, [at(0), at(2), at(4)]);
-                    assert!(sent.iter().all(|r| r.client == sent[0].client && r.epoch == 7));
+                    assert!(sent.iter().all(|r| r.client == sent[0].client && r.incarnation == 7));
                     return;
                 }
             }
@@ -295,7 +295,7 @@ mod tests {
             let error = Journal::resume(&path, &plan).unwrap_err();
             assert!(matches!(error, ImportError::JournalDiffers { .. }));
         }
-        let known = Some(Known { epoch: 1, head: at(1) });
+        let known = Some(Known { incarnation: 1, head: at(1) });
         let ahead = Journal { acknowledged: 1, ..good.clone() };
         let unknown = Journal { bases: vec![at(1)], ..good.clone() };
         let far = Journal {

@@ -147,7 +147,7 @@ async fn step(
         Step::FindSheet(spreadsheet) => {
             let reply = client.sheets(spreadsheet, None, None).await?;
             let sheet = sheet(&reply, &target.sheet).map_err(Failed::ForGood)?;
-            journal.found(sheet, reply.epoch, reply.position);
+            journal.found(sheet, reply.incarnation, reply.position);
         }
         Step::ChooseBase => journal.choose_base(),
         Step::Send { spreadsheet, batch } => {
@@ -208,7 +208,7 @@ fn not_begun(error: ClientError, cells: usize) -> ImportError {
 
 fn interrupted(error: ClientError, acknowledged: usize, cells: usize) -> ImportError {
     let advice = match error.problem_kind() {
-        Some(ProblemKind::UnknownBase | ProblemKind::Reload | ProblemKind::MutationGap) => {
+        Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
             "the spreadsheet was restored or is not the one this import began with: begin anew \
              with --restart, and check what is there already"
         }

@@ -82,8 +82,8 @@ pub struct Imported {
     pub spreadsheet: LogId,
     /// The version that has the sheets.
     pub position: Position,
-    /// Its epoch.
-    pub epoch: Option<u32>,
+    /// Its incarnation.
+    pub incarnation: Option<u32>,
     /// The first sheet there, if it is known.
     pub first_sheet: Option<SheetId>,
     /// The sheets, as they are called there.
@@ -241,7 +241,7 @@ impl Import<'_> {
         Ok(Imported {
             spreadsheet,
             position: position.unwrap_or(Position::FIRST),
-            epoch: there.as_ref().map(|there| there.epoch),
+            incarnation: there.as_ref().map(|there| there.incarnation),
             first_sheet: there.as_ref().and_then(|there| Some(there.sheets.first()?.sheet)),
             sheets: sheets.collect(),
             looked,
@@ -331,7 +331,7 @@ fn check(result: &AppendedMutation, op: &Operation) -> Result<(), ImportError> {
 
 /// Whether the objects of an interrupted run may be there no longer: then all is sent again.
 fn are_gone(error: &ClientError) -> bool {
-    error.problem_kind() == Some(ProblemKind::ImportIncomplete)
+    error.problem_kind() == Some(ProblemKind::IncompleteImport)
 }
 
 fn nothing_imported(error: ClientError) -> ImportError {
@@ -340,7 +340,7 @@ fn nothing_imported(error: ClientError) -> ImportError {
         Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
             "run the same command again with a token that may edit (--url and --token)"
         }
-        Some(ProblemKind::UnknownBase | ProblemKind::Reload | ProblemKind::MutationGap) => {
+        Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
             "the spreadsheet was restored meanwhile: begin anew with --restart, and check what is \
              there already"
         }

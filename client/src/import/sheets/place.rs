@@ -119,7 +119,7 @@ impl<'a> Place<'a> {
         if let Some(created) = self.created.as_ref().filter(|it| it.head == Position::FIRST) {
             // Nobody else knows it yet.
             let ground = Ground {
-                epoch: created.epoch,
+                incarnation: created.incarnation,
                 base: created.head,
                 next_sheet: SheetId(SheetId::FIRST.0.saturating_add(1)),
                 replaces: Some(SheetId::FIRST),
@@ -134,7 +134,7 @@ impl<'a> Place<'a> {
         self.others = there.sheets.len().saturating_sub(usize::from(replaced.is_some()));
         self.check_count(sheets.iter().len())?;
         let ground = Ground {
-            epoch: there.epoch,
+            incarnation: there.incarnation,
             base: there.position,
             next_sheet: there.next_sheet,
             replaces: replaced.map(|view| view.sheet),
@@ -208,7 +208,7 @@ impl<'a> Place<'a> {
 
 fn uncertain(error: ClientError) -> ImportError {
     let advice = match error.problem_kind() {
-        Some(ProblemKind::UnknownBase | ProblemKind::Reload | ProblemKind::MutationGap) => {
+        Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
             "the spreadsheet was restored: look whether the import is there (cellar history), and \
              begin anew with --restart if not"
         }

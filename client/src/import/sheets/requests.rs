@@ -79,7 +79,7 @@ impl IndexObject {
 /// Where the sheets go.
 #[derive(Debug, Clone)]
 pub(super) struct Ground {
-    pub(super) epoch: u32,
+    pub(super) incarnation: u32,
     pub(super) base: Position,
     /// The number of the first new sheet.
     pub(super) next_sheet: SheetId,
@@ -120,8 +120,8 @@ impl FileSheets {
         let mut replaces = ground.replaces;
         let request = |mutations: Vec<SentMutation>| {
             let first = mutations.first().map_or(1, |sent| sent.id);
-            let (client, epoch) = (client.to_owned(), ground.epoch);
-            AppendRequest { client, epoch, ack: first.saturating_sub(1), mutations }
+            let (client, incarnation) = (client.to_owned(), ground.incarnation);
+            AppendRequest { client, incarnation, ack: first.saturating_sub(1), mutations }
         };
         for ((id, number), sheet) in (1..).zip(ground.next_sheet.0..).zip(&self.sheets) {
             let index_bytes = sheet.index.to_bytes().len();
@@ -184,7 +184,7 @@ mod tests {
 
     fn requests(sheets: &FileSheets) -> Vec<AppendRequest> {
         let ground = Ground {
-            epoch: 7,
+            incarnation: 7,
             base: Position::FIRST,
             next_sheet: SheetId(4),
             replaces: Some(SheetId(2)),
@@ -208,7 +208,7 @@ mod tests {
         assert!(sheets.add(sheet(1, 0)).unwrap().is_empty());
         let requests = requests(&sheets);
         let [request] = requests.as_slice() else { panic!("{requests:?}") };
-        assert_eq!((request.epoch, request.ack, request.client.as_str()), (7, 0, "client"));
+        assert_eq!((request.incarnation, request.ack, request.client.as_str()), (7, 0, "client"));
         let ids: Vec<u64> = request.mutations.iter().map(|sent| sent.id).collect();
         assert_eq!(ids, [1, 2]);
         let imports = imports(&requests);

@@ -63,10 +63,10 @@ fn an_edit_is_sent_the_same_whatever_is_seen_meanwhile() {
     let mut state = state();
     state.author(set(0));
     let first = request(&state);
-    assert_eq!((first.epoch, first.ack), (7, 0));
+    assert_eq!((first.incarnation, first.ack), (7, 0));
     assert_eq!(first.mutations[0].base, at(3));
     assert!(state.saw(at(9), 7, None, "two".into()));
-    assert!(!state.saw(at(9), 8, None, "two".into()), "a new epoch waits for pending edits");
+    assert!(!state.saw(at(9), 8, None, "two".into()), "a new incarnation waits for pending edits");
     assert_eq!(request(&state), first);
     let json = serde_json::to_string(&state).unwrap();
     let read: OutboxState = serde_json::from_str(&json).unwrap();
@@ -221,14 +221,14 @@ fn starting_over_makes_the_same_edits_as_a_new_client() {
     state.author(set(5));
     state.start_over("two".into(), 8, at(1));
     let request = request(&state);
-    assert_eq!((request.client.as_str(), request.epoch, request.ack), ("two", 8, 0));
+    assert_eq!((request.client.as_str(), request.incarnation, request.ack), ("two", 8, 0));
     let edit = &request.mutations[0];
     assert_eq!((edit.id, edit.base, What::Op(edit.op.clone())), (1, at(1), set(5)));
     assert_eq!(state.fault(&key()), None);
 }
 
 #[test]
-fn a_new_epoch_begins_a_new_client_if_nothing_is_on_its_way() {
+fn a_new_incarnation_begins_a_new_client_if_nothing_is_on_its_way() {
     let mut state = state();
     assert!(state.saw(at(1), 8, None, "two".into()));
     assert_eq!((state.client.as_str(), state.seen), ("two", at(1)));

@@ -28,12 +28,12 @@ pub(crate) struct StoredChunk {
 
 /// What is not as it should be.
 fn refused(why: impl Into<String>) -> Problem {
-    Problem::new(ProblemKind::ImportRefused, why)
+    Problem::new(ProblemKind::InvalidImport, why)
 }
 
 /// What is missing, or not checked.
 fn incomplete(why: impl Into<String>) -> Problem {
-    Problem::new(ProblemKind::ImportIncomplete, why)
+    Problem::new(ProblemKind::IncompleteImport, why)
 }
 
 impl Inner {

@@ -43,7 +43,7 @@ impl Inner {
             _ => return,
         }
         if self.restore == Some((id, 0)) {
-            *self.epochs.get_mut(&id).unwrap() += 1;
+            *self.incarnations.get_mut(&id).unwrap() += 1;
         }
     }
 
@@ -100,7 +100,7 @@ impl Inner {
 
     pub(super) fn history(&self, id: LogId, query: &HashMap<String, String>) -> HistoryReply {
         let limit = query.get("limit").map_or(100, |limit| limit.parse().unwrap());
-        let from = position(query, "from").unwrap_or(self.head(id).head);
+        let from = position(query, "until").unwrap_or(self.head(id).head);
         let mut older = self.logs[&id].iter().rev().filter(|entry| entry.position <= from);
         let entries = older.by_ref().take(limit).map(|entry| self.view(entry)).collect();
         HistoryReply { entries, next: older.next().map(|entry| entry.position) }
@@ -109,7 +109,7 @@ impl Inner {
     /// A diff with one cell on a page, so that every test of pages has some.
     pub(super) fn diff(&self, id: LogId, query: &HashMap<String, String>) -> DiffReply {
         let (from, to) = (position(query, "from").unwrap(), position(query, "to").unwrap());
-        let skip: usize = query.get("skip").map_or(0, |skip| skip.parse().unwrap());
+        let skip: usize = query.get("cursor").map_or(0, |skip| skip.parse().unwrap());
         let mut sheets = self.replay(id, Some(from)).0.diff(&self.replay(id, Some(to)).0).sheets;
         let cells: usize = sheets.iter().map(|sheet| sheet.cells.len()).sum();
         let mut index = 0..;
@@ -128,8 +128,8 @@ impl Inner {
             extent: of.extent(),
         };
         let sheets = workbook.sheets().map(view).collect();
-        let (epoch, next_sheet) = (self.epochs[&id], workbook.tabs().next_sheet());
-        SheetsReply { position, epoch, sheets, next_sheet }
+        let (incarnation, next_sheet) = (self.incarnations[&id], workbook.tabs().next_sheet());
+        SheetsReply { position, incarnation, sheets, next_sheet }
     }
 
     pub(super) fn cells(
@@ -140,8 +140,8 @@ impl Inner {
         let (workbook, position) = self.replay(id, position(query, "at"));
         let range = query.get("range").map(|range| range.parse::<Range>().unwrap().rectangle);
         let range = range.unwrap_or(Rectangle::EVERYTHING);
-        let from = query.get("from").map(|from| from.parse::<Range>().unwrap().rectangle.first);
-        let unknown = || Problem::new(ProblemKind::UnknownSheet, "no such sheet");
+        let from = query.get("cursor").map(|from| from.parse::<Range>().unwrap().rectangle.first);
+        let unknown = || Problem::new(ProblemKind::SheetNotFound, "no such sheet");
         let (id_of_sheet, sheet) = match query.get("sheet") {
             None => workbook.sheets().next().unwrap(),
             Some(name) => {
@@ -163,7 +163,7 @@ impl Inner {
             sheet: id_of_sheet,
             name: workbook.tabs().name(id_of_sheet).unwrap().to_owned(),
             position,
-            epoch: self.epochs[&id],
+            incarnation: self.incarnations[&id],
             extent: sheet.extent(),
             formats: Vec::new(),
             formats_cut: false,

@@ -52,13 +52,13 @@ impl Inner {
         upload: &str,
         request: &CompleteRequest,
     ) -> Result<AppendReply, Problem> {
-        let absent = || Problem::new(ProblemKind::UploadRefused, "ask for a new upload");
+        let absent = || Problem::new(ProblemKind::InvalidUpload, "ask for a new upload");
         let upload: Uuid = upload.parse().unwrap();
         let object = self.objects.get(&upload).cloned().flatten().ok_or_else(absent)?;
         let op = decode_external_body(&object).unwrap().remove(0);
-        let (client, epoch, ack) = (request.client.clone(), request.epoch, request.ack);
+        let (client, incarnation, ack) = (request.client.clone(), request.incarnation, request.ack);
         let mutations = vec![SentMutation { id: request.first, base: request.base, op }];
-        let client = self.check(id, &AppendRequest { client, epoch, ack, mutations })?;
+        let client = self.check(id, &AppendRequest { client, incarnation, ack, mutations })?;
         let last = self.last_id(id, client).max(ack);
         let result = if request.first <= last {
             self.duplicate(id, client, request.first)

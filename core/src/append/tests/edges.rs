@@ -12,7 +12,7 @@ use crate::limits::{
     MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLY_BYTES, MAX_SPANS, MAX_TEXT_BYTES,
 };
 use crate::operation::{
-    ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, Restore, SetFormat, SheetId,
+    ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, Revert, SetFormat, SheetId,
     Span, Spans, Undo,
 };
 use crate::transform::Author;
@@ -24,7 +24,7 @@ fn asked(operations: Vec<Operation>) -> Request {
     let mutations = (1..).zip(operations);
     let mutations =
         mutations.map(|(id, operation)| NewMutation { id, base: Position::FIRST, operation });
-    Request::new(log(), client(1), None, EPOCH, 0, mutations.collect()).unwrap()
+    Request::new(log(), client(1), None, INCARNATION, 0, mutations.collect()).unwrap()
 }
 
 #[test]
@@ -143,8 +143,8 @@ fn what_is_to_be_resolved_is_named() {
     let resolution = |target| AskedResolution { client: client(1), id, base: at(0, 0), target };
     let undo = Operation::Undo(Undo { position });
     assert_eq!(asked_of(undo), Some(resolution(Target::Entry(position))));
-    let restore = Operation::Restore(Restore { position });
-    assert_eq!(asked_of(restore), Some(resolution(Target::Behind(position))));
+    let revert = Operation::Revert(Revert { position });
+    assert_eq!(asked_of(revert), Some(resolution(Target::Behind(position))));
     assert_eq!(asked_of(set_text(0, "x".into())), None);
 }
 
@@ -152,13 +152,13 @@ fn what_is_to_be_resolved_is_named() {
 fn an_upload_may_have_as_many_mutations_as_any_request() {
     let count = u32::try_from(MAX_MUTATIONS_PER_REQUEST).unwrap();
     let upload = uploaded(count, Position::FIRST);
-    assert!(Request::upload(log(), client(1), None, EPOCH, 0, 1, upload).is_ok());
+    assert!(Request::upload(log(), client(1), None, INCARNATION, 0, 1, upload).is_ok());
 }
 
 #[test]
 fn the_numbering_of_a_group_is_not_trusted_where_a_base_is_gone() {
     let mut world = World::new(1);
-    let content = crate::entry::Content::Snapshot { root: None, purged_s: Some(9) };
+    let content = crate::entry::Content::Snapshot { root: None, trimmed_s: Some(9) };
     world.add(Arc::new(Entry { content, ..(*snapshot_entry(Position::FIRST)).clone() }));
     world.add(end_entry(at(0, 5)));
     world.add(snapshot_entry(at(1, 0)));
@@ -173,18 +173,18 @@ fn a_hole_in_a_stale_page_is_filled_by_a_consistent_one() {
     let asked = || request(1, 0, &[1], Position::FIRST);
     let (append, _) = Append::begin(asked(), &[], INPUTS);
     let entries = vec![snapshot_entry(at(0, 0)), edits_entry(at(0, 2), 2, 2)];
-    let (append, action) = append.step(Event::Page { entries, more: false }, INPUTS);
-    assert_eq!(action, Action::Read { from: at(0, 1), consistent: true });
+    let (append, action) = append.step(AppendEvent::Page { entries, more: false }, INPUTS);
+    assert_eq!(action, AppendAction::Read { from: at(0, 1), consistent: true });
     let entries = vec![edits_entry(at(0, 1), 2, 1), edits_entry(at(0, 2), 2, 2)];
-    let (_, action) = append.step(Event::Page { entries, more: false }, INPUTS);
-    assert!(matches!(action, Action::Put { entry } if entry.position == at(0, 3)));
+    let (_, action) = append.step(AppendEvent::Page { entries, more: false }, INPUTS);
+    assert!(matches!(action, AppendAction::Put { entry } if entry.position == at(0, 3)));
 }
 
 #[test]
 fn what_is_known_up_to_a_hole_is_read_on_from_there() {
     let known = [snapshot_entry(at(0, 0)), edits_entry(at(0, 2), 2, 2)];
     let (_, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &known, INPUTS);
-    assert_eq!(action, Action::Read { from: at(0, 1), consistent: false });
+    assert_eq!(action, AppendAction::Read { from: at(0, 1), consistent: false });
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn an_upload_whose_lines_changed_their_order_is_rejected() {
         world.add(deleted);
         world.run(asked(vec![insert_lines(insert(1))]), &[]).unwrap();
         let upload = uploaded(2, at(0, 1));
-        let upload = Request::upload(log(), client(1), None, EPOCH, 1, 2, upload).unwrap();
+        let upload = Request::upload(log(), client(1), None, INCARNATION, 1, 2, upload).unwrap();
         let appended = world.run(upload, &[]).unwrap();
         let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
         assert_eq!(reason, Some(RejectionReason::TooFarBehind));
@@ -242,7 +242,7 @@ fn an_own_insert_is_seen_where_it_is_committed_whatever_was_seen_on_the_way() {
     // The first stands in front of row 1, which is deleted: in front of row 2 then, and so behind the
     // row that another has inserted there, which the third is put in front of.
     let mutations = vec![own(1, at(0, 0), 1), own(2, at(0, 1), 0), own(3, at(0, 2), 2)];
-    let request = Request::new(log(), client(1), None, EPOCH, 0, mutations).unwrap();
+    let request = Request::new(log(), client(1), None, INCARNATION, 0, mutations).unwrap();
     world.run(request, &[]).unwrap();
     let edits = world.entries.values().filter_map(|entry| entry.edits());
     let own = edits.filter(|edits| edits.client == client(1));

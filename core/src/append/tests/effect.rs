@@ -37,7 +37,7 @@ fn add_sheet(number: u32) -> Operation {
 fn asked_by(who: u8, first_id: u64, base: Position, operations: Vec<Operation>) -> Request {
     let mutations = (first_id..).zip(operations);
     let mutations = mutations.map(|(id, operation)| NewMutation { id, base, operation });
-    Request::new(log(), client(who), None, EPOCH, first_id - 1, mutations.collect()).unwrap()
+    Request::new(log(), client(who), None, INCARNATION, first_id - 1, mutations.collect()).unwrap()
 }
 
 /// Each answer: the reason of a rejection, and whether there was no effect.
@@ -143,7 +143,7 @@ fn one_format_more_than_a_sheet_may_have_is_rejected_and_only_then_the_state_is_
 fn an_entry_without_a_summary_is_looked_up_once() {
     let mut world = World::new(1);
     let first = (*snapshot_entry(Position::FIRST)).clone();
-    let header = crate::entry::Header::of_segment(EPOCH, None);
+    let header = crate::entry::Header::of_segment(INCARNATION, None);
     world.entries.insert(Position::FIRST, Arc::new(Entry { header, ..first }));
     let appended = world.run(asked_by(1, 1, Position::FIRST, vec![on_sheet(77)]), &[]).unwrap();
     assert_eq!((answers(&appended), world.states_read), (vec![NO_SHEET], 1));
@@ -156,7 +156,8 @@ fn an_object_for_a_sheet_that_is_gone_says_so() {
     let upload = |first_id, base, sheets: &[u32]| {
         let operations = sheets.iter().map(|sheet| on_sheet(*sheet)).collect();
         let upload = Upload { operations, ..uploaded(1, base) };
-        Request::upload(log(), client(1), None, EPOCH, first_id - 1, first_id, upload).unwrap()
+        Request::upload(log(), client(1), None, INCARNATION, first_id - 1, first_id, upload)
+            .unwrap()
     };
     let mut world = World::new(1);
     let never = world.run(upload(1, Position::FIRST, &[0, 77]), &[]).unwrap();

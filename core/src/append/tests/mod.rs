@@ -205,7 +205,7 @@ fn every_base_must_exist_not_only_the_lowest() {
         base,
         operation: set_text(0, "x".into()),
     });
-    let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.into()).unwrap();
+    let request = Request::new(log(), client(1), None, INCARNATION, 0, mutations.into()).unwrap();
     assert_eq!(world.run(request, &[]), Err(Refusal::UnknownBase { base: at(0, 9) }));
     assert!(world.puts.is_empty());
 }
@@ -232,11 +232,11 @@ fn what_the_client_acknowledged_is_not_appended_again() {
 }
 
 #[test]
-fn another_epoch_must_reload() {
+fn another_incarnation_must_reload() {
     let mut world = World::new(2);
     let mutations = vec![NewMutation { id: 1, base: at(0, 1), operation: set_text(0, "x".into()) }];
-    let request = Request::new(log(), client(1), None, EPOCH + 1, 0, mutations).unwrap();
-    assert_eq!(world.run(request, &[]), Err(Refusal::EpochChanged));
+    let request = Request::new(log(), client(1), None, INCARNATION + 1, 0, mutations).unwrap();
+    assert_eq!(world.run(request, &[]), Err(Refusal::IncarnationChanged));
     assert!(world.puts.is_empty());
 }
 
@@ -275,68 +275,68 @@ fn an_append_that_was_frozen_puts_no_more() {
     let begin = || Append::begin(request(1, 0, &[1], Position::FIRST), &known, at_s(1)).0;
     for (age_s, puts) in [(MAX_APPEND_AGE_S, true), (MAX_APPEND_AGE_S + 1, false)] {
         let late = at_s(1 + age_s);
-        let (unknown, action) = begin().step(Event::PutUnknown, late);
-        assert!(matches!(action, Action::Wait { .. }));
-        let (_, action) = unknown.step(Event::Waited, late);
-        let refused = Action::Finish(Err(Refusal::OutcomeUnknown));
-        assert_eq!((matches!(action, Action::Put { .. }), action == refused), (puts, !puts));
+        let (unknown, action) = begin().step(AppendEvent::PutUnknown, late);
+        assert!(matches!(action, AppendAction::Wait { .. }));
+        let (_, action) = unknown.step(AppendEvent::Waited, late);
+        let refused = AppendAction::Finish(Err(Refusal::OutcomeUnknown));
+        assert_eq!((matches!(action, AppendAction::Put { .. }), action == refused), (puts, !puts));
 
         let winner = edits_entry(at(0, 1), 2, 1);
-        let (_, action) = begin().step(Event::PutRefused { winner }, late);
-        let refused = Action::Finish(Err(Refusal::Contention));
-        assert_eq!((matches!(action, Action::Put { .. }), action == refused), (puts, !puts));
+        let (_, action) = begin().step(AppendEvent::PutRefused { winner }, late);
+        let refused = AppendAction::Finish(Err(Refusal::Contention));
+        assert_eq!((matches!(action, AppendAction::Put { .. }), action == refused), (puts, !puts));
     }
 }
 
 /// An append that has found neither its base nor anything behind it, and so asks whether the
-/// segment was purged; `failures` reads have failed before.
+/// segment was trimmed; `failures` reads have failed before.
 fn asking_for_the_mark(failures: u32) -> Append {
     let mut append = Append::begin(request(1, 0, &[1], at(0, 1)), &[], INPUTS).0;
     for _ in 0..failures {
-        append = append.step(Event::ReadFailed { temporary: true }, INPUTS).0;
-        append = append.step(Event::Waited, INPUTS).0;
+        append = append.step(AppendEvent::ReadFailed { temporary: true }, INPUTS).0;
+        append = append.step(AppendEvent::Waited, INPUTS).0;
     }
-    append = append.step(Event::Page { entries: vec![], more: false }, INPUTS).0;
-    let (append, action) = append.step(Event::Page { entries: vec![], more: false }, INPUTS);
-    assert_eq!(action, Action::Read { from: at(0, 0), consistent: true });
+    append = append.step(AppendEvent::Page { entries: vec![], more: false }, INPUTS).0;
+    let (append, action) = append.step(AppendEvent::Page { entries: vec![], more: false }, INPUTS);
+    assert_eq!(action, AppendAction::Read { from: at(0, 0), consistent: true });
     append
 }
 
-fn purged_page() -> Event {
-    let content = Content::Snapshot { root: None, purged_s: Some(1) };
+fn trimmed_page() -> AppendEvent {
+    let content = Content::Snapshot { root: None, trimmed_s: Some(1) };
     let first = Entry { content, ..Entry::clone(&snapshot_entry(at(0, 0))) };
-    Event::Page { entries: vec![Arc::new(first)], more: false }
+    AppendEvent::Page { entries: vec![Arc::new(first)], more: false }
 }
 
 #[test]
 fn failed_reads_are_counted_together_whatever_was_read() {
-    let failed = Event::ReadFailed { temporary: true };
-    let give_up = Action::Finish(Err(Refusal::Store));
+    let failed = AppendEvent::ReadFailed { temporary: true };
+    let give_up = AppendAction::Finish(Err(Refusal::Store));
     let (_, action) = asking_for_the_mark(MAX_READ_ATTEMPTS - 1).step(failed.clone(), INPUTS);
     assert_eq!(action, give_up);
     let (append, action) = asking_for_the_mark(MAX_READ_ATTEMPTS - 2).step(failed.clone(), INPUTS);
-    assert_eq!(action, Action::Read { from: at(0, 0), consistent: true });
-    let (append, action) = append.step(purged_page(), INPUTS);
-    assert_eq!(action, Action::FindNewestSegment);
+    assert_eq!(action, AppendAction::Read { from: at(0, 0), consistent: true });
+    let (append, action) = append.step(trimmed_page(), INPUTS);
+    assert_eq!(action, AppendAction::FindNewestSegment);
     assert_eq!(append.step(failed.clone(), INPUTS).1, give_up);
-    let append = asking_for_the_mark(0).step(purged_page(), INPUTS).0;
-    assert_eq!(append.step(failed, INPUTS).1, Action::FindNewestSegment);
+    let append = asking_for_the_mark(0).step(trimmed_page(), INPUTS).0;
+    assert_eq!(append.step(failed, INPUTS).1, AppendAction::FindNewestSegment);
 }
 
 #[test]
 fn the_newest_segment_need_not_be_seen_at_once() {
-    let nothing = || Event::Page { entries: vec![], more: false };
-    let found = asking_for_the_mark(0).step(purged_page(), INPUTS).0;
-    let (mut append, mut action) = found.step(Event::NewestSegment(Some(1)), INPUTS);
+    let nothing = || AppendEvent::Page { entries: vec![], more: false };
+    let found = asking_for_the_mark(0).step(trimmed_page(), INPUTS).0;
+    let (mut append, mut action) = found.step(AppendEvent::NewestSegment(Some(1)), INPUTS);
     for _ in 0..MAX_READ_ATTEMPTS {
-        assert_eq!(action, Action::Read { from: at(1, 0), consistent: true });
+        assert_eq!(action, AppendAction::Read { from: at(1, 0), consistent: true });
         let entries = vec![snapshot_entry(at(1, 0))];
-        let seen = append.clone().step(Event::Page { entries, more: false }, INPUTS);
-        assert!(matches!(seen.1, Action::Put { .. }));
+        let seen = append.clone().step(AppendEvent::Page { entries, more: false }, INPUTS);
+        assert!(matches!(seen.1, AppendAction::Put { .. }));
         append = append.step(nothing(), INPUTS).0;
-        (append, action) = append.step(Event::Waited, INPUTS);
+        (append, action) = append.step(AppendEvent::Waited, INPUTS);
     }
-    let corrupt = Action::Finish(Err(Refusal::Corrupt { at: at(1, 0) }));
+    let corrupt = AppendAction::Finish(Err(Refusal::Corrupt { at: at(1, 0) }));
     assert_eq!(append.step(nothing(), INPUTS).1, corrupt);
 }
 
@@ -348,7 +348,8 @@ fn what_does_not_fit_one_entry_goes_into_several() {
         base: Position::FIRST,
         operation: set_text(0, "x".repeat(MAX_TEXT_BYTES)),
     });
-    let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.collect()).unwrap();
+    let request =
+        Request::new(log(), client(1), None, INCARNATION, 0, mutations.collect()).unwrap();
     let appended = world.run(request, &[]).unwrap();
     assert_eq!(world.ids_of(1), (1..=12).collect::<Vec<_>>());
     assert_eq!(appended.tail, at(0, 3));
@@ -373,7 +374,7 @@ fn a_mutation_may_fill_an_entry_and_no_more() {
         let set = SetCells { sheet: SheetId::FIRST, cells: edits.collect() };
         let operation = Operation::SetCells(set);
         let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
-        Request::new(log(), client(1), None, EPOCH, 0, mutations)
+        Request::new(log(), client(1), None, INCARNATION, 0, mutations)
     };
     let outcome = |last_bytes| {
         let mut world = World::new(1);
@@ -402,7 +403,7 @@ fn requests_that_can_never_succeed() {
             base: Position::FIRST,
             operation: operation.clone(),
         });
-        Request::new(log(), client(1), None, EPOCH, 0, mutations.collect())
+        Request::new(log(), client(1), None, INCARNATION, 0, mutations.collect())
     };
     assert_eq!(make(&[]), Err(InvalidRequest::NoMutations));
     assert_eq!(make(&[0]), Err(InvalidRequest::IdsNotConsecutive { before: 0, id: 0 }));
@@ -414,7 +415,7 @@ fn requests_that_can_never_succeed() {
     let acknowledging = |ack| {
         let operation = set_text(0, "x".into());
         let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
-        Request::new(log(), client(1), None, EPOCH, ack, mutations)
+        Request::new(log(), client(1), None, INCARNATION, ack, mutations)
     };
     assert!(acknowledging(MAX_MUTATION_ID).is_ok());
     assert!(acknowledging(MAX_MUTATION_ID + 1).is_err());
@@ -428,9 +429,9 @@ fn requests_that_can_never_succeed() {
 fn an_answer_to_another_question_ends_the_append() {
     let inputs = Inputs { now_s: 0, random: 0 };
     let (append, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &[], inputs);
-    assert!(matches!(action, Action::Read { .. }));
-    let (append, action) = append.step(Event::PutAccepted, inputs);
-    assert_eq!(action, Action::Finish(Err(Refusal::Store)));
-    let (_, action) = append.step(Event::Waited, inputs);
-    assert_eq!(action, Action::Finish(Err(Refusal::Store)));
+    assert!(matches!(action, AppendAction::Read { .. }));
+    let (append, action) = append.step(AppendEvent::PutAccepted, inputs);
+    assert_eq!(action, AppendAction::Finish(Err(Refusal::Store)));
+    let (_, action) = append.step(AppendEvent::Waited, inputs);
+    assert_eq!(action, AppendAction::Finish(Err(Refusal::Store)));
 }

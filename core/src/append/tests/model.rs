@@ -232,7 +232,7 @@ impl Model {
         let sent = &client.mutations[client.sent..client.sent + count];
         let mutations = sent.iter().map(|meant| meant.mutation.clone()).collect();
         let (key, before) = (super::support::client(who as u8), client.sent as u64);
-        let mut request = Request::new(log(), key, None, EPOCH, before, mutations).unwrap();
+        let mut request = Request::new(log(), key, None, INCARNATION, before, mutations).unwrap();
         if let Some(resolved) = sent[0].resolved.clone() {
             request = request.resolved(resolved);
         }

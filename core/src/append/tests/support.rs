@@ -6,7 +6,7 @@ use crate::entry::{Content, Edits, Header, Mutation};
 use crate::identity::{ClientKey, LogId};
 use crate::operation::{CellEdit, Operation, SetCells, SheetId};
 
-pub(crate) const EPOCH: u32 = 7;
+pub(crate) const INCARNATION: u32 = 7;
 
 pub(crate) fn log() -> LogId {
     LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]))
@@ -23,12 +23,12 @@ pub(crate) fn set_text(row: u32, text: String) -> Operation {
 }
 
 fn entry(position: Position, content: Content) -> Arc<Entry> {
-    let header = Header::first(EPOCH);
+    let header = Header::first(INCARNATION);
     Arc::new(Entry { log: log(), position, created_s: 0, author: None, header, content })
 }
 
 pub(crate) fn snapshot_entry(position: Position) -> Arc<Entry> {
-    entry(position, Content::Snapshot { root: None, purged_s: None })
+    entry(position, Content::Snapshot { root: None, trimmed_s: None })
 }
 
 pub(crate) fn end_entry(position: Position) -> Arc<Entry> {
@@ -59,7 +59,7 @@ pub(crate) fn request(who: u8, ack: u64, ids: &[u64], base: Position) -> Request
         .iter()
         .map(|id| NewMutation { id: *id, base, operation: set_text(0, format!("m{id}")) })
         .collect();
-    Request::new(log(), client(who), None, EPOCH, ack, mutations).unwrap()
+    Request::new(log(), client(who), None, INCARNATION, ack, mutations).unwrap()
 }
 
 pub(crate) fn at(segment: u32, num: u32) -> Position {

@@ -10,7 +10,7 @@ use crate::limits::{
     MAX_REPLY_BYTES, MAX_SPANS, MAX_TRANSFORM_CHANGES,
 };
 use crate::operation::{
-    ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, Restore, SheetId, Span,
+    ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, Revert, SheetId, Span,
     Spans, Undo,
 };
 
@@ -32,7 +32,7 @@ fn edited(position: Position, who: u8, first_id: u64, operations: Vec<Operation>
     let mutation = |authored| Mutation { base: Position::FIRST, authored, committed: None };
     let mutations = operations.into_iter().map(mutation).collect();
     let content = Content::Edits(Edits { client: client(who), name: None, first_id, mutations });
-    let header = Header::first(EPOCH);
+    let header = Header::first(INCARNATION);
     Arc::new(Entry { log: log(), position, created_s: 0, author: None, header, content })
 }
 
@@ -41,11 +41,11 @@ fn mutation(id: u64, base: Position, operation: Operation) -> NewMutation {
 }
 
 fn asked(mutations: Vec<NewMutation>) -> Request {
-    Request::new(log(), client(1), None, EPOCH, 0, mutations).unwrap()
+    Request::new(log(), client(1), None, INCARNATION, 0, mutations).unwrap()
 }
 
 fn upload(count: u32, base: Position) -> Request {
-    Request::upload(log(), client(1), None, EPOCH, 0, 1, uploaded(count, base)).unwrap()
+    Request::upload(log(), client(1), None, INCARNATION, 0, 1, uploaded(count, base)).unwrap()
 }
 
 /// The mutations of a client in the log.
@@ -144,7 +144,7 @@ fn an_own_insert_on_a_lower_base_is_read_from_there() {
 
     let alone = || {
         let second = mutation(3, at(0, 1), set_text(1, "mine".into()));
-        Request::new(log(), client(1), None, EPOCH, 2, vec![second]).unwrap()
+        Request::new(log(), client(1), None, INCARNATION, 2, vec![second]).unwrap()
     };
     let known = world.known();
     for known in [&known[1..], &[]] {
@@ -172,16 +172,16 @@ fn a_chain_of_lower_bases_is_read_in_a_few_steps() {
         world.add(Arc::new(Entry { content: Content::Edits(edits), ..(*entry).clone() }));
     }
     let last = mutation(200, at(0, 198), set_text(0, "x".into()));
-    let request = Request::new(log(), client(1), None, EPOCH, 199, vec![last]).unwrap();
+    let request = Request::new(log(), client(1), None, INCARNATION, 199, vec![last]).unwrap();
     world.run(request, &[]).unwrap();
     // Pages of two: about twice the log, not its square.
     assert!(world.reads.len() < 300, "{}", world.reads.len());
 }
 
-/// A log whose first segment was purged.
-fn purged() -> World {
+/// A log whose first segment was trimmed.
+fn trimmed() -> World {
     let mut world = World::new(1);
-    let content = Content::Snapshot { root: None, purged_s: Some(9) };
+    let content = Content::Snapshot { root: None, trimmed_s: Some(9) };
     let first = Entry { content, ..(*snapshot_entry(Position::FIRST)).clone() };
     world.add(Arc::new(first));
     world.add(end_entry(at(0, 5)));
@@ -193,7 +193,7 @@ fn purged() -> World {
 #[test]
 fn a_base_that_is_gone_is_rejected_at_the_tail_and_the_numbering_goes_on() {
     for base in [Position::FIRST, at(0, 3)] {
-        let mut world = purged();
+        let mut world = trimmed();
         let insert = mutation(7, base, insert(3));
         let fresh = mutation(8, at(1, 1), set_text(0, "x".into()));
         let appended = world.run(asked(vec![insert, fresh]), &[]).unwrap();
@@ -203,14 +203,14 @@ fn a_base_that_is_gone_is_rejected_at_the_tail_and_the_numbering_goes_on() {
         assert_eq!(rejections, [Some(RejectionReason::BaseGone); 2], "{base}");
         assert!(appended.results.iter().all(|r| r.position == Some(at(1, 2))));
         let next = mutation(9, at(1, 2), set_text(0, "y".into()));
-        let next = Request::new(log(), client(1), None, EPOCH, 8, vec![next]).unwrap();
+        let next = Request::new(log(), client(1), None, INCARNATION, 8, vec![next]).unwrap();
         let appended = world.run(next, &[]).unwrap();
         assert_eq!(
             (appended.results[0].position, &appended.results[0].rejection),
             (Some(at(1, 3)), &None)
         );
     }
-    let mut world = purged();
+    let mut world = trimmed();
     let unknown = asked(vec![mutation(1, at(1, 7), set_text(0, "x".into()))]);
     assert_eq!(world.run(unknown, &[]), Err(Refusal::UnknownBase { base: at(1, 7) }));
 }
@@ -245,7 +245,7 @@ fn an_upload_too_far_behind_is_rejected_whole() {
     }
     let count = u32::try_from(MAX_MUTATIONS_PER_REQUEST).unwrap() + 1;
     let upload = uploaded(count, Position::FIRST);
-    let many = Request::upload(log(), client(1), None, EPOCH, 0, 1, upload);
+    let many = Request::upload(log(), client(1), None, INCARNATION, 0, 1, upload);
     assert_eq!(many, Err(InvalidRequest::TooManyMutations { count: count as usize }));
 }
 
@@ -292,7 +292,7 @@ fn what_falls_into_too_many_parts_is_rejected_and_what_stands_on_it_is_not_misle
         assert_eq!(mutations_of(&world, 1)[1].effective(), [set_text(row, "was 5".into())]);
         // Neither in a later batch.
         let later = mutation(3, Position::FIRST, set_text(1, "was 5".into()));
-        let later = Request::new(log(), client(1), None, EPOCH, 2, vec![later]).unwrap();
+        let later = Request::new(log(), client(1), None, INCARNATION, 2, vec![later]).unwrap();
         world.run(later, &[]).unwrap();
         assert_eq!(mutations_of(&world, 1)[2].effective(), [set_text(row, "was 5".into())]);
     }
@@ -357,14 +357,14 @@ fn an_undo_that_takes_back_nothing_is_rejected_and_says_what_it_was() {
 
 #[test]
 fn a_restore_says_why_it_was_rejected() {
-    let restore = Operation::Restore(Restore { position: Position::FIRST });
-    let asked = || asked(vec![mutation(1, Position::FIRST, restore.clone())]);
+    let revert = Operation::Revert(Revert { position: Position::FIRST });
+    let asked = || asked(vec![mutation(1, Position::FIRST, revert.clone())]);
     let nothing = Resolved { at: Position::FIRST, operations: vec![] };
     let parts = vec![set_text(0, "a".into()); MAX_COMMITTED_OPERATIONS + 1];
     let many = Resolved { at: Position::FIRST, operations: parts.clone() };
     for (request, reason, detail) in [
         (asked(), RejectionReason::TooLarge, "a fork at 0.0 has it"),
-        (asked().resolved(nothing), RejectionReason::NothingToRestore, "nothing differs from 0.0"),
+        (asked().resolved(nothing), RejectionReason::NothingToRevert, "nothing differs from 0.0"),
         (asked().resolved(many), RejectionReason::TooLarge, "a fork at 0.0 has it"),
     ] {
         let mut world = World::new(1);
@@ -372,7 +372,7 @@ fn a_restore_says_why_it_was_rejected() {
         let rejection = appended.results[0].rejection.clone().unwrap();
         assert_eq!(rejection.reason, reason);
         assert!(rejection.detail.contains(detail), "{}", rejection.detail);
-        assert_eq!(mutations_of(&world, 1)[0].authored, restore);
+        assert_eq!(mutations_of(&world, 1)[0].authored, revert);
     }
     let operations = parts[1..].to_vec();
     let most = asked().resolved(Resolved { at: Position::FIRST, operations: operations.clone() });
@@ -383,17 +383,17 @@ fn a_restore_says_why_it_was_rejected() {
 #[test]
 fn an_undo_or_a_restore_is_sent_alone() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
-    let restore = Operation::Restore(Restore { position: Position::FIRST });
+    let revert = Operation::Revert(Revert { position: Position::FIRST });
     let set = set_text(0, "a".into());
     let pairs = [
         [undo.clone(), set.clone()],
         [set.clone(), undo],
-        [restore.clone(), set.clone()],
-        [set, restore],
+        [revert.clone(), set.clone()],
+        [set, revert],
     ];
     for operations in pairs {
         let mutations = (1..).zip(operations).map(|(id, o)| mutation(id, Position::FIRST, o));
-        let request = Request::new(log(), client(1), None, EPOCH, 0, mutations.collect());
+        let request = Request::new(log(), client(1), None, INCARNATION, 0, mutations.collect());
         assert_eq!(request, Err(InvalidRequest::NotAlone));
     }
 }

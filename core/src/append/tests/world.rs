@@ -70,11 +70,11 @@ impl World {
         Arc::new(workbook.outline())
     }
 
-    fn read(&mut self, from: Position, consistent: bool) -> Event {
+    fn read(&mut self, from: Position, consistent: bool) -> AppendEvent {
         self.reads.push((from, consistent));
         if self.failing_reads > 0 {
             self.failing_reads -= 1;
-            return Event::ReadFailed { temporary: true };
+            return AppendEvent::ReadFailed { temporary: true };
         }
         let visible = |position: Position| consistent || Some(position) < self.hidden_from;
         let hidden = self.hidden_from.is_some();
@@ -86,26 +86,26 @@ impl World {
             .collect();
         // Pages of two, so that the machine has to follow them.
         let more = page.len() > 2;
-        Event::Page { entries: page.into_iter().take(2).collect(), more }
+        AppendEvent::Page { entries: page.into_iter().take(2).collect(), more }
     }
 
-    fn put(&mut self, entry: Arc<Entry>) -> Event {
+    fn put(&mut self, entry: Arc<Entry>) -> AppendEvent {
         self.puts.push(Arc::clone(&entry));
         match self.faults.pop_front() {
             Some(Fault::LosesTo(winner)) => self.add(winner),
             Some(Fault::ReplyLost) => {
                 self.entries.entry(entry.position).or_insert(entry);
-                return Event::PutUnknown;
+                return AppendEvent::PutUnknown;
             }
-            Some(Fault::Lost) => return Event::PutUnknown,
-            Some(Fault::Failed) => return Event::PutFailed,
+            Some(Fault::Lost) => return AppendEvent::PutUnknown,
+            Some(Fault::Failed) => return AppendEvent::PutFailed,
             None => {}
         }
         if let Some(winner) = self.entries.get(&entry.position) {
-            return Event::PutRefused { winner: Arc::clone(winner) };
+            return AppendEvent::PutRefused { winner: Arc::clone(winner) };
         }
         self.add(entry);
-        Event::PutAccepted
+        AppendEvent::PutAccepted
     }
 
     pub(crate) fn run(
@@ -119,17 +119,17 @@ impl World {
         let (mut append, mut action) = Append::begin(request, known, inputs);
         for _ in 0..1_000 {
             let event = match action {
-                Action::Read { from, consistent } => self.read(from, consistent),
-                Action::Put { entry } => self.put(entry),
-                Action::FindNewestSegment => {
-                    Event::NewestSegment(self.entries.keys().last().map(|p| p.segment()))
+                AppendAction::Read { from, consistent } => self.read(from, consistent),
+                AppendAction::Put { entry } => self.put(entry),
+                AppendAction::FindNewestSegment => {
+                    AppendEvent::NewestSegment(self.entries.keys().last().map(|p| p.segment()))
                 }
-                Action::ReadState { at } => {
+                AppendAction::ReadState { at } => {
                     self.states_read += 1;
-                    Event::State(Some(self.state(at)))
+                    AppendEvent::State(Some(self.state(at)))
                 }
-                Action::Wait { .. } => Event::Waited,
-                Action::Finish(result) => return result,
+                AppendAction::Wait { .. } => AppendEvent::Waited,
+                AppendAction::Finish(result) => return result,
             };
             (append, action) = append.step(event, inputs);
         }

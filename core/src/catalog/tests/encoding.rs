@@ -48,11 +48,12 @@ fn events() -> Vec<(CatalogEvent, &'static str)> {
             CatalogEvent::Archived { by: by(), at_s: 6 },
             r#"{"at_s":6,"by":{"issuer":"cellar","subject":"alice"}}"#,
         ),
-        (CatalogEvent::Restored { by: by() }, r#"{"by":{"issuer":"cellar","subject":"alice"}}"#),
+        (CatalogEvent::Unarchived { by: by() }, r#"{"by":{"issuer":"cellar","subject":"alice"}}"#),
         (
             CatalogEvent::Deleted { by: by(), at_s: 6 },
             r#"{"at_s":6,"by":{"issuer":"cellar","subject":"alice"}}"#,
         ),
+        (CatalogEvent::Undeleted { by: by() }, r#"{"by":{"issuer":"cellar","subject":"alice"}}"#),
         (
             CatalogEvent::Purged { by: by(), at_s: 7 },
             r#"{"at_s":7,"by":{"issuer":"cellar","subject":"alice"}}"#,
@@ -79,13 +80,13 @@ fn events_say_the_same_for_ever() {
 fn a_later_program_may_say_more_and_other_bytes_are_none() {
     let kind = |name| Kind::new(name).unwrap();
     let more = br#"{"by":{"issuer":"cellar","subject":"alice"},"why":"lost"}"#;
-    assert!(matches!(Catalog.decode(&kind("Restored"), more), Ok(CatalogEvent::Restored { .. })));
+    assert!(matches!(Catalog.decode(&kind("Undeleted"), more), Ok(CatalogEvent::Undeleted { .. })));
     for (name, data, why) in [
         ("Moved", &br#"{"by":{"issuer":"a","subject":"b"}}"#[..], UnreadableEvent::UnknownKind),
-        ("Restored", b"{}", UnreadableEvent::Malformed),
-        ("Restored", b"", UnreadableEvent::Malformed),
-        ("Restored", b"\xff", UnreadableEvent::Malformed),
-        ("Restored", "[".repeat(10_000).as_bytes(), UnreadableEvent::Malformed),
+        ("Undeleted", b"{}", UnreadableEvent::Malformed),
+        ("Undeleted", b"", UnreadableEvent::Malformed),
+        ("Undeleted", b"\xff", UnreadableEvent::Malformed),
+        ("Undeleted", "[".repeat(10_000).as_bytes(), UnreadableEvent::Malformed),
     ] {
         assert_eq!(Catalog.decode(&kind(name), data), Err(why), "{name}");
     }

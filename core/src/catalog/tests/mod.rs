@@ -91,7 +91,7 @@ fn each_action_takes_its_role() {
         (Action::RemoveLink(link.hash.id()), Some(Role::Owner)),
         (Action::Archive, Some(Role::Owner)),
         (Action::Delete, Some(Role::Owner)),
-        (Action::Restore, Some(Role::Owner)),
+        (Action::Activate, Some(Role::Owner)),
     ] {
         for (somebody, has) in
             [("alice", Role::Owner), ("eve", Role::Editor), ("vera", Role::Viewer)]

@@ -37,7 +37,7 @@ fn action() -> impl Strategy<Value = Action> {
         link().prop_map(|link| Action::RemoveLink(link.hash.id())),
         Just(Action::Archive),
         Just(Action::Delete),
-        Just(Action::Restore),
+        Just(Action::Activate),
     ]
 }
 

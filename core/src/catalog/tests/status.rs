@@ -11,13 +11,13 @@ fn what_is_archived_is_restored_or_deleted_and_not_renamed() {
     assert_eq!(listed.now().status, Status::Archived { at_s: NOW_S });
     assert_eq!(listed.does("eve", Action::Rename(name("Plan"))), Err(Rejection::Archived));
     assert_eq!(listed.does("alice", share("bob", Role::Viewer)), Ok(1));
-    assert_eq!(listed.does("alice", Action::Restore), Ok(1));
-    assert_eq!(listed.does("alice", Action::Restore), Ok(0));
+    assert_eq!(listed.does("alice", Action::Activate), Ok(1));
+    assert_eq!(listed.does("alice", Action::Activate), Ok(0));
     assert_eq!(listed.now().status, Status::Active);
     listed.does("alice", Action::Archive).unwrap();
     assert_eq!(listed.does("alice", Action::Delete), Ok(1));
     assert_eq!(listed.does("alice", Action::Archive), Err(Rejection::Deleted));
-    assert_eq!(listed.does("alice", Action::Restore), Ok(1));
+    assert_eq!(listed.does("alice", Action::Activate), Ok(1));
     assert_eq!(listed.now().status, Status::Active);
 }
 
@@ -31,10 +31,10 @@ fn what_is_deleted_is_there_for_its_owners_alone() {
     for action in [Action::Rename(name("Plan")), unshare("eve"), share("bob", Role::Viewer)] {
         assert_eq!(listed.does("alice", action), Err(Rejection::Deleted));
     }
-    for action in [Action::Restore, Action::Rename(name("Plan")), unshare("eve")] {
+    for action in [Action::Activate, Action::Rename(name("Plan")), unshare("eve")] {
         assert_eq!(listed.does("eve", action), Err(Rejection::Hidden));
     }
-    assert_eq!(listed.does("otto", Action::Restore), Ok(1));
+    assert_eq!(listed.does("otto", Action::Activate), Ok(1));
     assert_eq!(listed.role("eve"), Some(Role::Editor), "it is shared as before");
 }
 
@@ -71,7 +71,7 @@ fn what_is_purged_is_not_there_and_comes_never_back() {
     listed.does("alice", Action::Delete).unwrap();
     listed.now_s += DELETED_KEPT_S;
     purges(&mut listed, Right::Token(Role::Owner)).unwrap();
-    for action in [Action::Restore, Action::Delete, Action::Rename(name("Plan")), unshare("eve")] {
+    for action in [Action::Activate, Action::Delete, Action::Rename(name("Plan")), unshare("eve")] {
         assert_eq!(listed.does("alice", action), Err(Rejection::Hidden));
     }
     let again = Action::Create { name: name("Budget"), source: None };
@@ -92,6 +92,6 @@ fn what_is_deleted_is_restored_for_so_long_and_no_longer() {
         let mut listed = Listed::by_alice();
         listed.does("alice", Action::Delete).unwrap();
         listed.now_s += later_s;
-        assert_eq!(listed.does("alice", Action::Restore), restored);
+        assert_eq!(listed.does("alice", Action::Activate), restored);
     }
 }

@@ -10,8 +10,8 @@ use crate::stream::StreamName;
 /// How far a stream is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
-    /// First epoch of the feed that it is indexed in: in another feed the mark says nothing.
-    pub first_epoch: u64,
+    /// First partition of the feed that it is indexed in: in another feed the mark says nothing.
+    pub first_partition: u64,
     /// Index of the first event that is not indexed.
     pub next: u64,
 }
@@ -19,8 +19,8 @@ pub struct Mark {
 /// The end of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tail {
-    /// The newest epoch.
-    pub epoch: u64,
+    /// The newest partition.
+    pub partition: u64,
     /// The feed that it belongs to.
     pub feed: Feed,
     /// The place behind its last item.

@@ -7,9 +7,9 @@ use super::{Action, Answer, Indexed, IndexingFault};
 use crate::append::Inputs;
 use crate::backoff::full_jitter_ms;
 use crate::feed::checkpoint::{Checkpoint, Feed, FeedId};
-use crate::feed::item::{Content, EpochPolicy, Item};
+use crate::feed::item::{Content, Item, PartitionPolicy};
 use crate::feed::span::Span;
-use crate::limits::{FEED_EPOCHS_PER_RESTORE, MAX_INDEX_ATTEMPTS};
+use crate::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_INDEX_ATTEMPTS};
 use crate::records::feed::item_size;
 use crate::stream::StreamName;
 
@@ -21,9 +21,9 @@ pub struct Indexing {
     /// What was reacted to last, for the item that is to be put.
     reacted: Vec<Span>,
     phase: Phase,
-    /// First epoch that these tables may have.
-    first_epoch: u64,
-    policy: EpochPolicy,
+    /// First partition that these tables may have.
+    first_partition: u64,
+    policy: PartitionPolicy,
     rules: Rules,
     attempts: u32,
     done: Indexed,
@@ -34,7 +34,7 @@ pub struct Indexing {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Phase {
     Deciding,
-    ReadingEpoch,
+    ReadingPartition,
     Beginning(u64, Feed),
     ReadingTail(u64, Feed),
     ReadingMarks(Vec<StreamName>, Feed),
@@ -47,16 +47,16 @@ enum Phase {
 }
 
 impl Indexing {
-    /// Begins to index spans of events that were appended, in tables of this epoch, from what is known.
+    /// Begins to index spans of events that were appended, in tables of this partition, from what is known.
     #[must_use]
     pub fn begin(
         known: Known,
         spans: Vec<Span>,
-        tables_epoch: u32,
+        tables_incarnation: u32,
         inputs: Inputs,
     ) -> (Self, Action) {
-        let (policy, rules) = (EpochPolicy::default(), Rules::default());
-        Self::begin_by(known, spans, tables_epoch, policy, rules, inputs)
+        let (policy, rules) = (PartitionPolicy::default(), Rules::default());
+        Self::begin_by(known, spans, tables_incarnation, policy, rules, inputs)
     }
 
     /// The same, with a policy and by rules that a test or the model checker chooses.
@@ -64,8 +64,8 @@ impl Indexing {
     pub fn begin_by(
         known: Known,
         spans: Vec<Span>,
-        tables_epoch: u32,
-        policy: EpochPolicy,
+        tables_incarnation: u32,
+        policy: PartitionPolicy,
         rules: Rules,
         inputs: Inputs,
     ) -> (Self, Action) {
@@ -74,7 +74,8 @@ impl Indexing {
             work: Work::new(spans),
             reacted: Vec::new(),
             phase: Phase::Deciding,
-            first_epoch: u64::from(tables_epoch).saturating_mul(FEED_EPOCHS_PER_RESTORE),
+            first_partition: u64::from(tables_incarnation)
+                .saturating_mul(FEED_PARTITIONS_PER_INCARNATION),
             policy,
             rules,
             attempts: 0,
@@ -88,8 +89,9 @@ impl Indexing {
     /// Begins a new feed behind the one that there is: with nothing in it, so that every stream is to be
     /// indexed again. Whoever indexes at the same time is refused and goes on in the new feed.
     #[must_use]
-    pub fn begin_anew(tables_epoch: u32, inputs: Inputs) -> (Self, Action) {
-        let (mut indexing, _) = Self::begin(Known::default(), Vec::new(), tables_epoch, inputs);
+    pub fn begin_anew(tables_incarnation: u32, inputs: Inputs) -> (Self, Action) {
+        let (mut indexing, _) =
+            Self::begin(Known::default(), Vec::new(), tables_incarnation, inputs);
         indexing.rebuild = true;
         let action = indexing.decide(inputs);
         (indexing, action)
@@ -108,13 +110,17 @@ impl Indexing {
         let action = match (phase, answer) {
             (Phase::Waiting(phase), Answer::Waited) => self.act(*phase),
             (phase, Answer::Failed { temporary }) => self.failed(phase, temporary, inputs),
-            (Phase::ReadingEpoch, Answer::Epoch(epoch)) => self.found_epoch(epoch, inputs),
-            (Phase::Beginning(epoch, feed), Answer::Done) => self
-                .stand_at(Tail { epoch, feed, offset: 0, bytes: 0, unsettled: Vec::new() }, inputs),
+            (Phase::ReadingPartition, Answer::Partition(partition)) => {
+                self.found_partition(partition, inputs)
+            }
+            (Phase::Beginning(partition, feed), Answer::Done) => self.stand_at(
+                Tail { partition, feed, offset: 0, bytes: 0, unsettled: Vec::new() },
+                inputs,
+            ),
             // Somebody has: whose it is, is read.
             (Phase::Beginning(..), Answer::Exists | Answer::Unknown) => self.read_again(inputs),
-            (Phase::ReadingTail(epoch, feed), Answer::Last(last)) => {
-                self.found_tail(epoch, feed, last, inputs)
+            (Phase::ReadingTail(partition, feed), Answer::Last(last)) => {
+                self.found_tail(partition, feed, last, inputs)
             }
             (Phase::ReadingMarks(streams, feed), Answer::Marks(marks)) => {
                 self.found_marks(streams, feed, marks, inputs)
@@ -141,9 +147,11 @@ impl Indexing {
     /// Enters a phase and says what is to be done in it.
     fn act(&mut self, phase: Phase) -> Action {
         let action = match &phase {
-            Phase::ReadingEpoch => Action::ReadEpoch,
-            Phase::Beginning(epoch, feed) => Action::BeginEpoch { epoch: *epoch, feed: *feed },
-            Phase::ReadingTail(epoch, _) => Action::ReadTail { epoch: *epoch },
+            Phase::ReadingPartition => Action::ReadPartition,
+            Phase::Beginning(partition, feed) => {
+                Action::BeginPartition { partition: *partition, feed: *feed }
+            }
+            Phase::ReadingTail(partition, _) => Action::ReadTail { partition: *partition },
             Phase::ReadingMarks(streams, _) => Action::ReadMarks { streams: streams.clone() },
             Phase::Raising(marks) => Action::RaiseMarks { marks: marks.clone() },
             Phase::ReadingMissing(stream, from, to) => {
@@ -164,7 +172,7 @@ impl Indexing {
         if self.work.is_empty() && !self.rebuild && self.is_settled() {
             return self.finish(Ok(self.done.clone()));
         }
-        let Some(tail) = self.known.tail.clone() else { return self.act(Phase::ReadingEpoch) };
+        let Some(tail) = self.known.tail.clone() else { return self.act(Phase::ReadingPartition) };
         if let Some(action) = self.settle(&tail) {
             return action;
         }
@@ -200,11 +208,11 @@ impl Indexing {
         if tail.unsettled.is_empty() {
             return None;
         }
-        let first_epoch = tail.feed.first_epoch;
+        let first_partition = tail.feed.first_partition;
         let behind = tail.unsettled.iter().filter_map(|span| {
             let next = span.next();
             let is_behind = self.known.mark(&span.stream).unwrap_or_default() < next;
-            is_behind.then(|| (span.stream.clone(), Mark { first_epoch, next }))
+            is_behind.then(|| (span.stream.clone(), Mark { first_partition, next }))
         });
         let behind: Vec<_> = behind.collect();
         match behind.is_empty() {
@@ -231,12 +239,12 @@ impl Indexing {
     }
 
     fn put_next(&mut self, tail: &Tail, inputs: Inputs) -> Action {
-        let Ok(at) = Checkpoint::at(tail.epoch, tail.offset) else {
+        let Ok(at) = Checkpoint::at(tail.partition, tail.offset) else {
             return self.finish(Err(IndexingFault::Full));
         };
         let content = if self.rebuild {
-            let [id, first_epoch] = [inputs.random, tail.epoch.saturating_add(1)];
-            Content::End(Feed { id: FeedId(id.to_le_bytes()), first_epoch })
+            let [id, first_partition] = [inputs.random, tail.partition.saturating_add(1)];
+            Content::End(Feed { id: FeedId(id.to_le_bytes()), first_partition })
         } else if tail.bytes >= self.policy.bytes || tail.offset + 1 >= self.policy.items {
             Content::End(tail.feed)
         } else {
@@ -247,8 +255,8 @@ impl Indexing {
             Content::Spans(spans)
         };
         let time_ms = inputs.now_s.saturating_mul(1_000);
-        let mut item = Item { time_ms, epoch_bytes: tail.bytes, content };
-        item.epoch_bytes = tail.bytes.saturating_add(item_size(at, &item));
+        let mut item = Item { time_ms, partition_bytes: tail.bytes, content };
+        item.partition_bytes = tail.bytes.saturating_add(item_size(at, &item));
         self.act(Phase::Putting(at, item))
     }
 
@@ -259,46 +267,46 @@ impl Indexing {
             Content::End(feed) => {
                 self.rebuild = false;
                 self.known.tail = None;
-                self.go_on_in(at.epoch(), feed)
+                self.go_on_in(at.partition(), feed)
             }
             Content::Spans(spans) => {
                 let events = spans.iter().map(|span| span.kinds.len()).sum::<usize>();
                 self.done.events += u64::try_from(events).unwrap_or(u64::MAX);
                 tail.offset += 1;
-                tail.bytes = item.epoch_bytes;
+                tail.bytes = item.partition_bytes;
                 tail.unsettled = spans;
                 self.decide(inputs)
             }
         }
     }
 
-    /// The epoch behind one that has ended.
+    /// The partition behind one that has ended.
     fn go_on_in(&mut self, ended: u64, feed: Feed) -> Action {
         let next = ended.saturating_add(1);
         if Checkpoint::at(next, 0).is_err() {
             return self.finish(Err(IndexingFault::Full));
         }
         // In another feed nothing is indexed yet.
-        if feed.first_epoch == next {
+        if feed.first_partition == next {
             self.known.marks.clear();
         }
         self.act(Phase::Beginning(next, feed))
     }
 
-    fn found_epoch(&mut self, epoch: Option<(u64, Feed)>, inputs: Inputs) -> Action {
-        match epoch {
-            Some((epoch, feed)) => self.act(Phase::ReadingTail(epoch, feed)),
+    fn found_partition(&mut self, partition: Option<(u64, Feed)>, inputs: Inputs) -> Action {
+        match partition {
+            Some((partition, feed)) => self.act(Phase::ReadingTail(partition, feed)),
             None => {
                 let id = FeedId(inputs.random.to_le_bytes());
-                let first_epoch = self.first_epoch;
-                self.act(Phase::Beginning(first_epoch, Feed { id, first_epoch }))
+                let first_partition = self.first_partition;
+                self.act(Phase::Beginning(first_partition, Feed { id, first_partition }))
             }
         }
     }
 
     fn found_tail(
         &mut self,
-        epoch: u64,
+        partition: u64,
         feed: Feed,
         last: Option<(u64, Item)>,
         inputs: Inputs,
@@ -306,15 +314,15 @@ impl Indexing {
         let (offset, bytes, unsettled) = match last {
             None => (0, 0, Vec::new()),
             Some((offset, item)) => match item.content {
-                Content::End(feed) => return self.go_on_in(epoch, feed),
-                Content::Spans(spans) => (offset.saturating_add(1), item.epoch_bytes, spans),
+                Content::End(feed) => return self.go_on_in(partition, feed),
+                Content::Spans(spans) => (offset.saturating_add(1), item.partition_bytes, spans),
             },
         };
         let unsettled = match self.rules.hold(SafetyRule::SettleFirst) {
             true => unsettled,
             false => Vec::new(),
         };
-        self.stand_at(Tail { epoch, feed, offset, bytes, unsettled }, inputs)
+        self.stand_at(Tail { partition, feed, offset, bytes, unsettled }, inputs)
     }
 
     fn stand_at(&mut self, tail: Tail, inputs: Inputs) -> Action {
@@ -333,11 +341,11 @@ impl Indexing {
             self.known.learn(stream, 0);
         }
         for (stream, mark) in marks {
-            if mark.first_epoch > feed.first_epoch {
+            if mark.first_partition > feed.first_partition {
                 // There is a later feed: what was read before is not its end.
                 return self.read_again(inputs);
             }
-            if mark.first_epoch == feed.first_epoch {
+            if mark.first_partition == feed.first_partition {
                 self.known.learn(stream, mark.next);
             }
         }
@@ -384,7 +392,7 @@ impl Indexing {
         } else {
             self.known.tail = None;
         }
-        self.wait(Phase::ReadingEpoch, inputs)
+        self.wait(Phase::ReadingPartition, inputs)
     }
 
     fn failed(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> Action {

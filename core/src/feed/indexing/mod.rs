@@ -17,19 +17,19 @@ use crate::stream::StreamName;
 /// What the driver is to do next. Every read is consistent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Read which epoch is the newest, and whose.
-    ReadEpoch,
-    /// Begin an epoch, if nobody has.
-    BeginEpoch {
-        /// The epoch.
-        epoch: u64,
+    /// Read which partition is the newest, and whose.
+    ReadPartition,
+    /// Begin a partition, if nobody has.
+    BeginPartition {
+        /// The partition.
+        partition: u64,
         /// The feed.
         feed: Feed,
     },
-    /// Read the last item of an epoch.
+    /// Read the last item of a partition.
     ReadTail {
-        /// The epoch.
-        epoch: u64,
+        /// The partition.
+        partition: u64,
     },
     /// Read how far these streams are indexed.
     ReadMarks {
@@ -80,9 +80,9 @@ pub enum Answer {
     Exists,
     /// It may or may not have happened, or may yet.
     Unknown,
-    /// The newest epoch; `None` before the first.
-    Epoch(Option<(u64, Feed)>),
-    /// The last item of the epoch and its place; `None` if the epoch has none.
+    /// The newest partition; `None` before the first.
+    Partition(Option<(u64, Feed)>),
+    /// The last item of the partition and its place; `None` if the partition has none.
     Last(Option<(u64, Item)>),
     /// The marks of the streams that have one.
     Marks(Vec<(StreamName, Mark)>),
@@ -123,7 +123,7 @@ pub enum IndexingFault {
     #[error("the index is busy: try again in a moment")]
     Contention,
     /// The store does not answer, or refuses.
-    #[error("the store cannot be reached or refuses the request")]
+    #[error("the store is unreachable or rejected the request")]
     Store,
     /// The feed cannot have another place.
     #[error("the feed is full")]

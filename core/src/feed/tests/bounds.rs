@@ -8,25 +8,27 @@ use crate::feed::{
     encode_spans, is_appended, joined,
 };
 use crate::limits::{
-    FEED_EPOCH_ITEMS, MAX_CHECKPOINT, MAX_EVENT_KIND_BYTES, MAX_FEED_ITEM_EVENTS,
+    FEED_PARTITION_ITEMS, MAX_CHECKPOINT, MAX_EVENT_KIND_BYTES, MAX_FEED_ITEM_EVENTS,
     MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS, MAX_STREAM_ITEM_BYTES,
 };
-use crate::records::feed::{decode_epoch, decode_item, encode_epoch, encode_item, item_size};
+use crate::records::feed::{
+    decode_item, decode_partition, encode_item, encode_partition, item_size,
+};
 use crate::records::{Attribute, item_bytes};
 use crate::schema::{APPENDED, DATA, INDEX_SORT, KINDS, NEXT_INDEX};
 use crate::stream::tests::support::{event, tip};
 use crate::stream::{Kind, Payload};
 
 #[test]
-fn a_checkpoint_is_an_epoch_and_a_place_in_it() {
-    for (number, epoch, offset) in
+fn a_checkpoint_is_an_partition_and_a_place_in_it() {
+    for (number, partition, offset) in
         [(0, 0, 0), (999_999, 0, 999_999), (1_000_001, 1, 1), (2_000_344, 2, 344)]
     {
-        let at = Checkpoint::at(epoch, offset).unwrap();
-        assert_eq!((at.number(), at.epoch(), at.offset()), (number, epoch, offset));
+        let at = Checkpoint::at(partition, offset).unwrap();
+        assert_eq!((at.number(), at.partition(), at.offset()), (number, partition, offset));
         assert_eq!(number.to_string().parse(), Ok(at));
     }
-    assert_eq!(Checkpoint::at(0, FEED_EPOCH_ITEMS), Err(BadCheckpoint));
+    assert_eq!(Checkpoint::at(0, FEED_PARTITION_ITEMS), Err(BadCheckpoint));
     assert_eq!(Checkpoint::new(MAX_CHECKPOINT).unwrap().next(), Err(BadCheckpoint));
     assert_eq!(Checkpoint::new(MAX_CHECKPOINT + 1), Err(BadCheckpoint));
     assert_eq!(Checkpoint::at(u64::MAX, 0), Err(BadCheckpoint));
@@ -56,7 +58,7 @@ fn spans_are_cut_and_joined() {
 }
 
 fn item(spans: Vec<Span>) -> Item {
-    Item { time_ms: u64::MAX, epoch_bytes: u64::MAX, content: Content::Spans(spans) }
+    Item { time_ms: u64::MAX, partition_bytes: u64::MAX, content: Content::Spans(spans) }
 }
 
 #[test]
@@ -87,17 +89,17 @@ fn items_end_at_their_limits_and_the_largest_is_no_larger_than_an_item_may_be() 
 }
 
 #[test]
-fn ends_and_epochs_read_back() {
-    let feed = Feed { id: FeedId([1; 8]), first_epoch: 3 };
-    let end = Item { time_ms: 1, epoch_bytes: 2, content: Content::End(feed) };
+fn ends_and_partitions_read_back() {
+    let feed = Feed { id: FeedId([1; 8]), first_partition: 3 };
+    let end = Item { time_ms: 1, partition_bytes: 2, content: Content::End(feed) };
     let at = Checkpoint::at(4, 5).unwrap();
     assert_eq!(decode_item(&encode_item(at, &end).unwrap()), Ok((5, end.clone())));
     assert!(item_size(at, &end) > 0);
-    assert_eq!(decode_epoch(&encode_epoch(4, feed)), Ok((4, feed)));
-    assert!(decode_epoch(&encode_epoch(2, feed)).is_err(), "before its first");
-    let mut damaged = encode_epoch(4, feed);
+    assert_eq!(decode_partition(&encode_partition(4, feed)), Ok((4, feed)));
+    assert!(decode_partition(&encode_partition(2, feed)).is_err(), "before its first");
+    let mut damaged = encode_partition(4, feed);
     damaged.insert(INDEX_SORT.to_owned(), Attribute::Text("+4".to_owned()));
-    assert!(decode_epoch(&damaged).is_err());
+    assert!(decode_partition(&damaged).is_err());
 }
 
 #[test]

@@ -7,13 +7,13 @@ use proptest::prelude::*;
 
 use crate::append::Inputs;
 use crate::feed::{
-    Action, Answer, Checkpoint, Content, EpochPolicy, Feed, Indexed, Indexing, Item, Known, Mark,
-    Rules, Span,
+    Action, Answer, Checkpoint, Content, Feed, Indexed, Indexing, Item, Known, Mark,
+    PartitionPolicy, Rules, Span,
 };
 use crate::stream::{Kind, StreamName};
 
-/// Few, so that epochs end.
-const SMALL: EpochPolicy = EpochPolicy { bytes: u64::MAX, items: 3 };
+/// Few, so that partitions end.
+const SMALL: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 const STREAMS: usize = 3;
 
 pub(super) fn name(stream: usize) -> StreamName {
@@ -28,7 +28,7 @@ pub(super) fn span(stream: usize, first: u64, events: u64) -> Span {
 /// The Index table, and the streams themselves.
 #[derive(Default)]
 pub(super) struct Table {
-    pub(super) epochs: BTreeMap<u64, Feed>,
+    pub(super) partitions: BTreeMap<u64, Feed>,
     pub(super) items: BTreeMap<Checkpoint, Item>,
     pub(super) marks: BTreeMap<StreamName, Mark>,
     pub(super) streams: BTreeMap<StreamName, u64>,
@@ -39,12 +39,14 @@ impl Table {
     /// Does what an indexer asks for.
     pub(super) fn perform(&mut self, action: &Action) -> Answer {
         match action {
-            Action::ReadEpoch => {
-                Answer::Epoch(self.epochs.last_key_value().map(|(epoch, feed)| (*epoch, *feed)))
+            Action::ReadPartition => Answer::Partition(
+                self.partitions.last_key_value().map(|(partition, feed)| (*partition, *feed)),
+            ),
+            Action::BeginPartition { partition, feed } => {
+                put(&mut self.partitions, *partition, *feed)
             }
-            Action::BeginEpoch { epoch, feed } => put(&mut self.epochs, *epoch, *feed),
-            Action::ReadTail { epoch } => {
-                let mut of = self.items.iter().filter(|(at, _)| at.epoch() == *epoch);
+            Action::ReadTail { partition } => {
+                let mut of = self.items.iter().filter(|(at, _)| at.partition() == *partition);
                 Answer::Last(of.next_back().map(|(at, item)| (at.offset(), item.clone())))
             }
             Action::ReadMarks { streams } => {
@@ -80,8 +82,8 @@ impl Table {
 
     /// The feed that there is: its spans in order.
     pub(super) fn walk(&self) -> Vec<Span> {
-        let Some((_, feed)) = self.epochs.last_key_value() else { return Vec::new() };
-        let mut at = Checkpoint::at(feed.first_epoch, 0).unwrap();
+        let Some((_, feed)) = self.partitions.last_key_value() else { return Vec::new() };
+        let mut at = Checkpoint::at(feed.first_partition, 0).unwrap();
         let mut spans = Vec::new();
         while let Some(item) = self.items.get(&at) {
             at = match &item.content {
@@ -89,7 +91,7 @@ impl Table {
                     spans.extend(these.iter().cloned());
                     at.next().unwrap()
                 }
-                Content::End(_) => Checkpoint::at(at.epoch() + 1, 0).unwrap(),
+                Content::End(_) => Checkpoint::at(at.partition() + 1, 0).unwrap(),
             };
         }
         spans
@@ -246,7 +248,7 @@ impl World {
         }
         let is_write = matches!(
             action,
-            Action::BeginEpoch { .. } | Action::Put { .. } | Action::RaiseMarks { .. }
+            Action::BeginPartition { .. } | Action::Put { .. } | Action::RaiseMarks { .. }
         );
         let answer = match fault {
             Fault::None => self.table.perform(&action),

@@ -95,7 +95,7 @@ impl Fold {
                 }
             }
             Operation::ImportSheet(import) => self.import(import),
-            Operation::Undo(_) | Operation::Restore(_) | Operation::Rejected(_) => {}
+            Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
         }
     }
 

@@ -124,7 +124,7 @@ pub enum AppendFault {
     #[error("the outcome is unknown: look for the append before it is decided again")]
     OutcomeUnknown,
     /// The store refuses or does not answer; nothing was appended.
-    #[error("the store cannot be reached or refuses the request")]
+    #[error("the store is unreachable or rejected the request")]
     Store,
     /// Events are missing, or there twice.
     #[error("the stream is damaged at index {index}")]

@@ -41,7 +41,7 @@ pub fn undo(
     with(SheetChange::Added).for_each(|diff| work.remove_sheet(diff.sheet, after));
     for diff in with(SheetChange::Renamed).chain(with(SheetChange::Kept)) {
         names.extend(old_name(diff.sheet, before, after, now));
-        work.restore(diff, before, after);
+        work.revert(diff, before, after);
     }
     // Names that were exchanged are free only once each sheet has left its own.
     for _ in 0..2 {
@@ -53,8 +53,8 @@ pub fn undo(
 /// The operations that lead from `now` back to what `before` shows, whoever changed what between them.
 ///
 /// # Errors
-/// [`UndoFault::Nothing`] if it shows the same already: a restore that is repeated does nothing.
-pub fn restore(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoFault> {
+/// [`UndoFault::Nothing`] if it shows the same already: a revert that is repeated does nothing.
+pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoFault> {
     if before.looks_like(now) {
         return Err(UndoFault::Nothing);
     }

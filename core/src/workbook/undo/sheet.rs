@@ -28,7 +28,7 @@ impl States<'_> {
 
 impl Work {
     /// Takes back what happened inside a sheet that is in all three states.
-    pub(super) fn restore(&mut self, diff: &SheetDiff, before: &Workbook, after: &Workbook) {
+    pub(super) fn revert(&mut self, diff: &SheetDiff, before: &Workbook, after: &Workbook) {
         let id = diff.sheet;
         let (Some(old), Some(new)) = (before.sheet(id), after.sheet(id)) else { return };
         let Some(now) = self.workbook.sheet(id).cloned() else { return };

@@ -19,14 +19,14 @@ fn write_failed(error: PortError) -> IndexOutcome {
 
 #[async_trait]
 impl Index for FaultyPorts {
-    async fn newest_epoch(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        self.trouble.read(self.index.newest_epoch(consistent)).await
+    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
+        self.trouble.read(self.index.newest_partition(consistent)).await
     }
-    async fn begin_epoch(&self, epoch: u64, feed: Feed) -> IndexOutcome {
-        self.trouble.around(self.index.begin_epoch(epoch, feed), write_failed).await
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
+        self.trouble.around(self.index.begin_partition(partition, feed), write_failed).await
     }
-    async fn last_item(&self, epoch: u64) -> Result<Option<(u64, Item)>, PortError> {
-        self.trouble.read(self.index.last_item(epoch)).await
+    async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError> {
+        self.trouble.read(self.index.last_item(partition)).await
     }
     async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome {
         self.trouble.around(self.index.put_item(at, item), write_failed).await

@@ -121,11 +121,16 @@ impl Retention for FaultyPorts {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
         self.trouble.read(self.tables.all_segments(after)).await
     }
-    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
-        self.trouble.around(self.tables.set_archive(log, segment, key), Err).await
+    async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+        self.trouble.around(self.tables.set_offloaded(log, segment, key), Err).await
     }
-    async fn mark_purged(&self, log: LogId, segment: u32, purged_s: u64) -> Result<(), PortError> {
-        self.trouble.around(self.tables.mark_purged(log, segment, purged_s), Err).await
+    async fn mark_trimmed(
+        &self,
+        log: LogId,
+        segment: u32,
+        trimmed_s: u64,
+    ) -> Result<(), PortError> {
+        self.trouble.around(self.tables.mark_trimmed(log, segment, trimmed_s), Err).await
     }
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
         // One after the other, so that any part of them may be gone.

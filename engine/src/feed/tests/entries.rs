@@ -11,7 +11,7 @@ use crate::crashes::{at as position, edits, set};
 use crate::logs::{Logs, NewFork};
 use crate::memory::{MemoryBlobs, MemoryTables};
 use crate::ports::{Entries as _, Retention, Segments as _};
-use crate::retention::Archivist;
+use crate::retention::Offloader;
 
 /// Streams, their index, and a log of three segments with two edits each, of which no record has come.
 struct Logged {
@@ -119,20 +119,20 @@ impl Logged {
         assert_eq!(self.feed().await, expected);
     }
 
-    /// The first segment is archived and purged.
-    async fn archive(&self) {
+    /// The first segment is offloaded and trimmed.
+    async fn offload(&self) {
         self.clock.advance_ms(3 * 24 * 60 * 60 * 1_000);
-        let archivist = Archivist::new(
+        let offloader = Offloader::new(
             self.tables.clone(),
             self.tables.clone(),
             self.blobs.clone(),
             self.clock.clone(),
         );
         let (policy, mut planned) =
-            (Policy { archive_after_days: 1, keep_segments: 2 }, Vec::new());
-        archivist.survey(policy, |segment| planned.push(segment)).await.unwrap();
+            (Policy { offload_after_days: 1, keep_segments: 2 }, Vec::new());
+        offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
         for segment in &planned {
-            archivist.carry_out(segment).await.unwrap();
+            offloader.carry_out(segment).await.unwrap();
         }
     }
 }
@@ -171,13 +171,13 @@ async fn what_the_feed_lacks_of_logs_is_missing_only_where_it_is_to_have_them() 
 }
 
 #[tokio::test]
-async fn what_was_archived_is_known_by_its_number() {
+async fn what_was_offloaded_is_known_by_its_number() {
     let logged = Logged::new().await;
-    logged.archive().await;
+    logged.offload().await;
     logged.auditor(true).rebuild(|_| {}).await.unwrap();
     let first: Vec<_> = logged.feed().await.into_iter().filter(|(_, s, ..)| *s == 0).collect();
-    let archived = EntryKind::Archived.kind();
-    let kinds = ["Snapshot", archived.as_str(), archived.as_str(), "EndSegment"];
+    let offloaded = EntryKind::Offloaded.kind();
+    let kinds = ["Snapshot", offloaded.as_str(), offloaded.as_str(), "EndSegment"];
     let expected: Vec<_> =
         (0..).zip(kinds).map(|(num, kind)| (log(), 0, num, kind.to_owned())).collect();
     assert_eq!(first, expected);
@@ -199,7 +199,7 @@ async fn a_fork_has_what_is_its_own_in_the_feed() {
 }
 
 #[tokio::test]
-async fn of_a_spreadsheet_that_was_purged_the_feed_keeps_what_it_has() {
+async fn of_a_spreadsheet_that_was_trimmed_the_feed_keeps_what_it_has() {
     let logged = Logged::new().await;
     logged.index(&[(0, 3)]).await;
     for segment in 0..3 {

@@ -5,7 +5,7 @@ mod entries;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::feed::{Checkpoint, EpochPolicy, FeedId, Span};
+use cellar_core::feed::{Checkpoint, FeedId, PartitionPolicy, Span};
 use cellar_core::stream::{CalvePolicy, Event, Kind, Payload, Proposal, StreamName, WriterId};
 use proptest::prelude::*;
 
@@ -15,8 +15,8 @@ use crate::ports::Streams as _;
 use crate::streams::StreamStore;
 use crate::system::SystemRandom;
 
-/// Few, so that epochs end and tips calve.
-const EPOCHS: EpochPolicy = EpochPolicy { bytes: u64::MAX, items: 4 };
+/// Few, so that partitions end and tips calve.
+const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 4 };
 const TIPS: CalvePolicy = CalvePolicy { bytes: usize::MAX, events: 2 };
 
 pub(crate) struct World {
@@ -39,7 +39,7 @@ impl World {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let time = (clock as _, Arc::new(SystemRandom) as _);
         let streams = self.streams.clone();
-        Indexer::new(self.index.clone(), streams, Arc::new(NoReactions), time, 0).ending(EPOCHS)
+        Indexer::new(self.index.clone(), streams, Arc::new(NoReactions), time, 0).ending(PARTITIONS)
     }
 
     pub(crate) fn reader(&self) -> FeedReader {
@@ -160,7 +160,7 @@ proptest! {
     }
 }
 
-/// A feed of so many items: the end of an epoch is one of four.
+/// A feed of so many items: the end of a partition is one of four.
 async fn fed(events: u64) -> World {
     let mut world = World::new();
     let indexer = world.indexer();
@@ -183,7 +183,7 @@ async fn checkpoints_beyond_the_end_before_the_beginning_and_of_others_are_error
         async move { reader.page(Some(at(number)), None, 10).await.map(|page| page.is_end) }
     };
     assert_eq!(beyond(1_000_002).await, Err(FeedError::Beyond));
-    assert_eq!(beyond(2_000_000).await, Ok(true), "the end of the epoch may be the next thing");
+    assert_eq!(beyond(2_000_000).await, Ok(true), "the end of the partition may be the next thing");
     assert_eq!(beyond(2_000_001).await, Err(FeedError::Beyond));
     assert_eq!(beyond(3_000_000).await, Err(FeedError::Beyond));
     let other = world.reader().page(None, Some(FeedId([0; 8])), 10).await;
@@ -200,7 +200,7 @@ async fn checkpoints_beyond_the_end_before_the_beginning_and_of_others_are_error
 
 #[tokio::test]
 async fn what_the_table_lost_is_seen_wherever_it_was() {
-    // The first, one between, and the end of an epoch; the end of the feed is just an earlier end.
+    // The first, one between, and the end of a partition; the end of the feed is just an earlier end.
     for (lost, events) in [(0, 4), (1, 4), (3, 4), (2, 2)] {
         let world = fed(events).await;
         world.index.lose(at(lost));

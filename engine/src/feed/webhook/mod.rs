@@ -43,7 +43,7 @@ pub struct WebhookPorts {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
     /// The receiver did not accept a delivery.
-    #[error("a delivery was not accepted: {0}")]
+    #[error("the receiver rejected a delivery: {0}")]
     NotAccepted(String),
     /// There is more, and no time for it.
     #[error("{items} items were delivered, and there are more")]

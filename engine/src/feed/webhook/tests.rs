@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use cellar_core::feed::{EpochPolicy, Span};
+use cellar_core::feed::{PartitionPolicy, Span};
 use cellar_core::limits::WEBHOOK_TIMEOUT_MS;
 use proptest::prelude::*;
 
@@ -229,14 +229,14 @@ async fn a_delivery_has_so_many_items_and_no_more() {
     let most = usize::try_from(WEBHOOK_ITEMS).unwrap();
     for (items, deliveries) in [(most, vec![most]), (most + 1, vec![most, 1])] {
         let mut test = Test::new(0);
-        // An epoch that does not end meanwhile.
-        let indexer = test.world.indexer().ending(EpochPolicy::default());
+        // A partition that does not end meanwhile.
+        let indexer = test.world.indexer().ending(PartitionPolicy::default());
         for _ in 0..items {
             let span = test.world.append(1, 1).await;
             indexer.index(vec![span]).await.unwrap();
         }
         let last = test.last().await;
-        let first = Checkpoint::at(last.epoch(), 0).unwrap();
+        let first = Checkpoint::at(last.partition(), 0).unwrap();
         assert_eq!(test.webhook.deliver((first, last), LATE_MS).await, Ok(items));
         let had = test.receiver.had.lock().unwrap();
         let had: Vec<usize> = had.iter().map(|delivery| delivery.data.items.len()).collect();
@@ -246,7 +246,7 @@ async fn a_delivery_has_so_many_items_and_no_more() {
 
 #[tokio::test]
 async fn a_call_ends_in_time_and_says_that_there_is_more() {
-    // Each epoch of these tests is a delivery of its own.
+    // Each partition of these tests is a delivery of its own.
     let mut test = Test::new(WEBHOOK_TIMEOUT_MS);
     let first = test.index(1, 1).await;
     let mut last = first;
@@ -314,7 +314,7 @@ proptest! {
                     }
                     Step::Call { .. } => {}
                     Step::BuildAnew => {
-                        anew |= test.world.index.newest_epoch(true).await.unwrap().is_some();
+                        anew |= test.world.index.newest_partition(true).await.unwrap().is_some();
                         test.world.indexer().begin_anew().await.unwrap();
                     }
                 }

@@ -11,7 +11,7 @@ use cellar_core::snapshot::level::ChunkHash;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportFault {
     /// A request that names none.
-    #[error("the request names no chunk: name at least one")]
+    #[error("the request names no chunk; at least one is required")]
     Nothing,
     /// More than one request may name, or make the server read.
     #[error(
@@ -32,7 +32,7 @@ pub enum ImportFault {
         bytes: u64,
     },
     /// A chunk that is longer than any, or is said to have no bytes.
-    #[error("chunk {hash} has {bytes} bytes; one to {MAX_STORED_CHUNK_BYTES} are allowed")]
+    #[error("chunk {hash} has {bytes} bytes; 1 to {MAX_STORED_CHUNK_BYTES} are allowed")]
     ChunkLength {
         /// Its name.
         hash: ChunkHash,
@@ -40,7 +40,7 @@ pub enum ImportFault {
         bytes: u32,
     },
     /// It never came, or is gone: what is not checked is deleted after three days.
-    #[error("chunk {hash} is not there: upload it, check it, then repeat the request")]
+    #[error("chunk {hash} is missing; upload and check it, then retry")]
     Missing {
         /// Its name.
         hash: ChunkHash,
@@ -78,7 +78,9 @@ pub enum ImportFault {
         hash: ChunkHash,
     },
     /// Not what it must be.
-    #[error("chunk {hash} cannot be part of the import ({why}): make its chunks and index anew")]
+    #[error(
+        "chunk {hash} is invalid ({why}); build the chunks and the tile index of the import again"
+    )]
     Unreadable {
         /// Its name.
         hash: ChunkHash,
@@ -86,7 +88,7 @@ pub enum ImportFault {
         why: String,
     },
     /// The index in the operation itself is not as it must be.
-    #[error("the index of the import cannot be used: {why}")]
+    #[error("the tile index of the import is invalid: {why}")]
     Index {
         /// What is wrong.
         why: String,

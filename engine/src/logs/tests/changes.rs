@@ -7,7 +7,7 @@ use super::*;
 
 pub(super) fn mutation(client: u8, id: u64, base: Position, operation: Operation) -> Request {
     let mutations = vec![NewMutation { id, base, operation }];
-    Request::new(log(), ClientKey([client; 8]), None, FIRST_EPOCH, 0, mutations).unwrap()
+    Request::new(log(), ClientKey([client; 8]), None, FIRST_INCARNATION, 0, mutations).unwrap()
 }
 
 pub(super) fn insert(before: u32, count: u32) -> Operation {

@@ -25,7 +25,7 @@ async fn append(
 ) -> MutationResult {
     let mutations = vec![NewMutation { id, base, operation }];
     let client = ClientKey([1; 8]);
-    let request = Request::new(log, client, None, FIRST_EPOCH, id - 1, mutations).unwrap();
+    let request = Request::new(log, client, None, FIRST_INCARNATION, id - 1, mutations).unwrap();
     logs.append(request).await.unwrap().results.remove(0)
 }
 
@@ -66,7 +66,7 @@ async fn what_an_old_entry_does_not_say_is_read() {
         num: 0,
         created_s: 0,
         last_snapshot: None,
-        archive: None,
+        offloaded: None,
         lineage: None,
     };
     let first = Entry::first(log(), None, 0);

@@ -28,7 +28,7 @@ async fn forked(logs: &Logs, source: LogId, nonce: &str, at: Option<Position>) -
 
 fn edit(log: LogId, client: u8, id: u64, base: Position, row: u32, text: &str) -> Request {
     let mutations = vec![NewMutation { id, base, operation: set(row, text) }];
-    Request::new(log, ClientKey([client; 8]), None, FIRST_EPOCH, id - 1, mutations).unwrap()
+    Request::new(log, ClientKey([client; 8]), None, FIRST_INCARNATION, id - 1, mutations).unwrap()
 }
 
 /// The texts of column A at a position.
@@ -60,8 +60,8 @@ async fn source(tables: &Arc<MemoryTables>, edits: u64, segment_entries: u32) ->
 }
 
 fn opened() -> Segment {
-    let (last_snapshot, archive, lineage) = (None, None, None);
-    Segment { log: log(), num: 0, created_s: 0, last_snapshot, archive, lineage }
+    let (last_snapshot, offloaded, lineage) = (None, None, None);
+    Segment { log: log(), num: 0, created_s: 0, last_snapshot, offloaded, lineage }
 }
 
 #[tokio::test]
@@ -346,8 +346,8 @@ async fn roll_now(tables: &Arc<MemoryTables>, expected: &mut Expected) {
     let entry = |position, content| Entry { log: *log, position, content, ..tail.clone() };
     let end = entry(tail.position.next_in_segment().unwrap(), Content::EndSegment);
     let end = Entry { author: None, ..end };
-    let header = Header::first(FIRST_EPOCH);
-    let content = Content::Snapshot { root: None, purged_s: None };
+    let header = Header::first(FIRST_INCARNATION);
+    let content = Content::Snapshot { root: None, trimmed_s: None };
     let first = Entry { header, author: None, ..entry(first, content) };
     let segment = Segment { log: *log, num: first.position.segment(), ..opened() };
     let transaction = Transaction { end: end.clone(), segment, first: first.clone() };

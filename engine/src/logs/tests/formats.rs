@@ -14,7 +14,7 @@ async fn formats_come_with_the_first_page_only() {
     let (rows, columns) = (Spans::one(5, 5), Spans::one(0, 2));
     let operation = Operation::SetFormat(SetFormat { sheet, rows, columns, format });
     let mutations = vec![NewMutation { id: 2, base: at(0, 1), operation }];
-    let request = Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, 1, mutations);
+    let request = Request::new(log(), ClientKey([1; 8]), None, FIRST_INCARNATION, 1, mutations);
     logs.append(request.unwrap()).await.unwrap();
 
     let first = logs.cells(log(), &everything(None)).await.unwrap();
@@ -43,7 +43,8 @@ async fn formats_and_cells_share_one_reply() {
         };
         let base = at(0, row - 1);
         let mutations = vec![NewMutation { id, base, operation }];
-        let request = Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, id - 1, mutations);
+        let request =
+            Request::new(log(), ClientKey([1; 8]), None, FIRST_INCARNATION, id - 1, mutations);
         logs.append(request.unwrap()).await.unwrap();
     }
     let first = logs.cells(log(), &everything(None)).await.unwrap();

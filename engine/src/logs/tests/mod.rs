@@ -7,7 +7,7 @@ mod forks;
 mod formats;
 pub(crate) mod imports;
 mod positions;
-mod restore;
+mod revert;
 mod stale;
 mod undo;
 mod upkeep;
@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use cellar_core::a1::Rectangle;
 use cellar_core::append::{Appended, NewMutation, Refusal, Request};
 use cellar_core::cell::Value;
-use cellar_core::entry::{Content, Entry, FIRST_EPOCH, Header};
+use cellar_core::entry::{Content, Entry, FIRST_INCARNATION, Header};
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::limits::MAX_REPLY_BYTES;
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
@@ -85,8 +85,8 @@ fn set(row: u32, text: &str) -> Operation {
 
 fn request(client: u8, ack: u64, id: u64, base: Position, text: &str) -> Request {
     let mutations = vec![NewMutation { id, base, operation: set(0, text) }];
-    let epoch = FIRST_EPOCH;
-    Request::new(log(), ClientKey([client; 8]), None, epoch, ack, mutations).unwrap()
+    let incarnation = FIRST_INCARNATION;
+    Request::new(log(), ClientKey([client; 8]), None, incarnation, ack, mutations).unwrap()
 }
 
 fn everything(at: Option<Position>) -> CellsQuery {
@@ -208,10 +208,10 @@ async fn a_log_of_two_segments_is_one_log() {
         num: 1,
         created_s: 0,
         last_snapshot: None,
-        archive: None,
+        offloaded: None,
         lineage: None,
     };
-    let header = Header::first(FIRST_EPOCH);
+    let header = Header::first(FIRST_INCARNATION);
     let next = Entry { position: at(1, 0), header, ..first };
     assert_eq!(tables.create(&segment, &next).await, CreateOutcome::Created);
 
@@ -238,9 +238,9 @@ async fn replies_are_cut_at_their_limit_and_go_on() {
         let base = at(0, u32::try_from(id).unwrap() - 1);
         let row = u32::try_from(id).unwrap();
         let mutations = vec![NewMutation { id, base, operation: set(row, &text) }];
-        let epoch = FIRST_EPOCH;
+        let incarnation = FIRST_INCARNATION;
         let request =
-            Request::new(log(), ClientKey([1; 8]), None, epoch, id - 1, mutations).unwrap();
+            Request::new(log(), ClientKey([1; 8]), None, incarnation, id - 1, mutations).unwrap();
         logs.append(request).await.unwrap();
     }
     let loaded = logs.load(log(), None).await.unwrap();

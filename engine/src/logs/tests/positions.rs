@@ -3,7 +3,7 @@
 use cellar_core::retention::Plan;
 
 use super::*;
-use crate::retention::{Archivist, Planned};
+use crate::retention::{Offloader, Planned};
 
 /// A log whose segment 0 ended at 0.2 and whose head is 1.1.
 async fn rolled() -> (Arc<MemoryTables>, Logs) {
@@ -19,26 +19,26 @@ async fn rolled() -> (Arc<MemoryTables>, Logs) {
         num: 1,
         created_s: 0,
         last_snapshot: None,
-        archive: None,
+        offloaded: None,
         lineage: None,
     };
-    let header = Header::first(FIRST_EPOCH);
+    let header = Header::first(FIRST_INCARNATION);
     let next = Entry { position: at(1, 0), header, ..first };
     assert_eq!(tables.create(&segment, &next).await, CreateOutcome::Created);
     service.append(request(1, 1, 2, at(0, 1), "two")).await.unwrap();
     (tables, service)
 }
 
-/// Logs over the same tables after segment 0 was archived and purged.
-async fn archived(tables: &Arc<MemoryTables>) -> Logs {
+/// Logs over the same tables after segment 0 was offloaded and trimmed.
+async fn offloaded(tables: &Arc<MemoryTables>) -> Logs {
     let blobs = Arc::new(MemoryBlobs::new(Arc::new(StoppedClock)));
     let clock = Arc::new(StoppedClock);
-    let archivist =
-        Archivist::new(tables.clone(), tables.clone(), blobs.clone(), Arc::new(StoppedClock));
+    let offloader =
+        Offloader::new(tables.clone(), tables.clone(), blobs.clone(), Arc::new(StoppedClock));
     let segment = tables.segment(log(), 0, true).await.unwrap().unwrap();
-    let (plan, body_bytes) = (Plan::ArchiveAndPurge, 0);
+    let (plan, body_bytes) = (Plan::OffloadAndTrim, 0);
     let planned = Planned { segment, entries: 3, body_bytes, ended_s: None, plan };
-    assert_eq!(archivist.carry_out(&planned).await.unwrap().deleted, 1);
+    assert_eq!(offloader.carry_out(&planned).await.unwrap().deleted, 1);
     Logs::new(tables.clone(), tables.clone(), blobs, clock, Arc::new(Counter::default()))
 }
 
@@ -60,11 +60,11 @@ async fn check_history(service: &Logs) {
 }
 
 #[tokio::test]
-async fn history_from_behind_the_end_of_a_segment_does_not_exist_archived_or_not() {
+async fn history_from_behind_the_end_of_a_segment_does_not_exist_offloaded_or_not() {
     let (tables, service) = rolled().await;
     check_history(&service).await;
     check_history(&logs(&tables)).await;
-    check_history(&archived(&tables).await).await;
+    check_history(&offloaded(&tables).await).await;
 }
 
 async fn check_diff(service: &Logs) {
@@ -83,19 +83,19 @@ async fn check_diff(service: &Logs) {
 }
 
 #[tokio::test]
-async fn a_diff_needs_both_its_positions_archived_or_not() {
+async fn a_diff_needs_both_its_positions_offloaded_or_not() {
     let (tables, service) = rolled().await;
     check_diff(&service).await;
     check_diff(&logs(&tables)).await;
-    check_diff(&archived(&tables).await).await;
+    check_diff(&offloaded(&tables).await).await;
 }
 
 #[tokio::test]
-async fn what_comes_from_an_archive_has_the_epoch_of_the_tables() {
-    for epoch in [FIRST_EPOCH, 7] {
+async fn what_comes_from_an_offload_has_the_incarnation_of_the_tables() {
+    for incarnation in [FIRST_INCARNATION, 7] {
         let (tables, _) = rolled().await;
-        let service = archived(&tables).await.at_epoch(epoch);
+        let service = offloaded(&tables).await.at_incarnation(incarnation);
         let read = service.workbook(log(), Some(at(0, 1)), None).await.unwrap();
-        assert_eq!((read.position, read.epoch), (at(0, 1), epoch));
+        assert_eq!((read.position, read.incarnation), (at(0, 1), incarnation));
     }
 }

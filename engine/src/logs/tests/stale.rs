@@ -150,7 +150,7 @@ async fn roll(tables: &LaggingTables, with_next: bool) {
             num: 1,
             created_s: 0,
             last_snapshot: None,
-            archive: None,
+            offloaded: None,
             lineage: None,
         };
         let next = Entry { position: at(1, 0), ..first };
@@ -231,7 +231,7 @@ async fn the_root_of_a_snapshot_is_never_taken_from_what_is_known() {
     // A snapshot that has finished, of a log that this service got to know before.
     let first = Entry::first(log(), None, 0);
     let snapshot = |root: Option<&str>| {
-        let content = Content::Snapshot { root: root.map(str::to_owned), purged_s: None };
+        let content = Content::Snapshot { root: root.map(str::to_owned), trimmed_s: None };
         Entry { position: at(0, 1), content, ..first.clone() }
     };
     let segment = Segment {
@@ -239,7 +239,7 @@ async fn the_root_of_a_snapshot_is_never_taken_from_what_is_known() {
         num: 0,
         created_s: 0,
         last_snapshot: Some(1),
-        archive: None,
+        offloaded: None,
         lineage: None,
     };
     assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);

@@ -15,7 +15,7 @@ use super::*;
 fn undo_by(who: u8, id: u64, target: Position, base: Position) -> Request {
     let operation = Operation::Undo(Undo { position: target });
     let mutations = vec![NewMutation { id, base, operation }];
-    Request::new(log(), ClientKey([who; 8]), None, FIRST_EPOCH, 0, mutations).unwrap()
+    Request::new(log(), ClientKey([who; 8]), None, FIRST_INCARNATION, 0, mutations).unwrap()
 }
 
 fn undo(id: u64, target: Position, base: Position) -> Request {
@@ -237,7 +237,7 @@ async fn an_undo_that_can_never_be_resolved_is_rejected_and_stops_nothing() {
     let rejection = undone.results[0].rejection.clone().unwrap();
     assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
     let next = vec![NewMutation { id: 2, base: at(0, 1), operation: set(0, "next") }];
-    let next = Request::new(log(), ClientKey([9; 8]), None, FIRST_EPOCH, 1, next).unwrap();
+    let next = Request::new(log(), ClientKey([9; 8]), None, FIRST_INCARNATION, 1, next).unwrap();
     assert_eq!(logs.append(next).await.unwrap().results[0].position, Some(at(0, 4)));
 }
 

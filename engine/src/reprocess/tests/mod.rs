@@ -8,7 +8,7 @@ use cellar_core::a1::{CellName, Rectangle};
 use cellar_core::append::{NewMutation, Request};
 use cellar_core::cell::{Cell, Value};
 use cellar_core::entry::{
-    Content, Entry, ExternalEdits, FIRST_EPOCH, Header, encode_external_body,
+    Content, Entry, ExternalEdits, FIRST_INCARNATION, Header, encode_external_body,
 };
 use cellar_core::identity::{ClientKey, SubjectKey};
 use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
@@ -113,7 +113,8 @@ impl World {
         let operation = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells });
         let mutations = vec![NewMutation { id: log.next_id, base: log.tail, operation }];
         let (client, ack) = (ClientKey([1; 8]), log.next_id - 1);
-        let request = Request::new(log.id, client, None, FIRST_EPOCH, ack, mutations).unwrap();
+        let request =
+            Request::new(log.id, client, None, FIRST_INCARNATION, ack, mutations).unwrap();
         log.tail = self.logs().append(request).await.unwrap().tail;
         log.next_id += 1;
     }
@@ -131,7 +132,7 @@ impl World {
     /// Puts a Snapshot entry behind the tail, whose message is lost.
     async fn mark(&self, log: &mut Log) -> SnapshotJob {
         let num = log.tail.num() + 1;
-        let content = Content::Snapshot { root: None, purged_s: None };
+        let content = Content::Snapshot { root: None, trimmed_s: None };
         self.put(log, content, |header| header.snapshot_num = num).await;
         SnapshotJob { log: log.id, position: log.tail }
     }

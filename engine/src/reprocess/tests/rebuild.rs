@@ -183,10 +183,10 @@ async fn a_snapshot_that_comes_behind_waits_for_its_turn() {
 }
 
 #[tokio::test]
-async fn archived_snapshots_stay_as_they_are_and_their_entries_are_read() {
+async fn offloaded_snapshots_stay_as_they_are_and_their_entries_are_read() {
     let world = World::new();
-    let (mut log, _) = world.made("archived").await;
-    let archived = marks();
+    let (mut log, _) = world.made("offloaded").await;
+    let offloaded = marks();
     for seed in 20..22 {
         world.roll(&mut log).await;
         let first = SnapshotJob { log: log.id, position: log.tail };
@@ -194,10 +194,10 @@ async fn archived_snapshots_stay_as_they_are_and_their_entries_are_read() {
         world.append(&mut log, seed, 600).await;
         world.work().await;
     }
-    world.archive_first(&log).await;
+    world.offload_first(&log).await;
     world.delete_objects("").await;
     let plan = world.reprocess().plan_rebuild(log.id).await.unwrap();
-    assert_eq!(plan.archived, archived);
+    assert_eq!(plan.offloaded, offloaded);
     let starts = [Position::new(1, 0).unwrap(), Position::new(2, 0).unwrap()];
     assert_eq!(plan.snapshots.iter().map(|anew| anew.at).collect::<Vec<_>>(), starts);
     world.rebuild(&log).await;

@@ -4,7 +4,7 @@ use cellar_core::limits::{ABANDONED_S, MAX_PAGE_ENTRIES};
 
 use super::*;
 use crate::ports::{PendingSnapshots as _, Segments as _};
-use crate::retention::Archivist;
+use crate::retention::Offloader;
 
 fn of(log: &Log, at: Position, found: Found) -> Finding {
     Finding { log: log.id, at, found }
@@ -218,47 +218,47 @@ async fn entries_count_from_their_date_on() {
 }
 
 impl World {
-    /// Archives and purges the oldest segment of a log.
-    pub(super) async fn archive_first(&self, log: &Log) {
+    /// Offloads and trims the oldest segment of a log.
+    pub(super) async fn offload_first(&self, log: &Log) {
         use cellar_core::retention::{Plan, Policy};
         self.clock.advance_ms(3 * 24 * 60 * 60 * 1_000);
         let (tables, blobs) = (|| Arc::clone(&self.tables), Arc::clone(&self.blobs));
-        let archivist = Archivist::new(tables(), tables(), blobs, Arc::clone(&self.clock) as _);
-        let policy = Policy { archive_after_days: 1, keep_segments: 2 };
+        let offloader = Offloader::new(tables(), tables(), blobs, Arc::clone(&self.clock) as _);
+        let policy = Policy { offload_after_days: 1, keep_segments: 2 };
         let mut planned = Vec::new();
-        archivist.survey(policy, |segment| planned.push(segment)).await.unwrap();
+        offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
         planned.retain(|planned| planned.segment.log == log.id);
-        assert_eq!(planned[0].plan, Plan::ArchiveAndPurge);
-        archivist.carry_out(&planned[0]).await.unwrap();
+        assert_eq!(planned[0].plan, Plan::OffloadAndTrim);
+        offloader.carry_out(&planned[0]).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn what_is_archived_is_read_from_there() {
+async fn what_is_offloaded_is_read_from_there() {
     let world = World::new();
-    let mut log = world.create("archived").await;
+    let mut log = world.create("offloaded").await;
     let body = world.append_large(&mut log, "uploads/a/body").await;
     let body_at = log.tail;
     let unmade = world.mark(&mut log).await.position;
     world.roll(&mut log).await;
     let second = log.tail;
     world.roll(&mut log).await;
-    world.archive_first(&log).await;
+    world.offload_first(&log).await;
     let key = body.to_string();
     let rest = [of(&log, second, Found::RootMissing), of(&log, log.tail, Found::NotMade)];
     let with = |found: Vec<Finding>| found.into_iter().chain(rest.clone()).collect::<Vec<_>>();
-    let archived = of(&log, unmade, Found::Archived);
+    let offloaded = of(&log, unmade, Found::Offloaded);
     let pending = of(&log, body_at, Found::BodyPending { key: key.clone() });
-    assert_eq!(world.findings().await, with(vec![pending, archived.clone()]));
+    assert_eq!(world.findings().await, with(vec![pending, offloaded.clone()]));
     let mended = world.mend().await;
     assert_eq!(mended[0].1, Mended::Kept);
     assert_eq!(mended[1].1, Mended::Nothing, "its root could not be set");
     world.blobs.delete(&body).await.unwrap();
     let lost = of(&log, body_at, Found::BodyLost { key });
-    assert_eq!(world.findings().await, with(vec![lost, archived]));
-    // Without the archive there is nothing to read, and the rest is read all the same.
-    let archives = world.blobs.list("archive/", None, 10).await.unwrap().blobs;
-    world.blobs.delete(&BlobKey::new(&archives[0].key).unwrap()).await.unwrap();
+    assert_eq!(world.findings().await, with(vec![lost, offloaded]));
+    // Without the offloaded segment there is nothing to read, and the rest is read all the same.
+    let offloads = world.blobs.list("offloaded/", None, 10).await.unwrap().blobs;
+    world.blobs.delete(&BlobKey::new(&offloads[0].key).unwrap()).await.unwrap();
     let found = world.findings().await;
     assert_eq!(found[1..], rest);
     assert_eq!(found[0].at, Position::FIRST);

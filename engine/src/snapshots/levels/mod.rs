@@ -110,7 +110,7 @@ impl LevelsBuilder {
         let family = self.logs.family(job.log).await?;
         match Work::open(&self.store, *job, family, checkpoint.clone()).await {
             Ok(work) => Ok(Begun::Work(Box::new(work))),
-            // It was purged before it was its turn: the log itself is always there.
+            // It was trimmed before it was its turn: the log itself is always there.
             Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })
                 if checkpoint.root.is_some() =>
             {

@@ -4,7 +4,7 @@
 use cellar_core::a1::{CellName, Rectangle};
 use cellar_core::append::{NewMutation, Request};
 use cellar_core::cell::{Cell, Value};
-use cellar_core::entry::{Content, Entry, FIRST_EPOCH};
+use cellar_core::entry::{Content, Entry, FIRST_INCARNATION};
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::limits::{MAX_CHECKPOINT_BYTES, MAX_COLUMNS, MAX_ROWS};
 use cellar_core::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
@@ -55,7 +55,8 @@ impl World {
         let mutations = vec![NewMutation { id: self.next_id, base: self.tail, operation }];
         let ack = self.next_id - 1;
         let request =
-            Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, ack, mutations).unwrap();
+            Request::new(log(), ClientKey([1; 8]), None, FIRST_INCARNATION, ack, mutations)
+                .unwrap();
         self.tail = self.logs().append(request).await.unwrap().tail;
         self.next_id += 1;
     }
@@ -67,7 +68,7 @@ impl World {
         let mut header = before.header.clone();
         header.snapshot_num = position.num();
         header.snapshot_bytes = header.segment_bytes;
-        let content = Content::Snapshot { root: None, purged_s: None };
+        let content = Content::Snapshot { root: None, trimmed_s: None };
         let entry = Entry { log: log(), position, created_s: 1, author: None, header, content };
         assert_eq!(self.tables.put(&entry).await, PutOutcome::Accepted);
         self.tail = position;
@@ -405,7 +406,10 @@ async fn a_reader_of_a_lost_root_finds_the_one_that_was_made_anew() {
     let before = reader.view(log(), None, None).await.unwrap().position;
     delete_all(&world, "").await;
     let error = reader.cells(log(), &query).await.unwrap_err().to_string();
-    assert!(error.contains(&format!("`synth reprocess --rebuild --log {}`", log())), "{error}");
+    assert!(
+        error.contains(&format!("`synth reprocess --rebuild --spreadsheet {}`", log())),
+        "{error}"
+    );
     // Made from the beginning in one piece, its objects are others than those made step by step.
     let old = reader.root_at(log(), jobs[1].position).await.unwrap();
     let new = {

@@ -148,7 +148,7 @@ impl Work {
                     return Ok(ControlFlow::Continue(()));
                 }
                 let undone =
-                    matches!(entry.content, Content::Snapshot { root: None, purged_s: None });
+                    matches!(entry.content, Content::Snapshot { root: None, trimmed_s: None });
                 // What is made anew begins where it was told to; what is inherited is for others to make.
                 let is_own = at >= first_own && at != Position::FIRST;
                 if undone && !anew && at != job.position && is_own {

@@ -69,13 +69,13 @@ async fn a_root_that_came_meanwhile_is_replaced_like_the_old_one() {
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)));
     let entry = world.ports.tables.get(log(), job(0).position).await.unwrap().unwrap();
-    let anew = Content::Snapshot { root: Some(root(&job(0))), purged_s: None };
+    let anew = Content::Snapshot { root: Some(root(&job(0))), trimmed_s: None };
     assert_eq!(entry.content, anew);
     assert_eq!(world.ports.pending.len(), 1, "that of the second");
 }
 
 #[tokio::test]
-async fn an_entry_that_was_purged_meanwhile_holds_up_nothing() {
+async fn an_entry_that_was_trimmed_meanwhile_holds_up_nothing() {
     use crate::ports::Retention as _;
     let world = finished(vec![]).await;
     world.ports.tables.delete(log(), &[job(1).position]).await.unwrap();
@@ -84,7 +84,7 @@ async fn an_entry_that_was_purged_meanwhile_holds_up_nothing() {
     }
     world.run(FUNCTION_MS).await;
     let entry = world.ports.tables.get(log(), job(0).position).await.unwrap().unwrap();
-    let anew = Content::Snapshot { root: Some(root(&job(0))), purged_s: None };
+    let anew = Content::Snapshot { root: Some(root(&job(0))), trimmed_s: None };
     assert_eq!(entry.content, anew, "the other");
     assert!(world.ports.pending.is_empty());
     assert_eq!(

@@ -13,11 +13,13 @@ const MAX_SUBJECT_BYTES: usize = 255;
 /// A token of the issuer that names nobody.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoPerson {
-    #[error("its `{SUBJECT_CLAIM}` is no text of 1 to {MAX_SUBJECT_BYTES} bytes")]
+    #[error("the claim `{SUBJECT_CLAIM}` is not a text of 1 to {MAX_SUBJECT_BYTES} bytes")]
     Subject,
-    #[error("it has no text `{claim}`, by which people of this issuer are named")]
+    #[error(
+        "the claim `{claim}`, which identifies people of this issuer, is missing or not a text"
+    )]
     Claim { claim: String },
-    #[error("its `{EMAIL_CLAIM}` is not verified: the issuer does not say `{VERIFIED_CLAIM}`")]
+    #[error("the claim `{EMAIL_CLAIM}` is not verified: `{VERIFIED_CLAIM}` is not true")]
     Unverified,
     #[error(transparent)]
     Person(#[from] BadPerson),

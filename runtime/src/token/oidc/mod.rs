@@ -88,7 +88,7 @@ impl OidcVerifier {
     fn principal(&self, claims: &Map<String, Value>, now_s: u64) -> Result<Principal, TokenError> {
         claims::check_times(claims, self.not_before_s, now_s)?;
         let person = claims::subject(claims).and_then(|subject| {
-            let name = claims::person(claims, &self.issuer.person_claim)?;
+            let name = claims::person(claims, &self.issuer.subject_claim)?;
             Ok((subject, Person::new(self.issuer(), name)?))
         });
         let (subject, person) = person.map_err(|fault| {
@@ -101,7 +101,7 @@ impl OidcVerifier {
             author: person.subject,
             issuer: person.issuer,
             scope: Scope::Shared,
-            role: self.issuer.role,
+            role: self.issuer.max_role,
         })
     }
 }

@@ -21,7 +21,7 @@ pub trait KeySource: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeySourceFault {
     /// No answer, or none in time.
-    #[error("{url} does not answer: {why}")]
+    #[error("{url} does not respond: {why}")]
     Unreachable {
         /// What was asked for.
         url: String,
@@ -29,7 +29,7 @@ pub enum KeySourceFault {
         why: String,
     },
     /// An answer that is none.
-    #[error("{url} answered with status {status}")]
+    #[error("{url} returned status {status}")]
     Status {
         /// What was asked for.
         url: String,
@@ -43,7 +43,7 @@ pub enum KeySourceFault {
         url: String,
     },
     /// Something else.
-    #[error("{url} is not what it should be: {why}")]
+    #[error("{url} returned an invalid document: {why}")]
     Malformed {
         /// What was asked for.
         url: String,
@@ -61,13 +61,13 @@ pub enum KeySourceFault {
         found: String,
     },
     /// Keys that anybody on the way can have written.
-    #[error("the keys are at {url}, which is not HTTPS")]
+    #[error("the key set URL {url} is not HTTPS")]
     Untrusted {
         /// Where they are.
         url: String,
     },
     /// No key that fits.
-    #[error("{url} has no key for the algorithm that is configured")]
+    #[error("{url} has no key for the configured algorithm")]
     NoKeys {
         /// What was asked for.
         url: String,

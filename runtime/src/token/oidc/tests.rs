@@ -62,7 +62,8 @@ fn jwk(pair: &KeyPair) -> Value {
 }
 
 fn issuer() -> OidcIssuer {
-    let text = json!({"issuer": ISSUER, "audience": "app", "algorithm": "EdDSA", "role": "editor"});
+    let text =
+        json!({"issuer": ISSUER, "audience": "app", "algorithm": "EdDSA", "max_role": "editor"});
     serde_json::from_value(text).unwrap()
 }
 
@@ -124,7 +125,7 @@ async fn whoever_an_issuer_names_gets_what_the_catalog_gives_them() {
     let ann = world.issuers.verify(&world.token(), NOW_S).await.unwrap();
     assert_eq!((ann.author.as_str(), ann.issuer.as_str()), ("auth0|7", ISSUER));
     assert_eq!((ann.scope, ann.role), (Scope::Shared, Role::Editor));
-    let named = World::with(OidcIssuer { person_claim: "email".into(), ..issuer() }, 0);
+    let named = World::with(OidcIssuer { subject_claim: "email".into(), ..issuer() }, 0);
     let by_address = named.issuers.verify(&named.token(), NOW_S).await.unwrap();
     assert_eq!(by_address.author, "ann@example.com");
     assert_eq!(by_address.subject, ann.subject, "an address may be somebody else's one day");

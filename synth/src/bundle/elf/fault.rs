@@ -89,8 +89,8 @@ impl ElfFault {
             Self::TooNew { .. } => format!(
                 "link it with an older GLIBC: `pip install cargo-zigbuild`, after which `synth \
                  bundle` does so by itself; elsewhere `cargo zigbuild --profile lambda -p \
-                 cellar-runtime --bin bootstrap --target {target}.{}`, and pass the binary with \
-                 --bundle FILE",
+                 cellar-runtime --bin bootstrap --target {target}.{}`, and pass the binary to \
+                 `synth bundle --binary FILE`",
                 rules::GLIBC
             ),
             _ => format!(

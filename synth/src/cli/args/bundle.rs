@@ -8,23 +8,23 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  synth bundle\n  \
                         synth bundle --architecture arm64 -o bundle.zip\n  \
-                        synth bundle --bundle target/lambda/bootstrap\n\n\
-                        The same binary makes the same file on every machine, and its name holds the \
-                        hash of the binary. Lambda can run it, or it is refused: its processor, its \
-                        libraries and the GLIBC that it needs are checked.")]
+                        synth bundle --binary target/lambda/bootstrap\n\n\
+                        Bundles are reproducible: the same binary gives the same file on every machine, and \
+                        the file name contains the hash of the binary. A binary that Lambda cannot run is \
+                        rejected: its CPU architecture, libraries and GLIBC version are checked.")]
 pub(crate) struct BundleArguments {
-    /// Write to this file, or under its own name into this folder [default: the working folder]
+    /// Output file or folder [default: the current folder]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Processor of the functions [default: architecture of the configuration, or the host's]
+    /// CPU architecture of the functions [default: architecture of the configuration]
     #[arg(long, value_enum)]
     pub(crate) architecture: Option<ArchitectureArgument>,
-    /// Check and pack what was built elsewhere: a `bootstrap`, or a zip with it
+    /// Prebuilt `bootstrap`, or a zip that contains it, to check and pack
     #[arg(long, value_name = "FILE")]
-    pub(crate) bundle: Option<PathBuf>,
+    pub(crate) binary: Option<PathBuf>,
 }
 
-/// The processor of the functions.
+/// CPU architecture of the functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ArchitectureArgument {
     /// Intel and AMD
@@ -33,6 +33,6 @@ pub(crate) enum ArchitectureArgument {
     /// Graviton; cheaper for the same work
     #[value(name = "arm64")]
     Arm64,
-    /// That of this machine
+    /// The architecture of this machine
     Host,
 }

@@ -1,4 +1,4 @@
-//! Arguments of what makes, checks and ends a stack.
+//! Arguments of the commands that deploy, test and delete a stack.
 
 use std::path::PathBuf;
 
@@ -9,67 +9,67 @@ use super::diff::FailOn;
 /// Arguments of `deploy`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  synth deploy                      into the account that AWS_PROFILE names\n  \
-                        synth deploy --yes                without asking, as a pipeline does\n  \
-                        synth deploy --plan plan.json     exactly what `synth plan` has shown\n  \
-                        synth deploy --local --detach     on this machine\n  \
+    after_help = "Examples:\n  synth deploy                      deploy to the account of AWS_PROFILE\n  \
+                        synth deploy --yes                skip the confirmation prompt, as in CI\n  \
+                        synth deploy --plan plan.json     apply exactly this saved plan\n  \
+                        synth deploy --local --detach     run on this machine, in the background\n  \
                         synth deploy --local --port 9000\n  \
                         synth deploy --endpoint-url http://127.0.0.1:4566\n\n\
-                        Somebody has to say yes where data is at risk, a permission is broadened or \
-                        something is made anew; never is something replaced or taken out that holds \
-                        data, unless --allow-loss names it. Interrupted, or cut off from AWS, run it \
-                        again: it follows what is on its way, and goes on."
+                        Changes that put data at risk, grant new permissions or replace resources require \
+                        confirmation. A resource that holds data is deleted or replaced only if \
+                        --allow-data-loss names it. If the command is interrupted, run it again: it resumes \
+                        the deployment in progress."
 )]
 pub(crate) struct DeployArguments {
     /// Run the stack on this machine, on 127.0.0.1, with its data under .cellar/
     #[arg(long, conflicts_with_all = AWS_ONLY)]
     pub(crate) local: bool,
-    /// Go on in the background; see `synth status` and `synth destroy --local`
+    /// Run in the background (stop it with `synth destroy --local`)
     #[arg(long, requires = "local")]
     pub(crate) detach: bool,
-    /// Port on 127.0.0.1, 0 for any that is free [default: local.port of the configuration]
+    /// Port on 127.0.0.1; 0 picks a free port [default: local.port of the configuration]
     #[arg(long, requires = "local")]
     pub(crate) port: Option<u16>,
-    /// Do not run the smoke test
+    /// Skip the smoke test
     #[arg(long)]
     pub(crate) no_smoke: bool,
-    /// Apply a plan of `synth plan`, and nothing else
+    /// Apply exactly this plan, saved by `synth plan`
     #[arg(long, value_name = "FILE", conflicts_with_all = PLANNED)]
     pub(crate) plan: Option<PathBuf>,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// How to tell what happens [default: live on a terminal, plain elsewhere]
-    #[arg(long, value_enum, value_name = "HOW")]
+    /// Progress output [default: live on a terminal, otherwise plain]
+    #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) progress: Option<ProgressArgument>,
     #[command(flatten)]
     pub(crate) aws: AwsArguments,
 }
 
-/// Arguments that say nothing about a stack on this machine.
+/// Arguments that apply only to a stack in AWS.
 const AWS_ONLY: [&str; 9] = [
     "plan",
     "yes",
     "endpoint_url",
     "bundle",
     "artifact_bucket",
-    "allow_loss",
+    "allow_data_loss",
     "express",
     "monitor_minutes",
     "ignore_alarms",
 ];
-/// Arguments that a plan has decided already.
+/// Arguments that a saved plan already contains.
 const PLANNED: [&str; 6] =
-    ["bundle", "artifact_bucket", "allow_loss", "express", "monitor_minutes", "ignore_alarms"];
+    ["bundle", "artifact_bucket", "allow_data_loss", "express", "monitor_minutes", "ignore_alarms"];
 
-/// How to tell what happens.
+/// How progress is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressArgument {
-    /// A list that moves
+    /// Updated in place
     Live,
-    /// A line for each event
+    /// One line per event
     Plain,
-    /// A JSON object on stderr for each step and event
+    /// One JSON object per event, on stderr
     Json,
 }
 
@@ -77,46 +77,46 @@ pub(crate) enum ProgressArgument {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  synth plan\n  synth plan -o plan.json && synth deploy --plan plan.json\n  \
-                        synth plan --allow-loss SegmentTable\n\n\
-                        The plan is bound to the account, the commit, the template and what is deployed: \
-                        once one of them is another, it is not applied.\n\n\
-                        Exit codes: 0 nothing to change (no plan is written), 2 a plan was written, \
-                        1 an error, or a difference as grave as --fail-on says."
+                        synth plan --allow-data-loss SegmentTable\n\n\
+                        A plan is valid only for its account, commit, template and deployed stack: if one \
+                        of them changes, `deploy --plan` refuses it.\n\n\
+                        Exit codes: 0 no changes (no plan is written), 2 a plan was written, 1 an error, or \
+                        a change of the severity of --fail-on."
 )]
 pub(crate) struct PlanArguments {
-    /// Write the plan to this file
+    /// Output file of the plan
     #[arg(short, long, value_name = "FILE", default_value = "plan.json")]
     pub(crate) output: PathBuf,
-    /// Fail, and write no plan, if it is as grave as this, or graver
+    /// Exit with 1, and write no plan, if a change has this severity or higher
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub(crate) fail_on: Option<FailOn>,
     #[command(flatten)]
     pub(crate) aws: AwsArguments,
 }
 
-/// How a stack in AWS is deployed.
+/// Options of a deployment to AWS.
 #[derive(Debug, Args)]
 pub(crate) struct AwsArguments {
-    /// Deploy into an emulator of AWS at this URL
+    /// URL of an AWS emulator to use instead of AWS
     #[arg(long, value_name = "URL")]
     pub(crate) endpoint_url: Option<String>,
-    /// The functions, built and zipped before
+    /// Prebuilt bundle to deploy
     #[arg(long, value_name = "FILE")]
     pub(crate) bundle: Option<PathBuf>,
-    /// Bucket for bundles and templates [default: one of Cellar's in this account and region]
+    /// S3 bucket for bundles and templates [default: Cellar's bucket in this account and region]
     #[arg(long, value_name = "NAME")]
     pub(crate) artifact_bucket: Option<String>,
-    /// Let this resource be replaced or taken out though it holds data; may be given several times
+    /// Allow this resource to be deleted or replaced although it holds data (repeatable)
     #[arg(long, value_name = "LOGICAL_ID")]
-    pub(crate) allow_loss: Vec<String>,
-    /// Be done before all resources are ready: for development
+    pub(crate) allow_data_loss: Vec<String>,
+    /// Use CloudFormation's express mode: return before resources are stable (development only)
     #[arg(long)]
     pub(crate) express: bool,
-    /// Minutes after the deployment in which the stack's own alarms still take it back
+    /// Minutes after the deployment during which an alarm of the stack rolls it back
     #[arg(long, value_name = "MINUTES", default_value_t = 0, conflicts_with = "ignore_alarms",
           value_parser = clap::value_parser!(u8).range(0..=MONITOR_MINUTES_MAX))]
     pub(crate) monitor_minutes: u8,
-    /// Do not take the deployment back when the stack's own alarms go off: to mend what set them off
+    /// Do not roll back when an alarm fires, for a deployment that fixes its cause
     #[arg(long)]
     pub(crate) ignore_alarms: bool,
 }
@@ -129,38 +129,38 @@ const MONITOR_MINUTES_MAX: i64 = 180;
 #[command(after_help = "Examples:\n  synth smoke\n  \
                         synth smoke --url https://… --token \"$CELLAR_TOKEN\" --wait-seconds 60\n  \
                         synth smoke --format junit > smoke.xml\n\n\
-                        It works on a spreadsheet of its own and clears what it has set. It appends about \
-                        300 KB so that a snapshot is due: 0.0003 dollars.")]
+                        The test creates its own spreadsheet and clears the cells that it sets. It appends \
+                        about 300 KB to trigger a snapshot, which costs $0.0003.")]
 pub(crate) struct SmokeArguments {
-    /// URL of the API [default: that of the last deployment]
+    /// URL of the API [default: the URL of the last deployment]
     #[arg(long, env = "CELLAR_URL")]
     pub(crate) url: Option<String>,
-    /// Token with the role editor for all spreadsheets [default: that of the last deployment]
+    /// Operator token with the role editor [default: the token of the last deployment]
     #[arg(long, env = "CELLAR_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<String>,
-    /// How long a stack that was just deployed may take until it answers
+    /// Seconds to wait for a new stack to respond
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) wait_seconds: u32,
-    /// Text for people, or JUnit's XML for build servers
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: SmokeFormat,
 }
 
-/// How a smoke test is reported.
+/// Report format of a smoke test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SmokeFormat {
-    /// A line for each check
+    /// One line per check
     Text,
-    /// XML
+    /// JUnit XML, for CI
     Junit,
 }
 
 /// Arguments of `drift`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  synth drift\n  synth --json drift | jq .drifts\n\n\
-                        Exit codes: 0 as it was deployed, 2 something was changed by hand, 1 an error.")]
+                        Exit codes: 0 no drift, 2 drift found, 1 an error.")]
 pub(crate) struct DriftArguments {
-    /// The stack in an emulator of AWS at this URL
+    /// URL of an AWS emulator to use instead of AWS
     #[arg(long, value_name = "URL")]
     pub(crate) endpoint_url: Option<String>,
 }
@@ -168,22 +168,22 @@ pub(crate) struct DriftArguments {
 /// Arguments of `destroy`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  synth destroy                     deletes the stack in AWS, keeps its data\n  \
-                        synth destroy --delete-data       and its data, for ever\n  \
+    after_help = "Examples:\n  synth destroy                     delete the stack in AWS, keep its data\n  \
+                        synth destroy --delete-data       delete its data, too\n  \
                         synth destroy --local\n  \
                         synth destroy --local --delete-data --yes"
 )]
 pub(crate) struct DestroyArguments {
-    /// The stack that runs on this machine
+    /// Destroy the local stack
     #[arg(long)]
     pub(crate) local: bool,
-    /// Delete its data too, for ever
+    /// Also delete the data, permanently
     #[arg(long)]
     pub(crate) delete_data: bool,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Destroy the stack in an emulator of AWS at this URL
+    /// URL of an AWS emulator to use instead of AWS
     #[arg(long, value_name = "URL", conflicts_with = "local")]
     pub(crate) endpoint_url: Option<String>,
 }

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use cellar_stacks::difference::Severity;
 use clap::{Args, Subcommand, ValueEnum};
 
-/// How a difference is written.
+/// Output format of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DiffFormat {
-    /// For a terminal
+    /// Plain text
     Text,
-    /// For a comment on a pull request
+    /// Markdown of at most 65,536 characters, for a pull request comment
     Markdown,
 }
 
-/// How grave a difference has to be to fail.
+/// Lowest severity that fails the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// Data is removed, replaced or less protected
+    /// Deletes, replaces or unprotects data
     Destructive,
-    /// … or somebody may do something that was not allowed before
+    /// Grants new permissions, or is destructive
     Broadening,
 }
 
@@ -35,20 +35,20 @@ impl From<FailOn> for Severity {
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  synth diff                        with what is deployed in AWS\n  synth diff --local\n  \
+    after_help = "Examples:\n  synth diff                        compare with the stack in AWS\n  synth diff --local\n  \
                         synth diff --against template.json --fail-on destructive\n  \
                         synth diff --against-revision main\n  \
                         synth diff --against-revision main:infra/template.json\n  \
                         synth diff --against base.json --format markdown > comment.md\n  \
                         aws cloudformation get-template --stack-name cellar --query TemplateBody \
                         | synth diff --against -\n\n\
-                        Exit codes: 0 no difference, 2 differences, 1 an error, or a difference as \
-                        grave as --fail-on says.\n\n\
-                        With --json, one object:\n  \
+                        Exit codes: 0 no differences, 2 differences found, 1 an error, or a change of the \
+                        severity of --fail-on.\n\n\
+                        With --json, one object is printed:\n  \
                         stack, notes, severity (none|update|replacement|broadening|destructive)\n  \
                         against      kind (deployed|file|revision), name, exists\n  \
                         counts       resources, destructive, broadened, replaced\n  \
-                        resources    a list, the gravest first: logical_id, type, severity, \
+                        resources    a list, most severe first: logical_id, type, severity, \
                         holds_data,\n               \
                         action (add|remove|abandon|update|may_replace|replace), risks,\n               \
                         follows, properties (path, old, new, update)\n  \
@@ -57,23 +57,23 @@ impl From<FailOn> for Severity {
                         sections     a list: path, old, new, update"
 )]
 pub(crate) struct DiffArguments {
-    /// A template in JSON or YAML, - for stdin
+    /// Compare with this template (JSON or YAML; - for stdin)
     #[arg(long, value_name = "FILE", group = "old")]
     pub(crate) against: Option<PathBuf>,
-    /// A revision of git: REV for the configuration as it was then, synthesized by this version, or
-    /// REV:PATH for a template that was committed
+    /// Compare with a git revision: REV synthesizes its configuration with this version of synth;
+    /// REV:PATH reads a committed template
     #[arg(long, value_name = "REV", group = "old")]
     pub(crate) against_revision: Option<String>,
-    /// What the stack on this machine was last deployed with
+    /// Compare with the template last deployed on this machine
     #[arg(long, group = "old")]
     pub(crate) local: bool,
-    /// The stack in an emulator of AWS at this URL
+    /// URL of an AWS emulator to use instead of AWS
     #[arg(long, value_name = "URL", conflicts_with = "old")]
     pub(crate) endpoint_url: Option<String>,
-    /// Text for people, or Markdown of at most 65,536 letters
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: DiffFormat,
-    /// Fail if it is as grave as this, or graver
+    /// Exit with 1 if a change has this severity or higher
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub(crate) fail_on: Option<FailOn>,
 }
@@ -86,15 +86,15 @@ pub(crate) struct CiArguments {
     pub(crate) command: CiCommand,
 }
 
-/// What to do about workflows.
+/// Commands of `synth ci`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CiCommand {
-    /// Write workflows for GitHub: one posts differences on pull requests, one deploys
+    /// Write GitHub Actions workflows that post diffs and deploy
     #[command(
         after_help = "Examples:\n  synth ci init\n  synth ci init --branch trunk --force\n  synth --stage prod ci init\n\n\
-                            They are written to .github/workflows of the repository: \
-                            cellar-diff.yml and cellar-deploy.yml. The second has no keys of AWS: it \
-                            takes on the role in the variable CELLAR_DEPLOY_ROLE_ARN."
+                            The files are .github/workflows/cellar-diff.yml and cellar-deploy.yml in the \
+                            repository. The deploy workflow stores no AWS keys: it assumes the role in \
+                            the variable CELLAR_DEPLOY_ROLE_ARN."
     )]
     Init(CiInitArguments),
 }
@@ -102,13 +102,13 @@ pub(crate) enum CiCommand {
 /// Arguments of `ci init`.
 #[derive(Debug, Args)]
 pub(crate) struct CiInitArguments {
-    /// The branch that is deployed
+    /// Branch to deploy
     #[arg(long, value_name = "NAME", default_value = "main")]
     pub(crate) branch: String,
-    /// Print them instead of writing the files
+    /// Print the files to stdout instead of writing them
     #[arg(long)]
     pub(crate) print: bool,
-    /// Overwrite files that exist
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -8,49 +8,48 @@ use super::WhereArguments;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  synth feed verify\n  synth feed repair --local\n  \
                         synth feed rebuild --yes\n\n\
-                        Everybody may go on working meanwhile, and each may be interrupted and run again.")]
+                        Users can keep working meanwhile. Each command can be interrupted and run again.")]
 pub(crate) struct FeedArguments {
     #[command(subcommand)]
     pub(crate) command: FeedCommand,
 }
 
-/// What to do with the feed.
+/// Commands of `synth feed`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FeedCommand {
-    /// Compare the feed with the streams that it is made of
+    /// Compare the feed with the event streams
     #[command(
-        after_help = "Reads the whole feed and the whole Stream table. The exit code is 2 if they \
-                            differ.\n\nExamples:\n  synth feed verify\n  synth feed verify --json"
+        after_help = "Reads the whole feed and all event streams. The exit code is 2 if they differ.\n\nExamples:\n  synth feed verify\n  synth feed verify --json"
     )]
     Verify(FeedPlace),
-    /// Index what is missing in the feed, and bring the lists of spreadsheets up to date with it
+    /// Add missing events to the feed and update the spreadsheet lists
     #[command(
-        after_help = "Changes that were made before there was an indexer, or of which it gave up, are \
-                            missing.\n\nExamples:\n  synth feed repair\n  synth feed repair --local --json"
+        after_help = "Events are missing if they were appended before the indexer was deployed, or if \
+                            the indexer failed permanently on them.\n\nExamples:\n  synth feed repair\n  synth feed repair --local --json"
     )]
     Repair(FeedPlace),
-    /// Build the feed and the lists of spreadsheets anew, from the streams
+    /// Rebuild the feed and the spreadsheet lists from the event streams
     #[command(
-        after_help = "Whoever reads the feed is told that it is another one, and begins anew: their \
-                            checkpoints are worth nothing then.\n\nExamples:\n  synth feed rebuild\n  \
+        after_help = "The new feed has a new generation. Consumers are told so and read it from the \
+                            beginning: their checkpoints become invalid.\n\nExamples:\n  synth feed rebuild\n  \
                             synth feed rebuild --local --yes"
     )]
     Rebuild(FeedRebuild),
 }
 
-/// Whose feed.
+/// The stack of the feed.
 #[derive(Debug, Args)]
 pub(crate) struct FeedPlace {
     #[command(flatten)]
     pub(crate) place: WhereArguments,
 }
 
-/// Whose feed, and whether to ask.
+/// Arguments of `feed rebuild`.
 #[derive(Debug, Args)]
 pub(crate) struct FeedRebuild {
     #[command(flatten)]
     pub(crate) place: WhereArguments,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short)]
     pub(crate) yes: bool,
 }

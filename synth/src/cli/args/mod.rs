@@ -12,7 +12,8 @@ mod webhook;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use cellar::help::{Group, with_groups};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bundle::{ArchitectureArgument, BundleArguments};
 pub(crate) use deploy::{
@@ -21,81 +22,98 @@ pub(crate) use deploy::{
 };
 pub(crate) use diff::{CiArguments, CiCommand, CiInitArguments, DiffArguments, DiffFormat, FailOn};
 pub(crate) use feed::{FeedArguments, FeedCommand, FeedPlace, FeedRebuild};
-pub(crate) use token::{MintArguments, TokenArguments, TokenCommand};
+pub(crate) use token::{TokenArguments, TokenCommand, TokenCreateArguments};
 pub(crate) use upkeep::{
-    ArchiveArguments, Moment, PurgeArguments, ReprocessArguments, RestoreArguments,
+    OffloadArguments, PurgeArguments, ReprocessArguments, RestoreArguments, RestoreTime,
 };
 pub(crate) use usage::CostArguments;
 pub(crate) use watch::{FunctionArgument, LogsArguments, StatusArguments, WhereArguments};
 pub(crate) use webhook::{WebhookArguments, WebhookCommand, WebhookPlace, WebhookSecret};
 
-/// Synthesizes Cellar's CloudFormation template and runs it.
+/// Deploy and operate Cellar, in AWS or on this machine
 #[derive(Debug, Parser)]
 #[command(
     name = "synth",
     version,
     after_help = "Examples:\n  synth deploy --local            run Cellar on this machine\n  \
-                  synth deploy --local --detach   … and go on in the background\n  \
-                  synth template --format yaml    look at what would be deployed\n\n\
-                  Exit codes: 0 fine, 1 error, 2 differences, 64 wrong usage."
+                  synth deploy --local --detach   run it in the background\n  \
+                  synth deploy                    deploy to the AWS account of AWS_PROFILE\n  \
+                  synth template --format yaml    print the template that would be deployed\n\n\
+                  Exit codes: 0 success, 1 error, 2 differences found, 64 invalid usage."
 )]
 pub(super) struct Arguments {
-    /// Configuration file [default: the nearest cellar.yaml upwards]
+    /// Configuration file [default: cellar.yaml here or in a parent directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Stage of the configuration, if it has several
+    /// Stage from `stages:` in the configuration
     #[arg(long, global = true, value_name = "NAME", env = "CELLAR_STAGE")]
     pub(super) stage: Option<String>,
-    /// Print JSON for programs: results on stdout, errors on stderr
+    /// Print JSON: results on stdout, errors on stderr
     #[arg(long, global = true)]
     pub(super) json: bool,
     #[command(subcommand)]
     pub(super) command: Command,
 }
 
+/// The commands, as `--help` groups them.
+const GROUPS: [Group; 4] = [
+    ("Configure", &["init", "token", "ci"]),
+    ("Deploy", &["deploy", "plan", "diff", "template", "bundle", "destroy"]),
+    ("Observe", &["status", "logs", "cost", "drift", "smoke", "runbook"]),
+    ("Maintain", &["offload", "purge", "reprocess", "feed", "webhook", "restore"]),
+];
+
+impl Arguments {
+    /// Parses the arguments of this process. The help lists the commands in groups.
+    pub(super) fn parse_grouped() -> Result<Self, clap::Error> {
+        let matches = with_groups(Self::command(), &GROUPS).try_get_matches()?;
+        Self::from_arg_matches(&matches)
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Write a cellar.yaml with every field and its default
+    /// Write a cellar.yaml that lists every field and its default
     Init(InitArguments),
     /// Print the CloudFormation template
     Template(TemplateArguments),
-    /// Write what each alarm means and what to run, with this stack's names
+    /// Write a runbook for the alarms of this stack
     Runbook(RunbookArguments),
-    /// Build, check and pack the binary that the functions run
+    /// Build and check the Lambda bundle
     Bundle(BundleArguments),
-    /// Show what a deployment would change, the gravest first
+    /// Show what a deployment would change, most severe first
     Diff(DiffArguments),
-    /// Let a pull request show its difference, and a merge deploy
+    /// Generate CI workflows
     Ci(CiArguments),
-    /// Show what a deployment would do, and save it, to be applied by `deploy --plan`
+    /// Show a deployment plan and save it for `deploy --plan`
     Plan(PlanArguments),
-    /// Deploy the stack
+    /// Deploy the stack to AWS, or run it on this machine
     Deploy(DeployArguments),
-    /// Show what was changed by hand, past the stack
+    /// Detect resources that were changed outside CloudFormation
     Drift(DriftArguments),
-    /// Show what runs, here or in AWS, and what is wrong with it
+    /// Show the status of the stack, its alarms and dead letters
     Status(StatusArguments),
-    /// Show what the functions log
+    /// Show the logs of the functions
     Logs(LogsArguments),
-    /// Show what a stack will cost, or what it has cost
+    /// Estimate the cost of a stack, or compute it from measured usage
     Cost(CostArguments),
-    /// Check a running stack from outside, through its URL
+    /// Run the smoke test against a stack's URL
     Smoke(SmokeArguments),
-    /// Make tokens, and the key that signs them
+    /// Create tokens and the key pair that signs them
     Token(TokenArguments),
-    /// Move old log segments from the tables into the bucket, where they can still be read
-    Archive(ArchiveArguments),
-    /// Remove spreadsheets for good that were deleted more than 30 days ago
+    /// Move old log segments from the tables to S3
+    Offload(OffloadArguments),
+    /// Permanently remove spreadsheets deleted more than 30 days ago
     Purge(PurgeArguments),
-    /// Find snapshots that were not made and bodies that would be lost, and mend them
+    /// Repair missing snapshots and entry bodies marked for expiry
     Reprocess(ReprocessArguments),
-    /// Compare the feed of everything that was appended with what was, and mend it
+    /// Verify, repair or rebuild the feed
     Feed(FeedArguments),
-    /// Say how far the webhook has delivered the feed, print its secret, or deliver what is missing
+    /// Manage webhook deliveries and the signing secret
     Webhook(WebhookArguments),
-    /// Restore the tables to a point in time, for the next deployment to use
+    /// Restore the tables to a point in time, for the next deployment
     Restore(RestoreArguments),
-    /// End the stack; its data stays unless told otherwise
+    /// Delete the stack; data is kept unless --delete-data is given
     Destroy(DestroyArguments),
     /// Run the local cloud in this process (used by deploy --local --detach)
     #[command(hide = true)]
@@ -106,20 +124,20 @@ pub(super) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  synth init\n  synth init --print | less")]
 pub(crate) struct InitArguments {
-    /// Print it instead of writing the file
+    /// Print the file to stdout instead of writing it
     #[arg(long)]
     pub(crate) print: bool,
-    /// Overwrite a file that exists
+    /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// How a template is written.
+/// Output format of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// As it is deployed
+    /// The template as deployed
     Json,
-    /// For people
+    /// The same template, easier to read
     Yaml,
 }
 
@@ -128,7 +146,7 @@ pub(crate) enum Format {
 #[command(after_help = "Examples:\n  synth template > template.json\n  \
                         synth template --format yaml -o template.yaml")]
 pub(crate) struct TemplateArguments {
-    /// JSON as it is deployed, or YAML for people
+    /// Output format
     #[arg(long, value_enum, default_value = "json")]
     pub(crate) format: Format,
     /// Write to a file instead of stdout
@@ -141,12 +159,12 @@ pub(crate) struct TemplateArguments {
 #[command(after_help = "Examples:\n  synth runbook -o RUNBOOK.md\n  \
                         aws cloudformation describe-stack-resources --stack-name cellar > names.json\n  \
                         synth runbook --resources names.json -o RUNBOOK.md\n\n\
-                        Without --resources, the commands in it look each name up.")]
+                        Without --resources, the commands in the runbook look up each name.")]
 pub(crate) struct RunbookArguments {
     /// Write to a file instead of stdout
     #[arg(short, long, visible_alias = "out", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// What `aws cloudformation describe-stack-resources` printed of the deployed stack
+    /// Output of `aws cloudformation describe-stack-resources`, to fill in resource names
     #[arg(long, value_name = "FILE")]
     pub(crate) resources: Option<PathBuf>,
 }
@@ -167,12 +185,13 @@ pub(crate) struct LocalCloudArguments {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use cellar::help::ungrouped;
 
     use super::*;
 
     #[test]
     fn the_arguments_are_consistent() {
-        Arguments::command().debug_assert();
+        with_groups(Arguments::command(), &GROUPS).debug_assert();
+        assert_eq!(ungrouped(&Arguments::command(), &GROUPS), [""; 0]);
     }
 }

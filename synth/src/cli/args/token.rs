@@ -11,49 +11,49 @@ use clap::{Args, Subcommand};
 
 /// Arguments of `token`.
 #[derive(Debug, Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  synth token init\n  \
-                  synth token --sub alice --expires 30d          what is shared with alice, and her own\n  \
-                  synth token --sub bob --spreadsheet ID --role viewer\n  \
-                  synth token --all --role owner                 everything: for operators"
-)]
+#[command(after_help = "Examples:\n  synth token init\n  \
+                  synth token create --subject alice --expires-in 30d   her own and shared spreadsheets\n  \
+                  synth token create --role owner                       an operator token")]
 pub(crate) struct TokenArguments {
     #[command(subcommand)]
-    pub(crate) command: Option<TokenCommand>,
-    #[command(flatten)]
-    pub(crate) mint: MintArguments,
+    pub(crate) command: TokenCommand,
 }
 
-/// What to do about keys.
+/// Commands of `synth token`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Make a key pair: the private half stays here, the public half goes into cellar.yaml
-    #[command(after_help = "Examples:\n  synth token init\n\nRun again, it finishes what was \
-                            interrupted; a key that exists is kept.")]
+    /// Create a signing key pair and add its public key to cellar.yaml
+    #[command(
+        after_help = "Examples:\n  synth token init\n\nAn existing key is kept. If the command is \
+                            interrupted, run it again."
+    )]
     Init,
+    /// Create a token
+    #[command(after_help = "Examples:\n  synth token create --subject alice --expires-in 30d\n  \
+                      synth token create --subject bob --spreadsheet ID --role viewer\n  \
+                      synth token create --role owner        an operator token for all spreadsheets")]
+    Create(TokenCreateArguments),
 }
 
-/// Arguments of minting.
+/// Arguments of `token create`.
 #[derive(Debug, Args)]
-pub(crate) struct MintArguments {
-    /// Whose token it is: the author in the history, and whom spreadsheets are shared with; without it an
-    /// operator's, for all
+pub(crate) struct TokenCreateArguments {
+    /// Person the token is for (`sub` claim); without a subject, an operator token is created
     #[arg(long, value_name = "NAME")]
-    pub(crate) sub: Option<String>,
-    /// A spreadsheet that it covers whatever is shared with them, again for more
+    pub(crate) subject: Option<String>,
+    /// Grant access to this spreadsheet regardless of sharing (repeatable)
     #[arg(long, short, value_name = "ID", conflicts_with = "all")]
     pub(crate) spreadsheet: Vec<LogId>,
-    /// It covers all spreadsheets, whatever is shared with them
+    /// Grant access to all spreadsheets regardless of sharing
     #[arg(long)]
     pub(crate) all: bool,
-    /// The most that it allows [default: owner for what is shared, otherwise editor]
+    /// Maximum role [default: owner for a person, editor for an operator token or named spreadsheets]
     #[arg(long, value_name = "viewer|editor|owner")]
     pub(crate) role: Option<Role>,
-    /// How long it is valid, such as 30d or 12h
+    /// Lifetime, such as 30d or 12h
     #[arg(long, value_parser = parse_lifetime, default_value = "30d", value_name = "DURATION")]
-    pub(crate) expires: Duration,
-    /// Sign it for the local cloud
+    pub(crate) expires_in: Duration,
+    /// Sign with the key of the local stack
     #[arg(long)]
     pub(crate) local: bool,
     /// Private key file [default: .cellar/token-key.pem]
@@ -61,10 +61,10 @@ pub(crate) struct MintArguments {
     pub(crate) key: Option<PathBuf>,
 }
 
-impl MintArguments {
-    /// Where it holds, and what it allows there at most.
+impl TokenCreateArguments {
+    /// Returns the spreadsheets that the token grants access to, and the maximum role.
     pub(crate) fn scope(&self) -> (Spreadsheets, Role) {
-        let (spreadsheets, role) = match (&self.sub, self.all, self.spreadsheet.as_slice()) {
+        let (spreadsheets, role) = match (&self.subject, self.all, self.spreadsheet.as_slice()) {
             (Some(_), false, []) => (Spreadsheets::shared(), Role::Owner),
             (_, _, []) => (Spreadsheets::all(), Role::Editor),
             (_, _, some) => (Spreadsheets::Only(some.to_vec()), Role::Editor),
@@ -90,7 +90,7 @@ mod tests {
     #[derive(Debug, clap::Parser)]
     struct Cli {
         #[command(flatten)]
-        token: MintArguments,
+        token: TokenCreateArguments,
     }
 
     #[test]
@@ -103,11 +103,11 @@ mod tests {
         };
         for (arguments, spreadsheets, role) in [
             (&[][..], Spreadsheets::all(), Role::Editor),
-            (&["--sub", "bob"], Spreadsheets::shared(), Role::Owner),
-            (&["--sub", "bob", "--role", "viewer"], Spreadsheets::shared(), Role::Viewer),
-            (&["--sub", "bob", "--all"], Spreadsheets::all(), Role::Editor),
+            (&["--subject", "bob"], Spreadsheets::shared(), Role::Owner),
+            (&["--subject", "bob", "--role", "viewer"], Spreadsheets::shared(), Role::Viewer),
+            (&["--subject", "bob", "--all"], Spreadsheets::all(), Role::Editor),
             (&["--all", "--role", "owner"], Spreadsheets::all(), Role::Owner),
-            (&["--sub", "bob", "-s", &text], Spreadsheets::Only(vec![id]), Role::Editor),
+            (&["--subject", "bob", "-s", &text], Spreadsheets::Only(vec![id]), Role::Editor),
             (&["-s", &text], Spreadsheets::Only(vec![id]), Role::Editor),
         ] {
             assert_eq!(scope(arguments).unwrap(), (spreadsheets, role), "{arguments:?}");

@@ -1,4 +1,4 @@
-//! Arguments of `cost`: how much a stack is used.
+//! Arguments of `cost`: the usage of a stack.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use clap::Args;
 
 use super::watch::duration_within;
 
-/// Seconds that metrics are read back: CloudWatch adds them up by the hour for 455 days.
+/// How far back metrics are read: CloudWatch keeps hourly sums for 455 days.
 const METRIC_SECONDS: RangeInclusive<u64> = 3_600..=455 * 86_400;
 /// The largest count: a trillion.
 const COUNT_MAX: u64 = 1_000_000_000_000;
-/// Bytes of a GB, as AWS bills it.
+/// Bytes per GB, as AWS bills it.
 const GB: u64 = 1 << 30;
 /// GB at most: a million.
 const GB_MAX: u64 = 1_000_000;
@@ -19,53 +19,52 @@ const GB_MAX: u64 = 1_000_000;
 /// Arguments of `cost`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  synth cost                                what it costs while idle\n  \
-                        synth cost --edits-per-month 3M --reads-per-month 500k --stored-gb 20\n  \
-                        synth cost --imports-cells 10M --spreadsheets 200\n  \
-                        synth cost --since 30d                    what AWS has measured\n\n\
-                        Counts may end in k, M or G. The prices are those of us-east-1, on demand; \
-                        taxes, discounts and data that leaves AWS are not in it."
+    after_help = "Examples:\n  synth cost                                the cost of an idle stack\n  \
+                        synth cost --edits-per-month 3M --views-per-month 500k --s3-gb 20\n  \
+                        synth cost --imported-cells-per-month 10M --new-spreadsheets-per-month 200\n  \
+                        synth cost --since 30d                    the cost of the measured usage\n\n\
+                        Counts may end in k, M or G. Prices are on-demand prices of us-east-1, without \
+                        taxes, discounts and data transfer out of AWS."
 )]
 pub(crate) struct CostArguments {
-    /// What the stack in AWS has used in this time, such as 24h or 30d, by AWS's own meters
+    /// Use CloudWatch metrics of this period, such as 24h or 30d, instead of estimates
     #[arg(long, value_name = "DURATION", value_parser = parse_metric_time,
           conflicts_with_all = USAGE)]
     pub(crate) since: Option<Duration>,
-    /// Edits in a month; up to ten cells that are sent together are one
+    /// Edits per month; one edit may set up to ten cells
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
     pub(crate) edits_per_month: u64,
-    /// How often in a month somebody opens a sheet
-    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count,
-          visible_alias = "views-per-month")]
-    pub(crate) reads_per_month: u64,
-    /// Cells that are imported from files in a month
+    /// Sheets opened per month
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
-    pub(crate) imports_cells: u64,
-    /// Spreadsheets that are made in a month
+    pub(crate) views_per_month: u64,
+    /// Cells imported per month
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
-    pub(crate) spreadsheets: u64,
-    /// GB in the bucket: snapshots, imports, archives
+    pub(crate) imported_cells_per_month: u64,
+    /// Spreadsheets created per month
+    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
+    pub(crate) new_spreadsheets_per_month: u64,
+    /// GB in S3: snapshots, imports, offloaded segments
     #[arg(long, value_name = "GB", default_value = "0", value_parser = parse_gb)]
-    pub(crate) stored_gb: u64,
-    /// GB in the tables: edits that are not archived, about 0.2 GB a million
+    pub(crate) s3_gb: u64,
+    /// GB in DynamoDB: entries not offloaded, about 0.2 GB per million edits
     #[arg(long, value_name = "GB", default_value = "0", value_parser = parse_gb)]
     pub(crate) table_gb: u64,
-    /// Milliseconds that a request to the API takes
+    /// Average duration of an API request, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 20,
           value_parser = clap::value_parser!(u64).range(1..=900_000))]
     pub(crate) request_ms: u64,
-    /// The stack in an emulator of AWS at this URL
+    /// URL of an AWS emulator to use instead of AWS
     #[arg(long, value_name = "URL", requires = "since")]
     pub(crate) endpoint_url: Option<String>,
 }
 
-/// Arguments that say what AWS would measure.
+/// Arguments that estimate what --since measures.
 const USAGE: [&str; 7] = [
     "edits_per_month",
-    "reads_per_month",
-    "imports_cells",
-    "spreadsheets",
-    "stored_gb",
+    "views_per_month",
+    "imported_cells_per_month",
+    "new_spreadsheets_per_month",
+    "s3_gb",
     "table_gb",
     "request_ms",
 ];
@@ -74,7 +73,7 @@ fn parse_metric_time(text: &str) -> Result<Duration, String> {
     duration_within(text, &METRIC_SECONDS)
 }
 
-/// A count such as `300`, `1.5M` or `20k`.
+/// Parses a count such as `300`, `1.5M` or `20k`.
 fn parse_count(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (text.get(..at), 1_000),
@@ -83,18 +82,18 @@ fn parse_count(text: &str) -> Result<u64, String> {
         _ => (Some(text), 1),
     };
     let count = digits.and_then(|digits| scaled(digits, unit));
-    let count = count.ok_or("write a whole number such as 300, 20k or 1.5M")?;
+    let count = count.ok_or("expected a whole number such as 300, 20k or 1.5M")?;
     if count > COUNT_MAX { Err(format!("at most {COUNT_MAX}")) } else { Ok(count) }
 }
 
-/// Bytes of so many GB.
+/// Parses a size in GB as bytes.
 fn parse_gb(text: &str) -> Result<u64, String> {
-    let thousandths = scaled(text, 1_000).ok_or("write GB such as 20 or 0.5")?;
+    let thousandths = scaled(text, 1_000).ok_or("expected a size in GB such as 20 or 0.5")?;
     let bytes = thousandths.saturating_mul(GB) / 1_000;
     if thousandths > GB_MAX * 1_000 { Err(format!("at most {GB_MAX}")) } else { Ok(bytes) }
 }
 
-/// A decimal number times a power of ten, if that is whole.
+/// Multiplies a decimal number by a power of ten; `None` unless the product is a whole number.
 fn scaled(text: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

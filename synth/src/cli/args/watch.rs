@@ -1,25 +1,25 @@
-//! Arguments of what looks at a stack that is deployed.
+//! Arguments of the commands that observe a deployed stack.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-/// Lines of a log that can be shown at a time: they are sorted in memory.
+/// Lines that `logs` prints at most: they are sorted in memory.
 pub(crate) const LOG_LINES: RangeInclusive<u64> = 1..=100_000;
-/// Seconds that logs are read back: CloudWatch keeps no line for longer than ten years.
+/// How far back logs are read: CloudWatch keeps lines for at most ten years.
 const LOG_SECONDS: RangeInclusive<u64> = 1..=3_653 * 86_400;
 
-/// Which stack is looked at.
+/// Which stack a command works on.
 #[derive(Debug, Args)]
 pub(crate) struct WhereArguments {
-    /// The stack on this machine [default: wherever was last deployed to from here]
+    /// Use the local stack [default: the target of the last deployment]
     #[arg(long)]
     pub(crate) local: bool,
-    /// The stack in AWS, though it was not deployed from here
+    /// Use the stack in AWS, even if it was not deployed from this directory
     #[arg(long, conflicts_with = "local")]
     pub(crate) aws: bool,
-    /// The stack in an emulator of AWS at this URL
+    /// URL of an AWS emulator to use instead of AWS
     #[arg(long, value_name = "URL", conflicts_with = "local")]
     pub(crate) endpoint_url: Option<String>,
 }
@@ -28,8 +28,8 @@ pub(crate) struct WhereArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  synth status\n  synth status --aws\n  \
                         synth --json status | jq .running.url\n\n\
-                        Without options it is about what was last deployed from here. A stack in AWS is \
-                        shown with its alarms that have gone off and the dead letters of its queues.")]
+                        Without options, the command shows the target of the last deployment. For a stack in \
+                        AWS it also shows active alarms and dead letters.")]
 pub(crate) struct StatusArguments {
     #[command(flatten)]
     pub(crate) place: WhereArguments,
@@ -38,15 +38,15 @@ pub(crate) struct StatusArguments {
 /// A function of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum FunctionArgument {
-    /// Serves the API
+    /// Serves the HTTP API
     Api,
-    /// Relays new entries to what follows them
+    /// Starts the jobs that new entries require
     Relay,
-    /// Indexes what is appended to streams
+    /// Writes the feed from the event streams
     Indexer,
-    /// Delivers the feed to the URL of `webhook`, if there is one
+    /// Delivers the feed to `webhook.url`
     Webhook,
-    /// Makes snapshots
+    /// Builds snapshots
     Snapshot,
 }
 
@@ -57,44 +57,44 @@ pub(crate) enum FunctionArgument {
                         synth logs snapshot --filter 'a snapshot failed'\n  \
                         synth --json logs --since 1h | jq -r .message\n  \
                         synth logs --local --follow\n\n\
-                        Of more lines than --limit the newest are shown. --follow ends with Ctrl-C.")]
+                        If there are more lines than --limit, the newest are shown. Ctrl-C ends --follow.")]
 pub(crate) struct LogsArguments {
-    /// Functions [default: all]
+    /// Functions to show [default: all]
     #[arg(value_enum, conflicts_with = "local")]
     pub(crate) functions: Vec<FunctionArgument>,
-    /// How far back, such as 15m, 2h or 7d
+    /// Start of the logs, such as 15m, 2h or 7d ago
     #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = parse_log_time)]
     pub(crate) since: Duration,
-    /// Go on with what is logged from now on
+    /// Follow new lines
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Only errors and warnings, and calls that were cut off
+    /// Show only errors, warnings and timeouts
     #[arg(long)]
     pub(crate) errors: bool,
-    /// Only lines with this text in them, as it is written
+    /// Show only lines that contain this text (case-sensitive)
     #[arg(long, value_name = "TEXT", value_parser = parse_text)]
     pub(crate) filter: Option<String>,
-    /// Lines at most, the newest
+    /// Maximum number of lines; the newest are shown
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(LOG_LINES))]
     pub(crate) limit: u64,
-    /// Also what Lambda itself says of each call
+    /// Include Lambda platform lines (START, END, REPORT)
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) place: WhereArguments,
 }
 
-/// A time such as `15m`, within bounds of seconds.
+/// Parses a duration such as `15m` within a range of seconds.
 pub(super) fn duration_within(
     text: &str,
     seconds: &RangeInclusive<u64>,
 ) -> Result<Duration, String> {
     let duration = humantime::parse_duration(text)
-        .map_err(|_| "write it as 15m, 2h, 7d or 30days".to_owned())?;
+        .map_err(|_| "expected a duration such as 15m, 2h, 7d or 30days".to_owned())?;
     if !seconds.contains(&duration.as_secs()) {
         let said = |s: &u64| humantime::format_duration(Duration::from_secs(*s)).to_string();
-        return Err(format!("from {} to {}", said(seconds.start()), said(seconds.end())));
+        return Err(format!("expected {} to {}", said(seconds.start()), said(seconds.end())));
     }
     Ok(duration)
 }
@@ -103,14 +103,14 @@ fn parse_log_time(text: &str) -> Result<Duration, String> {
     duration_within(text, &LOG_SECONDS)
 }
 
-/// Bytes of a pattern that CloudWatch takes, less its quotes, if each is written as two.
+/// Longest text that fits a CloudWatch filter pattern, quoted and with each quote doubled.
 const TEXT_BYTES_MAX: usize = 511;
 
 fn parse_text(text: &str) -> Result<String, String> {
     match text.len() {
-        0 => Err("it is empty".to_owned()),
+        0 => Err("the text is empty".to_owned()),
         1..=TEXT_BYTES_MAX => Ok(text.to_owned()),
-        _ => Err(format!("it has more than {TEXT_BYTES_MAX} bytes")),
+        _ => Err(format!("the text has more than {TEXT_BYTES_MAX} bytes")),
     }
 }
 

@@ -14,45 +14,43 @@ pub(crate) struct WebhookArguments {
     pub(crate) command: WebhookCommand,
 }
 
-/// What to do with the webhook.
+/// Commands of `synth webhook`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WebhookCommand {
-    /// Say how far it has come
-    #[command(
-        after_help = "The exit code is 2 if there is something that was not delivered.\n\nExamples:\n  \
-                            synth webhook status\n  synth webhook status --json"
-    )]
+    /// Show how much of the feed the webhook has delivered
+    #[command(after_help = "The exit code is 2 if deliveries are pending.\n\nExamples:\n  \
+                            synth webhook status\n  synth webhook status --json")]
     Status(WebhookPlace),
-    /// Print the secret that the receiver checks signatures with
+    /// Print or rotate the webhook's signing secret
     #[command(
-        after_help = "Deliveries are signed as Standard Webhooks say (standardwebhooks.com), so that there is \
-                            a library for the receiver in most languages. The secret is in the stack's bucket \
-                            and nowhere else.\n\nExamples:\n  synth webhook secret\n  synth webhook secret \
+        after_help = "Deliveries are signed according to Standard Webhooks (standardwebhooks.com), which has \
+                            libraries for receivers in most languages. The secret is stored only in the \
+                            stack's bucket.\n\nExamples:\n  synth webhook secret\n  synth webhook secret \
                             --rotate"
     )]
     Secret(WebhookSecret),
-    /// Deliver now what was not delivered
+    /// Deliver pending feed items now
     #[command(
-        after_help = "The stack does that by itself, for 12 hours from a change on and with every change: this \
-                            is for a receiver that was away for longer.\n\nExamples:\n  synth webhook \
+        after_help = "The stack retries for 12 hours after a change, and again with every later change. Use \
+                            this command for a receiver that was down for longer.\n\nExamples:\n  synth webhook \
                             deliver\n  synth webhook deliver --local"
     )]
     Deliver(WebhookPlace),
 }
 
-/// Whose webhook.
+/// The stack of the webhook.
 #[derive(Debug, Args)]
 pub(crate) struct WebhookPlace {
     #[command(flatten)]
     pub(crate) place: WhereArguments,
 }
 
-/// Whose secret, and whether to make a new one.
+/// Arguments of `webhook secret`.
 #[derive(Debug, Args)]
 pub(crate) struct WebhookSecret {
     #[command(flatten)]
     pub(crate) place: WhereArguments,
-    /// Make a new one. The one before it signs as well until the next time, so that the receiver can change
+    /// Create a new secret; deliveries are signed with both until the next rotation
     #[arg(long)]
     pub(crate) rotate: bool,
 }

@@ -18,7 +18,7 @@ use crate::error::SynthError;
 pub(super) fn request(head: Head, op: Operation) -> AppendRequest {
     AppendRequest {
         client: format!("smoke-{}", Uuid::new_v4()),
-        epoch: head.epoch,
+        incarnation: head.incarnation,
         ack: 0,
         mutations: vec![SentMutation { id: 1, base: head.head, op }],
     }
@@ -52,7 +52,7 @@ pub(super) async fn follows(client: &Client, id: LogId) -> Checked {
     let insert = Operation::InsertRows(InsertBefore { sheet, before, count });
     client.append(id, &request(head, insert)).await?;
     let late = client.append(id, &request(head, set(0, &["followed".to_owned()]))).await?;
-    let after = Head { head: late.head, epoch: head.epoch };
+    let after = Head { head: late.head, incarnation: head.incarnation };
     let delete = DeleteSpans { sheet, spans: Spans::one(before, count) };
     client.append(id, &request(after, Operation::DeleteRows(delete))).await?;
     let committed = late.results.first().and_then(|result| result.committed.clone());

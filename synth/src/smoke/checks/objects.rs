@@ -46,8 +46,9 @@ pub(super) async fn large_entry(client: &Client, id: LogId) -> Checked {
     let grant = client.request_upload(id, &request).await?;
     client.upload(&grant, object).await?;
     let name = format!("smoke-{}", Uuid::new_v4());
-    let (epoch, base) = (head.epoch, head.head);
-    let completion = CompleteRequest { client: name, epoch, ack: 0, first: 1, base, bytes, sha256 };
+    let (incarnation, base) = (head.incarnation, head.head);
+    let completion =
+        CompleteRequest { client: name, incarnation, ack: 0, first: 1, base, bytes, sha256 };
     let reply = client.complete_upload(id, grant.upload, &completion).await?;
     let there = value_at(client, id, "B1", None, reply.head).await?;
     Ok(expect("B1", &Value::Text(text), &there))
@@ -107,7 +108,7 @@ async fn snapshot_entry(
 }
 
 fn is_reload(error: &ClientError) -> bool {
-    error.problem_kind() == Some(ProblemKind::Reload)
+    error.problem_kind() == Some(ProblemKind::ReloadRequired)
 }
 
 /// Clears every cell that the smoke test has set.

@@ -31,7 +31,7 @@ fn log(edits: &[(u64, u32)]) -> Log {
 }
 
 fn log_of(edits: &[(u64, Operation)]) -> Log {
-    let first = Content::Snapshot { root: None, purged_s: None };
+    let first = Content::Snapshot { root: None, trimmed_s: None };
     let edit = |(id, operation): &(u64, Operation)| {
         let authored = operation.clone();
         let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];

@@ -29,7 +29,7 @@ impl LoadClient {
         let mutation = SentMutation { id, base: self.base, op: operation.clone() };
         let request = AppendRequest {
             client: self.appended.name.clone(),
-            epoch: self.spreadsheet.epoch,
+            incarnation: self.spreadsheet.incarnation,
             ack: id.saturating_sub(1),
             mutations: vec![mutation],
         };

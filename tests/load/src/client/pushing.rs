@@ -53,8 +53,7 @@ impl LoadClient {
     pub(super) async fn push(&mut self, due: Instant) -> Result<(), Stuck> {
         let id = next_id(&self.pushed.intents);
         let operation = operation(&self.pushed.name, id, &mut self.random);
-        let arguments =
-            json!({"base": self.wire.base, "epoch": self.spreadsheet.epoch, "op": operation});
+        let arguments = json!({"base": self.wire.base, "incarnation": self.spreadsheet.incarnation, "op": operation});
         let mutation = json!({
             "clientID": CLIENT, "id": id, "name": "edit", "args": arguments, "timestamp": 0,
         });

@@ -120,7 +120,7 @@ impl Somebody {
             5 => Action::Unshare(somebody()?),
             6 => Action::Archive,
             7 => Action::Delete,
-            _ => Action::Restore,
+            _ => Action::Activate,
         })
     }
 

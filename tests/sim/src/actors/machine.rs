@@ -145,8 +145,8 @@ impl Machine {
         let Some(cookie) = self.now.cookie else { return };
         let pending = self.now.pending.iter().skip(skipped);
         let pushed = pending.map(|(id, base, operation)| {
-            let (base, epoch, operation) = (*base, cookie.epoch, operation.clone());
-            Pushed { client: 0, id: *id, asked: Asked::Edit { base, epoch, operation } }
+            let (base, incarnation, operation) = (*base, cookie.incarnation, operation.clone());
+            Pushed { client: 0, id: *id, asked: Asked::Edit { base, incarnation, operation } }
         });
         let pushed: Vec<_> = pushed.collect();
         let Some(first) = pushed.first().map(|first| first.id) else { return };

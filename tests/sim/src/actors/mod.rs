@@ -1,11 +1,11 @@
 //! Who else acts in a scenario, besides its clients.
 
-mod archivist;
 pub(crate) mod catalog;
 mod forks;
 mod hostile;
 mod machine;
 mod members;
+mod offloader;
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(crate) async fn work(scenario: Scenario, simulation: Arc<Simulation>) {
 /// Those who act until the faults stop.
 pub(crate) async fn act(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
-        Scenario::ZombieAfterPurge => archivist::archive(&simulation).await,
+        Scenario::ZombieAfterTrim => offloader::offload(&simulation).await,
         Scenario::NewVersion => deploy(&simulation).await,
         Scenario::CatalogFeed => catalog::operate(&simulation).await,
         _ => {}

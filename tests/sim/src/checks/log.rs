@@ -10,7 +10,7 @@ use cellar_core::invariants::{
 };
 use cellar_core::lineage::Lineage;
 use cellar_core::position::Position;
-use cellar_core::retention::decode_archive;
+use cellar_core::retention::decode_offloaded;
 use cellar_core::segment::Segment;
 use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, Got, PortError, Segments as _};
 
@@ -26,8 +26,8 @@ pub struct Stored {
     pub segments: Vec<Segment>,
     /// Its entries in the table, in ascending order.
     pub table: Vec<Arc<Entry>>,
-    /// The entries in its archives.
-    pub archived: Vec<Arc<Entry>>,
+    /// The entries in its offloads.
+    pub offloaded: Vec<Arc<Entry>>,
     /// Where it was forked, if it is a fork: what it inherits is among its entries, as its own.
     pub lineage: Option<Lineage>,
 }
@@ -73,7 +73,7 @@ fn inheriting(source: &Stored, mut fork: Stored) -> Stored {
 async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
     let mut segments = world.tables.newest(log, u8::MAX, true).await?;
     segments.reverse();
-    let (mut table, mut archived) = (Vec::new(), Vec::new());
+    let (mut table, mut offloaded) = (Vec::new(), Vec::new());
     for segment in &segments {
         let mut next = Position::new(segment.num, 0).ok();
         while let Some(from) = next {
@@ -82,8 +82,8 @@ async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
             next = last.and_then(|last| last.position.next_in_segment());
             table.extend(page.entries);
         }
-        if let Some(key) = &segment.archive {
-            archived.extend(archive(world, key).await?.into_iter().map(Arc::new));
+        if let Some(key) = &segment.offloaded {
+            offloaded.extend(offload(world, key).await?.into_iter().map(Arc::new));
         }
     }
     let lineage = segments.first().and_then(|first| first.lineage);
@@ -93,15 +93,15 @@ async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
     {
         world.violated(format_args!("a fork has an entry of its own at {}", entry.position));
     }
-    Ok(Stored { log, segments, table, archived, lineage })
+    Ok(Stored { log, segments, table, offloaded, lineage })
 }
 
-async fn archive(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
-    let fault = |why: String| PortError::permanent(format!("archive {key}: {why}"));
+async fn offload(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
+    let fault = |why: String| PortError::permanent(format!("offload {key}: {why}"));
     let blob_key = BlobKey::new(key).map_err(|error| fault(error.to_string()))?;
     match world.blobs.get(&blob_key, u64::MAX).await? {
         Got::Found { bytes, .. } => {
-            decode_archive(key, &bytes).map_err(|error| fault(error.to_string()))
+            decode_offloaded(key, &bytes).map_err(|error| fault(error.to_string()))
         }
         gone => Err(fault(format!("{gone:?}"))),
     }
@@ -111,7 +111,7 @@ impl Stored {
     /// All that ever was in it.
     #[must_use]
     pub fn history(&self) -> Vec<Arc<Entry>> {
-        history(&self.table, &self.archived)
+        history(&self.table, &self.offloaded)
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
             world.violated(format_args!("{name}: {violation} ({})", stored.log));
         }
     };
-    let (history, readable) = (stored.history(), readable(&stored.table, &stored.archived));
+    let (history, readable) = (stored.history(), readable(&stored.table, &stored.offloaded));
     told("I1", check_no_gap(&stored.table));
     told("I5", check_links(&history, &stored.segments));
     told("I3", check_once(&history));

@@ -100,7 +100,7 @@ async fn is_as_undisturbed(
     }
     let mut made = Vec::new();
     for segment in &stored.segments {
-        let record = Segment { last_snapshot: None, archive: None, ..segment.clone() };
+        let record = Segment { last_snapshot: None, offloaded: None, ..segment.clone() };
         let of = |entry: &&Arc<Entry>| entry.position.segment() == segment.num;
         let mut entries = history.iter().filter(of);
         let Some(first) = entries.next() else { continue };
@@ -168,7 +168,7 @@ fn root_of(entry: &Entry) -> Option<(Position, String)> {
 fn plain(entry: &Entry) -> Entry {
     match entry.content {
         Content::Snapshot { .. } => {
-            Entry { content: Content::Snapshot { root: None, purged_s: None }, ..entry.clone() }
+            Entry { content: Content::Snapshot { root: None, trimmed_s: None }, ..entry.clone() }
         }
         _ => entry.clone(),
     }

@@ -86,7 +86,7 @@ impl Editor {
             sha256: body.sha256,
             client: self.key,
             author: None,
-            epoch: 0,
+            incarnation: 0,
             acknowledged: self.acknowledged,
             first_id,
             base: self.base,

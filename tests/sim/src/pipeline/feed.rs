@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use cellar_core::feed::{self, Checkpoint, EpochPolicy, Span};
+use cellar_core::feed::{self, Checkpoint, PartitionPolicy, Span};
 use cellar_core::records::feed::place_of;
-use cellar_core::schema::EPOCH_BYTES;
+use cellar_core::schema::PARTITION_BYTES;
 use cellar_engine::catalog::CatalogLists;
 use cellar_engine::feed::{
     Auditor, FeedReader, Finding, Indexer, Webhook, WebhookError, WebhookPorts,
@@ -21,8 +21,8 @@ use crate::rare::Rare;
 use crate::stream::{Record, Stream};
 use crate::world::World;
 
-/// Items of an epoch: few, so that epochs end.
-const EPOCHS: EpochPolicy = EpochPolicy { bytes: u64::MAX, items: 8 };
+/// Items of a partition: few, so that partitions end.
+const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 8 };
 /// Rounds of an operator's repair after which nothing may be missing.
 const REPAIR_ROUNDS: u32 = 3;
 
@@ -36,7 +36,7 @@ fn indexer(process: &Process) -> Indexer {
         Arc::clone(&port) as _,
     );
     let time = (Arc::clone(&port) as _, Arc::clone(&port) as _);
-    Indexer::new(Arc::clone(&port) as _, port, Arc::new(lists), time, 0).ending(EPOCHS)
+    Indexer::new(Arc::clone(&port) as _, port, Arc::new(lists), time, 0).ending(PARTITIONS)
 }
 
 /// The webhook in a process.
@@ -99,7 +99,7 @@ impl StreamFunction for WebhookFunction {
     }
 
     fn passes(&self, record: &Record) -> bool {
-        record.image.contains_key(EPOCH_BYTES)
+        record.image.contains_key(PARTITION_BYTES)
     }
 
     fn retries(&self) -> Option<u32> {

@@ -11,8 +11,8 @@ use cellar_engine::ports::{
 use crate::process::Process;
 use crate::rare::Rare;
 
-/// What keys of archives begin with.
-const ARCHIVES: &str = "archive";
+/// What keys of offloaded segments begin with.
+const OFFLOADED: &str = "offload";
 
 #[async_trait]
 impl Blobs for Process {
@@ -30,8 +30,8 @@ impl Blobs for Process {
         let (world, of) = (Arc::clone(self.world()), key.clone());
         let effect = async move { world.blobs.get(&of, max_bytes).await };
         let got = self.call_bucket(format!("get object {key}"), effect).await.and_then(|got| got);
-        if key.as_str().starts_with(ARCHIVES) && matches!(got, Ok(Got::Found { .. })) {
-            self.world().count(Rare::ReadFromArchive);
+        if key.as_str().starts_with(OFFLOADED) && matches!(got, Ok(Got::Found { .. })) {
+            self.world().count(Rare::ReadOffloaded);
         }
         got
     }

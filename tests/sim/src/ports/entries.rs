@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::append::Event;
+use cellar_core::append::AppendEvent;
 use cellar_core::entry::Entry;
 use cellar_core::identity::LogId;
 use cellar_core::invariants::Attempts;
@@ -31,14 +31,14 @@ pub(crate) async fn counting_attempts<T>(append: impl Future<Output = T>) -> (T,
         .await
 }
 
-fn tried(event: &Event) {
+fn tried(event: &AppendEvent) {
     // Whoever does not append is not counted.
     let _ = ATTEMPTS.try_with(|attempts| attempts.borrow_mut().record(event));
 }
 
 fn counted<T>(read: Result<T, PortError>) -> Result<T, PortError> {
     if let Err(error) = &read {
-        tried(&Event::ReadFailed { temporary: error.temporary });
+        tried(&AppendEvent::ReadFailed { temporary: error.temporary });
     }
     read
 }
@@ -169,10 +169,12 @@ impl Entries for Process {
         let what = format!("put {}", entry.position);
         let outcome = self.call(what, effect).await.unwrap_or_else(PutOutcome::Unknown);
         tried(&match &outcome {
-            PutOutcome::Accepted => Event::PutAccepted,
-            PutOutcome::Refused { winner } => Event::PutRefused { winner: Arc::clone(winner) },
-            PutOutcome::Unknown(_) => Event::PutUnknown,
-            PutOutcome::Failed(_) => Event::PutFailed,
+            PutOutcome::Accepted => AppendEvent::PutAccepted,
+            PutOutcome::Refused { winner } => {
+                AppendEvent::PutRefused { winner: Arc::clone(winner) }
+            }
+            PutOutcome::Unknown(_) => AppendEvent::PutUnknown,
+            PutOutcome::Failed(_) => AppendEvent::PutFailed,
         });
         outcome
     }

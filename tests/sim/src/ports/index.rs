@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cellar_core::catalog::{ListEntry, Person};
 use cellar_core::feed::{Checkpoint, Feed, Item, Mark};
 use cellar_core::identity::LogId;
-use cellar_core::limits::FEED_EPOCH_ITEMS;
+use cellar_core::limits::FEED_PARTITION_ITEMS;
 use cellar_core::stream::StreamName;
 use cellar_engine::ports::{Index, IndexOutcome, ListPage, Lists, PortError};
 
@@ -23,39 +23,39 @@ impl Process {
 
 #[async_trait]
 impl Index for Process {
-    async fn newest_epoch(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
+    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
         let process = self.clone();
         let effect = async move {
             let world = process.world();
-            let leader = world.index.newest_epoch(true).await?;
+            let leader = world.index.newest_partition(true).await?;
             if !process.is_stale(consistent) {
                 return Ok(leader);
             }
-            let shown = world.epochs_shown.range(.., world.time.elapsed_ms()).pop();
+            let shown = world.partitions_shown.range(.., world.time.elapsed_ms()).pop();
             Ok(process.shown(shown, &leader))
         };
-        let what = format!("newest epoch consistent={consistent}");
+        let what = format!("newest partition consistent={consistent}");
         self.call(what, effect).await.and_then(|newest| newest)
     }
 
-    async fn begin_epoch(&self, epoch: u64, feed: Feed) -> IndexOutcome {
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
         let process = self.clone();
         let effect = async move {
-            let outcome = process.world().index.begin_epoch(epoch, feed).await;
+            let outcome = process.world().index.begin_partition(partition, feed).await;
             if outcome == IndexOutcome::Done {
-                process.world().epoch_begun(epoch, feed);
+                process.world().partition_begun(partition, feed);
             }
             process.counted_put(&outcome);
             outcome
         };
-        let what = format!("begin epoch {epoch}");
+        let what = format!("begin partition {partition}");
         self.call(what, effect).await.unwrap_or_else(IndexOutcome::Unknown)
     }
 
-    async fn last_item(&self, epoch: u64) -> Result<Option<(u64, Item)>, PortError> {
+    async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError> {
         let world = Arc::clone(self.world());
-        let effect = async move { world.index.last_item(epoch).await };
-        self.call(format!("last item of epoch {epoch}"), effect).await.and_then(|last| last)
+        let effect = async move { world.index.last_item(partition).await };
+        self.call(format!("last item of partition {partition}"), effect).await.and_then(|last| last)
     }
 
     async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome {
@@ -85,7 +85,7 @@ impl Index for Process {
             if !process.is_stale(consistent) {
                 return Ok(leader);
             }
-            let last = Checkpoint::at(from.epoch(), FEED_EPOCH_ITEMS - 1).unwrap_or(from);
+            let last = Checkpoint::at(from.partition(), FEED_PARTITION_ITEMS - 1).unwrap_or(from);
             let shown = world.items_shown.range(from..=last, world.time.elapsed_ms());
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             let shown = shown.into_iter().take(limit).map(|(at, item)| (at.offset(), item));

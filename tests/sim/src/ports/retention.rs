@@ -17,25 +17,30 @@ impl Retention for Process {
         self.call("scan segments".to_owned(), effect).await.and_then(|page| page)
     }
 
-    async fn set_archive(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
+    async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
         let (world, key) = (Arc::clone(self.world()), key.to_owned());
         let effect = async move {
-            world.tables.set_archive(log, segment, &key).await?;
+            world.tables.set_offloaded(log, segment, &key).await?;
             world.segment_changed(log, segment).await;
             Ok(())
         };
-        self.call(format!("set archive of {segment}"), effect).await.and_then(|set| set)
+        self.call(format!("set offload of {segment}"), effect).await.and_then(|set| set)
     }
 
-    async fn mark_purged(&self, log: LogId, segment: u32, purged_s: u64) -> Result<(), PortError> {
+    async fn mark_trimmed(
+        &self,
+        log: LogId,
+        segment: u32,
+        trimmed_s: u64,
+    ) -> Result<(), PortError> {
         let world = Arc::clone(self.world());
         let effect = async move {
-            world.tables.mark_purged(log, segment, purged_s).await?;
+            world.tables.mark_trimmed(log, segment, trimmed_s).await?;
             let first = Position::new(segment, 0).unwrap_or(Position::FIRST);
             world.entry_changed(log, first, false).await;
             Ok(())
         };
-        self.call(format!("mark {segment} purged"), effect).await.and_then(|marked| marked)
+        self.call(format!("mark {segment} trimmed"), effect).await.and_then(|marked| marked)
     }
 
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {

@@ -24,8 +24,8 @@ pub enum Scenario {
     DuplicateStorm,
     /// Snapshots are due faster than they are made.
     SlowPredecessor,
-    /// Processes wake up after what they knew was purged.
-    ZombieAfterPurge,
+    /// Processes wake up after what they knew was trimmed.
+    ZombieAfterTrim,
     /// Functions cannot be called for longer than the stream remembers.
     OutageAndReprocess,
     /// Machines of a sync group are offline and restart.
@@ -85,7 +85,7 @@ impl Scenario {
         Self::SnapshotCrashes,
         Self::DuplicateStorm,
         Self::SlowPredecessor,
-        Self::ZombieAfterPurge,
+        Self::ZombieAfterTrim,
         Self::OutageAndReprocess,
         Self::OfflineClients,
         Self::ForkUnderLoad,
@@ -105,7 +105,7 @@ impl Scenario {
             Self::SnapshotCrashes => "snapshot-crashes",
             Self::DuplicateStorm => "duplicate-storm",
             Self::SlowPredecessor => "slow-predecessor",
-            Self::ZombieAfterPurge => "zombie-after-purge",
+            Self::ZombieAfterTrim => "zombie-after-trim",
             Self::OutageAndReprocess => "outage-and-reprocess",
             Self::OfflineClients => "offline-clients",
             Self::ForkUnderLoad => "fork-under-load",

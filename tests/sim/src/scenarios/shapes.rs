@@ -45,7 +45,7 @@ pub(super) fn of(scenario: Scenario) -> Shape {
         Scenario::SnapshotCrashes => snapshot_crashes(),
         Scenario::DuplicateStorm => duplicate_storm(),
         Scenario::SlowPredecessor => slow_predecessor(),
-        Scenario::ZombieAfterPurge => zombie_after_purge(),
+        Scenario::ZombieAfterTrim => zombie_after_trim(),
         Scenario::OutageAndReprocess => outage_and_reprocess(),
         Scenario::OfflineClients => offline_clients(),
         Scenario::ForkUnderLoad => fork_under_load(),
@@ -170,7 +170,7 @@ fn slow_predecessor() -> Shape {
     }
 }
 
-fn zombie_after_purge() -> Shape {
+fn zombie_after_trim() -> Shape {
     Shape {
         habits: Habits { requests: 20, think_ms: 30 * HOUR_MS, ..HABITS },
         editors: 3,
@@ -179,9 +179,9 @@ fn zombie_after_purge() -> Shape {
         workers: 2,
         promised: &[
             Rare::RollWon,
-            Rare::Archived,
-            Rare::Purged,
-            Rare::ReadFromArchive,
+            Rare::Offloaded,
+            Rare::Trimmed,
+            Rare::ReadOffloaded,
             Rare::ZombieWoke,
             Rare::AppendTooOld,
         ],

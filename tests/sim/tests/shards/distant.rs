@@ -49,16 +49,16 @@ impl DistantIndex {
 
 #[async_trait]
 impl Index for DistantIndex {
-    async fn newest_epoch(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        self.ask(&self.reads, self.index.newest_epoch(consistent)).await
+    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
+        self.ask(&self.reads, self.index.newest_partition(consistent)).await
     }
 
-    async fn begin_epoch(&self, epoch: u64, feed: Feed) -> IndexOutcome {
-        self.ask(&self.marks, self.index.begin_epoch(epoch, feed)).await
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
+        self.ask(&self.marks, self.index.begin_partition(partition, feed)).await
     }
 
-    async fn last_item(&self, epoch: u64) -> Result<Option<(u64, Item)>, PortError> {
-        self.ask(&self.reads, self.index.last_item(epoch)).await
+    async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError> {
+        self.ask(&self.reads, self.index.last_item(partition)).await
     }
 
     async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome {

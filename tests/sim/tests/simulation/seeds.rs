@@ -38,7 +38,7 @@ scenarios! {
     snapshot_crashes: SnapshotCrashes,
     duplicate_storm: DuplicateStorm,
     slow_predecessor: SlowPredecessor,
-    zombie_after_purge: ZombieAfterPurge,
+    zombie_after_trim: ZombieAfterTrim,
     outage_and_reprocess: OutageAndReprocess,
     offline_clients: OfflineClients,
     fork_under_load: ForkUnderLoad,

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use cellar_core::append::{NewMutation, Request};
 use cellar_core::cell::Value;
-use cellar_core::entry::{Content, Entry, FIRST_EPOCH};
+use cellar_core::entry::{Content, Entry, FIRST_INCARNATION};
 use cellar_core::identity::{ClientKey, LogId, SubjectKey};
 use cellar_core::limits::MAX_CHECKPOINT_BYTES;
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
@@ -72,11 +72,12 @@ async fn prepared() -> (LevelsBuilder, SnapshotJob) {
     let set = SetCells { sheet: SheetId::FIRST, cells: (0..CELLS).map(cell).collect() };
     let operation = Operation::SetCells(set);
     let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
-    let request = Request::new(log, ClientKey([1; 8]), None, FIRST_EPOCH, 0, mutations).unwrap();
+    let request =
+        Request::new(log, ClientKey([1; 8]), None, FIRST_INCARNATION, 0, mutations).unwrap();
     let tail = logs.append(request).await.unwrap().tail;
     let last = tables.get(log, tail).await.unwrap().unwrap();
     let position = last.next_position().unwrap();
-    let content = Content::Snapshot { root: None, purged_s: None };
+    let content = Content::Snapshot { root: None, trimmed_s: None };
     let mut header = last.header.clone();
     header.snapshot_num = position.num();
     header.snapshot_bytes = header.segment_bytes;

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response};
-use cellar_core::entry::FIRST_EPOCH;
+use cellar_core::entry::FIRST_INCARNATION;
 use cellar_core::identity::{LogId, SubjectKey};
 use cellar_core::upkeep::UpkeepPolicy;
 use cellar_engine::catalog::CatalogLists;
@@ -127,12 +127,13 @@ impl World {
             {"id": 2, "base": 0, "op": {"addSheet": {"sheet": 1, "name": "Other"}}},
             {"id": 3, "base": 0, "op": {"insertRows": {"before": 1, "count": 2}}},
         ]);
-        let append = json!({"client": "c", "epoch": FIRST_EPOCH, "mutations": mutations});
+        let append =
+            json!({"client": "c", "incarnation": FIRST_INCARNATION, "mutations": mutations});
         world.post(&format!("{path}/entries"), &append).await;
         let push = json!({
             "pushVersion": 1, "clientGroupID": "g", "profileID": "p", "schemaVersion": "1",
             "mutations": [{"clientID": "r", "id": 1, "name": "mutate", "timestamp": 0,
-                "args": {"epoch": FIRST_EPOCH, "base": 1,
+                "args": {"incarnation": FIRST_INCARNATION, "base": 1,
                     "op": {"deleteColumns": {"spans": [{"first": 1, "count": 1}]}}}}],
         });
         world.post(&format!("{path}/push"), &push).await;
@@ -148,9 +149,14 @@ impl World {
         let time = || (Arc::clone(&clock) as _, Arc::new(NoRandom) as _);
         let ((now, random), lists) = (time(), Arc::clone(&index) as _);
         let lists = CatalogLists::new(Arc::clone(&streams) as _, lists, now, random);
-        let indexer =
-            Indexer::new(Arc::clone(&index) as _, streams, Arc::new(lists), time(), FIRST_EPOCH);
-        let reader = FeedReader::new(index, FIRST_EPOCH);
+        let indexer = Indexer::new(
+            Arc::clone(&index) as _,
+            streams,
+            Arc::new(lists),
+            time(),
+            FIRST_INCARNATION,
+        );
+        let reader = FeedReader::new(index, FIRST_INCARNATION);
         let auditor = Auditor::new(&self.streams, reader, indexer, clock, Arc::new(NoRandom));
         assert_eq!(auditor.rebuild(|_| {}).await.unwrap().events, 2);
     }
@@ -166,7 +172,7 @@ impl World {
             segment_table: String::new(),
             stream_table: String::new(),
             index_table: String::new(),
-            epoch: FIRST_EPOCH,
+            incarnation: FIRST_INCARNATION,
             bucket: String::new(),
             stack: "test".to_owned(),
             request_timeout_ms: REQUEST_TIMEOUT_MS,

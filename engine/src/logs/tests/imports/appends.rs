@@ -91,7 +91,8 @@ async fn a_repeat_is_found_in_the_log_though_its_chunks_are_gone() {
     }
     // And so is the first mutation of somebody else.
     let other = NewMutation { id: 1, base: Position::FIRST, operation: sheet.operation() };
-    let other = Request::new(log(), ClientKey([2; 8]), None, FIRST_EPOCH, 0, vec![other]).unwrap();
+    let other =
+        Request::new(log(), ClientKey([2; 8]), None, FIRST_INCARNATION, 0, vec![other]).unwrap();
     assert!(matches!(fault(world.logs.append(other).await), ImportFault::Missing { .. }));
     assert_eq!(world.head().await, at(0, 1));
 }
@@ -105,7 +106,7 @@ async fn what_the_client_knows_to_be_in_the_log_is_not_looked_at() {
     let base = at(0, 1);
     let mutation = NewMutation { id: 1, base, operation: sheet.operation() };
     let request =
-        Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, 1, vec![mutation]).unwrap();
+        Request::new(log(), ClientKey([1; 8]), None, FIRST_INCARNATION, 1, vec![mutation]).unwrap();
     assert!(world.logs.append(request).await.unwrap().results[0].duplicate);
 }
 

@@ -19,7 +19,8 @@ impl World {
     async fn edit(&self, id: u64, base: Position, operation: Operation) -> Appended {
         let mutations = vec![NewMutation { id, base, operation }];
         let request =
-            Request::new(log(), ClientKey([1; 8]), None, FIRST_EPOCH, id - 1, mutations).unwrap();
+            Request::new(log(), ClientKey([1; 8]), None, FIRST_INCARNATION, id - 1, mutations)
+                .unwrap();
         self.another().append(request).await.unwrap()
     }
 

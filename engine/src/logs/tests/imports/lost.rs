@@ -65,7 +65,7 @@ impl World {
     async fn edited_by(&self, client: u8, base: Position, operation: Operation) -> Position {
         let mutations = vec![NewMutation { id: 1, base, operation }];
         let client = ClientKey([client; 8]);
-        let request = Request::new(log(), client, None, FIRST_EPOCH, 0, mutations).unwrap();
+        let request = Request::new(log(), client, None, FIRST_INCARNATION, 0, mutations).unwrap();
         let appended = self.another().append(request).await.unwrap();
         assert_eq!(appended.results[0].rejection, None);
         appended.tail
@@ -175,7 +175,7 @@ async fn what_others_write_meanwhile_is_not_replaced() {
     let edited = world.edited_by(2, seen, set_in(1, "new")).await;
     let client = ClientKey([7; 8]);
     let replacing = set_in(1, LOST);
-    let request = Request::only_behind(log(), client, None, FIRST_EPOCH, seen, replacing);
+    let request = Request::only_behind(log(), client, None, FIRST_INCARNATION, seen, replacing);
     let stale = world.logs.append(request).await.unwrap_err();
     assert_eq!(stale, LogError::Refused(Refusal::StaleResolution { newest: edited }));
     assert!(world.logs.lost_cells(log()).await.unwrap().cells.is_empty());

@@ -252,7 +252,7 @@ fn process(tables: &Arc<MemoryTables>, blobs: &Arc<FaultyPorts>, clock: &Arc<Man
 fn import_request(operations: Vec<Operation>, base: Position) -> Request {
     let mutations = (1..).zip(operations);
     let mutations = mutations.map(|(id, operation)| NewMutation { id, base, operation }).collect();
-    Request::new(log(), CLIENT, None, FIRST_EPOCH, 0, mutations).unwrap()
+    Request::new(log(), CLIENT, None, FIRST_INCARNATION, 0, mutations).unwrap()
 }
 
 fn key(hash: ChunkHash) -> BlobKey {

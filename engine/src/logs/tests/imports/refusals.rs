@@ -396,7 +396,7 @@ async fn an_uploaded_body_imports_nothing() {
         sha256,
         client: ClientKey([1; 8]),
         author: None,
-        epoch: FIRST_EPOCH,
+        incarnation: FIRST_INCARNATION,
         acknowledged: 0,
         first_id: 1,
         base: Position::FIRST,
@@ -419,6 +419,6 @@ async fn what_does_not_exist_is_not_found_before_anything_is_looked_at() {
     );
     let mutation = NewMutation { id: 1, base: Position::FIRST, operation: sheet.operation() };
     let request =
-        Request::new(other, ClientKey([1; 8]), None, FIRST_EPOCH, 0, vec![mutation]).unwrap();
+        Request::new(other, ClientKey([1; 8]), None, FIRST_INCARNATION, 0, vec![mutation]).unwrap();
     assert_eq!(world.logs.append(request).await, Err(LogError::NotFound));
 }

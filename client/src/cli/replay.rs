@@ -1,4 +1,4 @@
-//! `cellar rebase`
+//! `cellar replay`
 
 use cellar_core::count::count;
 use serde_json::json;
@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::describe::{self, SheetNames};
-use crate::rebase::{Outcome, Rebase, Replayed};
+use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
 use crate::table::escape;
 
 /// Between two columns.
@@ -18,21 +18,22 @@ const GAP: &str = "   ";
 pub(super) async fn run(
     context: &mut Context,
     output: &Output,
-    args: args::Rebase,
+    args: args::Replay,
 ) -> Result<u8, CliError> {
-    let (fork, client) = (context.spreadsheet()?, context.client()?);
-    let rebase = Rebase::plan(&client, fork, args.onto.0).await?;
-    let edits = count(rebase.count(), "edit", "edits");
-    let (from, onto, source) = (rebase.from, rebase.onto, rebase.source);
-    output.note(format!("{edits} of the fork, from {from} onto {onto} of {source}"));
+    let fork = args.fork.map_or_else(|| context.spreadsheet(), Ok)?;
+    let client = context.client()?;
+    let replay = ForkReplay::plan(&client, fork, args.onto.0).await?;
+    let edits = count(replay.count(), "edit", "edits");
+    let (from, onto, source) = (replay.from, replay.onto, replay.source);
+    output.note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
     let (id, mutations) = match args.dry_run {
-        true => (None, rebase.preview().await?),
+        true => (None, replay.preview().await?),
         false => {
-            let rebased = rebase.carry_out().await?;
-            (Some(rebased.id), rebased.mutations)
+            let replayed = replay.carry_out().await?;
+            (Some(replayed.id), replayed.mutations)
         }
     };
-    if let Some(id) = id.filter(|_| !args.keep) {
+    if let Some(id) = id.filter(|_| !args.no_use) {
         context.remember(id, output)?;
     }
     let told =
@@ -42,31 +43,33 @@ pub(super) async fn run(
         output.say(line)?;
     }
     match id {
-        None => output.note("Nothing was sent."),
+        None => output.note("Dry run: nothing was changed."),
         Some(id) => {
             output.say(id.to_string())?;
-            output.note(format!("{fork} is as it was. Back to it: cellar use {fork}"));
+            output.note(format!("The existing fork is unchanged. Select it: cellar use {fork}"));
         }
     }
-    let is_lost = |own: &Replayed| matches!(own.outcome, Outcome::Dropped | Outcome::Rejected);
+    let is_lost = |own: &ReplayedEdit| {
+        matches!(own.outcome, ReplayOutcome::Dropped | ReplayOutcome::Rejected)
+    };
     Ok(if mutations.iter().any(is_lost) { EXIT_DIFFERENCES } else { EXIT_FINE })
 }
 
 /// A line for each mutation, the oldest first.
-fn lines(mutations: &[Replayed]) -> Vec<String> {
+fn lines(mutations: &[ReplayedEdit]) -> Vec<String> {
     let width = mutations.iter().map(|own| own.position.to_string().len()).max().unwrap_or(0);
     let names = SheetNames::default();
-    let line = |own: &Replayed| {
+    let line = |own: &ReplayedEdit| {
         let position = format!("{:>width$}", own.position.to_string());
         let author = escape(own.author.as_deref().unwrap_or("-"));
         let outcome = match own.outcome {
-            Outcome::Unchanged => "unchanged  ",
-            Outcome::Transformed => "transformed",
-            Outcome::Dropped => "dropped    ",
-            Outcome::Rejected => "rejected   ",
+            ReplayOutcome::Unchanged => "unchanged  ",
+            ReplayOutcome::Transformed => "transformed",
+            ReplayOutcome::Dropped => "dropped    ",
+            ReplayOutcome::Rejected => "rejected   ",
         };
         let mut what = describe::operations(own.operations.iter(), &names);
-        if own.outcome == Outcome::Transformed {
+        if own.outcome == ReplayOutcome::Transformed {
             let committed = own.committed.iter().flatten();
             what = format!("{what} (as: {})", describe::operations(committed, &names));
         }
@@ -89,7 +92,7 @@ mod tests {
     fn a_line_says_what_became_of_an_edit() {
         let sheet = SheetId::FIRST;
         let insert = |before| Operation::InsertRows(InsertBefore { sheet, before, count: 1 });
-        let own = |num, outcome, committed, rejection| Replayed {
+        let own = |num, outcome, committed, rejection| ReplayedEdit {
             position: Position::new(1, num).unwrap(),
             author: Some("bob\u{1b}".into()),
             created: 0,
@@ -100,10 +103,10 @@ mod tests {
         };
         let why = Rejection::new(RejectionReason::TooFarBehind, "too far\u{1b}");
         let shown = lines(&[
-            own(9, Outcome::Unchanged, None, None),
-            own(10, Outcome::Transformed, Some(vec![insert(5)]), None),
-            own(11, Outcome::Dropped, Some(vec![]), None),
-            own(12, Outcome::Rejected, None, Some(why)),
+            own(9, ReplayOutcome::Unchanged, None, None),
+            own(10, ReplayOutcome::Transformed, Some(vec![insert(5)]), None),
+            own(11, ReplayOutcome::Dropped, Some(vec![]), None),
+            own(12, ReplayOutcome::Rejected, None, Some(why)),
         ]);
         let one = describe::operation(&insert(3));
         let moved = describe::operation(&insert(5));

@@ -1,7 +1,7 @@
-//! A fork is rebased: what its source has done since moves what the fork did, and each edit is told.
+//! A fork is replayed: what its source has done since moves what the fork did, and each edit is told.
 
 use cellar::ClientError;
-use cellar::rebase::{Outcome, Rebase, RebaseError, Rebased};
+use cellar::replay::{ForkReplay, ReplayError, ReplayOutcome, ReplayedFork};
 use cellar_core::api::{CreateReply, SentMutation};
 use cellar_core::cell::Value;
 use cellar_core::operation::{
@@ -34,7 +34,7 @@ pub(super) fn delete(first: u32, count: u32) -> Operation {
 
 /// An author of edits in a fork.
 pub(super) fn author_of(fork: &ForkReply) -> Author {
-    let created = CreateReply { id: fork.id, head: fork.head, epoch: fork.epoch };
+    let created = CreateReply { id: fork.id, head: fork.head, incarnation: fork.incarnation };
     Author { created, base: fork.head, id: 1_000 }
 }
 
@@ -68,23 +68,27 @@ pub(super) fn shown(expected: &[(u32, &str)]) -> Vec<(u32, String)> {
     expected.iter().map(|(row, text)| (*row, (*text).to_owned())).collect()
 }
 
-async fn planned(cloud: &TestCloud, fork: LogId, onto: Option<Position>) -> Rebase {
-    Rebase::plan(&cloud.client("alice"), fork, onto).await.unwrap()
+async fn planned(cloud: &TestCloud, fork: LogId, onto: Option<Position>) -> ForkReplay {
+    ForkReplay::plan(&cloud.client("alice"), fork, onto).await.unwrap()
 }
 
-/// Rebases, and checks that a preview says the same, and a repetition does nothing.
-pub(super) async fn rebased(cloud: &TestCloud, fork: LogId, onto: Option<Position>) -> Rebased {
-    let rebase = planned(cloud, fork, onto).await;
-    let preview = rebase.preview().await.unwrap();
-    let (one, two) = tokio::join!(rebase.carry_out(), rebase.carry_out());
-    let done = rebase.carry_out().await.unwrap();
+/// Replays, and checks that a preview says the same, and a repetition does nothing.
+pub(super) async fn replayed(
+    cloud: &TestCloud,
+    fork: LogId,
+    onto: Option<Position>,
+) -> ReplayedFork {
+    let replay = planned(cloud, fork, onto).await;
+    let preview = replay.preview().await.unwrap();
+    let (one, two) = tokio::join!(replay.carry_out(), replay.carry_out());
+    let done = replay.carry_out().await.unwrap();
     assert_eq!((one.unwrap(), two.unwrap()), (done.clone(), done.clone()), "once");
     assert!(preview == done.mutations, "{:?}", outcomes(&done));
     done
 }
 
-pub(super) fn outcomes(rebased: &Rebased) -> Vec<Outcome> {
-    rebased.mutations.iter().map(|own| own.outcome).collect()
+pub(super) fn outcomes(replayed: &ReplayedFork) -> Vec<ReplayOutcome> {
+    replayed.mutations.iter().map(|own| own.outcome).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,8 +116,8 @@ async fn edits_follow_their_rows_and_what_is_lost_is_told() {
     author.edit(&cloud, insert(0, 2)).await;
     author.edit(&cloud, text(0, "top")).await;
 
-    let done = rebased(&cloud, made.id, None).await;
-    use Outcome::{Dropped, Transformed};
+    let done = replayed(&cloud, made.id, None).await;
+    use ReplayOutcome::{Dropped, Transformed};
     let expected =
         [Transformed, Dropped, Transformed, Transformed, Dropped, Transformed, Transformed];
     assert_eq!(outcomes(&done), expected);
@@ -129,12 +133,12 @@ async fn edits_follow_their_rows_and_what_is_lost_is_told() {
     assert_eq!(there[..3], shown(&[(0, "row 2"), (1, "new"), (2, "row 3")]));
     assert_eq!(cloud.client("alice").head(source, None).await.unwrap().head, author.base);
     // Onto its own position, it is the same again.
-    let same = rebased(&cloud, made.id, Some(made.position)).await;
-    assert!(outcomes(&same).iter().all(|outcome| *outcome == Outcome::Unchanged));
+    let same = replayed(&cloud, made.id, Some(made.position)).await;
+    assert!(outcomes(&same).iter().all(|outcome| *outcome == ReplayOutcome::Unchanged));
     assert_eq!(column(&cloud, same.id, same.head).await, there);
-    // And what was rebased can be rebased.
+    // And what was replayed can be replayed.
     author.edit(&cloud, insert(0, 1)).await;
-    let again = rebased(&cloud, done.id, None).await;
+    let again = replayed(&cloud, done.id, None).await;
     assert_eq!(column(&cloud, again.id, again.head).await[0], (1, "top".to_owned()));
 }
 
@@ -158,8 +162,8 @@ async fn undos_new_sheets_and_sheets_that_are_gone_are_replayed_as_what_they_did
     author.edit(&cloud, Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) })).await;
     author.edit(&cloud, add(2, "Theirs")).await;
 
-    let done = rebased(&cloud, made.id, None).await;
-    use Outcome::{Dropped, Transformed, Unchanged};
+    let done = replayed(&cloud, made.id, None).await;
+    use ReplayOutcome::{Dropped, Transformed, Unchanged};
     assert_eq!(outcomes(&done), [Unchanged, Unchanged, Dropped, Transformed, Transformed]);
     assert_eq!(column(&cloud, done.id, done.head).await, shown(&[(0, "first")]));
     let sheets = cloud.client("alice").sheets(done.id, None, None).await.unwrap().sheets;
@@ -176,7 +180,7 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
     let made = fork(&cloud, source, "many", None).await;
     let request = |ids: std::ops::RangeInclusive<u64>| cellar_core::api::AppendRequest {
         client: "of the fork".to_owned(),
-        epoch: made.epoch,
+        incarnation: made.incarnation,
         ack: ids.start() - 1,
         mutations: ids
             .map(|id| SentMutation {
@@ -191,16 +195,16 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
         cloud.client("bob").append(made.id, &request).await.unwrap();
     }
     author.edit(&cloud, insert(0, 3)).await;
-    let rebase = planned(&cloud, made.id, None).await;
-    assert_eq!(rebase.count(), 2_500);
+    let replay = planned(&cloud, made.id, None).await;
+    assert_eq!(replay.count(), 2_500);
     // It breaks off somewhere in the middle of the first request, or between two of them.
     for after_ms in [0, 5, 20, 60, 120, 250] {
         let limit = std::time::Duration::from_millis(after_ms);
-        let _ = tokio::time::timeout(limit, rebase.carry_out()).await;
+        let _ = tokio::time::timeout(limit, replay.carry_out()).await;
     }
-    let done = rebase.carry_out().await.unwrap();
+    let done = replay.carry_out().await.unwrap();
     assert_eq!(done.mutations.len(), 2_500);
-    assert!(done.mutations.iter().all(|own| own.outcome == Outcome::Transformed));
+    assert!(done.mutations.iter().all(|own| own.outcome == ReplayOutcome::Transformed));
     let there = column(&cloud, done.id, done.head).await;
     assert_eq!(there.len(), 2_501, "each once");
     assert_eq!((&there[0], &there[2_500]), (&(3, "first".into()), &(2_503, "edit 2500".into())));
@@ -216,11 +220,11 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
         }
     }
     assert_eq!(own, 2_500);
-    assert_eq!(rebase.preview().await.unwrap(), done.mutations);
+    assert_eq!(replay.preview().await.unwrap(), done.mutations);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_rebased_is_refused_before_anything_is_made() {
+async fn what_cannot_be_replayed_is_refused_before_anything_is_made() {
     let cloud = TestCloud::start_without_snapshots().await;
     let mut author = Author::new(&cloud, "refused").await;
     let source = author.created.id;
@@ -228,18 +232,19 @@ async fn what_cannot_be_rebased_is_refused_before_anything_is_made() {
     author.edit(&cloud, text(0, "second")).await;
     let at = |num| Position::new(0, num).unwrap();
     let made = fork(&cloud, source, "refused", Some(at(1))).await;
-    let plan = async |log, onto| Rebase::plan(&cloud.client("alice"), log, onto).await.unwrap_err();
-    assert!(matches!(plan(source, None).await, RebaseError::NotAFork { id } if id == source));
+    let plan =
+        async |log, onto| ForkReplay::plan(&cloud.client("alice"), log, onto).await.unwrap_err();
+    assert!(matches!(plan(source, None).await, ReplayError::NotAFork { id } if id == source));
     for onto in [at(0), at(3), Position::new(7, 0).unwrap()] {
         let refused = plan(made.id, Some(onto)).await;
         assert!(
-            matches!(refused, RebaseError::Onto { newest, .. } if newest == at(2)),
+            matches!(refused, ReplayError::Onto { newest, .. } if newest == at(2)),
             "{refused}"
         );
     }
     let nowhere = LogId::from_uuid(uuid::Uuid::from_u128(7));
     let refused = plan(nowhere, None).await;
-    assert!(matches!(refused, RebaseError::Client(ClientError::Problem { .. })), "{refused}");
+    assert!(matches!(refused, ReplayError::Client(ClientError::Problem { .. })), "{refused}");
     let listed = cloud.client("alice").forks(source, None).await.unwrap().forks;
     assert_eq!(listed.len(), 1, "only the one");
 }

@@ -1,20 +1,20 @@
-//! Rebase: what a fork did, done again on another position of the spreadsheet that it comes from
+//! ForkReplay: what a fork did, done again on another position of the spreadsheet that it comes from
 //! (design `4-sync.md` §5).
 //!
 //! That is another fork, at the new position, to which the old fork's own operations are appended in
 //! their order, all of them with the old fork's position as their base, by one client. So the server's
 //! own transform moves them past what the source did since, and what they meant of each other stays as
-//! it was. The fork's id, the client's name and the numbers of the mutations follow from what is rebased
+//! it was. The fork's id, the client's name and the numbers of the mutations follow from what is replayed
 //! and where to: who repeats it, or goes on with one that was interrupted, does each of them once.
 
+mod append;
 mod error;
 mod preview;
 mod read;
-mod replay;
 mod report;
 
-pub use error::RebaseError;
-pub use report::{Outcome, Replayed};
+pub use error::ReplayError;
+pub use report::{ReplayOutcome, ReplayedEdit};
 
 use cellar_core::api::ForkRequest;
 use cellar_core::identity::LogId;
@@ -23,35 +23,35 @@ use cellar_core::position::Position;
 
 use crate::Client;
 
-/// A rebase that is to be done.
+/// A planned replay.
 #[derive(Debug, Clone)]
-pub struct Rebase {
+pub struct ForkReplay {
     client: Client,
     /// The fork.
     pub fork: LogId,
-    /// The spreadsheet that it comes from.
+    /// Source of the fork.
     pub source: LogId,
-    /// Where it was forked.
+    /// Position of the source at which the fork was created.
     pub from: Position,
-    /// The position of the source that it is moved to, not before `from`.
+    /// Position of the source to replay onto; at or after `from`.
     pub onto: Position,
-    /// The newest position of the fork when it was read.
+    /// Newest position of the fork when the replay was planned.
     pub head: Position,
     own: Vec<OwnMutation>,
 }
 
-/// A fork that was rebased.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rebased {
+pub struct ReplayedFork {
     /// The new fork.
     pub id: LogId,
     /// Its newest position.
     pub head: Position,
-    /// What became of each mutation of the old one, in their order.
-    pub mutations: Vec<Replayed>,
+    /// Outcome of each mutation of the existing fork, in order.
+    pub mutations: Vec<ReplayedEdit>,
 }
 
-/// A mutation of the fork that did something.
+/// A mutation of the fork that had an effect.
 #[derive(Debug, Clone)]
 struct OwnMutation {
     position: Position,
@@ -60,79 +60,80 @@ struct OwnMutation {
     operations: Vec<Operation>,
 }
 
-impl Rebase {
-    /// Reads a fork, and where it is to go: the newest position of its source if none is given.
+impl ForkReplay {
+    /// Reads the fork and plans a replay onto `onto`, or onto the newest position of the source.
     ///
     /// # Errors
-    /// [`RebaseError`]; nothing was changed.
+    /// [`ReplayError`]. Nothing is changed.
     pub async fn plan(
         client: &Client,
         fork: LogId,
         onto: Option<Position>,
-    ) -> Result<Self, RebaseError> {
+    ) -> Result<Self, ReplayError> {
         let loaded = client.load(fork, None).await?;
-        let source = loaded.source.ok_or(RebaseError::NotAFork { id: fork })?;
+        let source = loaded.source.ok_or(ReplayError::NotAFork { id: fork })?;
         let (source, from, head) = (source.spreadsheet, source.position, loaded.head);
         let newest = client.head(source, None).await?.head;
         let onto = onto.unwrap_or(newest);
         if onto < from || onto > newest {
-            return Err(RebaseError::Onto { onto, from, newest });
+            return Err(ReplayError::Onto { onto, from, newest });
         }
         let own = read::own_mutations(client, fork, from, head).await?;
         Ok(Self { client: client.clone(), fork, source, from, onto, head, own })
     }
 
-    /// How many mutations there are to replay.
+    /// Returns the number of mutations to replay.
     #[must_use]
     pub fn count(&self) -> usize {
         self.own.len()
     }
 
-    /// What would become of each mutation, by the transform that the server does; nothing is sent.
+    /// Computes the outcome of each mutation with the transform of the server. Sends nothing.
     ///
     /// # Errors
-    /// [`RebaseError`].
-    pub async fn preview(&self) -> Result<Vec<Replayed>, RebaseError> {
+    /// [`ReplayError`].
+    pub async fn preview(&self) -> Result<Vec<ReplayedEdit>, ReplayError> {
         let settled = preview::settle(self, &self.pieces()?).await?;
         let gone = self.gone_sheets(self.source).await?;
         Ok(report::replayed(&self.own, &settled, &gone))
     }
 
-    /// Makes the new fork and replays the old one on it. Repeated, it finds what it has done.
+    /// Creates the new fork and replays the edits onto it. A repeated call resumes.
     ///
     /// # Errors
-    /// [`RebaseError`]; repeat it with the same [`Rebase::onto`] to go on.
-    pub async fn carry_out(&self) -> Result<Rebased, RebaseError> {
+    /// [`ReplayError`]. Call it again with the same [`ForkReplay::onto`] to resume.
+    pub async fn carry_out(&self) -> Result<ReplayedFork, ReplayError> {
         let pieces = self.pieces()?;
         let nonce = self.name();
         let request = ForkRequest::new(nonce.clone(), Some(self.onto));
         let made = self.client.fork(self.source, &request).await?;
-        replay::append_all(&self.client, &made, &nonce, self.from, &pieces).await?;
+        append::append_all(&self.client, &made, &nonce, self.from, &pieces).await?;
         let head = self.client.head(made.id, Some(made.head)).await?.head;
-        let settled = replay::settled(&self.client, &made, head, &pieces).await?;
+        let settled = append::settled(&self.client, &made, head, &pieces).await?;
         let gone = self.gone_sheets(made.id).await?;
         let mutations = report::replayed(&self.own, &settled, &gone);
-        Ok(Rebased { id: made.id, head, mutations })
+        Ok(ReplayedFork { id: made.id, head, mutations })
     }
 
-    /// The nonce of the new fork and the name of the client that fills it: the same for the same rebase.
+    /// Returns the nonce of the new fork, which is also the id of the client that appends: the same for the
+    /// same replay.
     fn name(&self) -> String {
         let what = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
         let hash: String = blake3::hash(what.as_bytes()).to_hex().chars().take(32).collect();
-        format!("rebase-{hash}")
+        format!("replay-{hash}")
     }
 
-    /// The operations of all mutations, each as large as a request may be.
-    fn pieces(&self) -> Result<Vec<replay::Piece>, RebaseError> {
-        replay::pieces(&self.own)
+    /// Splits the operations of all mutations into pieces that fit a request.
+    fn pieces(&self) -> Result<Vec<append::Piece>, ReplayError> {
+        append::pieces(&self.own)
     }
 
-    /// The sheets that were there at the old position and are not at the new one: the server takes edits
-    /// of them as they are, and they change nothing.
+    /// Returns the sheets that exist at the old position but not at the new one. The server accepts edits of
+    /// them, which have no effect.
     async fn gone_sheets(
         &self,
         spreadsheet: LogId,
-    ) -> Result<Vec<cellar_core::operation::SheetId>, RebaseError> {
+    ) -> Result<Vec<cellar_core::operation::SheetId>, ReplayError> {
         let before = self.client.sheets(self.source, Some(self.from), None).await?.sheets;
         let after = self.client.sheets(spreadsheet, Some(self.onto), None).await?.sheets;
         let is_gone = |id| after.iter().all(|there| there.sheet != id);

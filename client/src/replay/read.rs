@@ -6,7 +6,7 @@ use cellar_core::limits::{MAX_PAGE_ENTRIES, MAX_REPLAY_BYTES};
 use cellar_core::operation::Operation;
 use cellar_core::position::Position;
 
-use super::{OwnMutation, RebaseError};
+use super::{OwnMutation, ReplayError};
 use crate::Client;
 
 /// Visits entries from `newest` backwards, as long as the visitor says.
@@ -14,8 +14,8 @@ pub(super) async fn backwards(
     client: &Client,
     id: LogId,
     newest: Position,
-    mut visit: impl AsyncFnMut(EntryView) -> Result<bool, RebaseError>,
-) -> Result<(), RebaseError> {
+    mut visit: impl AsyncFnMut(EntryView) -> Result<bool, ReplayError>,
+) -> Result<(), ReplayError> {
     let mut from = newest;
     loop {
         let page = client.history(id, Some(from), Some(MAX_PAGE_ENTRIES)).await?;
@@ -36,7 +36,7 @@ pub(super) async fn backwards(
 pub(super) async fn mutations(
     client: &Client,
     entry: EntryView,
-) -> Result<Vec<MutationView>, RebaseError> {
+) -> Result<Vec<MutationView>, ReplayError> {
     match &entry.external {
         None => Ok(entry.mutations),
         Some(external) => Ok(client.external_mutations(external).await?),
@@ -49,7 +49,7 @@ pub(super) async fn own_mutations(
     fork: LogId,
     from: Position,
     head: Position,
-) -> Result<Vec<OwnMutation>, RebaseError> {
+) -> Result<Vec<OwnMutation>, ReplayError> {
     let (mut own, mut bytes) = (Vec::new(), 0_usize);
     backwards(client, fork, head, async |entry| {
         if entry.position.segment() <= from.segment() {
@@ -61,7 +61,7 @@ pub(super) async fn own_mutations(
             let weight = operations.iter().map(Operation::weight_bytes);
             bytes = weight.fold(bytes, usize::saturating_add);
             if bytes > MAX_REPLAY_BYTES {
-                return Err(RebaseError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
+                return Err(ReplayError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
             }
             if !operations.is_empty() {
                 own.push(OwnMutation { position, author: author.clone(), created, operations });

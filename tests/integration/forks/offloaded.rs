@@ -1,4 +1,4 @@
-//! The source of a fork is archived and purged: the fork reads on.
+//! The source of a fork is offloaded and trimmed: the fork reads on.
 
 use cellar_core::identity::SubjectKey;
 use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
@@ -43,7 +43,7 @@ async fn forked(logs: &Logs, source: LogId, at: Position) -> LogId {
 async fn reading(logs: &Logs, log: LogId) -> (Vec<String>, String, Vec<Position>) {
     let history = logs.history(log, None, 1_000).await.unwrap();
     assert_eq!(history.next, None);
-    // What differs on the first entry of a purged segment is its mark.
+    // What differs on the first entry of a trimmed segment is its mark.
     let entry = |entry: &cellar_core::entry::Entry| match entry.position.num() {
         0 => entry.position.to_string(),
         _ => format!("{entry:?}"),
@@ -59,7 +59,7 @@ async fn reading(logs: &Logs, log: LogId) -> (Vec<String>, String, Vec<Position>
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fork_reads_on_when_its_source_is_purged_and_is_archived_by_itself() {
+async fn a_fork_reads_on_when_its_source_is_trimmed_and_is_offloaded_by_itself() {
     let world = OldLogs::start().await;
     let source = grown(&world).await;
     let logs = world.logs();
@@ -74,19 +74,19 @@ async fn a_fork_reads_on_when_its_source_is_purged_and_is_archived_by_itself() {
     world.clock.advance_ms(40 * DAY_MS);
     let mut deleted = 0;
     for planned in world.plans(source.log, AS_LITTLE_AS_ALLOWED).await {
-        deleted += world.archivist().carry_out(&planned).await.unwrap().deleted;
+        deleted += world.offloader().carry_out(&planned).await.unwrap().deleted;
     }
     assert!(deleted > 0);
     assert_eq!(world.stored(source.log, 0).await, [0, 4], "only the ends of the segment are left");
 
     for (fork, position, before) in &forks {
         let plans = world.plans(*fork, AS_LITTLE_AS_ALLOWED).await;
-        assert_eq!(plans[0].plan, Plan::Keep(Keep::Inherited), "nothing of it is archived");
+        assert_eq!(plans[0].plan, Plan::Keep(Keep::Inherited), "nothing of it is offloaded");
         for planned in &plans {
-            assert_eq!(world.archivist().carry_out(planned).await.unwrap().deleted, 0);
+            assert_eq!(world.offloader().carry_out(planned).await.unwrap().deleted, 0);
         }
         assert_eq!(&reading(&world.logs(), *fork).await, before, "{position}");
-        // A writer that begins below the fork, on what is in the archive, and one at its head.
+        // A writer that begins below the fork, on what is in the offloaded segment, and one at its head.
         let logs = world.logs();
         for (client, base) in [(9, *position), (10, logs.head(*fork, None).await.unwrap().head)] {
             let edit = edit(*fork, client, 1, base, text(50, "own"));

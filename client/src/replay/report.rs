@@ -1,56 +1,56 @@
-//! What became of each mutation of a fork that was rebased.
+//! The outcome of each mutation of a replayed fork.
 
 use cellar_core::operation::{Operation, Rejection, SheetId};
 use cellar_core::position::Position;
 use serde::Serialize;
 
 use super::OwnMutation;
-use super::replay::Settled;
+use super::append::Settled;
 use crate::sheet_loss::needed_sheet;
 
-/// What became of a mutation.
+/// Outcome of a replayed mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Outcome {
-    /// It does what it did.
+pub enum ReplayOutcome {
+    /// Same effect as in the existing fork.
     Unchanged,
-    /// What it is about has moved, or some of it is gone.
+    /// Adapted: its target has moved, or was partly deleted.
     Transformed,
-    /// Nothing of what it is about is left.
+    /// No effect: its target was deleted.
     Dropped,
-    /// It cannot be done there.
+    /// Rejected at the new position.
     Rejected,
 }
 
-/// A mutation of the fork, and what became of it.
+/// A mutation of the fork and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Replayed {
-    /// The entry of the fork that it is in.
+pub struct ReplayedEdit {
+    /// Entry of the fork that contains the mutation.
     pub position: Position,
-    /// Who made it there; whoever rebases is its author in the new fork.
+    /// Author in the existing fork. In the new fork, the author is the caller of the replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// When, Unix seconds.
+    /// Creation time, Unix seconds.
     pub created: u64,
-    /// What became of it.
-    pub outcome: Outcome,
-    /// What it did in the fork.
+    /// Outcome.
+    pub outcome: ReplayOutcome,
+    /// Operations in the existing fork.
     pub operations: Vec<Operation>,
-    /// What it does in the new one, if that is something else.
+    /// Operations in the new fork, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Why it was rejected.
+    /// Reason of a rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
 }
 
-/// Puts together what became of each mutation's operations; edits of sheets that are gone change
-/// nothing, though they are taken as they are.
+/// Combines the outcomes of the operations of each mutation. The server accepts edits of deleted sheets,
+/// which have no effect.
 pub(super) fn replayed(
     own: &[OwnMutation],
     settled: &[Settled],
     gone: &[SheetId],
-) -> Vec<Replayed> {
+) -> Vec<ReplayedEdit> {
     let mut rest = settled;
     let each = own.iter().enumerate().map(|(of, mutation)| {
         let count = rest.iter().take_while(|settled| settled.of == of).count();
@@ -61,7 +61,7 @@ pub(super) fn replayed(
     each.collect()
 }
 
-fn one(own: &OwnMutation, settled: &[Settled], gone: &[SheetId]) -> Replayed {
+fn one(own: &OwnMutation, settled: &[Settled], gone: &[SheetId]) -> ReplayedEdit {
     let OwnMutation { position, author, created, operations } = own.clone();
     let is_there =
         |operation: &&Operation| needed_sheet(operation).is_none_or(|sheet| !gone.contains(&sheet));
@@ -73,14 +73,14 @@ fn one(own: &OwnMutation, settled: &[Settled], gone: &[SheetId]) -> Replayed {
     let effective: Vec<Operation> = all().filter(is_there).cloned().collect();
     let moved = settled.iter().any(|settled| settled.committed.is_some());
     let outcome = match &rejection {
-        Some(_) => Outcome::Rejected,
-        None if !moved && effective.len() == all().count() => Outcome::Unchanged,
-        None if effective.is_empty() => Outcome::Dropped,
-        None => Outcome::Transformed,
+        Some(_) => ReplayOutcome::Rejected,
+        None if !moved && effective.len() == all().count() => ReplayOutcome::Unchanged,
+        None if effective.is_empty() => ReplayOutcome::Dropped,
+        None => ReplayOutcome::Transformed,
     };
-    let differs = matches!(outcome, Outcome::Transformed | Outcome::Dropped);
+    let differs = matches!(outcome, ReplayOutcome::Transformed | ReplayOutcome::Dropped);
     let committed = differs.then_some(effective);
-    Replayed { position, author, created, outcome, operations, committed, rejection }
+    ReplayedEdit { position, author, created, outcome, operations, committed, rejection }
 }
 
 #[cfg(test)]
@@ -93,7 +93,10 @@ mod tests {
         Operation::InsertRows(InsertBefore { sheet: SheetId(sheet), before, count: 1 })
     }
 
-    fn outcome(settled: &[(u32, Option<Vec<Operation>>)], gone: &[SheetId]) -> (Outcome, usize) {
+    fn outcome(
+        settled: &[(u32, Option<Vec<Operation>>)],
+        gone: &[SheetId],
+    ) -> (ReplayOutcome, usize) {
         let sent = |sheet: &u32| insert(*sheet, 7);
         let own = OwnMutation {
             position: Position::FIRST,
@@ -117,13 +120,19 @@ mod tests {
     fn every_outcome_is_told_apart() {
         let rejection = Rejection::new(RejectionReason::TooFarBehind, "why");
         let rejected = Some(vec![Operation::Rejected(rejection)]);
-        assert_eq!(outcome(&[(0, None), (1, None)], &[]), (Outcome::Unchanged, 99));
-        assert_eq!(outcome(&[(0, Some(vec![insert(0, 9)]))], &[]), (Outcome::Transformed, 1));
-        assert_eq!(outcome(&[(0, None), (0, Some(vec![]))], &[]), (Outcome::Transformed, 1));
-        assert_eq!(outcome(&[(0, Some(vec![])), (0, Some(vec![]))], &[]), (Outcome::Dropped, 0));
-        assert_eq!(outcome(&[(0, None), (0, rejected)], &[]), (Outcome::Rejected, 99));
+        assert_eq!(outcome(&[(0, None), (1, None)], &[]), (ReplayOutcome::Unchanged, 99));
+        assert_eq!(outcome(&[(0, Some(vec![insert(0, 9)]))], &[]), (ReplayOutcome::Transformed, 1));
+        assert_eq!(outcome(&[(0, None), (0, Some(vec![]))], &[]), (ReplayOutcome::Transformed, 1));
+        assert_eq!(
+            outcome(&[(0, Some(vec![])), (0, Some(vec![]))], &[]),
+            (ReplayOutcome::Dropped, 0)
+        );
+        assert_eq!(outcome(&[(0, None), (0, rejected)], &[]), (ReplayOutcome::Rejected, 99));
         // The server takes edits of a sheet that is gone as they are.
-        assert_eq!(outcome(&[(3, None)], &[SheetId(3)]), (Outcome::Dropped, 0));
-        assert_eq!(outcome(&[(3, None), (4, None)], &[SheetId(3)]), (Outcome::Transformed, 1));
+        assert_eq!(outcome(&[(3, None)], &[SheetId(3)]), (ReplayOutcome::Dropped, 0));
+        assert_eq!(
+            outcome(&[(3, None), (4, None)], &[SheetId(3)]),
+            (ReplayOutcome::Transformed, 1)
+        );
     }
 }

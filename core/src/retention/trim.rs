@@ -1,14 +1,14 @@
-//! Purge: deletes what an archived segment has between its first entry and its End Segment.
+//! Trim: deletes what an offloaded segment has between its first entry and its End Segment.
 //!
 //! First the first entry is marked, then the others go in ascending order, so that whoever reads
 //! in between sees the mark or a hole with a higher number behind it, which is never a tail. A
 //! writer that froze may know the segment as it was: it forgets after `KNOWN_RUN_AGE_MS`, long
-//! before the fence of `PURGE_FENCE_S` after the segment's end. May be repeated at any time.
+//! before the fence of `TRIM_FENCE_S` after the segment's end. May be repeated at any time.
 
 use std::sync::Arc;
 
 use crate::entry::{Content, Entry};
-use crate::limits::PURGE_FENCE_S;
+use crate::limits::TRIM_FENCE_S;
 use crate::position::Position;
 
 /// What the driver is to do next.
@@ -16,15 +16,15 @@ use crate::position::Position;
 pub enum Action {
     /// Read the newest entry of the segment, consistently.
     ReadLast,
-    /// Read the archive and check that it holds every entry from the first to `last`.
-    CheckArchive {
+    /// Read the offloaded segment and check that it holds every entry from the first to `last`.
+    CheckOffloaded {
         /// The End Segment.
         last: Position,
     },
-    /// Mark the first entry of the segment as purged, if it is not yet.
+    /// Mark the first entry of the segment as trimmed, if it is not yet.
     Mark {
         /// The mark: when, Unix seconds.
-        purged_s: u64,
+        trimmed_s: u64,
     },
     /// Read one page forward, `from` inclusive, consistently.
     Read {
@@ -37,7 +37,7 @@ pub enum Action {
         positions: Vec<Position>,
     },
     /// The end.
-    Finish(Result<Purged, PurgeRefusal>),
+    Finish(Result<Trimmed, TrimRefusal>),
 }
 
 /// What came of an action.
@@ -45,10 +45,10 @@ pub enum Action {
 pub enum Event {
     /// The newest entry, if there is one.
     Last(Option<Arc<Entry>>),
-    /// The archive holds every entry.
-    ArchiveIsWhole,
-    /// The archive is not there or is not whole.
-    ArchiveIsNotWhole,
+    /// The offloaded segment holds every entry.
+    OffloadedIsWhole,
+    /// The offloaded segment is not there or is not whole.
+    OffloadedIsDamaged,
     /// The first entry is marked.
     Marked,
     /// A page was read.
@@ -60,38 +60,40 @@ pub enum Event {
     },
     /// The entries are gone.
     Deleted,
-    /// The store failed: repeat the purge later.
+    /// The store failed: repeat the trim later.
     Failed,
 }
 
-/// What a purge did.
+/// What a trim did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Purged {
+pub struct Trimmed {
     /// Entries deleted by this call.
     pub deleted: u64,
 }
 
-/// Why a segment was not purged, or not wholly; repeat it later.
+/// Why a segment was not trimmed, or not wholly; repeat it later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum PurgeRefusal {
+pub enum TrimRefusal {
     /// It has no End Segment.
     #[error("the segment has not ended")]
     NotEnded,
-    /// It ended less than `PURGE_FENCE_S` ago.
+    /// It ended less than `TRIM_FENCE_S` ago.
     #[error("the segment ended less than a day ago: a writer may still know it")]
     TooYoung,
-    /// Its archive is missing or incomplete.
-    #[error("the archive of the segment is missing or does not hold all of it: archive it again")]
-    NoArchive,
+    /// Its offload is missing or incomplete.
+    #[error(
+        "the offloaded segment of the segment is missing or does not hold all of it: offload it again"
+    )]
+    NotOffloaded,
     /// The store does not answer or refuses.
-    #[error("the store failed: repeat the purge")]
+    #[error("the store failed: repeat the trim")]
     Store,
 }
 
 /// Which fences are up: both, but for the model checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fences {
-    /// A segment is purged only a day after its end.
+    /// A segment is trimmed only a day after its end.
     #[cfg(feature = "model")]
     pub age: bool,
     /// The first entry and the End Segment stay.
@@ -138,9 +140,9 @@ impl Fences {
     }
 }
 
-/// One purge on its way.
+/// One trim on its way.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Purge {
+pub struct Trim {
     segment_start: Position,
     fences: Fences,
     phase: Phase,
@@ -151,34 +153,34 @@ pub struct Purge {
 #[derive(Debug, Clone, PartialEq)]
 enum Phase {
     ReadingLast,
-    CheckingArchive,
+    CheckingOffloaded,
     Marking,
     Reading,
     Deleting { behind: Option<Position>, count: u64 },
     Finished,
 }
 
-impl Purge {
-    /// Begins to purge the segment that begins at `segment_start`.
+impl Trim {
+    /// Begins to trim the segment that begins at `segment_start`.
     #[must_use]
     pub fn begin(segment_start: Position, fences: Fences) -> (Self, Action) {
         let phase = Phase::ReadingLast;
-        let purge = Self { segment_start, fences, phase, last: None, deleted: 0 };
-        (purge, Action::ReadLast)
+        let trim = Self { segment_start, fences, phase, last: None, deleted: 0 };
+        (trim, Action::ReadLast)
     }
 
-    /// Takes the next step. An event that does not answer the last action ends the purge.
+    /// Takes the next step. An event that does not answer the last action ends the trim.
     #[must_use]
     pub fn step(mut self, event: Event, now_s: u64) -> (Self, Action) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
             (Phase::ReadingLast, Event::Last(last)) => self.last_read(last.as_deref(), now_s),
-            (Phase::CheckingArchive, Event::ArchiveIsWhole) => {
+            (Phase::CheckingOffloaded, Event::OffloadedIsWhole) => {
                 self.phase = Phase::Marking;
-                Action::Mark { purged_s: now_s }
+                Action::Mark { trimmed_s: now_s }
             }
-            (Phase::CheckingArchive, Event::ArchiveIsNotWhole) => {
-                Action::Finish(Err(PurgeRefusal::NoArchive))
+            (Phase::CheckingOffloaded, Event::OffloadedIsDamaged) => {
+                Action::Finish(Err(TrimRefusal::NotOffloaded))
             }
             (Phase::Marking, Event::Marked) => self.read(self.segment_start.next_in_segment()),
             (Phase::Reading, Event::Page { entries, more }) => self.page(&entries, more),
@@ -189,21 +191,21 @@ impl Purge {
                     None => self.finish(),
                 }
             }
-            _ => Action::Finish(Err(PurgeRefusal::Store)),
+            _ => Action::Finish(Err(TrimRefusal::Store)),
         };
         (self, action)
     }
 
     fn last_read(&mut self, last: Option<&Entry>, now_s: u64) -> Action {
         let Some(last) = last.filter(|last| matches!(last.content, Content::EndSegment)) else {
-            return Action::Finish(Err(PurgeRefusal::NotEnded));
+            return Action::Finish(Err(TrimRefusal::NotEnded));
         };
-        if now_s < last.created_s.saturating_add(PURGE_FENCE_S) && self.fences.age() {
-            return Action::Finish(Err(PurgeRefusal::TooYoung));
+        if now_s < last.created_s.saturating_add(TRIM_FENCE_S) && self.fences.age() {
+            return Action::Finish(Err(TrimRefusal::TooYoung));
         }
         self.last = Some(last.position);
-        self.phase = Phase::CheckingArchive;
-        Action::CheckArchive { last: last.position }
+        self.phase = Phase::CheckingOffloaded;
+        Action::CheckOffloaded { last: last.position }
     }
 
     fn read(&mut self, from: Option<Position>) -> Action {
@@ -217,7 +219,7 @@ impl Purge {
     }
 
     fn page(&mut self, entries: &[Arc<Entry>], more: bool) -> Action {
-        // What an archive was not checked for is not deleted either.
+        // What an offloaded segment was not checked for is not deleted either.
         let between = |entry: &&Arc<Entry>| {
             entry.position > self.segment_start && Some(entry.position) < self.last
         };
@@ -234,6 +236,6 @@ impl Purge {
     }
 
     fn finish(&self) -> Action {
-        Action::Finish(Ok(Purged { deleted: self.deleted }))
+        Action::Finish(Ok(Trimmed { deleted: self.deleted }))
     }
 }

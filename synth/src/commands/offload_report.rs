@@ -1,4 +1,4 @@
-//! What `synth archive` shows: a table for each spreadsheet, and the sum.
+//! The report of `synth offload`: a table per spreadsheet, and the totals.
 
 use std::fmt::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
@@ -9,27 +9,27 @@ use cellar_engine::retention::{Done, Planned};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
-/// What is said where nothing is configured.
-pub(super) const EVERYTHING_IS_KEPT: &str = "Everything is kept in the tables: no archive_after_days is configured.\n\
-     `synth archive --local --archive-after-days 365 --dry-run` shows what would be archived.";
+/// Printed if `offload_after_days` is not configured.
+pub(super) const EVERYTHING_IS_KEPT: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
+     `synth offload --local --offload-after-days 365 --dry-run` shows what would be offloaded.";
 
-/// Columns of numbers, which stand at the right.
+/// Right-aligned columns.
 const NUMBERS: [usize; 3] = [0, 1, 2];
 
-/// A segment and what became of it.
-pub(super) enum Outcome {
-    /// It was left as it is, so far.
+/// A segment and its outcome.
+pub(super) enum SegmentOutcome {
+    /// Planned, or kept.
     Planned(Planned),
-    /// It was archived and purged.
+    /// Offloaded and trimmed.
     Done(Planned, Done),
-    /// It was not: why.
+    /// Failed, with the reason.
     Failed(Planned, String),
 }
 
-/// All of it, as programs get it.
+/// The report, as printed with `--json`.
 #[derive(Serialize)]
 pub(super) struct Report {
-    archive_after_days: Option<u32>,
+    offload_after_days: Option<u32>,
     keep_segments: Option<u32>,
     dry_run: bool,
     segments: Vec<Row>,
@@ -45,51 +45,51 @@ struct Row {
     ended: Option<u64>,
     action: &'static str,
     why: String,
-    archive: Option<String>,
+    offloaded: Option<String>,
     deleted: u64,
 }
 
 #[derive(Default, Serialize)]
 struct Total {
     segments: usize,
-    archive_segments: usize,
-    archive_entries: u64,
-    archive_bytes: u64,
+    offload_segments: usize,
+    offload_entries: u64,
+    offload_bytes: u64,
     deleted: u64,
 }
 
-/// Whether something is to be done.
+/// Returns whether the plan does anything.
 pub(super) fn is_due(planned: &Planned) -> bool {
-    matches!(planned.plan, Plan::ArchiveAndPurge | Plan::Purge)
+    matches!(planned.plan, Plan::OffloadAndTrim | Plan::Trim)
 }
 
 impl Report {
-    /// Where nothing is configured.
+    /// The report if `offload_after_days` is not configured.
     pub(super) fn everything_is_kept() -> Self {
         let (segments, total) = (Vec::new(), Total::default());
-        let (archive_after_days, keep_segments) = (None, None);
-        Self { archive_after_days, keep_segments, dry_run: false, segments, total }
+        let (offload_after_days, keep_segments) = (None, None);
+        Self { offload_after_days, keep_segments, dry_run: false, segments, total }
     }
 
-    /// Of these segments.
-    pub(super) fn new(policy: Policy, dry_run: bool, outcomes: Vec<Outcome>) -> Self {
+    /// Builds the report of these segments.
+    pub(super) fn new(policy: Policy, dry_run: bool, outcomes: Vec<SegmentOutcome>) -> Self {
         let mut total = Total { segments: outcomes.len(), ..Total::default() };
         let segments = outcomes.into_iter().map(|outcome| {
             let row = Row::of(outcome, policy);
             if row.action != "keep" {
-                total.archive_segments += 1;
-                total.archive_entries = total.archive_entries.saturating_add(row.entries);
-                total.archive_bytes = total.archive_bytes.saturating_add(row.bytes);
+                total.offload_segments += 1;
+                total.offload_entries = total.offload_entries.saturating_add(row.entries);
+                total.offload_bytes = total.offload_bytes.saturating_add(row.bytes);
             }
             total.deleted = total.deleted.saturating_add(row.deleted);
             row
         });
         let segments = segments.collect();
-        let (days, keep) = (Some(policy.archive_after_days), Some(policy.keep_segments));
-        Self { archive_after_days: days, keep_segments: keep, dry_run, segments, total }
+        let (days, keep) = (Some(policy.offload_after_days), Some(policy.keep_segments));
+        Self { offload_after_days: days, keep_segments: keep, dry_run, segments, total }
     }
 
-    /// For people.
+    /// The report as text.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for rows in self.segments.chunk_by(|one, two| one.spreadsheet == two.spreadsheet) {
@@ -97,16 +97,16 @@ impl Report {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{}\n{}\n", first.spreadsheet, table(rows));
         }
-        let Total { segments, archive_segments, archive_entries, archive_bytes, deleted } =
+        let Total { segments, offload_segments, offload_entries, offload_bytes, deleted } =
             &self.total;
-        let sum = match (archive_segments, self.dry_run) {
-            (0, _) => format!("Nothing to archive: {segments} segments stay."),
+        let sum = match (offload_segments, self.dry_run) {
+            (0, _) => format!("Nothing to offload: all {segments} segments stay in the tables."),
             (due, true) => format!(
-                "To archive: {due} of {segments} segments, {archive_entries} entries, {} KB.",
-                archive_bytes.div_ceil(1_024)
+                "To offload: {due} of {segments} segments, {offload_entries} entries, {} KB.",
+                offload_bytes.div_ceil(1_024)
             ),
             (due, false) => {
-                format!("Archived: {due} of {segments} segments; {deleted} entries left the table.")
+                format!("Offloaded: {due} of {segments} segments; {deleted} entries trimmed.")
             }
         };
         text + &sum
@@ -114,17 +114,17 @@ impl Report {
 }
 
 impl Row {
-    fn of(outcome: Outcome, policy: Policy) -> Self {
-        let (planned, action, why, archive, deleted) = match outcome {
-            Outcome::Planned(planned) => {
-                let (action, why) = planned_words(planned.plan, policy);
+    fn of(outcome: SegmentOutcome, policy: Policy) -> Self {
+        let (planned, action, why, offload, deleted) = match outcome {
+            SegmentOutcome::Planned(planned) => {
+                let (action, why) = plan_text(planned.plan, policy);
                 (planned, action, why, None, 0)
             }
-            Outcome::Done(planned, done) => {
-                let why = format!("{} entries left the table", done.deleted);
-                (planned, "archived", why, done.archive, done.deleted)
+            SegmentOutcome::Done(planned, done) => {
+                let why = format!("{} entries trimmed", done.deleted);
+                (planned, "offloaded", why, done.offloaded, done.deleted)
             }
-            Outcome::Failed(planned, why) => (planned, "failed", why, None, 0),
+            SegmentOutcome::Failed(planned, why) => (planned, "failed", why, None, 0),
         };
         Self {
             spreadsheet: planned.segment.log,
@@ -134,23 +134,21 @@ impl Row {
             ended: planned.ended_s,
             action,
             why,
-            archive: archive.or(planned.segment.archive),
+            offloaded: offload.or(planned.segment.offloaded),
             deleted,
         }
     }
 }
 
-fn planned_words(plan: Plan, policy: Policy) -> (&'static str, String) {
-    let Policy { archive_after_days: days, keep_segments } = policy;
+fn plan_text(plan: Plan, policy: Policy) -> (&'static str, String) {
+    let Policy { offload_after_days: days, keep_segments } = policy;
     match plan {
         Plan::Keep(Keep::Newest) => ("keep", format!("one of the newest {keep_segments}")),
-        Plan::Keep(Keep::TooYoung) => ("keep", format!("ended less than {days} days ago")),
-        Plan::Keep(Keep::PurgedAlready) => ("keep", "archived before".to_owned()),
-        Plan::Keep(Keep::Inherited) => {
-            ("keep", "a fork: its first entries are another's".to_owned())
-        }
-        Plan::ArchiveAndPurge => ("archive", format!("ended at least {days} days ago")),
-        Plan::Purge => ("finish", "an archiving was interrupted".to_owned()),
+        Plan::Keep(Keep::TooYoung) => ("keep", format!("closed less than {days} days ago")),
+        Plan::Keep(Keep::TrimmedAlready) => ("keep", "already offloaded".to_owned()),
+        Plan::Keep(Keep::Inherited) => ("keep", "inherited from the source of the fork".to_owned()),
+        Plan::OffloadAndTrim => ("offload", format!("closed at least {days} days ago")),
+        Plan::Trim => ("finish", "offloaded; trimming was interrupted".to_owned()),
     }
 }
 
@@ -158,7 +156,7 @@ fn table(rows: &[Row]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["segment", "entries", "bytes", "ended (UTC)", "action", "why"]);
+    table.set_header(["segment", "entries", "bytes", "closed (UTC)", "action", "why"]);
     for row in rows {
         let ended = row.ended.map_or_else(|| "-".to_owned(), day);
         table.add_row([
@@ -178,7 +176,7 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// A time that a record may hold, whatever it is.
+/// Formats any time that a record may hold.
 pub(super) fn day(unix_s: u64) -> String {
     /// The last second of the year 9999.
     const LAST_S: u64 = 253_402_300_799;

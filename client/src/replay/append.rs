@@ -9,7 +9,7 @@ use cellar_core::operation::{Operation, SetCells};
 use cellar_core::position::Position;
 
 use super::read::{backwards, mutations};
-use super::{OwnMutation, RebaseError};
+use super::{OwnMutation, ReplayError};
 use crate::Client;
 
 /// Bytes of a request and of a mutation beside the operations.
@@ -41,7 +41,7 @@ impl Settled {
 }
 
 /// The operations of all mutations; cells that are too many for a request go into several.
-pub(super) fn pieces(own: &[OwnMutation]) -> Result<Vec<Piece>, RebaseError> {
+pub(super) fn pieces(own: &[OwnMutation]) -> Result<Vec<Piece>, ReplayError> {
     let mut pieces = Vec::new();
     for (of, mutation) in own.iter().enumerate() {
         let mut left: Vec<Operation> = mutation.operations.iter().rev().cloned().collect();
@@ -56,7 +56,7 @@ pub(super) fn pieces(own: &[OwnMutation]) -> Result<Vec<Piece>, RebaseError> {
                 }
                 None => {
                     let position = mutation.position;
-                    return Err(RebaseError::OperationTooLarge { position, bytes });
+                    return Err(ReplayError::OperationTooLarge { position, bytes });
                 }
             }
         }
@@ -81,7 +81,7 @@ pub(super) async fn append_all(
     name: &str,
     base: Position,
     pieces: &[Piece],
-) -> Result<(), RebaseError> {
+) -> Result<(), ReplayError> {
     let mut rest = pieces;
     let mut done = 0_u64;
     while !rest.is_empty() {
@@ -90,7 +90,7 @@ pub(super) async fn append_all(
         let sent = sent.map(|(id, piece)| SentMutation { id, base, op: piece.operation.clone() });
         let request = AppendRequest {
             client: name.to_owned(),
-            epoch: made.epoch,
+            incarnation: made.incarnation,
             ack: done,
             mutations: sent.collect(),
         };
@@ -117,7 +117,7 @@ pub(super) async fn settled(
     made: &ForkReply,
     head: Position,
     pieces: &[Piece],
-) -> Result<Vec<Settled>, RebaseError> {
+) -> Result<Vec<Settled>, ReplayError> {
     let mut committed: Vec<Option<Option<Vec<Operation>>>> = vec![None; pieces.len()];
     backwards(client, made.id, head, async |entry| {
         if entry.position.segment() < made.head.segment() {
@@ -136,7 +136,7 @@ pub(super) async fn settled(
     })
     .await?;
     let settled = pieces.iter().zip(committed).map(|(piece, committed)| {
-        let missing = RebaseError::NotUnderstood { why: "an edit that it took is not in the log" };
+        let missing = ReplayError::NotUnderstood { why: "an edit that it took is not in the log" };
         let (of, sent) = (piece.of, piece.operation.clone());
         Ok(Settled { of, sent, committed: committed.ok_or(missing)? })
     });
@@ -197,13 +197,13 @@ mod tests {
     #[test]
     fn what_cannot_be_split_is_named() {
         let one = pieces(&[own(vec![set(0..1, &"x".repeat(MAX_MUTATION_BYTES))])]);
-        assert!(matches!(one, Err(RebaseError::OperationTooLarge { .. })), "{one:?}");
+        assert!(matches!(one, Err(ReplayError::OperationTooLarge { .. })), "{one:?}");
         let spans: Vec<Span> = (0..9_999).map(|n| Span { first: n * 1_000, count: 1 }).collect();
         let spans = Spans::from_sorted(spans);
         let sheet = SheetId::FIRST;
         let delete = Operation::DeleteRows(cellar_core::operation::DeleteSpans { sheet, spans });
         let many = pieces(&[own(vec![delete])]);
-        assert!(matches!(many, Err(RebaseError::OperationTooLarge { .. })), "{many:?}");
+        assert!(matches!(many, Err(ReplayError::OperationTooLarge { .. })), "{many:?}");
     }
 
     #[test]

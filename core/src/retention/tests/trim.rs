@@ -1,26 +1,26 @@
-//! The purge against a segment in memory, with a crash after each step.
+//! The trim against a segment in memory, with a crash after each step.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::log;
 use crate::entry::{Content, Entry};
-use crate::limits::PURGE_FENCE_S;
+use crate::limits::TRIM_FENCE_S;
 use crate::position::Position;
-use crate::retention::{Action, Event, Fences, Purge, PurgeRefusal, Purged};
+use crate::retention::{Action, Event, Fences, Trim, TrimRefusal, Trimmed};
 
 const CLOSED_S: u64 = 1_000;
-const LATER_S: u64 = CLOSED_S + PURGE_FENCE_S;
+const LATER_S: u64 = CLOSED_S + TRIM_FENCE_S;
 
 fn at(num: u32) -> Position {
     Position::new(3, num).unwrap()
 }
 
-/// A segment, and whether its archive is whole.
+/// A segment, and whether its offloaded copy is whole.
 #[derive(Clone)]
 struct World {
     entries: BTreeMap<Position, Arc<Entry>>,
-    archived: bool,
+    offloaded: bool,
     page_entries: usize,
     deletes: Vec<Position>,
 }
@@ -34,16 +34,16 @@ impl World {
             .collect();
         let end = Entry { position: at(last), content: Content::EndSegment, ..first };
         entries.insert(at(last), Arc::new(end));
-        Self { entries, archived: true, page_entries: 3, deletes: Vec::new() }
+        Self { entries, offloaded: true, page_entries: 3, deletes: Vec::new() }
     }
 
     fn perform(&mut self, action: Action) -> Event {
         match action {
             Action::ReadLast => Event::Last(self.entries.values().next_back().cloned()),
-            Action::CheckArchive { .. } if self.archived => Event::ArchiveIsWhole,
-            Action::CheckArchive { .. } => Event::ArchiveIsNotWhole,
-            Action::Mark { purged_s } => {
-                let content = Content::Snapshot { root: None, purged_s: Some(purged_s) };
+            Action::CheckOffloaded { .. } if self.offloaded => Event::OffloadedIsWhole,
+            Action::CheckOffloaded { .. } => Event::OffloadedIsDamaged,
+            Action::Mark { trimmed_s } => {
+                let content = Content::Snapshot { root: None, trimmed_s: Some(trimmed_s) };
                 let first = self.entries[&at(0)].as_ref().clone();
                 self.entries.insert(at(0), Arc::new(Entry { content, ..first }));
                 Event::Marked
@@ -54,7 +54,7 @@ impl World {
                 Event::Page { entries, more: rest.next().is_some() }
             }
             Action::Delete { positions } => {
-                assert!(self.entries[&at(0)].is_purged(), "the mark comes first");
+                assert!(self.entries[&at(0)].is_trimmed(), "the mark comes first");
                 assert!(positions.is_sorted());
                 for position in &positions {
                     assert!(self.entries.remove(position).is_some());
@@ -66,30 +66,30 @@ impl World {
         }
     }
 
-    /// Purges, at most so many steps.
-    fn purge(&mut self, now_s: u64, steps: usize) -> Option<Result<Purged, PurgeRefusal>> {
-        let (mut purge, mut action) = Purge::begin(at(0), Fences::default());
+    /// Trims, at most so many steps.
+    fn trim(&mut self, now_s: u64, steps: usize) -> Option<Result<Trimmed, TrimRefusal>> {
+        let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
         for _ in 0..steps {
             if let Action::Finish(result) = action {
                 return Some(result);
             }
-            (purge, action) = purge.step(self.perform(action), now_s);
+            (trim, action) = trim.step(self.perform(action), now_s);
         }
         None
     }
 
     #[track_caller]
-    fn refused(mut self, now_s: u64) -> PurgeRefusal {
+    fn refused(mut self, now_s: u64) -> TrimRefusal {
         let before = self.entries.clone();
-        let refusal = self.purge(now_s, 100).unwrap().unwrap_err();
+        let refusal = self.trim(now_s, 100).unwrap().unwrap_err();
         assert_eq!(self.entries, before, "nothing was changed");
         refusal
     }
 
     #[track_caller]
-    fn assert_purged(&self, last: u32) {
+    fn assert_trimmed(&self, last: u32) {
         assert_eq!(self.entries.keys().copied().collect::<Vec<_>>(), [at(0), at(last)]);
-        assert!(self.entries[&at(0)].is_purged());
+        assert!(self.entries[&at(0)].is_trimmed());
         assert!(matches!(self.entries[&at(last)].content, Content::EndSegment));
         assert!(self.deletes.is_sorted(), "in ascending order");
     }
@@ -101,77 +101,77 @@ fn the_first_entry_and_the_end_segment_stay_over_any_pages() {
         for page_entries in 1..6 {
             let mut world = World { page_entries, ..World::new(last) };
             let deleted = u64::from(last) - 1;
-            assert_eq!(world.purge(LATER_S, 100), Some(Ok(Purged { deleted })));
-            world.assert_purged(last);
-            assert_eq!(world.purge(LATER_S, 100), Some(Ok(Purged { deleted: 0 })));
-            world.assert_purged(last);
+            assert_eq!(world.trim(LATER_S, 100), Some(Ok(Trimmed { deleted })));
+            world.assert_trimmed(last);
+            assert_eq!(world.trim(LATER_S, 100), Some(Ok(Trimmed { deleted: 0 })));
+            world.assert_trimmed(last);
         }
     }
 }
 
 #[test]
 fn the_fence_falls_at_its_second_and_not_before() {
-    assert_eq!(World::new(4).refused(LATER_S - 1), PurgeRefusal::TooYoung);
-    assert_eq!(World::new(4).refused(0), PurgeRefusal::TooYoung, "a clock that is behind");
-    assert!(World::new(4).purge(LATER_S, 100).unwrap().is_ok());
+    assert_eq!(World::new(4).refused(LATER_S - 1), TrimRefusal::TooYoung);
+    assert_eq!(World::new(4).refused(0), TrimRefusal::TooYoung, "a clock that is behind");
+    assert!(World::new(4).trim(LATER_S, 100).unwrap().is_ok());
 }
 
 #[test]
-fn what_has_not_ended_or_is_not_archived_stays() {
+fn what_has_not_ended_or_is_not_offloaded_stays() {
     let mut open = World::new(4);
     open.entries.remove(&at(4));
-    assert_eq!(open.clone().refused(LATER_S), PurgeRefusal::NotEnded);
+    assert_eq!(open.clone().refused(LATER_S), TrimRefusal::NotEnded);
     open.entries.clear();
-    assert_eq!(open.refused(LATER_S), PurgeRefusal::NotEnded);
-    let unarchived = World { archived: false, ..World::new(4) };
-    assert_eq!(unarchived.refused(LATER_S), PurgeRefusal::NoArchive);
+    assert_eq!(open.refused(LATER_S), TrimRefusal::NotEnded);
+    let unoffloaded = World { offloaded: false, ..World::new(4) };
+    assert_eq!(unoffloaded.refused(LATER_S), TrimRefusal::NotOffloaded);
 }
 
 #[test]
-fn a_crash_after_any_step_is_made_up_for_by_the_next_purge() {
+fn a_crash_after_any_step_is_made_up_for_by_the_next_trim() {
     for steps in 0..12 {
         let mut world = World::new(9);
-        let crashed = world.purge(LATER_S, steps).is_none();
+        let crashed = world.trim(LATER_S, steps).is_none();
         assert_eq!(crashed, steps < 10, "{steps}");
         assert_eq!(world.entries.keys().next(), Some(&at(0)));
         assert_eq!(world.entries.keys().next_back(), Some(&at(9)));
         let before = world.deletes.len();
         let deleted = u64::try_from(8 - before).unwrap();
-        assert_eq!(world.purge(LATER_S + 1, 100), Some(Ok(Purged { deleted })));
-        world.assert_purged(9);
+        assert_eq!(world.trim(LATER_S + 1, 100), Some(Ok(Trimmed { deleted })));
+        world.assert_trimmed(9);
     }
 }
 
 #[test]
-fn a_store_that_fails_at_any_step_ends_the_purge() {
+fn a_store_that_fails_at_any_step_ends_the_trim() {
     for steps in 0.. {
         let mut world = World::new(9);
-        let (mut purge, mut action) = Purge::begin(at(0), Fences::default());
+        let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
         for _ in 0..steps {
-            (purge, action) = purge.step(world.perform(action), LATER_S);
+            (trim, action) = trim.step(world.perform(action), LATER_S);
         }
         if matches!(action, Action::Finish(_)) {
-            assert_eq!(action, Action::Finish(Ok(Purged { deleted: 8 })));
+            assert_eq!(action, Action::Finish(Ok(Trimmed { deleted: 8 })));
             return;
         }
-        let (purge, action) = purge.step(Event::Failed, LATER_S);
-        assert_eq!(action, Action::Finish(Err(PurgeRefusal::Store)));
-        let (_, action) = purge.step(Event::Deleted, LATER_S);
-        assert_eq!(action, Action::Finish(Err(PurgeRefusal::Store)));
+        let (trim, action) = trim.step(Event::Failed, LATER_S);
+        assert_eq!(action, Action::Finish(Err(TrimRefusal::Store)));
+        let (_, action) = trim.step(Event::Deleted, LATER_S);
+        assert_eq!(action, Action::Finish(Err(TrimRefusal::Store)));
     }
 }
 
 #[test]
 fn what_came_behind_the_end_that_was_checked_is_left_alone() {
     let mut world = World::new(4);
-    let (mut purge, mut action) = Purge::begin(at(0), Fences::default());
+    let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
     while !matches!(action, Action::Mark { .. }) {
-        (purge, action) = purge.step(world.perform(action), LATER_S);
+        (trim, action) = trim.step(world.perform(action), LATER_S);
     }
     let stray = Entry { position: at(5), ..Entry::first(log(), None, CLOSED_S) };
     world.entries.insert(at(5), Arc::new(stray));
     while !matches!(action, Action::Finish(_)) {
-        (purge, action) = purge.step(world.perform(action), LATER_S);
+        (trim, action) = trim.step(world.perform(action), LATER_S);
     }
     assert_eq!(world.entries.keys().copied().collect::<Vec<_>>(), [at(0), at(4), at(5)]);
 }
@@ -179,11 +179,11 @@ fn what_came_behind_the_end_that_was_checked_is_left_alone() {
 #[test]
 fn the_first_entry_is_not_deleted_whatever_a_page_has() {
     let mut world = World::new(4);
-    let (mut purge, mut action) = Purge::begin(at(0), Fences::default());
+    let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
     while !matches!(action, Action::Read { .. }) {
-        (purge, action) = purge.step(world.perform(action), LATER_S);
+        (trim, action) = trim.step(world.perform(action), LATER_S);
     }
     let entries = world.entries.values().cloned().collect();
-    let (_, action) = purge.step(Event::Page { entries, more: false }, LATER_S);
+    let (_, action) = trim.step(Event::Page { entries, more: false }, LATER_S);
     assert_eq!(action, Action::Delete { positions: vec![at(1), at(2), at(3)] });
 }

@@ -44,7 +44,7 @@ impl World {
         let token = cloud.token("alice", Role::Owner);
         let client =
             |url: &str| Client::new(url, Some(&token)).unwrap().with_identity(Some("the stack"));
-        let (before, after) = (client(&cloud.url), client(&cloud.api_at_epoch(1).await));
+        let (before, after) = (client(&cloud.url), client(&cloud.api_at_incarnation(1).await));
         Self { cloud, before, after }
     }
 }
@@ -57,7 +57,7 @@ fn nonce(nonce: &str) -> CreateRequest {
 async fn who_knows_what_was_restored_away_has_to_load_again() {
     let World { cloud, before, after } = World::start().await;
     let created = before.create(&nonce("who knows")).await.unwrap();
-    assert_eq!(created.epoch, 0);
+    assert_eq!(created.incarnation, 0);
     for id in 1..=3 {
         let base = at(u32::try_from(id).unwrap() - 1);
         let request = append_one(created, "client", id, base, set_numbers(&[1.0]));
@@ -69,41 +69,42 @@ async fn who_knows_what_was_restored_away_has_to_load_again() {
     for base in [at(1), at(3)] {
         let request = append_one(created, "client", 4, base, set_numbers(&[4.0]));
         let refused = after.append(created.id, &request).await.unwrap_err();
-        let kinds = [Some(ProblemKind::Reload), Some(ProblemKind::UnknownBase)];
+        let kinds = [Some(ProblemKind::ReloadRequired), Some(ProblemKind::UnknownBase)];
         assert!(kinds.contains(&refused.problem_kind()), "{base}: {refused}");
     }
     let head = after.head(created.id, None).await.unwrap();
-    assert_eq!((head.head, head.epoch), (at(1), 1));
+    assert_eq!((head.head, head.incarnation), (at(1), 1));
     let load = after.load(created.id, None).await.unwrap();
-    assert_eq!((load.head, load.epoch), (at(1), 1));
+    assert_eq!((load.head, load.incarnation), (at(1), 1));
     let cells = after.cells(created.id, &CellsQuery::default()).await.unwrap();
-    assert_eq!((cells.position, cells.epoch), (at(1), 1));
+    assert_eq!((cells.position, cells.incarnation), (at(1), 1));
 
     // What it knew to be in the log does not hold its numbering up.
     let request = AppendRequest {
-        epoch: 1,
+        incarnation: 1,
         ack: 3,
         ..append_one(created, "client", 4, at(1), set_numbers(&[4.0]))
     };
     let reply = after.append(created.id, &request).await.unwrap();
     assert_eq!(reply.results[0].status, MutationStatus::Appended);
     assert_eq!(reply.results[0].position, Some(at(2)), "the position is given away again");
-    // Written with the epoch: even an epoch of the stack that is lost does not bring the old one back.
+    // Written with the incarnation: even an incarnation of the stack that is lost does not bring the old one back.
     let tables = DynamoTables::named(
         &cloud.settings.entry_table,
         &cloud.settings.segment_table,
         cloud.dynamodb_client(),
         Default::default(),
     );
-    let epoch = async |num| tables.get(created.id, at(num)).await.unwrap().unwrap().header.epoch;
-    assert_eq!((epoch(1).await, epoch(2).await), (0, 1));
+    let incarnation =
+        async |num| tables.get(created.id, at(num)).await.unwrap().unwrap().header.incarnation;
+    assert_eq!((incarnation(1).await, incarnation(2).await), (0, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_spreadsheet_begins_with_the_epoch_of_the_tables() {
+async fn a_new_spreadsheet_begins_with_the_incarnation_of_the_tables() {
     let World { after, .. } = World::start().await;
     let created = after.create(&nonce("new")).await.unwrap();
-    assert_eq!(created.epoch, 1);
+    assert_eq!(created.incarnation, 1);
     assert_eq!(after.create(&nonce("new")).await.unwrap(), created, "and is found when repeated");
     let request = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
     let reply = after.append(created.id, &request).await.unwrap();

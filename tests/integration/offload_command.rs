@@ -1,4 +1,4 @@
-//! `synth archive` as a process: what it shows, what it does, and that nothing is lost by it.
+//! `synth offload` as a process: what it shows, what it does, and that nothing is lost by it.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::journey::{Project, Run};
 
-const ARCHIVE: [&str; 4] = ["archive", "--local", "--archive-after-days", "30"];
+const OFFLOADED: [&str; 4] = ["offload", "--local", "--offload-after-days", "30"];
 
 /// What runs in a project's folder, reached as the command reaches it.
 pub(crate) struct World {
@@ -93,35 +93,35 @@ fn actions(report: &Value) -> Vec<String> {
 #[test]
 fn by_default_everything_is_kept_and_usage_is_checked() {
     let project = Project::new();
-    let help = project.synth(&["archive", "--help"]);
+    let help = project.synth(&["offload", "--help"]);
     assert!(help.code == 0 && help.stdout.contains("Examples:"), "{help:?}");
-    let run = project.synth(&["archive", "--local"]);
-    assert!(run.code == 0 && run.stdout.contains("Everything is kept"), "{run:?}");
-    let kept = json(&project.synth(&["--json", "archive", "--local"]));
+    let run = project.synth(&["offload", "--local"]);
+    assert!(run.code == 0 && run.stdout.contains("All segments stay"), "{run:?}");
+    let kept = json(&project.synth(&["--json", "offload", "--local"]));
     assert_eq!(
-        (&kept["archive_after_days"], &kept["segments"]),
+        (&kept["offload_after_days"], &kept["segments"]),
         (&Value::Null, &Value::from([0; 0].to_vec()))
     );
-    let aws = project.synth(&["archive", "--archive-after-days", "30"]);
+    let aws = project.synth(&["offload", "--offload-after-days", "30"]);
     assert!(aws.code == 1 && aws.stderr.contains("--local"), "{aws:?}");
-    let nothing = project.synth(&ARCHIVE);
+    let nothing = project.synth(&OFFLOADED);
     assert!(nothing.code == 1 && nothing.stderr.contains("deploy --local"), "{nothing:?}");
     for (option, bad) in [
-        ("--archive-after-days", "0"),
-        ("--archive-after-days", "36526"),
-        ("--archive-after-days", "x"),
+        ("--offload-after-days", "0"),
+        ("--offload-after-days", "36526"),
+        ("--offload-after-days", "x"),
         ("--keep-segments", "1"),
     ] {
-        let run = project.synth(&["archive", "--local", option, bad]);
+        let run = project.synth(&["offload", "--local", option, bad]);
         assert_eq!(run.code, 64, "{option} {bad}: {run:?}");
     }
     fs::write(project.path("cellar.yaml"), "keep_segments: 1\n").unwrap();
-    let run = project.synth(&["archive", "--local"]);
+    let run = project.synth(&["offload", "--local"]);
     assert!(run.code == 1 && run.stderr.contains("`keep_segments` is 1: use 2"), "{run:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn old_segments_are_shown_archived_and_read_on() {
+async fn old_segments_are_shown_offloaded_and_read_on() {
     let project = Project::new();
     deploy(&project);
     let world = World::of(&project);
@@ -134,35 +134,32 @@ async fn old_segments_are_shown_archived_and_read_on() {
     assert!(before.iter().all(|run| run.code == 0), "{before:?}");
 
     // A look changes nothing, however often.
-    let dry = [ARCHIVE.as_slice(), &["--dry-run"]].concat();
+    let dry = [OFFLOADED.as_slice(), &["--dry-run"]].concat();
     let shown = project.synth(&dry);
     assert_eq!(shown.code, 0, "{shown:?}");
     for text in [
         &spreadsheet,
         &young.to_string(),
-        "ended at least 30 days ago",
+        "closed at least 30 days ago",
         "one of the newest 2",
-        "ended less than 30 days ago",
-        "To archive: 2 of 8 segments",
+        "closed less than 30 days ago",
+        "To offload: 2 of 8 segments",
     ] {
         assert!(shown.stdout.contains(text), "{text}: {}", shown.stdout);
     }
     let report = json(&project.synth(&[&["--json"], dry.as_slice()].concat()));
     let planned = report["segments"].as_array().unwrap();
     assert_eq!(planned[0]["entries"].as_u64().unwrap(), 7);
-    assert_eq!(report["total"]["archive_segments"], 2);
+    assert_eq!(report["total"]["offload_segments"], 2);
     // Nobody said yes.
-    let unconfirmed = project.synth(&ARCHIVE);
+    let unconfirmed = project.synth(&OFFLOADED);
     assert!(unconfirmed.code == 1 && unconfirmed.stderr.contains("--yes"), "{unconfirmed:?}");
-    assert!(unconfirmed.stderr.contains("To archive: 2 of 8"), "the plan first: {unconfirmed:?}");
+    assert!(unconfirmed.stderr.contains("To offload: 2 of 8"), "the plan first: {unconfirmed:?}");
     assert_eq!(world.stored(old, 0).await, 7);
 
-    let done = project.synth(&[ARCHIVE.as_slice(), &["--yes"]].concat());
+    let done = project.synth(&[OFFLOADED.as_slice(), &["--yes"]].concat());
     assert_eq!(done.code, 0, "{done:?}");
-    assert!(
-        done.stdout.contains("Archived: 2 of 8 segments; 10 entries left the table."),
-        "{done:?}"
-    );
+    assert!(done.stdout.contains("Offloaded: 2 of 8 segments; 10 entries trimmed."), "{done:?}");
     for (log, segment, left) in [(old, 0, 2), (old, 1, 2), (old, 2, 7), (old, 3, 6), (young, 0, 7)]
     {
         assert_eq!(world.stored(log, segment).await, left, "{log} {segment}");
@@ -172,9 +169,9 @@ async fn old_segments_are_shown_archived_and_read_on() {
         assert_eq!((after.code, &after.stdout), (0, &before.stdout));
     }
     // Again: nothing to do, and the options may come from the configuration.
-    fs::write(project.path("cellar.yaml"), "archive_after_days: 30\nkeep_segments: 3\n").unwrap();
-    let again = json(&project.synth(&["--json", "archive", "--local"]));
-    assert_eq!(again["total"]["archive_segments"], 0);
+    fs::write(project.path("cellar.yaml"), "offload_after_days: 30\nkeep_segments: 3\n").unwrap();
+    let again = json(&project.synth(&["--json", "offload", "--local"]));
+    assert_eq!(again["total"]["offload_segments"], 0);
     assert_eq!(
         (&again["keep_segments"], actions(&again)),
         (&Value::from(3), vec!["keep".to_owned(); 8])
@@ -182,23 +179,23 @@ async fn old_segments_are_shown_archived_and_read_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_stopped_cloud_left_is_archived_where_it_lies() {
+async fn what_a_stopped_cloud_left_is_offloaded_where_it_lies() {
     let project = Project::new();
     deploy(&project);
     let world = World::of(&project);
     let log = world.old_log("stopped", 40).await;
-    let archive = [&["--json"], ARCHIVE.as_slice()].concat();
-    let keep_three = [archive.as_slice(), &["--keep-segments", "3"]].concat();
+    let offload = [&["--json"], OFFLOADED.as_slice()].concat();
+    let keep_three = [offload.as_slice(), &["--keep-segments", "3"]].concat();
     let report = json(&project.synth(&keep_three));
     assert_eq!(report["total"]["deleted"], 5);
     let segments = report["segments"].as_array().unwrap();
-    assert!(segments[0]["archive"].as_str().unwrap().starts_with("archive/"), "{report}");
+    assert!(segments[0]["offloaded"].as_str().unwrap().starts_with("offloaded/"), "{report}");
     assert_eq!(world.stored(log, 0).await, 2);
     assert_eq!(project.synth(&["destroy", "--local"]).code, 0);
-    let report = json(&project.synth(&archive));
+    let report = json(&project.synth(&offload));
     assert_eq!(
         (actions(&report), &report["total"]["deleted"]),
-        (["keep", "archived", "keep", "keep"].map(str::to_owned).to_vec(), &Value::from(5))
+        (["keep", "offloaded", "keep", "keep"].map(str::to_owned).to_vec(), &Value::from(5))
     );
     // It has ended again, and left everything as a deployment finds it.
     let status = json(&project.synth(&["--json", "status"]));

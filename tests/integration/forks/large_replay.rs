@@ -1,4 +1,4 @@
-//! A rebase replays what is not in the fork's entries, too: large edits, whose bodies are objects, and
+//! A replay includes what is not in the fork's entries, too: large edits, whose bodies are objects, and
 //! imported sheets.
 
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::path::Path;
 use cellar::editor::Editor;
 use cellar::import::ReadOptions;
 use cellar::import::sheets::{Imported, JournalKey, Target, Watch, run};
-use cellar::rebase::Outcome;
+use cellar::replay::ReplayOutcome;
 use cellar::{CellsQuery, Client};
 use cellar_core::api::EntryView;
 use cellar_core::cell::Value;
 use cellar_core::operation::{AddSheet, CellEdit, Operation, SetCells, SheetId};
 
-use super::rebase::{author_of, delete, edit, insert, outcomes, rebased, text, text_in};
+use super::replay::{author_of, delete, edit, insert, outcomes, replayed, text, text_in};
 use super::*;
 use crate::snapshot_reads::Author;
 
@@ -80,8 +80,8 @@ async fn large_edits_are_replayed_where_their_rows_have_gone() {
     author.edit(&cloud, delete(20, 1)).await;
     author.edit(&cloud, insert(0, 2)).await;
 
-    let done = rebased(&cloud, made.id, None).await;
-    assert_eq!(outcomes(&done), [Outcome::Transformed; 3]);
+    let done = replayed(&cloud, made.id, None).await;
+    assert_eq!(outcomes(&done), [ReplayOutcome::Transformed; 3]);
     // Two rows and the fork's one are above all of it; below the one that is gone, a row less.
     let moved = |row: u32| if row < 20 { row + 3 } else { row + 2 };
     let mine = (10..2_010).filter(|row| *row != 20).map(|row| ((moved(row), 1), long("mine", row)));
@@ -147,8 +147,8 @@ async fn imported_sheets_are_replayed_with_what_was_done_in_them() {
     // The source takes the number of the first of them.
     let theirs = AddSheet { sheet: SheetId(1), name: "Theirs".to_owned() };
     author.edit(&cloud, Operation::AddSheet(theirs)).await;
-    let done = rebased(&cloud, made.id, None).await;
-    assert_eq!(outcomes(&done), [Outcome::Transformed; 4]);
+    let done = replayed(&cloud, made.id, None).await;
+    assert_eq!(outcomes(&done), [ReplayOutcome::Transformed; 4]);
     let names: Vec<String> =
         sheets(&client, done.id).await.into_iter().map(|(_, name)| name).collect();
     assert_eq!(names, ["Sheet1", "Theirs", "airports", "prices"]);

@@ -1,28 +1,31 @@
-//! What a rebase would come to, by core's own transform, as the server does it.
+//! What a replay would come to, by core's own transform, as the server does it.
 
 use cellar_core::api::{EntryView, MutationView};
-use cellar_core::entry::{Content, Edits, Entry, FIRST_EPOCH, Header, Mutation};
+use cellar_core::entry::{Content, Edits, Entry, FIRST_INCARNATION, Header, Mutation};
 use cellar_core::identity::ClientKey;
 use cellar_core::limits::MAX_REPLAY_BYTES;
 use cellar_core::operation::{Operation, Rejection, RejectionReason};
 use cellar_core::position::Position;
 use cellar_core::transform::{Author, transform};
 
+use super::append::{Piece, Settled};
 use super::read::backwards;
-use super::replay::{Piece, Settled};
-use super::{Rebase, RebaseError};
+use super::{ForkReplay, ReplayError};
 
 /// Others, as seen by whoever replays.
 const OTHERS: ClientKey = ClientKey([0; 8]);
 const OWN: ClientKey = ClientKey([1; 8]);
 
 /// What each operation would be committed as behind what the source did.
-pub(super) async fn settle(rebase: &Rebase, pieces: &[Piece]) -> Result<Vec<Settled>, RebaseError> {
+pub(super) async fn settle(
+    replay: &ForkReplay,
+    pieces: &[Piece],
+) -> Result<Vec<Settled>, ReplayError> {
     let mut author = Author::new(OWN);
-    for entry in since(rebase).await? {
+    for entry in since(replay).await? {
         author.learn(&entry);
     }
-    let base = rebase.from;
+    let base = replay.from;
     let mut map = author.map(base).ok().filter(|map| !map.is_too_long());
     let mut settled = Vec::with_capacity(pieces.len());
     for Piece { of, operation, .. } in pieces {
@@ -48,10 +51,10 @@ fn too_far() -> Rejection {
 
 /// The entries of the source behind the fork up to where it is to go, the oldest first, with what moves
 /// anything: large entries only set cells.
-async fn since(rebase: &Rebase) -> Result<Vec<Entry>, RebaseError> {
+async fn since(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let (mut entries, mut bytes) = (Vec::new(), 0_usize);
-    backwards(&rebase.client, rebase.source, rebase.onto, async |entry| {
-        if entry.position <= rebase.from {
+    backwards(&replay.client, replay.source, replay.onto, async |entry| {
+        if entry.position <= replay.from {
             return Ok(false);
         }
         let EntryView { position, mutations, .. } = entry;
@@ -59,10 +62,10 @@ async fn since(rebase: &Rebase) -> Result<Vec<Entry>, RebaseError> {
         let weight = moving.iter().flat_map(Mutation::effective).map(Operation::weight_bytes);
         bytes = weight.fold(bytes, usize::saturating_add);
         if bytes > MAX_REPLAY_BYTES {
-            return Err(RebaseError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
+            return Err(ReplayError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
         }
         if !moving.is_empty() {
-            entries.push(of_others(rebase, position, moving));
+            entries.push(of_others(replay, position, moving));
         }
         Ok(true)
     })
@@ -77,13 +80,13 @@ fn moving(view: &MutationView) -> Option<Mutation> {
     moves.then_some(Mutation { base, authored: op, committed })
 }
 
-fn of_others(rebase: &Rebase, position: Position, mutations: Vec<Mutation>) -> Entry {
+fn of_others(replay: &ForkReplay, position: Position, mutations: Vec<Mutation>) -> Entry {
     Entry {
-        log: rebase.source,
+        log: replay.source,
         position,
         created_s: 0,
         author: None,
-        header: Header::first(FIRST_EPOCH),
+        header: Header::first(FIRST_INCARNATION),
         content: Content::Edits(Edits { client: OTHERS, name: None, first_id: 1, mutations }),
     }
 }

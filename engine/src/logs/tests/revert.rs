@@ -1,8 +1,8 @@
-//! Restore: everything is what it was at a position, whoever writes meanwhile.
+//! Revert: everything is what it was at a position, whoever writes meanwhile.
 
 use cellar_core::limits::{MAX_ENTRY_BODY_BYTES, MAX_RESOLVE_ATTEMPTS};
 use cellar_core::operation::{
-    AddSheet, ClearRange, DeleteSheet, DeleteSpans, RejectionReason, RenameSheet, Restore, Spans,
+    AddSheet, ClearRange, DeleteSheet, DeleteSpans, RejectionReason, RenameSheet, Revert, Spans,
     Undo,
 };
 use cellar_core::roll::Rolled;
@@ -13,8 +13,8 @@ use super::*;
 
 const WHO: u8 = 9;
 
-fn restore(id: u64, to: Position, base: Position) -> Request {
-    mutation(WHO, id, base, Operation::Restore(Restore { position: to }))
+fn revert(id: u64, to: Position, base: Position) -> Request {
+    mutation(WHO, id, base, Operation::Revert(Revert { position: to }))
 }
 
 fn undo(id: u64, target: Position, base: Position) -> Request {
@@ -84,14 +84,14 @@ async fn every_position_comes_back_and_so_does_what_a_restore_took_back() {
         let logs = logs(&Arc::new(MemoryTables::default()));
         let tail = busy(&logs).await;
         let (then, before) = (shown(&logs, Some(at(0, num))).await, shown(&logs, None).await);
-        let restored = logs.append(restore(1, at(0, num), tail)).await.unwrap();
+        let restored = logs.append(revert(1, at(0, num), tail)).await.unwrap();
         assert_eq!(reason(&restored), None, "{num}");
         assert_eq!(shown(&logs, None).await, then, "{num}");
         assert_eq!(shown(&logs, Some(tail)).await, before, "{num}: nothing is lost");
         let undone = logs.append(undo(2, restored.tail, restored.tail)).await.unwrap();
         assert_eq!(reason(&undone), None, "{num}");
         assert_eq!(shown(&logs, None).await, before, "{num}");
-        let again = logs.append(restore(3, restored.tail, undone.tail)).await.unwrap();
+        let again = logs.append(revert(3, restored.tail, undone.tail)).await.unwrap();
         assert_eq!(reason(&again), None, "{num}");
         assert_eq!(shown(&logs, None).await, then, "{num}");
     }
@@ -103,7 +103,7 @@ async fn what_a_restore_took_back_is_not_taken_back_twice() {
     logs.create(log(), None).await.unwrap();
     logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
     logs.append(request(1, 0, 2, at(0, 1), "two")).await.unwrap();
-    logs.append(restore(1, at(0, 1), at(0, 2))).await.unwrap();
+    logs.append(revert(1, at(0, 1), at(0, 2))).await.unwrap();
     // The same once more, by somebody else.
     logs.append(request(2, 0, 1, at(0, 3), "two")).await.unwrap();
     let undone = logs.append(undo(2, at(0, 2), at(0, 3))).await.unwrap();
@@ -115,7 +115,7 @@ async fn what_a_restore_took_back_is_not_taken_back_twice() {
 async fn an_edit_that_lands_first_is_taken_back_as_well() {
     let (tables, logs) = RacedTables::with_one().await;
     tables.race([set(0, "theirs"), insert(0, 1), set(5, "more")]);
-    let restored = logs.append(restore(1, at(0, 0), at(0, 1))).await.unwrap();
+    let restored = logs.append(revert(1, at(0, 0), at(0, 1))).await.unwrap();
     assert_eq!((restored.results[0].position, reason(&restored)), (Some(at(0, 5)), None));
     assert_eq!(rows(&logs, None).await, []);
 }
@@ -125,7 +125,7 @@ async fn it_gives_up_for_now_if_others_never_stop() {
     for (others, is_done) in [(MAX_RESOLVE_ATTEMPTS - 1, true), (MAX_RESOLVE_ATTEMPTS, false)] {
         let (tables, logs) = RacedTables::with_one().await;
         tables.race((0..others).map(|row| set(row + 1, "theirs")));
-        let asked = restore(1, at(0, 0), at(0, 1));
+        let asked = revert(1, at(0, 0), at(0, 1));
         let restored = logs.append(asked.clone()).await;
         if is_done {
             assert_eq!(reason(&restored.unwrap()), None);
@@ -145,7 +145,7 @@ async fn it_gets_through_once_whatever_one_call_does() {
             let (one, two) = (logs(&tables), logs(&tables));
             one.create(log(), None).await.unwrap();
             one.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
-            let asked = restore(1, at(0, 0), at(0, 1));
+            let asked = revert(1, at(0, 0), at(0, 1));
             two.append(asked.clone()).await.unwrap();
             assert_eq!(rows(&one, None).await, [], "{faulty_call}");
             one.append(request(1, 1, 2, at(0, 2), "again")).await.unwrap();
@@ -167,11 +167,11 @@ async fn where_nothing_differs_or_nothing_is_it_is_rejected_and_stops_nothing() 
     let mut base = at(1, 0);
     // The newest, one beyond it, one beyond the end of a segment that is over, one of no segment.
     for (id, to) in (1..).zip([base, at(1, 7), at(0, 99), at(9, 0)]) {
-        let restored = logs.append(restore(id, to, base)).await.unwrap();
-        assert_eq!(reason(&restored), Some(RejectionReason::NothingToRestore), "{to}");
+        let restored = logs.append(revert(id, to, base)).await.unwrap();
+        assert_eq!(reason(&restored), Some(RejectionReason::NothingToRevert), "{to}");
         base = restored.tail;
     }
-    let restored = logs.append(restore(5, at(0, 0), base)).await.unwrap();
+    let restored = logs.append(revert(5, at(0, 0), base)).await.unwrap();
     assert_eq!(reason(&restored), None);
     assert_eq!(rows(&logs, None).await, []);
 }
@@ -200,7 +200,7 @@ async fn what_takes_more_than_one_entry_is_refused_and_a_fork_is_named() {
         let (sheet, rows, columns) = (SheetId::FIRST, Spans::one(0, 2), Spans::one(0, 99));
         let clear = Operation::ClearRange(ClearRange { sheet, rows, columns });
         let cleared = logs.append(mutation(2, 1, tail, clear)).await.unwrap().tail;
-        let restored = logs.append(restore(1, tail, cleared)).await.unwrap();
+        let restored = logs.append(revert(1, tail, cleared)).await.unwrap();
         assert_eq!(reason(&restored), (!fits).then_some(RejectionReason::TooLarge), "{bytes}");
         if let Some(rejection) = &restored.results[0].rejection {
             assert!(rejection.detail.contains("a fork at 0.2 has it"), "{}", rejection.detail);

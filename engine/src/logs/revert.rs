@@ -1,9 +1,9 @@
-//! Restore: what takes back all that was done behind a position (design `4-sync.md` §5).
+//! Revert: what takes back all that was done behind a position (design `4-sync.md` §5).
 
 use cellar_core::append::Resolved;
 use cellar_core::identity::LogId;
 use cellar_core::position::Position;
-use cellar_core::workbook::restore;
+use cellar_core::workbook::revert;
 
 use super::{LogError, Logs};
 
@@ -14,7 +14,7 @@ impl Logs {
     ///
     /// # Errors
     /// As [`Logs::changes`].
-    pub(super) async fn resolve_restore(
+    pub(super) async fn resolve_revert(
         &self,
         log: LogId,
         target: Position,
@@ -30,7 +30,7 @@ impl Logs {
             Err(LogError::NoSuchPosition { .. }) => return nothing,
             Err(error) => return Err(error),
         };
-        let operations = restore(&changes.before, &changes.after()?).unwrap_or_default();
+        let operations = revert(&changes.before, &changes.after()?).unwrap_or_default();
         Ok(Resolved { at, operations })
     }
 }

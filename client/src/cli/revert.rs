@@ -1,0 +1,54 @@
+//! `cellar revert`
+
+use cellar_core::operation::{Operation, RejectionReason, Revert};
+use cellar_core::position::Position;
+
+use super::args;
+use super::context::Context;
+use super::edit::Edit;
+use super::error::CliError;
+use super::output::Output;
+use super::undo::{SHEET_IS_BACK, brings_a_sheet_back, entry_at};
+use crate::editor::EditorError;
+
+pub(super) async fn run(
+    context: &Context,
+    output: &Output,
+    args: args::Revert,
+) -> Result<(), CliError> {
+    let position = args.to;
+    let edit = Edit::new(context)?;
+    // Checked first, so that no entry is written for a position that does not exist.
+    if let Err(why) = entry_at(&edit.client, edit.spreadsheet, position).await? {
+        return Err(CliError::NoPosition { position, why });
+    }
+    let applied = match edit.send(output, Operation::Revert(Revert { position })).await {
+        Ok(applied) => applied,
+        Err(error) => return report_rejection(output, position, error),
+    };
+    edit.tell(output, &applied, serde_json::json!({ "reverted_to": position }))?;
+    let changes = match &applied.committed {
+        Some(committed) => format!(": {}", edit.described(output, &applied, committed).await),
+        None => String::new(),
+    };
+    output.say(format!("reverted to {position}{changes}   at {}", applied.position))?;
+    if brings_a_sheet_back(&applied) {
+        output.note(SHEET_IS_BACK);
+    }
+    Ok(())
+}
+
+/// Reports success if there was nothing to revert, otherwise the error.
+fn report_rejection(output: &Output, position: Position, error: CliError) -> Result<(), CliError> {
+    let CliError::Editor(EditorError::Rejected { rejection, .. }) = &error else {
+        return Err(error);
+    };
+    match rejection.reason {
+        RejectionReason::NothingToRevert => {
+            output.result(&serde_json::json!({ "reverted_to": null }))?;
+            Ok(output.say(format!("nothing to revert: no difference from {position}"))?)
+        }
+        RejectionReason::TooLarge => Err(CliError::TooMuchToRevert { position }),
+        _ => Err(error),
+    }
+}

@@ -1,0 +1,40 @@
+//! Groups of commands in `--help`. clap prints one flat list, which is hard to read with thirty commands.
+
+use std::fmt::Write as _;
+
+/// A heading and the names of its commands.
+pub type Group = (&'static str, &'static [&'static str]);
+
+/// Replaces clap's list of commands with one list per group. Commands that no group names are not shown.
+#[must_use]
+pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
+    let width = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max();
+    let width = width.unwrap_or(0);
+    let mut list = String::new();
+    for (heading, names) in groups {
+        // Writing to a String cannot fail.
+        let _ = writeln!(list, "{heading}:");
+        for name in *names {
+            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(list, "  {name:<width$}  {about}");
+        }
+        list.push('\n');
+    }
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Global options:\n{{options}}{{after-help}}"
+    ))
+}
+
+/// Returns the visible commands that do not belong to exactly one group, and the names in groups that are not
+/// commands.
+#[must_use]
+pub fn ungrouped(command: &clap::Command, groups: &[Group]) -> Vec<String> {
+    let named = || groups.iter().flat_map(|(_, names)| *names);
+    let visible = command.get_subcommands().filter(|command| !command.is_hide_set());
+    let wrong = visible
+        .map(clap::Command::get_name)
+        .filter(|name| named().filter(|named| *named == name).count() != 1);
+    let unknown = named().filter(|name| command.find_subcommand(name).is_none());
+    wrong.chain(unknown.copied()).map(str::to_owned).collect()
+}
