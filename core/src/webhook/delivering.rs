@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_call_for_the_beginning_of_an_partition_begins_with_the_feed() {
+    fn a_first_call_for_the_beginning_of_a_partition_begins_with_the_feed() {
         let (begun, end) = (progress(FEED, at(3, 0)), at(4, 0));
         let whole = Action::ReadPage { from: None, feed: None };
         let page = Page { feed: Some(FEED), first: Some(at(3, 0)), items: 7, next: end };
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_of_an_partition_is_passed_without_a_delivery() {
+    fn an_end_of_a_partition_is_passed_without_a_delivery() {
         let (there, next) = (progress(FEED, at(0, 3)), progress(FEED, at(1, 0)));
         assert_does(
             (at(0, 2), at(0, 2)),

@@ -20,7 +20,7 @@ use crate::stream::tests::support::{event, tip};
 use crate::stream::{Kind, Payload};
 
 #[test]
-fn a_checkpoint_is_an_partition_and_a_place_in_it() {
+fn a_checkpoint_is_a_partition_and_a_place_in_it() {
     for (number, partition, offset) in
         [(0, 0, 0), (999_999, 0, 999_999), (1_000_001, 1, 1), (2_000_344, 2, 344)]
     {

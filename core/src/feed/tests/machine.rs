@@ -155,7 +155,7 @@ fn partitions_end_by_items_and_by_bytes() {
 }
 
 #[test]
-fn an_partition_that_ended_is_gone_on_behind_even_if_nobody_began_the_next() {
+fn a_partition_that_ended_is_gone_on_behind_even_if_nobody_began_the_next() {
     let mut table = Table::default();
     let policy = PartitionPolicy { items: 2, bytes: u64::MAX };
     run(&mut table, Known::default(), vec![span(0, 0, 1)], policy).0.unwrap();
@@ -267,7 +267,7 @@ fn behind(offset: u64, partition_bytes: u64) -> Content {
 }
 
 #[test]
-fn an_partition_has_so_many_bytes_and_items_and_no_more() {
+fn a_partition_has_so_many_bytes_and_items_and_no_more() {
     let more = Content::Spans(vec![span(0, 0, 1)]);
     assert_eq!(behind(0, FEED_PARTITION_BYTES - 1), more);
     assert!(matches!(behind(0, FEED_PARTITION_BYTES), Content::End(_)));
