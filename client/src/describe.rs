@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::a1::{CellName, Rectangle, column_name};
-use cellar_core::api::SheetsReply;
-use cellar_core::axis_map::Axis;
-use cellar_core::cell::{Cell, Value};
-use cellar_core::count::grouped;
-use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
-use cellar_core::operation::{
+use cellar_api::wire::SheetsReply;
+use cellar_base::count::grouped;
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_sheet::a1::{CellName, Rectangle, column_name};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::cell::{Cell, Value};
+use cellar_sheet::operation::{
     CellEdit, FIRST_SHEET_NAME, InsertBefore, Operation, SheetId, Span, Spans,
 };
 
@@ -241,7 +241,7 @@ fn around(edits: &[&CellEdit]) -> Rectangle {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::operation::{ClearRange, DeleteSheet, RenameSheet, SetCells};
+    use cellar_sheet::operation::{ClearRange, DeleteSheet, RenameSheet, SetCells};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Why a call of the API failed.
 
-use cellar_core::api::{Problem, ProblemKind};
+use cellar_api::{wire::Problem, wire::ProblemKind};
 
 /// Why a call failed: one variant for each cause, each with what to do about it.
 ///

@@ -32,8 +32,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cellar_core::api::{FeedItemView, FeedReply, ProblemKind};
-use cellar_core::polling::{PollEvent, Polling};
+use cellar_api::polling::{PollEvent, Polling};
+use cellar_api::{wire::FeedItemView, wire::FeedReply, wire::ProblemKind};
 use serde::{Deserialize, Serialize};
 
 use crate::client::random;

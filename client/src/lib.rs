@@ -19,7 +19,7 @@
 //! ```no_run
 //! # async fn example() -> Result<(), cellar::ClientError> {
 //! use cellar::{CellsQuery, Client};
-//! use cellar_core::api::CreateRequest;
+//! use cellar_api::wire::CreateRequest;
 //!
 //! let client = Client::new("http://127.0.0.1:8080", None)?;
 //! let created = client.create(&CreateRequest::new("budget 2026".into())).await?;
@@ -30,6 +30,8 @@
 //! # Ok(())
 //! # }
 //! ```
+
+#![deny(missing_docs)]
 
 pub mod cli;
 mod client;

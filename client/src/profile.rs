@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};

@@ -4,10 +4,10 @@
 //! because the last one stays. So an edit of a deleted sheet is acknowledged like any other. The
 //! entries that come with its answer show that there is a doubt, and only then is it asked about.
 
-use cellar_core::api::{AppendReply, EntryView, MutationView, SheetView};
-use cellar_core::identity::LogId;
-use cellar_core::operation::{Operation, SheetId};
-use cellar_core::position::Position;
+use cellar_api::{wire::AppendReply, wire::EntryView, wire::MutationView, wire::SheetView};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::operation::{Operation, SheetId};
 
 use crate::table::escape;
 use crate::{Client, ClientError};
@@ -84,8 +84,8 @@ pub(crate) fn listed_sheets(sheets: &[SheetView]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::api::EntryKind;
-    use cellar_core::operation::DeleteSheet;
+    use cellar_api::wire::EntryKind;
+    use cellar_sheet::operation::DeleteSheet;
 
     use super::*;
 

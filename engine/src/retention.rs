@@ -4,15 +4,17 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_OFFLOADED_BYTES;
-use cellar_core::position::Position;
-use cellar_core::retention::{
-    Action, Event, Fences, Keep, OffloadedFault, Plan, Policy, Trim, TrimRefusal, Trimmed,
-    encode_offloaded, offloaded_key, plan,
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_OFFLOADED_BYTES;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::segment::Segment;
+use cellar_log::{
+    retention::Action, retention::Event, retention::Fences, retention::Keep,
+    retention::OffloadedFault, retention::Plan, retention::Policy, retention::Trim,
+    retention::TrimRefusal, retention::Trimmed, retention::encode_offloaded,
+    retention::offloaded_key, retention::plan,
 };
-use cellar_core::segment::Segment;
 
 use crate::logs::{OffloadedRead, is_whole, read_offloaded};
 use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention};

@@ -1,7 +1,7 @@
 //! Repeating what an operator's command asks of a service.
 
-use cellar_core::backoff::longest_ms;
-use cellar_core::limits::MAX_READ_ATTEMPTS;
+use cellar_base::backoff::longest_ms;
+use cellar_base::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Clock, PortError};
 

@@ -5,10 +5,10 @@
 use std::fs::File;
 use std::time::Instant;
 
-use cellar_core::cell::Value;
 use cellar_exchange::{
     BlockSize, FileSource, Import as _, OutCell, Piece, WorkbookImport, XlsxWriter,
 };
+use cellar_sheet::cell::Value;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rows: u32 = std::env::args().skip(1).find_map(|text| text.parse().ok()).unwrap_or(100_000);

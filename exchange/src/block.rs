@@ -1,10 +1,10 @@
 //! Blocks: some rows of a file, column by column, in the form that levels are made of.
 
-use cellar_core::cell::{GENERAL, Value};
-use cellar_core::limits::{
+use cellar_base::limits::{
     MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
 };
-use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue, preview};
+use cellar_sheet::cell::{GENERAL, Value};
+use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
 /// Some rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use cellar_core::count::grouped;
-use cellar_core::limits::{
+use cellar_base::count::grouped;
+use cellar_base::limits::{
     MAX_FORMULA_BYTES, MAX_IDLE_XML_EVENTS, MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS,
     MAX_SHARED_TEXT_BYTES, MAX_SHEETS, MAX_TEXT_BYTES, MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS,
     MAX_WORKBOOK_STYLES, MAX_XLSX_CELLS, MAX_XLSX_UNPACKED_BYTES, MAX_XML_EVENT_BYTES,

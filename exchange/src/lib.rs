@@ -2,7 +2,7 @@
 //!
 //! Reading yields sheets, and their cells in [`Block`]s: some rows each, column by column, in the form
 //! that levels are made of. Memory is bounded for any file: what a file says of itself is never
-//! believed, and everything that has to be held has a limit in `cellar_core::limits`. Writing takes
+//! believed, and everything that has to be held has a limit in `cellar_base::limits`. Writing takes
 //! cells row by row. No file makes either panic.
 //!
 //! ```

@@ -1,6 +1,6 @@
 //! A cell on its way out.
 
-use cellar_core::cell::Value;
+use cellar_sheet::cell::Value;
 
 /// What a writer is given of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use cellar_core::environment;
-use cellar_core::webhook::Receivers;
+use cellar_api::environment;
+use cellar_catalog::webhook::Receivers;
 use cellar_engine::ports::{Blobs, Clock, Jobs, PendingTags};
 use cellar_engine::snapshots::SnapshotBuilder;
 use cellar_runtime::indexer::{IndexerHandler, over_dynamodb};

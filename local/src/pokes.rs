@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::limits::{MAX_FOLLOWERS, MAX_FOLLOWERS_PER_SUBJECT};
-use cellar_core::position::Position;
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::limits::{MAX_FOLLOWERS, MAX_FOLLOWERS_PER_SUBJECT};
+use cellar_base::position::Position;
 use cellar_engine::ports::{Followed, NotFollowed, Pokes};
 use tokio::sync::watch;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::serve::Listener;
-use cellar_core::limits::{MAX_CONNECTIONS, MAX_HEADERS_S};
+use cellar_base::limits::{MAX_CONNECTIONS, MAX_HEADERS_S};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;

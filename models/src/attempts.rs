@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::{Append, AppendAction, AppendEvent, Inputs, NewMutation, Request, Rules};
-use cellar_core::entry::{Content, Entry, FIRST_INCARNATION, Header};
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::invariants::Attempts;
-use cellar_core::operation::{DeleteSheet, Operation, SheetId};
-use cellar_core::position::Position;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::position::Position;
+use cellar_log::append::{Append, AppendAction, AppendEvent, Inputs, NewMutation, Request, Rules};
+use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
+use cellar_log::invariants::Attempts;
+use cellar_sheet::operation::{DeleteSheet, Operation, SheetId};
 use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;

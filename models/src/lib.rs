@@ -1,7 +1,7 @@
 //! Exhaustive model checks of the protocols of logs and streams (design `5-quality.md` §2).
 //!
 //! The models hold tables, clients and faults; every decision is made by core's own machines, and
-//! properties of the log are core's predicates (`cellar_core::invariants`). Nothing here decides
+//! properties of the log are core's predicates (`cellar_log::invariants`). Nothing here decides
 //! what a writer does, so a rule that is broken in core is broken here.
 //!
 //! - [`log`]: writers, rolls and trims over the two tables, with lost and late requests, stale

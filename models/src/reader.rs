@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::Inputs;
-use cellar_core::entry::Entry;
-use cellar_core::forward_read::{ForwardRead, Step};
-use cellar_core::invariants::check_prefix;
-use cellar_core::position::Position;
-use cellar_core::roll::{self, Roll};
+use cellar_base::position::Position;
+use cellar_log::append::Inputs;
+use cellar_log::entry::Entry;
+use cellar_log::forward_read::{ForwardRead, Step};
+use cellar_log::invariants::check_prefix;
+use cellar_log::roll::{self, Roll};
 use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use aws_lambda_events::event::dynamodb::Event;
-use cellar_core::environment;
-use cellar_core::webhook::Receivers;
+use cellar_api::environment;
+use cellar_catalog::webhook::Receivers;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::Blobs;
 use cellar_engine::system::SystemClock;

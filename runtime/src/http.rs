@@ -11,7 +11,7 @@ use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::{Connector, proxy};
 use aws_smithy_runtime_api::client::dns::{DnsFuture, ResolveDns, ResolveDnsError};
 use aws_smithy_runtime_api::client::http::HttpConnector as _;
-use cellar_core::webhook::Receivers;
+use cellar_catalog::webhook::Receivers;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 /// A client over what the SDK has anyway: another one would make the bundle larger. It follows no redirects.

@@ -1,12 +1,12 @@
 //! What a function is told by its environment variables; `stacks` sets them, under the names of
-//! [`cellar_core::environment`].
+//! [`cellar_api::environment`].
 
 use std::str::FromStr;
 
-use cellar_core::entry::FIRST_INCARNATION;
-use cellar_core::environment;
-use cellar_core::oidc::OidcIssuer;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_api::environment;
+use cellar_catalog::oidc::OidcIssuer;
+use cellar_log::entry::FIRST_INCARNATION;
+use cellar_log::upkeep::UpkeepPolicy;
 use serde::Deserialize;
 
 /// What the API needs to know.

@@ -3,7 +3,7 @@
 
 use aws_lambda_events::event::dynamodb::EventRecord;
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
-use cellar_core::records::{Attribute, Item};
+use cellar_base::{record::Attribute, record::Item};
 use serde_dynamo::AttributeValue;
 
 /// The very first record of a batch failed.

@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{
     ScalarAttributeType,
 };
 use aws_sdk_s3::primitives::ByteStream;
-use cellar_core::schema::{INDEX_PARTITION, INDEX_SORT, STREAM, STREAM_INDEX};
+use cellar_base::schema::{INDEX_PARTITION, INDEX_SORT, STREAM, STREAM_INDEX};
 use cellar_runtime::s3::client_for_endpoint;
 use cellar_tests::emulator::Emulator;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! Bad input over real HTTP: each gives its problem, and nothing is stored.
 
-use cellar_core::access::Role;
-use cellar_core::api::{CreateReply, CreateRequest, Problem, ProblemKind};
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_MUTATION_BYTES, MAX_REQUEST_BYTES};
+use cellar_api::{wire::CreateReply, wire::CreateRequest, wire::Problem, wire::ProblemKind};
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_MUTATION_BYTES, MAX_REQUEST_BYTES};
+use cellar_catalog::access::Role;
 use cellar_runtime::token::Claims;
 use cellar_tests::cloud::TestCloud;
 use reqwest::{Method, Response, StatusCode};
@@ -72,8 +72,8 @@ async fn mutations_that_can_never_succeed_are_rejected_and_stop_nothing() {
     let url = fixture.path("/entries");
     let cell = |row: u32, value: Value| json!([{"row": row, "column": 0, "value": value}]);
     let span = |first: u64, count: u64| json!([{"first": first, "count": count}]);
-    let max_rows = u64::from(cellar_core::limits::MAX_ROWS);
-    let max_insert = cellar_core::limits::MAX_INSERT;
+    let max_rows = u64::from(cellar_base::limits::MAX_ROWS);
+    let max_insert = cellar_base::limits::MAX_INSERT;
     let bad = [
         (json!({"setCells": {"cells": []}}), "no cells"),
         (json!({"setCells": {"cells": cell(u32::MAX, json!(1))}}), "outside the sheet"),

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use cellar_core::cost::Cost;
+use cellar_api::cost::Cost;
 use cellar_engine::contract::{self, UrlRequest};
 use cellar_engine::ports::{
     BlobKey, Blobs as _, Got, Kept, NewBlob, PresignedRequest, UploadGrant,

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use cellar_core::access::Role;
-use cellar_core::api::{CreateRequest, Problem, ProblemKind};
-use cellar_core::catalog::{LinkSecret, LinkToken};
-use cellar_core::limits::{
+use cellar_api::{wire::CreateRequest, wire::Problem, wire::ProblemKind};
+use cellar_base::limits::{
     MAX_DRAINED_BYTES, MAX_KEPT_BODY_BYTES, MAX_KEPT_LINK_BODY_BYTES, MAX_PUSH_BYTES,
 };
+use cellar_catalog::access::Role;
+use cellar_catalog::{spreadsheet::LinkSecret, spreadsheet::LinkToken};
 use cellar_tests::cloud::TestCloud;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -11,16 +11,16 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::routing::{get, post};
-use cellar_core::access::Role;
-use cellar_core::entry::Content;
-use cellar_core::environment;
-use cellar_core::oidc::TokenAlgorithm;
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_api::environment;
+use cellar_base::position::Position;
+use cellar_catalog::access::Role;
+use cellar_catalog::oidc::TokenAlgorithm;
 use cellar_engine::logs::Upkept;
 use cellar_engine::ports::{Entries as _, Segments as _};
 use cellar_local::Ports;
+use cellar_log::entry::Content;
+use cellar_log::upkeep::UpkeepPolicy;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{log, request, set_numbers};
 use cellar_tests::issuer::TestIssuer;
@@ -330,7 +330,7 @@ pub(crate) async fn indexes_a_stream(program: &str) {
     let cloud = TestCloud::start_changed(cellar_local::Ports::default(), |_| {}, nothing).await;
     let alice = cellar::Client::new(&cloud.url, Some(&cloud.token_of("alice"))).unwrap();
     let name = Some("Budget".to_owned());
-    let request = cellar_core::api::CreateRequest { nonce: "indexed".to_owned(), name };
+    let request = cellar_api::wire::CreateRequest { nonce: "indexed".to_owned(), name };
     let id = alice.create(&request).await.unwrap().id;
 
     let own = (environment::FUNCTION, environment::FUNCTION_INDEXER.to_owned());
@@ -376,7 +376,7 @@ pub(crate) async fn delivers_to_public_addresses_only(program: &str) {
     let cloud = TestCloud::start_without_snapshots().await;
     let alice = cellar::Client::new(&cloud.url, Some(&cloud.token_of("alice"))).unwrap();
     let name = Some("Budget".to_owned());
-    let request = cellar_core::api::CreateRequest { nonce: "delivered".to_owned(), name };
+    let request = cellar_api::wire::CreateRequest { nonce: "delivered".to_owned(), name };
     alice.create(&request).await.unwrap();
     let operator = cloud.client("operator");
     while operator.feed(&cellar::FeedQuery::default()).await.unwrap().items.is_empty() {

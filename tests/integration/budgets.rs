@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::{NewMutation, Request};
-use cellar_core::entry::FIRST_INCARNATION;
-use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::pending_snapshot::Outcome;
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::position::Position;
 use cellar_engine::logs::{Logs, NewFork, Upkept};
 use cellar_engine::memory::{MemoryQueue, QueueRules};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::Receipt;
 use cellar_engine::snapshots::{BuildError, SnapshotBuilder, SnapshotPorts, Snapshots, Step};
 use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_log::append::{NewMutation, Request};
+use cellar_log::entry::FIRST_INCARNATION;
+use cellar_log::upkeep::UpkeepPolicy;
 use cellar_runtime::dynamodb::DynamoTables;
+use cellar_snapshot::pending_snapshot::Outcome;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{at, log, request, set_numbers};
 

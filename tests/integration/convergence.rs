@@ -8,15 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use cellar::Client;
-use cellar_core::api::{
-    AppendRequest, CreateReply, CreateRequest, EntryView, MutationStatus, SentMutation,
+use cellar_api::{
+    wire::AppendRequest, wire::CreateReply, wire::CreateRequest, wire::EntryView,
+    wire::MutationStatus, wire::SentMutation,
 };
-use cellar_core::cell::Value;
-use cellar_core::operation::{
+use cellar_base::position::Position;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
-use cellar_core::position::Position;
-use cellar_core::workbook::Workbook;
+use cellar_sheet::workbook::Workbook;
 use cellar_tests::cloud::TestCloud;
 
 const CLIENTS: usize = 10;
@@ -210,7 +211,7 @@ async fn ten_clients_converge_and_every_cell_is_where_its_author_put_it() {
     let cloud = TestCloud::start().await;
     let created = prepare(&cloud).await;
     let urls = [cloud.url.clone(), cloud.another_api(&cloud.database_url).await];
-    let token = cloud.token("alice", cellar_core::access::Role::Editor);
+    let token = cloud.token("alice", cellar_catalog::access::Role::Editor);
     let began = Instant::now();
     let mut editors = Vec::new();
     for number in 0..CLIENTS {

@@ -1,10 +1,10 @@
 //! What each request costs, as its reply and the command tell it.
 
 use cellar::Client;
-use cellar_core::access::Role;
-use cellar_core::api::{CreateReply, CreateRequest};
-use cellar_core::cost::{Cost, HEADER};
-use cellar_core::identity::LogId;
+use cellar_api::cost::{Cost, HEADER};
+use cellar_api::{wire::CreateReply, wire::CreateRequest};
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 use reqwest::Response;

@@ -4,26 +4,28 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cellar_core::api::hexadecimal;
-use cellar_core::axis_map::Axis;
-use cellar_core::cell::{ErrorCode, Value};
-use cellar_core::entry::{
+use cellar_api::wire::hexadecimal;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::position::Position;
+use cellar_log::entry::{
     Content, Edits, Entry, ExternalEdits, Header, Mutation, decode_edits, decode_external,
     decode_external_body, decode_header, decode_old_header, encode_edits, encode_external,
     encode_external_body, encode_header,
 };
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::operation::{
+use cellar_log::transform::SpaceMap;
+use cellar_log::{
+    retention::decode_offloaded, retention::encode_offloaded, retention::offloaded_key,
+};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::operation::{
     AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
     Rejection, RejectionReason, RenameSheet, Revert, SetCells, SetFormat, SheetId, Span, Spans,
     Undo,
 };
-use cellar_core::position::Position;
-use cellar_core::retention::{decode_offloaded, encode_offloaded, offloaded_key};
-use cellar_core::snapshot::index::pack_import;
-use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
-use cellar_core::transform::SpaceMap;
-use cellar_core::workbook::{Extent, SheetSet, StateSummary};
+use cellar_sheet::workbook::{Extent, SheetSet, StateSummary};
+use cellar_snapshot::index::pack_import;
+use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
 
 fn edit(row: u32, column: u32, value: Value) -> CellEdit {
     CellEdit { row, column, value: Some(value), formula: None, format: None }

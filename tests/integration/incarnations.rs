@@ -6,11 +6,12 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use cellar::editor::Editor;
 use cellar::{CellsQuery, Client};
-use cellar_core::access::Role;
-use cellar_core::api::{AppendRequest, CreateRequest, MutationStatus, ProblemKind};
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::records;
+use cellar_api::{
+    wire::AppendRequest, wire::CreateRequest, wire::MutationStatus, wire::ProblemKind,
+};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_catalog::access::Role;
 use cellar_engine::ports::Entries as _;
 use cellar_runtime::dynamodb::DynamoTables;
 use cellar_tests::cloud::TestCloud;
@@ -19,7 +20,8 @@ use cellar_tests::edits::{append_one, at, set_numbers};
 /// Takes the log back to `last`, as the tables are that were restored to that moment.
 pub(crate) async fn restore(cloud: &TestCloud, log: LogId, last: Position) {
     let (client, table) = (cloud.dynamodb_client(), &cloud.settings.entry_table);
-    let partition = AttributeValue::B(records::entry::partition(log, last.segment()).into());
+    let partition =
+        AttributeValue::B(cellar_log::records::entry::partition(log, last.segment()).into());
     let behind = client.query().table_name(table).key_condition_expression("S = :s AND N > :n");
     let behind = behind
         .expression_attribute_values(":s", partition)

@@ -1,7 +1,7 @@
 //! Replies that get lost after the effect, between every two parts.
 
-use cellar_core::access::Role;
-use cellar_core::api::{CreateRequest, MutationStatus, Problem};
+use cellar_api::{wire::CreateRequest, wire::MutationStatus, wire::Problem};
+use cellar_catalog::access::Role;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 use cellar_tests::proxy::LossyProxy;

@@ -1,9 +1,9 @@
 //! A long text whose object is gone, as an owner meets it and repairs it.
 
-use cellar_core::identity::LogId;
-use cellar_core::snapshot::keys::chunk_key;
-use cellar_core::snapshot::level::ChunkHash;
+use cellar_base::identity::LogId;
 use cellar_engine::ports::{BlobKey, Blobs as _};
+use cellar_snapshot::keys::chunk_key;
+use cellar_snapshot::level::ChunkHash;
 use serde_json::Value;
 
 use crate::journey::{Project, Run};

@@ -3,9 +3,8 @@
 use std::fs;
 use std::sync::Arc;
 
-use cellar_core::identity::LogId;
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_engine::logs::Logs;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
@@ -14,6 +13,7 @@ use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::StateFolder;
 use cellar_runtime::dynamodb::{DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
+use cellar_sheet::operation::Operation;
 use cellar_tests::edits::{log, set_numbers};
 use cellar_tests::old_logs::{DAY_MS, edit};
 use serde_json::Value;

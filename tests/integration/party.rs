@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use cellar::Client;
 use cellar::live::{LiveSheet, Outcome};
-use cellar_core::a1::Rectangle;
-use cellar_core::access::Role;
-use cellar_core::api::{CreateReply, CreateRequest};
-use cellar_core::cell::Value;
-use cellar_core::entry::Entry;
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::invariants::{check_no_gap, check_once, check_order};
-use cellar_core::operation::{
+use cellar_api::{wire::CreateReply, wire::CreateRequest};
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::position::Position;
+use cellar_catalog::access::Role;
+use cellar_local::Ports;
+use cellar_log::entry::Entry;
+use cellar_log::invariants::{check_no_gap, check_once, check_order};
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     CellEdit, ClearRange, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
-use cellar_core::position::Position;
-use cellar_local::Ports;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
 use fastrand::Rng;
@@ -162,7 +162,7 @@ impl Guest {
 
 fn hash(bytes: &[u8]) -> String {
     use sha2::Digest as _;
-    cellar_core::api::hexadecimal(&sha2::Sha256::digest(bytes))
+    cellar_api::wire::hexadecimal(&sha2::Sha256::digest(bytes))
 }
 
 /// Whether the log has each edit of each guest once, in its order, as it was made.

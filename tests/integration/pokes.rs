@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use cellar_core::access::Role;
-use cellar_core::api::{CreateReply, CreateRequest, Poke, Problem, ProblemKind};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_FOLLOWERS_PER_SUBJECT;
+use cellar_api::{
+    wire::CreateReply, wire::CreateRequest, wire::Poke, wire::Problem, wire::ProblemKind,
+};
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_FOLLOWERS_PER_SUBJECT;
+use cellar_catalog::access::Role;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 use tokio::time::timeout;

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cellar_core::access::Role;
-use cellar_core::catalog::{Action, By, Name, Person, Right};
-use cellar_core::cell::Value as CellValue;
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::limits::MAX_LISTED_BLOBS;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::limits::MAX_LISTED_BLOBS;
+use cellar_catalog::access::Role;
+use cellar_catalog::{
+    spreadsheet::Action, spreadsheet::By, spreadsheet::Name, spreadsheet::Person,
+    spreadsheet::Right,
+};
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::logs::{Logs, NewFork};
 use cellar_engine::memory::ManualClock;
@@ -19,6 +20,8 @@ use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::StateFolder;
 use cellar_runtime::dynamodb::{DynamoStreams, DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
+use cellar_sheet::cell::Value as CellValue;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_tests::edits::set_numbers;
 use cellar_tests::old_logs::{DAY_MS, edit, make_snapshot};
 use serde_json::{Value, json};

@@ -6,13 +6,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
-use cellar_core::api::CreateRequest;
-use cellar_core::identity::LogId;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_api::wire::CreateRequest;
+use cellar_base::identity::LogId;
 use cellar_engine::memory::MemoryPendingTags;
 use cellar_engine::ports::{Clock, Jobs as _};
 use cellar_engine::system::SystemClock;
 use cellar_local::{LocalQueue, Ports};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 use serde_json::Value;
@@ -96,7 +96,7 @@ fn text(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
 }
 
-async fn create(cloud: &TestCloud, nonce: &str) -> cellar_core::api::CreateReply {
+async fn create(cloud: &TestCloud, nonce: &str) -> cellar_api::wire::CreateReply {
     cloud.client("alice").create(&CreateRequest::new(nonce.to_owned())).await.unwrap()
 }
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use cellar::CellsQuery;
-use cellar_core::access::Role;
-use cellar_core::api::CreateRequest;
+use cellar_api::wire::CreateRequest;
+use cellar_catalog::access::Role;
 use cellar_peer::node::{Files, install};
 use cellar_stacks::cellar::REQUEST_HEADERS;
 use cellar_tests::cloud::TestCloud;

@@ -1,8 +1,8 @@
 //! Replies fit through a Lambda, whatever is in the cells.
 
-use cellar_core::api::{CreateRequest, SentMutation};
-use cellar_core::cell::Value;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_api::{wire::CreateRequest, wire::SentMutation};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::append_one;
 
@@ -33,7 +33,7 @@ async fn texts_of_quotes_and_control_characters_fit() {
             base: created.head,
             op: cellar_tests::edits::set_numbers(&[1.0]),
         };
-        let request = cellar_core::api::AppendRequest {
+        let request = cellar_api::wire::AppendRequest {
             client: "late".into(),
             incarnation: created.incarnation,
             ack: 0,

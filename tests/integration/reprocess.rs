@@ -5,18 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::cell::{Cell, Value as CellValue};
-use cellar_core::entry::{Content, Entry, ExternalEdits, encode_external_body};
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
-use cellar_core::records;
-use cellar_core::schema::{EXTERNAL, LAST_SNAPSHOT};
-use cellar_core::snapshot_job::SnapshotJob;
-use cellar_core::transform::SpaceMap;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_base::position::Position;
+use cellar_base::record;
+use cellar_base::schema::{EXTERNAL, LAST_SNAPSHOT};
 use cellar_engine::logs::{CellsQuery, Logs, SheetName};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{
@@ -25,8 +18,15 @@ use cellar_engine::ports::{
 use cellar_engine::sha256::sha256;
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::StateFolder;
+use cellar_log::entry::{Content, Entry, ExternalEdits, encode_external_body};
+use cellar_log::transform::SpaceMap;
+use cellar_log::upkeep::UpkeepPolicy;
 use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::{Cell, Value as CellValue};
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 use cellar_tests::edits::log;
 use cellar_tests::old_logs::edit;
 use serde_json::Value;
@@ -138,12 +138,12 @@ impl World {
     /// As if the message of the last snapshot had been lost.
     async fn unmake_last(&self, log: &Log) {
         let [.., before, last] = log.marks.as_slice() else { panic!("{:?}", log.marks) };
-        let key = |item: records::Item| {
+        let key = |item: record::Item| {
             let value = |attribute| match attribute {
-                records::Attribute::Bytes(bytes) => AttributeValue::B(bytes.into()),
-                records::Attribute::Text(text) => AttributeValue::S(text),
-                records::Attribute::Number(number) => AttributeValue::N(number.to_string()),
-                records::Attribute::List(_) | records::Attribute::Map(_) => {
+                record::Attribute::Bytes(bytes) => AttributeValue::B(bytes.into()),
+                record::Attribute::Text(text) => AttributeValue::S(text),
+                record::Attribute::Number(number) => AttributeValue::N(number.to_string()),
+                record::Attribute::List(_) | record::Attribute::Map(_) => {
                     panic!("no record of these tables has one")
                 }
             };
@@ -151,14 +151,14 @@ impl World {
         };
         let update = |table: &str| self.client.update_item().table_name(table);
         update(&self.names.0)
-            .set_key(Some(key(records::entry::key(log.id, *last))))
+            .set_key(Some(key(cellar_log::records::entry::key(log.id, *last))))
             .update_expression("REMOVE #e")
             .expression_attribute_names("#e", EXTERNAL)
             .send()
             .await
             .unwrap();
         update(&self.names.1)
-            .set_key(Some(key(records::segment::key(log.id, last.segment()))))
+            .set_key(Some(key(cellar_log::records::segment::key(log.id, last.segment()))))
             .update_expression("SET #l = :l")
             .expression_attribute_names("#l", LAST_SNAPSHOT)
             .expression_attribute_values(":l", AttributeValue::N(before.num().to_string()))

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use cellar_core::append::Refusal;
-use cellar_core::cell::Value;
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::limits::TRIM_FENCE_S;
-use cellar_core::operation::{
-    CellEdit, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
-};
-use cellar_core::position::Position;
-use cellar_core::retention::{Keep, Plan, Policy, TrimRefusal};
-use cellar_core::workbook::Workbook;
+use cellar_base::identity::LogId;
+use cellar_base::limits::TRIM_FENCE_S;
+use cellar_base::position::Position;
 use cellar_engine::logs::{LogError, Logs};
 use cellar_engine::ports::{
     BlobKey, Blobs as _, Clock as _, NewBlob, PortError, Retention, ScanKey, SegmentPage,
     Segments as _,
 };
 use cellar_engine::retention::{Planned, RetentionError};
+use cellar_log::append::Refusal;
+use cellar_log::entry::Entry;
+use cellar_log::{retention::Keep, retention::Plan, retention::Policy, retention::TrimRefusal};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
+    CellEdit, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
+};
+use cellar_sheet::workbook::Workbook;
 use cellar_tests::old_logs::{AS_LITTLE_AS_ALLOWED, DAY_MS, Growing, OldLogs, edit};
 
 fn at(segment: u32, num: u32) -> Position {
@@ -61,7 +61,7 @@ async fn four_segments(world: &OldLogs, nonce: &str) -> Growing {
 struct Reading {
     states: Vec<Workbook>,
     history: Vec<(Position, Option<Entry>)>,
-    diff: cellar_core::workbook::WorkbookDiff,
+    diff: cellar_sheet::workbook::WorkbookDiff,
     loaded: Vec<Position>,
 }
 
@@ -183,7 +183,7 @@ async fn an_edit_on_a_base_that_is_gone_is_handed_back_and_the_numbering_goes_on
 async fn put(world: &OldLogs, key: &BlobKey, bytes: &'static [u8]) {
     let blob = NewBlob {
         key: key.clone(),
-        sha256: cellar_core::api::parse_sha256(&sha256_of(bytes)).unwrap(),
+        sha256: cellar_api::wire::parse_sha256(&sha256_of(bytes)).unwrap(),
         bytes: bytes::Bytes::from_static(bytes),
         content_type: None,
         content_encoding: None,
@@ -194,7 +194,7 @@ async fn put(world: &OldLogs, key: &BlobKey, bytes: &'static [u8]) {
 
 fn sha256_of(bytes: &[u8]) -> String {
     use sha2::{Digest as _, Sha256};
-    cellar_core::api::hexadecimal(&Sha256::digest(bytes))
+    cellar_api::wire::hexadecimal(&Sha256::digest(bytes))
 }
 
 /// The defect that this keeps away: what a process has just read of an old segment is no tail.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use cellar_core::cell::Value;
-use cellar_core::entry::Content;
-use cellar_core::identity::LogId;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
-use cellar_core::roll::{RollRefusal, Rolled};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_engine::logs::{LogError, Logs};
 use cellar_engine::ports::Segments as _;
+use cellar_log::entry::Content;
+use cellar_log::roll::{RollRefusal, Rolled};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::SheetId;
 use cellar_tests::edits::set_numbers;
 use cellar_tests::old_logs::{Growing, OldLogs, edit};
 use cellar_tests::proxy::LossyProxy;
@@ -80,7 +80,7 @@ async fn everybody_gets_across_the_boundary() {
     }
 }
 
-fn positions(entries: &[Arc<cellar_core::entry::Entry>]) -> Vec<Position> {
+fn positions(entries: &[Arc<cellar_log::entry::Entry>]) -> Vec<Position> {
     entries.iter().map(|entry| entry.position).collect()
 }
 
@@ -186,11 +186,11 @@ async fn appends_go_on_during_rolls_and_none_is_lost_or_doubled() {
 }
 
 /// Repeats while others are faster; gives the tail.
-async fn append_patiently(logs: &Logs, request: cellar_core::append::Request) -> Position {
+async fn append_patiently(logs: &Logs, request: cellar_log::append::Request) -> Position {
     loop {
         match logs.append(request.clone()).await {
             Ok(appended) => return appended.tail,
-            Err(LogError::Refused(cellar_core::append::Refusal::Contention)) => {}
+            Err(LogError::Refused(cellar_log::append::Refusal::Contention)) => {}
             Err(error) => panic!("{error}"),
         }
     }

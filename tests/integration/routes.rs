@@ -1,7 +1,7 @@
 //! The routes of the API, from its own description, each with a request that means something: what a
 //! test says of every route it says of the next one, too.
 
-use cellar_core::position::Position;
+use cellar_base::position::Position;
 use cellar_tests::cloud::TestCloud;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};

@@ -6,18 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::access::Role;
-use cellar_core::api::{ChunksReply, CreateReply, CreateRequest, LoadReply, StatsReply};
-use cellar_core::cell::{Cell, Value};
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_CHUNK_URLS, MAX_COLUMNS, MAX_ROWS};
-use cellar_core::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
-use cellar_core::snapshot::root::Root;
+use cellar_api::{
+    wire::ChunksReply, wire::CreateReply, wire::CreateRequest, wire::LoadReply, wire::StatsReply,
+};
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_CHUNK_URLS, MAX_COLUMNS, MAX_ROWS};
+use cellar_base::position::Position;
+use cellar_catalog::access::Role;
 use cellar_engine::ports::{Clock, Segments};
 use cellar_engine::system::SystemClock;
 use cellar_local::Ports;
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::{Cell, Value};
+use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
+use cellar_snapshot::root::Root;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::append_one;
 use serde::de::DeserializeOwned;
@@ -101,7 +103,7 @@ impl Author {
         let token = cloud.token("alice", Role::Owner);
         let reply = reqwest::Client::new().post(&url).bearer_auth(&token).json(&edit).send();
         let reply = reply.await.unwrap().error_for_status().unwrap().bytes().await.unwrap();
-        let reply: cellar_core::api::AppendReply = serde_json::from_slice(&reply).unwrap();
+        let reply: cellar_api::wire::AppendReply = serde_json::from_slice(&reply).unwrap();
         self.base = reply.results[0].position.unwrap();
         self.base
     }
@@ -180,7 +182,7 @@ async fn cells_at_any_position_are_those_of_a_replay() {
     // A client loads the root from the bucket itself.
     let loaded: LoadReply = get(&cloud, log, "").await;
     let root_key = loaded.root.unwrap();
-    let hash = cellar_core::snapshot::keys::parse_root_key(&root_key).unwrap().hash;
+    let hash = cellar_snapshot::keys::parse_root_key(&root_key).unwrap().hash;
     let stored = reqwest::get(loaded.root_url.unwrap()).await.unwrap().error_for_status().unwrap();
     let root = Root::unpack(hash, &stored.bytes().await.unwrap()).unwrap();
     assert_eq!(root.position, snapshot.position);

@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cellar_core::api::{CreateReply, CreateRequest};
-use cellar_core::cost::{Cost, HEADER};
-use cellar_core::entry::Content;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_api::cost::{Cost, HEADER};
+use cellar_api::{wire::CreateReply, wire::CreateRequest};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_engine::ports::{Clock, Entries, Segments};
 use cellar_engine::snapshots::{BuildError, SnapshotBuilder, Step};
 use cellar_engine::system::SystemClock;
 use cellar_local::Ports;
+use cellar_log::entry::Content;
 use cellar_runtime::snapshot::BuilderPorts;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, at, set_numbers};
 
@@ -153,7 +153,7 @@ async fn edits_lead_to_snapshots_and_their_replies_tell_what_that_cost() {
     let world = World::default();
     let cloud = world.start().await;
     let created = create(&cloud, "pipeline").await;
-    let token = cloud.token("alice", cellar_core::access::Role::Owner);
+    let token = cloud.token("alice", cellar_catalog::access::Role::Owner);
     let url = format!("{}v1/spreadsheets/{}/entries", cloud.url, created.id);
     let (mut base, mut paid) = (created.head, Vec::new());
     for id in 1..=25 {
@@ -162,7 +162,7 @@ async fn edits_lead_to_snapshots_and_their_replies_tell_what_that_cost() {
         let reply = request.send().await.unwrap().error_for_status().unwrap();
         let cost = Cost::from_header(reply.headers()[HEADER].to_str().unwrap()).unwrap();
         paid.push((cost.read_half_units, cost.write_units));
-        let reply: cellar_core::api::AppendReply =
+        let reply: cellar_api::wire::AppendReply =
             serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap();
         base = reply.results[0].position.unwrap_or(base);
     }

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use cellar::Client;
-use cellar_core::api::CreateRequest;
-use cellar_core::catalog::{LinkSecret, LinkToken};
-use cellar_core::cost::Cost;
-use cellar_core::identity::LogId;
-use cellar_core::limits::LISTING_REFUSAL_AGE_MS;
+use cellar_api::cost::Cost;
+use cellar_api::wire::CreateRequest;
+use cellar_base::identity::LogId;
+use cellar_base::limits::LISTING_REFUSAL_AGE_MS;
+use cellar_catalog::{spreadsheet::LinkSecret, spreadsheet::LinkToken};
 use cellar_tests::cloud::TestCloud;
 
 use super::routes::{Route, Subject, routes};

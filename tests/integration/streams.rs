@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use cellar::Client;
-use cellar_core::cost::Cost;
-use cellar_core::records::item_bytes;
-use cellar_core::records::stream::{encode_calf, encode_tip};
-use cellar_core::stream::{
+use cellar_api::cost::Cost;
+use cellar_base::record::item_bytes;
+use cellar_catalog::records::stream::{encode_calf, encode_tip};
+use cellar_catalog::stream::{
     Calf, CalvePolicy, Decider, Encoded, Etag, Kind, StreamName, Tip, UnreadableEvent, Update,
     WriterId,
 };
@@ -101,7 +101,7 @@ fn name() -> StreamName {
     "Words-1".parse().unwrap()
 }
 
-fn units(item: &cellar_core::records::Item) -> u64 {
+fn units(item: &cellar_base::record::Item) -> u64 {
     u64::try_from(item_bytes(item).div_ceil(1_024)).unwrap()
 }
 

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::interceptors::BeforeTransmitInterceptorContextRef;
 use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_dynamodb::error::BoxError;
-use cellar_core::api::CreateRequest;
+use cellar_api::wire::CreateRequest;
 use cellar_local::Ports;
 use cellar_runtime::dynamodb::client_for_endpoint;
 use cellar_tests::cloud::TestCloud;

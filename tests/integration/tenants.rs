@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use cellar_core::access::Role;
-use cellar_core::api::{CreateReply, CreateRequest, ForkRequest, UploadReply, hexadecimal};
-use cellar_core::entry::encode_external_body;
-use cellar_core::identity::LogId;
+use cellar_api::{
+    wire::CreateReply, wire::CreateRequest, wire::ForkRequest, wire::UploadReply, wire::hexadecimal,
+};
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
+use cellar_log::entry::encode_external_body;
 use cellar_runtime::token::{Claims, Spreadsheets};
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, set_numbers};
@@ -133,7 +135,7 @@ async fn nobody_learns_of_or_changes_what_their_token_does_not_cover() {
     let routes = routes(&world.cloud).await;
     let before = world.stored().await;
     let absent = LogId::from_uuid(uuid::Uuid::from_u128(0x1234_5678_1234_8678_9234_5678_1234_5678));
-    let subject = cellar_core::identity::SubjectKey::new("cellar", "nobody");
+    let subject = cellar_base::identity::SubjectKey::new("cellar", "nobody");
     let absent_fork = LogId::derive_fork(&subject, absent, "absent").unwrap();
     let everything = world.cloud.token("root", Role::Owner);
     let hidden: Vec<String> = [world.bobs, world.bobs_fork, absent, absent_fork]

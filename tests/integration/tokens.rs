@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cellar_core::access::Role;
-use cellar_core::api::CreateRequest;
-use cellar_core::limits::{MAX_TOKEN_BYTES, MAX_TOKEN_S};
+use cellar_api::wire::CreateRequest;
+use cellar_base::limits::{MAX_TOKEN_BYTES, MAX_TOKEN_S};
+use cellar_catalog::access::Role;
 use cellar_runtime::token::{Claims, KeyPair};
 use cellar_tests::cloud::TestCloud;
 use serde_json::json;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cellar::Client;
-use cellar_core::access::Role;
-use cellar_core::api::{CreateRequest, ShareRequest, UpdateDetailsRequest};
-use cellar_core::feed::Checkpoint;
-use cellar_core::identity::LogId;
-use cellar_core::webhook::Receivers;
+use cellar_api::{wire::CreateRequest, wire::ShareRequest, wire::UpdateDetailsRequest};
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
+use cellar_catalog::feed::Checkpoint;
+use cellar_catalog::webhook::Receivers;
 use cellar_engine::feed::WebhookError;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::Blobs;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::api::{EntryView, MutationStatus};
-use cellar_core::position::Position;
+use cellar_api::{wire::EntryView, wire::MutationStatus};
+use cellar_base::position::Position;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, set_numbers};
 
@@ -17,7 +17,7 @@ async fn every_acknowledged_batch_is_in_the_log_exactly_once() {
     let created = client.create(&nonce("writers")).await.unwrap();
     // Two processes of the API, so that neither knows what the other has just written.
     let urls = [cloud.url.clone(), cloud.another_api(&cloud.database_url).await];
-    let token = cloud.token("alice", cellar_core::access::Role::Editor);
+    let token = cloud.token("alice", cellar_catalog::access::Role::Editor);
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
             let url = urls[writer as usize % urls.len()].clone();
@@ -53,8 +53,8 @@ async fn every_acknowledged_batch_is_in_the_log_exactly_once() {
     for (num, entry) in (1..).zip(&entries) {
         assert_eq!(entry.position, Position::new(0, num).unwrap(), "the numbers have a gap");
         let found = entry.mutations.iter().map(|mutation| {
-            let cellar_core::operation::Operation::SetCells(set) = &mutation.op else { panic!() };
-            let cellar_core::cell::Value::Number(writer) = set.cells[0].value.clone().unwrap()
+            let cellar_sheet::operation::Operation::SetCells(set) = &mutation.op else { panic!() };
+            let cellar_sheet::cell::Value::Number(writer) = set.cells[0].value.clone().unwrap()
             else {
                 panic!("{set:?}")
             };
@@ -66,12 +66,12 @@ async fn every_acknowledged_batch_is_in_the_log_exactly_once() {
     }
 }
 
-fn nonce(nonce: &str) -> cellar_core::api::CreateRequest {
-    cellar_core::api::CreateRequest::new(nonce.to_owned())
+fn nonce(nonce: &str) -> cellar_api::wire::CreateRequest {
+    cellar_api::wire::CreateRequest::new(nonce.to_owned())
 }
 
 /// All entries but the first, those that ask for a snapshot among them.
-async fn all_entries(client: &cellar::Client, id: cellar_core::identity::LogId) -> Vec<EntryView> {
+async fn all_entries(client: &cellar::Client, id: cellar_base::identity::LogId) -> Vec<EntryView> {
     let (mut entries, mut next) = (Vec::new(), Some(Position::FIRST));
     while let Some(after) = next {
         let updated = client.update(id, after).await.unwrap();

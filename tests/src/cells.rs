@@ -1,10 +1,10 @@
 //! Cells read over HTTP.
 
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::api::CellsReply;
-use cellar_core::cell::Cell;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_api::wire::CellsReply;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::Cell;
 
 /// All cells of the first sheet, as they were at a position, page by page.
 pub async fn cells(url: &str, token: &str, log: LogId, at: Position) -> Vec<((u32, u32), Cell)> {

@@ -1,12 +1,12 @@
 //! Short ways to write edits and requests.
 
-use cellar_core::api::{AppendRequest, CreateReply, SentMutation};
-use cellar_core::append::{NewMutation, Request};
-use cellar_core::cell::Value;
-use cellar_core::entry::FIRST_INCARNATION;
-use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
+use cellar_api::{wire::AppendRequest, wire::CreateReply, wire::SentMutation};
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::position::Position;
+use cellar_log::append::{NewMutation, Request};
+use cellar_log::entry::FIRST_INCARNATION;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 /// Sets `A1` and the cells below it to these numbers.
 pub fn set_numbers(numbers: &[f64]) -> Operation {

@@ -15,7 +15,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cellar_core::oidc::{DISCOVERY_PATH, OidcIssuer, TokenAlgorithm};
+use cellar_catalog::oidc::{DISCOVERY_PATH, OidcIssuer, TokenAlgorithm};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

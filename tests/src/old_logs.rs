@@ -2,14 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::{Appended, NewMutation, Request};
-use cellar_core::entry::{Entry, FIRST_INCARNATION};
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
-use cellar_core::retention::Policy;
-use cellar_core::roll::Rolled;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::position::Position;
 use cellar_engine::logs::Logs;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
@@ -17,8 +11,14 @@ use cellar_engine::ports::{Clock as _, Entries as _, Retention, Segments as _};
 use cellar_engine::retention::{Offloader, Planned};
 use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder as _, Step};
 use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_log::append::{Appended, NewMutation, Request};
+use cellar_log::entry::{Entry, FIRST_INCARNATION};
+use cellar_log::retention::Policy;
+use cellar_log::roll::Rolled;
 use cellar_runtime::dynamodb::DynamoTables;
 use cellar_runtime::s3::S3Blobs;
+use cellar_sheet::operation::Operation;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::cloud::TestCloud;
 use crate::edits::log;

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cellar_core::api::WebhookDelivery;
+use cellar_api::wire::WebhookDelivery;
 use tokio::task::JoinHandle;
 
 /// What it answers.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use cellar::Client;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 
 /// Snapshots are made by a worker that shares the machine with all other tests.
 const PATIENCE: Duration = Duration::from_secs(240);

@@ -12,11 +12,11 @@ pub(super) use versions::{Fork, Replay, Revert};
 
 use std::path::PathBuf;
 
-use cellar_core::a1::{CellName, Range};
-use cellar_core::catalog::{BadName, Name};
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_catalog::{spreadsheet::BadName, spreadsheet::Name};
 use cellar_exchange::ColumnTypes;
+use cellar_sheet::a1::{CellName, Range};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::help::{Group, with_groups};
@@ -212,7 +212,7 @@ Examples:
   cellar --json stats")]
 pub(super) struct Stats {
     /// Spreadsheet [default: -s, or the current one]
-    pub(super) id: Option<cellar_core::identity::LogId>,
+    pub(super) id: Option<cellar_base::identity::LogId>,
 }
 
 #[derive(Debug, Args)]
@@ -471,7 +471,7 @@ fn name(text: &str) -> Result<Name, BadName> {
 }
 
 fn nonce(text: &str) -> Result<String, String> {
-    let max = cellar_core::limits::MAX_NONCE_BYTES;
+    let max = cellar_base::limits::MAX_NONCE_BYTES;
     if text.is_empty() || text.len() > max {
         return Err(format!("the nonce has {} bytes; it must have 1 to {max}", text.len()));
     }

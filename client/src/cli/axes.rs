@@ -1,8 +1,8 @@
 //! `cellar rows` and `cellar columns`
 
-use cellar_core::a1::{Range, column_name};
-use cellar_core::axis_map::Axis;
-use cellar_core::operation::{DeleteSpans, InsertBefore, Operation, Span, Spans};
+use cellar_sheet::a1::{Range, column_name};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, Span, Spans};
 
 use super::args::{ColumnsCommand, Inserted, RowsCommand};
 use super::context::Context;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use cellar_core::catalog::LinkToken;
-use cellar_core::identity::LogId;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_catalog::spreadsheet::LinkToken;
+use cellar_sheet::operation::SheetId;
 
 use super::args::Global;
 use super::error::CliError;
@@ -286,7 +286,8 @@ mod tests {
 
     #[test]
     fn a_link_is_to_its_spreadsheet() {
-        let link = LinkToken { log: id(6), secret: cellar_core::catalog::LinkSecret([1; 16]) };
+        let link =
+            LinkToken { log: id(6), secret: cellar_catalog::spreadsheet::LinkSecret([1; 16]) };
         let given = |spreadsheet| {
             global(Some("http://127.0.0.1:8080"), Some(&link.to_string()), spreadsheet)
         };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use cellar_core::cost::Prices;
+use cellar_api::cost::Prices;
 
 use super::output::count;
 use crate::Spent;
@@ -50,7 +50,7 @@ fn as_json(spent: &Spent) -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::cost::Cost;
+    use cellar_api::cost::Cost;
 
     use super::*;
 

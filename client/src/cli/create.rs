@@ -1,6 +1,6 @@
 //! `cellar create`
 
-use cellar_core::api::CreateRequest;
+use cellar_api::wire::CreateRequest;
 
 use super::args;
 use super::context::Context;

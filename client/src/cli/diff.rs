@@ -1,10 +1,10 @@
 //! `cellar diff`
 
-use cellar_core::a1::CellName;
-use cellar_core::api::DiffReply;
-use cellar_core::axis_map::Axis;
-use cellar_core::cell::{Cell, GENERAL, Value};
-use cellar_core::workbook::{SheetChange, SheetDiff};
+use cellar_api::wire::DiffReply;
+use cellar_sheet::a1::CellName;
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::cell::{Cell, GENERAL, Value};
+use cellar_sheet::workbook::{SheetChange, SheetDiff};
 use console::style;
 
 use super::args;
@@ -114,10 +114,10 @@ fn cut(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::api::PlacedCell;
-    use cellar_core::operation::{SheetId, Spans};
-    use cellar_core::position::Position;
-    use cellar_core::workbook::{AxisDiff, CellDiff};
+    use cellar_api::wire::PlacedCell;
+    use cellar_base::position::Position;
+    use cellar_sheet::operation::{SheetId, Spans};
+    use cellar_sheet::workbook::{AxisDiff, CellDiff};
 
     use super::*;
 

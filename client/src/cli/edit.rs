@@ -1,10 +1,10 @@
 //! What the commands that edit have in common.
 
-use cellar_core::a1::{Range, Rectangle};
-use cellar_core::api::SheetView;
-use cellar_core::identity::LogId;
-use cellar_core::operation::{Operation, SheetId, Spans};
-use cellar_core::position::Position;
+use cellar_api::wire::SheetView;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::a1::{Range, Rectangle};
+use cellar_sheet::operation::{Operation, SheetId, Spans};
 
 use super::context::Context;
 use super::error::CliError;
@@ -180,7 +180,7 @@ pub(super) fn spans(rectangle: Rectangle) -> (Spans, Spans) {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::axis_map::Axis;
+    use cellar_sheet::axis_map::Axis;
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! Arguments of the commands that edit ranges, rows, columns and sheets.
 
-use cellar_core::a1::Range;
-use cellar_core::limits::MAX_INSERT;
-use cellar_core::position::Position;
+use cellar_base::limits::MAX_INSERT;
+use cellar_base::position::Position;
+use cellar_sheet::a1::Range;
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]

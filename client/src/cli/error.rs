@@ -2,9 +2,9 @@
 
 use std::io;
 
-use cellar_core::api::SpreadsheetStatus;
-use cellar_core::operation::RejectionReason;
-use cellar_core::position::Position;
+use cellar_api::wire::SpreadsheetStatus;
+use cellar_base::position::Position;
+use cellar_sheet::operation::RejectionReason;
 use miette::Diagnostic;
 
 use super::output::grouped;

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal as _, Seek as _};
 use std::path::Path;
 
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 
 use super::args::{self, ExportFormat};
 use super::context::Context;

@@ -1,6 +1,6 @@
 //! `cellar feed`
 
-use cellar_core::api::{ChangeView, FeedItemView, SpanView};
+use cellar_api::{wire::ChangeView, wire::FeedItemView, wire::SpanView};
 
 use super::args;
 use super::catalog;

@@ -1,6 +1,6 @@
 //! `cellar fork` and `cellar forks`
 
-use cellar_core::api::{ForkRequest, ForkView};
+use cellar_api::{wire::ForkRequest, wire::ForkView};
 
 use super::args;
 use super::context::Context;
@@ -72,8 +72,8 @@ fn lines(forks: &[ForkView]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::identity::LogId;
-    use cellar_core::position::Position;
+    use cellar_base::identity::LogId;
+    use cellar_base::position::Position;
 
     use super::*;
 

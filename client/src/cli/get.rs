@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use cellar_core::a1::{CellName, Range, Rectangle};
-use cellar_core::api::{CellsReply, ProblemKind};
-use cellar_core::workbook::Extent;
+use cellar_api::{wire::CellsReply, wire::ProblemKind};
+use cellar_sheet::a1::{CellName, Range, Rectangle};
+use cellar_sheet::workbook::Extent;
 use serde::Serialize;
 
 use super::args;
@@ -71,7 +71,7 @@ fn first_screen() -> Rectangle {
 pub(super) fn range_text(range: &Range) -> String {
     let Rectangle { first, last } = range.rectangle;
     let everything = Rectangle::EVERYTHING;
-    let letters = cellar_core::a1::column_name;
+    let letters = cellar_sheet::a1::column_name;
     if range.open && first.row == 0 && last.row == everything.last.row {
         return format!("{}:{}", letters(first.column), letters(last.column));
     }
@@ -90,7 +90,7 @@ fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
 
 async fn all_pages(
     client: &Client,
-    spreadsheet: cellar_core::identity::LogId,
+    spreadsheet: cellar_base::identity::LogId,
     mut query: CellsQuery,
 ) -> Result<CellsReply, CliError> {
     let mut reply = client.cells(spreadsheet, &query).await?;
@@ -180,7 +180,7 @@ impl<'a> Shown<'a> {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::limits::MAX_RANGE_CELLS;
+    use cellar_base::limits::MAX_RANGE_CELLS;
 
     use super::*;
 

@@ -1,11 +1,11 @@
 //! `cellar history`
 
-use cellar_core::api::{EntryKind, EntryView};
-use cellar_core::count::count;
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_PAGE_ENTRIES;
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
+use cellar_api::{wire::EntryKind, wire::EntryView};
+use cellar_base::count::count;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_PAGE_ENTRIES;
+use cellar_base::position::Position;
+use cellar_sheet::operation::Operation;
 
 use super::args;
 use super::context::Context;
@@ -154,9 +154,9 @@ pub(super) fn what(entry: &EntryView, names: &mut SheetNames) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::api::{ExternalView, MutationView};
-    use cellar_core::cell::Value;
-    use cellar_core::operation::{CellEdit, SetCells, SheetId};
+    use cellar_api::{wire::ExternalView, wire::MutationView};
+    use cellar_sheet::cell::Value;
+    use cellar_sheet::operation::{CellEdit, SetCells, SheetId};
 
     use super::*;
 

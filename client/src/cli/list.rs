@@ -1,6 +1,6 @@
 //! `cellar list`
 
-use cellar_core::api::{SpreadsheetStatus, SpreadsheetView};
+use cellar_api::{wire::SpreadsheetStatus, wire::SpreadsheetView};
 use serde_json::json;
 
 use super::args::{self, ListStatus};
@@ -80,7 +80,7 @@ fn lines(listed: &[SpreadsheetView]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::access::Role;
+    use cellar_catalog::access::Role;
 
     use super::*;
 

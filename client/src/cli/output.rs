@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
-pub(super) use cellar_core::count::{count, grouped};
+pub(super) use cellar_base::count::{count, grouped};
 
 use crate::table::to_json;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use cellar_core::a1::{Range, Rectangle};
-use cellar_core::cell::{GENERAL, Value, display, general};
-use cellar_core::limits::MAX_CELLS_PER_OPERATION;
-use cellar_core::operation::{CellEdit, ClearRange, Operation, SetCells, SetFormat};
+use cellar_base::limits::MAX_CELLS_PER_OPERATION;
+use cellar_sheet::a1::{Range, Rectangle};
+use cellar_sheet::cell::{GENERAL, Value, display, general};
+use cellar_sheet::operation::{CellEdit, ClearRange, Operation, SetCells, SetFormat};
 
 use super::args;
 use super::context::Context;

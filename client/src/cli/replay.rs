@@ -1,6 +1,6 @@
 //! `cellar replay`
 
-use cellar_core::count::count;
+use cellar_base::count::count;
 use serde_json::json;
 
 use super::args;
@@ -83,8 +83,8 @@ fn lines(mutations: &[ReplayedEdit]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::operation::{InsertBefore, Operation, Rejection, RejectionReason, SheetId};
-    use cellar_core::position::Position;
+    use cellar_base::position::Position;
+    use cellar_sheet::operation::{InsertBefore, Operation, Rejection, RejectionReason, SheetId};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! `cellar revert`
 
-use cellar_core::operation::{Operation, RejectionReason, Revert};
-use cellar_core::position::Position;
+use cellar_base::position::Position;
+use cellar_sheet::operation::{Operation, RejectionReason, Revert};
 
 use super::args;
 use super::context::Context;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use cellar_core::a1::{CellName, Range};
-use cellar_core::cell::{TypedText, Value, typed_or_text};
-use cellar_core::operation::{CellEdit, Operation, SetCells};
+use cellar_sheet::a1::{CellName, Range};
+use cellar_sheet::cell::{TypedText, Value, typed_or_text};
+use cellar_sheet::operation::{CellEdit, Operation, SetCells};
 
 use super::args;
 use super::context::Context;
@@ -92,7 +92,7 @@ fn edit(name: CellName, typed: TypedText) -> CellEdit {
 
 /// One cell, perhaps with the name of its sheet.
 fn cell_name(text: &str) -> Result<(CellName, Option<String>), CliError> {
-    let range: Range = text.parse().map_err(|fault: cellar_core::a1::NotARange| {
+    let range: Range = text.parse().map_err(|fault: cellar_sheet::a1::NotARange| {
         CliError::usage(format!("`{text}` is not a cell: {}", fault.why), HOW)
     })?;
     if range.rectangle.first != range.rectangle.last {

@@ -1,7 +1,7 @@
 //! `cellar sheets`
 
-use cellar_core::api::SheetsReply;
-use cellar_core::operation::{AddSheet, DeleteSheet, Operation, RenameSheet};
+use cellar_api::wire::SheetsReply;
+use cellar_sheet::operation::{AddSheet, DeleteSheet, Operation, RenameSheet};
 
 use super::args::{self, SheetsCommand};
 use super::context::Context;
@@ -27,7 +27,7 @@ pub(super) async fn run(
 async fn list(
     context: &Context,
     output: &Output,
-    at: Option<cellar_core::position::Position>,
+    at: Option<cellar_base::position::Position>,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let client = context.client()?;

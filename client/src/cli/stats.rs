@@ -1,6 +1,6 @@
 //! `cellar stats`
 
-use cellar_core::api::{LevelStats, SnapshotStats, StatsReply};
+use cellar_api::{wire::LevelStats, wire::SnapshotStats, wire::StatsReply};
 
 use super::args;
 use super::context::Context;
@@ -69,8 +69,8 @@ fn per_cell(bytes: u64, cells: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::api::OpenStats;
-    use cellar_core::position::Position;
+    use cellar_api::wire::OpenStats;
+    use cellar_base::position::Position;
 
     use super::*;
 

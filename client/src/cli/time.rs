@@ -1,6 +1,6 @@
 //! Times for people: always UTC, whatever the machine is set to.
 
-use cellar_core::cell::{Value, display};
+use cellar_sheet::cell::{Value, display};
 
 /// Serial of 1970-01-01 (design `2-log.md` §5: days since 1899-12-30).
 const UNIX_EPOCH_SERIAL: f64 = 25_569.0;

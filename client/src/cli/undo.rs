@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use cellar_core::api::{EntryKind, EntryView, MutationView, ProblemKind};
-use cellar_core::identity::LogId;
-use cellar_core::operation::{Operation, RejectionReason, Undo};
-use cellar_core::position::Position;
+use cellar_api::{wire::EntryKind, wire::EntryView, wire::MutationView, wire::ProblemKind};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::operation::{Operation, RejectionReason, Undo};
 
 use super::args;
 use super::context::Context;
@@ -223,8 +223,8 @@ fn revert_of(entry: &EntryView) -> Option<Position> {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::api::{EntryKind, MutationView};
-    use cellar_core::operation::{InsertBefore, Rejection, Revert, SheetId};
+    use cellar_api::{wire::EntryKind, wire::MutationView};
+    use cellar_sheet::operation::{InsertBefore, Rejection, Revert, SheetId};
 
     use super::*;
 

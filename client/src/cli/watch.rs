@@ -4,12 +4,12 @@ mod touches;
 
 use std::time::Duration;
 
-use cellar_core::a1::Rectangle;
-use cellar_core::api::{EntryView, Head, ProblemKind, UpdateReply};
-use cellar_core::identity::LogId;
-use cellar_core::operation::SheetId;
-use cellar_core::polling::{PollEvent, Polling};
-use cellar_core::position::Position;
+use cellar_api::polling::{PollEvent, Polling};
+use cellar_api::{wire::EntryView, wire::Head, wire::ProblemKind, wire::UpdateReply};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::operation::SheetId;
 use serde::Serialize;
 
 use super::args;

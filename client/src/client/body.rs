@@ -1,6 +1,6 @@
 //! Reading a reply's body, never more of it than a Cellar API sends.
 
-use cellar_core::limits::MAX_REPLY_BYTES;
+use cellar_base::limits::MAX_REPLY_BYTES;
 
 /// Bytes of a reply's body that are read at most: list replies end at `MAX_REPLY_BYTES`, by
 /// weight; the rest is room for JSON's escapes, up to the 6 MB of a Lambda reply.

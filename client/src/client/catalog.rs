@@ -4,12 +4,12 @@
 //! refuses it if there are others, so that a request that comes late takes back nothing. Repeated
 //! unchanged, it finds that it is done.
 
-use cellar_core::api::{
-    ChangesReply, DetailsReply, LinkReply, LinkRequest, PersonRequest, ShareRequest,
-    UpdateDetailsRequest,
+use cellar_api::{
+    wire::ChangesReply, wire::DetailsReply, wire::LinkReply, wire::LinkRequest,
+    wire::PersonRequest, wire::ShareRequest, wire::UpdateDetailsRequest,
 };
-use cellar_core::catalog::LinkId;
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_catalog::spreadsheet::LinkId;
 use reqwest::Method;
 
 use super::{Client, spreadsheet};

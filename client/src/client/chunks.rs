@@ -1,10 +1,10 @@
 //! The objects of snapshots: where they are, and fetching them from the store directly (design
 //! `4-sync.md` §1).
 
-use cellar_core::api::{ChunksReply, ChunksRequest};
-use cellar_core::cost::Cost;
-use cellar_core::identity::LogId;
-use cellar_core::snapshot::level::ChunkHash;
+use cellar_api::cost::Cost;
+use cellar_api::{wire::ChunksReply, wire::ChunksRequest};
+use cellar_base::identity::LogId;
+use cellar_snapshot::level::ChunkHash;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 

@@ -1,9 +1,9 @@
 //! What differs between two positions, all pages of it.
 
-use cellar_core::api::DiffReply;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::workbook::SheetDiff;
+use cellar_api::wire::DiffReply;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::workbook::SheetDiff;
 use reqwest::Method;
 
 use super::{Client, spreadsheet};

@@ -1,7 +1,7 @@
 //! The feed, and the list of spreadsheets.
 
-use cellar_core::api::{FeedReply, SpreadsheetStatus, SpreadsheetsReply};
-use cellar_core::identity::LogId;
+use cellar_api::{wire::FeedReply, wire::SpreadsheetStatus, wire::SpreadsheetsReply};
+use cellar_base::identity::LogId;
 use reqwest::Method;
 
 use super::Client;

@@ -1,10 +1,11 @@
 //! The objects of an imported sheet: they go to the store directly, and the server checks them (design
 //! `3-snapshots.md` §8).
 
-use cellar_core::api::{
-    ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
+use cellar_api::{
+    wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
+    wire::ImportUploadsRequest,
 };
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
 use reqwest::Method;
 
 use super::objects::Grant;

@@ -23,12 +23,14 @@ pub use pokes::Pokes;
 pub use subject::{author_of_token, subject_key_of_token, subject_of_token};
 pub use tally::Spent;
 
-use cellar_core::api::{
-    AppendReply, AppendRequest, CellsReply, CreateReply, CreateRequest, ForkReply, ForkRequest,
-    ForksReply, Head, Health, HistoryReply, LoadReply, SheetsReply, StatsReply, UpdateReply,
+use cellar_api::{
+    wire::AppendReply, wire::AppendRequest, wire::CellsReply, wire::CreateReply,
+    wire::CreateRequest, wire::ForkReply, wire::ForkRequest, wire::ForksReply, wire::Head,
+    wire::Health, wire::HistoryReply, wire::LoadReply, wire::SheetsReply, wire::StatsReply,
+    wire::UpdateReply,
 };
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use reqwest::Method;
 
 use crate::ClientError;

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::api::{
-    AppendReply, CompleteRequest, ExternalView, MovedSheet, MutationView, UploadReply,
-    UploadRequest, hexadecimal,
+use cellar_api::cost::Cost;
+use cellar_api::{
+    wire::AppendReply, wire::CompleteRequest, wire::ExternalView, wire::MovedSheet,
+    wire::MutationView, wire::UploadReply, wire::UploadRequest, wire::hexadecimal,
 };
-use cellar_core::axis_map::{Axis, AxisMap, Run};
-use cellar_core::cost::Cost;
-use cellar_core::entry::decode_external_body;
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_AXIS_RUNS, MAX_MOVED_SHEETS, MAX_UPLOAD_BYTES};
-use cellar_core::operation::{SheetId, Spans};
-use cellar_core::transform::{SheetMap, SpaceMap, transform};
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_AXIS_RUNS, MAX_MOVED_SHEETS, MAX_UPLOAD_BYTES};
+use cellar_log::entry::decode_external_body;
+use cellar_log::transform::{SheetMap, SpaceMap, transform};
+use cellar_sheet::axis_map::{Axis, AxisMap, Run};
+use cellar_sheet::operation::{SheetId, Spans};
 use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use sha2::{Digest as _, Sha256};

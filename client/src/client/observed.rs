@@ -65,7 +65,7 @@ impl fmt::Debug for Observer {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::api::{Problem, ProblemKind};
+    use cellar_api::{wire::Problem, wire::ProblemKind};
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use std::future::pending;
 
-use cellar_core::api::Poke;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_api::wire::Poke;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use reqwest::{Method, Response};
 
 use super::transport::Opened;

@@ -1,7 +1,7 @@
 //! When a request is repeated, and when that ends.
 
-use cellar_core::api::Problem;
-use cellar_core::backoff::full_jitter_ms;
+use cellar_api::wire::Problem;
+use cellar_base::backoff::full_jitter_ms;
 
 /// Attempts of one call.
 pub(super) const MAX_ATTEMPTS: u32 = 5;
@@ -88,7 +88,7 @@ pub(super) fn parse_retry_after_ms(header: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::api::ProblemKind;
+    use cellar_api::wire::ProblemKind;
 
     use super::*;
 

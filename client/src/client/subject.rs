@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cellar_core::access::Principal;
-use cellar_core::catalog::LinkToken;
-use cellar_core::identity::SubjectKey;
+use cellar_base::identity::SubjectKey;
+use cellar_catalog::access::Principal;
+use cellar_catalog::spreadsheet::LinkToken;
 
 /// A short name for whoever the token belongs to: a hash of its issuer and subject, or of the
 /// whole token if it has none.
@@ -38,7 +38,7 @@ pub fn author_of_token(token: Option<&str>) -> Option<String> {
 }
 
 /// Whom the server takes the token's bearer for: what its clients' keys are derived from
-/// ([`cellar_core::identity::ClientKey::derive`]). `None` if the token does not say.
+/// ([`cellar_base::identity::ClientKey::derive`]). `None` if the token does not say.
 #[must_use]
 pub fn subject_key_of_token(token: Option<&str>) -> Option<SubjectKey> {
     let (issuer, subject) = token.and_then(issuer_and_subject)?;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::cost::Cost;
+use cellar_api::cost::Cost;
 use reqwest::header::HeaderValue;
 
 /// What a client's requests have cost.

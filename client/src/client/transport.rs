@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use cellar_core::api::Problem;
-use cellar_core::cost::{Cost, HEADER};
-use cellar_core::limits::MAX_TOKEN_BYTES;
+use cellar_api::cost::{Cost, HEADER};
+use cellar_api::wire::Problem;
+use cellar_base::limits::MAX_TOKEN_BYTES;
 use reqwest::header::{
     AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, RETRY_AFTER,
 };
@@ -118,7 +118,7 @@ impl Call {
     pub(super) fn with_position(
         self,
         name: &'static str,
-        value: Option<cellar_core::position::Position>,
+        value: Option<cellar_base::position::Position>,
     ) -> Self {
         self.with_text(name, value.map(|position| position.pack().to_string()))
     }

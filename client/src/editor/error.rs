@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use cellar_core::entry::BodyError;
-use cellar_core::operation::{InvalidOperation, Rejection};
+use cellar_log::entry::BodyError;
+use cellar_sheet::operation::{InvalidOperation, Rejection};
 
 use crate::ClientError;
 use crate::files::FileError;

@@ -12,10 +12,10 @@ pub use error::EditorError;
 
 use std::path::Path;
 
-use cellar_core::api::{AppendedMutation, MutationStatus};
-use cellar_core::identity::LogId;
-use cellar_core::operation::{Operation, Rejection, SheetId};
-use cellar_core::position::Position;
+use cellar_api::{wire::AppendedMutation, wire::MutationStatus};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::operation::{Operation, Rejection, SheetId};
 
 use crate::files::{FileError, STATE_FOLDER};
 use crate::outbox::{Outbox, OutboxState, Settled, Unsent, Verdict, What, new_name, verdict};

@@ -1,7 +1,7 @@
 //! Which sheet an edit is about: by its number, which stays when it is renamed or moved.
 
-use cellar_core::api::{ProblemKind, SheetView, SheetsReply};
-use cellar_core::operation::SheetId;
+use cellar_api::{wire::ProblemKind, wire::SheetView, wire::SheetsReply};
+use cellar_sheet::operation::SheetId;
 
 use super::{Editor, EditorError};
 use crate::outbox::new_name;

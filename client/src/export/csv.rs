@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use cellar_core::api::CellsReply;
-use cellar_core::cell::{Cell, Value};
-use cellar_core::identity::LogId;
+use cellar_api::wire::CellsReply;
+use cellar_base::identity::LogId;
 use cellar_exchange::{CsvWriter, OutCell, WriteError};
+use cellar_sheet::cell::{Cell, Value};
 
 use super::spool::{self, Spool};
 use super::{
@@ -146,11 +146,11 @@ impl CsvExport {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::api::PlacedCell;
-    use cellar_core::operation::SheetId;
-    use cellar_core::position::Position;
-    use cellar_core::workbook::Extent;
+    use cellar_api::wire::PlacedCell;
+    use cellar_base::position::Position;
     use cellar_exchange::{CsvImport, CsvOptions, Import as _, Piece};
+    use cellar_sheet::operation::SheetId;
+    use cellar_sheet::workbook::Extent;
 
     use super::*;
 

@@ -12,11 +12,11 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cellar_core::api::CellsReply;
-use cellar_core::identity::LogId;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
+use cellar_api::wire::CellsReply;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_exchange::WriteError;
+use cellar_sheet::operation::SheetId;
 
 pub use csv::{CsvExport, CsvStyle, fetch_csv};
 pub use xlsx::{XlsxExport, fetch_xlsx};

@@ -3,12 +3,12 @@
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use cellar_core::api::{CellsReply, SheetView, SheetsReply};
-use cellar_core::identity::LogId;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
-use cellar_core::workbook::Extent;
+use cellar_api::{wire::CellsReply, wire::SheetView, wire::SheetsReply};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_exchange::{OutCell, WriteError, XlsxWriter};
+use cellar_sheet::operation::SheetId;
+use cellar_sheet::workbook::Extent;
 
 use super::{ExportError, Exported, ExportedSheet, pages, put_in_place, unwritten};
 use crate::sheet_loss::find_sheet;

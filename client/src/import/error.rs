@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use cellar_core::a1::CellName;
-use cellar_core::count::{count, grouped};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_SHEETS;
-use cellar_core::snapshot::SnapshotError;
+use cellar_base::count::{count, grouped};
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_SHEETS;
 use cellar_exchange::ReadError;
+use cellar_sheet::a1::CellName;
+use cellar_snapshot::SnapshotError;
 
 use super::edits::{MAX_EDIT_FILE_BYTES, MAX_EDITED_CELLS};
 use crate::ClientError;

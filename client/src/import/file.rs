@@ -210,8 +210,8 @@ pub fn delimiter_hint(path: &Path, survey: &Survey, delimiter: u8) -> Option<Str
 
 #[cfg(test)]
 pub(super) mod tests {
-    use cellar_core::cell::Value;
     use cellar_exchange::{OutCell, XlsxWriter};
+    use cellar_sheet::cell::Value;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! The canonical state: the newest root that is known, and the entries behind it.
 
-use cellar_core::api::{EntryView, Head};
-use cellar_core::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
-use cellar_core::position::Position;
-use cellar_core::rebase::Known;
+use cellar_api::rebase::Known;
+use cellar_api::{wire::EntryView, wire::Head};
+use cellar_base::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
+use cellar_base::position::Position;
 
 use super::kept;
 use super::shown::Shown;

@@ -1,9 +1,9 @@
 //! Why a live sheet cannot do something: one variant for each cause, each with what to do.
 
-use cellar_core::entry::BodyError;
-use cellar_core::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
-use cellar_core::operation::InvalidOperation;
-use cellar_core::rebase::EntriesNeeded;
+use cellar_api::rebase::EntriesNeeded;
+use cellar_base::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
+use cellar_log::entry::BodyError;
+use cellar_sheet::operation::InvalidOperation;
 
 use crate::ClientError;
 use crate::files::FileError;

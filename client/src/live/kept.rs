@@ -3,8 +3,8 @@
 //! It may be lost at any time: it is loaded anew then. The root and the chunks are in the cache of the
 //! reader, by their hashes.
 
-use cellar_core::api::EntryView;
-use cellar_core::identity::LogId;
+use cellar_api::wire::EntryView;
+use cellar_base::identity::LogId;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{MAX_STATE_BYTES, read_json, write_private};

@@ -2,7 +2,7 @@
 //!
 //! A [`LiveSheet`] has the canonical state – the newest root that it knows, and the entries behind it
 //! (`canonical`) – and its own edits on top that are not known to be in the log (`shown`), as the server
-//! would commit them now ([`cellar_core::rebase`]). An edit is on disk before it is shown as made, and
+//! would commit them now ([`cellar_api::rebase`]). An edit is on disk before it is shown as made, and
 //! returns at once; [`LiveSheet::sync`] sends what waits and fetches what is new (`sync`). Whatever is
 //! lost or killed in between, each edit happens once, in its author's order: it keeps its id and its
 //! base, as the [`crate::editor`]'s do.
@@ -12,7 +12,7 @@
 //! (`start_over`).
 //!
 //! Memory is bounded: chunks of what is shown, entries up to a bound beyond which a newer root is
-//! looked for, and as many waiting edits as [`cellar_core::limits`] says.
+//! looked for, and as many waiting edits as [`cellar_base::limits`] says.
 
 mod canonical;
 mod error;
@@ -27,13 +27,13 @@ pub use sync::{Outcome, SetAside, Settlement, Synced, poll_event};
 use std::path::Path;
 use std::sync::Arc;
 
-use cellar_core::a1::Rectangle;
-use cellar_core::api::{CellsReply, SheetView};
-use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
-use cellar_core::operation::{Operation, SheetId};
-use cellar_core::position::Position;
-use cellar_core::rebase::{Outlook, OwnEntries, PendingMutation};
+use cellar_api::rebase::{Outlook, OwnEntries, PendingMutation};
+use cellar_api::{wire::CellsReply, wire::SheetView};
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
+use cellar_base::position::Position;
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::operation::{Operation, SheetId};
 
 use crate::Client;
 use crate::client::{subject_key_of_token, subject_of_token};

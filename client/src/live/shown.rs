@@ -1,8 +1,8 @@
 //! What is shown: the canonical state with the edits that wait on top.
 
-use cellar_core::rebase::{EntriesNeeded, Outlook, OwnEntries, PendingMutation, Rebase};
-use cellar_core::snapshot::fold::Fold;
-use cellar_core::snapshot::outline::Outline;
+use cellar_api::rebase::{EntriesNeeded, Outlook, OwnEntries, PendingMutation, Rebase};
+use cellar_sheet::metadata::Outline;
+use cellar_snapshot::fold::Fold;
 
 use super::canonical::Canonical;
 
@@ -29,7 +29,7 @@ impl Shown {
         let placed = Rebase::begin(canonical.known(), own, pending);
         let placed = placed.map(|(rebase, outlooks)| Placed { rebase, outlooks });
         for outlook in placed.iter().flat_map(|placed| &placed.outlooks) {
-            fold.apply_operations(outlook.operations());
+            apply(&mut fold, outlook);
         }
         Self { fold, placed, is_read: false }
     }
@@ -43,7 +43,7 @@ impl Shown {
     pub(super) fn add(&mut self, pending: &PendingMutation) {
         let Ok(placed) = &mut self.placed else { return };
         let outlook = placed.rebase.place(pending);
-        self.fold.apply_operations(outlook.operations());
+        apply(&mut self.fold, &outlook);
         placed.outlooks.push(outlook);
         self.is_read = false;
     }
@@ -55,4 +55,10 @@ impl Shown {
     pub(super) fn outline(&self) -> &Outline {
         self.fold.outline()
     }
+}
+
+/// Applies a pending edit. Only an unreadable import fails, and a live sheet accepts no imports.
+fn apply(fold: &mut Fold, outlook: &Outlook) {
+    let applied = fold.apply_operations(outlook.operations());
+    debug_assert!(applied.is_ok(), "a live sheet accepts no imports");
 }

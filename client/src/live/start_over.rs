@@ -1,9 +1,9 @@
 //! Another incarnation: the spreadsheet was restored to an earlier time, or the edits cannot go on as they
 //! are for another reason.
 
-use cellar_core::operation::{AddSheet, Operation, SheetId};
-use cellar_core::rebase::OwnEntries;
-use cellar_core::transform::{SheetMap, SpaceMap, transform};
+use cellar_api::rebase::OwnEntries;
+use cellar_log::transform::{SheetMap, SpaceMap, transform};
+use cellar_sheet::operation::{AddSheet, Operation, SheetId};
 
 use super::canonical::Canonical;
 use super::sync::{Answers, SetAside};
@@ -71,7 +71,7 @@ fn renumbered(
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::operation::{DeleteSheet, RenameSheet};
+    use cellar_sheet::operation::{DeleteSheet, RenameSheet};
 
     use super::*;
 

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cellar_core::api::{AppendedMutation, EntryKind, EntryView, MutationStatus, ProblemKind};
-use cellar_core::operation::{Operation, Rejection};
-use cellar_core::polling::PollEvent;
-use cellar_core::position::Position;
-use cellar_core::rebase::acknowledged;
+use cellar_api::polling::PollEvent;
+use cellar_api::rebase::acknowledged;
+use cellar_api::{
+    wire::AppendedMutation, wire::EntryKind, wire::EntryView, wire::MutationStatus,
+    wire::ProblemKind,
+};
+use cellar_base::position::Position;
+use cellar_sheet::operation::{Operation, Rejection};
 
 use super::canonical::Canonical;
 use super::{LiveError, LiveSheet};
@@ -79,7 +82,7 @@ impl Synced {
     }
 }
 
-/// What a round means for when the next one is due ([`cellar_core::polling`]).
+/// What a round means for when the next one is due ([`cellar_api::polling`]).
 #[must_use]
 pub fn poll_event(round: &Result<Synced, LiveError>) -> PollEvent {
     match round {

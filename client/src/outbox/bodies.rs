@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cellar_core::limits::MAX_UPLOAD_BYTES;
+use cellar_base::limits::MAX_UPLOAD_BYTES;
 
 use super::pending::Body;
 use crate::client::sha256;

@@ -1,6 +1,6 @@
 //! What a failed append means for the edits in it.
 
-use cellar_core::api::ProblemKind;
+use cellar_api::wire::ProblemKind;
 
 use crate::ClientError;
 
@@ -63,7 +63,7 @@ fn is_for_good(kind: ProblemKind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::api::Problem;
+    use cellar_api::wire::Problem;
 
     use super::*;
 

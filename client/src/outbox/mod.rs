@@ -18,10 +18,10 @@ pub(crate) use state::{Next, OutboxState, Settled};
 
 use std::path::{Path, PathBuf};
 
-use cellar_core::api::SentMutation;
-use cellar_core::entry::decode_external_body;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_api::wire::SentMutation;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::decode_external_body;
 
 use crate::files::{FileError, FileLock, read_json, write_json};
 use crate::{Client, ClientError};

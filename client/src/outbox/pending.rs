@@ -1,10 +1,10 @@
 //! One edit on its way, as it is on disk.
 
-use cellar_core::api::{SentMutation, UploadReply};
-use cellar_core::entry::{BodyError, encode_external_body};
-use cellar_core::limits::{EXTERNAL_BODY_BYTES, MAX_MUTATION_BYTES};
-use cellar_core::operation::{Operation, SheetId};
-use cellar_core::position::Position;
+use cellar_api::{wire::SentMutation, wire::UploadReply};
+use cellar_base::limits::{EXTERNAL_BODY_BYTES, MAX_MUTATION_BYTES};
+use cellar_base::position::Position;
+use cellar_log::entry::{BodyError, encode_external_body};
+use cellar_sheet::operation::{Operation, SheetId};
 use serde::{Deserialize, Serialize};
 
 use crate::client::sha256;
@@ -134,10 +134,10 @@ impl Pending {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::cell::Value;
-    use cellar_core::entry::decode_external_body;
-    use cellar_core::limits::MAX_TEXT_BYTES;
-    use cellar_core::operation::{CellEdit, DeleteSpans, SetCells, SheetId, Spans};
+    use cellar_base::limits::MAX_TEXT_BYTES;
+    use cellar_log::entry::decode_external_body;
+    use cellar_sheet::cell::Value;
+    use cellar_sheet::operation::{CellEdit, DeleteSpans, SetCells, SheetId, Spans};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Sending what is pending: requests one after the other, large edits as objects.
 
-use cellar_core::api::{AppendReply, ProblemKind, UploadRequest};
+use cellar_api::{wire::AppendReply, wire::ProblemKind, wire::UploadRequest};
 
 use super::state::{Next, OutboxState, Settled};
 use super::{Outbox, bodies};

@@ -3,14 +3,15 @@
 #[cfg(test)]
 mod tests;
 
-use cellar_core::api::{
-    AppendReply, AppendRequest, AppendedMutation, CompleteRequest, EntryView, MutationStatus,
-    MutationView, SentMutation, UploadReply,
+use cellar_api::{
+    wire::AppendReply, wire::AppendRequest, wire::AppendedMutation, wire::CompleteRequest,
+    wire::EntryView, wire::MutationStatus, wire::MutationView, wire::SentMutation,
+    wire::UploadReply,
 };
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_MUTATIONS_PER_REQUEST, MAX_REQUEST_BYTES};
-use cellar_core::operation::{Operation, SheetId};
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_MUTATIONS_PER_REQUEST, MAX_REQUEST_BYTES};
+use cellar_base::position::Position;
+use cellar_sheet::operation::{Operation, SheetId};
 use serde::{Deserialize, Serialize};
 
 use super::pending::{Body, Pending, What};

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_CHUNK_CACHE_BYTES;
-use cellar_core::snapshot::level::ChunkHash;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_CHUNK_CACHE_BYTES;
+use cellar_snapshot::level::ChunkHash;
 
 use crate::files::{STATE_FOLDER, create_folder};
 

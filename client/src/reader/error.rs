@@ -1,9 +1,9 @@
 //! Why a spreadsheet cannot be read from its snapshots.
 
-use cellar_core::api::{Problem, ProblemKind};
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::snapshot::SnapshotError;
+use cellar_api::{wire::Problem, wire::ProblemKind};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_snapshot::SnapshotError;
 
 use crate::ClientError;
 use crate::error::advice;

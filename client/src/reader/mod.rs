@@ -20,12 +20,12 @@ pub use error::ReaderError;
 
 use std::sync::Arc;
 
-use cellar_core::a1::Rectangle;
-use cellar_core::api::{CellsReply, ProblemKind, ReplyFormats};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_READ_BEGINNINGS;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
+use cellar_api::{wire::CellsReply, wire::ProblemKind, wire::ReplyFormats};
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_READ_BEGINNINGS;
+use cellar_base::position::Position;
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::operation::SheetId;
 
 use crate::Client;
 pub(crate) use objects::Source;

@@ -4,18 +4,18 @@
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
 
-use cellar_core::api::{ExternalView, MutationView};
-use cellar_core::identity::LogId;
-use cellar_core::limits::{
+use cellar_api::{wire::ExternalView, wire::MutationView};
+use cellar_base::identity::LogId;
+use cellar_base::limits::{
     CHUNK_GETS_AT_ONCE, MAX_CHUNK_URLS, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
     MAX_UPLOAD_BYTES,
 };
-use cellar_core::position::Position;
-use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::keys::{ObjectKey, chunk_key, root_key};
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::objects::{Fetch, Objects, Wanted};
-use cellar_core::snapshot::root::Root;
+use cellar_base::position::Position;
+use cellar_snapshot::SnapshotError;
+use cellar_snapshot::keys::{ObjectKey, chunk_key, root_key};
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::objects::{Fetch, Objects, Wanted};
+use cellar_snapshot::root::Root;
 use tokio::task::{JoinError, JoinSet};
 
 use super::ReaderError;

@@ -1,16 +1,17 @@
 //! Opening a spreadsheet at its newest position: the newest snapshot's root, and the entries behind it.
 
-use cellar_core::api::{EntryView, LoadReply, ProblemKind, UpdateReply};
-use cellar_core::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
-use cellar_core::snapshot::fold::{Fold, FoldedLevel};
-use cellar_core::snapshot::keys::{ObjectKey, parse_root_key};
-use cellar_core::snapshot::objects::Objects;
-use cellar_core::snapshot::outline::Outline;
-use cellar_core::snapshot::root::Root;
-use cellar_core::snapshot::view;
-use cellar_core::workbook::WorkbookTooLarge;
+use cellar_api::{wire::EntryView, wire::LoadReply, wire::ProblemKind, wire::UpdateReply};
+use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
+use cellar_base::position::Position;
+use cellar_sheet::metadata::Outline;
+use cellar_sheet::operation::Operation;
+use cellar_sheet::workbook::WorkbookTooLarge;
+use cellar_snapshot::SnapshotError;
+use cellar_snapshot::fold::{Fold, FoldedLevel};
+use cellar_snapshot::keys::{ObjectKey, parse_root_key};
+use cellar_snapshot::objects::Objects;
+use cellar_snapshot::root::Root;
+use cellar_snapshot::view;
 
 use super::ReaderError;
 use super::objects::Source;
@@ -201,13 +202,14 @@ impl Tail {
             let why = format!("its entry {} stands where another should", entry.position);
             return Err(not_understood(source, why));
         }
-        match &entry.external {
+        let applied = match &entry.external {
             None => self.apply(entry.mutations.iter().map(|mutation| mutation.effective())),
             Some(external) => {
                 let mutations = source.large_entry(entry.position, external).await?;
-                self.apply(mutations.iter().map(|mutation| mutation.effective()));
+                self.apply(mutations.iter().map(|mutation| mutation.effective()))
             }
-        }
+        };
+        applied.map_err(|error| not_understood(source, error.to_string()))?;
         (self.last, self.next) = (Some(entry.position), entry.next_position());
         if self.fold.weight_bytes() > MAX_REPLAY_BYTES {
             let why = WorkbookTooLarge.to_string();
@@ -216,8 +218,11 @@ impl Tail {
         Ok(())
     }
 
-    fn apply<'a>(&mut self, committed: impl Iterator<Item = &'a [Operation]>) {
-        committed.for_each(|operations| self.fold.apply_operations(operations));
+    fn apply<'a>(
+        &mut self,
+        mut committed: impl Iterator<Item = &'a [Operation]>,
+    ) -> Result<(), SnapshotError> {
+        committed.try_for_each(|operations| self.fold.apply_operations(operations))
     }
 }
 

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use cellar_core::a1::Rectangle;
-use cellar_core::api::PlacedCell;
-use cellar_core::cell::{ErrorCode, Value};
-use cellar_core::limits::MAX_READ_BAND_TILES;
-use cellar_core::operation::SheetId;
-use cellar_core::snapshot::cells::{self, cells};
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::merge::Window;
-use cellar_core::snapshot::objects::{Fetch, ObjectKind};
-use cellar_core::snapshot::packed::{Bounds, unpack};
-use cellar_core::snapshot::tile::Tile;
-use cellar_core::snapshot::view;
-use cellar_core::workbook::Extent;
+use cellar_api::wire::PlacedCell;
+use cellar_base::limits::MAX_READ_BAND_TILES;
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::operation::SheetId;
+use cellar_sheet::workbook::Extent;
+use cellar_snapshot::cells::{self, cells};
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::merge::Window;
+use cellar_snapshot::objects::{Fetch, ObjectKind};
+use cellar_snapshot::packed::{Bounds, unpack};
+use cellar_snapshot::tile::Tile;
+use cellar_snapshot::view;
 
 use super::ReaderError;
 use super::objects::Source;
@@ -196,7 +196,7 @@ mod tests {
     fn only_what_was_written_is_read() {
         let everything = written(Rectangle::EVERYTHING, Extent { rows: 3, columns: 2 });
         assert_eq!(everything, (0..3, 0..2));
-        let inside: cellar_core::a1::Range = "B2:C3".parse().unwrap();
+        let inside: cellar_sheet::a1::Range = "B2:C3".parse().unwrap();
         assert_eq!(written(inside.rectangle, Extent { rows: 9, columns: 2 }), (1..3, 1..2));
         let (rows, columns) = written(inside.rectangle, Extent { rows: 1, columns: 1 });
         assert!(rows.is_empty() && columns.is_empty());

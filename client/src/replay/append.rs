@@ -1,12 +1,12 @@
 //! Appends a fork's operations to another, in requests that the server takes, and reads what became of
 //! them.
 
-use cellar_core::api::{AppendRequest, ForkReply, SentMutation};
-use cellar_core::limits::{
+use cellar_api::{wire::AppendRequest, wire::ForkReply, wire::SentMutation};
+use cellar_base::limits::{
     MAX_MUTATION_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLAYED_BYTES, MAX_REQUEST_BYTES,
 };
-use cellar_core::operation::{Operation, SetCells};
-use cellar_core::position::Position;
+use cellar_base::position::Position;
+use cellar_sheet::operation::{Operation, SetCells};
 
 use super::read::{backwards, mutations};
 use super::{OwnMutation, ReplayError};
@@ -145,8 +145,8 @@ pub(super) async fn settled(
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::cell::Value;
-    use cellar_core::operation::{CellEdit, SheetId, Span, Spans};
+    use cellar_sheet::cell::Value;
+    use cellar_sheet::operation::{CellEdit, SheetId, Span, Spans};
 
     use super::*;
 
@@ -201,7 +201,7 @@ mod tests {
         let spans: Vec<Span> = (0..9_999).map(|n| Span { first: n * 1_000, count: 1 }).collect();
         let spans = Spans::from_sorted(spans);
         let sheet = SheetId::FIRST;
-        let delete = Operation::DeleteRows(cellar_core::operation::DeleteSpans { sheet, spans });
+        let delete = Operation::DeleteRows(cellar_sheet::operation::DeleteSpans { sheet, spans });
         let many = pieces(&[own(vec![delete])]);
         assert!(matches!(many, Err(ReplayError::OperationTooLarge { .. })), "{many:?}");
     }

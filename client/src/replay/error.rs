@@ -1,7 +1,7 @@
 //! Errors of a replay.
 
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 
 use crate::ClientError;
 

@@ -16,10 +16,10 @@ mod report;
 pub use error::ReplayError;
 pub use report::{ReplayOutcome, ReplayedEdit};
 
-use cellar_core::api::ForkRequest;
-use cellar_core::identity::LogId;
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
+use cellar_api::wire::ForkRequest;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::operation::Operation;
 
 use crate::Client;
 
@@ -133,7 +133,7 @@ impl ForkReplay {
     async fn gone_sheets(
         &self,
         spreadsheet: LogId,
-    ) -> Result<Vec<cellar_core::operation::SheetId>, ReplayError> {
+    ) -> Result<Vec<cellar_sheet::operation::SheetId>, ReplayError> {
         let before = self.client.sheets(self.source, Some(self.from), None).await?.sheets;
         let after = self.client.sheets(spreadsheet, Some(self.onto), None).await?.sheets;
         let is_gone = |id| after.iter().all(|there| there.sheet != id);

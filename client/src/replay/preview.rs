@@ -1,12 +1,12 @@
 //! What a replay would come to, by core's own transform, as the server does it.
 
-use cellar_core::api::{EntryView, MutationView};
-use cellar_core::entry::{Content, Edits, Entry, FIRST_INCARNATION, Header, Mutation};
-use cellar_core::identity::ClientKey;
-use cellar_core::limits::MAX_REPLAY_BYTES;
-use cellar_core::operation::{Operation, Rejection, RejectionReason};
-use cellar_core::position::Position;
-use cellar_core::transform::{Author, transform};
+use cellar_api::{wire::EntryView, wire::MutationView};
+use cellar_base::identity::ClientKey;
+use cellar_base::limits::MAX_REPLAY_BYTES;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Edits, Entry, FIRST_INCARNATION, Header, Mutation};
+use cellar_log::transform::{Author, transform};
+use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 
 use super::append::{Piece, Settled};
 use super::read::backwards;

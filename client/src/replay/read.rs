@@ -1,10 +1,10 @@
 //! Reads what entries did, backwards over the history.
 
-use cellar_core::api::{EntryView, MutationView};
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_PAGE_ENTRIES, MAX_REPLAY_BYTES};
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
+use cellar_api::{wire::EntryView, wire::MutationView};
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_PAGE_ENTRIES, MAX_REPLAY_BYTES};
+use cellar_base::position::Position;
+use cellar_sheet::operation::Operation;
 
 use super::{OwnMutation, ReplayError};
 use crate::Client;

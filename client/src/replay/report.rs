@@ -1,7 +1,7 @@
 //! The outcome of each mutation of a replayed fork.
 
-use cellar_core::operation::{Operation, Rejection, SheetId};
-use cellar_core::position::Position;
+use cellar_base::position::Position;
+use cellar_sheet::operation::{Operation, Rejection, SheetId};
 use serde::Serialize;
 
 use super::OwnMutation;
@@ -85,7 +85,7 @@ fn one(own: &OwnMutation, settled: &[Settled], gone: &[SheetId]) -> ReplayedEdit
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::operation::{InsertBefore, RejectionReason};
+    use cellar_sheet::operation::{InsertBefore, RejectionReason};
 
     use super::*;
 

@@ -12,9 +12,9 @@ pub use json::to_json;
 
 use std::collections::BTreeMap;
 
-use cellar_core::a1::{CellName, column_name};
-use cellar_core::api::PlacedCell;
-use cellar_core::cell::Value;
+use cellar_api::wire::PlacedCell;
+use cellar_sheet::a1::{CellName, column_name};
+use cellar_sheet::cell::Value;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 /// Columns between the widths of two columns: a border and a space on either side.
@@ -141,7 +141,7 @@ impl Shown {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::cell::Cell;
+    use cellar_sheet::cell::Cell;
     use proptest::prelude::*;
 
     use super::*;

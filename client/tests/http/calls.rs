@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use cellar::{CellsQuery, Client, ClientError, MAX_REPLY_BODY_BYTES, Spent};
-use cellar_core::api::{CreateRequest, ProblemKind};
-use cellar_core::cost::Cost;
+use cellar_api::cost::Cost;
+use cellar_api::{wire::CreateRequest, wire::ProblemKind};
 
 use super::block_on;
 use super::fake::{Fake, Fault};
@@ -109,7 +109,7 @@ fn health_sends_no_token() {
 fn queries_arrive_as_they_are_meant() {
     let fake = Fake::start();
     let id = fake.spreadsheet();
-    let seen = cellar_core::position::Position::FIRST;
+    let seen = cellar_base::position::Position::FIRST;
     let query = CellsQuery {
         range: Some("'It''s'!A1:B2".into()),
         seen: Some(seen),

@@ -1,12 +1,13 @@
 //! Names, sharing, links and statuses: which requests are made.
 
 use cellar::ClientError;
-use cellar_core::access::Role;
-use cellar_core::api::{
-    DetailsReply, LinkRequest, PersonRequest, ShareRequest, UpdateDetailsRequest,
+use cellar_api::{
+    wire::DetailsReply, wire::LinkRequest, wire::PersonRequest, wire::ShareRequest,
+    wire::UpdateDetailsRequest,
 };
-use cellar_core::catalog::{LinkRole, LinkSecret};
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
+use cellar_catalog::{spreadsheet::LinkRole, spreadsheet::LinkSecret};
 use serde_json::{Value, json};
 
 use super::block_on;

@@ -463,7 +463,7 @@ fn a_cost_is_told_to_programs_and_after_failures() {
     let cost: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(cost["cost"]["writeUnits"], 2, "{cost}");
 
-    case.fake.fail([Fault::Lost, Fault::Refused(cellar_core::api::ProblemKind::Forbidden)]);
+    case.fake.fail([Fault::Lost, Fault::Refused(cellar_api::wire::ProblemKind::Forbidden)]);
     let (code, stderr) = case.error(&["get", "--cost", "--json"]);
     let lines: Vec<serde_json::Value> =
         stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -475,7 +475,7 @@ fn a_cost_is_told_to_programs_and_after_failures() {
     assert!(code == 1 && stderr.starts_with("error: "), "{stderr}");
     let unknown = "cost: nothing: $0 (besides 1 request of unknown cost)\n";
     assert!(stderr.ends_with(unknown), "{stderr}");
-    case.fake.fail([Fault::Refused(cellar_core::api::ProblemKind::Forbidden)]);
+    case.fake.fail([Fault::Refused(cellar_api::wire::ProblemKind::Forbidden)]);
     let (_, stderr) = case.error(&["--cost", "get"]);
     assert!(stderr.ends_with("cost: 1 write unit, 0.5 read units: $0.0000006875\n"), "{stderr}");
     let nowhere = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! The commands that edit more than cells, against the API in memory.
 
-use cellar_core::api::ProblemKind;
-use cellar_core::operation::{InsertBefore, Operation, Rejection, RejectionReason, SheetId};
+use cellar_api::wire::ProblemKind;
+use cellar_sheet::operation::{InsertBefore, Operation, Rejection, RejectionReason, SheetId};
 
 use super::command::Case;
 use super::fake::Fault;

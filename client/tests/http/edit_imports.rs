@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use cellar::ClientError;
 use cellar::import::edits::{Imported, JournalKey, Plan, Target, run};
 use cellar::import::{ImportError, ReadOptions};
-use cellar_core::a1::CellName;
-use cellar_core::api::ProblemKind;
-use cellar_core::identity::LogId;
-use cellar_core::operation::SheetId;
+use cellar_api::wire::ProblemKind;
+use cellar_base::identity::LogId;
+use cellar_sheet::a1::CellName;
+use cellar_sheet::operation::SheetId;
 
 use super::block_on;
 use super::fake::{Fake, Fault};

@@ -1,10 +1,10 @@
 //! Durable edits: each happens once, whatever is lost on the way.
 
 use cellar::editor::{Editor, EditorError};
-use cellar_core::api::ProblemKind;
-use cellar_core::cell::Value;
-use cellar_core::identity::LogId;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_api::wire::ProblemKind;
+use cellar_base::identity::LogId;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 use super::block_on;
 use super::fake::{Fake, Fault};

@@ -15,22 +15,24 @@ use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use cellar_core::a1::{Range, Rectangle};
-use cellar_core::api::{
-    AppendReply, AppendRequest, AppendedMutation, CellsReply, CompleteRequest, CreateReply,
-    CreateRequest, DiffReply, EntryView, Head, Health, HistoryReply, LoadReply, MutationStatus,
-    PlacedCell, Problem, ProblemKind, SentMutation, SheetView, SheetsReply, UpdateReply,
-    UploadReply, UploadRequest, parse_sha256,
+use cellar_api::cost::HEADER;
+use cellar_api::{
+    wire::AppendReply, wire::AppendRequest, wire::AppendedMutation, wire::CellsReply,
+    wire::CompleteRequest, wire::CreateReply, wire::CreateRequest, wire::DiffReply,
+    wire::EntryView, wire::Head, wire::Health, wire::HistoryReply, wire::LoadReply,
+    wire::MutationStatus, wire::PlacedCell, wire::Problem, wire::ProblemKind, wire::SentMutation,
+    wire::SheetView, wire::SheetsReply, wire::UpdateReply, wire::UploadReply, wire::UploadRequest,
+    wire::parse_sha256,
 };
-use cellar_core::cell::Cell;
-use cellar_core::cost::HEADER;
-use cellar_core::entry::{Content, Edits, Entry, ExternalEdits, Mutation, decode_external_body};
-use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::operation::{AddSheet, DeleteSheet, Operation, Rejection, SheetId};
-use cellar_core::position::Position;
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::transform::SpaceMap;
-use cellar_core::workbook::{Workbook, undo};
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Edits, Entry, ExternalEdits, Mutation, decode_external_body};
+use cellar_log::transform::SpaceMap;
+use cellar_sheet::a1::{Range, Rectangle};
+use cellar_sheet::cell::Cell;
+use cellar_sheet::operation::{AddSheet, DeleteSheet, Operation, Rejection, SheetId};
+use cellar_sheet::workbook::{Workbook, undo};
+use cellar_snapshot::level::ChunkHash;
 use sha2::Digest as _;
 use uuid::Uuid;
 

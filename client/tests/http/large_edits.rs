@@ -2,11 +2,11 @@
 
 use cellar::ClientError;
 use cellar::editor::{Applied, Editor, EditorError};
-use cellar_core::api::{ExternalView, MovedSheet, ProblemKind};
-use cellar_core::cell::Value;
-use cellar_core::entry::encode_external_body;
-use cellar_core::identity::LogId;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_api::{wire::ExternalView, wire::MovedSheet, wire::ProblemKind};
+use cellar_base::identity::LogId;
+use cellar_log::entry::encode_external_body;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 use super::block_on;
 use super::fake::{Fake, Fault};

@@ -2,10 +2,10 @@
 //! it keeps.
 
 use cellar::live::{LiveSheet, Outcome, Synced};
-use cellar_core::a1::Rectangle;
-use cellar_core::api::{EntryView, ProblemKind};
-use cellar_core::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
-use cellar_core::operation::{
+use cellar_api::{wire::EntryView, wire::ProblemKind};
+use cellar_base::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::operation::{
     CellEdit, InsertBefore, Operation, Rejection, RejectionReason, SetCells, SheetId,
 };
 

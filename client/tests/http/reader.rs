@@ -3,12 +3,12 @@
 use cellar::ClientError;
 use cellar::editor::Editor;
 use cellar::reader::{Reader, ReaderError};
-use cellar_core::a1::Rectangle;
-use cellar_core::api::{CellsReply, ChunksRequest, ProblemKind};
-use cellar_core::cell::Value;
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_CHUNK_URLS, MAX_READ_BEGINNINGS, MAX_TILE_TEXT_BYTES};
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_api::{wire::CellsReply, wire::ChunksRequest, wire::ProblemKind};
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_CHUNK_URLS, MAX_READ_BEGINNINGS, MAX_TILE_TEXT_BYTES};
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 use super::block_on;
 use super::fake::{Fake, Fault};

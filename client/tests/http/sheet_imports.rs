@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime};
 use cellar::ClientError;
 use cellar::import::sheets::{Imported, JournalKey, Target, Watch, run};
 use cellar::import::{ImportError, ReadOptions};
-use cellar_core::api::ProblemKind;
-use cellar_core::identity::LogId;
-use cellar_core::operation::{Rejection, RejectionReason};
-use cellar_core::position::Position;
+use cellar_api::wire::ProblemKind;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::operation::{Rejection, RejectionReason};
 
 use super::block_on;
 use super::fake::{Fake, Fault};
@@ -94,7 +94,7 @@ fn noise(seed: u64, bytes: usize) -> String {
     let mut reader = blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof();
     let mut noise = vec![0; bytes / 2];
     reader.fill(&mut noise);
-    cellar_core::api::hexadecimal(&noise)
+    cellar_api::wire::hexadecimal(&noise)
 }
 
 /// Bytes of a long text.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use cellar::import::ImportError;
 use cellar::import::sheets::{Watch, look, run};
-use cellar_core::cell::{Cell, ErrorCode, Value};
-use cellar_core::operation::{AddSheet, Operation, SheetId};
 use cellar_exchange::{OutCell, XlsxWriter};
+use cellar_sheet::cell::{Cell, ErrorCode, Value};
+use cellar_sheet::operation::{AddSheet, Operation, SheetId};
 
 use super::block_on;
 use super::fake::{Cells, Fault};

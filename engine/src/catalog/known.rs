@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cellar_core::catalog::Listing;
-use cellar_core::identity::LogId;
-use cellar_core::limits::{LISTING_AGE_MS, MAX_KNOWN_LISTINGS};
-use cellar_core::stream::Tip;
+use cellar_base::identity::LogId;
+use cellar_base::limits::{LISTING_AGE_MS, MAX_KNOWN_LISTINGS};
+use cellar_catalog::spreadsheet::Listing;
+use cellar_catalog::stream::Tip;
 
 /// What the catalog said of a spreadsheet.
 #[derive(Debug, Clone)]

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::catalog::{CATEGORY, Catalog, CatalogEvent, Listing, Person};
-use cellar_core::feed::Span;
-use cellar_core::identity::LogId;
-use cellar_core::limits::LIST_PUTS_AT_ONCE;
-use cellar_core::stream::{Decider, StreamName};
+use cellar_base::identity::LogId;
+use cellar_base::limits::LIST_PUTS_AT_ONCE;
+use cellar_catalog::feed::Span;
+use cellar_catalog::stream::{Decider, StreamName};
+use cellar_catalog::{
+    spreadsheet::CATEGORY, spreadsheet::Catalog, spreadsheet::CatalogEvent, spreadsheet::Listing,
+    spreadsheet::Person,
+};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::feed::Reactions;

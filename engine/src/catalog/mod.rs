@@ -11,13 +11,15 @@ pub use lists::CatalogLists;
 
 use std::sync::Arc;
 
-use cellar_core::access::{Access, Need, Principal};
-use cellar_core::catalog::{
-    Action, By, CALVING, Catalog, CatalogEvent, Command, Listing, Rejection, Right, stream_of,
+use cellar_base::identity::LogId;
+use cellar_catalog::access::{Access, Need, Principal};
+use cellar_catalog::feed::Span;
+use cellar_catalog::stream::{Dated, StreamName, Tip, WriterId, newest_first};
+use cellar_catalog::{
+    spreadsheet::Action, spreadsheet::By, spreadsheet::CALVING, spreadsheet::Catalog,
+    spreadsheet::CatalogEvent, spreadsheet::Command, spreadsheet::Listing, spreadsheet::Rejection,
+    spreadsheet::Right, spreadsheet::stream_of,
 };
-use cellar_core::feed::Span;
-use cellar_core::identity::LogId;
-use cellar_core::stream::{Dated, StreamName, Tip, WriterId, newest_first};
 
 use crate::ports::{Clock, PortError, Random, Streams};
 use crate::streams::{Events, Known, StreamError, StreamStore, TransactError, Transacted};

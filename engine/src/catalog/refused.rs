@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cellar_core::catalog::Listing;
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::limits::{LISTING_REFUSAL_AGE_MS, MAX_KNOWN_REFUSALS};
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::limits::{LISTING_REFUSAL_AGE_MS, MAX_KNOWN_REFUSALS};
+use cellar_catalog::spreadsheet::Listing;
 
 /// A subject, and the spreadsheet that it asked for.
 type Asked = (SubjectKey, LogId);

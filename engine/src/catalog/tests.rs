@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use cellar_core::access::{Role, Scope};
-use cellar_core::catalog::{Name, Person};
-use cellar_core::limits::{CATALOG_TIP_EVENTS, LISTING_AGE_MS, LISTING_REFUSAL_AGE_MS};
-use cellar_core::stream::{Calf, Update};
+use cellar_base::limits::{CATALOG_TIP_EVENTS, LISTING_AGE_MS, LISTING_REFUSAL_AGE_MS};
+use cellar_catalog::access::{Role, Scope};
+use cellar_catalog::stream::{Calf, Update};
+use cellar_catalog::{spreadsheet::Name, spreadsheet::Person};
 
 use super::*;
 use crate::memory::{ManualClock, MemoryStreams};

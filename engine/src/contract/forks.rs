@@ -1,11 +1,11 @@
 //! Forks: one transaction, and the list of a log's forks.
 
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::lineage::Lineage;
-use cellar_core::position::Position;
-use cellar_core::records::fork::ListedFork;
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::Entry;
+use cellar_log::lineage::Lineage;
+use cellar_log::records::fork::ListedFork;
+use cellar_log::segment::Segment;
 
 use super::{at, log, segment};
 use crate::ports::{CreateOutcome, Entries, ForkRecords, Segments};

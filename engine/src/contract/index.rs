@@ -1,9 +1,9 @@
 //! The contract of the Index table.
 #![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
 
-use cellar_core::feed::{Checkpoint, Content, Feed, FeedId, Item, Mark, Span};
-use cellar_core::limits::{FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS};
-use cellar_core::stream::{InvalidEvent, Kind, StreamName};
+use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS};
+use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Mark, Span};
+use cellar_catalog::stream::{InvalidEvent, Kind, StreamName};
 
 use crate::ports::{Index, IndexOutcome};
 

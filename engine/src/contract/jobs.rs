@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILITY_S};
+use cellar_base::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILITY_S};
 
 use crate::ports::{Clock, Jobs, Received};
 

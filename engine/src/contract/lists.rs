@@ -1,9 +1,12 @@
 //! The contract of people's lists.
 #![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
 
-use cellar_core::access::Role;
-use cellar_core::catalog::{BadName, BadPerson, ListEntry, ListLine, Name, Person, Status};
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
+use cellar_catalog::{
+    spreadsheet::BadName, spreadsheet::BadPerson, spreadsheet::ListEntry, spreadsheet::ListLine,
+    spreadsheet::Name, spreadsheet::Person, spreadsheet::Status,
+};
 
 use crate::ports::{ListPage, Lists, PortError};
 

@@ -25,12 +25,12 @@ pub use webhook::webhook;
 
 use std::collections::BTreeSet;
 
-use cellar_core::cell::Value;
-use cellar_core::entry::{Content, Edits, Entry, Header, Mutation};
-use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Edits, Entry, Header, Mutation};
+use cellar_log::segment::Segment;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 pub use blobs::{Promise, Tampering, UrlReply, UrlRequest, blob_versions, blobs, presigned};
 

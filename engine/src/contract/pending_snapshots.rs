@@ -1,8 +1,8 @@
 //! The contract of the PendingSnapshots table.
 
-use cellar_core::limits::MAX_CHECKPOINT_BYTES;
-use cellar_core::pending_snapshot::{PendingSnapshot, Rebuild};
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::limits::MAX_CHECKPOINT_BYTES;
+use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::{at, log};
 use crate::ports::{PendingSnapshots, WriteOutcome};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::segment::Segment;
 
 use super::{at, edits, forks, log, segment};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, Segments};

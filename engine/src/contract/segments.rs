@@ -1,9 +1,9 @@
 //! Segments: backward pages, rolls and the record of the last snapshot.
 
-use cellar_core::entry::{Content, Entry, FIRST_INCARNATION, Header};
-use cellar_core::identity::LogId;
-use cellar_core::roll::Transaction;
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
+use cellar_log::roll::Transaction;
+use cellar_log::segment::Segment;
 
 use super::{at, edits, log, segment, unreadable_page};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Segments};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::limits::TIP_INDEX;
-use cellar_core::stream::{
+use cellar_base::limits::TIP_INDEX;
+use cellar_catalog::stream::{
     CalvePolicy, Event, InvalidEvent, Kind, Payload, Proposal, StreamName, Tip, Unfold, Update,
     Write, WriterId,
 };
@@ -149,7 +149,7 @@ async fn a_calf_and_its_tip_are_written_together_or_not_at_all<T: Streams>(strea
     assert_eq!(write(streams, &lost).await, refused);
     assert_stands(streams, &name, Some(&stands)).await;
     // The tip's condition fails: the calf is not there either.
-    let elsewhere = cellar_core::stream::Calf { index: 77, ..calf.clone() };
+    let elsewhere = cellar_catalog::stream::Calf { index: 77, ..calf.clone() };
     let Write::Calve { update: late, .. } = &lost else { panic!("{lost:?}") };
     assert_eq!(streams.calve(&elsewhere, late).await, refused);
     // The calf's fails: the tip stays.

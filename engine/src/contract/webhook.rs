@@ -1,8 +1,8 @@
 //! The contract of how far the webhook has come.
 #![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
 
-use cellar_core::feed::{Checkpoint, FeedId};
-use cellar_core::webhook::WebhookProgress;
+use cellar_catalog::feed::{Checkpoint, FeedId};
+use cellar_catalog::webhook::WebhookProgress;
 
 use crate::ports::{PortError, WebhookProgresses};
 

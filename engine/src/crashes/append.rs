@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::Request;
-use cellar_core::invariants::{MutationId, check_acknowledged, readable};
-use cellar_core::operation::{InsertBefore, Operation, Revert, SheetId, Undo};
-use cellar_core::position::Position;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::position::Position;
+use cellar_log::append::Request;
+use cellar_log::invariants::{MutationId, check_acknowledged, readable};
+use cellar_log::upkeep::UpkeepPolicy;
+use cellar_sheet::operation::{InsertBefore, Operation, Revert, SheetId, Undo};
 
 use super::driver::{Again, Driver, Placed, Promise, again, placed};
 use super::run::Crashes;

@@ -4,9 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cellar_core::access::Role;
-use cellar_core::catalog::{Action, Link, LinkRole, LinkSecret, Name, Person, Rejection};
-use cellar_core::stream::append::AppendFault;
+use cellar_catalog::access::Role;
+use cellar_catalog::stream::append::AppendFault;
+use cellar_catalog::{
+    spreadsheet::Action, spreadsheet::Link, spreadsheet::LinkRole, spreadsheet::LinkSecret,
+    spreadsheet::Name, spreadsheet::Person, spreadsheet::Rejection,
+};
 
 use super::driver::{Again, Driver, Promise};
 use super::run::Crashes;

@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use cellar_core::append::{Appended, Refusal};
-use cellar_core::operation::RejectionReason;
-use cellar_core::position::Position;
+use cellar_base::position::Position;
+use cellar_log::append::{Appended, Refusal};
+use cellar_sheet::operation::RejectionReason;
 
 use super::ports::FaultyPorts;
 use super::stored::Stored;
@@ -89,7 +89,7 @@ pub(crate) type Placed = (u64, Option<Position>, Option<RejectionReason>);
 
 /// What a client learns of an append that does not depend on whether it is the first.
 pub(crate) fn placed(appended: Appended) -> Vec<Placed> {
-    let reason = |rejection: cellar_core::operation::Rejection| rejection.reason;
+    let reason = |rejection: cellar_sheet::operation::Rejection| rejection.reason;
     let results = appended.results.into_iter();
     results.map(|result| (result.id, result.position, result.rejection.map(reason))).collect()
 }
@@ -97,8 +97,8 @@ pub(crate) fn placed(appended: Appended) -> Vec<Placed> {
 /// The newest entry that a process reads, which then knows the tail of the log.
 pub(crate) async fn learn_tail(
     logs: &Logs,
-    log: cellar_core::identity::LogId,
-) -> Result<Arc<cellar_core::entry::Entry>, Again> {
+    log: cellar_base::identity::LogId,
+) -> Result<Arc<cellar_log::entry::Entry>, Again> {
     let loaded = logs.load(log, None).await.map_err(again)?;
     loaded.entries.last().cloned().ok_or_else(|| Again("no entry".to_owned()))
 }

@@ -4,11 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::access::Role;
-use cellar_core::api::SpanView;
-use cellar_core::catalog::{Action, CatalogEvent, Name, Person, stream_of};
-use cellar_core::feed::{Checkpoint, PartitionPolicy, Span};
-use cellar_core::stream::Kind;
+use cellar_api::wire::SpanView;
+use cellar_catalog::access::Role;
+use cellar_catalog::feed::{Checkpoint, PartitionPolicy, Span};
+use cellar_catalog::stream::Kind;
+use cellar_catalog::{
+    spreadsheet::Action, spreadsheet::CatalogEvent, spreadsheet::Name, spreadsheet::Person,
+    spreadsheet::stream_of,
+};
 
 use super::driver::{Again, Driver, Promise};
 use super::run::Crashes;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::upkeep::UpkeepPolicy;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::driver::{Again, Driver, again, learn_tail, placed};
 use super::run::Crashes;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use cellar_core::cell::{ErrorCode, Value};
-use cellar_core::entry::{Content, Edits, Entry, Header, Mutation};
-use cellar_core::identity::ClientKey;
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
-use cellar_core::snapshot::keys::chunk_key;
-use cellar_core::snapshot::packed::{Bounds, pack};
+use cellar_base::identity::ClientKey;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Edits, Entry, Header, Mutation};
+use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::operation::Operation;
+use cellar_snapshot::keys::chunk_key;
+use cellar_snapshot::packed::{Bounds, pack};
 
 use super::driver::{Again, Driver, Promise, again};
 use super::run::Crashes;

@@ -36,12 +36,12 @@ pub(crate) use workers::{handle, work};
 
 use std::sync::Arc;
 
-use cellar_core::append::{NewMutation, Request};
-use cellar_core::cell::Value;
-use cellar_core::entry::FIRST_INCARNATION;
-use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::position::Position;
+use cellar_log::append::{NewMutation, Request};
+use cellar_log::entry::FIRST_INCARNATION;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 

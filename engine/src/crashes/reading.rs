@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cellar_core::a1::Rectangle;
-use cellar_core::cell::Cell;
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::invariants::{check_links, check_no_gap, check_once, check_order};
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::Entry;
+use cellar_log::invariants::{check_links, check_no_gap, check_once, check_order};
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::cell::Cell;
+use cellar_sheet::operation::SheetId;
 
 use super::ports::FaultyPorts;
 use super::stored::Stored;

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cellar_core::records::entry::encode;
-use cellar_core::relay::INSERT;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_log::records::entry::encode;
+use cellar_log::upkeep::UpkeepPolicy;
+use cellar_snapshot::relay::INSERT;
 
 use super::driver::{Again, Driver, learn_tail};
 use super::run::Crashes;

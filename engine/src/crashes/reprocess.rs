@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::Content;
-use cellar_core::limits::ABANDONED_S;
-use cellar_core::pending_snapshot::PendingSnapshot;
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::limits::ABANDONED_S;
+use cellar_base::position::Position;
+use cellar_log::entry::Content;
+use cellar_log::upkeep::UpkeepPolicy;
+use cellar_snapshot::pending_snapshot::PendingSnapshot;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::driver::{Again, Driver, learn_tail};
 use super::relay::tag_uploads;

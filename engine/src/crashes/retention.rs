@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::Request;
-use cellar_core::entry::Entry;
-use cellar_core::invariants::{MutationId, check_acknowledged, check_once, history, readable};
-use cellar_core::limits::TRIM_FENCE_S;
-use cellar_core::position::Position;
-use cellar_core::retention::{Keep, Plan, Policy, decode_offloaded};
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::limits::TRIM_FENCE_S;
+use cellar_base::position::Position;
+use cellar_log::append::Request;
+use cellar_log::entry::Entry;
+use cellar_log::invariants::{MutationId, check_acknowledged, check_once, history, readable};
+use cellar_log::{
+    retention::Keep, retention::Plan, retention::Policy, retention::decode_offloaded,
+};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::driver::{Again, Driver, Placed, Promise, again, learn_tail, placed};
 use super::run::Crashes;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::UpkeepPolicy;
 
 use super::driver::{Again, Driver, again, learn_tail};
 use super::run::Crashes;

@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use cellar_core::api::{SpanView, WebhookDelivery};
-use cellar_core::catalog::ListEntry;
-use cellar_core::entry::{Content, Entry};
-use cellar_core::feed::{self, Span};
-use cellar_core::identity::LogId;
-use cellar_core::lineage::Lineage;
-use cellar_core::pending_snapshot::PendingSnapshot;
-use cellar_core::position::Position;
-use cellar_core::records::feed::decode_item;
-use cellar_core::records::fork::ListedFork;
-use cellar_core::records::{Item, list};
-use cellar_core::schema::{LISTED_CREATED, PARTITION_BYTES};
-use cellar_core::segment::Segment;
+use cellar_api::{wire::SpanView, wire::WebhookDelivery};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_base::record::Item;
+use cellar_base::schema::{LISTED_CREATED, PARTITION_BYTES};
+use cellar_catalog::feed::{self, Span};
+use cellar_catalog::records::feed::decode_item;
+use cellar_catalog::records::list;
+use cellar_catalog::spreadsheet::ListEntry;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::lineage::Lineage;
+use cellar_log::records::fork::ListedFork;
+use cellar_log::segment::Segment;
+use cellar_snapshot::pending_snapshot::PendingSnapshot;
 
 use super::ports::FaultyPorts;
 

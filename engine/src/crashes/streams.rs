@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cellar_core::stream::append::AppendFault;
-use cellar_core::stream::{CalvePolicy, StreamName, WriterId};
+use cellar_catalog::stream::append::AppendFault;
+use cellar_catalog::stream::{CalvePolicy, StreamName, WriterId};
 
 use super::driver::{Again, Driver};
 use super::run::Crashes;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::entry::FIRST_INCARNATION;
-use cellar_core::identity::ClientName;
-use cellar_core::operation::{Operation, Rejection, RejectionReason, Undo};
-use cellar_core::position::Position;
-use cellar_core::sync::{Asked, Cookie, Pushed, runs};
+use cellar_api::sync::{Asked, Cookie, Pushed, runs};
+use cellar_base::identity::ClientName;
+use cellar_base::position::Position;
+use cellar_log::entry::FIRST_INCARNATION;
+use cellar_sheet::operation::{Operation, Rejection, RejectionReason, Undo};
 
 use super::driver::{Again, Driver, again};
 use super::run::Crashes;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use cellar_core::limits::MAX_READ_ATTEMPTS;
+use cellar_base::limits::MAX_READ_ATTEMPTS;
 use tokio::sync::Notify;
 
 use crate::ports::PortError;

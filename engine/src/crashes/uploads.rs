@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::{FIRST_INCARNATION, encode_external_body};
-use cellar_core::identity::ClientKey;
-use cellar_core::snapshot::index::IndexChunk;
-use cellar_core::snapshot::keys::chunk_key;
-use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
+use cellar_base::identity::ClientKey;
+use cellar_log::entry::{FIRST_INCARNATION, encode_external_body};
+use cellar_snapshot::index::IndexChunk;
+use cellar_snapshot::keys::chunk_key;
+use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use uuid::Uuid;
 
 use super::driver::{Again, Driver, Placed, again, placed};

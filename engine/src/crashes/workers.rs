@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::pending_snapshot::Outcome;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_snapshot::pending_snapshot::Outcome;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::ports::FaultyPorts;
 use crate::ports::{Clock as _, Jobs, Received};

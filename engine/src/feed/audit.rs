@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::feed::{Checkpoint, FeedId, Indexed, Span, segment_of_stream, stream_of_segment};
-use cellar_core::limits::{FEED_SETTLE_MS, FEED_SETTLES, MAX_FEED_PAGE_ITEMS};
-use cellar_core::stream::StreamName;
+use cellar_base::limits::{FEED_SETTLE_MS, FEED_SETTLES, MAX_FEED_PAGE_ITEMS};
+use cellar_catalog::feed::{
+    Checkpoint, FeedId, Indexed, Span, segment_of_stream, stream_of_segment,
+};
+use cellar_catalog::stream::StreamName;
 
 use super::indexer::{IndexError, Indexer};
 use super::reader::{FeedError, FeedReader};

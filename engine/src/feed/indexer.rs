@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::append::Inputs;
-use cellar_core::feed::{
+use cellar_catalog::feed::{
     Action, Answer, Indexed, Indexing, IndexingFault, Known, Mark, PartitionPolicy, Rules, Span,
 };
-use cellar_core::stream::StreamName;
+use cellar_catalog::stream::StreamName;
+use cellar_log::append::Inputs;
 use futures_util::future::try_join_all;
 
 use super::reactions::Reactions;

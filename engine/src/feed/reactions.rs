@@ -1,7 +1,7 @@
 //! What follows from events.
 
 use async_trait::async_trait;
-use cellar_core::feed::Span;
+use cellar_catalog::feed::Span;
 
 use crate::ports::PortError;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
-use cellar_core::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_FEED_PAGE_ITEMS};
+use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_FEED_PAGE_ITEMS};
+use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
 
 use crate::ports::{Index, PortError};
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::Entry;
-use cellar_core::feed::{
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_catalog::feed::{
     EntryKind, LOG_CATEGORY, Span, segment_of_stream, span_of, stream_of_segment,
 };
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::stream::StreamName;
+use cellar_catalog::stream::StreamName;
+use cellar_log::entry::Entry;
 
 use crate::ports::{Clock, Entries, PortError, Random, Streams};
 use crate::streams::StreamStore;

@@ -1,9 +1,9 @@
 //! The feed as it is told: over HTTP, and to the webhook.
 
-use cellar_core::api::{ChangeView, FeedItemView, FeedReply, SpanView};
-use cellar_core::catalog::CATEGORY;
-use cellar_core::feed::Span;
-use cellar_core::limits::MAX_REPLY_BYTES;
+use cellar_api::{wire::ChangeView, wire::FeedItemView, wire::FeedReply, wire::SpanView};
+use cellar_base::limits::MAX_REPLY_BYTES;
+use cellar_catalog::feed::Span;
+use cellar_catalog::spreadsheet::CATEGORY;
 
 use super::reader::FeedPage;
 use crate::catalog::CatalogStore;

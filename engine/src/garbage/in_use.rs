@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use cellar_core::entry::Content;
-use cellar_core::identity::LogId;
-use cellar_core::limits::GARBAGE_READS_AT_ONCE;
-use cellar_core::position::Position;
-use cellar_core::retention::InUse;
-use cellar_core::snapshot::keys::parse_root_key;
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::named::{Named, Unfollowable};
+use cellar_base::identity::LogId;
+use cellar_base::limits::GARBAGE_READS_AT_ONCE;
+use cellar_base::position::Position;
+use cellar_log::entry::Content;
+use cellar_snapshot::garbage::InUse;
+use cellar_snapshot::keys::parse_root_key;
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::named::{Named, Unfollowable};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::{Collector, GarbageError};

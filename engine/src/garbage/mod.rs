@@ -11,13 +11,14 @@ mod tests;
 
 use std::sync::Arc;
 
-use cellar_core::identity::LogId;
-use cellar_core::limits::PURGE_DELETES_AT_ONCE;
-use cellar_core::position::Position;
-use cellar_core::retention::{GarbageSweep, Needed, is_under_way_too_long};
-use cellar_core::schema::SHEETS_PREFIX;
-use cellar_core::snapshot::named::Unfollowable;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
+use cellar_base::limits::PURGE_DELETES_AT_ONCE;
+use cellar_base::position::Position;
+use cellar_base::schema::SHEETS_PREFIX;
+use cellar_catalog::purge::Needed;
+use cellar_snapshot::named::Unfollowable;
+use cellar_snapshot::snapshot_job::SnapshotJob;
+use cellar_snapshot::{garbage::GarbageSweep, garbage::is_under_way_too_long};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::logs::{LogError, Logs};

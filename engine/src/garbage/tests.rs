@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cellar_core::identity::ClientKey;
-use cellar_core::retention::Policy;
-use cellar_core::snapshot::keys::{chunk_key, staged_chunk_key};
+use cellar_base::identity::ClientKey;
+use cellar_log::retention::Policy;
+use cellar_snapshot::keys::{chunk_key, staged_chunk_key};
 
 use super::*;
 use crate::crashes::{Fault, FaultyPorts, at, edited, edits, log, set, work};
@@ -19,7 +19,7 @@ const CLIENT: ClientKey = ClientKey([5; 8]);
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 fn fork() -> LogId {
-    let subject = cellar_core::identity::SubjectKey::new("garbage", "alice");
+    let subject = cellar_base::identity::SubjectKey::new("garbage", "alice");
     LogId::derive_fork(&subject, log(), "fork").unwrap()
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::{Append, AppendAction, AppendEvent, Appended, Refusal, Request};
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::limits::KNOWN_TAIL_AGE_S;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::limits::KNOWN_TAIL_AGE_S;
+use cellar_base::position::Position;
+use cellar_log::append::{Append, AppendAction, AppendEvent, Appended, Refusal, Request};
+use cellar_log::entry::Entry;
 
 use super::{LogError, Logs};
 use crate::ports::{PortError, PutOutcome};

@@ -1,14 +1,14 @@
 //! Materialised cells at any position in history.
 
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::api::{PlacedCell, ReplyFormats};
-use cellar_core::cell::{Cell, json_text_bytes};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_REPLY_BYTES;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
-use cellar_core::snapshot::merge::Window;
-use cellar_core::workbook::{Extent, FormatLayer, RangeFormat};
+use cellar_api::{wire::PlacedCell, wire::ReplyFormats};
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_REPLY_BYTES;
+use cellar_base::position::Position;
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::{Cell, json_text_bytes};
+use cellar_sheet::operation::SheetId;
+use cellar_sheet::workbook::{Extent, FormatLayer, RangeFormat};
+use cellar_snapshot::merge::Window;
 
 use super::{LogError, Logs, View};
 

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use cellar_core::cell::Cell;
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_REPLAY_BYTES;
-use cellar_core::operation::{Operation, SheetId};
-use cellar_core::position::Position;
-use cellar_core::snapshot::fold::{Fold, FoldedLevel};
-use cellar_core::snapshot::outline::Outline;
-use cellar_core::snapshot::touched::{Touched, touched};
-use cellar_core::workbook::{Workbook, WorkbookTooLarge};
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_REPLAY_BYTES;
+use cellar_base::position::Position;
+use cellar_sheet::cell::Cell;
+use cellar_sheet::metadata::Outline;
+use cellar_sheet::operation::{Operation, SheetId};
+use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
+use cellar_snapshot::fold::{Fold, FoldedLevel};
+use cellar_snapshot::touched::{Touched, touched};
 
 use super::committed::Reading;
 use super::{LogError, Logs, View};
@@ -67,7 +67,7 @@ impl Logs {
         let mut view = self.view(log, Some(from), None).await?;
         let operations = self.operations(log, from, to).await?;
         let mut fold = Fold::new(view.outline.clone());
-        fold.apply_operations(&operations);
+        fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: to })?;
         let (outline, level) = fold.finish();
         let touched = touched(&view.outline, &outline, &level);
         let before = view.touched(&touched).await?;

@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Entry, ExternalEdits, decode_external_body};
-use cellar_core::identity::LogId;
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry, ExternalEdits, decode_external_body};
+use cellar_sheet::operation::Operation;
 
 use super::{LogError, Logs};
 use crate::ports::{BlobKey, Got};
@@ -54,7 +54,7 @@ impl Logs {
                 reading.pass(entry);
                 let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
                 let committed: Vec<&[Operation]> =
-                    mutations.iter().map(cellar_core::entry::Mutation::effective).collect();
+                    mutations.iter().map(cellar_log::entry::Mutation::effective).collect();
                 let flow = visit(entry, &committed)?;
                 let there = at == Some(entry.position);
                 Ok(if there { ControlFlow::Break(()) } else { flow })

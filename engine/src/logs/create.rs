@@ -1,10 +1,10 @@
 //! Creates a log: one transaction, safe to repeat (design `2-log.md` §3).
 
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_PUT_ATTEMPTS;
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_PUT_ATTEMPTS;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::segment::Segment;
 
 use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError};

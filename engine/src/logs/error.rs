@@ -1,7 +1,7 @@
 //! Errors of operations on a log.
 
-use cellar_core::append::Refusal;
-use cellar_core::position::Position;
+use cellar_base::position::Position;
+use cellar_log::append::Refusal;
 
 use crate::ports::PortError;
 
@@ -27,7 +27,7 @@ pub enum LogError {
     },
     /// The spreadsheet exceeds the memory limit of a read.
     #[error(transparent)]
-    TooLarge(#[from] cellar_core::workbook::WorkbookTooLarge),
+    TooLarge(#[from] cellar_sheet::workbook::WorkbookTooLarge),
     /// The sheet does not exist at the position.
     #[error("sheet `{sheet}` does not exist")]
     UnknownSheet {
@@ -45,7 +45,7 @@ pub enum LogError {
     Fork(#[from] super::ForkFault),
     /// The segment could not be rolled.
     #[error(transparent)]
-    Roll(#[from] cellar_core::roll::RollRefusal),
+    Roll(#[from] cellar_log::roll::RollRefusal),
     /// The log is damaged.
     #[error("the log is corrupt at {at}")]
     Corrupt {

@@ -1,13 +1,13 @@
 //! Forks a log at any position: one transaction of four records, whatever the log's size; and lists a
 //! log's forks (design `4-sync.md` §5).
 
-use cellar_core::entry::{Content, Entry, Header};
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS};
-use cellar_core::lineage::Lineage;
-use cellar_core::position::Position;
-use cellar_core::records::fork::{ListedFork, number};
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS};
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry, Header};
+use cellar_log::lineage::Lineage;
+use cellar_log::records::fork::{ListedFork, number};
+use cellar_log::segment::Segment;
 
 use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, ForkPage, ForkRecords, PortError};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_READ_ATTEMPTS;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_READ_ATTEMPTS;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry};
 
 use super::{LogError, Logs};
 

@@ -4,12 +4,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_REPLY_BYTES;
-use cellar_core::lineage::Lineage;
-use cellar_core::position::Position;
-use cellar_core::workbook::WorkbookDiff;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_REPLY_BYTES;
+use cellar_base::position::Position;
+use cellar_log::entry::Entry;
+use cellar_log::lineage::Lineage;
+use cellar_sheet::workbook::WorkbookDiff;
 
 use super::{LogError, Logs};
 
@@ -73,7 +73,7 @@ impl Logs {
         wanted: usize,
     ) -> Result<Vec<Arc<Entry>>, LogError> {
         let limit = u32::try_from(wanted.max(1)).unwrap_or(u32::MAX);
-        let limit = limit.min(cellar_core::limits::MAX_PAGE_ENTRIES);
+        let limit = limit.min(cellar_base::limits::MAX_PAGE_ENTRIES);
         if let Some(lineage) = self.read(|| self.inherits(log, from)).await? {
             return self.inherited_back(log, lineage, from, limit).await;
         }

@@ -9,11 +9,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_KNOWN_LINEAGES;
-use cellar_core::lineage::{Inherited, Lineage, StalePage};
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_KNOWN_LINEAGES;
+use cellar_base::position::Position;
+use cellar_log::entry::Entry;
+use cellar_log::lineage::{Inherited, Lineage, StalePage};
 
 use super::{LogError, Logs};
 use crate::ports::{Page, PortError};

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cellar_core::append::KnownRun;
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::limits::{KNOWN_RUN_AGE_MS, MAX_KNOWN_LOGS};
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::limits::{KNOWN_RUN_AGE_MS, MAX_KNOWN_LOGS};
+use cellar_base::position::Position;
+use cellar_log::append::KnownRun;
+use cellar_log::entry::Entry;
 
 #[derive(Debug)]
 struct Known {
@@ -78,7 +78,7 @@ fn forget_least_recently_used(runs: &mut HashMap<LogId, Known>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cellar_core::identity::SubjectKey;
+    use cellar_base::identity::SubjectKey;
 
     fn first(number: usize) -> Arc<Entry> {
         let subject = SubjectKey::new("test", "known runs");

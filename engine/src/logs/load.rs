@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_REPLY_BYTES;
-use cellar_core::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_REPLY_BYTES;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
 
 use super::walk::Walked;
 use super::{LogError, Logs};
@@ -98,7 +98,7 @@ impl Logs {
         &self,
         log: LogId,
         seen: Option<Position>,
-    ) -> Result<Vec<cellar_core::segment::Segment>, LogError> {
+    ) -> Result<Vec<cellar_log::segment::Segment>, LogError> {
         let newest = self.read(|| self.segments.newest(log, NEWEST_SEGMENTS, false)).await?;
         let current = newest.first().map(|segment| segment.num);
         if current.is_some() && current >= seen.map(Position::segment) {

@@ -1,17 +1,17 @@
 //! Cells whose long text is lost: found, and replaced by an ordinary edit.
 
-use cellar_core::a1::CellName;
-use cellar_core::append::{Refusal, Request};
-use cellar_core::cell::{ErrorCode, Value};
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::limits::{
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::limits::{
     MAX_CELLS_PER_OPERATION, MAX_ENTRY_BODY_BYTES, MAX_LOST_CELLS_AT_ONCE, MAX_RESOLVE_ATTEMPTS,
 };
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
-use cellar_core::snapshot::cells::held;
-use cellar_core::snapshot::merge::Window;
-use cellar_core::workbook::Extent;
+use cellar_base::position::Position;
+use cellar_log::append::{Refusal, Request};
+use cellar_sheet::a1::CellName;
+use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_sheet::workbook::Extent;
+use cellar_snapshot::cells::held;
+use cellar_snapshot::merge::Window;
 
 use super::view::LongText;
 use super::{LogError, Logs, View};

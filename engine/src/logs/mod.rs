@@ -56,10 +56,10 @@ pub(crate) use pages::{OffloadedRead, is_whole, read_offloaded};
 use std::future::Future;
 use std::sync::Arc;
 
-use cellar_core::append::Inputs;
-use cellar_core::backoff::full_jitter_ms;
-use cellar_core::entry::{Entry, FIRST_INCARNATION};
-use cellar_core::limits::MAX_READ_ATTEMPTS;
+use cellar_base::backoff::full_jitter_ms;
+use cellar_base::limits::MAX_READ_ATTEMPTS;
+use cellar_log::append::Inputs;
+use cellar_log::entry::{Entry, FIRST_INCARNATION};
 
 use crate::ports::{Blobs, Clock, Entries, NoPokes, Pokes, PortError, Random, Segments};
 use crate::snapshots::ObjectStore;

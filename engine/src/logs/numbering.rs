@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::limits::MAX_KNOWN_CLIENTS;
-use cellar_core::position::Position;
-use cellar_core::snapshot::objects::Objects;
-use cellar_core::snapshot::root::{ClientMap, Root};
-use cellar_core::snapshot::view;
-use cellar_core::sync::LookedUp;
+use cellar_api::sync::LookedUp;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::limits::MAX_KNOWN_CLIENTS;
+use cellar_base::position::Position;
+use cellar_snapshot::objects::Objects;
+use cellar_snapshot::root::{ClientMap, Root};
+use cellar_snapshot::view;
 
 use super::{LogError, Logs};
 
@@ -81,7 +81,7 @@ impl Logs {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::identity::SubjectKey;
+    use cellar_base::identity::SubjectKey;
 
     use super::*;
 

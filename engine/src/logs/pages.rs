@@ -3,11 +3,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_OFFLOADED_OBJECT_BYTES, MAX_PAGE_ENTRIES};
-use cellar_core::position::Position;
-use cellar_core::retention::{OffloadedFault, decode_offloaded};
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_OFFLOADED_OBJECT_BYTES, MAX_PAGE_ENTRIES};
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::{retention::OffloadedFault, retention::decode_offloaded};
 
 use super::Logs;
 use super::append::contiguous;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::entry::Entry;
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
-use cellar_core::position::Position;
-use cellar_core::sync::{ClientIds, Cookie, PullPlan, plan_pull};
+use cellar_api::sync::{ClientIds, Cookie, PullPlan, plan_pull};
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::position::Position;
+use cellar_log::entry::Entry;
+use cellar_log::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
 
 use super::{LogError, Logs};
 

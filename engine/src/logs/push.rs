@@ -1,9 +1,9 @@
 //! Drives the machine of a push (design `4-sync.md` §4).
 
-use cellar_core::append::Refusal;
-use cellar_core::identity::{ClientKey, ClientName, LogId};
-use cellar_core::operation::{Rejection, RejectionReason};
-use cellar_core::sync::{Action, Event, Outcome, PushRules, Run, RunPush};
+use cellar_api::sync::{Action, Event, Outcome, PushRules, Run, RunPush};
+use cellar_base::identity::{ClientKey, ClientName, LogId};
+use cellar_log::append::Refusal;
+use cellar_sheet::operation::{Rejection, RejectionReason};
 
 use super::{LogError, Logs};
 
@@ -59,7 +59,7 @@ impl Logs {
 }
 
 /// What an append came to, if the machine has to know.
-fn event_of(appended: Result<cellar_core::append::Appended, LogError>) -> Result<Event, LogError> {
+fn event_of(appended: Result<cellar_log::append::Appended, LogError>) -> Result<Event, LogError> {
     match appended {
         Ok(appended) => Event::of(Ok(appended)).map_err(LogError::Refused),
         Err(LogError::Refused(refusal)) => Event::of(Err(refusal)).map_err(LogError::Refused),

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use cellar_core::append::{Appended, AskedResolution, Refusal, Request, Resolved, Target};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_RESOLVE_ATTEMPTS;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
+use cellar_base::position::Position;
+use cellar_log::append::{Appended, AskedResolution, Refusal, Request, Resolved, Target};
 
 use super::undo::States;
 use super::{LogError, Logs};

@@ -1,9 +1,9 @@
 //! Revert: what takes back all that was done behind a position (design `4-sync.md` §5).
 
-use cellar_core::append::Resolved;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::workbook::revert;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::append::Resolved;
+use cellar_sheet::workbook::revert;
 
 use super::{LogError, Logs};
 

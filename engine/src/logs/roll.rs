@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::Entry;
-use cellar_core::roll::{Action, Event, Roll, RollRefusal, Rolled, Transaction};
+use cellar_log::entry::Entry;
+use cellar_log::roll::{Action, Event, Roll, RollRefusal, Rolled, Transaction};
 
 use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError};

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::entry::Content;
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_KNOWN_ROOTS;
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
-use cellar_core::snapshot::root::Root;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_KNOWN_ROOTS;
+use cellar_base::position::Position;
+use cellar_log::entry::Content;
+use cellar_log::segment::Segment;
+use cellar_snapshot::root::Root;
 
 use super::{LogError, Logs};
 

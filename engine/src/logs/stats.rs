@@ -3,15 +3,15 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cellar_core::api::{LevelStats, OpenStats, SnapshotStats, StatsReply};
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::fold::FoldedLevel;
-use cellar_core::snapshot::merge::Window;
-use cellar_core::snapshot::objects::{Fetch, Objects, Wanted};
-use cellar_core::snapshot::root::{Root, RootLevel};
-use cellar_core::snapshot::view;
+use cellar_api::{wire::LevelStats, wire::OpenStats, wire::SnapshotStats, wire::StatsReply};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_snapshot::SnapshotError;
+use cellar_snapshot::fold::FoldedLevel;
+use cellar_snapshot::merge::Window;
+use cellar_snapshot::objects::{Fetch, Objects, Wanted};
+use cellar_snapshot::root::{Root, RootLevel};
+use cellar_snapshot::view;
 
 use super::committed::Reading;
 use super::{LogError, Logs};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use cellar_core::append::Resolved;
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
-use cellar_core::workbook::{Workbook, undo};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::append::Resolved;
+use cellar_log::entry::Entry;
+use cellar_sheet::operation::Operation;
+use cellar_sheet::workbook::{Workbook, undo};
 
 use super::workbook::Replay;
 use super::{LogError, Logs};

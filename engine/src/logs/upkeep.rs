@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::limits::{KNOWN_TAIL_AGE_S, SNAPSHOT_ENTRY_ATTEMPTS};
-use cellar_core::position::Position;
-use cellar_core::roll::Rolled;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::identity::LogId;
+use cellar_base::limits::{KNOWN_TAIL_AGE_S, SNAPSHOT_ENTRY_ATTEMPTS};
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::roll::Rolled;
+use cellar_log::upkeep::UpkeepPolicy;
 
 use super::{LogError, Logs};
 use crate::ports::PutOutcome;

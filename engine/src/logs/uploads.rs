@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::{Appended, MutationResult, Request, Upload};
-use cellar_core::entry::{Content, decode_external_body};
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::limits::{MAX_PRESIGNED_S, MAX_UPLOAD_AGE_S, MAX_UPLOAD_BYTES};
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::limits::{MAX_PRESIGNED_S, MAX_UPLOAD_AGE_S, MAX_UPLOAD_BYTES};
+use cellar_base::position::Position;
+use cellar_log::append::{Appended, MutationResult, Request, Upload};
+use cellar_log::entry::{Content, decode_external_body};
+use cellar_sheet::operation::Operation;
 use uuid::Uuid;
 
 use super::{LogError, Logs};
@@ -65,7 +65,7 @@ const CONTENT_TYPE: &str = "application/octet-stream";
 
 /// The key of an upload.
 fn key(log: LogId, upload: Uuid) -> Result<BlobKey, LogError> {
-    let key = BlobKey::new(format!("{}{log}/{upload}", cellar_core::schema::UPLOADS_PREFIX));
+    let key = BlobKey::new(format!("{}{log}/{upload}", cellar_base::schema::UPLOADS_PREFIX));
     key.map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
 }
 

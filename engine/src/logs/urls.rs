@@ -1,10 +1,10 @@
 //! Where clients read objects themselves: presigned URLs, valid for a few minutes.
 
-use cellar_core::entry::ExternalEdits;
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_PRESIGNED_S;
-use cellar_core::snapshot::keys::chunk_key;
-use cellar_core::snapshot::level::ChunkHash;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_PRESIGNED_S;
+use cellar_log::entry::ExternalEdits;
+use cellar_snapshot::keys::chunk_key;
+use cellar_snapshot::level::ChunkHash;
 
 use super::{LogError, Logs};
 use crate::ports::{BlobKey, PortError};

@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cellar_core::cell::{Cell, ErrorCode, Value};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_REPLAY_BYTES;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
-use cellar_core::snapshot::cells::{PlacedCell, cells, held};
-use cellar_core::snapshot::fold::{Fold, FoldedLevel};
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::merge::Window;
-use cellar_core::snapshot::objects::Objects;
-use cellar_core::snapshot::outline::Outline;
-use cellar_core::snapshot::root::Root;
-use cellar_core::snapshot::tile::Tile;
-use cellar_core::snapshot::touched::Touched;
-use cellar_core::snapshot::view;
-use cellar_core::workbook::{Workbook, WorkbookTooLarge};
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_REPLAY_BYTES;
+use cellar_base::position::Position;
+use cellar_sheet::cell::{Cell, ErrorCode, Value};
+use cellar_sheet::metadata::Outline;
+use cellar_sheet::operation::SheetId;
+use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
+use cellar_snapshot::cells::{PlacedCell, cells, held};
+use cellar_snapshot::fold::{Fold, FoldedLevel};
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::merge::Window;
+use cellar_snapshot::objects::Objects;
+use cellar_snapshot::root::Root;
+use cellar_snapshot::tile::Tile;
+use cellar_snapshot::touched::Touched;
+use cellar_snapshot::view;
 
 use super::committed::Reading;
 use super::{LogError, Logs};
@@ -83,7 +83,10 @@ impl Logs {
         let seen = seen.max(begin);
         self.committed(log, &mut reading, at, seen, |entry, committed| {
             if Some(entry.position) != begin {
-                committed.iter().for_each(|operations| fold.apply_operations(operations));
+                for operations in committed {
+                    let applied = fold.apply_operations(operations);
+                    applied.map_err(|_| LogError::Corrupt { at: entry.position })?;
+                }
             }
             if fold.weight_bytes() > MAX_REPLAY_BYTES {
                 return Err(LogError::TooLarge(WorkbookTooLarge));

@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cellar_core::entry::Entry;
-use cellar_core::forward_read::{ForwardRead, Step};
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::Entry;
+use cellar_log::forward_read::{ForwardRead, Step};
 
 use super::append::contiguous;
 use super::{LogError, Logs};

@@ -3,10 +3,10 @@
 
 use std::ops::ControlFlow;
 
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::workbook::Workbook;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::Entry;
+use cellar_sheet::workbook::Workbook;
 
 use super::committed::Reading;
 use super::{LogError, Logs};

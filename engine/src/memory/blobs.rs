@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cellar_core::limits::{MAX_BLOB_BYTES, MAX_LISTED_BLOBS};
+use cellar_base::limits::{MAX_BLOB_BYTES, MAX_LISTED_BLOBS};
 use sha2::{Digest as _, Sha256};
 
 use super::presigned::Grants;

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use cellar_core::feed::{self, Checkpoint, Feed, Mark};
-use cellar_core::records::feed::{
+use cellar_base::record::Item;
+use cellar_base::schema::{INDEX_PARTITION, INDEX_SORT};
+use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
+use cellar_catalog::records::feed::{
     PARTITIONS, decode_item, decode_mark, decode_partition, encode_item, encode_mark,
     encode_partition, feed_partition_key, item_key, mark_key, offset_sort,
 };
-use cellar_core::records::{Item, webhook};
-use cellar_core::schema::{INDEX_PARTITION, INDEX_SORT};
-use cellar_core::stream::StreamName;
-use cellar_core::webhook::WebhookProgress;
+use cellar_catalog::records::webhook;
+use cellar_catalog::stream::StreamName;
+use cellar_catalog::webhook::WebhookProgress;
 
 use crate::ports::{Index, IndexOutcome, PortError, WebhookProgresses};
 
@@ -27,7 +28,7 @@ pub struct MemoryIndex {
 
 fn key_of(record: &Item) -> Key {
     let text = |name: &str| match record.get(name) {
-        Some(cellar_core::records::Attribute::Text(text)) => text.clone(),
+        Some(cellar_base::record::Attribute::Text(text)) => text.clone(),
         _ => String::new(),
     };
     (text(INDEX_PARTITION), text(INDEX_SORT))
@@ -158,7 +159,7 @@ impl WebhookProgresses for MemoryIndex {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::records::feed::partition_sort;
+    use cellar_catalog::records::feed::partition_sort;
 
     use super::*;
     use crate::contract;

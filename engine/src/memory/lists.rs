@@ -1,9 +1,9 @@
 //! People's lists of spreadsheets in memory, beside the feed as in the table.
 
 use async_trait::async_trait;
-use cellar_core::catalog::{ListEntry, Person};
-use cellar_core::identity::LogId;
-use cellar_core::records::list::{decode, encode, list_partition};
+use cellar_base::identity::LogId;
+use cellar_catalog::records::list::{decode, encode, list_partition};
+use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
 use super::MemoryIndex;
 use crate::ports::{ListPage, Lists, PortError};

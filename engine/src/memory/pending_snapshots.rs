@@ -5,11 +5,12 @@ use std::ops::RangeBounds;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use cellar_core::identity::LogId;
-use cellar_core::pending_snapshot::PendingSnapshot;
-use cellar_core::position::Position;
-use cellar_core::records::{Item, pending_snapshot};
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_base::record::Item;
+use cellar_snapshot::pending_snapshot::PendingSnapshot;
+use cellar_snapshot::records::pending_snapshot;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::ports::{PendingSnapshots, PortError, WriteOutcome};
 

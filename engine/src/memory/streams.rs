@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use cellar_core::limits::TIP_INDEX;
-use cellar_core::records::stream::{decode_calf, decode_tip, encode_calf, encode_tip};
-use cellar_core::records::{Item, RecordError};
-use cellar_core::stream::{Calf, Etag, StreamName, Tip, Update};
+use cellar_base::limits::TIP_INDEX;
+use cellar_base::{record::Item, record::RecordError};
+use cellar_catalog::records::stream::{decode_calf, decode_tip, encode_calf, encode_tip};
+use cellar_catalog::stream::{Calf, Etag, StreamName, Tip, Update};
 
 use crate::ports::{AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams};
 
@@ -36,7 +36,7 @@ impl MemoryStreams {
     /// Its items in the order of their keys: the index of the first event, and what each says.
     #[cfg(test)]
     pub(crate) fn everything(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
-        let said = |events: &[cellar_core::stream::Event]| {
+        let said = |events: &[cellar_catalog::stream::Event]| {
             events.iter().map(|event| event.data.stored.clone()).collect()
         };
         let items = self.lock();

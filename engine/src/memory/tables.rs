@@ -8,14 +8,15 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_PAGE_ENTRIES;
-use cellar_core::position::Position;
-use cellar_core::records::fork::ListedFork;
-use cellar_core::records::{Item, entry, fork, segment};
-use cellar_core::roll::Transaction;
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_PAGE_ENTRIES;
+use cellar_base::position::Position;
+use cellar_base::record::Item;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::records::fork::ListedFork;
+use cellar_log::roll::Transaction;
+use cellar_log::segment::Segment;
+use cellar_log::{records::entry, records::fork, records::segment};
 
 use crate::ports::{
     CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PutOutcome, Retention, ScanKey,

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::cost::Cost;
+use cellar_api::cost::Cost;
 
 tokio::task_local! {
     /// What is measured where the code runs; nothing outside of [`measure`].

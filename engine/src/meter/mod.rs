@@ -9,7 +9,7 @@ pub use measure::{carried, measure};
 
 use std::sync::{Mutex, PoisonError};
 
-use cellar_core::cost::Cost;
+use cellar_api::cost::Cost;
 
 /// A request to the object store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

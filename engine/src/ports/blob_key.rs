@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cellar_core::limits::MAX_BLOB_KEY_BYTES;
+use cellar_base::limits::MAX_BLOB_KEY_BYTES;
 
 /// Key of an object that Cellar writes: segments of letters, digits, `-`, `_`, `=` and `.`,
 /// separated by `/`. So it means the same in a URL, in a signature and in every store: nothing

@@ -40,7 +40,7 @@ pub struct VersionPage {
 #[async_trait]
 pub trait BlobVersions: Send + Sync {
     /// One page of all versions of the objects whose keys begin with `prefix`, behind `after`; at most
-    /// [`MAX_LISTED_BLOBS`](cellar_core::limits::MAX_LISTED_BLOBS). One request.
+    /// [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS). One request.
     ///
     /// # Errors
     /// [`PortError`] if the store does not answer.

@@ -154,7 +154,7 @@ pub trait Blobs: Send + Sync {
     async fn delete(&self, key: &BlobKey) -> Result<(), PortError>;
 
     /// One page of the objects whose keys begin with `prefix` and come after `after`; at most
-    /// `limit`, and at most [`MAX_LISTED_BLOBS`](cellar_core::limits::MAX_LISTED_BLOBS). One
+    /// `limit`, and at most [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS). One
     /// request.
     ///
     /// # Errors
@@ -172,8 +172,8 @@ pub trait Blobs: Send + Sync {
     ///
     /// # Errors
     /// A permanent [`PortError`] if the grant is for longer than
-    /// [`MAX_PRESIGNED_S`](cellar_core::limits::MAX_PRESIGNED_S) or for more than
-    /// [`MAX_BLOB_BYTES`](cellar_core::limits::MAX_BLOB_BYTES), or nothing can be signed.
+    /// [`MAX_PRESIGNED_S`](cellar_base::limits::MAX_PRESIGNED_S) or for more than
+    /// [`MAX_BLOB_BYTES`](cellar_base::limits::MAX_BLOB_BYTES), or nothing can be signed.
     async fn presign_put(
         &self,
         grant: &UploadGrant,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::Entry;
 
 use super::PortError;
 

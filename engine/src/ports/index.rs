@@ -1,8 +1,8 @@
 //! The Index table.
 
 use async_trait::async_trait;
-use cellar_core::feed::{Checkpoint, Feed, Item, Mark};
-use cellar_core::stream::StreamName;
+use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
+use cellar_catalog::stream::StreamName;
 
 use super::PortError;
 

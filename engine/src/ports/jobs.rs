@@ -1,7 +1,7 @@
 //! A queue of jobs, as SQS's standard queues are.
 
 use async_trait::async_trait;
-use cellar_core::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILITY_S};
+use cellar_base::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILITY_S};
 
 use super::PortError;
 

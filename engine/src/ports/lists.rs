@@ -1,8 +1,8 @@
 //! People's lists of spreadsheets.
 
 use async_trait::async_trait;
-use cellar_core::catalog::{ListEntry, Person};
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
 use super::PortError;
 

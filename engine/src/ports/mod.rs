@@ -37,7 +37,7 @@ pub use segments::{CreateOutcome, ForkPage, ForkRecords, Segments};
 pub use streams::{AllStreams, StreamOutcome, StreamPage, StreamScanKey, Streams};
 pub use webhook::{NotAccepted, WebhookProgresses, WebhookSender};
 
-use cellar_core::records::RecordError;
+use cellar_base::record::RecordError;
 
 /// A failure of a port.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! The PendingSnapshots table.
 
 use async_trait::async_trait;
-use cellar_core::pending_snapshot::PendingSnapshot;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_snapshot::pending_snapshot::PendingSnapshot;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::PortError;
 

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::position::Position;
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::position::Position;
 use tokio::sync::watch;
 
 /// One who follows.

@@ -1,6 +1,6 @@
 //! What a presigned URL grants, and the request that uses it (design `2-log.md` §4).
 
-use cellar_core::limits::{MAX_BLOB_BYTES, MAX_PRESIGNED_S};
+use cellar_base::limits::{MAX_BLOB_BYTES, MAX_PRESIGNED_S};
 
 use super::{BlobKey, PortError, Sha256};
 

@@ -1,9 +1,9 @@
 //! What offloading and trimming need of the tables; no function of the API may do any of it.
 
 use async_trait::async_trait;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::segment::Segment;
 
 use super::PortError;
 

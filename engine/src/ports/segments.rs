@@ -1,12 +1,12 @@
 //! The Segment table, and the transaction that opens a segment.
 
 use async_trait::async_trait;
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::records::fork::ListedFork;
-use cellar_core::roll::Transaction;
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::Entry;
+use cellar_log::records::fork::ListedFork;
+use cellar_log::roll::Transaction;
+use cellar_log::segment::Segment;
 
 use super::PortError;
 

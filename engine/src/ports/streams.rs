@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::stream::{Calf, StreamName, Tip, Update};
+use cellar_catalog::stream::{Calf, StreamName, Tip, Update};
 
 use super::PortError;
 

@@ -1,8 +1,8 @@
 //! What the webhook needs: where it keeps how far it has come, and whom it tells.
 
 use async_trait::async_trait;
-use cellar_core::api::WebhookDelivery;
-use cellar_core::webhook::WebhookProgress;
+use cellar_api::wire::WebhookDelivery;
+use cellar_catalog::webhook::WebhookProgress;
 
 use super::PortError;
 

@@ -12,15 +12,18 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cellar_core::access::Role;
-use cellar_core::catalog::{Action, By, Listing, Person, Rejection, Right};
-use cellar_core::identity::LogId;
-use cellar_core::limits::PURGE_READS_AT_ONCE;
-use cellar_core::lineage::Lineage;
-use cellar_core::position::Position;
-use cellar_core::retention::{DeletedPlan, Resident, needed, plan_deleted};
-use cellar_core::segment::Segment;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
+use cellar_base::limits::PURGE_READS_AT_ONCE;
+use cellar_base::position::Position;
+use cellar_catalog::access::Role;
+use cellar_catalog::{purge::DeletedPlan, purge::Resident, purge::needed, purge::plan_deleted};
+use cellar_catalog::{
+    spreadsheet::Action, spreadsheet::By, spreadsheet::Listing, spreadsheet::Person,
+    spreadsheet::Rejection, spreadsheet::Right,
+};
+use cellar_log::lineage::Lineage;
+use cellar_log::segment::Segment;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::catalog::{CatalogError, CatalogStore};

@@ -1,8 +1,8 @@
 //! What a spreadsheet has in the bucket.
 
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_LISTED_BLOBS, PURGE_DELETES_AT_ONCE};
-use cellar_core::schema::{OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_LISTED_BLOBS, PURGE_DELETES_AT_ONCE};
+use cellar_base::schema::{OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::{Purger, Removed};

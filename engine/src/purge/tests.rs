@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use cellar_core::catalog::{Name, Status};
-use cellar_core::entry::Entry;
-use cellar_core::identity::SubjectKey;
-use cellar_core::limits::DELETED_KEPT_S;
-use cellar_core::pending_snapshot::PendingSnapshot;
-use cellar_core::retention::Policy;
+use cellar_base::identity::SubjectKey;
+use cellar_base::limits::DELETED_KEPT_S;
+use cellar_catalog::{spreadsheet::Name, spreadsheet::Status};
+use cellar_log::entry::Entry;
+use cellar_log::retention::Policy;
+use cellar_snapshot::pending_snapshot::PendingSnapshot;
 
 use super::*;
 use crate::crashes::{Fault, FaultyPorts, at, edited, edits, log, set, work};
@@ -66,7 +66,7 @@ async fn change(ports: &Arc<FaultyPorts>, log: LogId, action: Action) {
 async fn upload(ports: &Arc<FaultyPorts>, log: LogId) {
     let bytes = Bytes::from_static(b"an upload");
     let blob = NewBlob {
-        key: BlobKey::new(format!("{}{log}/1", cellar_core::schema::UPLOADS_PREFIX)).unwrap(),
+        key: BlobKey::new(format!("{}{log}/1", cellar_base::schema::UPLOADS_PREFIX)).unwrap(),
         sha256: sha256(&bytes),
         bytes,
         content_type: None,

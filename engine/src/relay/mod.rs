@@ -6,8 +6,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use cellar_core::records::Item;
-use cellar_core::relay::{RelayAction, RelayError, decide};
+use cellar_base::record::Item;
+use cellar_snapshot::relay::{RelayAction, RelayError, decide};
 
 use crate::ports::{Jobs, PendingTags, PortError};
 
@@ -18,7 +18,7 @@ pub struct Change {
     pub sequence_number: String,
     /// Its kind, as the stream names it: `INSERT` and others.
     pub name: String,
-    /// The entry's attributes, or at least those of [`cellar_core::relay::ATTRIBUTES`].
+    /// The entry's attributes, or at least those of [`cellar_snapshot::relay::ATTRIBUTES`].
     pub image: Item,
 }
 

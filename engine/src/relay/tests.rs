@@ -1,21 +1,21 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::records::Attribute;
-use cellar_core::records::entry::{EDITS, encode};
-use cellar_core::relay::INSERT;
-use cellar_core::schema::{EXTERNAL, TYPE};
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_base::record::Attribute;
+use cellar_base::schema::{EXTERNAL, TYPE};
+use cellar_log::entry::Entry;
+use cellar_log::records::entry::{EDITS, encode};
+use cellar_snapshot::relay::INSERT;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::*;
 use crate::memory::{ManualClock, MemoryPendingTags, MemoryQueue, QueueRules};
 use crate::ports::{Receipt, Received};
 
 fn log() -> LogId {
-    LogId::derive(&cellar_core::identity::SubjectKey::new("relay", "test"), "log").unwrap()
+    LogId::derive(&cellar_base::identity::SubjectKey::new("relay", "test"), "log").unwrap()
 }
 
 fn snapshot(num: u32) -> Change {

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use cellar_core::pending_snapshot::is_finished;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_snapshot::pending_snapshot::is_finished;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::{Finding, Found, Reprocess};
 use crate::ports::{BlobKey, Kept, PortError};

@@ -25,9 +25,9 @@ mod walk;
 
 use std::sync::Arc;
 
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::segment::Segment;
 
 pub use mend::Mended;
 pub use rebuild::{Begun, RebuildPlan, RebuildRefusal, ToRebuild};

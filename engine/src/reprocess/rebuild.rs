@@ -8,13 +8,13 @@
 //! Two messages are enough: who finishes wakes the next, and the last one's message comes back again
 //! and again until it is its turn, and wakes whom others have lost.
 
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_READ_ATTEMPTS;
-use cellar_core::pending_snapshot::{PendingSnapshot, Rebuild};
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_READ_ATTEMPTS;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::segment::Segment;
+use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::survey::Pending;
 use super::walk::{PageRead, Walk};

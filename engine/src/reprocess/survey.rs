@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::limits::ABANDONED_S;
-use cellar_core::pending_snapshot::is_finished;
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
+use cellar_base::limits::ABANDONED_S;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::segment::Segment;
+use cellar_snapshot::pending_snapshot::is_finished;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::walk::{PageRead, Walk};
 use super::{Finding, Found, Reprocess, Scope, Seen};

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Entry};
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry};
+use cellar_log::segment::Segment;
 
 use super::Reprocess;
 use crate::logs::{OffloadedRead, read_offloaded};

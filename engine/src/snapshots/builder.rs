@@ -1,8 +1,8 @@
 //! What a snapshot is made of is the builder's business, not the worker's.
 
 use async_trait::async_trait;
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::position::Position;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 /// What one piece of work came to.
 #[derive(Debug, Clone, PartialEq, Eq)]

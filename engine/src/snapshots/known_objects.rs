@@ -4,9 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_KNOWN_OBJECT_BYTES;
-use cellar_core::snapshot::level::ChunkHash;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_KNOWN_OBJECT_BYTES;
+use cellar_snapshot::level::ChunkHash;
 
 /// The objects that were read last, as they are stored. The oldest go first.
 #[derive(Default)]

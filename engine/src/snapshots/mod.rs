@@ -16,11 +16,11 @@ pub(crate) use store::{CONTENT_ENCODING, CONTENT_TYPE, ObjectStore, new_object, 
 use std::future::Future;
 use std::sync::Arc;
 
-use cellar_core::backoff::full_jitter_ms;
-use cellar_core::limits::{MAX_READ_ATTEMPTS, WORK_VISIBILITY_S};
-use cellar_core::pending_snapshot::{Action, Event, Inputs, Outcome, PendingSnapshot, Worker};
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::backoff::full_jitter_ms;
+use cellar_base::limits::{MAX_READ_ATTEMPTS, WORK_VISIBILITY_S};
+use cellar_base::position::Position;
+use cellar_snapshot::pending_snapshot::{Action, Event, Inputs, Outcome, PendingSnapshot, Worker};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::ports::{
     Clock, Entries, Jobs, PendingSnapshots, PortError, Random, Receipt, Segments, WriteOutcome,

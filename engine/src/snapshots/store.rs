@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES};
-use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::keys::{chunk_key, parse_root_key, root_key};
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::objects::{BadObject, Fetch, Objects, Wanted};
-use cellar_core::snapshot::packed::{Bounds, unpack};
-use cellar_core::snapshot::root::Root;
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES};
+use cellar_snapshot::SnapshotError;
+use cellar_snapshot::keys::{chunk_key, parse_root_key, root_key};
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::objects::{BadObject, Fetch, Objects, Wanted};
+use cellar_snapshot::packed::{Bounds, unpack};
+use cellar_snapshot::root::Root;
 use tokio::task::JoinSet;
 
 use super::known_objects::KnownObjects;
@@ -230,11 +230,11 @@ async fn get(blobs: &dyn Blobs, key: &str, max_bytes: usize) -> Result<Bytes, Ob
 mod tests {
     use super::*;
     use crate::memory::{ManualClock, MemoryBlobs};
-    use cellar_core::snapshot::chunk::chunk_of;
-    use cellar_core::snapshot::level::ChunkRef;
-    use cellar_core::snapshot::objects::ObjectKind;
-    use cellar_core::snapshot::packed::{PackedObject, pack};
-    use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
+    use cellar_snapshot::chunk::chunk_of;
+    use cellar_snapshot::level::ChunkRef;
+    use cellar_snapshot::objects::ObjectKind;
+    use cellar_snapshot::packed::{PackedObject, pack};
+    use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 
     fn log() -> LogId {
         LogId::from_uuid(uuid::Uuid::from_u128(1))

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::limits::{EARLIER_WAIT_S, LEASE_S};
-use cellar_core::segment::Segment;
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::limits::{EARLIER_WAIT_S, LEASE_S};
+use cellar_log::entry::{Content, Entry};
+use cellar_log::segment::Segment;
 
 use super::*;
 use crate::crashes::{Fault, FaultyPorts};
@@ -210,7 +210,7 @@ async fn a_worker_that_died_is_replaced_after_its_lease_and_goes_on_from_its_che
 async fn a_broken_builder_keeps_nobody_from_trying_again() {
     let world = World::new(vec![(5, Fault::Refused)]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
-    let failed = Outcome::Failed { wait_s: cellar_core::limits::FAILED_WAIT_S };
+    let failed = Outcome::Failed { wait_s: cellar_base::limits::FAILED_WAIT_S };
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(failed)));
     assert_eq!(world.run(FUNCTION_MS).await, 1);
     world.assert_made(&[0], "tried again").await;

@@ -1,7 +1,7 @@
 //! Drives the append machine: performs its actions and reports what came of them.
 
-use cellar_core::stream::append::{Action, Answer, AppendFault, End};
-use cellar_core::stream::{Append, Proposal, StreamName, Write};
+use cellar_catalog::stream::append::{Action, Answer, AppendFault, End};
+use cellar_catalog::stream::{Append, Proposal, StreamName, Write};
 
 use super::{StreamError, StreamStore};
 use crate::ports::{PortError, StreamOutcome};

@@ -1,7 +1,7 @@
 //! What can go wrong with a stream.
 
-use cellar_core::stream::append::AppendFault;
-use cellar_core::stream::{PayloadError, RebuildFault};
+use cellar_catalog::stream::append::AppendFault;
+use cellar_catalog::stream::{PayloadError, RebuildFault};
 
 use crate::ports::PortError;
 

@@ -1,6 +1,6 @@
 //! Reads the events of a stream, from the newest back.
 
-use cellar_core::stream::{Dated, Decider, RebuildFault, StreamName, newest_first};
+use cellar_catalog::stream::{Dated, Decider, RebuildFault, StreamName, newest_first};
 
 use super::{StreamError, StreamStore};
 

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use cellar_core::limits::MAX_READ_ATTEMPTS;
-use cellar_core::stream::{Calf, Decider, Need, Rebuild, RebuildFault, Rebuilt, StreamName, Tip};
+use cellar_base::limits::MAX_READ_ATTEMPTS;
+use cellar_catalog::stream::{
+    Calf, Decider, Need, Rebuild, RebuildFault, Rebuilt, StreamName, Tip,
+};
 
 use super::{StreamError, StreamStore};
 use crate::ports::PortError;

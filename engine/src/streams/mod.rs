@@ -16,9 +16,9 @@ pub use transact::{Known, Transacted};
 
 use std::sync::Arc;
 
-use cellar_core::append::Inputs;
-use cellar_core::backoff::full_jitter_ms;
-use cellar_core::stream::CalvePolicy;
+use cellar_base::backoff::full_jitter_ms;
+use cellar_catalog::stream::CalvePolicy;
+use cellar_log::append::Inputs;
 
 use crate::ports::{Clock, Random, Streams};
 

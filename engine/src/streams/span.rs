@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::feed::Span;
-use cellar_core::stream::{Event, StreamName, Tip};
+use cellar_catalog::feed::Span;
+use cellar_catalog::stream::{Event, StreamName, Tip};
 
 use super::{StreamError, StreamStore};
 use crate::ports::PortError;

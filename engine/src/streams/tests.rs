@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use cellar_core::limits::MAX_DECIDE_ATTEMPTS;
-use cellar_core::stream::append::AppendFault;
-use cellar_core::stream::{
+use cellar_base::limits::MAX_DECIDE_ATTEMPTS;
+use cellar_catalog::stream::append::AppendFault;
+use cellar_catalog::stream::{
     Calf, CalvePolicy, Decider, Encoded, Kind, StreamName, Tip, UnreadableEvent, Update, WriterId,
 };
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use cellar_core::limits::MAX_DECIDE_ATTEMPTS;
-use cellar_core::stream::append::End;
-use cellar_core::stream::{
+use cellar_base::limits::MAX_DECIDE_ATTEMPTS;
+use cellar_catalog::stream::append::End;
+use cellar_catalog::stream::{
     Decider, Encoded, Event, Payload, PayloadError, Proposal, StreamName, Tip, Unfold, WriterId,
 };
 

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use cellar_core::snapshot::tile::TileValue;
+use cellar_snapshot::tile::TileValue;
 
 use super::records::Records;
 use super::survey::{Seen, Survey, Tally};

@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use cellar_core::limits::{MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_TEXT_BYTES};
+use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_TEXT_BYTES};
 use memchr::{memchr, memchr3, memchr3_iter};
 
 use crate::ReadError;

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use cellar_core::limits::MAX_ROWS;
+use cellar_base::limits::MAX_ROWS;
 
 use super::CsvOptions;
 use super::records::{Record, Records};

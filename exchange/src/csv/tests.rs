@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-use cellar_core::cell::{GENERAL, Value, display};
-use cellar_core::limits::{
+use cellar_base::limits::{
     MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_TEXT_BYTES, MAX_TILE_TEXT_BYTES,
 };
+use cellar_sheet::cell::{GENERAL, Value, display};
 
 use super::{CsvImport, CsvOptions, CsvWriter, Survey};
 use crate::{BlockSize, ColumnKind, Import, OutCell, Piece, ReadError, Source};

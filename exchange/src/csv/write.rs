@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Write};
 
-use cellar_core::cell::{GENERAL, display};
+use cellar_sheet::cell::{GENERAL, display};
 
 use crate::{OutCell, WriteError};
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use cellar_core::limits::{
+use cellar_base::limits::{
     MAX_FORMULA_BYTES, MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS, MAX_TEXT_BYTES,
     MAX_XLSX_CELLS,
 };

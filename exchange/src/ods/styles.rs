@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::sync::Arc;
 
-use cellar_core::limits::{MAX_FORMAT_BYTES, MAX_WORKBOOK_STYLES};
+use cellar_base::limits::{MAX_FORMAT_BYTES, MAX_WORKBOOK_STYLES};
 use quick_xml::events::{BytesStart, Event};
 
 use crate::WorkbookError;

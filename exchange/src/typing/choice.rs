@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use cellar_core::a1::CellName;
+use cellar_sheet::a1::CellName;
 
 use super::Recognised;
 

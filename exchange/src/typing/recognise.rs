@@ -1,9 +1,9 @@
-//! What a field is, fast: the same as `cellar_core::cell::recognise`, without an allocation for
+//! What a field is, fast: the same as `cellar_sheet::cell::recognise`, without an allocation for
 //! nearly all fields there are.
 
-use cellar_core::cell::{Value, date_serial};
+use cellar_sheet::cell::{Value, date_serial};
 
-/// Decimals of a fixed format, at most: what `cellar_core::cell` has.
+/// Decimals of a fixed format, at most: what `cellar_sheet::cell` has.
 const MAX_DECIMALS: usize = 15;
 /// Decimal numbers of at most 15 digits, zeros in front apart, read and show as themselves (`DBL_DIG`).
 const EXACT_BELOW: u64 = 1_000_000_000_000_000;
@@ -159,7 +159,7 @@ fn long_number(text: &str, digits: &Digits) -> Option<Number> {
 }
 
 fn slow_number(text: &str, decimals: usize) -> Option<Number> {
-    let typed = cellar_core::cell::recognise(text)?;
+    let typed = cellar_sheet::cell::recognise(text)?;
     let Value::Number(value) = typed.value else {
         return None;
     };
@@ -206,7 +206,7 @@ fn decimal(digits: &[u8]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::cell::{TypedText, display};
+    use cellar_sheet::cell::{TypedText, display};
     use proptest::prelude::*;
 
     use super::*;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn same(text: &str) {
-        let expected = cellar_core::cell::recognise(text);
+        let expected = cellar_sheet::cell::recognise(text);
         let found = typed(text);
         assert_eq!(found, expected, "{text:?}");
         if let (

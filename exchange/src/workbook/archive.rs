@@ -8,7 +8,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cellar_core::limits::{MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS, MAX_XLSX_UNPACKED_BYTES};
+use cellar_base::limits::{MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS, MAX_XLSX_UNPACKED_BYTES};
 use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::a1::CellName;
-use cellar_core::cell::ErrorCode;
+use cellar_sheet::a1::CellName;
+use cellar_sheet::cell::ErrorCode;
 
 /// What a cell holds. Its text stands beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -1,6 +1,6 @@
 //! Dates as xml has them, ISO 8601, as serial numbers.
 
-use cellar_core::cell::date_serial;
+use cellar_sheet::cell::date_serial;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 

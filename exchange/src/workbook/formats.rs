@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::cell::{GENERAL, Value, display, general};
-use cellar_core::limits::MAX_FORMAT_BYTES;
+use cellar_base::limits::MAX_FORMAT_BYTES;
+use cellar_sheet::cell::{GENERAL, Value, display, general};
 
 /// Days between the incarnations of workbooks that count from 1904 and of all others.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;

@@ -2,8 +2,8 @@
 
 use std::io::Seek;
 
-use cellar_core::limits::{MAX_SHEETS, MAX_XLSX_CELLS};
-use cellar_core::snapshot::tile::TileValue;
+use cellar_base::limits::{MAX_SHEETS, MAX_XLSX_CELLS};
+use cellar_snapshot::tile::TileValue;
 
 use super::archive::Archive;
 use super::cell::{Found, FoundCell};
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn cells_of_all_sheets_are_counted() {
         let mut writer = XlsxWriter::new(None).unwrap();
-        let value = cellar_core::cell::Value::Number(1.0);
+        let value = cellar_sheet::cell::Value::Number(1.0);
         for sheet in ["one", "two"] {
             writer.sheet(sheet).unwrap();
             for row in 0..5 {

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use cellar_core::limits::{MAX_IDLE_XML_EVENTS, MAX_XML_EVENT_BYTES, XML_EVENTS_PER_FOUND};
+use cellar_base::limits::{MAX_IDLE_XML_EVENTS, MAX_XML_EVENT_BYTES, XML_EVENTS_PER_FOUND};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 

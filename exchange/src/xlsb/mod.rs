@@ -8,10 +8,10 @@ mod records;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Seek};
 
-use cellar_core::cell::ErrorCode;
-use cellar_core::limits::{
+use cellar_base::limits::{
     MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_SHEETS, MAX_TEXT_BYTES, MAX_WORKBOOK_STYLES,
 };
+use cellar_sheet::cell::ErrorCode;
 
 use crate::workbook::archive::Archive;
 use crate::workbook::cell::{Found, FoundCell};

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use cellar_core::limits::MAX_XML_EVENT_BYTES;
+use cellar_base::limits::MAX_XML_EVENT_BYTES;
 
 use crate::WorkbookError;
 use crate::workbook::archive::{Part, part_fault};

@@ -1,6 +1,6 @@
 //! One cell: what its element says, and what value that is.
 
-use cellar_core::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS};
+use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS};
 use quick_xml::events::BytesStart;
 
 use super::sheet::Common;

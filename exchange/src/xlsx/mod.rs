@@ -13,7 +13,7 @@ mod styles;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Seek};
 
-use cellar_core::limits::MAX_SHEETS;
+use cellar_base::limits::MAX_SHEETS;
 use quick_xml::events::Event;
 
 use crate::workbook::archive::Archive;

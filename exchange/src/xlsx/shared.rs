@@ -1,6 +1,6 @@
 //! Formulas that many cells share: written once, for the first cell, and shifted for the others.
 
-use cellar_core::a1::column_name;
+use cellar_sheet::a1::column_name;
 
 /// Excel's sheet: references that leave it at one edge come back at the other.
 const ROWS: i64 = 1_048_576;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use cellar_core::limits::{
+use cellar_base::limits::{
     MAX_FORMULA_BYTES, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_TEXT_BYTES, MAX_WORKBOOK_STYLES,
 };
 use quick_xml::events::Event;

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use cellar_core::limits::MAX_SHARED_TEXT_BYTES;
+use cellar_base::limits::MAX_SHARED_TEXT_BYTES;
 use quick_xml::events::Event;
 
 use crate::WorkbookError;

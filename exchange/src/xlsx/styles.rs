@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use cellar_core::limits::MAX_WORKBOOK_STYLES;
+use cellar_base::limits::MAX_WORKBOOK_STYLES;
 use quick_xml::events::Event;
 
 use crate::WorkbookError;

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use cellar_core::cell::{ErrorCode, GENERAL, Value, general};
-use cellar_core::limits::MAX_XLSX_FORMATS;
+use cellar_base::limits::MAX_XLSX_FORMATS;
+use cellar_sheet::cell::{ErrorCode, GENERAL, Value, general};
 use rust_xlsxwriter::{Format, Formula, Workbook, Worksheet, XlsxError};
 
 use crate::{OutCell, WriteError};

@@ -1,6 +1,6 @@
 //! Archives that are not what they say, and arbitrary bytes.
 
-use cellar_core::limits::{MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS, MAX_XML_EVENT_BYTES};
+use cellar_base::limits::{MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS, MAX_XML_EVENT_BYTES};
 use cellar_exchange::{FileSource, Source};
 use proptest::prelude::*;
 

@@ -18,10 +18,10 @@ mod xlsx;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write as _};
 
-use cellar_core::cell::{Cell, ErrorCode, Value};
 use cellar_exchange::{
     BlockSize, Import as _, Piece, ReadError, SheetStart, WorkbookError, WorkbookImport,
 };
+use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use zip::write::SimpleFileOptions;
 
 /// Cells by row and column.

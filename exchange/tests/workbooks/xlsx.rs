@@ -2,12 +2,12 @@
 
 use std::io::Cursor;
 
-use cellar_core::a1::CellName;
-use cellar_core::limits::{
+use cellar_base::limits::{
     MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_SHEETS, MAX_TEXT_BYTES,
     MAX_WORKBOOK_STYLES,
 };
 use cellar_exchange::{OutCell, WriteError, XlsxWriter};
+use cellar_sheet::a1::CellName;
 use proptest::prelude::*;
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook};
 
@@ -154,7 +154,7 @@ fn limits_of_texts_hold_at_n_and_n_plus_1() {
         let text = "x".repeat(bytes);
         with_rows(&format!("<row><c><f>{text}</f><v>1</v></c></row>"))
     };
-    let longest = cellar_core::limits::MAX_FORMULA_BYTES - 1;
+    let longest = cellar_base::limits::MAX_FORMULA_BYTES - 1;
     assert!(rows_of(&formula(longest))[&(0, 0)].formula.is_some());
     assert!(matches!(workbook_fault(&formula(longest + 1)), WorkbookError::FormulaTooLong { .. }));
 }
@@ -202,7 +202,7 @@ fn rows_with_too_much_text_are_refused() {
         let cells = format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>").repeat(cells);
         read_in(&with_rows(&format!("<row>{cells}</row>")), BlockSize::default())
     };
-    let most = cellar_core::limits::MAX_IMPORT_ROW_BYTES / MAX_TEXT_BYTES;
+    let most = cellar_base::limits::MAX_IMPORT_ROW_BYTES / MAX_TEXT_BYTES;
     assert_eq!(row(most).unwrap()[0].1.len(), most);
     assert!(matches!(
         row(most + 1),

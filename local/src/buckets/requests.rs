@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use cellar_core::limits::MAX_BLOB_KEY_BYTES;
+use cellar_base::limits::MAX_BLOB_KEY_BYTES;
 use s3s::auth::Credentials;
 use s3s::dto::{
     ChecksumMode, DeleteObjectInput, DeleteObjectOutput, DeleteObjectTaggingInput,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cellar_core::limits::MAX_BLOB_BYTES;
+use cellar_base::limits::MAX_BLOB_BYTES;
 use http_body_util::BodyExt as _;
 use s3s::checksum::ChecksumHasher;
 use s3s::crypto::{Checksum as _, Crc32, Crc32c, Crc64Nvme, Md5, Sha1, Sha256};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cellar_core::limits::MAX_RECEIVED_MESSAGES;
+use cellar_base::limits::MAX_RECEIVED_MESSAGES;
 use cellar_stacks::template::Template;
 use serde_json::{Map, Value};
 

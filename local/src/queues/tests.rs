@@ -1,6 +1,6 @@
 //! The rules of queues, and messages over HTTP.
 
-use cellar_core::limits::MAX_MESSAGE_BYTES;
+use cellar_base::limits::MAX_MESSAGE_BYTES;
 use cellar_engine::ports::Jobs as _;
 use cellar_runtime::sqs::{SqsQueue, client_for_endpoint};
 use cellar_stacks::{Architecture, Config, cellar_stack};

@@ -1,6 +1,6 @@
 //! What may happen in a state, and what comes of it.
 
-use cellar_core::feed::{Action as Request, Answer, Indexing, Known};
+use cellar_catalog::feed::{Action as Request, Answer, Indexing, Known};
 
 use super::{FeedModel, INPUTS, State, Worker};
 

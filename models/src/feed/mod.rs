@@ -21,9 +21,9 @@ pub use actions::{Action, Outcome};
 pub use properties::{COMPLETE, MARKS, ORDERED, REACTED};
 pub use table::Table;
 
-use cellar_core::append::Inputs;
-use cellar_core::feed::{Action as Request, Indexing, Known, PartitionPolicy, Rules, Span};
-use cellar_core::stream::{InvalidEvent, InvalidStreamName, Kind, StreamName};
+use cellar_catalog::feed::{Action as Request, Indexing, Known, PartitionPolicy, Rules, Span};
+use cellar_catalog::stream::{InvalidEvent, InvalidStreamName, Kind, StreamName};
+use cellar_log::append::Inputs;
 use stateright::{Model, Property};
 
 /// Nothing depends on the time, and feeds differ by their first partition.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::feed::Content;
-use cellar_core::stream::StreamName;
+use cellar_catalog::feed::Content;
+use cellar_catalog::stream::StreamName;
 use stateright::Property;
 
 use super::{FeedModel, State, name};

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cellar_core::feed::{Action as Request, Answer, Checkpoint, Content, Feed, Item, Mark, Span};
-use cellar_core::stream::StreamName;
+use cellar_catalog::feed::{
+    Action as Request, Answer, Checkpoint, Content, Feed, Item, Mark, Span,
+};
+use cellar_catalog::stream::StreamName;
 
 use super::span;
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::{self, AppendEvent};
-use cellar_core::entry::Entry;
-use cellar_core::invariants::check_prefix;
-use cellar_core::limits::TRIM_FENCE_S;
-use cellar_core::roll;
+use cellar_base::limits::TRIM_FENCE_S;
+use cellar_log::append::{self, AppendEvent};
+use cellar_log::entry::Entry;
+use cellar_log::invariants::check_prefix;
+use cellar_log::roll;
 
 use super::tables::{Tables, View};
 use super::{Fault, Late, LogModel, Process, Rolling, State, Trimming};

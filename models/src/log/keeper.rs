@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::Inputs;
-use cellar_core::entry::Entry;
-use cellar_core::limits::TRIM_FENCE_S;
-use cellar_core::position::Position;
-use cellar_core::retention::{self, Fences, Plan, Policy, Trim};
-use cellar_core::roll::{self, Roll};
+use cellar_base::limits::TRIM_FENCE_S;
+use cellar_base::position::Position;
+use cellar_log::append::Inputs;
+use cellar_log::entry::Entry;
+use cellar_log::roll::{self, Roll};
+use cellar_log::{
+    retention, retention::Fences, retention::Plan, retention::Policy, retention::Trim,
+};
 
 use super::tables::{Tables, View};
 use crate::fingerprint::Hashed;

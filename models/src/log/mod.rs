@@ -36,10 +36,10 @@ pub use writer::{Client, Process};
 
 use std::sync::Arc;
 
-use cellar_core::append::Rules;
-use cellar_core::position::Position;
-use cellar_core::retention::Fences;
-use cellar_core::roll::Transaction;
+use cellar_base::position::Position;
+use cellar_log::append::Rules;
+use cellar_log::retention::Fences;
+use cellar_log::roll::Transaction;
 use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;

@@ -1,7 +1,7 @@
 //! What must hold in every state.
 
-use cellar_core::append::{Appended, Refusal};
-use cellar_core::invariants::{
+use cellar_log::append::{Appended, Refusal};
+use cellar_log::invariants::{
     MutationId, Violation, check_acknowledged, check_links, check_no_gap, check_once, check_order,
 };
 use stateright::{Model, Property};

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Entry, FIRST_INCARNATION, Header};
-use cellar_core::identity::LogId;
-use cellar_core::invariants;
-use cellar_core::position::Position;
-use cellar_core::roll::Transaction;
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
+use cellar_log::invariants;
+use cellar_log::roll::Transaction;
+use cellar_log::segment::Segment;
 
 use crate::fingerprint::Hashed;
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cellar_core::append::{
+use cellar_base::identity::ClientKey;
+use cellar_base::position::Position;
+use cellar_log::append::{
     Append, AppendAction, AppendEvent, Appended, Inputs, InvalidRequest, KnownRun, NewMutation,
     Request, Rules,
 };
-use cellar_core::cell::Value;
-use cellar_core::entry::Entry;
-use cellar_core::identity::ClientKey;
-use cellar_core::invariants::MutationId;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
+use cellar_log::entry::Entry;
+use cellar_log::invariants::MutationId;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 use super::tables::{incarnation, log};
 use crate::fingerprint::Hashed;

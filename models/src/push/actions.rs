@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::append;
-use cellar_core::sync;
+use cellar_api::sync;
+use cellar_log::append;
 
 use super::process::{Process, Stepped, Wants};
 use super::{Client, PushModel, State};

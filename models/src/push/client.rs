@@ -1,11 +1,11 @@
 //! Clients of a sync group.
 
-use cellar_core::entry::FIRST_INCARNATION;
-use cellar_core::identity::ClientKey;
-use cellar_core::invariants::MutationId;
-use cellar_core::operation::{Rejection, RejectionReason};
-use cellar_core::position::Position;
-use cellar_core::sync::{Asked, Pushed, Run, runs};
+use cellar_api::sync::{Asked, Pushed, Run, runs};
+use cellar_base::identity::ClientKey;
+use cellar_base::position::Position;
+use cellar_log::entry::FIRST_INCARNATION;
+use cellar_log::invariants::MutationId;
+use cellar_sheet::operation::{Rejection, RejectionReason};
 
 use super::process::Process;
 use super::table::Table;

@@ -44,7 +44,7 @@ pub use table::{Placed, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cellar_core::sync::PushRules;
+use cellar_api::sync::PushRules;
 use stateright::{Model, Property};
 
 /// How much may happen in one run.

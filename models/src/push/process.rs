@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use cellar_core::append::{self, Append, Inputs, Refusal};
-use cellar_core::identity::ClientName;
-use cellar_core::sync::{self, LookedUp, Outcome, PushRules, Run, RunPush};
+use cellar_api::sync::{self, LookedUp, Outcome, PushRules, Run, RunPush};
+use cellar_base::identity::ClientName;
+use cellar_log::append::{self, Append, Inputs, Refusal};
 
 use super::client::key_of;
 use crate::fingerprint::Hashed;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cellar_core::append::{MutationResult, Refusal};
-use cellar_core::identity::ClientKey;
-use cellar_core::invariants::{MutationId, check_no_gap, check_once, check_order};
-use cellar_core::sync::{LookedUp, Outcome};
+use cellar_api::sync::{LookedUp, Outcome};
+use cellar_base::identity::ClientKey;
+use cellar_log::append::{MutationResult, Refusal};
+use cellar_log::invariants::{MutationId, check_no_gap, check_once, check_order};
 use stateright::{Model, Property};
 
 use super::{Action, Client, Placed, PushModel, Says, State};

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::entry::{Entry, FIRST_INCARNATION};
-use cellar_core::identity::ClientKey;
-use cellar_core::invariants::MutationId;
-use cellar_core::position::Position;
-use cellar_core::sync::LookedUp;
+use cellar_api::sync::LookedUp;
+use cellar_base::identity::ClientKey;
+use cellar_base::position::Position;
+use cellar_log::entry::{Entry, FIRST_INCARNATION};
+use cellar_log::invariants::MutationId;
 
 use crate::fingerprint::Hashed;
 use crate::log::tables::log;

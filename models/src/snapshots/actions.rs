@@ -1,7 +1,7 @@
 //! What may happen in a state, and what comes of it.
 
-use cellar_core::limits::{LEASE_S, WORK_VISIBILITY_S};
-use cellar_core::pending_snapshot::{self as pending, Event, Inputs, Outcome, Worker};
+use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
+use cellar_snapshot::pending_snapshot::{self as pending, Event, Inputs, Outcome, Worker};
 
 use super::store::{Root, job};
 use super::{Fault, Process, SnapshotsModel, State, Write};

@@ -29,7 +29,7 @@ pub use operator::Operator;
 pub use properties::{Fault, KnownToComplete};
 pub use store::{Message, Store, Write};
 
-use cellar_core::pending_snapshot::{self, Rules, Worker};
+use cellar_snapshot::pending_snapshot::{self, Rules, Worker};
 use stateright::{Model, Property};
 
 /// How much may happen in one run.

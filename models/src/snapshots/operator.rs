@@ -1,7 +1,7 @@
 //! Who has all snapshots made anew.
 
-use cellar_core::limits::ABANDONED_S;
-use cellar_core::pending_snapshot::{PendingSnapshot, Rebuild};
+use cellar_base::limits::ABANDONED_S;
+use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
 
 use super::store::{Root, job};
 use super::{SnapshotsModel, State, Write};

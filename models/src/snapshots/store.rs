@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::identity::LogId;
-use cellar_core::pending_snapshot::PendingSnapshot;
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::segment::Segment;
+use cellar_snapshot::pending_snapshot::PendingSnapshot;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 /// When the model begins, Unix seconds: late enough to have a past.
 pub(super) const BEGAN_S: u64 = 1_000_000;

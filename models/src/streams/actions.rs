@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::stream::Write;
-use cellar_core::stream::append::{self, Answer, AppendFault, End};
+use cellar_catalog::stream::Write;
+use cellar_catalog::stream::append::{self, Answer, AppendFault, End};
 
 use super::properties::{Learned, Told};
 use super::sayings::AppendId;

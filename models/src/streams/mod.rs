@@ -36,8 +36,8 @@ pub use writer::{Client, Process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cellar_core::stream::append::Rules;
-use cellar_core::stream::{CalvePolicy, Write};
+use cellar_catalog::stream::append::Rules;
+use cellar_catalog::stream::{CalvePolicy, Write};
 use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use cellar_core::stream::Tip;
-use cellar_core::stream::append::{AppendFault, End};
+use cellar_catalog::stream::Tip;
+use cellar_catalog::stream::append::{AppendFault, End};
 use stateright::{Model, Property};
 
 use super::sayings::{Said, Sayings};

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use cellar_core::stream::{Decider, Encoded, InvalidEvent, Kind, UnreadableEvent};
+use cellar_catalog::stream::{Decider, Encoded, InvalidEvent, Kind, UnreadableEvent};
 
 /// Bytes of an event.
 const SAID_BYTES: usize = 6;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::stream::append::Answer;
-use cellar_core::stream::{Calf, Decider, Etag, Event, Need, Rebuild, Tip, Update, Write};
+use cellar_catalog::stream::append::Answer;
+use cellar_catalog::stream::{Calf, Decider, Etag, Event, Need, Rebuild, Tip, Update, Write};
 
 use super::sayings::{Said, Sayings};
 use crate::fingerprint::Hashed;

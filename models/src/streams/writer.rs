@@ -3,11 +3,11 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use cellar_core::append::Inputs;
-use cellar_core::stream::append::{Action, Answer};
-use cellar_core::stream::{
+use cellar_catalog::stream::append::{Action, Answer};
+use cellar_catalog::stream::{
     Append, Decider, Event, Payload, Proposal, StreamName, Tip, Unfold, WriterId,
 };
+use cellar_log::append::Inputs;
 
 use super::sayings::{AppendId, Command, Said, Sayings};
 use super::table::Table;

@@ -1,6 +1,6 @@
 //! Every property in every state within the bounds, and what breaks without each rule.
 
-use cellar_core::feed::{PartitionPolicy, Rules, SafetyRule};
+use cellar_catalog::feed::{PartitionPolicy, Rules, SafetyRule};
 use cellar_models::feed::{Budget, FeedModel, ORDERED, Part, REACTED};
 
 use crate::checking::{check, finds};

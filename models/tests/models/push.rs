@@ -1,6 +1,6 @@
 //! Every property in every state within the bounds, and what breaks without each rule.
 
-use cellar_core::sync::{PushRules, PushSafetyRule};
+use cellar_api::sync::{PushRules, PushSafetyRule};
 use cellar_models::push::properties::{ANSWERS, NOT_REJECTED, NUMBERED};
 use cellar_models::push::{Budget, PushModel, Says};
 

@@ -1,7 +1,7 @@
 //! Without any one of the rules the model finds what the rule prevents: the checks can fail.
 
-use cellar_core::append::{Rules, SafetyRule};
-use cellar_core::retention::Fences;
+use cellar_log::append::{Rules, SafetyRule};
+use cellar_log::retention::Fences;
 use cellar_models::log::properties::{
     ACKNOWLEDGED, LINKS, NO_GAP, ONCE, PREFIX, REFUSALS, REJECTIONS,
 };

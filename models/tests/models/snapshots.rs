@@ -1,11 +1,11 @@
 //! Workers on snapshots: every property in every state within the bounds, and what the model finds
 //! without any one of the rules.
 
-use cellar_core::pending_snapshot::{Rules, SafetyRule};
 use cellar_models::snapshots::properties::{
     COMPLETES, LAST, NOT_AGAIN, ONE_EFFECT, RANK, ROOT_BEFORE_LAST,
 };
 use cellar_models::snapshots::{Budget, Promises, SnapshotsModel};
+use cellar_snapshot::pending_snapshot::{Rules, SafetyRule};
 
 use crate::checking;
 

@@ -1,7 +1,7 @@
 //! Every property in every state within the bounds, and what breaks without each rule.
 
-use cellar_core::stream::CalvePolicy;
-use cellar_core::stream::append::{Rules, SafetyRule};
+use cellar_catalog::stream::CalvePolicy;
+use cellar_catalog::stream::append::{Rules, SafetyRule};
 use cellar_models::streams::properties::{
     ANSWERS, APPENDED, DECIDED, ETAGS, JOINED, KEPT, NOT_APPENDED, ONCE, STATES,
 };

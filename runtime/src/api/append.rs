@@ -2,13 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::{
-    AppendReply, AppendRequest, AppendedMutation, MutationStatus, ProblemKind, SentMutation,
+use cellar_api::{
+    wire::AppendReply, wire::AppendRequest, wire::AppendedMutation, wire::MutationStatus,
+    wire::ProblemKind, wire::SentMutation,
 };
-use cellar_core::append::{Appended, MutationResult, NewMutation, Request};
-use cellar_core::identity::ClientKey;
-use cellar_core::limits::MAX_MUTATION_BYTES;
+use cellar_base::identity::ClientKey;
+use cellar_base::limits::MAX_MUTATION_BYTES;
+use cellar_catalog::access::Need;
+use cellar_log::append::{Appended, MutationResult, NewMutation, Request};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

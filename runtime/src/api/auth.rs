@@ -3,10 +3,10 @@
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use cellar_core::access::{Access, Need, Principal, Scope};
-use cellar_core::api::ProblemKind;
-use cellar_core::catalog::{By, LinkToken, Rejection};
-use cellar_core::identity::LogId;
+use cellar_api::wire::ProblemKind;
+use cellar_base::identity::LogId;
+use cellar_catalog::access::{Access, Need, Principal, Scope};
+use cellar_catalog::{spreadsheet::By, spreadsheet::LinkToken, spreadsheet::Rejection};
 
 use super::reply::Failure;
 use super::state::ApiState;

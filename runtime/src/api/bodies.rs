@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::access::Scope;
-use cellar_core::limits::{MAX_KEPT_BODY_BYTES, MAX_KEPT_LINK_BODY_BYTES};
+use cellar_base::limits::{MAX_KEPT_BODY_BYTES, MAX_KEPT_LINK_BODY_BYTES};
+use cellar_catalog::access::Scope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Counts the bytes of the bodies that this process keeps.
@@ -82,8 +82,8 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::catalog::LinkSecret;
-    use cellar_core::identity::LogId;
+    use cellar_base::identity::LogId;
+    use cellar_catalog::spreadsheet::LinkSecret;
 
     use super::*;
 

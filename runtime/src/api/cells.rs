@@ -2,11 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::a1::{CellName, Range, RangeTooLarge, Rectangle};
-use cellar_core::access::Need;
-use cellar_core::api::{CellsReply, ProblemKind};
-use cellar_core::position::Position;
+use cellar_api::{wire::CellsReply, wire::ProblemKind};
+use cellar_base::position::Position;
+use cellar_catalog::access::Need;
 use cellar_engine::logs::{CellsQuery, SheetName};
+use cellar_sheet::a1::{CellName, Range, RangeTooLarge, Rectangle};
 use serde::Deserialize;
 
 use super::auth::Caller;
@@ -89,7 +89,7 @@ fn query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::limits::MAX_RANGE_CELLS;
+    use cellar_base::limits::MAX_RANGE_CELLS;
 
     use super::*;
 

@@ -2,10 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::{ChunksReply, ChunksRequest, ProblemKind};
-use cellar_core::limits::MAX_CHUNK_URLS;
-use cellar_core::snapshot::level::ChunkHash;
+use cellar_api::{wire::ChunksReply, wire::ChunksRequest, wire::ProblemKind};
+use cellar_base::limits::MAX_CHUNK_URLS;
+use cellar_catalog::access::Need;
+use cellar_snapshot::level::ChunkHash;
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};

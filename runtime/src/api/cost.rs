@@ -4,7 +4,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
-use cellar_core::cost::HEADER;
+use cellar_api::cost::HEADER;
 use cellar_engine::meter;
 
 const NAME: HeaderName = HeaderName::from_static(HEADER);
@@ -35,7 +35,7 @@ mod tests {
     use axum::Router;
     use axum::middleware::{from_fn, from_fn_with_state};
     use axum::routing::get;
-    use cellar_core::cost::Cost;
+    use cellar_api::cost::Cost;
     use cellar_engine::meter::Meter;
     use tower_http::catch_panic::CatchPanicLayer;
 

@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use cellar_core::api::{CreateReply, CreateRequest, ProblemKind};
-use cellar_core::catalog::{Action, Name};
-use cellar_core::identity::LogId;
+use cellar_api::{wire::CreateReply, wire::CreateRequest, wire::ProblemKind};
+use cellar_base::identity::LogId;
+use cellar_catalog::{spreadsheet::Action, spreadsheet::Name};
 
 use super::auth::Caller;
 use super::extract::JsonBody;

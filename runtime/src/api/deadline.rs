@@ -3,7 +3,7 @@
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use cellar_core::api::ProblemKind;
+use cellar_api::wire::ProblemKind;
 
 use super::reply::Failure;
 use super::state::ApiState;

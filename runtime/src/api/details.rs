@@ -5,12 +5,16 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::header::{ETAG, IF_MATCH};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use cellar_core::access::{Need, Role};
-use cellar_core::api::{
-    ChangeView, ChangesReply, DetailsReply, ProblemKind, SpreadsheetStatus, UpdateDetailsRequest,
+use cellar_api::{
+    wire::ChangeView, wire::ChangesReply, wire::DetailsReply, wire::ProblemKind,
+    wire::SpreadsheetStatus, wire::UpdateDetailsRequest,
 };
-use cellar_core::catalog::{Action, By, CatalogEvent, Listing, Name, Rejection, Right, Status};
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_catalog::access::{Need, Role};
+use cellar_catalog::{
+    spreadsheet::Action, spreadsheet::By, spreadsheet::CatalogEvent, spreadsheet::Listing,
+    spreadsheet::Name, spreadsheet::Rejection, spreadsheet::Right, spreadsheet::Status,
+};
 use serde::Deserialize;
 
 use super::auth::Caller;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-use cellar_core::cost::HEADER;
+use cellar_api::cost::HEADER;
 use utoipa::openapi::content::Content;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
@@ -61,7 +61,7 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
         super::health::health,
         openapi
     ),
-    components(schemas(cellar_core::api::Problem, cellar_core::identity::LogId)),
+    components(schemas(cellar_api::wire::Problem, cellar_base::identity::LogId)),
     modifiers(&CommonParts, &CostHeader)
 )]
 struct Document;

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::{EntryView, ForkSource, LoadReply, UpdateReply};
-use cellar_core::entry::{Content, Entry};
-use cellar_core::position::Position;
+use cellar_api::{wire::EntryView, wire::ForkSource, wire::LoadReply, wire::UpdateReply};
+use cellar_base::position::Position;
+use cellar_catalog::access::Need;
+use cellar_log::entry::{Content, Entry};
 use serde::Deserialize;
 
 #[cfg(test)]
-use cellar_core::api::Problem;
+use cellar_api::wire::Problem;
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};

@@ -4,7 +4,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use cellar_core::api::ProblemKind;
+use cellar_api::wire::ProblemKind;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn syntax_and_types_are_told_apart_and_deep_nesting_is_refused() {
         let read = |text: &str| {
-            JsonBody(Bytes::from(text.to_owned())).read::<cellar_core::api::CreateRequest>()
+            JsonBody(Bytes::from(text.to_owned())).read::<cellar_api::wire::CreateRequest>()
         };
         assert!(read(r#"{"nonce":"a"}"#).is_ok());
         let deep = "[".repeat(100_000);

@@ -2,10 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::{Role, Scope};
-use cellar_core::api::{FeedReply, ProblemKind};
-use cellar_core::feed::{Checkpoint, FeedId};
-use cellar_core::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS};
+use cellar_api::{wire::FeedReply, wire::ProblemKind};
+use cellar_base::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS};
+use cellar_catalog::access::{Role, Scope};
+use cellar_catalog::feed::{Checkpoint, FeedId};
 use cellar_engine::feed::{FeedError, view};
 use cellar_engine::streams::StreamError;
 use serde::Deserialize;

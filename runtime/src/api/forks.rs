@@ -3,10 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use cellar_core::access::Need;
-use cellar_core::api::{ForkReply, ForkRequest, ForkView, ForksReply, ProblemKind};
-use cellar_core::catalog::{Action, Name};
-use cellar_core::identity::LogId;
+use cellar_api::{
+    wire::ForkReply, wire::ForkRequest, wire::ForkView, wire::ForksReply, wire::ProblemKind,
+};
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Need;
+use cellar_catalog::{spreadsheet::Action, spreadsheet::Name};
 use cellar_engine::logs::NewFork;
 use serde::Deserialize;
 
@@ -102,7 +104,7 @@ pub(super) async fn forks(
             forks.push(listed);
         }
     }
-    let view = |listed: cellar_core::records::fork::ListedFork| ForkView {
+    let view = |listed: cellar_log::records::fork::ListedFork| ForkView {
         id: listed.fork,
         position: listed.position,
         created: listed.created_s,

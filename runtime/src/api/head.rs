@@ -5,11 +5,11 @@ use axum::extract::State;
 use axum::http::header::{ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use cellar_core::access::Need;
-use cellar_core::api::Head;
+use cellar_api::wire::Head;
+use cellar_catalog::access::Need;
 
 #[cfg(test)]
-use cellar_core::position::Position;
+use cellar_base::position::Position;
 
 use super::auth::Caller;
 use super::entries::Seen;

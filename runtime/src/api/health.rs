@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::api::{Health, Reachable};
+use cellar_api::{wire::Health, wire::Reachable};
 
 use super::state::ApiState;
 

@@ -2,15 +2,15 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::{DiffReply, HistoryReply, PlacedCell};
-use cellar_core::cell::{Cell, json_text_bytes};
-use cellar_core::limits::{
+use cellar_api::{wire::DiffReply, wire::HistoryReply, wire::PlacedCell};
+use cellar_base::limits::{
     MAX_PAGE_ENTRIES, MAX_REPLY_BYTES, MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES,
 };
-use cellar_core::operation::Spans;
-use cellar_core::position::Position;
-use cellar_core::workbook::{CellDiff, SheetDiff};
+use cellar_base::position::Position;
+use cellar_catalog::access::Need;
+use cellar_sheet::cell::{Cell, json_text_bytes};
+use cellar_sheet::operation::Spans;
+use cellar_sheet::workbook::{CellDiff, SheetDiff};
 use serde::Deserialize;
 
 use super::auth::Caller;
@@ -187,9 +187,9 @@ fn cell_bytes(cell: &Cell) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::cell::Value;
-    use cellar_core::operation::SheetId;
-    use cellar_core::workbook::{AxisDiff, SheetChange};
+    use cellar_sheet::cell::Value;
+    use cellar_sheet::operation::SheetId;
+    use cellar_sheet::workbook::{AxisDiff, SheetChange};
 
     use super::*;
 

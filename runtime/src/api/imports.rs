@@ -2,14 +2,15 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::{
-    ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
-    NewChunk, ProblemKind, UploadedChunk, parse_sha256,
+use cellar_api::{
+    wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
+    wire::ImportUploadsRequest, wire::NewChunk, wire::ProblemKind, wire::UploadedChunk,
+    wire::parse_sha256,
 };
-use cellar_core::identity::ClientKey;
-use cellar_core::snapshot::level::ChunkRef;
+use cellar_base::identity::ClientKey;
+use cellar_catalog::access::Need;
 use cellar_engine::logs::ChunkToUpload;
+use cellar_snapshot::level::ChunkRef;
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
@@ -84,8 +85,7 @@ fn uploaded(uploaded: &UploadedChunk) -> Result<ChunkRef, Failure> {
 }
 
 fn chunk(hash: &str, bytes: u32) -> Result<ChunkRef, Failure> {
-    let hash =
-        hash.parse().map_err(|error: cellar_core::snapshot::keys::NotAHash| refused(&error))?;
+    let hash = hash.parse().map_err(|error: cellar_snapshot::keys::NotAHash| refused(&error))?;
     Ok(ChunkRef { hash, bytes })
 }
 

@@ -2,11 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::api::{LinkReply, LinkRequest};
-use cellar_core::catalog::{Action, Link, LinkId, LinkSecret, LinkToken};
+use cellar_api::{wire::LinkReply, wire::LinkRequest};
+use cellar_catalog::{
+    spreadsheet::Action, spreadsheet::Link, spreadsheet::LinkId, spreadsheet::LinkSecret,
+    spreadsheet::LinkToken,
+};
 
 #[cfg(test)]
-use cellar_core::api::DetailsReply;
+use cellar_api::wire::DetailsReply;
 
 use super::auth::Caller;
 use super::details::{Details, Seen, change};

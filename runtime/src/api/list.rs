@@ -2,11 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Scope;
-use cellar_core::api::{ListQuery, ProblemKind, SpreadsheetStatus, SpreadsheetsReply};
-use cellar_core::catalog::Name;
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_LIST_PAGE;
+use cellar_api::{
+    wire::ListQuery, wire::ProblemKind, wire::SpreadsheetStatus, wire::SpreadsheetsReply,
+};
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_LIST_PAGE;
+use cellar_catalog::access::Scope;
+use cellar_catalog::spreadsheet::Name;
 use cellar_engine::streams::StreamError;
 use serde::Deserialize;
 

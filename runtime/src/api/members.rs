@@ -1,11 +1,11 @@
 //! `POST /v1/spreadsheets/{id}/members` and `DELETE …/members`.
 
 use axum::extract::State;
-use cellar_core::api::{PersonRequest, ShareRequest};
-use cellar_core::catalog::{Action, BadPerson, Person};
+use cellar_api::{wire::PersonRequest, wire::ShareRequest};
+use cellar_catalog::{spreadsheet::Action, spreadsheet::BadPerson, spreadsheet::Person};
 
 #[cfg(test)]
-use cellar_core::api::DetailsReply;
+use cellar_api::wire::DetailsReply;
 
 use super::auth::Caller;
 use super::details::{Details, Seen, change};

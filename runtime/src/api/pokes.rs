@@ -7,11 +7,11 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use cellar_core::access::Need;
-use cellar_core::api::{Poke, ProblemKind};
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_FOLLOWED_S, POKE_KEEP_ALIVE_S};
-use cellar_core::position::Position;
+use cellar_api::{wire::Poke, wire::ProblemKind};
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_FOLLOWED_S, POKE_KEEP_ALIVE_S};
+use cellar_base::position::Position;
+use cellar_catalog::access::Need;
 use cellar_engine::ports::{Followed, NotFollowed};
 use futures_util::stream::{self, Stream, StreamExt as _};
 

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::{
-    EntryView, PatchOperation, PatchValue, PullReply, PullRequest, SyncAnswer, SyncError,
+use cellar_api::sync::{Cookie, CookieView, entry_key};
+use cellar_api::{
+    wire::EntryView, wire::PatchOperation, wire::PatchValue, wire::PullReply, wire::PullRequest,
+    wire::SyncAnswer, wire::SyncError,
 };
-use cellar_core::identity::ClientName;
-use cellar_core::sync::{Cookie, CookieView, entry_key};
+use cellar_base::identity::ClientName;
+use cellar_catalog::access::Need;
 use cellar_engine::logs::{News, Pulled};
 
 use super::auth::Caller;

@@ -5,21 +5,21 @@ use std::ops::RangeInclusive;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::{
-    ProblemKind, PushReply, PushRequest, PushStatus, PushedMutation, PushedResult, SyncAnswer,
-    SyncError,
+use cellar_api::sync::{Outcome, Pushed, read_mutation, runs};
+use cellar_api::{
+    wire::ProblemKind, wire::PushReply, wire::PushRequest, wire::PushStatus, wire::PushedMutation,
+    wire::PushedResult, wire::SyncAnswer, wire::SyncError,
 };
-use cellar_core::append::MutationResult;
-use cellar_core::identity::{ClientName, SubjectKey};
-use cellar_core::limits::{MAX_MUTATION_ID, MAX_REPLY_BYTES};
-use cellar_core::position::Position;
-use cellar_core::sync::{Outcome, Pushed, read_mutation, runs};
+use cellar_base::identity::{ClientName, SubjectKey};
+use cellar_base::limits::{MAX_MUTATION_ID, MAX_REPLY_BYTES};
+use cellar_base::position::Position;
+use cellar_catalog::access::Need;
 use cellar_engine::logs::{PushClient, Pushing};
+use cellar_log::append::MutationResult;
 use serde_json::value::RawValue;
 
 #[cfg(test)]
-use cellar_core::api::MutationArguments;
+use cellar_api::wire::MutationArguments;
 
 use super::append::status_of;
 use super::auth::Caller;
@@ -126,7 +126,7 @@ struct Asked<'a> {
 struct Answer {
     results: Vec<PushedResult>,
     head: Option<Position>,
-    missing: Vec<std::sync::Arc<cellar_core::entry::Entry>>,
+    missing: Vec<std::sync::Arc<cellar_log::entry::Entry>>,
     missing_bytes: usize,
     /// Clients whose mutations have a gap.
     stopped: BTreeSet<usize>,

@@ -2,14 +2,16 @@
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use cellar_core::api::{Problem, ProblemKind};
-use cellar_core::append::{InvalidRequest, Refusal};
-use cellar_core::catalog::{BadLink, BadName, BadPerson, Rejection};
-use cellar_core::identity::BadLength;
-use cellar_core::stream::append::AppendFault;
+use cellar_api::{wire::Problem, wire::ProblemKind};
+use cellar_base::identity::BadLength;
+use cellar_catalog::stream::append::AppendFault;
+use cellar_catalog::{
+    spreadsheet::BadLink, spreadsheet::BadName, spreadsheet::BadPerson, spreadsheet::Rejection,
+};
 use cellar_engine::catalog::CatalogError;
 use cellar_engine::logs::{ForkFault, ImportFault, LogError, UploadFault};
 use cellar_engine::streams::StreamError;
+use cellar_log::append::{InvalidRequest, Refusal};
 
 /// Seconds after which a temporary failure may be tried again.
 const RETRY_AFTER_S: &str = "1";
@@ -218,10 +220,10 @@ impl From<InvalidRequest> for Failure {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::position::Position;
-    use cellar_core::snapshot::level::ChunkHash;
+    use cellar_base::position::Position;
     use cellar_engine::logs::ForkFault;
     use cellar_engine::ports::PortError;
+    use cellar_snapshot::level::ChunkHash;
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::{SheetView, SheetsReply};
-use cellar_core::position::Position;
+use cellar_api::{wire::SheetView, wire::SheetsReply};
+use cellar_base::position::Position;
+use cellar_catalog::access::Need;
 use serde::Deserialize;
 
 use super::auth::Caller;

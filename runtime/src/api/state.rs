@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cellar_core::access::Principal;
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_UPKEEP_MS;
-use cellar_core::stream::StreamName;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_UPKEEP_MS;
+use cellar_catalog::access::Principal;
+use cellar_catalog::stream::StreamName;
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::feed::FeedReader;
 use cellar_engine::logs::{Logs, Upkept};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, Clock, Entries, Index, Lists, Pokes, Random, Segments, Streams};
+use cellar_log::upkeep::UpkeepPolicy;
 use tokio::sync::Mutex;
 #[cfg(feature = "aws")]
 use {

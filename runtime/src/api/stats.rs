@@ -2,11 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::StatsReply;
+use cellar_api::wire::StatsReply;
+use cellar_catalog::access::Need;
 
 #[cfg(test)]
-use cellar_core::position::Position;
+use cellar_base::position::Position;
 
 use super::auth::Caller;
 use super::entries::Seen;

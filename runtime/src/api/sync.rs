@@ -1,7 +1,7 @@
 //! What push and pull share.
 
-use cellar_core::api::{SyncError, SyncRefusal};
-use cellar_core::sync::SCHEMA_VERSIONS;
+use cellar_api::sync::SCHEMA_VERSIONS;
+use cellar_api::{wire::SyncError, wire::SyncRefusal};
 
 /// The version of either protocol.
 const PROTOCOL_VERSION: u32 = 1;

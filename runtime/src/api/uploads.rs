@@ -2,11 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_core::access::Need;
-use cellar_core::api::{
-    AppendReply, CompleteRequest, ProblemKind, UploadReply, UploadRequest, parse_sha256,
+use cellar_api::{
+    wire::AppendReply, wire::CompleteRequest, wire::ProblemKind, wire::UploadReply,
+    wire::UploadRequest, wire::parse_sha256,
 };
-use cellar_core::identity::ClientKey;
+use cellar_base::identity::ClientKey;
+use cellar_catalog::access::Need;
 use cellar_engine::logs::Completion;
 use uuid::Uuid;
 

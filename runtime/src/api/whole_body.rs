@@ -11,8 +11,8 @@ use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequestParts as _, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use cellar_core::api::ProblemKind;
-use cellar_core::limits::{MAX_BODY_S, MAX_DRAINED_BYTES, MAX_PUSH_BYTES, MAX_REQUEST_BYTES};
+use cellar_api::wire::ProblemKind;
+use cellar_base::limits::{MAX_BODY_S, MAX_DRAINED_BYTES, MAX_PUSH_BYTES, MAX_REQUEST_BYTES};
 use http_body_util::BodyExt as _;
 use tokio::sync::Semaphore;
 

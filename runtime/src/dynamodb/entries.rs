@@ -8,14 +8,14 @@ use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
 };
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_PAGE_ENTRIES;
-use cellar_core::position::Position;
-use cellar_core::records::entry::SNAPSHOT;
-use cellar_core::records::{self, item_bytes};
-use cellar_core::schema::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE};
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_PAGE_ENTRIES;
+use cellar_base::position::Position;
+use cellar_base::schema::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE};
+use cellar_base::{record, record::item_bytes};
 use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
+use cellar_log::entry::{Content, Entry};
+use cellar_log::records::entry::SNAPSHOT;
 
 use super::items::{Attributes, from_attributes, to_attributes, to_value};
 use super::{DynamoTables, update_refused, write_units};
@@ -23,14 +23,14 @@ use crate::outcome::port_error;
 
 impl DynamoTables {
     fn query_segment(&self, log: LogId, segment: u32, consistent: bool) -> QueryFluentBuilder {
-        let partition = records::entry::partition(log, segment);
+        let partition = cellar_log::records::entry::partition(log, segment);
         self.client
             .query()
             .table_name(&self.entry_table)
             .consistent_read(consistent)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .expression_attribute_names("#s", PARTITION_KEY)
-            .expression_attribute_values(":s", to_value(records::Attribute::Bytes(partition)))
+            .expression_attribute_values(":s", to_value(record::Attribute::Bytes(partition)))
     }
 
     /// A lost put costs what the larger of the two items would have.
@@ -38,7 +38,7 @@ impl DynamoTables {
         let winner = from_attributes(winner);
         let winner_bytes = winner.as_ref().map_or(0, item_bytes);
         self.count_refused(write_units(put_bytes.max(winner_bytes)));
-        let read = winner.and_then(|winner| Ok(records::entry::decode(&winner)?));
+        let read = winner.and_then(|winner| Ok(cellar_log::records::entry::decode(&winner)?));
         match read {
             Ok(winner) => {
                 PutOutcome::Refused { winner: Arc::new(winner.at_least(self.incarnation)) }
@@ -50,7 +50,7 @@ impl DynamoTables {
 
 impl DynamoTables {
     fn read(&self, attributes: &Attributes) -> Result<Arc<Entry>, PortError> {
-        let entry = records::entry::decode(&from_attributes(attributes)?)?;
+        let entry = cellar_log::records::entry::decode(&from_attributes(attributes)?)?;
         Ok(Arc::new(entry.at_least(self.incarnation)))
     }
 
@@ -59,7 +59,7 @@ impl DynamoTables {
         self.client
             .update_item()
             .table_name(&self.entry_table)
-            .set_key(Some(to_attributes(records::entry::key(log, at))))
+            .set_key(Some(to_attributes(cellar_log::records::entry::key(log, at))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #e = :e")
             .expression_attribute_names("#t", TYPE)
@@ -76,7 +76,7 @@ impl DynamoTables {
     ) -> Result<Option<String>, PortError> {
         let entry = self.get(log, position).await?;
         // The refused update is billed for the item that it met.
-        let item = entry.as_deref().map(records::entry::encode).transpose()?;
+        let item = entry.as_deref().map(cellar_log::records::entry::encode).transpose()?;
         self.count_refused(write_units(item.as_ref().map_or(1, item_bytes)));
         Ok(match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root, .. }) => root.clone(),
@@ -147,7 +147,7 @@ impl Entries for DynamoTables {
             .client
             .get_item()
             .table_name(&self.entry_table)
-            .set_key(Some(to_attributes(records::entry::key(log, position))))
+            .set_key(Some(to_attributes(cellar_log::records::entry::key(log, position))))
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
@@ -158,7 +158,7 @@ impl Entries for DynamoTables {
     }
 
     async fn put(&self, entry: &Entry) -> PutOutcome {
-        let item = match records::entry::encode(entry) {
+        let item = match cellar_log::records::entry::encode(entry) {
             Ok(item) => item,
             Err(error) => return PutOutcome::Failed(error.into()),
         };

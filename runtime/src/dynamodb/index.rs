@@ -7,17 +7,17 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
-use cellar_core::catalog::{ListEntry, Person};
-use cellar_core::feed::{self, Checkpoint, Feed, Mark};
-use cellar_core::identity::LogId;
-use cellar_core::records::feed::{
+use cellar_base::identity::LogId;
+use cellar_base::schema::{FIRST_PARTITION, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX};
+use cellar_base::{record::Attribute, record::Item, record::item_bytes};
+use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
+use cellar_catalog::records::feed::{
     PARTITIONS, decode_item, decode_mark, decode_partition, encode_item, encode_partition,
     feed_partition_key, mark_key, offset_sort,
 };
-use cellar_core::records::list::{self, list_partition};
-use cellar_core::records::{Attribute, Item, item_bytes};
-use cellar_core::schema::{FIRST_PARTITION, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX};
-use cellar_core::stream::StreamName;
+use cellar_catalog::records::list::{self, list_partition};
+use cellar_catalog::stream::StreamName;
+use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Index, IndexOutcome, ListPage, Lists, PortError};
 

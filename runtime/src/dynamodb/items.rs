@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
-use cellar_core::records::{Attribute, Item};
+use cellar_base::{record::Attribute, record::Item};
 use cellar_engine::ports::PortError;
 
 /// An item as the SDK has it.

@@ -22,8 +22,8 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::ConsumedCapacity;
-use cellar_core::entry::FIRST_INCARNATION;
 use cellar_engine::meter::Meter;
+use cellar_log::entry::FIRST_INCARNATION;
 
 use crate::sdk;
 use crate::settings::ApiSettings;

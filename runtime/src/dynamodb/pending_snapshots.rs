@@ -9,12 +9,13 @@ use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
-use cellar_core::pending_snapshot::PendingSnapshot;
-use cellar_core::records::{Attribute, item_bytes, pending_snapshot};
-use cellar_core::schema::{INCREMENT, PARTITION_KEY, REBUILD, SORT_KEY};
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::schema::{INCREMENT, PARTITION_KEY, REBUILD, SORT_KEY};
+use cellar_base::{record::Attribute, record::item_bytes};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{PendingSnapshots, PortError, WriteOutcome};
+use cellar_snapshot::pending_snapshot::PendingSnapshot;
+use cellar_snapshot::records::pending_snapshot;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::items::{from_attributes, to_attributes, to_value};
 use super::{consumed_units, consumed_write_units, refused_units, write_units};

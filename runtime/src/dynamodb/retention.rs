@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::types::{
     AttributeValue, DeleteRequest, ReturnConsumedCapacity, WriteRequest,
 };
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::records::{self, Attribute, Item};
-use cellar_core::schema::{OFFLOADED, PARTITION_KEY, SORT_KEY, TRIMMED};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_base::schema::{OFFLOADED, PARTITION_KEY, SORT_KEY, TRIMMED};
+use cellar_base::{record::Attribute, record::Item};
 use cellar_engine::ports::{PortError, Retention, ScanKey, SegmentPage};
 
 use super::DynamoTables;
@@ -43,8 +43,8 @@ impl Retention for DynamoTables {
         let mut segments = Vec::new();
         for item in reply.items() {
             let item = from_attributes(item)?;
-            if !records::fork::is_listed(&item) {
-                segments.push(records::segment::decode(&item)?);
+            if !cellar_log::records::fork::is_listed(&item) {
+                segments.push(cellar_log::records::segment::decode(&item)?);
             }
         }
         let next = reply.last_evaluated_key().map(scan_key).transpose()?;
@@ -56,7 +56,7 @@ impl Retention for DynamoTables {
             .client
             .update_item()
             .table_name(&self.segment_table)
-            .set_key(Some(to_attributes(records::segment::key(log, segment))))
+            .set_key(Some(to_attributes(cellar_log::records::segment::key(log, segment))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #a = :a")
             .condition_expression("attribute_exists(#s)")
@@ -82,7 +82,7 @@ impl Retention for DynamoTables {
             .client
             .update_item()
             .table_name(&self.entry_table)
-            .set_key(Some(to_attributes(records::entry::key(log, first))))
+            .set_key(Some(to_attributes(cellar_log::records::entry::key(log, first))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #p = if_not_exists(#p, :p)")
             .condition_expression("attribute_exists(#s)")
@@ -105,11 +105,11 @@ impl Retention for DynamoTables {
     }
 
     async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
-        self.delete_segment_record(records::segment::key(log, segment)).await
+        self.delete_segment_record(cellar_log::records::segment::key(log, segment)).await
     }
 
     async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
-        self.delete_segment_record(records::fork::key(source, number)).await
+        self.delete_segment_record(cellar_log::records::fork::key(source, number)).await
     }
 }
 
@@ -126,7 +126,7 @@ fn scan_key(key: &HashMap<String, AttributeValue>) -> Result<ScanKey, PortError>
 
 fn delete_request(log: LogId, position: Position) -> Result<WriteRequest, PortError> {
     let delete = DeleteRequest::builder()
-        .set_key(Some(to_attributes(records::entry::key(log, position))))
+        .set_key(Some(to_attributes(cellar_log::records::entry::key(log, position))))
         .build()
         .map_err(|error| PortError::permanent(error.to_string()))?;
     Ok(WriteRequest::builder().delete_request(delete).build())

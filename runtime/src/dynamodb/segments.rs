@@ -3,14 +3,14 @@
 use async_trait::async_trait;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{Put, ReturnConsumedCapacity, TransactWriteItem};
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::records::{self, Attribute, Item, item_bytes};
-use cellar_core::roll::Transaction;
-use cellar_core::schema::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_base::schema::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
+use cellar_base::{record::Attribute, record::Item, record::item_bytes};
 use cellar_engine::ports::{CreateOutcome, ForkPage, ForkRecords, PortError, Segments};
+use cellar_log::entry::Entry;
+use cellar_log::roll::Transaction;
+use cellar_log::segment::Segment;
 
 use super::items::{from_attributes, to_attributes, to_value};
 use super::{DynamoTables, update_refused, write_units};
@@ -47,7 +47,7 @@ impl DynamoTables {
             puts.push(put_if_absent(&self.segment_table, item)?);
         }
         for entry in entries {
-            let item = records::entry::encode(entry)?;
+            let item = cellar_log::records::entry::encode(entry)?;
             all_units += units(&item);
             puts.push(put_if_absent(&self.entry_table, item)?);
         }
@@ -119,7 +119,7 @@ impl Segments for DynamoTables {
             .await
             .map_err(|error| port_error(&error))?;
         self.count_read(reply.consumed_capacity());
-        let read = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
+        let read = |item| Ok(cellar_log::records::segment::decode(&from_attributes(item)?)?);
         reply.items().iter().map(read).collect()
     }
 
@@ -129,7 +129,7 @@ impl Segments for DynamoTables {
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Segment>, PortError> {
-        let key = records::segment::key(log, segment);
+        let key = cellar_log::records::segment::key(log, segment);
         let reply = self
             .client
             .get_item()
@@ -141,22 +141,23 @@ impl Segments for DynamoTables {
             .await
             .map_err(|error| port_error(&error))?;
         self.count_read(reply.consumed_capacity());
-        let read = |item| Ok(records::segment::decode(&from_attributes(item)?)?);
+        let read = |item| Ok(cellar_log::records::segment::decode(&from_attributes(item)?)?);
         reply.item().map(read).transpose()
     }
 
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        self.open(vec![records::segment::encode(segment)], &[entry]).await
+        self.open(vec![cellar_log::records::segment::encode(segment)], &[entry]).await
     }
 
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
-        let segment = records::segment::encode(&transaction.segment);
+        let segment = cellar_log::records::segment::encode(&transaction.segment);
         self.open(vec![segment], &[&transaction.end, &transaction.first]).await
     }
 
     async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
-        let [origin, segment] = [&records.origin, &records.segment].map(records::segment::encode);
-        let listed = records::fork::encode(&records.listed);
+        let [origin, segment] =
+            [&records.origin, &records.segment].map(cellar_log::records::segment::encode);
+        let listed = cellar_log::records::fork::encode(&records.listed);
         self.open(vec![origin, segment, listed], &[&records.first]).await
     }
 
@@ -166,7 +167,7 @@ impl Segments for DynamoTables {
         after: Option<u64>,
         limit: u32,
     ) -> Result<ForkPage, PortError> {
-        let partition = Attribute::Bytes(records::fork::partition(source));
+        let partition = Attribute::Bytes(cellar_log::records::fork::partition(source));
         // Numbers begin at 0.
         let from = after.map_or(0, |after| after.saturating_add(1));
         let reply = self
@@ -184,7 +185,7 @@ impl Segments for DynamoTables {
             .await
             .map_err(|error| port_error(&error))?;
         self.count_read(reply.consumed_capacity());
-        let read = |item| Ok(records::fork::decode(&from_attributes(item)?)?);
+        let read = |item| Ok(cellar_log::records::fork::decode(&from_attributes(item)?)?);
         let forks = reply.items().iter().map(read).collect::<Result<Vec<_>, PortError>>()?;
         let more = reply.last_evaluated_key().is_some();
         let next = forks.last().filter(|_| more).map(|last| last.number);
@@ -196,7 +197,7 @@ impl Segments for DynamoTables {
             .client
             .update_item()
             .table_name(&self.segment_table)
-            .set_key(Some(to_attributes(records::segment::key(log, at.segment()))))
+            .set_key(Some(to_attributes(cellar_log::records::segment::key(log, at.segment()))))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .update_expression("SET #l = :l")
             .condition_expression("attribute_exists(#s) AND (attribute_not_exists(#l) OR #l < :l)")

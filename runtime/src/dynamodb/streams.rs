@@ -16,16 +16,16 @@ use aws_sdk_dynamodb::types::{
     AttributeValue, CancellationReason, ConsumedCapacity, Put, ReturnConsumedCapacity,
     ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update as UpdateInTransaction,
 };
-use cellar_core::limits::TIP_INDEX;
-use cellar_core::records::stream::{
+use cellar_base::limits::TIP_INDEX;
+use cellar_base::schema::{
+    APPENDED, CALVED_BYTES, ETAG, EVENTS, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX, UNFOLDS,
+};
+use cellar_base::{record::Attribute, record::item_bytes};
+use cellar_catalog::records::stream::{
     decode_calf, decode_tip, encode_calf, encode_events, encode_kinds, encode_tip, encode_unfolds,
     key,
 };
-use cellar_core::records::{Attribute, item_bytes};
-use cellar_core::schema::{
-    APPENDED, CALVED_BYTES, ETAG, EVENTS, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX, UNFOLDS,
-};
-use cellar_core::stream::{Calf, Etag, StreamName, Tip, Update};
+use cellar_catalog::stream::{Calf, Etag, StreamName, Tip, Update};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{PortError, StreamOutcome, Streams};
 

@@ -2,9 +2,10 @@
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
-use cellar_core::records::{Attribute, webhook};
-use cellar_core::schema::{FEED, NEXT_INDEX};
-use cellar_core::webhook::WebhookProgress;
+use cellar_base::record::Attribute;
+use cellar_base::schema::{FEED, NEXT_INDEX};
+use cellar_catalog::records::webhook;
+use cellar_catalog::webhook::WebhookProgress;
 use cellar_engine::ports::{PortError, WebhookProgresses};
 
 use super::items::{to_attributes, to_value};

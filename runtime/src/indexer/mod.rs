@@ -9,17 +9,17 @@ use std::sync::Arc;
 use aws_lambda_events::event::dynamodb::{Event, EventRecord};
 use aws_lambda_events::event::streams::DynamoDbEventResponse;
 use aws_sdk_dynamodb::Client;
-use cellar_core::feed::{self, Span};
-use cellar_core::records::RecordError;
-use cellar_core::relay::INSERT;
-use cellar_core::schema::{
+use cellar_base::record::RecordError;
+use cellar_base::schema::{
     APPENDED, KINDS, NEXT_INDEX, PARTITION_KEY, SORT_KEY, STREAM, STREAM_INDEX, TYPE,
 };
+use cellar_catalog::feed::{self, Span};
 use cellar_engine::catalog::CatalogLists;
 use cellar_engine::feed::{IndexError, Indexer};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock, Index, Lists, Random, Streams};
 use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_snapshot::relay::INSERT;
 
 use crate::dynamodb::{DynamoIndex, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;

@@ -1,6 +1,6 @@
 //! Batches as Lambda sends them.
 
-use cellar_core::feed::{Checkpoint, Content};
+use cellar_catalog::feed::{Checkpoint, Content};
 use cellar_engine::memory::{ManualClock, MemoryIndex, MemoryStreams};
 use cellar_engine::system::SystemRandom;
 use serde_json::{Value, json};

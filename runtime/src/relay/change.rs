@@ -1,8 +1,8 @@
 //! A stream's record as the relay reads it.
 
 use aws_lambda_events::event::dynamodb::EventRecord;
-use cellar_core::relay::ATTRIBUTES;
 use cellar_engine::relay::Change;
+use cellar_snapshot::relay::ATTRIBUTES;
 
 use crate::table_stream::{image, sequence_number};
 

@@ -5,7 +5,7 @@ use aws_sdk_s3::operation::get_object::GetObjectOutput;
 use aws_sdk_s3::operation::put_object::builders::PutObjectFluentBuilder;
 use aws_sdk_s3::primitives::{ByteStream, SdkBody};
 use aws_sdk_s3::types::{ChecksumMode, Object};
-use cellar_core::limits::{MAX_BLOB_BYTES, MAX_LISTED_BLOBS};
+use cellar_base::limits::{MAX_BLOB_BYTES, MAX_LISTED_BLOBS};
 use cellar_engine::meter::ObjectRequest;
 use cellar_engine::ports::{
     BlobHead, BlobKey, BlobPage, Blobs, Got, Kept, ListedBlob, NewBlob, PortError,

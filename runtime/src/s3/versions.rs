@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use aws_sdk_s3::operation::list_object_versions::ListObjectVersionsOutput;
 use aws_sdk_s3::primitives::DateTime;
-use cellar_core::limits::MAX_LISTED_BLOBS;
+use cellar_base::limits::MAX_LISTED_BLOBS;
 use cellar_engine::meter::ObjectRequest;
 use cellar_engine::ports::{
     BlobKey, BlobVersions, ListedVersion, PortError, VersionMarker, VersionPage,

@@ -6,11 +6,11 @@ mod ports;
 pub use event::{ItemFailure, QueueEvent, QueueMessage, QueueResponse};
 pub use ports::{BuilderPorts, SnapshotClients, handler, levels};
 
-use cellar_core::limits::BROKEN_WAIT_S;
-use cellar_core::pending_snapshot::Outcome;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::limits::BROKEN_WAIT_S;
 use cellar_engine::ports::Receipt;
 use cellar_engine::snapshots::Snapshots;
+use cellar_snapshot::pending_snapshot::Outcome;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 /// A snapshot was not made, for a reason that somebody should look at. The message comes back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::entry::Entry;
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::limits::FAILED_WAIT_S;
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::limits::FAILED_WAIT_S;
+use cellar_base::position::Position;
 use cellar_engine::memory::{
     ManualClock, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules,
 };
 use cellar_engine::ports::{Clock, CreateOutcome, Entries, Jobs, Segments};
 use cellar_engine::snapshots::{BuildError, SnapshotBuilder, SnapshotPorts, Step};
 use cellar_engine::system::SystemRandom;
+use cellar_log::entry::Entry;
+use cellar_log::segment::Segment;
 use serde_json::{Value, json};
 
 use super::*;

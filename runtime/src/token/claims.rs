@@ -1,7 +1,7 @@
 //! What a token says.
 
-use cellar_core::access::{Principal, Role, Scope};
-use cellar_core::identity::{LogId, SubjectKey};
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_catalog::access::{Principal, Role, Scope};
 use serde::de::{Error as _, IntoDeserializer as _};
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use cellar_core::access::Principal;
-use cellar_core::limits::MAX_TOKEN_BYTES;
+use cellar_base::limits::MAX_TOKEN_BYTES;
+use cellar_catalog::access::Principal;
 use jsonwebtoken::dangerous::insecure_decode_claims;
 use serde::Deserialize;
 

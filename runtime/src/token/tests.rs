@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use cellar_core::access::{Principal, Role};
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_S, MAX_TOKEN_SPREADSHEETS};
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_S, MAX_TOKEN_SPREADSHEETS};
+use cellar_catalog::access::{Principal, Role};
 use jsonwebtoken::{Algorithm, EncodingKey};
 use serde_json::{Value, json};
 

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use aws_lambda_events::event::dynamodb::{Event, EventRecord};
 use aws_sdk_dynamodb::Client;
-use cellar_core::feed::Checkpoint;
-use cellar_core::records::RecordError;
-use cellar_core::records::feed::place_of;
-use cellar_core::schema::{INDEX_PARTITION, INDEX_SORT};
-use cellar_core::webhook::Receivers;
+use cellar_base::record::RecordError;
+use cellar_base::schema::{INDEX_PARTITION, INDEX_SORT};
+use cellar_catalog::feed::Checkpoint;
+use cellar_catalog::records::feed::place_of;
+use cellar_catalog::webhook::Receivers;
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::feed::{FeedReader, Webhook, WebhookError, WebhookPorts};
 use cellar_engine::meter::Meter;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use bytes::Bytes;
-use cellar_core::limits::MAX_WEBHOOK_SECRETS_BYTES;
-use cellar_core::schema::WEBHOOK_SECRETS_KEY;
+use cellar_base::limits::MAX_WEBHOOK_SECRETS_BYTES;
+use cellar_base::schema::WEBHOOK_SECRETS_KEY;
 use cellar_engine::ports::{BlobKey, Blobs, Got, NewBlob, PortError};
 use serde::{Deserialize, Serialize};
 

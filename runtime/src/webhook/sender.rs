@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::api::WebhookDelivery;
-use cellar_core::limits::WEBHOOK_TIMEOUT_MS;
-use cellar_core::webhook::{ID_HEADER, Receivers, SIGNATURE_HEADER, TIMESTAMP_HEADER};
+use cellar_api::wire::WebhookDelivery;
+use cellar_base::limits::WEBHOOK_TIMEOUT_MS;
+use cellar_catalog::webhook::{ID_HEADER, Receivers, SIGNATURE_HEADER, TIMESTAMP_HEADER};
 use cellar_engine::ports::{Clock, NotAccepted, WebhookSender};
 
 use super::secrets::WebhookSecrets;

@@ -3,7 +3,7 @@
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cellar_core::webhook::SECRET_PREFIX;
+use cellar_catalog::webhook::SECRET_PREFIX;
 
 /// Bytes of a secret: within what the standard asks for, 24 to 64.
 pub(super) const SECRET_BYTES: usize = 32;

@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use cellar_core::api::WebhookDelivery;
-use cellar_core::feed::{Feed, FeedId, Item, Span};
-use cellar_core::stream::{Kind, StreamName};
+use cellar_api::wire::WebhookDelivery;
+use cellar_catalog::feed::{Feed, FeedId, Item, Span};
+use cellar_catalog::stream::{Kind, StreamName};
 use cellar_engine::memory::{ManualClock, MemoryIndex};
 use cellar_engine::ports::{Index as _, IndexOutcome, NotAccepted, WebhookSender};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ async fn index(items: u64) -> Arc<MemoryIndex> {
     let (stream, kind) = (StreamName::new("Test", "a").unwrap(), Kind::new("Said").unwrap());
     for first in 0..items {
         let span = Span { stream: stream.clone(), first, kinds: vec![kind.clone()] };
-        let content = cellar_core::feed::Content::Spans(vec![span]);
+        let content = cellar_catalog::feed::Content::Spans(vec![span]);
         let item = Item { time_ms: 1, partition_bytes: 7, content };
         let at = Checkpoint::at(0, first).unwrap();
         assert_eq!(index.put_item(at, &item).await, IndexOutcome::Done);

@@ -1,7 +1,7 @@
 //! The function that serves the API, and what it may do.
 
-use cellar_core::environment;
-use cellar_core::schema::{CHUNKS_PATTERN, OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
+use cellar_api::environment;
+use cellar_base::schema::{CHUNKS_PATTERN, OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
 
 use super::functions;
 use super::key::{self, KeyUse};

@@ -1,11 +1,11 @@
 //! What happens after an edit: the relay from the Entry table's stream, and the queue of snapshot
 //! jobs (design `3-snapshots.md` §5).
 
-use cellar_core::environment;
-use cellar_core::limits::SNAPSHOT_RECEIVES;
-use cellar_core::records::entry::{EDITS, IMPORT, SNAPSHOT};
-use cellar_core::relay::INSERT;
-use cellar_core::schema::{EXTERNAL, TYPE, UPLOADS_PREFIX};
+use cellar_api::environment;
+use cellar_base::limits::SNAPSHOT_RECEIVES;
+use cellar_base::schema::{EXTERNAL, TYPE, UPLOADS_PREFIX};
+use cellar_log::records::entry::{EDITS, IMPORT, SNAPSHOT};
+use cellar_snapshot::relay::INSERT;
 use serde_json::{Value, json};
 
 use super::functions;

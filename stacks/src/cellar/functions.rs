@@ -1,6 +1,6 @@
 //! What every function has.
 
-use cellar_core::environment;
+use cellar_api::environment;
 
 use super::suppressions;
 use crate::config::Config;

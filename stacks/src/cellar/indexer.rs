@@ -1,9 +1,9 @@
 //! The indexer: from the Stream table's stream, and the Entry table's if that is wanted, to the index of
 //! everything that was appended (design `6-catalog-feed.md` §3).
 
-use cellar_core::environment;
-use cellar_core::relay::INSERT;
-use cellar_core::schema::APPENDED;
+use cellar_api::environment;
+use cellar_base::schema::APPENDED;
+use cellar_snapshot::relay::INSERT;
 use serde_json::json;
 
 use super::functions;

@@ -1,7 +1,7 @@
 //! The function that makes snapshots, and what it may do (design `3-snapshots.md` §6).
 
-use cellar_core::environment;
-use cellar_core::schema::{
+use cellar_api::environment;
+use cellar_base::schema::{
     EXTERNAL, OFFLOADED_PREFIX, PARTITION_KEY, SHEETS_PREFIX, SORT_KEY, TYPE, UPLOADS_PREFIX,
 };
 use serde_json::json;

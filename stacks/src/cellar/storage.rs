@@ -1,6 +1,6 @@
 //! What holds the customers' data: four tables and a bucket; and a table that is made of theirs.
 
-use cellar_core::schema;
+use cellar_base::schema;
 
 use super::suppressions;
 use crate::config::Config;

@@ -1,8 +1,8 @@
 //! The webhook: from the Index table's stream to a URL (design `6-catalog-feed.md` §3). Only where one is
 //! configured.
 
-use cellar_core::environment;
-use cellar_core::schema::{PARTITION_BYTES, WEBHOOK_PREFIX, WEBHOOK_SECRETS_KEY};
+use cellar_api::environment;
+use cellar_base::schema::{PARTITION_BYTES, WEBHOOK_PREFIX, WEBHOOK_SECRETS_KEY};
 use serde_json::json;
 
 use super::functions;

@@ -49,7 +49,7 @@ pub const LOG_RETENTION_DAYS: [u32; 22] = [
 /// writer may still know a segment, more than a century is meant to be "never".
 pub const OFFLOAD_AFTER_DAYS: RangeInclusive<u32> = 1..=36_525;
 /// Newest log segments that stay: whoever loads looks for a snapshot in the two newest.
-pub const KEEP_SEGMENTS: RangeInclusive<u32> = cellar_core::limits::MIN_KEPT_SEGMENTS..=1_000_000;
+pub const KEEP_SEGMENTS: RangeInclusive<u32> = cellar_base::limits::MIN_KEPT_SEGMENTS..=1_000_000;
 /// Restores of a stack's tables.
 pub const INCARNATION_MAX: u32 = 9_999;
 /// Entries between two snapshots: a load reads them all.

@@ -23,7 +23,7 @@ mod webhook;
 
 use std::collections::BTreeMap;
 
-use cellar_core::oidc::OidcIssuer;
+use cellar_catalog::oidc::OidcIssuer;
 use serde::{Deserialize, Serialize};
 
 use limits::KEEP_SEGMENTS;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use cellar_core::oidc::{OidcIssuer, is_trustworthy};
+use cellar_catalog::oidc::{OidcIssuer, is_trustworthy};
 use thiserror::Error;
 
 use super::Tokens;

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use cellar_core::limits::{SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES};
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::limits::{SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES};
+use cellar_log::upkeep::UpkeepPolicy;
 use serde::{Deserialize, Serialize};
 
 use super::error::ConfigProblem;

@@ -1,7 +1,7 @@
 //! Where the feed is delivered to.
 
-use cellar_core::oidc::is_trustworthy;
-use cellar_core::webhook::Receivers;
+use cellar_catalog::oidc::is_trustworthy;
+use cellar_catalog::webhook::Receivers;
 use serde::{Deserialize, Serialize};
 
 use super::error::ConfigProblem;

@@ -1,7 +1,7 @@
 //! The API's function and its URL.
 
-use cellar_core::environment;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_api::environment;
+use cellar_log::upkeep::UpkeepPolicy;
 use cellar_stacks::{Architecture, Config, Template, cellar_stack};
 use serde_json::{Value, json};
 

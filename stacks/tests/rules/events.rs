@@ -1,7 +1,7 @@
 //! The relay, the queues and what functions have in common.
 
-use cellar_core::environment;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_api::environment;
+use cellar_log::upkeep::UpkeepPolicy;
 use cellar_stacks::config::Webhook;
 use cellar_stacks::{Config, FeedScope, Template};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Tables and the bucket.
 
-use cellar_core::environment;
+use cellar_api::environment;
 use cellar_stacks::{Config, Template};
 use serde_json::{Value, json};
 

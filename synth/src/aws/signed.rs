@@ -8,7 +8,7 @@ use aws_credential_types::provider::ProvideCredentials as _;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4::SigningParams;
 use cellar::{BodyFault, read_body};
-use cellar_core::backoff::Backoff;
+use cellar_base::backoff::Backoff;
 use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;

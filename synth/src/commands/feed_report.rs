@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cellar_core::count::count;
+use cellar_base::count::count;
 use cellar_engine::feed::{Audit, Finding};
 use serde::Serialize;
 

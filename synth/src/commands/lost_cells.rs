@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use cellar::table::escape;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_engine::logs::{Logs, LostCell};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use comfy_table::{ContentArrangement, Table, presets};

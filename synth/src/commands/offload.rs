@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use cellar_core::retention::Policy;
 use cellar_engine::retention::{Offloader, Planned, RetentionError};
 use cellar_engine::system::SystemClock;
+use cellar_log::retention::Policy;
 
 use super::confirm::confirm;
 use super::data::Data;

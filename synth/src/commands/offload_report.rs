@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
 
-use cellar_core::identity::LogId;
-use cellar_core::retention::{Keep, Plan, Policy};
+use cellar_base::identity::LogId;
 use cellar_engine::retention::{Done, Planned};
+use cellar_log::{retention::Keep, retention::Plan, retention::Policy};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 

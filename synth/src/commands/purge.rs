@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::catalog::Person;
-use cellar_core::retention::DeletedPlan;
+use cellar_catalog::purge::DeletedPlan;
+use cellar_catalog::spreadsheet::Person;
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::purge::{PlannedPurge, PurgeError, PurgePorts, Purger};
 use cellar_engine::system::{SystemClock, SystemRandom};

@@ -1,7 +1,7 @@
 //! What `synth purge` shows: the deleted spreadsheets, and what is done with each.
 
-use cellar_core::identity::LogId;
-use cellar_core::retention::DeletedPlan;
+use cellar_base::identity::LogId;
+use cellar_catalog::purge::DeletedPlan;
 use cellar_engine::purge::{PlannedPurge, Removed};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use cellar_core::identity::LogId;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
 use cellar_engine::reprocess::{Begun, RebuildPlan, ToRebuild};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::confirm::confirm;
 use super::reprocess::Surroundings;

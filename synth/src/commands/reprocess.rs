@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cellar_core::snapshot_job::SnapshotJob;
 use cellar_engine::ports::PortError;
 use cellar_engine::reprocess::{Finding, Mended, Reprocess, ReprocessPorts, Scope};
 use cellar_engine::system::SystemClock;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::confirm::confirm;
 use super::data::Data;

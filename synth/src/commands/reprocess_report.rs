@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_engine::reprocess::{Begun, Finding, Found, Mended, Seen, ToRebuild};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cellar_core::feed::Checkpoint;
-use cellar_core::webhook::Receivers;
+use cellar_catalog::feed::Checkpoint;
+use cellar_catalog::webhook::Receivers;
 use cellar_engine::feed::{Webhook, WebhookError};
 use cellar_engine::ports::{Index as _, PortError, WebhookProgresses as _};
 use cellar_runtime::webhook::{Secret, WebhookParts, WebhookSecrets};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Add as _;
 
-use cellar_core::cost::Dollars;
-use cellar_core::count::grouped;
+use cellar_api::cost::Dollars;
+use cellar_base::count::grouped;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 

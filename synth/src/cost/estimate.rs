@@ -1,8 +1,8 @@
 //! An estimate from use: what an operation costs is asserted by `budgets.rs` and `roll.rs` of
 //! `tests/integration/`, or measured (README, "What it costs" and "Measured").
 
-use cellar_core::limits::{SEGMENT_ENTRIES, SNAPSHOT_ENTRIES};
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::limits::{SEGMENT_ENTRIES, SNAPSHOT_ENTRIES};
+use cellar_log::upkeep::UpkeepPolicy;
 
 use super::bill::Amounts;
 use super::facts::{Facts, Function};

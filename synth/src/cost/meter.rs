@@ -1,6 +1,6 @@
 //! What AWS bills of a stack, and the price.
 
-use cellar_core::cost::Prices;
+use cellar_api::cost::Prices;
 
 use super::{GB, MONTH_HOURS};
 

@@ -9,8 +9,8 @@ mod report;
 use std::time::Duration;
 
 use cellar::Client;
-use cellar_core::access::Role;
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
 use cellar_runtime::token::{KeyPair, Spreadsheets};
 use cellar_stacks::Config;
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cellar_core::access::Role;
-use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_SPREADSHEETS};
+use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_SPREADSHEETS};
+use cellar_catalog::access::Role;
 use cellar_runtime::token::{Claims, KeyPair, MintError, Spreadsheets};
 use cellar_stacks::Config;
 
@@ -70,7 +70,7 @@ pub(crate) fn mint(
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::identity::LogId;
+    use cellar_base::identity::LogId;
 
     use cellar_runtime::settings::TokenSettings;
 

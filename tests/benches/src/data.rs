@@ -1,8 +1,8 @@
 //! The reference data as blocks, and random edits of it.
 
-use cellar_core::cell::Value;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 use cellar_reference_data::{COLUMNS, ReferenceValue, value};
 
 /// Rows of a block in memory, as an import reads them.

@@ -3,15 +3,15 @@
 
 use std::collections::HashMap;
 
-use cellar_core::identity::ClientKey;
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
-use cellar_core::snapshot::chunk::chunk_of;
-use cellar_core::snapshot::level::{ChunkHash, Level};
-use cellar_core::snapshot::merge::{Merge, MergeStep, SheetInput};
-use cellar_core::snapshot::objects::{Fetch, ObjectKind, Objects, Wanted};
-use cellar_core::snapshot::root::Root;
-use cellar_core::snapshot::round::{Base, Plan, RoundFold, plan};
+use cellar_base::identity::ClientKey;
+use cellar_sheet::operation::Operation;
+use cellar_base::position::Position;
+use cellar_snapshot::chunk::chunk_of;
+use cellar_snapshot::level::{ChunkHash, Level};
+use cellar_snapshot::merge::{Merge, MergeStep, SheetInput};
+use cellar_snapshot::objects::{Fetch, ObjectKind, Objects, Wanted};
+use cellar_snapshot::root::Root;
+use cellar_snapshot::round::{Base, Plan, RoundFold, plan};
 
 use crate::Failure;
 
@@ -98,7 +98,7 @@ impl Worker {
         for operation in entries {
             let client = (ClientKey([1; 8]), u64::from(self.entries) + 1);
             let position = position(self.entries)?;
-            fold.entry(position, 1_000, Some(client), &[std::slice::from_ref(operation)]);
+            fold.entry(position, 1_000, Some(client), &[std::slice::from_ref(operation)]).unwrap();
             self.entries += 1;
         }
         let folded = fold.finish().ok_or("a round has no entries")?;

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cellar_core::api::LinkReply;
+use cellar_api::wire::LinkReply;
 
 use super::*;
 

@@ -6,9 +6,11 @@ mod sharing;
 mod status;
 
 use cellar::Client;
-use cellar_core::api::{CreateReply, CreateRequest, DetailsReply, Problem, ProblemKind};
-use cellar_core::cost::{Cost, HEADER};
-use cellar_core::identity::LogId;
+use cellar_api::cost::{Cost, HEADER};
+use cellar_api::{
+    wire::CreateReply, wire::CreateRequest, wire::DetailsReply, wire::Problem, wire::ProblemKind,
+};
+use cellar_base::identity::LogId;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, set_numbers};
 use reqwest::{Method, Response};

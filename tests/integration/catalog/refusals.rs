@@ -1,6 +1,6 @@
 //! What is no good: a clear answer, nothing changed, nothing revealed.
 
-use cellar_core::limits::MAX_SPREADSHEET_NAME_BYTES;
+use cellar_base::limits::MAX_SPREADSHEET_NAME_BYTES;
 
 use super::*;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cellar_core::access::Role;
-use cellar_core::api::{LinkReply, SpreadsheetStatus};
-use cellar_core::catalog::LinkSecret;
-use cellar_core::limits::LISTING_AGE_MS;
+use cellar_api::{wire::LinkReply, wire::SpreadsheetStatus};
+use cellar_base::limits::LISTING_AGE_MS;
+use cellar_catalog::access::Role;
+use cellar_catalog::spreadsheet::LinkSecret;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::ports::Clock as _;
 use cellar_engine::system::SystemClock;

@@ -1,6 +1,6 @@
 //! Archived, deleted and restored.
 
-use cellar_core::api::SpreadsheetStatus;
+use cellar_api::wire::SpreadsheetStatus;
 
 use super::*;
 
@@ -18,7 +18,7 @@ async fn what_is_archived_is_read_and_not_changed() {
     assert_eq!(archived.status, SpreadsheetStatus::Archived);
     assert!(archived.status_since_s.is_some());
     assert_eq!(alice.update(status("archived")).await.unwrap(), archived);
-    let operator = world.holder(&world.cloud.token("root", cellar_core::access::Role::Owner));
+    let operator = world.holder(&world.cloud.token("root", cellar_catalog::access::Role::Owner));
     for somebody in [&alice, &eve, &operator] {
         assert!(somebody.reads().await.is_ok());
         assert_eq!(kind(somebody.writes("x").await), ProblemKind::Archived);

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use cellar::ClientError;
 use cellar::reader::ReaderError;
-use cellar_core::access::Role;
-use cellar_core::api::ProblemKind;
-use cellar_core::cell::ErrorCode;
-use cellar_core::operation::AddSheet;
-use cellar_core::snapshot::keys::chunk_key;
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::packed::{Bounds, pack};
+use cellar_api::wire::ProblemKind;
+use cellar_catalog::access::Role;
 use cellar_engine::ports::{BlobKey, Blobs as _};
+use cellar_sheet::cell::ErrorCode;
+use cellar_sheet::operation::AddSheet;
+use cellar_snapshot::keys::chunk_key;
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::packed::{Bounds, pack};
 use miette::Diagnostic as _;
 
 use super::proxy::Proxy;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use cellar::import::ReadOptions;
 use cellar::import::sheets::{JournalKey, Target, Watch, run};
-use cellar_core::axis_map::Axis;
-use cellar_core::limits::MAX_TILE_TEXT_BYTES;
-use cellar_core::operation::{
+use cellar_base::limits::MAX_TILE_TEXT_BYTES;
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::operation::{
     AddSheet, ClearRange, DeleteSpans, InsertBefore, RenameSheet, SetFormat, Spans,
 };
 use fastrand::Rng;
@@ -126,7 +126,7 @@ async fn reads_as_the_server_does(seed: u64) {
         let mut reader = world.open(&client).await;
         assert!(reader.position() >= edited);
         let (row, column) = (random.u32(1..350), random.u32(0..10));
-        let letters = cellar_core::a1::column_name(column);
+        let letters = cellar_sheet::a1::column_name(column);
         let window = format!("{letters}{row}:{letters}{}", row + random.u32(0..90));
         let whole = ["A1:T40", "A:ZZ"][step % 2];
         world.check(&mut reader, Some(name.as_str()), &window).await;
@@ -202,7 +202,7 @@ async fn a_second_read_fetches_nothing_and_another_window_only_its_own() {
 }
 
 /// The part of a reply that is `A1:C20`.
-fn first_cells(whole: &CellsReply) -> Vec<cellar_core::api::PlacedCell> {
+fn first_cells(whole: &CellsReply) -> Vec<cellar_api::wire::PlacedCell> {
     let inside = rectangle("A1:C20");
     let cells = whole.cells.iter().filter(|placed| inside.contains(placed.row, placed.column));
     cells.cloned().collect()

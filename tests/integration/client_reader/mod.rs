@@ -12,13 +12,13 @@ use std::sync::Arc;
 use cellar::editor::Editor;
 use cellar::reader::{ChunkCache, Reader};
 use cellar::{CellsQuery, Client};
-use cellar_core::a1::Range;
-use cellar_core::api::{CellsReply, CreateRequest, EntryKind, EntryView};
-use cellar_core::cell::Value;
-use cellar_core::identity::LogId;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
+use cellar_api::{wire::CellsReply, wire::CreateRequest, wire::EntryKind, wire::EntryView};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_local::Ports;
+use cellar_sheet::a1::Range;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::snapshots::wait_for_root;
 
@@ -111,7 +111,7 @@ impl World {
     }
 }
 
-fn rectangle(range: &str) -> cellar_core::a1::Rectangle {
+fn rectangle(range: &str) -> cellar_sheet::a1::Rectangle {
     range.parse::<Range>().unwrap().rectangle
 }
 

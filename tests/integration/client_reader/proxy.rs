@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Uri};
 use axum::response::{IntoResponse, Response};
-use cellar_core::api::{ChunksReply, ChunksRequest, LoadReply};
+use cellar_api::{wire::ChunksReply, wire::ChunksRequest, wire::LoadReply};
 use cellar_tests::forwarding::{Target, serve};
 
 /// What it has seen, and what it does.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use cellar_core::feed::{Checkpoint, Content};
-use cellar_core::limits::FEED_SETTLES;
+use cellar_base::limits::FEED_SETTLES;
+use cellar_catalog::feed::{Checkpoint, Content};
 use cellar_engine::feed::{Audit, Finding};
 use cellar_engine::ports::Index as _;
 use cellar_tests::cloud::TestCloud;
@@ -106,10 +106,10 @@ async fn a_feed_that_lost_a_place_is_built_anew_and_says_the_same() {
     let lost = Checkpoint::at(0, 2).unwrap();
     let items = index.items(lost, 1, true).await.unwrap();
     assert!(matches!(items[0].1.content, Content::Spans(_)));
-    let key = cellar_core::records::feed::item_key(lost);
+    let key = cellar_catalog::records::feed::item_key(lost);
     let mut delete = world.cloud.dynamodb_client().delete_item();
     for (name, value) in key {
-        let cellar_core::records::Attribute::Text(text) = value else { panic!("a key is text") };
+        let cellar_base::record::Attribute::Text(text) = value else { panic!("a key is text") };
         delete = delete.key(name, aws_sdk_dynamodb::types::AttributeValue::S(text));
     }
     delete.table_name(&world.cloud.settings.index_table).send().await.unwrap();

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use cellar_core::access::Role;
-use cellar_core::cost::{Cost, HEADER};
-use cellar_core::entry::{Content, Entry};
-use cellar_core::feed::{EntryKind, Span, span_of};
-use cellar_core::position::Position;
-use cellar_core::stream::{Kind, StreamName};
+use cellar_api::cost::{Cost, HEADER};
+use cellar_base::position::Position;
+use cellar_catalog::access::Role;
+use cellar_catalog::feed::{EntryKind, Span, span_of};
+use cellar_catalog::stream::{Kind, StreamName};
 use cellar_engine::feed::{Indexer, NoReactions};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Entries as _, PutOutcome};
 use cellar_engine::system::{SystemClock, SystemRandom};
+use cellar_log::entry::{Content, Entry};
 use cellar_runtime::dynamodb::{DynamoIndex, DynamoStreams, DynamoTables};
 
 use super::{World, names, until};

@@ -1,9 +1,9 @@
 //! `feed: everything`: the entries of logs in the feed, over the real tables and their streams.
 
 use cellar::{Client, FeedQuery};
-use cellar_core::api::SpanView;
-use cellar_core::feed::{LOG_CATEGORY, segment_of_stream};
-use cellar_core::position::Position;
+use cellar_api::wire::SpanView;
+use cellar_base::position::Position;
+use cellar_catalog::feed::{LOG_CATEGORY, segment_of_stream};
 use cellar_engine::ports::Segments as _;
 use cellar_local::Ports;
 use cellar_stacks::FeedScope;

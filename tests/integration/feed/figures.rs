@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use cellar::FeedQuery;
-use cellar_core::access::Role;
-use cellar_core::cost::{Cost, HEADER};
+use cellar_api::cost::{Cost, HEADER};
+use cellar_catalog::access::Role;
 use serde_json::json;
 
 use super::{World, share, streams, until};

@@ -3,8 +3,8 @@
 use cellar::feed::{
     Delivery, FileCheckpoints, Progress, SubscribeError, Subscriber, Subscription, subscribe,
 };
-use cellar_core::access::Role;
-use cellar_core::api::ChangeView;
+use cellar_api::wire::ChangeView;
+use cellar_catalog::access::Role;
 use tokio::sync::mpsc;
 
 use super::{World, share, streams, until};

@@ -2,8 +2,8 @@
 //! shared: the feed has every change once, and the lists say what the catalog says.
 
 use cellar::{Client, SpreadsheetsQuery};
-use cellar_core::access::Role;
-use cellar_core::api::{CreateRequest, ShareRequest, UpdateDetailsRequest};
+use cellar_api::{wire::CreateRequest, wire::ShareRequest, wire::UpdateDetailsRequest};
+use cellar_catalog::access::Role;
 use tokio::sync::watch;
 
 use super::{names, streams, until};

@@ -1,9 +1,9 @@
 //! People find their spreadsheets.
 
 use cellar::SpreadsheetsQuery;
-use cellar_core::access::Role;
-use cellar_core::api::{PersonRequest, SpreadsheetStatus};
-use cellar_core::limits::MAX_LIST_PAGE;
+use cellar_api::{wire::PersonRequest, wire::SpreadsheetStatus};
+use cellar_base::limits::MAX_LIST_PAGE;
+use cellar_catalog::access::Role;
 
 use super::{World, list, names, rename, set_status, share, until};
 

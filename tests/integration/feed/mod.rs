@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cellar::{Client, ClientError, FeedQuery, SpreadsheetsQuery};
-use cellar_core::access::Role;
-use cellar_core::api::{
-    CreateRequest, FeedReply, ProblemKind, ShareRequest, SpreadsheetStatus, SpreadsheetView,
-    UpdateDetailsRequest,
+use cellar_api::{
+    wire::CreateRequest, wire::FeedReply, wire::ProblemKind, wire::ShareRequest,
+    wire::SpreadsheetStatus, wire::SpreadsheetView, wire::UpdateDetailsRequest,
 };
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
 use cellar_engine::feed::{Auditor, FeedReader};
 use cellar_engine::meter::Meter;
 use cellar_engine::system::{SystemClock, SystemRandom};

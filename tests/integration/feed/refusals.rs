@@ -1,12 +1,12 @@
 //! What is no request, and who may not ask.
 
 use cellar::{Client, FeedQuery, SpreadsheetsQuery};
-use cellar_core::access::Role;
-use cellar_core::api::{LinkRequest, ProblemKind};
-use cellar_core::catalog::LinkRole;
-use cellar_core::limits::{
+use cellar_api::{wire::LinkRequest, wire::ProblemKind};
+use cellar_base::limits::{
     MAX_CHECKPOINT, MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS, MAX_LIST_PAGE,
 };
+use cellar_catalog::access::Role;
+use cellar_catalog::spreadsheet::LinkRole;
 
 use super::{World, kind, streams, until};
 

@@ -1,8 +1,11 @@
 //! DynamoDB, through the SDK and HTTP, keeps the contract of the index.
 
-use cellar_core::access::Role;
-use cellar_core::catalog::{ListEntry, ListLine, Name, Person, Status};
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
+use cellar_catalog::{
+    spreadsheet::ListEntry, spreadsheet::ListLine, spreadsheet::Name, spreadsheet::Person,
+    spreadsheet::Status,
+};
 use cellar_engine::ports::{AllStreams as _, Lists as _};
 
 use super::World;

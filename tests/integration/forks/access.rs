@@ -1,6 +1,6 @@
 //! Who may fork, and what a token for a fork alone shows.
 
-use cellar_core::api::{ForksReply, LoadReply};
+use cellar_api::{wire::ForksReply, wire::LoadReply};
 
 use super::*;
 use crate::snapshot_reads::{Author, operation};

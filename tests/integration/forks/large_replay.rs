@@ -8,9 +8,9 @@ use cellar::import::ReadOptions;
 use cellar::import::sheets::{Imported, JournalKey, Target, Watch, run};
 use cellar::replay::ReplayOutcome;
 use cellar::{CellsQuery, Client};
-use cellar_core::api::EntryView;
-use cellar_core::cell::Value;
-use cellar_core::operation::{AddSheet, CellEdit, Operation, SetCells, SheetId};
+use cellar_api::wire::EntryView;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{AddSheet, CellEdit, Operation, SetCells, SheetId};
 
 use super::replay::{author_of, delete, edit, insert, outcomes, replayed, text, text_in};
 use super::*;

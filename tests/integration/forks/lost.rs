@@ -1,6 +1,6 @@
 //! A fork whose answer is lost on its way.
 
-use cellar_core::operation::Operation;
+use cellar_sheet::operation::Operation;
 use cellar_tests::edits::set_numbers;
 use cellar_tests::proxy::LossyProxy;
 
@@ -27,7 +27,7 @@ async fn a_fork_whose_answer_is_lost_is_the_one_that_a_repetition_finds() {
     assert_eq!((proxy.lost(), made.source, made.position), (1, source, forked_at));
     // Who asks again later, when the source has grown and the fork was edited, finds the same.
     author.edit(&cloud, one()).await;
-    let created = cellar_core::api::CreateReply { id: made.id, ..author.created };
+    let created = cellar_api::wire::CreateReply { id: made.id, ..author.created };
     Author { created, base: made.head, id: 1_000 }.edit(&cloud, one()).await;
     proxy.lose(2);
     assert_eq!(client.fork(source, &request).await.unwrap(), made);

@@ -9,10 +9,10 @@ mod restored;
 mod sizes;
 mod snapshots;
 
-use cellar_core::access::Role;
-use cellar_core::api::{ForkReply, ForkRequest};
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_api::{wire::ForkReply, wire::ForkRequest};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_catalog::access::Role;
 use cellar_tests::cloud::TestCloud;
 
 /// Alice's fork of a spreadsheet.

@@ -1,9 +1,9 @@
 //! The source of a fork is offloaded and trimmed: the fork reads on.
 
-use cellar_core::identity::SubjectKey;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::retention::{Keep, Plan};
+use cellar_base::identity::SubjectKey;
 use cellar_engine::logs::{Logs, NewFork};
+use cellar_log::{retention::Keep, retention::Plan};
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_tests::old_logs::{AS_LITTLE_AS_ALLOWED, DAY_MS, Growing, OldLogs, edit};
 
 use super::*;
@@ -13,7 +13,7 @@ fn at(segment: u32, num: u32) -> Position {
 }
 
 fn text(row: u32, text: &str) -> Operation {
-    let value = Some(cellar_core::cell::Value::Text(text.to_owned()));
+    let value = Some(cellar_sheet::cell::Value::Text(text.to_owned()));
     let cells = vec![CellEdit { row, column: 0, value, formula: None, format: None }];
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
@@ -44,7 +44,7 @@ async fn reading(logs: &Logs, log: LogId) -> (Vec<String>, String, Vec<Position>
     let history = logs.history(log, None, 1_000).await.unwrap();
     assert_eq!(history.next, None);
     // What differs on the first entry of a trimmed segment is its mark.
-    let entry = |entry: &cellar_core::entry::Entry| match entry.position.num() {
+    let entry = |entry: &cellar_log::entry::Entry| match entry.position.num() {
         0 => entry.position.to_string(),
         _ => format!("{entry:?}"),
     };

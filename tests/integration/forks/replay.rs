@@ -2,9 +2,9 @@
 
 use cellar::ClientError;
 use cellar::replay::{ForkReplay, ReplayError, ReplayOutcome, ReplayedFork};
-use cellar_core::api::{CreateReply, SentMutation};
-use cellar_core::cell::Value;
-use cellar_core::operation::{
+use cellar_api::{wire::CreateReply, wire::SentMutation};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, SetCells, SheetId,
     Spans, Undo,
 };
@@ -178,7 +178,7 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
     let source = author.created.id;
     author.edit(&cloud, text(0, "first")).await;
     let made = fork(&cloud, source, "many", None).await;
-    let request = |ids: std::ops::RangeInclusive<u64>| cellar_core::api::AppendRequest {
+    let request = |ids: std::ops::RangeInclusive<u64>| cellar_api::wire::AppendRequest {
         client: "of the fork".to_owned(),
         incarnation: made.incarnation,
         ack: ids.start() - 1,

@@ -3,8 +3,8 @@
 
 use cellar::Client;
 use cellar::replay::ForkReplay;
-use cellar_core::api::{AppendRequest, CreateReply, MutationStatus, ProblemKind};
-use cellar_core::operation::Operation;
+use cellar_api::{wire::AppendRequest, wire::CreateReply, wire::MutationStatus, wire::ProblemKind};
+use cellar_sheet::operation::Operation;
 use cellar_tests::edits::{append_one, at};
 
 use super::replay::{column, edit_all, shown, text};

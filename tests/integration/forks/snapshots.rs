@@ -14,7 +14,7 @@ use crate::snapshot_reads::{
 
 /// The author of a fork: the same client goes on with its numbers, as in the source.
 fn author_of(fork: &ForkReply, source: &Author, edits: u64) -> Author {
-    let created = cellar_core::api::CreateReply { id: fork.id, ..source.created };
+    let created = cellar_api::wire::CreateReply { id: fork.id, ..source.created };
     Author { created, base: fork.head, id: edits }
 }
 

@@ -1,10 +1,10 @@
 //! Members who upload what is not what it says: nobody else notices.
 
-use cellar_core::api::{ForkRequest, ShareRequest};
-use cellar_core::operation::{CellEdit, SetCells, SheetId};
-use cellar_core::snapshot::level::ChunkRef;
-use cellar_core::snapshot::tile::{Tile, TileColumn, preview};
+use cellar_api::{wire::ForkRequest, wire::ShareRequest};
 use cellar_local::Ports;
+use cellar_sheet::operation::{CellEdit, SetCells, SheetId};
+use cellar_snapshot::level::ChunkRef;
+use cellar_snapshot::tile::{Tile, TileColumn, preview};
 use cellar_tests::snapshots::wait_for_root;
 
 use super::*;
@@ -144,7 +144,7 @@ async fn a_viewer_poisons_no_read_of_the_owner() {
     }
     let least = Position::new(0, 10).unwrap();
     wait_for_root(&importer.cloud.client("alice"), importer.created.id, least).await;
-    let sheets: cellar_core::api::SheetsReply = answer(importer.get("sheets").await).await;
+    let sheets: cellar_api::wire::SheetsReply = answer(importer.get("sheets").await).await;
     let shown = importer.cells(&sheets.sheets[0].name, rectangle(0..1, 0..1), base).await;
     assert_eq!(shown[&(0, 0)], Value::Text(secret));
 }

@@ -1,8 +1,8 @@
 //! A sheet from its upload to a snapshot.
 
-use cellar_core::api::{MutationStatus, SheetsReply};
-use cellar_core::operation::{CellEdit, InsertBefore, SetCells, SheetId};
+use cellar_api::{wire::MutationStatus, wire::SheetsReply};
 use cellar_local::Ports;
+use cellar_sheet::operation::{CellEdit, InsertBefore, SetCells, SheetId};
 use cellar_tests::snapshots::wait_for_root;
 
 use super::*;

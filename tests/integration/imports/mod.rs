@@ -8,23 +8,24 @@ mod sheet;
 
 use std::collections::BTreeMap;
 
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::access::Role;
-use cellar_core::api::{
-    AppendReply, AppendRequest, CellsReply, ChunkUpload, CreateReply, CreateRequest,
-    ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest, NewChunk,
-    Problem, ProblemKind, SentMutation, UploadedChunk, hexadecimal,
+use cellar_api::cost::Cost;
+use cellar_api::{
+    wire::AppendReply, wire::AppendRequest, wire::CellsReply, wire::ChunkUpload, wire::CreateReply,
+    wire::CreateRequest, wire::ImportCheckReply, wire::ImportCheckRequest,
+    wire::ImportUploadsReply, wire::ImportUploadsRequest, wire::NewChunk, wire::Problem,
+    wire::ProblemKind, wire::SentMutation, wire::UploadedChunk, wire::hexadecimal,
 };
-use cellar_core::cell::Value;
-use cellar_core::cost::Cost;
-use cellar_core::limits::MAX_IMPORT_OBJECTS;
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
-use cellar_core::snapshot::chunk::decode;
-use cellar_core::snapshot::keys::chunk_key;
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::packed::{Bounds, PackedObject, pack, unpack};
+use cellar_base::limits::MAX_IMPORT_OBJECTS;
+use cellar_base::position::Position;
+use cellar_catalog::access::Role;
 use cellar_engine::ports::{BlobKey, Blobs as _};
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::Operation;
+use cellar_snapshot::chunk::decode;
+use cellar_snapshot::keys::chunk_key;
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::packed::{Bounds, PackedObject, pack, unpack};
 use cellar_tests::cloud::TestCloud;
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
@@ -209,7 +210,7 @@ fn rectangle(rows: std::ops::Range<u32>, columns: std::ops::Range<u32>) -> Recta
 }
 
 fn cost(response: &Response) -> Cost {
-    let header = &response.headers()[cellar_core::cost::HEADER];
+    let header = &response.headers()[cellar_api::cost::HEADER];
     Cost::from_header(header.to_str().unwrap()).unwrap()
 }
 

@@ -1,8 +1,8 @@
 //! What is refused over HTTP: what stands in the problem, and that nothing is left of it.
 
-use cellar_core::limits::MAX_CLIENT_ID_BYTES;
-use cellar_core::snapshot::level::ChunkRef;
-use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
+use cellar_base::limits::MAX_CLIENT_ID_BYTES;
+use cellar_snapshot::level::ChunkRef;
+use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 use serde_json::json;
 
 use super::*;
@@ -167,7 +167,7 @@ async fn only_who_may_write_there_imports() {
         assert_eq!(importer.post("imports/checks", &checks).await.status().as_u16(), status);
     }
     importer.token = importer.cloud.token("alice", Role::Owner);
-    importer.created.id = cellar_core::identity::LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]));
+    importer.created.id = cellar_base::identity::LogId::from_uuid(uuid::Uuid::from_bytes([9; 16]));
     for response in [
         importer.post("imports/uploads", &uploads).await,
         importer.post("imports/checks", &checks).await,

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::cell::Value;
-use cellar_core::limits::MAX_TILE_TEXT_BYTES;
-use cellar_core::operation::{ImportIndex, ImportSheet, Operation, SheetId};
-use cellar_core::snapshot::chunk::chunk_of;
-use cellar_core::snapshot::chunk::encode;
-use cellar_core::snapshot::index::pack_import;
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::merge::{SheetWriter, WrittenSheet};
-use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
-use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
+use cellar_base::limits::MAX_TILE_TEXT_BYTES;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{ImportSheet, Operation, SheetId, TileIndex};
+use cellar_snapshot::chunk::chunk_of;
+use cellar_snapshot::chunk::encode;
+use cellar_snapshot::index::pack_import;
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::merge::{SheetWriter, WrittenSheet};
+use cellar_snapshot::packed::{Bounds, PackedObject, pack};
+use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 
 /// All of a sheet that is to be stored, and what is in it.
 pub(crate) struct Written {
@@ -20,7 +20,7 @@ pub(crate) struct Written {
     /// The chunks of the index, in the order in which they are checked.
     pub(super) chunks: Vec<PackedObject>,
     pub(super) cells: BTreeMap<(u32, u32), Value>,
-    index: ImportIndex,
+    index: TileIndex,
     sheet: WrittenSheet,
 }
 

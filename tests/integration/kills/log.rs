@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::cell::Cell;
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
-use cellar_core::workbook::Workbook;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_base::position::Position;
 use cellar_engine::ports::Entries;
+use cellar_log::entry::{Content, Entry};
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::Cell;
+use cellar_sheet::operation::SheetId;
+use cellar_sheet::workbook::Workbook;
 
 use super::writer::Acknowledged;
 
@@ -72,7 +72,7 @@ impl Log {
         let everything = Rectangle { first, last };
         let (mut workbook, mut states) = (Workbook::default(), Vec::new());
         for entry in &self.entries {
-            workbook.apply(entry).unwrap();
+            entry.apply_to(&mut workbook).unwrap();
             if at.contains(&entry.position) {
                 let sheet = workbook.sheet(SheetId::FIRST).unwrap();
                 states.push(sheet.cells_in(everything).collect());

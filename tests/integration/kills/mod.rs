@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cellar::Client;
-use cellar_core::api::{CreateReply, CreateRequest};
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_api::{wire::CreateReply, wire::CreateRequest};
+use cellar_base::position::Position;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock as _, PendingSnapshots as _};
 use cellar_engine::system::SystemClock;
 use cellar_local::{LocalCloud, Options, StateFolder};
 use cellar_runtime::dynamodb::{DynamoPendingSnapshots, client_for_endpoint};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 use cellar_stacks::Config;
 use cellar_stacks::template::Template;
 use cellar_tests::cells::cells;

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use cellar_core::api::{AppendReply, CreateReply};
-use cellar_core::cell::Value;
-use cellar_core::operation::{
+use cellar_api::{wire::AppendReply, wire::CreateReply};
+use cellar_base::position::Position;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
-use cellar_core::position::Position;
 use cellar_tests::edits::append_one;
 use tokio::sync::watch;
 

@@ -8,25 +8,25 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cellar::CellsQuery;
-use cellar_core::access::Role;
-use cellar_core::api::{
-    AppendReply, CompleteRequest, CreateReply, CreateRequest, MutationStatus, Problem, ProblemKind,
-    UploadReply, hexadecimal,
+use cellar_api::cost::Cost;
+use cellar_api::{
+    wire::AppendReply, wire::CompleteRequest, wire::CreateReply, wire::CreateRequest,
+    wire::MutationStatus, wire::Problem, wire::ProblemKind, wire::UploadReply, wire::hexadecimal,
 };
-use cellar_core::append::{Request, Upload};
-use cellar_core::cell::Value;
-use cellar_core::cost::Cost;
-use cellar_core::entry::{FIRST_INCARNATION, decode_external_body, encode_external_body};
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::limits::{MAX_MUTATIONS_PER_REQUEST, MAX_UPLOAD_AGE_S, MAX_UPLOAD_BYTES};
-use cellar_core::operation::{
-    CellEdit, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
-};
-use cellar_core::position::Position;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::limits::{MAX_MUTATIONS_PER_REQUEST, MAX_UPLOAD_AGE_S, MAX_UPLOAD_BYTES};
+use cellar_base::position::Position;
+use cellar_catalog::access::Role;
 use cellar_engine::logs::{Completion, LogError, UploadFault};
 use cellar_engine::ports::{BlobKey, Blobs as _, Clock};
 use cellar_engine::system::SystemClock;
 use cellar_local::Ports;
+use cellar_log::append::{Request, Upload};
+use cellar_log::entry::{FIRST_INCARNATION, decode_external_body, encode_external_body};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
+    CellEdit, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
+};
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, set_numbers};
 use cellar_tests::old_logs::{DAY_MS, OldLogs, edit};

@@ -1,7 +1,7 @@
 //! How much may wait to be sent: N edits, and bytes of them, and not one more.
 
 use cellar::live::LiveError;
-use cellar_core::limits::{MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
+use cellar_base::limits::{MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
 
 use super::{World, set};
 

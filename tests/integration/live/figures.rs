@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use cellar_core::access::Role;
+use cellar_catalog::access::Role;
 use cellar_tests::edits::append_one;
 
 use super::{World, set, shown};

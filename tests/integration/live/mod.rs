@@ -10,17 +10,17 @@ use std::path::Path;
 
 use cellar::live::{LiveError, LiveSheet, Outcome, Synced};
 use cellar::{CellsQuery, Client};
-use cellar_core::a1::Rectangle;
-use cellar_core::access::Role;
-use cellar_core::api::{CreateReply, CreateRequest};
-use cellar_core::cell::Value;
-use cellar_core::operation::{
+use cellar_api::rebase::Outlook;
+use cellar_api::{wire::CreateReply, wire::CreateRequest};
+use cellar_base::position::Position;
+use cellar_catalog::access::Role;
+use cellar_local::Ports;
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
     Spans, Undo,
 };
-use cellar_core::position::Position;
-use cellar_core::rebase::Outlook;
-use cellar_local::Ports;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::at;
 use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
@@ -63,7 +63,7 @@ impl World {
     }
 }
 
-fn texts(cells: &[cellar_core::api::PlacedCell]) -> Vec<String> {
+fn texts(cells: &[cellar_api::wire::PlacedCell]) -> Vec<String> {
     cells.iter().map(|cell| format!("{},{} {}", cell.row, cell.column, cell.cell.text())).collect()
 }
 
@@ -337,7 +337,7 @@ async fn an_idle_hour_costs_thirty_read_units() {
     let mut live = world.open("bob", folder.path()).await.unwrap();
     live.edit(set(0, "a")).unwrap();
     live.sync().await.unwrap();
-    // `cellar_core::polling` polls sixty times in a settled hour.
+    // `cellar_api::polling` polls sixty times in a settled hour.
     units(&world.cloud);
     for _ in 0..60 {
         assert!(!live.sync().await.unwrap().is_news());

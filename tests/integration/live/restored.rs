@@ -2,8 +2,8 @@
 
 use cellar::Client;
 use cellar::live::LiveSheet;
-use cellar_core::access::Role;
-use cellar_core::operation::{AddSheet, Operation, RenameSheet, SheetId};
+use cellar_catalog::access::Role;
+use cellar_sheet::operation::{AddSheet, Operation, RenameSheet, SheetId};
 use cellar_tests::edits::at;
 use cellar_tests::faulty_proxy::{Faults, FaultyProxy};
 

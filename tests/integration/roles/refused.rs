@@ -1,7 +1,9 @@
 //! What a role does not permit is refused in the words of AWS, and the request fails as it would there.
 
-use cellar_core::access::Role;
-use cellar_core::api::{CompleteRequest, CreateRequest, UploadRequest, hexadecimal};
+use cellar_api::{
+    wire::CompleteRequest, wire::CreateRequest, wire::UploadRequest, wire::hexadecimal,
+};
+use cellar_catalog::access::Role;
 use cellar_local::Ports;
 use cellar_tests::cloud::{Change, TestCloud};
 use reqwest::StatusCode;

@@ -6,22 +6,25 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use cellar::{CellsQuery, FeedQuery, SpreadsheetsQuery};
-use cellar_core::access::Role;
-use cellar_core::api::{CompleteRequest, CreateReply, CreateRequest, UploadRequest, hexadecimal};
-use cellar_core::append::{Request, Upload};
-use cellar_core::catalog::stream_of;
-use cellar_core::cell::Value;
-use cellar_core::entry::{FIRST_INCARNATION, encode_external_body};
-use cellar_core::identity::ClientKey;
-use cellar_core::limits::{CATALOG_TIP_EVENTS, MAX_KNOWN_LOGS, TIP_INDEX};
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
-use cellar_core::schema::{STREAM, STREAM_INDEX, UNFOLDS};
+use cellar_api::{
+    wire::CompleteRequest, wire::CreateReply, wire::CreateRequest, wire::UploadRequest,
+    wire::hexadecimal,
+};
+use cellar_base::identity::ClientKey;
+use cellar_base::limits::{CATALOG_TIP_EVENTS, MAX_KNOWN_LOGS, TIP_INDEX};
+use cellar_base::position::Position;
+use cellar_base::schema::{STREAM, STREAM_INDEX, UNFOLDS};
+use cellar_catalog::access::Role;
+use cellar_catalog::spreadsheet::stream_of;
 use cellar_engine::ports::{BlobKey, Blobs as _, PendingSnapshots as _};
 use cellar_engine::reprocess::{Reprocess, ReprocessPorts};
 use cellar_engine::sha256::sha256;
 use cellar_engine::system::SystemClock;
 use cellar_local::{Ports, Roles};
+use cellar_log::append::{Request, Upload};
+use cellar_log::entry::{FIRST_INCARNATION, encode_external_body};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_stacks::config::Webhook;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{append_one, set_numbers};
@@ -256,7 +259,7 @@ async fn offload(world: &OldLogs, created: CreateReply) {
     let plan = reprocess.plan_rebuild(created.id).await.unwrap();
     let last = plan.snapshots.last().unwrap().at;
     reprocess.begin_rebuild(&plan, |_, _| {}).await.unwrap();
-    let end = cellar_core::snapshot_job::SnapshotJob { log: created.id, position: last };
+    let end = cellar_snapshot::snapshot_job::SnapshotJob { log: created.id, position: last };
     let wait = async {
         while pending.first_up_to(end).await.unwrap().is_some() {
             tokio::time::sleep(PAUSE).await;

@@ -1,6 +1,6 @@
 //! Clients whose entries are behind a snapshot, or gone with a restore.
 
-use cellar_core::position::Position;
+use cellar_base::position::Position;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::snapshots::wait_for_root;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! A client group of the Replicache protocol, by hand.
 
-use cellar_core::access::Role;
-use cellar_core::api::{CreateReply, CreateRequest};
-use cellar_core::cost::{Cost, HEADER};
+use cellar_api::cost::{Cost, HEADER};
+use cellar_api::{wire::CreateReply, wire::CreateRequest};
+use cellar_catalog::access::Role;
 use cellar_tests::cloud::TestCloud;
 use serde_json::{Value, json};
 

@@ -1,10 +1,10 @@
 //! Hostile pushes and pulls: each has a precise answer, nothing is lost, no client is wedged.
 
-use cellar_core::access::Role;
-use cellar_core::api::{CreateRequest, ProblemKind};
-use cellar_core::limits::{
+use cellar_api::{wire::CreateRequest, wire::ProblemKind};
+use cellar_base::limits::{
     MAX_CLIENT_ID_BYTES, MAX_MUTATION_BYTES, MAX_MUTATION_ID, MAX_PUSH_BYTES,
 };
+use cellar_catalog::access::Role;
 use cellar_tests::cloud::TestCloud;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::group::{Group, args, edit, statuses};
 /// The problem that a call is answered with.
 async fn problem(group: &Group, call: &str, body: String) -> ProblemKind {
     let response = group.post(call, body).await;
-    let problem: cellar_core::api::Problem =
+    let problem: cellar_api::wire::Problem =
         serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
     problem.kind
 }
@@ -179,7 +179,7 @@ async fn who_may_not_write_pushes_nothing_and_who_may_not_see_learns_nothing() {
     let viewer = group.with_token(cloud.token("alice", Role::Viewer));
     assert_eq!(problem(&viewer, "push", push.clone()).await, ProblemKind::Forbidden);
     assert!(viewer.pull(&Value::Null).await["cookie"].is_object());
-    let elsewhere = cellar_core::identity::LogId::from_uuid(uuid::Uuid::from_u128(7));
+    let elsewhere = cellar_base::identity::LogId::from_uuid(uuid::Uuid::from_u128(7));
     let blind = group.with_token(cloud.token_for("alice", Role::Editor, vec![elsewhere]));
     let pull = json!({"pullVersion": 1, "clientGroupID": "g", "cookie": null}).to_string();
     assert_eq!(problem(&blind, "push", push).await, ProblemKind::NotFound);

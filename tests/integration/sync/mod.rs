@@ -4,7 +4,7 @@ mod forgotten;
 pub(crate) mod group;
 mod hostile;
 
-use cellar_core::access::Role;
+use cellar_catalog::access::Role;
 use cellar_tests::cloud::TestCloud;
 use serde_json::{Value, json};
 

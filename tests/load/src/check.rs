@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::cell::Value;
-use cellar_core::identity::ClientKey;
-use cellar_core::invariants::{check_no_gap, check_once, check_order};
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
+use cellar_base::identity::ClientKey;
+use cellar_base::position::Position;
+use cellar_log::invariants::{check_no_gap, check_once, check_order};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::Operation;
 use serde::Serialize;
 
 use crate::client::{Author, Known, by_key};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use cellar_core::access::Role;
+use cellar_catalog::access::Role;
 use cellar_local::StateFolder;
 use cellar_runtime::token::{Claims, KeyPair, Spreadsheets};
 use cellar_stacks::Config;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cellar::Client;
-use cellar_core::api::{CreateReply, CreateRequest};
+use cellar_api::{wire::CreateReply, wire::CreateRequest};
 use tokio::task::JoinSet;
 
 use crate::LoadError;

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cellar_core::a1::Rectangle;
-use cellar_core::cell::Cell;
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
-use cellar_core::workbook::Workbook;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Entries as _, PendingSnapshots as _};
 use cellar_local::StateFolder;
+use cellar_log::entry::{Content, Entry};
 use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::cell::Cell;
+use cellar_sheet::operation::SheetId;
+use cellar_sheet::workbook::Workbook;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::LoadError;
 
@@ -121,7 +121,7 @@ impl Log {
     pub(crate) fn replayed(&self, at: &[Position]) -> Result<Vec<(Position, Cells)>, LoadError> {
         let (mut workbook, mut states) = (Workbook::default(), Vec::new());
         for entry in &self.entries {
-            let applied = workbook.apply(entry);
+            let applied = entry.apply_to(&mut workbook);
             applied.map_err(|error| LoadError::Part { why: error.to_string() })?;
             if at.contains(&entry.position) {
                 let sheet = workbook.sheet(SheetId::FIRST);

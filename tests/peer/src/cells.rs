@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::cell::Value;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::workbook::Workbook;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_sheet::workbook::Workbook;
 
 /// Rows, and columns, that hold a text before anybody edits the sheet.
 pub const FILLED: u32 = 8;

@@ -1,7 +1,7 @@
 //! Every pair of the table, at every place that the one can have beside the other.
 
-use cellar_core::axis_map::Axis;
-use cellar_core::operation::{Operation, Spans};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::operation::{Operation, Spans};
 
 use crate::Pair;
 use crate::operations::{clear, delete, filled_insert, format, insert, set};

@@ -28,7 +28,7 @@ pub mod random;
 pub mod rules;
 pub mod theirs;
 
-use cellar_core::operation::Operation;
+use cellar_sheet::operation::Operation;
 use serde::Serialize;
 
 /// What two users did at once.

@@ -1,8 +1,8 @@
 //! Operations along one axis: those on rows and those on columns are the same, turned.
 
-use cellar_core::axis_map::Axis;
-use cellar_core::cell::Value;
-use cellar_core::operation::{
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     CellEdit, ClearRange, DeleteSpans, InsertBefore, Operation, SetCells, SetFormat, Spans,
 };
 

@@ -1,10 +1,10 @@
 //! What Cellar makes of a pair; and what it would, if it followed rules of the peer.
 
-use cellar_core::axis_map::Axis;
-use cellar_core::cell::GENERAL;
-use cellar_core::operation::{CellEdit, ClearRange, InsertBefore, Operation, SetCells};
-use cellar_core::transform::{SpaceMap, transform};
-use cellar_core::workbook::Workbook;
+use cellar_log::transform::{SpaceMap, transform};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::cell::GENERAL;
+use cellar_sheet::operation::{CellEdit, ClearRange, InsertBefore, Operation, SetCells};
+use cellar_sheet::workbook::Workbook;
 
 use crate::Pair;
 use crate::cells::{Cells, SHEET, SIDE, base, shown};

@@ -1,8 +1,8 @@
 //! Pairs of anything with anything, anywhere: rectangles, several spans, several cells.
 
-use cellar_core::axis_map::Axis;
-use cellar_core::cell::{GENERAL, Value};
-use cellar_core::operation::{CellEdit, ClearRange, Operation, SetCells, SetFormat, Span, Spans};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::cell::{GENERAL, Value};
+use cellar_sheet::operation::{CellEdit, ClearRange, Operation, SetCells, SetFormat, Span, Spans};
 use fastrand::Rng;
 
 use crate::Pair;

@@ -6,12 +6,12 @@ mod upload;
 use std::future::Future;
 use std::sync::Arc;
 
-use cellar_core::append::{Appended, MutationResult, NewMutation, Refusal, Request};
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::invariants::MutationId;
-use cellar_core::operation::{Operation, Revert, Undo};
-use cellar_core::position::Position;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::position::Position;
 use cellar_engine::logs::LogError;
+use cellar_log::append::{Appended, MutationResult, NewMutation, Refusal, Request};
+use cellar_log::invariants::MutationId;
+use cellar_sheet::operation::{Operation, Revert, Undo};
 
 use crate::fleet::{Fleet, Server, append};
 use crate::operations::operation;

@@ -4,14 +4,14 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cellar_core::append::{Appended, Request};
-use cellar_core::identity::LogId;
-use cellar_core::limits::{
+use cellar_base::identity::LogId;
+use cellar_base::limits::{
     MAX_APPEND_AGE_S, MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_RESOLVE_ATTEMPTS, MAX_UPKEEP_MS,
 };
-use cellar_core::upkeep::UpkeepPolicy;
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::logs::{Completion, LogError, Logs};
+use cellar_log::append::{Appended, Request};
+use cellar_log::upkeep::UpkeepPolicy;
 
 use crate::ports::counting_attempts;
 use crate::process::{Mortality, Process};

@@ -1,7 +1,7 @@
 //! What clients write.
 
-use cellar_core::cell::Value;
-use cellar_core::operation::{
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
 

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::limits::{LEASE_S, TRIM_FENCE_S};
+use cellar_base::limits::{LEASE_S, TRIM_FENCE_S};
 use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
 

@@ -1,12 +1,12 @@
 //! What clients read while everything fails: it is compared with the log in the end.
 
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::cell::Cell;
-use cellar_core::identity::LogId;
-use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_base::position::Position;
 use cellar_engine::logs::{CellsQuery, LogError, Logs, SheetName};
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::Cell;
+use cellar_sheet::operation::SheetId;
 
 use crate::editor::{Editor, passes};
 use crate::witness::CellsSeen;

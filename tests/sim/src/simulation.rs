@@ -5,9 +5,9 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::position::Position;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::position::Position;
+use cellar_log::upkeep::UpkeepPolicy;
 use tokio::task::JoinSet;
 
 use crate::actors;

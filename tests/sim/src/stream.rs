@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cellar_core::entry::Entry;
-use cellar_core::records::{Item, entry};
-use cellar_core::relay::INSERT;
+use cellar_base::record::Item;
+use cellar_log::entry::Entry;
+use cellar_log::records::entry;
+use cellar_snapshot::relay::INSERT;
 
 /// Shards of the stream: a partition is always in the same one.
 pub const SHARDS: usize = 3;
@@ -90,7 +91,7 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cellar_core::identity::LogId;
+    use cellar_base::identity::LogId;
 
     #[test]
     fn records_are_read_in_order_and_forgotten_after_a_day() {

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cellar_core::catalog::CatalogEvent;
-use cellar_core::cell::{Cell, Value};
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::invariants::MutationId;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_catalog::spreadsheet::CatalogEvent;
+use cellar_log::entry::Entry;
+use cellar_log::invariants::MutationId;
+use cellar_sheet::cell::{Cell, Value};
+use cellar_sheet::operation::SheetId;
 
 /// Cells that somebody read.
 #[derive(Debug, Clone, PartialEq)]

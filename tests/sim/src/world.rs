@@ -5,23 +5,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use cellar_core::api::WebhookDelivery;
-use cellar_core::entry::Entry;
-use cellar_core::feed::{Checkpoint, Feed, Item};
-use cellar_core::identity::LogId;
-use cellar_core::limits::SNAPSHOT_RECEIVES;
-use cellar_core::position::Position;
-use cellar_core::records::feed::{encode_item, feed_partition_key};
-use cellar_core::records::fork::ListedFork;
-use cellar_core::records::stream::{encode_calf, encode_tip};
-use cellar_core::relay::INSERT;
-use cellar_core::segment::Segment;
-use cellar_core::stream::{Calf, StreamName, Tip};
+use cellar_api::wire::WebhookDelivery;
+use cellar_base::identity::LogId;
+use cellar_base::limits::SNAPSHOT_RECEIVES;
+use cellar_base::position::Position;
+use cellar_catalog::feed::{Checkpoint, Feed, Item};
+use cellar_catalog::records::feed::{encode_item, feed_partition_key};
+use cellar_catalog::records::stream::{encode_calf, encode_tip};
+use cellar_catalog::stream::{Calf, StreamName, Tip};
 use cellar_engine::memory::{
     MemoryBlobs, MemoryIndex, MemoryPendingSnapshots, MemoryQueue, MemoryStreams, MemoryTables,
     QueueRules,
 };
 use cellar_engine::ports::{BlobKey, Blobs as _, Clock, Entries as _, Segments as _};
+use cellar_log::entry::Entry;
+use cellar_log::records::fork::ListedFork;
+use cellar_log::segment::Segment;
+use cellar_snapshot::relay::INSERT;
 use tokio::time::{Duration, Instant};
 
 use crate::plan::FaultPlan;

@@ -1,24 +1,24 @@
 //! The bodies of entries.
 
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::cell::{Cell, Value};
-use cellar_core::entry::{
+use cellar_base::identity::ClientKey;
+use cellar_base::limits::{
+    MAX_CELLS_PER_UPLOAD, MAX_COLUMNS, MAX_MUTATIONS_PER_REQUEST, MAX_ROWS, MAX_TILE_TEXT_BYTES,
+};
+use cellar_base::position::Position;
+use cellar_log::entry::{
     Edits, Mutation, decode_edits, decode_external, decode_external_body, encode_edits,
     encode_external, encode_external_body,
 };
-use cellar_core::identity::ClientKey;
-use cellar_core::limits::{
-    MAX_CELLS_PER_UPLOAD, MAX_COLUMNS, MAX_MUTATIONS_PER_REQUEST, MAX_ROWS, MAX_TILE_TEXT_BYTES,
-};
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
-use cellar_core::snapshot::cells::cells;
-use cellar_core::snapshot::merge::Window;
-use cellar_core::snapshot::objects::{Fetch, Objects};
-use cellar_core::snapshot::root::Root;
-use cellar_core::snapshot::round::{Base, FoldedRound, Plan, RoundFold, plan};
-use cellar_core::snapshot::view;
-use cellar_core::workbook::Workbook;
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::{Cell, Value};
+use cellar_sheet::operation::Operation;
+use cellar_sheet::workbook::Workbook;
+use cellar_snapshot::cells::cells;
+use cellar_snapshot::merge::Window;
+use cellar_snapshot::objects::{Fetch, Objects};
+use cellar_snapshot::root::Root;
+use cellar_snapshot::round::{Base, FoldedRound, Plan, RoundFold, plan};
+use cellar_snapshot::view;
 
 const CLIENT: ClientKey = ClientKey([7; 8]);
 const FIRST_ID: u64 = 5;
@@ -77,19 +77,23 @@ fn apply(operations: &[&[Operation]]) {
     }
     let (first, second) = operations.split_at(operations.len() / 2);
     let nothing = Base::default();
-    assert_shows(None, &fold(&nothing, operations), &workbook);
-    let Plan::Young(next) = plan(&nothing, &fold(&nothing, first)).expect("a next root") else {
+    // An unreadable tile index, which an append refuses.
+    let Some(folded) = fold(&nothing, operations) else { return };
+    assert_shows(None, &folded, &workbook);
+    let Some(earlier) = fold(&nothing, first) else { return };
+    let Plan::Young(next) = plan(&nothing, &earlier).expect("a next root") else {
         return;
     };
     let objects = Objects::default();
     let Ok(Fetch::Ready(base)) = Base::open(&next.root, &objects) else { return };
-    assert_shows(Some(&next.root), &fold(&base, second), &workbook);
+    let Some(later) = fold(&base, second) else { return };
+    assert_shows(Some(&next.root), &later, &workbook);
 }
 
-fn fold(base: &Base, operations: &[&[Operation]]) -> FoldedRound {
+fn fold(base: &Base, operations: &[&[Operation]]) -> Option<FoldedRound> {
     let mut fold = RoundFold::new(base);
-    fold.entry(position(), 1, Some((CLIENT, FIRST_ID)), operations);
-    fold.finish().expect("there is an entry")
+    fold.entry(position(), 1, Some((CLIENT, FIRST_ID)), operations).ok()?;
+    Some(fold.finish().expect("there is an entry"))
 }
 
 fn assert_shows(root: Option<&Root>, folded: &FoldedRound, workbook: &Workbook) {

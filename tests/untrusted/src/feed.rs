@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use cellar_core::feed::{Checkpoint, Content, Item, Span, decode_spans, encode_spans, joined};
-use cellar_core::limits::{MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_SPANS};
-use cellar_core::records::feed::{decode_item, encode_item};
-use cellar_core::stream::Payload;
+use cellar_base::limits::{MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_SPANS};
+use cellar_catalog::feed::{Checkpoint, Content, Item, Span, decode_spans, encode_spans, joined};
+use cellar_catalog::records::feed::{decode_item, encode_item};
+use cellar_catalog::stream::Payload;
 
 const TIME_MS: u64 = 1_795_246_133_000;
 

@@ -1,8 +1,8 @@
 //! The pieces of any file that is imported.
 
-use cellar_core::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_TILE_CELLS};
-use cellar_core::snapshot::tile::TileValue;
+use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_TILE_CELLS};
 use cellar_exchange::{Block, BlockSize, Import, Piece};
+use cellar_snapshot::tile::TileValue;
 
 /// Pulls without a piece that count as an end that never comes.
 const MAX_IDLE_PULLS: usize = 1_000_000;

@@ -1,17 +1,17 @@
 //! The objects of snapshots.
 
-use cellar_core::limits::{MAX_TILE_CELLS, MAX_TILE_COLUMNS};
-use cellar_core::operation::SheetId;
-use cellar_core::snapshot::chunk::{decode, is_read_or_refused};
-use cellar_core::snapshot::fold::FoldedLevel;
-use cellar_core::snapshot::index::{IndexChunk, Kept, PackedLevel, PackedSheet, Stripes};
-use cellar_core::snapshot::level::{ChunkHash, ChunkRef};
-use cellar_core::snapshot::merge::Window;
-use cellar_core::snapshot::objects::Objects;
-use cellar_core::snapshot::packed::{Bounds, unpack};
-use cellar_core::snapshot::root::{ClientMap, FormatRecords, Root};
-use cellar_core::snapshot::view;
-use cellar_core::workbook::SheetNumbers;
+use cellar_base::limits::{MAX_TILE_CELLS, MAX_TILE_COLUMNS};
+use cellar_sheet::operation::SheetId;
+use cellar_snapshot::chunk::{decode, is_read_or_refused};
+use cellar_snapshot::fold::FoldedLevel;
+use cellar_snapshot::index::{IndexChunk, Kept, PackedLevel, PackedSheet, Stripes};
+use cellar_snapshot::level::{ChunkHash, ChunkRef};
+use cellar_snapshot::merge::Window;
+use cellar_snapshot::objects::Objects;
+use cellar_snapshot::packed::{Bounds, unpack};
+use cellar_snapshot::root::StoredSheetNumbers;
+use cellar_snapshot::root::{ClientMap, FormatRecords, Root};
+use cellar_snapshot::view;
 
 /// A tile is sound, within its limits, and the same when it is written and read again.
 pub(super) fn chunk(bytes: &[u8]) -> bool {
@@ -24,7 +24,7 @@ pub(super) fn chunk(bytes: &[u8]) -> bool {
 /// Whatever refers to a part of an index, even the part itself, it can be walked through.
 pub(super) fn index(bytes: &[u8]) -> bool {
     let other = FormatRecords::decode(bytes).is_ok()
-        || SheetNumbers::decode(bytes).is_ok()
+        || StoredSheetNumbers::decode(bytes).is_ok()
         || ClientMap::decode(bytes).is_ok();
     let Ok(chunk) = IndexChunk::decode(bytes) else { return other };
     assert!(!other, "it is one thing only");

@@ -1,12 +1,12 @@
 //! Streams of the catalog: events and unfolds as they are stored.
 
-use cellar_core::access::{Need, Principal, Role, Scope};
-use cellar_core::catalog::{Catalog, Listing, stream_of};
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::records::stream::{decode_tip, encode_tip};
-use cellar_core::stream::{
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_catalog::access::{Need, Principal, Role, Scope};
+use cellar_catalog::records::stream::{decode_tip, encode_tip};
+use cellar_catalog::stream::{
     Decider as _, Etag, Event, Kind, Need as StreamNeed, Payload, Rebuild, Tip, Unfold, WriterId,
 };
+use cellar_catalog::{spreadsheet::Catalog, spreadsheet::Listing, spreadsheet::stream_of};
 
 use crate::parts::split;
 

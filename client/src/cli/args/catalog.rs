@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use cellar_core::access::Role;
-use cellar_core::catalog::{BadLink, Link as Listed, LinkId, LinkRole, Name};
+use cellar_catalog::access::Role;
+use cellar_catalog::{
+    spreadsheet::BadLink, spreadsheet::Link as Listed, spreadsheet::LinkId, spreadsheet::LinkRole,
+    spreadsheet::Name,
+};
 use clap::{Args, Subcommand};
 
 use super::name;

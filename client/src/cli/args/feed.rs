@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use cellar_core::feed::{BadCheckpoint, Checkpoint};
-use cellar_core::limits::MAX_FEED_PAGE_ITEMS;
+use cellar_base::limits::MAX_FEED_PAGE_ITEMS;
+use cellar_catalog::feed::{BadCheckpoint, Checkpoint};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use cellar_core::a1::Range;
-use cellar_core::position::Position;
+use cellar_base::position::Position;
+use cellar_sheet::a1::Range;
 use clap::Args;
 
 #[derive(Debug, Args)]

@@ -1,8 +1,8 @@
 //! Arguments of `revert`, `fork` and `replay`.
 
-use cellar_core::catalog::Name;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_catalog::spreadsheet::Name;
 use clap::Args;
 
 use super::{name, nonce};

@@ -1,7 +1,7 @@
 //! Formats the details of a spreadsheet as lines of text.
 
-use cellar_core::api::{ChangeView, DetailsReply, LinkView, SpreadsheetStatus};
-use cellar_core::catalog::Status;
+use cellar_api::{wire::ChangeView, wire::DetailsReply, wire::LinkView, wire::SpreadsheetStatus};
+use cellar_catalog::spreadsheet::Status;
 
 use super::super::time::utc;
 use crate::table::escape;
@@ -111,9 +111,9 @@ fn status(details: &DetailsReply) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::access::Role;
-    use cellar_core::catalog::{LinkRole, Member, Person};
-    use cellar_core::identity::LogId;
+    use cellar_base::identity::LogId;
+    use cellar_catalog::access::Role;
+    use cellar_catalog::{spreadsheet::LinkRole, spreadsheet::Member, spreadsheet::Person};
 
     use super::*;
 

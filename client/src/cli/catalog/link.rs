@@ -1,6 +1,6 @@
 //! The secrets of links.
 
-use cellar_core::catalog::LinkSecret;
+use cellar_catalog::spreadsheet::LinkSecret;
 
 /// 16 random bytes of the system's: a UUID of version 4 has 122 random bits, two of them more than enough.
 pub(super) fn secret() -> LinkSecret {

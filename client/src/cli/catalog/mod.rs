@@ -6,12 +6,13 @@ mod link;
 use std::future::Future;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cellar_core::access::Role;
-use cellar_core::api::{
-    DetailsReply, LinkRequest, PersonRequest, ShareRequest, SpreadsheetStatus, UpdateDetailsRequest,
+use cellar_api::{
+    wire::DetailsReply, wire::LinkRequest, wire::PersonRequest, wire::ShareRequest,
+    wire::SpreadsheetStatus, wire::UpdateDetailsRequest,
 };
-use cellar_core::catalog::{LinkId, LinkRole, Status};
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
+use cellar_catalog::{spreadsheet::LinkId, spreadsheet::LinkRole, spreadsheet::Status};
 use serde_json::json;
 
 use super::args;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cellar_core::a1::{CellName, column_name};
+use cellar_sheet::a1::{CellName, column_name};
 use console::{Alignment, measure_text_width, pad_str, truncate_str};
 
 use super::state::{Grid, Room, Typing};
@@ -191,7 +191,7 @@ fn gutter(first_row: u32, rows: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::operation::SheetId;
+    use cellar_sheet::operation::SheetId;
 
     use super::super::state::Key;
     use super::*;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::api::{CellsReply, SheetView};
-use cellar_core::cell::Value;
-use cellar_core::operation::{Operation, Undo};
-use cellar_core::polling::Polling;
-use cellar_core::position::Position;
+use cellar_api::polling::Polling;
+use cellar_api::{wire::CellsReply, wire::SheetView};
+use cellar_base::position::Position;
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{Operation, Undo};
 
 use super::super::args;
 use super::super::edit::find;

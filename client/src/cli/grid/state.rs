@@ -1,9 +1,9 @@
 //! Where one is in the grid, what is being typed, and what a key does: no terminal, no spreadsheet.
 
-use cellar_core::a1::{CellName, Range, Rectangle};
-use cellar_core::cell::typed_or_text;
-use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
-use cellar_core::operation::{
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_sheet::a1::{CellName, Range, Rectangle};
+use cellar_sheet::cell::typed_or_text;
+use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
 
@@ -235,7 +235,7 @@ impl Grid {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::cell::Value;
+    use cellar_sheet::cell::Value;
 
     use super::*;
 

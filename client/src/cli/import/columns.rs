@@ -1,6 +1,6 @@
 //! What the columns of csv were taken for, in words.
 
-use cellar_core::a1::column_name;
+use cellar_sheet::a1::column_name;
 use serde_json::{Value, json};
 
 use crate::import::{ColumnKind, ColumnTyping, Survey, TypeChoice};

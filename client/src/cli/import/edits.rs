@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use cellar_core::a1::CellName;
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_sheet::a1::CellName;
 
 use super::{args, columns, read_options};
 use crate::cli::context::Context;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cellar_core::catalog::Name;
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
+use cellar_catalog::spreadsheet::Name;
 use serde_json::json;
 
 use super::{args, columns, read_options};
@@ -304,8 +304,8 @@ fn line(progress: Progress) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::workbook::Extent;
     use cellar_exchange::Progress as ReadProgress;
+    use cellar_sheet::workbook::Extent;
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! Whether an entry changes anything in a range.
 
-use cellar_core::a1::Rectangle;
-use cellar_core::api::{EntryView, MutationView};
-use cellar_core::operation::{Operation, SheetId, Span, Spans};
+use cellar_api::{wire::EntryView, wire::MutationView};
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 
 /// Whether an entry changes cells of a rectangle, or moves them. Of a large entry that cannot be told
 /// without its object: it is taken for one that does.
@@ -48,8 +48,8 @@ fn changes(operation: &Operation, sheet: SheetId, rectangle: Rectangle) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::cell::Value;
-    use cellar_core::operation::{
+    use cellar_sheet::cell::Value;
+    use cellar_sheet::operation::{
         CellEdit, ClearRange, DeleteSheet, DeleteSpans, InsertBefore, SetCells, SetFormat,
     };
 
@@ -58,7 +58,7 @@ mod tests {
     const SHEET: SheetId = SheetId(2);
 
     fn is_shown(operation: &Operation) -> bool {
-        let range: cellar_core::a1::Range = "B2:C4".parse().unwrap();
+        let range: cellar_sheet::a1::Range = "B2:C4".parse().unwrap();
         changes(operation, SHEET, range.rectangle)
     }
 

@@ -1,7 +1,7 @@
 //! Cutting cells into mutations that fit every limit on their way.
 
-use cellar_core::limits::{MAX_CELLS_PER_OPERATION, MAX_MUTATION_BYTES};
-use cellar_core::operation::CellEdit;
+use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_MUTATION_BYTES};
+use cellar_sheet::operation::CellEdit;
 
 /// Bytes of JSON that the cells of one mutation have together. One mutation is one request and
 /// one entry: well below `MAX_MUTATION_BYTES`, `MAX_REQUEST_BYTES` and, because the stored form is
@@ -67,12 +67,12 @@ fn encoded_bytes(cell: &CellEdit) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::append::{NewMutation, Request};
-    use cellar_core::cell::Value;
-    use cellar_core::identity::{ClientKey, LogId};
-    use cellar_core::limits::MAX_TEXT_BYTES;
-    use cellar_core::operation::{Operation, SetCells, SheetId};
-    use cellar_core::position::Position;
+    use cellar_base::identity::{ClientKey, LogId};
+    use cellar_base::limits::MAX_TEXT_BYTES;
+    use cellar_base::position::Position;
+    use cellar_log::append::{NewMutation, Request};
+    use cellar_sheet::cell::Value;
+    use cellar_sheet::operation::{Operation, SetCells, SheetId};
     use proptest::prelude::*;
 
     use super::*;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use cellar_core::api::{AppendRequest, SentMutation};
-use cellar_core::identity::LogId;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
+use cellar_api::{wire::AppendRequest, wire::SentMutation};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use serde::{Deserialize, Serialize};
 
 use super::Plan;

@@ -12,10 +12,10 @@ pub use plan::Plan;
 
 use std::path::PathBuf;
 
-use cellar_core::api::{ProblemKind, SheetsReply};
-use cellar_core::identity::LogId;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
+use cellar_api::{wire::ProblemKind, wire::SheetsReply};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::operation::SheetId;
 
 use super::{ImportError, remove_journal};
 use crate::files::FileLock;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use cellar_core::a1::CellName;
-use cellar_core::cell::{GENERAL, Value};
-use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
-use cellar_core::operation::CellEdit;
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_exchange::{Block, BlockCell, Piece, Survey};
+use cellar_sheet::a1::CellName;
+use cellar_sheet::cell::{GENERAL, Value};
+use cellar_sheet::operation::CellEdit;
 
 use super::{MAX_EDIT_FILE_BYTES, MAX_EDITED_CELLS, batches};
 use crate::import::file::{Sheets, unreadable};
@@ -162,7 +162,7 @@ fn edit(cell: BlockCell<'_>, at: CellName) -> Result<CellEdit, ImportError> {
 pub(super) mod tests {
     use std::collections::BTreeMap;
 
-    use cellar_core::cell::display;
+    use cellar_sheet::cell::display;
     use proptest::prelude::*;
 
     use super::*;
@@ -251,7 +251,7 @@ pub(super) mod tests {
         let mut cells = Cells::default();
         let block = |row: u32| {
             let mut block = Block::default();
-            let mut column = cellar_core::snapshot::tile::TileColumn::new(0);
+            let mut column = cellar_snapshot::tile::TileColumn::new(0);
             column.values.push_text(row, &"x".repeat(1 << 20));
             block.tile.columns.push(column);
             block

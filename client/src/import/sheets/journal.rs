@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use cellar_core::api::AppendRequest;
-use cellar_core::identity::LogId;
-use cellar_core::operation::Operation;
+use cellar_api::wire::AppendRequest;
+use cellar_base::identity::LogId;
+use cellar_sheet::operation::Operation;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};

@@ -14,13 +14,13 @@ mod upload;
 
 use std::path::{Path, PathBuf};
 
-use cellar_core::api::{AppendReply, AppendedMutation, ProblemKind, SheetsReply};
-use cellar_core::catalog::Name;
-use cellar_core::identity::LogId;
-use cellar_core::operation::{ImportSheet, Operation, SheetId, sheet_name_from};
-use cellar_core::position::Position;
-use cellar_core::workbook::Extent;
+use cellar_api::{wire::AppendReply, wire::AppendedMutation, wire::ProblemKind, wire::SheetsReply};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_catalog::spreadsheet::Name;
 use cellar_exchange::Survey;
+use cellar_sheet::operation::{ImportSheet, Operation, SheetId, sheet_name_from};
+use cellar_sheet::workbook::Extent;
 
 use super::file::unreadable;
 use super::{ImportError, ReadOptions};

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use cellar_core::api::{
-    AppendRequest, CreateReply, CreateRequest, ProblemKind, SheetView, SheetsReply,
+use cellar_api::{
+    wire::AppendRequest, wire::CreateReply, wire::CreateRequest, wire::ProblemKind,
+    wire::SheetView, wire::SheetsReply,
 };
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_SHEETS;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_SHEETS;
+use cellar_base::position::Position;
+use cellar_sheet::operation::SheetId;
 
 use super::journal::{FileStamp, Journal};
 use super::requests::{FileSheet, FileSheets, Ground};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use cellar_core::snapshot::tile::Tile;
 use cellar_exchange::Progress as ReadProgress;
+use cellar_snapshot::tile::Tile;
 
 /// How far an import is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -7,13 +7,13 @@ use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use cellar_core::a1::column_name;
-use cellar_core::snapshot::chunk::chunk_of;
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::merge::{RowTooLarge, SheetWriter, WrittenSheet};
-use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
-use cellar_core::snapshot::tile::Tile;
 use cellar_exchange::{Block, LongBody, Piece, SheetStart, Survey};
+use cellar_sheet::a1::column_name;
+use cellar_snapshot::chunk::chunk_of;
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::merge::{RowTooLarge, SheetWriter, WrittenSheet};
+use cellar_snapshot::packed::{Bounds, PackedObject, pack};
+use cellar_snapshot::tile::Tile;
 
 use super::progress::Watch;
 use crate::import::file::Sheets;
@@ -230,7 +230,7 @@ fn row_too_large(fault: RowTooLarge) -> ImportError {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::snapshot::level::StoredTile;
+    use cellar_snapshot::level::StoredTile;
 
     use super::*;
 

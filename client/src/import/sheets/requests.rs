@@ -1,15 +1,16 @@
 //! From the sheets of a file to the requests that append them.
 
-use cellar_core::api::{AppendRequest, SentMutation};
-use cellar_core::limits::{
+use cellar_api::{wire::AppendRequest, wire::SentMutation};
+use cellar_base::limits::{
     IMPORT_NAMED_BYTES, MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_REQUEST_BYTES,
 };
-use cellar_core::operation::{ImportIndex, ImportSheet, Operation, SheetId};
-use cellar_core::position::Position;
-use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::index::{IndexChunk, pack_import, pack_import_apart};
-use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
-use cellar_core::workbook::Extent;
+use cellar_base::position::Position;
+use cellar_sheet::operation::{ImportSheet, Operation, SheetId, TileIndex};
+use cellar_sheet::workbook::Extent;
+use cellar_snapshot::SnapshotError;
+use cellar_snapshot::index::Stripes;
+use cellar_snapshot::index::{IndexChunk, pack_import, pack_import_apart};
+use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
 use super::read::FoundSheet;
 
@@ -36,8 +37,8 @@ struct Named {
 }
 
 impl Named {
-    fn by(index: &ImportIndex) -> Result<Self, SnapshotError> {
-        let children = index.stripes().children()?;
+    fn by(index: &TileIndex) -> Result<Self, SnapshotError> {
+        let children = Stripes::of_import(index)?.children()?;
         Ok(Self { count: children.count(), bytes: children.bytes() })
     }
 
@@ -55,7 +56,7 @@ pub(super) struct FileSheet {
     pub(super) hidden: bool,
     pub(super) extent: Extent,
     pub(super) cells: u64,
-    index: ImportIndex,
+    index: TileIndex,
     named: Named,
 }
 
@@ -124,7 +125,7 @@ impl FileSheets {
             AppendRequest { client, incarnation, ack: first.saturating_sub(1), mutations }
         };
         for ((id, number), sheet) in (1..).zip(ground.next_sheet.0..).zip(&self.sheets) {
-            let index_bytes = sheet.index.to_bytes().len();
+            let index_bytes = sheet.index.bytes().len();
             let with = named.and(sheet.named);
             let full = with.count > MAX_IMPORT_OBJECTS
                 || with.bytes > MAX_IMPORT_OBJECT_BYTES
@@ -152,11 +153,11 @@ impl FileSheets {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::limits::{MAX_SHEETS, MAX_STORED_CHUNK_BYTES};
-    use cellar_core::operation::Span;
-    use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
-    use cellar_core::snapshot::merge::WrittenSheet;
+    use cellar_base::limits::{MAX_SHEETS, MAX_STORED_CHUNK_BYTES};
     use cellar_exchange::SheetStart;
+    use cellar_sheet::operation::Span;
+    use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
+    use cellar_snapshot::merge::WrittenSheet;
 
     use super::*;
 

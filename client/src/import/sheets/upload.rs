@@ -1,12 +1,13 @@
 //! Objects on their way into the store: asked for in batches, sent a few at a time, and checked.
 
-use cellar_core::api::{
-    ChunkUpload, ImportCheckRequest, ImportUploadsRequest, NewChunk, UploadedChunk,
+use cellar_api::{
+    wire::ChunkUpload, wire::ImportCheckRequest, wire::ImportUploadsRequest, wire::NewChunk,
+    wire::UploadedChunk,
 };
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_IMPORT_OBJECTS;
-use cellar_core::snapshot::level::ChunkRef;
-use cellar_core::snapshot::packed::PackedObject;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_IMPORT_OBJECTS;
+use cellar_snapshot::level::ChunkRef;
+use cellar_snapshot::packed::PackedObject;
 use tokio::task::{JoinError, JoinSet};
 
 use super::progress::Watch;

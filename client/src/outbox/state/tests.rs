@@ -1,5 +1,5 @@
-use cellar_core::cell::Value;
-use cellar_core::operation::{CellEdit, DeleteSheet, Rejection, RejectionReason, SetCells, Undo};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, DeleteSheet, Rejection, RejectionReason, SetCells, Undo};
 
 use super::*;
 
@@ -258,7 +258,7 @@ fn a_state_that_does_not_fit_is_found() {
 fn new_sheets_get_numbers_that_nobody_has_when_they_are_made_again() {
     let add = |sheet| {
         let name = "Costs".to_owned();
-        What::Op(Operation::AddSheet(cellar_core::operation::AddSheet { sheet, name }))
+        What::Op(Operation::AddSheet(cellar_sheet::operation::AddSheet { sheet, name }))
     };
     let mut state = state();
     state.author(set(0));

@@ -1,20 +1,21 @@
 //! Imports: the grants, the bucket of chunks, and their checks, as strict as the server's.
 
+use cellar_snapshot::index::Stripes;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cellar_core::api::{
-    ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
-    NewChunk, UploadedChunk,
+use cellar_api::{
+    wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
+    wire::ImportUploadsRequest, wire::NewChunk, wire::UploadedChunk,
 };
-use cellar_core::cell::Cell;
-use cellar_core::limits::MAX_IMPORT_OBJECTS;
-use cellar_core::operation::ImportSheet;
-use cellar_core::snapshot::chunk;
-use cellar_core::snapshot::index::{Children, Fetched, IndexChunk, PackedLevel, PackedSheet};
-use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile};
-use cellar_core::snapshot::packed::{Bounds, unpack};
-use cellar_core::snapshot::tile::{NamedText, TileValue};
+use cellar_base::limits::MAX_IMPORT_OBJECTS;
 use cellar_exchange::{Block, LongBody};
+use cellar_sheet::cell::Cell;
+use cellar_sheet::operation::ImportSheet;
+use cellar_snapshot::chunk;
+use cellar_snapshot::index::{Children, Fetched, IndexChunk, PackedLevel, PackedSheet};
+use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile};
+use cellar_snapshot::packed::{Bounds, unpack};
+use cellar_snapshot::tile::{NamedText, TileValue};
 
 use super::*;
 
@@ -69,7 +70,7 @@ impl Inner {
             return answer(412).into_response();
         }
         assert_eq!(headers["if-none-match"], "*");
-        let sha256 = cellar_core::api::hexadecimal(&sha2::Sha256::digest(body));
+        let sha256 = cellar_api::wire::hexadecimal(&sha2::Sha256::digest(body));
         assert_eq!(headers["x-checksum"].to_str().unwrap(), sha256);
         assert_eq!(headers["content-length"], body.len().to_string());
         self.chunks.insert(hash, StoredChunk { stored: body.to_vec(), kept: false });
@@ -132,7 +133,7 @@ impl Inner {
         let mut objects = 0;
         for operation in operations {
             let Operation::ImportSheet(import) = operation else { continue };
-            let children = import.index.stripes().children().unwrap();
+            let children = Stripes::of_import(&import.index).unwrap().children().unwrap();
             objects += self.check_children(&children)?;
         }
         match usize::try_from(objects).unwrap() {
@@ -167,7 +168,7 @@ impl Inner {
 
     /// The cells of an imported sheet.
     pub(super) fn cells_of(&self, import: &ImportSheet) -> Vec<((u32, u32), Cell)> {
-        let level = PackedLevel { sheets: vec![PackedSheet::imported(import)] };
+        let level = PackedLevel { sheets: vec![PackedSheet::of_import(import).unwrap()] };
         let all = self.chunks.iter().filter(|(_, chunk)| chunk.kept);
         let index: BTreeMap<ChunkHash, IndexChunk> = all
             .filter_map(|(hash, chunk)| {

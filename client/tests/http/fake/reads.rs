@@ -1,7 +1,7 @@
 //! What is read: cells, sheets, history and differences.
 
-use cellar_core::api::{ChunksReply, ChunksRequest};
-use cellar_core::operation::ImportSheet;
+use cellar_api::{wire::ChunksReply, wire::ChunksRequest};
+use cellar_sheet::operation::ImportSheet;
 
 use super::*;
 
@@ -51,7 +51,7 @@ impl Inner {
         let mut workbook = Workbook::default();
         let at = at.unwrap_or_else(|| self.head(id).head);
         for entry in self.logs[&id].iter().filter(|entry| entry.position <= at) {
-            workbook.apply(entry).unwrap();
+            entry.apply_to(&mut workbook).unwrap();
             for import in imports(entry) {
                 workbook.fill(import.sheet, self.cells_of(import)).unwrap();
             }
@@ -122,7 +122,7 @@ impl Inner {
 
     pub(super) fn sheets(&self, id: LogId, query: &HashMap<String, String>) -> SheetsReply {
         let (workbook, position) = self.replay(id, position(query, "at"));
-        let view = |(sheet, of): (SheetId, &cellar_core::workbook::Sheet)| SheetView {
+        let view = |(sheet, of): (SheetId, &cellar_sheet::workbook::Sheet)| SheetView {
             sheet,
             name: workbook.tabs().name(sheet).unwrap().to_owned(),
             extent: of.extent(),
@@ -157,7 +157,7 @@ impl Inner {
             .collect();
         let next = (cells.len() > PAGE_CELLS).then(|| {
             let first = cells.pop().unwrap();
-            cellar_core::a1::CellName { row: first.row, column: first.column }.to_string()
+            cellar_sheet::a1::CellName { row: first.row, column: first.column }.to_string()
         });
         Ok(CellsReply {
             sheet: id_of_sheet,

@@ -35,7 +35,7 @@ impl Inner {
         match (method.as_str(), object) {
             ("PUT", Some(Some(_))) => answer(412, "<Code>PreconditionFailed</Code>"),
             ("PUT", Some(object)) => {
-                let sha256 = cellar_core::api::hexadecimal(&sha2::Sha256::digest(body));
+                let sha256 = cellar_api::wire::hexadecimal(&sha2::Sha256::digest(body));
                 assert_eq!(headers["x-checksum"].to_str().unwrap(), sha256);
                 assert_eq!(headers["content-length"], body.len().to_string());
                 *object = Some(body.to_vec());

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{key, sha256, stored};
 use crate::ports::{BlobKey, Blobs, Clock as _, PortError, PresignedRequest, UploadGrant};
 use crate::system::SystemClock;
-use cellar_core::limits::MAX_PRESIGNED_S;
+use cellar_base::limits::MAX_PRESIGNED_S;
 
 const BYTES: &[u8] = b"what was granted";
 const VALID_S: u64 = 300;

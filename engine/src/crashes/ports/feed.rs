@@ -1,12 +1,12 @@
 //! The Index table and the webhook's receiver in trouble.
 
 use async_trait::async_trait;
-use cellar_core::api::WebhookDelivery;
-use cellar_core::catalog::{ListEntry, Person};
-use cellar_core::feed::{Checkpoint, Feed, Item, Mark};
-use cellar_core::identity::LogId;
-use cellar_core::stream::StreamName;
-use cellar_core::webhook::WebhookProgress;
+use cellar_api::wire::WebhookDelivery;
+use cellar_base::identity::LogId;
+use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
+use cellar_catalog::stream::StreamName;
+use cellar_catalog::webhook::WebhookProgress;
+use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
 use super::FaultyPorts;
 use crate::ports::{

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use cellar_core::api::WebhookDelivery;
-use cellar_core::pending_snapshot::PendingSnapshot;
-use cellar_core::position::Position;
+use cellar_api::wire::WebhookDelivery;
+use cellar_base::position::Position;
+use cellar_snapshot::pending_snapshot::PendingSnapshot;
 
 use super::trouble::{Fault, Trouble};
 use crate::contract::UrlRequest;

@@ -1,10 +1,10 @@
 //! Entries of logs in the feed, segment by segment, whatever becomes of their records.
 
-use cellar_core::feed::{EntryKind, put, segment_of_stream, stream_of_segment};
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::position::Position;
-use cellar_core::records::entry::encode;
-use cellar_core::retention::Policy;
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::position::Position;
+use cellar_catalog::feed::{EntryKind, put, segment_of_stream, stream_of_segment};
+use cellar_log::records::entry::encode;
+use cellar_log::retention::Policy;
 
 use super::*;
 use crate::crashes::{at as position, edits, set};

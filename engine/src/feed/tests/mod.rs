@@ -5,8 +5,8 @@ mod entries;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::feed::{Checkpoint, FeedId, PartitionPolicy, Span};
-use cellar_core::stream::{CalvePolicy, Event, Kind, Payload, Proposal, StreamName, WriterId};
+use cellar_catalog::feed::{Checkpoint, FeedId, PartitionPolicy, Span};
+use cellar_catalog::stream::{CalvePolicy, Event, Kind, Payload, Proposal, StreamName, WriterId};
 use proptest::prelude::*;
 
 use super::{Auditor, FeedError, FeedReader, Finding, Indexer, NoReactions};

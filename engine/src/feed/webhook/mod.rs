@@ -5,10 +5,10 @@ mod tests;
 
 use std::sync::Arc;
 
-use cellar_core::api::WebhookDelivery;
-use cellar_core::feed::{Checkpoint, FeedId};
-use cellar_core::limits::{MAX_FEED_EVENTS_ITEMS, WEBHOOK_ITEMS, WEBHOOK_RESERVE_MS};
-use cellar_core::webhook::{Action, Answer, Delivering, Outcome, Page};
+use cellar_api::wire::WebhookDelivery;
+use cellar_base::limits::{MAX_FEED_EVENTS_ITEMS, WEBHOOK_ITEMS, WEBHOOK_RESERVE_MS};
+use cellar_catalog::feed::{Checkpoint, FeedId};
+use cellar_catalog::webhook::{Action, Answer, Delivering, Outcome, Page};
 
 use super::reader::{FeedError, FeedPage, FeedReader};
 use super::view::view;

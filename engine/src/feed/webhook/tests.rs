@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use cellar_core::feed::{PartitionPolicy, Span};
-use cellar_core::limits::WEBHOOK_TIMEOUT_MS;
+use cellar_base::limits::WEBHOOK_TIMEOUT_MS;
+use cellar_catalog::feed::{PartitionPolicy, Span};
 use proptest::prelude::*;
 
 use super::*;
@@ -111,7 +111,7 @@ impl Test {
         let had = self.receiver.had.lock().unwrap();
         let items = had.iter().flat_map(|delivery| &delivery.data.items);
         let spans = items.flat_map(|item| &item.spans);
-        let events = |span: &cellar_core::api::SpanView| u64::try_from(span.kinds.len()).unwrap();
+        let events = |span: &cellar_api::wire::SpanView| u64::try_from(span.kinds.len()).unwrap();
         spans.map(|span| (span.stream.clone(), span.first, span.first + events(span))).collect()
     }
 

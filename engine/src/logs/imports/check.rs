@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::limits::{IMPORT_CHECKS_AT_ONCE, MAX_STORED_CHUNK_BYTES};
-use cellar_core::snapshot::index::{ChildIndex, ChildTile, Children};
-use cellar_core::snapshot::keys::{chunk_key, staged_chunk_key};
-use cellar_core::snapshot::level::{ChunkHash, ChunkRef};
-use cellar_core::snapshot::packed::Bounds;
-use cellar_core::snapshot::tile::{NamedText, Tile};
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::limits::{IMPORT_CHECKS_AT_ONCE, MAX_STORED_CHUNK_BYTES};
+use cellar_snapshot::index::{ChildIndex, ChildTile, Children};
+use cellar_snapshot::keys::{chunk_key, staged_chunk_key};
+use cellar_snapshot::level::{ChunkHash, ChunkRef};
+use cellar_snapshot::packed::Bounds;
+use cellar_snapshot::tile::{NamedText, Tile};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::task::JoinSet;
 

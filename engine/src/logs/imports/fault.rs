@@ -1,11 +1,11 @@
 //! Why an import is not appended.
 
-use cellar_core::limits::{
+use cellar_base::limits::{
     MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_STORED_CHUNK_BYTES, MAX_TILE_LONG_TEXTS,
     MAX_UPLOAD_AGE_S,
 };
-use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::level::ChunkHash;
+use cellar_snapshot::SnapshotError;
+use cellar_snapshot::level::ChunkHash;
 
 /// What is wrong with chunks of an import.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

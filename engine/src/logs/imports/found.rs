@@ -1,13 +1,13 @@
 //! Uploaded objects of an import: as they are found, and once their bytes are verified.
 
 use bytes::Bytes;
-use cellar_core::limits::MAX_UPLOAD_AGE_S;
-use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::chunk;
-use cellar_core::snapshot::index::{ChildIndex, ChildTile, Children, IndexChunk};
-use cellar_core::snapshot::level::{ChunkHash, ChunkRef};
-use cellar_core::snapshot::packed::{Bounds, unpack};
-use cellar_core::snapshot::tile::{NamedText, Tile};
+use cellar_base::limits::MAX_UPLOAD_AGE_S;
+use cellar_snapshot::SnapshotError;
+use cellar_snapshot::chunk;
+use cellar_snapshot::index::{ChildIndex, ChildTile, Children, IndexChunk};
+use cellar_snapshot::level::{ChunkHash, ChunkRef};
+use cellar_snapshot::packed::{Bounds, unpack};
+use cellar_snapshot::tile::{NamedText, Tile};
 
 use super::ImportFault;
 use crate::ports::BlobHead;

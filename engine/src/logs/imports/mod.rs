@@ -17,19 +17,21 @@ mod found;
 
 pub use fault::ImportFault;
 
+use cellar_sheet::operation::TileIndex;
+use cellar_snapshot::index::Stripes;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use cellar_core::append::Request;
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::limits::{
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::limits::{
     MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_PRESIGNED_S, MAX_STORED_CHUNK_BYTES,
     MAX_TILE_LONG_TEXTS,
 };
-use cellar_core::position::Position;
-use cellar_core::snapshot::index::Children;
-use cellar_core::snapshot::keys::staged_chunk_key;
-use cellar_core::snapshot::level::ChunkRef;
+use cellar_base::position::Position;
+use cellar_log::append::Request;
+use cellar_snapshot::index::Children;
+use cellar_snapshot::keys::staged_chunk_key;
+use cellar_snapshot::level::ChunkRef;
 
 use super::{LogError, Logs};
 use crate::ports::{BlobKey, PortError, PresignedRequest, UploadGrant};
@@ -125,7 +127,7 @@ impl Logs {
         for asked in request.imports() {
             let is_there = own.iter().any(|(at, last)| *at > asked.base && *last >= asked.id);
             if !is_there {
-                children.push(of_import(asked.import.index.stripes())?);
+                children.push(of_import(&asked.import.index)?);
             }
         }
         let children: Vec<&Children> = children.iter().collect();
@@ -177,10 +179,10 @@ impl Logs {
 }
 
 /// What the index of an operation refers to.
-fn of_import(stripes: &cellar_core::snapshot::index::Stripes) -> Result<Children, ImportFault> {
-    let fault =
-        |why: cellar_core::snapshot::SnapshotError| ImportFault::Index { why: why.to_string() };
-    let children = stripes.children().map_err(fault)?;
+fn of_import(index: &TileIndex) -> Result<Children, ImportFault> {
+    let fault = |why: cellar_snapshot::SnapshotError| ImportFault::Index { why: why.to_string() };
+    let children =
+        Stripes::of_import(index).and_then(|stripes| stripes.children()).map_err(fault)?;
     children.check_stripes().map_err(fault)?;
     Ok(children)
 }

@@ -1,6 +1,6 @@
 //! Bounds of the drivers, at N and at one more.
 
-use cellar_core::limits::{KNOWN_TAIL_AGE_S, MAX_PAGE_ENTRIES, MAX_UPLOAD_BYTES};
+use cellar_base::limits::{KNOWN_TAIL_AGE_S, MAX_PAGE_ENTRIES, MAX_UPLOAD_BYTES};
 use uuid::Uuid;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! Rows that move, history, roll: over tables of which any one call goes wrong.
 
-use cellar_core::operation::InsertBefore;
-use cellar_core::roll::Rolled;
+use cellar_log::roll::Rolled;
+use cellar_sheet::operation::InsertBefore;
 
 use super::*;
 

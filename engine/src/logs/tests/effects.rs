@@ -1,9 +1,9 @@
 //! Sheets that never were are rejected after everything that carries the summary of the state on.
 
-use cellar_core::append::MutationResult;
-use cellar_core::entry::{Edits, Mutation};
-use cellar_core::operation::AddSheet;
-use cellar_core::roll::Rolled;
+use cellar_log::append::MutationResult;
+use cellar_log::entry::{Edits, Mutation};
+use cellar_log::roll::Rolled;
+use cellar_sheet::operation::AddSheet;
 
 use super::*;
 use crate::logs::NewFork;

@@ -1,11 +1,11 @@
 //! Forks: what they share with their source, what they do not, and what goes wrong while they are made.
 
-use cellar_core::limits::{
+use cellar_base::limits::{
     MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_KNOWN_LINEAGES, MAX_LISTED_FORKS,
 };
-use cellar_core::lineage::Lineage;
-use cellar_core::records::fork::{ListedFork, number};
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_log::lineage::Lineage;
+use cellar_log::records::fork::{ListedFork, number};
+use cellar_log::upkeep::UpkeepPolicy;
 
 use super::super::inherited::KnownLineages;
 use super::*;

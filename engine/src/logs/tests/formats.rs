@@ -1,7 +1,7 @@
 //! Formats of ranges in the pages of cells.
 
-use cellar_core::a1::CellName;
-use cellar_core::operation::{SetFormat, Spans};
+use cellar_sheet::a1::CellName;
+use cellar_sheet::operation::{SetFormat, Spans};
 
 use super::*;
 

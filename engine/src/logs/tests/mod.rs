@@ -19,16 +19,16 @@ use crate::crashes::{Fault, FaultyPorts};
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 use crate::ports::{CreateOutcome, ForkPage, ForkRecords, Page, PutOutcome};
 use async_trait::async_trait;
-use cellar_core::a1::Rectangle;
-use cellar_core::append::{Appended, NewMutation, Refusal, Request};
-use cellar_core::cell::Value;
-use cellar_core::entry::{Content, Entry, FIRST_INCARNATION, Header};
-use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::limits::MAX_REPLY_BYTES;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
-use cellar_core::roll::Transaction;
-use cellar_core::segment::Segment;
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::limits::MAX_REPLY_BYTES;
+use cellar_base::position::Position;
+use cellar_log::append::{Appended, NewMutation, Refusal, Request};
+use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
+use cellar_log::roll::Transaction;
+use cellar_log::segment::Segment;
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 /// A clock that stands still and does not wait.
 struct StoppedClock;

@@ -1,6 +1,6 @@
 //! Positions that do not exist: between the end of one segment and the beginning of the next.
 
-use cellar_core::retention::Plan;
+use cellar_log::retention::Plan;
 
 use super::*;
 use crate::retention::{Offloader, Planned};

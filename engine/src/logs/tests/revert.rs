@@ -1,11 +1,11 @@
 //! Revert: everything is what it was at a position, whoever writes meanwhile.
 
-use cellar_core::limits::{MAX_ENTRY_BODY_BYTES, MAX_RESOLVE_ATTEMPTS};
-use cellar_core::operation::{
+use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_RESOLVE_ATTEMPTS};
+use cellar_log::roll::Rolled;
+use cellar_sheet::operation::{
     AddSheet, ClearRange, DeleteSheet, DeleteSpans, RejectionReason, RenameSheet, Revert, Spans,
     Undo,
 };
-use cellar_core::roll::Rolled;
 
 use super::changes::{insert, mutation, row, rows};
 use super::undo::RacedTables;
@@ -75,7 +75,7 @@ async fn busy(logs: &Logs) -> Position {
 fn format(format: &str, column: u32) -> Operation {
     let (rows, columns) = (Spans::one(0, 9), Spans::one(column, 1));
     let (sheet, format) = (SheetId::FIRST, format.to_owned());
-    Operation::SetFormat(cellar_core::operation::SetFormat { sheet, rows, columns, format })
+    Operation::SetFormat(cellar_sheet::operation::SetFormat { sheet, rows, columns, format })
 }
 
 #[tokio::test]

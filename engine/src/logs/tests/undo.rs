@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use cellar_core::append::Refusal;
-use cellar_core::entry::{Edits, ExternalEdits, Mutation};
-use cellar_core::limits::MAX_RESOLVE_ATTEMPTS;
-use cellar_core::operation::{DeleteSpans, RejectionReason, SetFormat, Spans, Undo};
-use cellar_core::transform::SpaceMap;
+use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
+use cellar_log::append::Refusal;
+use cellar_log::entry::{Edits, ExternalEdits, Mutation};
+use cellar_log::transform::SpaceMap;
+use cellar_sheet::operation::{DeleteSpans, RejectionReason, SetFormat, Spans, Undo};
 
 use super::changes::{insert, mutation, row, rows};
 use super::*;

@@ -1,7 +1,7 @@
 //! Snapshot entries and new segments behind appends.
 
-use cellar_core::limits::ROLL_TRY_ENTRIES;
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_base::limits::ROLL_TRY_ENTRIES;
+use cellar_log::upkeep::UpkeepPolicy;
 
 use super::*;
 

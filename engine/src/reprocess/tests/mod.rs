@@ -4,18 +4,18 @@ mod forks;
 mod rebuild;
 mod survey;
 
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::append::{NewMutation, Request};
-use cellar_core::cell::{Cell, Value};
-use cellar_core::entry::{
+use cellar_base::identity::{ClientKey, SubjectKey};
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_log::append::{NewMutation, Request};
+use cellar_log::entry::{
     Content, Entry, ExternalEdits, FIRST_INCARNATION, Header, encode_external_body,
 };
-use cellar_core::identity::{ClientKey, SubjectKey};
-use cellar_core::limits::{MAX_COLUMNS, MAX_ROWS};
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::pending_snapshot::PendingSnapshot;
-use cellar_core::snapshot_job::SnapshotJob;
-use cellar_core::transform::SpaceMap;
+use cellar_log::transform::SpaceMap;
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::{Cell, Value};
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_snapshot::pending_snapshot::PendingSnapshot;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::*;
 use crate::logs::Logs;
@@ -210,7 +210,7 @@ impl World {
             let job = SnapshotJob::decode(&message.body).unwrap();
             let deadline_ms = self.clock.now_ms() + FUNCTION_MS;
             let outcome = workers.handle(job, &message.receipt, deadline_ms).await;
-            use cellar_core::pending_snapshot::Outcome;
+            use cellar_snapshot::pending_snapshot::Outcome;
             if matches!(outcome, Outcome::Done | Outcome::Drop) {
                 self.queue.delete(&message.receipt).await.unwrap();
             }

@@ -1,8 +1,8 @@
 //! Everything anew.
 
 use async_trait::async_trait;
-use cellar_core::limits::{ABANDONED_S, EARLIER_WAIT_S};
-use cellar_core::pending_snapshot::{Outcome, Rebuild};
+use cellar_base::limits::{ABANDONED_S, EARLIER_WAIT_S};
+use cellar_snapshot::pending_snapshot::{Outcome, Rebuild};
 
 use super::*;
 use crate::ports::PendingSnapshots;

@@ -1,6 +1,6 @@
 //! What is found, and what is done about it.
 
-use cellar_core::limits::{ABANDONED_S, MAX_PAGE_ENTRIES};
+use cellar_base::limits::{ABANDONED_S, MAX_PAGE_ENTRIES};
 
 use super::*;
 use crate::ports::{PendingSnapshots as _, Segments as _};
@@ -220,7 +220,7 @@ async fn entries_count_from_their_date_on() {
 impl World {
     /// Offloads and trims the oldest segment of a log.
     pub(super) async fn offload_first(&self, log: &Log) {
-        use cellar_core::retention::{Plan, Policy};
+        use cellar_log::{retention::Plan, retention::Policy};
         self.clock.advance_ms(3 * 24 * 60 * 60 * 1_000);
         let (tables, blobs) = (|| Arc::clone(&self.tables), Arc::clone(&self.blobs));
         let offloader = Offloader::new(tables(), tables(), blobs, Arc::clone(&self.clock) as _);

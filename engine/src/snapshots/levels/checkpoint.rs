@@ -1,8 +1,8 @@
 //! Where the work on a snapshot goes on.
 
-use cellar_core::position::Position;
-use cellar_core::snapshot::level::{ChunkHash, ChunkRef};
-use cellar_core::snapshot::merge::{MergeCursor, MergedTile};
+use cellar_base::position::Position;
+use cellar_snapshot::level::{ChunkHash, ChunkRef};
+use cellar_snapshot::merge::{MergeCursor, MergedTile};
 use serde::{Deserialize, Serialize};
 
 /// The version of the layout.
@@ -112,7 +112,7 @@ impl From<StoredRef> for ChunkRef {
 
 impl From<&TileChain> for StoredChain {
     fn from(chain: &TileChain) -> Self {
-        use cellar_core::snapshot::level::StoredTile::Chunk;
+        use cellar_snapshot::level::StoredTile::Chunk;
         let tiles = chain.tiles.iter().filter_map(|tile| {
             let Chunk(chunk) = tile.place.stored else { return None };
             let (rows, cells) = (tile.place.rows, tile.place.cells);
@@ -125,8 +125,8 @@ impl From<&TileChain> for StoredChain {
 
 impl From<StoredChain> for TileChain {
     fn from(stored: StoredChain) -> Self {
-        use cellar_core::operation::Span;
-        use cellar_core::snapshot::level::{StoredTile::Chunk, TilePlace};
+        use cellar_sheet::operation::Span;
+        use cellar_snapshot::level::{StoredTile::Chunk, TilePlace};
         let tiles = stored.tiles.into_iter().map(|tile| {
             let rows = Span { first: tile.first, count: tile.count };
             let place = TilePlace { rows, cells: tile.cells, stored: Chunk(tile.chunk.into()) };
@@ -202,9 +202,9 @@ impl Begin {
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::limits::MAX_CHECKPOINT_BYTES;
-    use cellar_core::operation::Span;
-    use cellar_core::snapshot::level::{StoredTile, TilePlace};
+    use cellar_base::limits::MAX_CHECKPOINT_BYTES;
+    use cellar_sheet::operation::Span;
+    use cellar_snapshot::level::{StoredTile, TilePlace};
 
     use super::*;
 

@@ -13,8 +13,8 @@ mod work;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::position::Position;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use self::checkpoint::{Begin, Checkpoint};
 use self::work::{Piece, Work};

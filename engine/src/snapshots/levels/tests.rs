@@ -1,14 +1,14 @@
 //! Snapshots of real logs in memory: what is read through them is what a replay shows, wherever the
 //! work was interrupted.
 
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::append::{NewMutation, Request};
-use cellar_core::cell::{Cell, Value};
-use cellar_core::entry::{Content, Entry, FIRST_INCARNATION};
-use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::limits::{MAX_CHECKPOINT_BYTES, MAX_COLUMNS, MAX_ROWS};
-use cellar_core::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::limits::{MAX_CHECKPOINT_BYTES, MAX_COLUMNS, MAX_ROWS};
+use cellar_base::position::Position;
+use cellar_log::append::{NewMutation, Request};
+use cellar_log::entry::{Content, Entry, FIRST_INCARNATION};
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::{Cell, Value};
+use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 
 use super::checkpoint::{Begin, Checkpoint};
 use super::*;

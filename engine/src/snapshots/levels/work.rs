@@ -1,19 +1,20 @@
 //! The work on one snapshot, as far as it is.
 
+use crate::logs::LogError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Edits};
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::snapshot::SnapshotError;
-use cellar_core::snapshot::chunk::chunk_of;
-use cellar_core::snapshot::level::ChunkRef;
-use cellar_core::snapshot::merge::{Merge, MergeStep, SheetInput};
-use cellar_core::snapshot::objects::{ObjectKind, Objects, Wanted};
-use cellar_core::snapshot::packed::{Bounds, PackedObject, pack, unpack};
-use cellar_core::snapshot::round::{Base, FoldedRound, MergePlan, NextRoot, Plan, RoundFold, plan};
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Edits};
+use cellar_snapshot::SnapshotError;
+use cellar_snapshot::chunk::chunk_of;
+use cellar_snapshot::level::ChunkRef;
+use cellar_snapshot::merge::{Merge, MergeStep, SheetInput};
+use cellar_snapshot::objects::{ObjectKind, Objects, Wanted};
+use cellar_snapshot::packed::{Bounds, PackedObject, pack, unpack};
+use cellar_snapshot::round::{Base, FoldedRound, MergePlan, NextRoot, Plan, RoundFold, plan};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::checkpoint::{Checkpoint, MAX_RECENT_TILES, MergeProgress, TileChain};
 use crate::logs::{Logs, Reading};
@@ -164,7 +165,8 @@ impl Work {
                     return Ok(ControlFlow::Break(()));
                 }
                 let client = entry.mutation_ids().map(|(client, _, last)| (client, last));
-                fold.entry(at, entry.created_s, client, done);
+                let folded = fold.entry(at, entry.created_s, client, done);
+                folded.map_err(|_| LogError::Corrupt { at })?;
                 if let Some(Edits { client, name: Some(name), .. }) = entry.edits() {
                     fold.client_name(*client, name);
                 }
@@ -225,7 +227,7 @@ impl Work {
         &self,
         store: &ObjectStore,
         progress: &MergeProgress,
-    ) -> Result<Vec<cellar_core::snapshot::merge::MergedTile>, BuildError> {
+    ) -> Result<Vec<cellar_snapshot::merge::MergedTile>, BuildError> {
         let mut parts = vec![progress.recent.clone()];
         let mut before = progress.chain;
         while let Some(part) = before {

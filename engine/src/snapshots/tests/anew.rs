@@ -1,6 +1,6 @@
 //! Snapshots that are made anew, with crashes everywhere.
 
-use cellar_core::pending_snapshot::Rebuild;
+use cellar_snapshot::pending_snapshot::Rebuild;
 
 use super::*;
 

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
-use cellar_core::limits::TIP_INDEX;
-use cellar_core::records::{Attribute, Item, RecordError};
-use cellar_core::schema::{NEXT_INDEX, STREAM, STREAM_INDEX};
-use cellar_core::stream::StreamName;
+use cellar_base::limits::TIP_INDEX;
+use cellar_base::schema::{NEXT_INDEX, STREAM, STREAM_INDEX};
+use cellar_base::{record::Attribute, record::Item, record::RecordError};
+use cellar_catalog::stream::StreamName;
 use cellar_engine::ports::{AllStreams, PortError, StreamPage, StreamScanKey};
 
 use super::super::consumed_units;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cellar_core::oidc::{KeySetAge, KeySetStep};
+use cellar_catalog::oidc::{KeySetAge, KeySetStep};
 use jsonwebtoken::DecodingKey;
 use tokio::time::Instant;
 

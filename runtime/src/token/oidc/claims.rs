@@ -1,7 +1,7 @@
 //! What the tokens of other issuers say.
 
-use cellar_core::catalog::BadPerson;
-use cellar_core::oidc::{EMAIL_CLAIM, SUBJECT_CLAIM, VERIFIED_CLAIM};
+use cellar_catalog::oidc::{EMAIL_CLAIM, SUBJECT_CLAIM, VERIFIED_CLAIM};
+use cellar_catalog::spreadsheet::BadPerson;
 use serde_json::{Map, Value};
 
 use crate::token::TokenError;
@@ -83,7 +83,7 @@ pub(super) fn person<'a>(claims: &'a Map<String, Value>, claim: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use cellar_core::limits::MAX_TOKEN_S;
+    use cellar_base::limits::MAX_TOKEN_S;
     use serde_json::json;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! Issuers' documents over HTTP.
 
 use async_trait::async_trait;
-use cellar_core::limits::{KEY_SET_TIMEOUT_MS, MAX_KEY_SET_BYTES};
+use cellar_base::limits::{KEY_SET_TIMEOUT_MS, MAX_KEY_SET_BYTES};
 
 use super::source::{KeySource, KeySourceFault};
 use crate::http::{HttpClient, HttpFault};

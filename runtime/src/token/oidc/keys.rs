@@ -1,7 +1,7 @@
 //! An issuer's public keys (RFC 7517).
 
-use cellar_core::limits::MAX_KEY_SET_KEYS;
-use cellar_core::oidc::TokenAlgorithm;
+use cellar_base::limits::MAX_KEY_SET_KEYS;
+use cellar_catalog::oidc::TokenAlgorithm;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;

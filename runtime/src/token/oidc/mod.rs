@@ -14,10 +14,10 @@ mod tests;
 
 use std::sync::Arc;
 
-use cellar_core::access::{Principal, Scope};
-use cellar_core::catalog::Person;
-use cellar_core::identity::SubjectKey;
-use cellar_core::oidc::OidcIssuer;
+use cellar_base::identity::SubjectKey;
+use cellar_catalog::access::{Principal, Scope};
+use cellar_catalog::oidc::OidcIssuer;
+use cellar_catalog::spreadsheet::Person;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Validation, decode};
 use serde_json::{Map, Value};

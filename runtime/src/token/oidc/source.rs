@@ -1,8 +1,8 @@
 //! Where an issuer's keys come from.
 
 use async_trait::async_trait;
-use cellar_core::limits::MAX_KEY_SET_BYTES;
-use cellar_core::oidc::{OidcIssuer, is_trustworthy};
+use cellar_base::limits::MAX_KEY_SET_BYTES;
+use cellar_catalog::oidc::{OidcIssuer, is_trustworthy};
 use serde::Deserialize;
 
 use super::keys::KeySet;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use cellar_core::access::Role;
-use cellar_core::limits::{
+use cellar_base::limits::{
     KEY_SET_FRESH_S, KEY_SET_REFRESH_S, KEY_SET_RETRY_S, KEY_SET_STALE_S, KEY_SET_TIMEOUT_MS,
     MAX_AUTHOR_BYTES,
 };
+use cellar_catalog::access::Role;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;

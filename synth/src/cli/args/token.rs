@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cellar_core::access::Role;
-use cellar_core::identity::LogId;
-use cellar_core::limits::MAX_TOKEN_S;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_TOKEN_S;
+use cellar_catalog::access::Role;
 use cellar_runtime::token::Spreadsheets;
 use clap::{Args, Subcommand};
 

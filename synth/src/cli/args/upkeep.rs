@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
 use cellar_stacks::config::limits::{KEEP_SEGMENTS, OFFLOAD_AFTER_DAYS};
 use clap::Args;
 use clap::builder::RangedI64ValueParser;

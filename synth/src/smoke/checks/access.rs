@@ -1,9 +1,9 @@
 //! Who gets in.
 
 use cellar::ClientError;
-use cellar_core::access::Role;
-use cellar_core::api::{AppendRequest, ProblemKind};
-use cellar_core::identity::LogId;
+use cellar_api::{wire::AppendRequest, wire::ProblemKind};
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
 use uuid::Uuid;
 
 use super::super::Target;

@@ -1,13 +1,13 @@
 //! Edits: once, where they were meant, and at every position.
 
 use cellar::{CellsQuery, Client};
-use cellar_core::api::{AppendRequest, Head, MutationStatus, SentMutation};
-use cellar_core::cell::Value;
-use cellar_core::identity::LogId;
-use cellar_core::operation::{
+use cellar_api::{wire::AppendRequest, wire::Head, wire::MutationStatus, wire::SentMutation};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
-use cellar_core::position::Position;
 use uuid::Uuid;
 
 use super::super::report::Outcome;

@@ -7,9 +7,9 @@ mod objects;
 use std::time::Instant;
 
 use cellar::Client;
-use cellar_core::api::CreateRequest;
-use cellar_core::cell::Value;
-use cellar_core::identity::LogId;
+use cellar_api::wire::CreateRequest;
+use cellar_base::identity::LogId;
+use cellar_sheet::cell::Value;
 use tokio::time::sleep;
 use uuid::Uuid;
 

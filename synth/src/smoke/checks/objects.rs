@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use cellar::{Client, ClientError};
-use cellar_core::api::{CompleteRequest, EntryKind, ProblemKind, UploadRequest, hexadecimal};
-use cellar_core::cell::Value;
-use cellar_core::entry::encode_external_body;
-use cellar_core::identity::LogId;
-use cellar_core::limits::SNAPSHOT_BYTES;
-use cellar_core::operation::Operation;
-use cellar_core::operation::{ClearRange, SheetId, Spans};
-use cellar_core::position::Position;
+use cellar_api::{
+    wire::CompleteRequest, wire::EntryKind, wire::ProblemKind, wire::UploadRequest,
+    wire::hexadecimal,
+};
+use cellar_base::identity::LogId;
+use cellar_base::limits::SNAPSHOT_BYTES;
+use cellar_base::position::Position;
+use cellar_log::entry::encode_external_body;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::Operation;
+use cellar_sheet::operation::{ClearRange, SheetId, Spans};
 use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::operation::{Operation, SheetId};
-use cellar_core::snapshot::chunk::chunk_of;
-use cellar_core::snapshot::fold::{Fold, FoldedLevel};
-use cellar_core::snapshot::merge::Window;
-use cellar_core::snapshot::objects::Fetch;
-use cellar_core::snapshot::outline::Outline;
-use cellar_core::snapshot::view;
+use cellar_sheet::operation::{Operation, SheetId};
+use cellar_snapshot::chunk::chunk_of;
+use cellar_snapshot::fold::{Fold, FoldedLevel};
+use cellar_snapshot::merge::Window;
+use cellar_snapshot::objects::Fetch;
+use cellar_sheet::metadata::Outline;
+use cellar_snapshot::view;
 
 use crate::clock::Stopwatch;
 use crate::data::Edit;

@@ -1,18 +1,18 @@
 //! A large sheet: its import, what a cell of it takes, and the view of a few rows far below.
 
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
-use cellar_core::snapshot::chunk::{chunk_of, decode, encode};
-use cellar_core::snapshot::fold::FoldedLevel;
-use cellar_core::snapshot::index::{Kept, pack_level};
-use cellar_core::snapshot::level::{Level, LevelSheet, SheetMoves};
-use cellar_core::snapshot::merge::{SheetWriter, Window, WrittenSheet};
-use cellar_core::snapshot::objects::{ObjectKind, Objects, Wanted};
-use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
-use cellar_core::snapshot::root::{PackedFormats, Root, RootLevel, RootSheet, Totals};
-use cellar_core::snapshot::tile::Tile;
-use cellar_core::snapshot::{PackLimits, view};
-use cellar_core::workbook::SheetNumbers;
+use cellar_sheet::operation::SheetId;
+use cellar_base::position::Position;
+use cellar_snapshot::chunk::{chunk_of, decode, encode};
+use cellar_snapshot::fold::FoldedLevel;
+use cellar_snapshot::index::{Kept, pack_level};
+use cellar_snapshot::level::{Level, LevelSheet, SheetMoves};
+use cellar_snapshot::merge::{SheetWriter, Window, WrittenSheet};
+use cellar_snapshot::objects::{ObjectKind, Objects, Wanted};
+use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
+use cellar_snapshot::root::{PackedFormats, Root, RootLevel, RootSheet, Totals};
+use cellar_snapshot::tile::Tile;
+use cellar_snapshot::{PackLimits, view};
+use cellar_sheet::workbook::SheetNumbers;
 use cellar_reference_data::{COLUMNS, ENTROPY_BYTES_PER_CELL};
 
 use crate::clock::{Stopwatch, median_s};

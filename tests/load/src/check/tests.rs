@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Edits, Entry, Header, Mutation};
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Edits, Entry, Header, Mutation};
+use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 
 use super::*;
 use crate::client::Intent;
@@ -106,7 +106,7 @@ fn what_is_there_twice_or_out_of_order_is_found() {
 #[test]
 fn a_read_that_is_no_replay_is_found() {
     let mut found = Found::default();
-    let cells = vec![((0, 0), cellar_core::cell::Cell::default())];
+    let cells = vec![((0, 0), cellar_sheet::cell::Cell::default())];
     found.compare("client 1", at(3), &cells, &cells.clone());
     assert_eq!((found.compared, found.violations.len()), (1, 0));
     found.compare("client 1", at(3), &cells, &Cells::new());

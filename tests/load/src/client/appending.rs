@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use cellar::ClientError;
-use cellar_core::api::{AppendReply, AppendRequest, AppendedMutation, SentMutation};
-use cellar_core::position::Position;
+use cellar_api::{
+    wire::AppendReply, wire::AppendRequest, wire::AppendedMutation, wire::SentMutation,
+};
+use cellar_base::position::Position;
 
 use super::operations::operation;
 use super::{GIVEN_UP_MS, Intent, Known, LoadClient, PATIENCE, Stuck};

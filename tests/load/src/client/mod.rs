@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use cellar::Client;
-use cellar_core::api::CreateReply;
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
+use cellar_api::wire::CreateReply;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::position::Position;
+use cellar_sheet::operation::Operation;
 use fastrand::Rng;
 
 use self::wire::Wire;

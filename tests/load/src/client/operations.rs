@@ -1,7 +1,7 @@
 //! What clients write: no two the same.
 
-use cellar_core::cell::Value;
-use cellar_core::operation::{
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
 

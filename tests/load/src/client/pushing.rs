@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use cellar_core::identity::{BadLength, ClientName};
-use cellar_core::position::Position;
+use cellar_base::identity::{BadLength, ClientName};
+use cellar_base::position::Position;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -4,8 +4,8 @@
 use std::time::Instant;
 
 use cellar::CellsQuery;
-use cellar_core::a1::{CellName, Rectangle};
-use cellar_core::position::Position;
+use cellar_base::position::Position;
+use cellar_sheet::a1::{CellName, Rectangle};
 
 use super::operations::{COLUMNS, ROWS};
 use super::{LoadClient, Stuck};

@@ -4,9 +4,9 @@
 use std::time::{Duration, Instant};
 
 use cellar::{Attempted, MAX_REPLY_BODY_BYTES, read_body};
-use cellar_core::backoff::full_jitter_ms;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::backoff::full_jitter_ms;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use reqwest::header::RETRY_AFTER;
 use serde_json::Value;
 

@@ -4,9 +4,12 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use cellar_core::access::Role;
-use cellar_core::catalog::{Action, By, Name, Person, Rejection, Right};
-use cellar_core::identity::{LogId, SubjectKey};
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_catalog::access::Role;
+use cellar_catalog::{
+    spreadsheet::Action, spreadsheet::By, spreadsheet::Name, spreadsheet::Person,
+    spreadsheet::Rejection, spreadsheet::Right,
+};
 use cellar_engine::catalog::{CatalogError, Changed};
 use cellar_engine::streams::StreamError;
 use tokio::task::JoinSet;

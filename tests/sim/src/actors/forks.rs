@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::position::Position;
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::position::Position;
 use cellar_engine::logs::{Forked, LogError, NewFork};
 use tokio::task::JoinSet;
 

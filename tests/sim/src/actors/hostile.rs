@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cellar_core::append::{NewMutation, Request};
-use cellar_core::entry::{Content, Entry, ExternalEdits};
-use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
-use cellar_core::transform::SpaceMap;
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::position::Position;
 use cellar_engine::logs::LogError;
 use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, NewBlob};
 use cellar_engine::sha256::sha256;
+use cellar_log::append::{NewMutation, Request};
+use cellar_log::entry::{Content, Entry, ExternalEdits};
+use cellar_log::transform::SpaceMap;
+use cellar_sheet::operation::SheetId;
 
 use crate::editor::passes;
 use crate::fleet::Server;

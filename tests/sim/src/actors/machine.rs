@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::Entry;
-use cellar_core::identity::{ClientKey, ClientName, LogId, SubjectKey};
-use cellar_core::operation::Operation;
-use cellar_core::position::Position;
-use cellar_core::sync::{Asked, Cookie, Outcome, Pushed, runs};
+use cellar_api::sync::{Asked, Cookie, Outcome, Pushed, runs};
+use cellar_base::identity::{ClientKey, ClientName, LogId, SubjectKey};
+use cellar_base::position::Position;
 use cellar_engine::logs::{LogError, News, Pulled, PushClient, Pushing};
+use cellar_log::entry::Entry;
+use cellar_sheet::operation::Operation;
 
 use crate::editor::{Habits, passes};
 use crate::fleet::{Fleet, Server, upkeep};

@@ -9,7 +9,7 @@ mod offloader;
 
 use std::sync::Arc;
 
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::UpkeepPolicy;
 use tokio::task::JoinSet;
 
 use self::machine::Machine;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cellar_core::retention::{Plan, Policy};
 use cellar_engine::retention::{Offloader, Planned};
+use cellar_log::{retention::Plan, retention::Policy};
 
 use crate::process::{Mortality, Process};
 use crate::rare::Rare;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use cellar_core::cell::Cell;
-use cellar_core::identity::LogId;
-use cellar_core::operation::SheetId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_engine::logs::{LogError, Logs};
+use cellar_sheet::cell::Cell;
+use cellar_sheet::operation::SheetId;
 
 use super::log::Stored;
 use crate::fleet::logs_of;

@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
-use cellar_core::access::Role;
-use cellar_core::api::SpanView;
-use cellar_core::catalog::{CatalogEvent, Listing, Person, Right, stream_of};
-use cellar_core::identity::LogId;
+use cellar_api::wire::SpanView;
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
+use cellar_catalog::{
+    spreadsheet::CatalogEvent, spreadsheet::Listing, spreadsheet::Person, spreadsheet::Right,
+    spreadsheet::stream_of,
+};
 use cellar_engine::ports::Lists as _;
 use cellar_engine::streams::StreamError;
 

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use cellar_core::cell::{ErrorCode, Value};
-use cellar_core::identity::LogId;
-use cellar_core::snapshot::keys::parse_chunk_key;
-use cellar_core::snapshot::packed::{Bounds, unpack};
+use cellar_base::identity::LogId;
 use cellar_engine::ports::{BlobKey, Blobs as _, Got};
+use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_snapshot::keys::parse_chunk_key;
+use cellar_snapshot::packed::{Bounds, unpack};
 
 use super::cells::onlooker;
 use crate::reading::cells;

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::invariants::{
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, Got, PortError, Segments as _};
+use cellar_log::entry::Entry;
+use cellar_log::invariants::{
     Violation, check_acknowledged, check_effects, check_links, check_no_gap, check_once,
     check_order, check_prefix, history, readable,
 };
-use cellar_core::lineage::Lineage;
-use cellar_core::position::Position;
-use cellar_core::retention::decode_offloaded;
-use cellar_core::segment::Segment;
-use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, Got, PortError, Segments as _};
+use cellar_log::lineage::Lineage;
+use cellar_log::retention::decode_offloaded;
+use cellar_log::segment::Segment;
 
 use crate::witness::Witness;
 use crate::world::World;

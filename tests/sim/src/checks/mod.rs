@@ -9,7 +9,7 @@ mod uploads;
 
 use std::sync::Arc;
 
-use cellar_core::identity::LogId;
+use cellar_base::identity::LogId;
 
 use crate::rare::Rare;
 use crate::witness::Witness;

@@ -4,15 +4,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cellar_core::entry::{Content, Entry};
-use cellar_core::identity::LogId;
-use cellar_core::operation::{Operation, SheetId};
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, Got, NewBlob, Segments as _};
 use cellar_engine::sha256::sha256;
 use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder as _, Step};
+use cellar_log::entry::{Content, Entry};
+use cellar_log::segment::Segment;
+use cellar_sheet::operation::{Operation, SheetId};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::cells::{onlooker, replayed};
 use super::log::Stored;

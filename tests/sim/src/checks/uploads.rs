@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use cellar_core::entry::Content;
-use cellar_core::schema::UPLOADS_PREFIX;
+use cellar_base::schema::UPLOADS_PREFIX;
 use cellar_engine::ports::{BlobKey, Blobs as _};
+use cellar_log::entry::Content;
 
 use super::log::Stored;
 use crate::world::World;

@@ -1,12 +1,12 @@
 //! Large edits: an object that is uploaded first, and then becomes an entry (design `2-log.md` §4).
 
 use bytes::Bytes;
-use cellar_core::append::Appended;
-use cellar_core::entry::encode_external_body;
 use cellar_engine::contract::UrlRequest;
 use cellar_engine::logs::{Completion, LogError, UploadFault};
 use cellar_engine::ports::{PresignedRequest, Random as _, Sha256};
 use cellar_engine::sha256::sha256;
+use cellar_log::append::Appended;
+use cellar_log::entry::encode_external_body;
 use uuid::Uuid;
 
 use super::{Editor, REPEATS};

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use cellar_core::feed::{self, Checkpoint, PartitionPolicy, Span};
-use cellar_core::records::feed::place_of;
-use cellar_core::schema::PARTITION_BYTES;
+use cellar_base::schema::PARTITION_BYTES;
+use cellar_catalog::feed::{self, Checkpoint, PartitionPolicy, Span};
+use cellar_catalog::records::feed::place_of;
 use cellar_engine::catalog::CatalogLists;
 use cellar_engine::feed::{
     Auditor, FeedReader, Finding, Indexer, Webhook, WebhookError, WebhookPorts,

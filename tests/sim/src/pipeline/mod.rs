@@ -11,12 +11,12 @@ pub(crate) use feed::FeedPipeline;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cellar_core::identity::LogId;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
 use cellar_engine::ports::{Jobs as _, PendingSnapshots as _};
 use cellar_engine::reprocess::{
     Begun, RebuildRefusal, Reprocess, ReprocessPorts, Scope, ToRebuild,
 };
+use cellar_snapshot::snapshot_job::SnapshotJob;
 use tokio::task::JoinHandle;
 
 use self::relay::RelayFunction;

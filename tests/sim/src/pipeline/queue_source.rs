@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cellar_core::pending_snapshot::Outcome;
-use cellar_core::snapshot_job::SnapshotJob;
 use cellar_engine::ports::{Clock as _, Jobs as _, Received};
 use cellar_engine::snapshots::{LevelsBuilder, SnapshotPorts, Snapshots};
+use cellar_snapshot::pending_snapshot::Outcome;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::{Idle, Shared};
 use crate::fleet::logs_of;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::records::Attribute;
-use cellar_core::records::entry::SNAPSHOT;
-use cellar_core::relay::INSERT;
-use cellar_core::schema::{EXTERNAL, TYPE};
+use cellar_base::record::Attribute;
+use cellar_base::schema::{EXTERNAL, TYPE};
 use cellar_engine::relay::{Change, Relay};
+use cellar_log::records::entry::SNAPSHOT;
+use cellar_snapshot::relay::INSERT;
 
 use super::stream_source::{Handler, RETRIES, StreamFunction};
 use crate::process::Process;

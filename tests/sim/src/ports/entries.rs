@@ -5,13 +5,13 @@ use std::future::Future;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::append::AppendEvent;
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::invariants::Attempts;
-use cellar_core::limits::MAX_PAGE_ENTRIES;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_PAGE_ENTRIES;
+use cellar_base::position::Position;
 use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
+use cellar_log::append::AppendEvent;
+use cellar_log::entry::Entry;
+use cellar_log::invariants::Attempts;
 
 use crate::process::Process;
 use crate::rare::Rare;

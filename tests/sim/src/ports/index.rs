@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::catalog::{ListEntry, Person};
-use cellar_core::feed::{Checkpoint, Feed, Item, Mark};
-use cellar_core::identity::LogId;
-use cellar_core::limits::FEED_PARTITION_ITEMS;
-use cellar_core::stream::StreamName;
+use cellar_base::identity::LogId;
+use cellar_base::limits::FEED_PARTITION_ITEMS;
+use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
+use cellar_catalog::stream::StreamName;
+use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 use cellar_engine::ports::{Index, IndexOutcome, ListPage, Lists, PortError};
 
 use crate::process::Process;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::entry::{Content, Entry};
-use cellar_core::pending_snapshot::PendingSnapshot;
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::position::Position;
 use cellar_engine::ports::{Entries as _, PendingSnapshots, PortError, WriteOutcome};
+use cellar_log::entry::{Content, Entry};
+use cellar_snapshot::pending_snapshot::PendingSnapshot;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::process::Process;
 use crate::rare::Rare;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_engine::ports::{PortError, Retention, ScanKey, SegmentPage};
 
 use crate::process::Process;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_core::entry::Entry;
-use cellar_core::identity::LogId;
-use cellar_core::position::Position;
-use cellar_core::roll::Transaction;
-use cellar_core::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
 use cellar_engine::ports::{CreateOutcome, ForkPage, ForkRecords, PortError, Segments};
+use cellar_log::entry::Entry;
+use cellar_log::roll::Transaction;
+use cellar_log::segment::Segment;
 
 use crate::process::Process;
 use crate::rare::Rare;

@@ -62,9 +62,9 @@ async fn the_queue_keeps_the_contract() {
 
 #[tokio::test(start_paused = true)]
 async fn only_what_may_be_stale_is() {
-    use cellar_core::entry::Entry;
-    use cellar_core::identity::LogId;
-    use cellar_core::position::Position;
+    use cellar_base::identity::LogId;
+    use cellar_base::position::Position;
+    use cellar_log::entry::Entry;
     let plan = FaultPlan { stale: Rate(10_000), lag_max_ms: 60_000, ..FaultPlan::none() };
     let process = process(plan);
     let log = LogId::from_uuid(uuid::Uuid::from_u128(9));

@@ -3,8 +3,8 @@
 use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
-use cellar_core::api::WebhookDelivery;
-use cellar_core::webhook::WebhookProgress;
+use cellar_api::wire::WebhookDelivery;
+use cellar_catalog::webhook::WebhookProgress;
 use cellar_engine::ports::{NotAccepted, PortError, WebhookProgresses, WebhookSender};
 
 use crate::process::Process;

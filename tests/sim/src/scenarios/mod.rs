@@ -5,7 +5,7 @@ mod shapes;
 use std::fmt;
 use std::str::FromStr;
 
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::UpkeepPolicy;
 
 use crate::editor::Habits;
 use crate::plan::FaultPlan;

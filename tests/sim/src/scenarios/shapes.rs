@@ -1,6 +1,6 @@
 //! Figures of each scenario.
 
-use cellar_core::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::UpkeepPolicy;
 
 use super::{Scenario, Shape};
 use crate::editor::Habits;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cellar_core::feed::{Checkpoint, Feed, Item, Mark};
-use cellar_core::stream::StreamName;
+use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
+use cellar_catalog::stream::StreamName;
 use cellar_engine::memory::MemoryIndex;
 use cellar_engine::ports::{Clock, Index, IndexOutcome, PortError, Random};
 use tokio::time::{Instant, sleep};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use cellar_core::feed::Span;
-use cellar_core::stream::{Kind, StreamName};
+use cellar_catalog::feed::Span;
+use cellar_catalog::stream::{Kind, StreamName};
 use cellar_engine::feed::{Indexer, NoReactions};
 use cellar_engine::memory::MemoryStreams;
 use futures_util::future::join_all;

@@ -2,18 +2,18 @@
 
 use std::sync::{Arc, LazyLock};
 
-use cellar_core::append::{NewMutation, Request};
-use cellar_core::cell::Value;
-use cellar_core::entry::{Content, Entry, FIRST_INCARNATION};
-use cellar_core::identity::{ClientKey, LogId, SubjectKey};
-use cellar_core::limits::MAX_CHECKPOINT_BYTES;
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
+use cellar_base::limits::MAX_CHECKPOINT_BYTES;
+use cellar_base::position::Position;
 use cellar_engine::logs::Logs;
 use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryTables};
 use cellar_engine::ports::{Entries as _, PutOutcome, Random};
 use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder as _, Step};
+use cellar_log::append::{NewMutation, Request};
+use cellar_log::entry::{Content, Entry, FIRST_INCARNATION};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_snapshot::snapshot_job::SnapshotJob;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::token::NOW_S;

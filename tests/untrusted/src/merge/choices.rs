@@ -1,8 +1,8 @@
 //! Operations out of bytes: any bytes are some operations.
 
-use cellar_core::axis_map::Axis;
-use cellar_core::cell::Value;
-use cellar_core::operation::{
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, InsertBefore, Operation, SetCells,
     SetFormat, SheetId, Span, Spans,
 };

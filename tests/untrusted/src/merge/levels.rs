@@ -4,23 +4,23 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_core::a1::Rectangle;
-use cellar_core::cell::Cell;
-use cellar_core::limits::{
+use cellar_base::limits::{
     MAX_COLUMNS, MAX_ROWS, MAX_STRIPE_COLUMNS, MAX_TILE_CELLS, MIN_STRIPE_COLUMNS,
 };
-use cellar_core::operation::{Operation, SheetId};
-use cellar_core::snapshot::cells::cells;
-use cellar_core::snapshot::chunk::{chunk_of, decode};
-use cellar_core::snapshot::fold::{Fold, FoldedSheet};
-use cellar_core::snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, TilePlace};
-use cellar_core::snapshot::merge::{
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::cell::Cell;
+use cellar_sheet::metadata::Outline;
+use cellar_sheet::operation::{Operation, SheetId};
+use cellar_snapshot::cells::cells;
+use cellar_snapshot::chunk::{chunk_of, decode};
+use cellar_snapshot::fold::{Fold, FoldedSheet};
+use cellar_snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, TilePlace};
+use cellar_snapshot::merge::{
     Below, LevelInput, Merge, MergeCursor, MergeStep, MergedTile, Part, Place, SheetInput, Window,
     merge_window, sources,
 };
-use cellar_core::snapshot::outline::Outline;
-use cellar_core::snapshot::packed::{Bounds, PackedObject, unpack};
-use cellar_core::snapshot::tile::Tile;
+use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
+use cellar_snapshot::tile::Tile;
 
 const ALL: Window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
 /// Steps of one merge that count as an end that never comes.
@@ -66,7 +66,7 @@ impl Levels {
     /// Folds operations behind the levels: what is to be merged with the newest of them, which go.
     pub(super) fn fold(&mut self, operations: &[Operation], merged: usize) -> Vec<SheetInput> {
         let mut fold = Fold::new(self.outline.clone());
-        fold.apply_operations(operations);
+        fold.apply_operations(operations).unwrap();
         let (outline, folded) = fold.finish();
         self.outline = outline;
         let newest = self.levels.split_off(self.levels.len().saturating_sub(merged));

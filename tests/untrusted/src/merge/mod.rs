@@ -6,12 +6,12 @@ mod levels;
 
 use std::sync::Arc;
 
-use cellar_core::a1::Rectangle;
-use cellar_core::operation::{Operation, Span};
-use cellar_core::snapshot::level::{ChunkHash, ChunkRef, StoredTile, TilePlace};
-use cellar_core::snapshot::merge::{MergeCursor, MergedTile};
-use cellar_core::snapshot::tile::Tile;
-use cellar_core::workbook::Workbook;
+use cellar_sheet::a1::Rectangle;
+use cellar_sheet::operation::{Operation, Span};
+use cellar_sheet::workbook::Workbook;
+use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, TilePlace};
+use cellar_snapshot::merge::{MergeCursor, MergedTile};
+use cellar_snapshot::tile::Tile;
 
 use self::choices::Choices;
 use self::levels::{How, Levels};
@@ -104,7 +104,7 @@ fn hostile(bytes: &[u8]) -> bool {
     let done = (0..choices.byte() % 4).map(|_| any_tile(&mut choices)).collect();
     let (drop_tile, length) = (choices.byte(), usize::from(choices.byte()) * 8);
     let (chunk, rest) = choices.0.split_at(length.min(choices.0.len()));
-    let other = cellar_core::snapshot::chunk::decode(chunk).ok().map(Arc::new);
+    let other = cellar_snapshot::chunk::decode(chunk).ok().map(Arc::new);
     let mut choices = Choices(rest);
     let mut levels = Levels::new(how(&mut choices));
     let mut last = Vec::new();

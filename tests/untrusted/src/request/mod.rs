@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, Response, header};
-use cellar_core::api::Problem;
-use cellar_core::limits::MAX_REPLY_BYTES;
+use cellar_api::wire::Problem;
+use cellar_base::limits::MAX_REPLY_BYTES;
 use tokio::runtime::{Builder, Runtime};
 
 use self::world::{SPREADSHEET, Who, World};

@@ -3,8 +3,8 @@
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
-use cellar_core::limits::MAX_KEY_SET_KEYS;
-use cellar_core::oidc::OidcIssuer;
+use cellar_base::limits::MAX_KEY_SET_KEYS;
+use cellar_catalog::oidc::OidcIssuer;
 use cellar_runtime::settings::TokenSettings;
 use cellar_runtime::token::{Issuers, KeySource, KeySourceFault};
 use serde_json::{Value, json};

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cellar_core::access::Scope;
-use cellar_core::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_SPREADSHEETS};
+use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_SPREADSHEETS};
+use cellar_catalog::access::Scope;
 use cellar_runtime::settings::{PublicKey, TokenSettings};
 use cellar_runtime::token::{TokenError, Verifier};
 

@@ -1,6 +1,6 @@
 //! Imports that get through, whatever is lost on the way, and once.
 
-use cellar_core::limits::IMPORT_CHECKS_AT_ONCE;
+use cellar_base::limits::IMPORT_CHECKS_AT_ONCE;
 
 use super::*;
 
@@ -30,7 +30,7 @@ async fn a_sheet_is_uploaded_checked_appended_and_read() {
 }
 
 pub(super) fn kind(object: &PackedObject) -> &'static str {
-    use cellar_core::snapshot::packed::unpack;
+    use cellar_snapshot::packed::unpack;
     let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
     match IndexChunk::decode(&bytes).unwrap() {
         IndexChunk::Moves(_) => "moves",

@@ -1,7 +1,7 @@
 //! Undo and diff of imports, and of edits of imported sheets.
 
-use cellar_core::operation::Undo;
-use cellar_core::workbook::{SheetChange, WorkbookDiff};
+use cellar_sheet::operation::Undo;
+use cellar_sheet::workbook::{SheetChange, WorkbookDiff};
 
 use super::*;
 
@@ -73,7 +73,7 @@ async fn an_import_shows_its_cells_and_goes_with_its_undo() {
     let refused = world.edit(3, at(0, 2), undo(at(0, 1))).await;
     assert_eq!(refused.results[0].rejection, None, "the first sheet comes back");
     assert_eq!(world.shown().await, ["5", "0", "1"]);
-    let sheets = |outline: &cellar_core::snapshot::outline::Outline| outline.tabs.order().len();
+    let sheets = |outline: &cellar_sheet::metadata::Outline| outline.tabs.order().len();
     let view = world.another().view(log(), None, None).await.unwrap();
     assert_eq!(sheets(&view.outline), 2);
 }
@@ -86,5 +86,5 @@ async fn an_import_that_nobody_has_touched_is_taken_back() {
     let view = world.another().view(log(), None, None).await.unwrap();
     let [only] = view.outline.tabs.order() else { panic!("{:?}", view.outline.tabs) };
     assert_ne!(*only, SHEET);
-    assert_eq!(view.outline.tabs.name(*only), Some(cellar_core::operation::FIRST_SHEET_NAME));
+    assert_eq!(view.outline.tabs.name(*only), Some(cellar_sheet::operation::FIRST_SHEET_NAME));
 }

@@ -1,10 +1,10 @@
 //! Long texts that are lost: one cell says so, and all others are read.
 
-use cellar_core::cell::ErrorCode;
-use cellar_core::entry::{Edits, Mutation};
-use cellar_core::limits::MAX_LOST_CELLS_AT_ONCE;
-use cellar_core::operation::{DeleteSpans, Spans, Undo};
-use cellar_core::snapshot::tile::NamedText;
+use cellar_base::limits::MAX_LOST_CELLS_AT_ONCE;
+use cellar_log::entry::{Edits, Mutation};
+use cellar_sheet::cell::ErrorCode;
+use cellar_sheet::operation::{DeleteSpans, Spans, Undo};
+use cellar_snapshot::tile::NamedText;
 
 use super::texts::{long, named, naming, sheet_of};
 use super::*;

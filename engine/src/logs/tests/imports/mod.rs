@@ -6,18 +6,18 @@ mod lost;
 mod refusals;
 pub(crate) mod texts;
 
-use cellar_core::limits::{MAX_UPLOAD_AGE_S, MIN_STRIPE_COLUMNS};
-use cellar_core::operation::{ImportIndex, ImportSheet, Span};
-use cellar_core::snapshot::PackLimits;
-use cellar_core::snapshot::chunk;
-use cellar_core::snapshot::index::{IndexChunk, Stripes, pack_level};
-use cellar_core::snapshot::keys::{chunk_key, staged_chunk_key};
-use cellar_core::snapshot::level::{
+use cellar_base::limits::{MAX_UPLOAD_AGE_S, MIN_STRIPE_COLUMNS};
+use cellar_sheet::operation::{ImportSheet, Span};
+use cellar_sheet::workbook::Extent;
+use cellar_snapshot::PackLimits;
+use cellar_snapshot::chunk;
+use cellar_snapshot::index::{IndexChunk, Stripes, pack_level};
+use cellar_snapshot::keys::{chunk_key, staged_chunk_key};
+use cellar_snapshot::level::{
     ChunkHash, ChunkRef, Level, LevelSheet, SheetMoves, StoredTile, Stripe, TilePlace,
 };
-use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
-use cellar_core::snapshot::tile::{Tile, TileColumn, TileValue};
-use cellar_core::workbook::Extent;
+use cellar_snapshot::packed::{Bounds, PackedObject, pack};
+use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 
 use super::*;
 use crate::memory::ManualClock;
@@ -110,7 +110,7 @@ impl Sheet {
             replaces: None,
             extent: Extent { rows: self.rows, columns: self.columns },
             cells: 1,
-            index: ImportIndex::new(self.stripes.clone()).unwrap(),
+            index: self.stripes.to_import().unwrap(),
         })
     }
 

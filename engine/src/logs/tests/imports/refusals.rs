@@ -1,12 +1,12 @@
 //! What is no import: each is refused, nothing is appended, and nothing unsound is kept.
 
-use cellar_core::entry::encode_external_body;
-use cellar_core::limits::{
+use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_STORED_CHUNK_BYTES,
 };
+use cellar_log::entry::encode_external_body;
 use uuid::Uuid;
 
-use cellar_core::axis_map::{Axis, AxisMap};
+use cellar_sheet::axis_map::{Axis, AxisMap};
 
 use super::*;
 
@@ -253,7 +253,7 @@ async fn a_chunk_of_an_index_in_the_place_of_another_is_refused() {
 /// A level whose moves are a chunk.
 fn moving_level() -> Level {
     let gone: Vec<Span> = (0..40).map(|at| Span { first: at * 10, count: 5 }).collect();
-    let rows = AxisMap::delete(Axis::Rows, &cellar_core::operation::Spans::from_sorted(gone));
+    let rows = AxisMap::delete(Axis::Rows, &cellar_sheet::operation::Spans::from_sorted(gone));
     let moves = SheetMoves { rows, ..SheetMoves::default() };
     assert!(!moves.is_nothing());
     Level { sheets: vec![LevelSheet { sheet: SHEET, moves, stripes: vec![] }] }

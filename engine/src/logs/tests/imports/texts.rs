@@ -1,7 +1,7 @@
 //! Long texts of imports: a tile is published only after every text that it names.
 
-use cellar_core::limits::{MAX_IMPORT_OBJECTS, MAX_TEXT_BYTES, MAX_TILE_LONG_TEXTS};
-use cellar_core::snapshot::tile::{NamedText, preview};
+use cellar_base::limits::{MAX_IMPORT_OBJECTS, MAX_TEXT_BYTES, MAX_TILE_LONG_TEXTS};
+use cellar_snapshot::tile::{NamedText, preview};
 
 use super::*;
 

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cellar_core::cell::Value;
-use cellar_core::entry::Entry;
-use cellar_core::limits::MIN_STRIPE_COLUMNS;
-use cellar_core::operation::{
+use cellar_base::limits::MIN_STRIPE_COLUMNS;
+use cellar_base::position::Position;
+use cellar_log::entry::Entry;
+use cellar_log::segment::Segment;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
     AddSheet, CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
-use cellar_core::position::Position;
-use cellar_core::segment::Segment;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::super::tests::{World, log};
 use crate::crashes::reading::{self, Cells};

@@ -6,9 +6,9 @@ mod history;
 mod run;
 
 use bytes::Bytes;
-use cellar_core::api::SnapshotStats;
-use cellar_core::limits::TARGET_CHUNK_BYTES;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_api::wire::SnapshotStats;
+use cellar_base::limits::TARGET_CHUNK_BYTES;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use self::history::{History, Stored, a_tile_that_stays, cells, flushes_and_a_merge, many_sheets};
 use self::run::Run;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use cellar_core::entry::Content;
-use cellar_core::snapshot::keys::chunk_key;
-use cellar_core::snapshot::level::StoredTile;
-use cellar_core::snapshot_job::SnapshotJob;
+use cellar_log::entry::Content;
+use cellar_snapshot::keys::chunk_key;
+use cellar_snapshot::level::StoredTile;
+use cellar_snapshot::snapshot_job::SnapshotJob;
 use tokio::task::JoinHandle;
 
 use super::super::checkpoint::Checkpoint;

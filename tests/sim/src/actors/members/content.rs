@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use cellar_core::cell::Value;
-use cellar_core::limits::MIN_STRIPE_COLUMNS;
-use cellar_core::operation::{ImportIndex, ImportSheet, Operation, SheetId, Span};
-use cellar_core::snapshot::PackLimits;
-use cellar_core::snapshot::chunk;
-use cellar_core::snapshot::index::pack_level;
-use cellar_core::snapshot::level::{
+use cellar_base::limits::MIN_STRIPE_COLUMNS;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{ImportSheet, Operation, SheetId, Span, TileIndex};
+use cellar_sheet::workbook::Extent;
+use cellar_snapshot::PackLimits;
+use cellar_snapshot::chunk;
+use cellar_snapshot::index::pack_level;
+use cellar_snapshot::level::{
     ChunkHash, Level, LevelSheet, SheetMoves, StoredTile, Stripe, TilePlace,
 };
-use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
-use cellar_core::snapshot::tile::{NamedText, Tile, TileColumn, TileValue, preview};
-use cellar_core::workbook::Extent;
+use cellar_snapshot::packed::{Bounds, PackedObject, pack};
+use cellar_snapshot::tile::{NamedText, Tile, TileColumn, TileValue, preview};
 
 /// Different long texts.
 pub(super) const TEXTS: u32 = 3;
@@ -59,7 +59,7 @@ pub(super) struct Content {
     pub(super) index: Vec<PackedObject>,
     /// Its cells.
     pub(super) cells: BTreeMap<(u32, u32), Value>,
-    packed: ImportIndex,
+    packed: TileIndex,
     extent: Extent,
 }
 
@@ -106,7 +106,7 @@ impl Content {
             LevelSheet { sheet: SheetId(1), moves: SheetMoves::default(), stripes: vec![stripe] };
         let limits = if is_deep { DEEP } else { FLAT };
         let (packed, index) = pack_level(&Level { sheets: vec![sheet] }, limits).ok()?;
-        let packed = ImportIndex::new(packed.sheets.into_iter().next()?.stripes).ok()?;
+        let packed = packed.sheets.into_iter().next()?.stripes.to_import().ok()?;
         let extent = Extent { rows: ROWS, columns: 2 };
         Some(Self { texts: Vec::new(), tile, index, cells, packed, extent })
     }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use cellar_core::append::{Appended, Request};
-use cellar_core::cell::Value;
-use cellar_core::entry::Mutation;
-use cellar_core::identity::ClientKey;
-use cellar_core::operation::{Operation, SheetId};
-use cellar_core::position::Position;
+use cellar_base::identity::ClientKey;
+use cellar_base::position::Position;
 use cellar_engine::logs::{ImportFault, LogError};
+use cellar_log::append::{Appended, Request};
+use cellar_log::entry::Mutation;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{Operation, SheetId};
 
 use super::content::Content;
 use super::member::Member;

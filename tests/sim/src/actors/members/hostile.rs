@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_core::position::Position;
-use cellar_core::snapshot::level::ChunkHash;
-use cellar_core::snapshot::packed::{Bounds, PackedObject, pack};
-use cellar_core::snapshot::tile::NamedText;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::position::Position;
 use cellar_engine::logs::LogError;
+use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::packed::{Bounds, PackedObject, pack};
+use cellar_snapshot::tile::NamedText;
 
 use super::content::{Content, TEXTS, named, text};
 use super::honest::CHOICES;
@@ -168,7 +168,7 @@ async fn occupy(member: &Member, client: ClientKey, content: &Content) -> Option
         };
         let garbage = PackedObject { chunk: object.chunk, stored };
         let length = u32::try_from(garbage.stored.len()).ok()?;
-        let chunk = cellar_core::snapshot::level::ChunkRef { bytes: length, ..garbage.chunk };
+        let chunk = cellar_snapshot::level::ChunkRef { bytes: length, ..garbage.chunk };
         drop(member.upload(client, &PackedObject { chunk, ..garbage }).await);
     }
     let index = content.index.first().map(|index| index.chunk);
@@ -187,7 +187,7 @@ async fn wrong_kind(member: &Member, client: ClientKey, content: &Content) -> Op
     }
     let garbage = ChunkHash([7; 32]);
     let tile = PackedObject {
-        chunk: cellar_core::snapshot::level::ChunkRef { hash: garbage, ..text },
+        chunk: cellar_snapshot::level::ChunkRef { hash: garbage, ..text },
         stored: Vec::new(),
     };
     for tile in [content.texts.first()?.clone(), tile] {

@@ -4,16 +4,16 @@ use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cellar_core::append::{Appended, NewMutation, Request};
-use cellar_core::identity::{ClientKey, LogId};
-use cellar_core::operation::{Operation, SheetId};
-use cellar_core::position::Position;
-use cellar_core::snapshot::level::ChunkRef;
-use cellar_core::snapshot::packed::PackedObject;
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::position::Position;
 use cellar_engine::contract::UrlRequest;
 use cellar_engine::logs::{ChunkToUpload, LogError};
 use cellar_engine::ports::{PresignedRequest, Random as _};
 use cellar_engine::sha256::sha256;
+use cellar_log::append::{Appended, NewMutation, Request};
+use cellar_sheet::operation::{Operation, SheetId};
+use cellar_snapshot::level::ChunkRef;
+use cellar_snapshot::packed::PackedObject;
 
 use crate::editor::passes;
 use crate::fleet::{Server, append};
@@ -152,7 +152,7 @@ impl Member {
         &self,
         at: Position,
         sheet: SheetId,
-    ) -> Result<Vec<((u32, u32), cellar_core::cell::Cell)>, LogError> {
+    ) -> Result<Vec<((u32, u32), cellar_sheet::cell::Cell)>, LogError> {
         let log = self.log;
         let reads =
             move |server: Server| async move { reading::cells(&server.logs, log, at, sheet).await };

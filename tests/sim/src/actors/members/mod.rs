@@ -8,10 +8,10 @@ mod member;
 
 use std::sync::Arc;
 
-use cellar_core::identity::{LogId, SubjectKey};
-use cellar_core::operation::{AddSheet, Operation, SheetId};
-use cellar_core::position::Position;
+use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::position::Position;
 use cellar_engine::logs::NewFork;
+use cellar_sheet::operation::{AddSheet, Operation, SheetId};
 use tokio::task::JoinSet;
 
 use self::member::Member;

@@ -1,0 +1,76 @@
+//! A cost in words, for people.
+
+use std::fmt;
+
+use super::Cost;
+use cellar_base::count::{count, grouped};
+
+/// `1 write unit, 0.5 read units`: what is zero is left out, and so are requests to tables, whose
+/// units say what they cost.
+impl fmt::Display for Cost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = [
+            counted(self.write_units, "write unit", "write units"),
+            read_units(self.read_half_units),
+            objects(self.object_puts, self.object_bytes_sent, "S3 PUT", "S3 PUTs"),
+            objects(self.object_gets, self.object_bytes_received, "S3 GET", "S3 GETs"),
+            counted(self.object_tags, "S3 tag request", "S3 tag requests"),
+            counted(self.object_deletes, "S3 DELETE", "S3 DELETEs"),
+            counted(self.queue_requests, "queue request", "queue requests"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if parts.is_empty() {
+            return formatter.write_str("nothing");
+        }
+        formatter.write_str(&parts.join(", "))
+    }
+}
+
+fn counted(number: u64, one: &str, many: &str) -> Option<String> {
+    (number > 0).then(|| count(number, one, many))
+}
+
+fn read_units(halves: u64) -> Option<String> {
+    if halves.is_multiple_of(2) {
+        return counted(halves / 2, "read unit", "read units");
+    }
+    Some(format!("{}.5 read units", grouped(halves / 2)))
+}
+
+fn objects(number: u64, bytes: u64, one: &str, many: &str) -> Option<String> {
+    Some(format!("{} ({})", counted(number, one, many)?, count(bytes, "byte", "bytes")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_there_is_is_named() {
+        let none = Cost::default();
+        for (cost, expected) in [
+            (none, "nothing"),
+            (Cost { write_units: 1, read_half_units: 1, ..none }, "1 write unit, 0.5 read units"),
+            (Cost { write_units: 3, read_half_units: 2, ..none }, "3 write units, 1 read unit"),
+            (Cost { read_half_units: 3_001, table_requests: 9, ..none }, "1,500.5 read units"),
+            (
+                Cost {
+                    object_puts: 1,
+                    object_bytes_sent: 4_096,
+                    object_gets: 2,
+                    object_bytes_received: 1,
+                    object_tags: 1,
+                    object_deletes: 2,
+                    queue_requests: 1,
+                    ..none
+                },
+                "1 S3 PUT (4,096 bytes), 2 S3 GETs (1 byte), 1 S3 tag request, 2 S3 DELETEs, \
+                 1 queue request",
+            ),
+        ] {
+            assert_eq!(cost.to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Wire types of the HTTP API, and the rules that its servers and clients share.
+
+#![deny(missing_docs)]
+
+pub mod cost;
+pub mod environment;
+pub mod polling;
+pub mod rebase;
+pub mod sync;
+pub mod wire;

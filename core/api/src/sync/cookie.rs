@@ -1,0 +1,111 @@
+//! What a client hands back with its next pull: how far it has read, and of what.
+
+use serde::{Deserialize, Serialize};
+
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+
+/// The versions of the mutators' arguments and of the patch that are understood: Replicache says "" if
+/// an application gives none. A version is never taken away, because a client sends what it made
+/// offline under the version that it was made with.
+pub const SCHEMA_VERSIONS: [&str; 2] = ["", "1"];
+
+const INCARNATION_DIGITS: usize = 8;
+const POSITION_DIGITS: usize = 16;
+
+/// How far a client has read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cookie {
+    /// The spreadsheet.
+    pub log: LogId,
+    /// The incarnation of the position.
+    pub incarnation: u32,
+    /// The last entry that it knows.
+    pub position: Position,
+    /// The Snapshot entry from whose root its view begins; none if it begins with the log.
+    pub snapshot: Option<Position>,
+}
+
+/// A cookie as it travels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CookieView {
+    /// Rises with every entry, and never falls: the incarnation and the position, hexadecimal.
+    pub order: String,
+    /// The spreadsheet.
+    pub spreadsheet: LogId,
+    /// The Snapshot entry from whose root the view begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<Position>,
+}
+
+impl Cookie {
+    /// As it travels.
+    #[must_use]
+    pub fn view(&self) -> CookieView {
+        let order = format!("{:08x}{:016x}", self.incarnation, self.position.pack());
+        CookieView { order, spreadsheet: self.log, snapshot: self.snapshot }
+    }
+
+    /// Reads one that came back; `None` for anything that [`Cookie::view`] does not write.
+    #[must_use]
+    pub fn read(view: &CookieView) -> Option<Self> {
+        let CookieView { order, spreadsheet: log, snapshot } = view;
+        if order.len() != INCARNATION_DIGITS + POSITION_DIGITS {
+            return None;
+        }
+        let (incarnation, position) = order.split_at_checked(INCARNATION_DIGITS)?;
+        let incarnation = u32::from_str_radix(incarnation, 16).ok()?;
+        let position = Position::unpack(u64::from_str_radix(position, 16).ok()?).ok()?;
+        let cookie = Self { log: *log, incarnation, position, snapshot: *snapshot };
+        (cookie.view() == *view && *snapshot <= Some(position)).then_some(cookie)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use cellar_log::append::tests::support::log;
+
+    fn cookie(incarnation: u32, segment: u32, num: u32) -> Cookie {
+        let position = Position::new(segment, num).unwrap();
+        Cookie { log: log(), incarnation, position, snapshot: Some(Position::FIRST) }
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_is_that_of_incarnations_and_positions(
+            a in (any::<u32>(), 0..1_u32 << 21, any::<u32>()),
+            b in (any::<u32>(), 0..1_u32 << 21, any::<u32>()),
+        ) {
+            let (one, other) = (cookie(a.0, a.1, a.2).view(), cookie(b.0, b.1, b.2).view());
+            prop_assert_eq!(one.order.cmp(&other.order), a.cmp(&b));
+            prop_assert_eq!(Cookie::read(&one), Some(cookie(a.0, a.1, a.2)));
+        }
+
+        #[test]
+        fn any_text_is_a_cookie_or_none(order in "\\PC*") {
+            let _ = Cookie::read(&CookieView { order, ..cookie(0, 0, 0).view() });
+        }
+    }
+
+    #[test]
+    fn what_is_written_otherwise_is_none() {
+        let view = cookie(1, 2, 0xabc).view();
+        let with =
+            |order: &str| Cookie::read(&CookieView { order: order.to_owned(), ..view.clone() });
+        assert_eq!(with(&view.order), Some(cookie(1, 2, 0xabc)));
+        let upper = view.order.to_uppercase();
+        let behind = |skipped| view.order.chars().skip(skipped).collect::<String>();
+        let (short, plus, wide) = (behind(1), format!("+{}", behind(1)), format!("é{}", behind(2)));
+        let beyond = format!("00000001{:016x}", u64::MAX);
+        for bad in ["", "7", &short, &upper, &plus, &wide, &beyond] {
+            assert_eq!(with(bad), None, "{bad}");
+        }
+        let later = Position::new(2, 0xabd).unwrap();
+        assert_eq!(Cookie::read(&CookieView { snapshot: Some(later), ..view }), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! A client's key on the wire: 16 hexadecimal digits.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serializer};
+
+use super::hexadecimal;
+use cellar_base::identity::ClientKey;
+
+/// Hexadecimal digits of a key.
+const DIGITS: usize = 16;
+
+pub(super) fn serialize<S: Serializer>(
+    client: &Option<ClientKey>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match client {
+        Some(client) => serializer.serialize_str(&hexadecimal(&client.0)),
+        None => serializer.serialize_none(),
+    }
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<ClientKey>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    let digits = text.len() == DIGITS && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let parsed = u64::from_str_radix(&text, 16).ok().filter(|_| digits);
+    let fault = || D::Error::custom(format!("a client's key is {DIGITS} hexadecimal digits"));
+    Ok(Some(ClientKey(parsed.ok_or_else(fault)?.to_be_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{wire::EntryKind, wire::EntryView};
+    use cellar_base::identity::ClientKey;
+    use cellar_base::position::Position;
+
+    fn view(client: Option<ClientKey>) -> EntryView {
+        EntryView {
+            position: Position::FIRST,
+            kind: EntryKind::Edits,
+            created: 1,
+            author: None,
+            client,
+            mutations: Vec::new(),
+            external: None,
+        }
+    }
+
+    #[test]
+    fn a_key_is_sixteen_digits_and_reads_back() {
+        let view = view(Some(ClientKey([0, 1, 2, 0xab, 0xcd, 0xef, 0x80, 0xff])));
+        let json = serde_json::to_string(&view).unwrap();
+        assert!(json.contains(r#""client":"000102abcdef80ff""#), "{json}");
+        assert_eq!(serde_json::from_str::<EntryView>(&json).unwrap(), view);
+        for wrong in
+            ["", "000102abcdef80f", "000102abcdef80ff0", "+00102abcdef80ff", "000102abcdef80fg"]
+        {
+            let json = json.replace("000102abcdef80ff", wrong);
+            assert!(serde_json::from_str::<EntryView>(&json).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_entry_of_an_older_server_has_none() {
+        let json = serde_json::to_string(&view(None)).unwrap();
+        assert!(!json.contains("client"), "{json}");
+        assert_eq!(serde_json::from_str::<EntryView>(&json).unwrap(), view(None));
+    }
+}

@@ -1,0 +1,53 @@
+//! Wire types of the HTTP API, shared by the server and its clients (design `4-sync.md` §1).
+//!
+//! Plain data: positions are packed numbers, unknown fields of requests are refused.
+
+mod append;
+mod catalog;
+mod cells;
+mod chunks;
+mod client_key;
+mod create;
+mod entries;
+mod feed;
+mod forks;
+mod health;
+mod history;
+mod imports;
+mod problem;
+mod stats;
+mod sync;
+mod uploads;
+mod webhook;
+
+pub use append::{AppendReply, AppendRequest, AppendedMutation, MutationStatus, SentMutation};
+pub use catalog::{
+    ChangeView, ChangesReply, DetailsReply, LinkReply, LinkRequest, LinkView, PersonRequest,
+    ShareRequest, SpreadsheetStatus, UpdateDetailsRequest,
+};
+pub use cellar_sheet::workbook::PlacedCell;
+pub use cells::{CellsReply, ReplyFormats};
+pub use chunks::{ChunksReply, ChunksRequest};
+pub use create::{CreateReply, CreateRequest, Head, Poke};
+pub use entries::{
+    EntryKind, EntryView, ExternalView, LoadReply, MovedSheet, MutationView, UpdateReply,
+};
+pub use feed::{FeedItemView, FeedReply, ListQuery, SpanView, SpreadsheetView, SpreadsheetsReply};
+pub use forks::{ForkReply, ForkRequest, ForkSource, ForkView, ForksReply};
+pub use health::{Health, Reachable};
+pub use history::{DiffReply, HistoryReply, SheetView, SheetsReply};
+pub use imports::{
+    ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
+    NewChunk, UploadedChunk,
+};
+pub use problem::{Problem, ProblemKind};
+pub use stats::{LevelStats, OpenStats, SnapshotStats, StatsReply};
+pub use sync::{
+    MutationArguments, PatchOperation, PatchValue, PullReply, PullRequest, PushReply, PushRequest,
+    PushStatus, PushedMutation, PushedResult, SyncAnswer, SyncError, SyncRefusal,
+};
+pub use uploads::{CompleteRequest, NotASha256, UploadReply, UploadRequest, parse_sha256};
+
+pub use webhook::WebhookDelivery;
+
+pub use cellar_base::hexadecimal::hexadecimal;

@@ -1,0 +1,131 @@
+//! Lists of stored records that are counted while they are decoded.
+//!
+//! One byte of a body may become a hundred in memory, so a list is bounded before it is there. The
+//! length that the bytes declare is believed for nothing: no memory is reserved by it.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+
+/// Decodes a list of at most `MAX`; for `#[serde(deserialize_with)]`. The layout is that of `Vec`.
+pub fn at_most<'de, D, T, const MAX: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    deserializer.deserialize_seq(AtMost::<T, MAX>(PhantomData))
+}
+
+struct AtMost<T, const MAX: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "a list of at most {MAX}")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+        // A declared length is enough to refuse a list, not to make room for one.
+        if items.size_hint().is_some_and(|declared| declared > MAX) {
+            return Err(A::Error::custom("a list is longer than any may be"));
+        }
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            if list.len() >= MAX {
+                return Err(A::Error::custom("a list is longer than any may be"));
+            }
+            list.push(item);
+        }
+        Ok(list)
+    }
+}
+
+/// A list of at most `MAX` behind an `Option`; for `#[serde(deserialize_with)]`.
+pub fn at_most_if_any<'de, D, T, const MAX: usize>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    deserializer.deserialize_option(IfAny::<T, MAX>(PhantomData))
+}
+
+struct IfAny<T, const MAX: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for IfAny<T, MAX> {
+    type Value = Option<Vec<T>>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "a list of at most {MAX}, or none")
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        at_most::<D, T, MAX>(deserializer).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    thread_local! {
+        static DECODED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Counts what is decoded; one byte each.
+    #[derive(Debug, PartialEq)]
+    struct Counted;
+
+    impl<'de> Deserialize<'de> for Counted {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            DECODED.set(DECODED.get() + 1);
+            u8::deserialize(deserializer).map(|_| Self)
+        }
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct List(#[serde(deserialize_with = "at_most::<_, _, 3>")] Vec<Counted>);
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Perhaps(#[serde(deserialize_with = "at_most_if_any::<_, _, 3>")] Option<Vec<Counted>>);
+
+    #[test]
+    fn a_list_is_refused_before_more_of_it_is_decoded_than_it_may_have() {
+        let decoded = |bytes: &[u8]| {
+            DECODED.set(0);
+            let list = postcard::from_bytes::<List>(bytes).map(|list| list.0.len());
+            (list.ok(), DECODED.get())
+        };
+        assert_eq!(decoded(&[3, 0, 0, 0]), (Some(3), 3));
+        assert_eq!(decoded(&[4, 0, 0, 0, 0]), (None, 0));
+        // Far more than there is: what is there is decoded, and no more than one too many.
+        let declared = [0xff, 0xff, 0xff, 0xff, 0x0f];
+        assert_eq!(decoded(&[declared.as_slice(), &[0; 2]].concat()), (None, 3));
+        assert_eq!(decoded(&[declared.as_slice(), &[0; 100]].concat()), (None, 4));
+        // A format that declares no length is counted as it goes.
+        for (text, count, all) in [("[0,0,0]", 3, true), ("[0,0,0,0,0]", 4, false)] {
+            DECODED.set(0);
+            assert_eq!(serde_json::from_str::<List>(text).is_ok(), all);
+            assert_eq!(DECODED.get(), count);
+        }
+    }
+
+    #[test]
+    fn a_list_behind_an_option_is_bounded_too() {
+        let read = |bytes: &[u8]| postcard::from_bytes::<Perhaps>(bytes).map(|perhaps| perhaps.0);
+        assert_eq!(read(&[0]), Ok(None));
+        assert_eq!(read(&[1, 3, 0, 0, 0]).unwrap().map(|list| list.len()), Some(3));
+        assert!(read(&[1, 4, 0, 0, 0, 0]).is_err());
+    }
+}

@@ -1,0 +1,17 @@
+//! What every crate of Cellar builds on: identities, positions, limits and table records.
+//!
+//! The crates under `core/` hold Cellar's rules and nothing else: no async, no clock, no randomness
+//! and no I/O. Time and random numbers are arguments. Each protocol decision is a function
+//! `(state, event) -> (state, action)` that the engine, the model checker and the simulator all call.
+
+pub mod backoff;
+pub mod base64_text;
+pub mod bounded;
+pub mod count;
+pub mod hexadecimal;
+pub mod identity;
+pub mod limits;
+pub mod position;
+pub mod record;
+pub mod schema;
+pub mod zstd_frames;

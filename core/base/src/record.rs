@@ -1,0 +1,176 @@
+//! The records of the tables as attributes, independent of any database's API: one file per
+//! record, with `key`, `encode` and `decode` in each.
+
+use std::collections::BTreeMap;
+
+/// The value of an attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Attribute {
+    /// Text.
+    Text(String),
+    /// A whole number.
+    Number(u64),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// A list.
+    List(Vec<Attribute>),
+    /// Attributes by name within one.
+    Map(Item),
+}
+
+/// A record: its attributes by name.
+pub type Item = BTreeMap<String, Attribute>;
+
+/// A record that is not what Cellar writes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecordError {
+    /// An attribute that is absent or of another type.
+    #[error("{record}: attribute `{name}` is missing or not {expected}")]
+    Attribute {
+        /// The table's record.
+        record: &'static str,
+        /// The attribute.
+        name: &'static str,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// An entry type of a later Cellar.
+    #[error("entry type `{letter}` is unknown to this build: upgrade it")]
+    UnknownType {
+        /// The type.
+        letter: String,
+    },
+    /// A body that cannot be decoded.
+    #[error("{what}")]
+    Body {
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+/// Bytes of an item as DynamoDB bills them: names and values, numbers by their digits.
+#[must_use]
+pub fn item_bytes(item: &Item) -> usize {
+    item.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
+}
+
+/// Bytes of a value, without its name.
+fn value_bytes(value: &Attribute) -> usize {
+    match value {
+        Attribute::Text(text) => text.len(),
+        Attribute::Bytes(bytes) => bytes.len(),
+        // One byte per two significant digits, and one more; trailing zeros are free.
+        Attribute::Number(number) => {
+            let digits = number.to_string();
+            digits.trim_end_matches('0').len().div_ceil(2) + 1
+        }
+        // A list or map takes 3 bytes, and 1 more for each of what it holds.
+        Attribute::List(list) => 3 + list.len() + list.iter().map(value_bytes).sum::<usize>(),
+        Attribute::Map(map) => 3 + map.len() + item_bytes(map),
+    }
+}
+
+/// Reads typed attributes of one record.
+pub struct Reader<'a> {
+    /// The record's name, for messages.
+    pub record: &'static str,
+    /// Its attributes.
+    pub item: &'a Item,
+}
+
+impl<'a> Reader<'a> {
+    pub fn fault(&self, name: &'static str, expected: &'static str) -> RecordError {
+        RecordError::Attribute { record: self.record, name, expected }
+    }
+
+    pub fn bytes(&self, name: &'static str) -> Result<&'a [u8], RecordError> {
+        match self.item.get(name) {
+            Some(Attribute::Bytes(bytes)) => Ok(bytes),
+            _ => Err(self.fault(name, "bytes")),
+        }
+    }
+
+    pub fn array<const N: usize>(&self, name: &'static str) -> Result<[u8; N], RecordError> {
+        self.bytes(name)?.try_into().map_err(|_| self.fault(name, "bytes of the right length"))
+    }
+
+    pub fn number(&self, name: &'static str) -> Result<u64, RecordError> {
+        match self.item.get(name) {
+            Some(Attribute::Number(number)) => Ok(*number),
+            _ => Err(self.fault(name, "a number")),
+        }
+    }
+
+    pub fn small(&self, name: &'static str) -> Result<u32, RecordError> {
+        self.number(name)?.try_into().map_err(|_| self.fault(name, "a number below 2³²"))
+    }
+
+    pub fn list(&self, name: &'static str) -> Result<&'a [Attribute], RecordError> {
+        match self.item.get(name) {
+            Some(Attribute::List(list)) => Ok(list),
+            _ => Err(self.fault(name, "a list")),
+        }
+    }
+
+    pub fn optional_number(&self, name: &'static str) -> Result<Option<u64>, RecordError> {
+        self.item.contains_key(name).then(|| self.number(name)).transpose()
+    }
+
+    pub fn optional_bytes(&self, name: &'static str) -> Result<Option<&'a [u8]>, RecordError> {
+        self.item.contains_key(name).then(|| self.bytes(name)).transpose()
+    }
+
+    pub fn optional_text(&self, name: &'static str) -> Result<Option<String>, RecordError> {
+        match self.item.get(name) {
+            None => Ok(None),
+            Some(Attribute::Text(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(self.fault(name, "text")),
+        }
+    }
+
+    pub fn text(&self, name: &'static str) -> Result<String, RecordError> {
+        self.optional_text(name)?.ok_or_else(|| self.fault(name, "text"))
+    }
+}
+
+pub fn put_text(item: &mut Item, name: &str, text: Option<&str>) {
+    if let Some(text) = text {
+        item.insert(name.to_owned(), Attribute::Text(text.to_owned()));
+    }
+}
+
+pub fn put_number(item: &mut Item, name: &str, number: u64) {
+    item.insert(name.to_owned(), Attribute::Number(number));
+}
+
+pub fn put_bytes(item: &mut Item, name: &str, bytes: Vec<u8>) {
+    item.insert(name.to_owned(), Attribute::Bytes(bytes));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_what_dynamodb_bills() {
+        let item = Item::from([
+            ("S".to_owned(), Attribute::Bytes(vec![0; 20])),
+            ("N".to_owned(), Attribute::Number(1_000)),
+            ("C".to_owned(), Attribute::Number(1_795_246_133)),
+            ("U".to_owned(), Attribute::Text("alice".to_owned())),
+        ]);
+        assert_eq!(item_bytes(&item), 21 + (1 + 2) + (1 + 6) + 6);
+    }
+
+    #[test]
+    fn lists_and_maps_take_three_bytes_and_one_for_each_element() {
+        let text = |text: &str| Attribute::Text(text.to_owned());
+        let sized = |value| item_bytes(&Item::from([("e".to_owned(), value)]));
+        assert_eq!(sized(Attribute::List(vec![])), 1 + 3);
+        assert_eq!(sized(Attribute::Map(Item::new())), 1 + 3);
+        assert_eq!(sized(Attribute::List(vec![text("ab"), text("c")])), 1 + 3 + (1 + 2) + (1 + 1));
+        let map = Item::from([("key".to_owned(), text("value"))]);
+        assert_eq!(sized(Attribute::Map(map.clone())), 1 + 3 + 1 + 3 + 5);
+        assert_eq!(sized(Attribute::List(vec![Attribute::Map(map)])), 1 + 3 + 1 + (3 + 1 + 3 + 5));
+    }
+}

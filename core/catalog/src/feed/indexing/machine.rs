@@ -1,0 +1,418 @@
+//! The machine.
+
+use super::known::{Known, Mark, Tail};
+use super::rules::{Rules, SafetyRule};
+use super::work::Work;
+use super::{Action, Answer, Indexed, IndexingFault};
+use crate::feed::checkpoint::{Checkpoint, Feed, FeedId};
+use crate::feed::item::{Content, Item, PartitionPolicy};
+use crate::feed::span::Span;
+use crate::records::feed::item_size;
+use crate::stream::StreamName;
+use cellar_base::backoff::full_jitter_ms;
+use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_INDEX_ATTEMPTS};
+use cellar_log::append::Inputs;
+
+/// Events on their way into the index.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Indexing {
+    known: Known,
+    work: Work,
+    /// What was reacted to last, for the item that is to be put.
+    reacted: Vec<Span>,
+    phase: Phase,
+    /// First partition that these tables may have.
+    first_partition: u64,
+    policy: PartitionPolicy,
+    rules: Rules,
+    attempts: u32,
+    done: Indexed,
+    /// What is asked for anew: a feed that begins behind this one.
+    rebuild: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Phase {
+    Deciding,
+    ReadingPartition,
+    Beginning(u64, Feed),
+    ReadingTail(u64, Feed),
+    ReadingMarks(Vec<StreamName>, Feed),
+    Raising(Vec<(StreamName, Mark)>),
+    ReadingMissing(StreamName, u64, u64),
+    Reacting(Vec<Span>),
+    Putting(Checkpoint, Item),
+    Waiting(Box<Phase>),
+    Finished,
+}
+
+impl Indexing {
+    /// Begins to index spans of events that were appended, in tables of this partition, from what is known.
+    #[must_use]
+    pub fn begin(
+        known: Known,
+        spans: Vec<Span>,
+        tables_incarnation: u32,
+        inputs: Inputs,
+    ) -> (Self, Action) {
+        let (policy, rules) = (PartitionPolicy::default(), Rules::default());
+        Self::begin_by(known, spans, tables_incarnation, policy, rules, inputs)
+    }
+
+    /// The same, with a policy and by rules that a test or the model checker chooses.
+    #[must_use]
+    pub fn begin_by(
+        known: Known,
+        spans: Vec<Span>,
+        tables_incarnation: u32,
+        policy: PartitionPolicy,
+        rules: Rules,
+        inputs: Inputs,
+    ) -> (Self, Action) {
+        let mut indexing = Self {
+            known: known.bounded(),
+            work: Work::new(spans),
+            reacted: Vec::new(),
+            phase: Phase::Deciding,
+            first_partition: u64::from(tables_incarnation)
+                .saturating_mul(FEED_PARTITIONS_PER_INCARNATION),
+            policy,
+            rules,
+            attempts: 0,
+            done: Indexed::default(),
+            rebuild: false,
+        };
+        let action = indexing.decide(inputs);
+        (indexing, action)
+    }
+
+    /// Begins a new feed behind the one that there is: with nothing in it, so that every stream is to be
+    /// indexed again. Whoever indexes at the same time is refused and goes on in the new feed.
+    #[must_use]
+    pub fn begin_anew(tables_incarnation: u32, inputs: Inputs) -> (Self, Action) {
+        let (mut indexing, _) =
+            Self::begin(Known::default(), Vec::new(), tables_incarnation, inputs);
+        indexing.rebuild = true;
+        let action = indexing.decide(inputs);
+        (indexing, action)
+    }
+
+    /// What is known of the index now, for the next one.
+    #[must_use]
+    pub fn known(self) -> Known {
+        self.known
+    }
+
+    /// Takes the next step. An answer to another action than the last ends it.
+    #[must_use]
+    pub fn step(mut self, answer: Answer, inputs: Inputs) -> (Self, Action) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Finished);
+        let action = match (phase, answer) {
+            (Phase::Waiting(phase), Answer::Waited) => self.act(*phase),
+            (phase, Answer::Failed { temporary }) => self.failed(phase, temporary, inputs),
+            (Phase::ReadingPartition, Answer::Partition(partition)) => {
+                self.found_partition(partition, inputs)
+            }
+            (Phase::Beginning(partition, feed), Answer::Done) => self.stand_at(
+                Tail { partition, feed, offset: 0, bytes: 0, unsettled: Vec::new() },
+                inputs,
+            ),
+            // Somebody has: whose it is, is read.
+            (Phase::Beginning(..), Answer::Exists | Answer::Unknown) => self.read_again(inputs),
+            (Phase::ReadingTail(partition, feed), Answer::Last(last)) => {
+                self.found_tail(partition, feed, last, inputs)
+            }
+            (Phase::ReadingMarks(streams, feed), Answer::Marks(marks)) => {
+                self.found_marks(streams, feed, marks, inputs)
+            }
+            (Phase::Raising(marks), Answer::Done) => self.raised(marks, inputs),
+            // Raising it again does no harm.
+            (phase @ (Phase::Raising(_) | Phase::Reacting(_)), Answer::Unknown) => {
+                self.failed(phase, true, inputs)
+            }
+            (Phase::ReadingMissing(stream, from, to), Answer::Missing(span)) => {
+                self.found_missing(stream, from, to, span, inputs)
+            }
+            (Phase::Reacting(spans), Answer::Done) => {
+                self.reacted = spans;
+                self.decide(inputs)
+            }
+            (Phase::Putting(at, item), Answer::Done) => self.was_put(at, item, inputs),
+            (Phase::Putting(..), Answer::Exists | Answer::Unknown) => self.read_again(inputs),
+            _ => self.finish(Err(IndexingFault::Store)),
+        };
+        (self, action)
+    }
+
+    /// Enters a phase and says what is to be done in it.
+    fn act(&mut self, phase: Phase) -> Action {
+        let action = match &phase {
+            Phase::ReadingPartition => Action::ReadPartition,
+            Phase::Beginning(partition, feed) => {
+                Action::BeginPartition { partition: *partition, feed: *feed }
+            }
+            Phase::ReadingTail(partition, _) => Action::ReadTail { partition: *partition },
+            Phase::ReadingMarks(streams, _) => Action::ReadMarks { streams: streams.clone() },
+            Phase::Raising(marks) => Action::RaiseMarks { marks: marks.clone() },
+            Phase::ReadingMissing(stream, from, to) => {
+                Action::ReadMissing { stream: stream.clone(), from: *from, to: *to }
+            }
+            Phase::Reacting(spans) => Action::React { spans: spans.clone() },
+            Phase::Putting(at, item) => Action::Put { at: *at, item: item.clone() },
+            Phase::Deciding | Phase::Waiting(_) | Phase::Finished => {
+                return self.finish(Err(IndexingFault::Store));
+            }
+        };
+        self.phase = phase;
+        action
+    }
+
+    /// What is missing next, until there is nothing left to do.
+    fn decide(&mut self, inputs: Inputs) -> Action {
+        if self.work.is_empty() && !self.rebuild && self.is_settled() {
+            return self.finish(Ok(self.done.clone()));
+        }
+        let Some(tail) = self.known.tail.clone() else { return self.act(Phase::ReadingPartition) };
+        if let Some(action) = self.settle(&tail) {
+            return action;
+        }
+        self.trim();
+        let mark = |stream: &StreamName| self.known.mark(stream).unwrap_or_default();
+        if self.work.is_empty() && !self.rebuild {
+            return self.finish(Ok(self.done.clone()));
+        }
+        if self.rules.hold(SafetyRule::FillGaps)
+            && let Some((stream, from, to)) = self.work.gap(mark)
+        {
+            return self.act(Phase::ReadingMissing(stream, from, to));
+        }
+        self.put_next(&tail, inputs)
+    }
+
+    /// Whether the marks say what the last item says, as far as this indexer has put it.
+    fn is_settled(&self) -> bool {
+        self.done.items == 0
+            || self.known.tail.as_ref().is_none_or(|tail| tail.unsettled.is_empty())
+    }
+
+    /// Reads the marks that are needed, and raises those that are behind the last item.
+    fn settle(&mut self, tail: &Tail) -> Option<Action> {
+        let named = tail.unsettled.iter().map(|span| &span.stream).chain(self.work.streams());
+        let mut unknown: Vec<_> =
+            named.filter(|stream| self.known.mark(stream).is_none()).cloned().collect();
+        if !unknown.is_empty() {
+            unknown.sort();
+            unknown.dedup();
+            return Some(self.act(Phase::ReadingMarks(unknown, tail.feed)));
+        }
+        if tail.unsettled.is_empty() {
+            return None;
+        }
+        let first_partition = tail.feed.first_partition;
+        let behind = tail.unsettled.iter().filter_map(|span| {
+            let next = span.next();
+            let is_behind = self.known.mark(&span.stream).unwrap_or_default() < next;
+            is_behind.then(|| (span.stream.clone(), Mark { first_partition, next }))
+        });
+        let behind: Vec<_> = behind.collect();
+        match behind.is_empty() {
+            true => {
+                self.settled();
+                None
+            }
+            false => Some(self.act(Phase::Raising(behind))),
+        }
+    }
+
+    /// The marks say what the last item says.
+    fn settled(&mut self) {
+        if let Some(tail) = &mut self.known.tail {
+            tail.unsettled.clear();
+        }
+    }
+
+    fn trim(&mut self) {
+        if self.rules.hold(SafetyRule::TrimSeen) {
+            let known = &self.known;
+            self.work.trim(|stream| known.mark(stream).unwrap_or_default());
+        }
+    }
+
+    fn put_next(&mut self, tail: &Tail, inputs: Inputs) -> Action {
+        let Ok(at) = Checkpoint::at(tail.partition, tail.offset) else {
+            return self.finish(Err(IndexingFault::Full));
+        };
+        let content = if self.rebuild {
+            let [id, first_partition] = [inputs.random, tail.partition.saturating_add(1)];
+            Content::End(Feed { id: FeedId(id.to_le_bytes()), first_partition })
+        } else if tail.bytes >= self.policy.bytes || tail.offset + 1 >= self.policy.items {
+            Content::End(tail.feed)
+        } else {
+            let spans = self.work.next_item();
+            if spans != self.reacted && self.rules.hold(SafetyRule::ReactFirst) {
+                return self.act(Phase::Reacting(spans));
+            }
+            Content::Spans(spans)
+        };
+        let time_ms = inputs.now_s.saturating_mul(1_000);
+        let mut item = Item { time_ms, partition_bytes: tail.bytes, content };
+        item.partition_bytes = tail.bytes.saturating_add(item_size(at, &item));
+        self.act(Phase::Putting(at, item))
+    }
+
+    fn was_put(&mut self, at: Checkpoint, item: Item, inputs: Inputs) -> Action {
+        let Some(tail) = &mut self.known.tail else { return self.read_again(inputs) };
+        self.done.items += 1;
+        match item.content {
+            Content::End(feed) => {
+                self.rebuild = false;
+                self.known.tail = None;
+                self.go_on_in(at.partition(), feed)
+            }
+            Content::Spans(spans) => {
+                let events = spans.iter().map(|span| span.kinds.len()).sum::<usize>();
+                self.done.events += u64::try_from(events).unwrap_or(u64::MAX);
+                tail.offset += 1;
+                tail.bytes = item.partition_bytes;
+                tail.unsettled = spans;
+                self.decide(inputs)
+            }
+        }
+    }
+
+    /// The partition behind one that has ended.
+    fn go_on_in(&mut self, ended: u64, feed: Feed) -> Action {
+        let next = ended.saturating_add(1);
+        if Checkpoint::at(next, 0).is_err() {
+            return self.finish(Err(IndexingFault::Full));
+        }
+        // In another feed nothing is indexed yet.
+        if feed.first_partition == next {
+            self.known.marks.clear();
+        }
+        self.act(Phase::Beginning(next, feed))
+    }
+
+    fn found_partition(&mut self, partition: Option<(u64, Feed)>, inputs: Inputs) -> Action {
+        match partition {
+            Some((partition, feed)) => self.act(Phase::ReadingTail(partition, feed)),
+            None => {
+                let id = FeedId(inputs.random.to_le_bytes());
+                let first_partition = self.first_partition;
+                self.act(Phase::Beginning(first_partition, Feed { id, first_partition }))
+            }
+        }
+    }
+
+    fn found_tail(
+        &mut self,
+        partition: u64,
+        feed: Feed,
+        last: Option<(u64, Item)>,
+        inputs: Inputs,
+    ) -> Action {
+        let (offset, bytes, unsettled) = match last {
+            None => (0, 0, Vec::new()),
+            Some((offset, item)) => match item.content {
+                Content::End(feed) => return self.go_on_in(partition, feed),
+                Content::Spans(spans) => (offset.saturating_add(1), item.partition_bytes, spans),
+            },
+        };
+        let unsettled = match self.rules.hold(SafetyRule::SettleFirst) {
+            true => unsettled,
+            false => Vec::new(),
+        };
+        self.stand_at(Tail { partition, feed, offset, bytes, unsettled }, inputs)
+    }
+
+    fn stand_at(&mut self, tail: Tail, inputs: Inputs) -> Action {
+        self.known.tail = Some(tail);
+        self.decide(inputs)
+    }
+
+    fn found_marks(
+        &mut self,
+        streams: Vec<StreamName>,
+        feed: Feed,
+        marks: Vec<(StreamName, Mark)>,
+        inputs: Inputs,
+    ) -> Action {
+        for stream in streams {
+            self.known.learn(stream, 0);
+        }
+        for (stream, mark) in marks {
+            if mark.first_partition > feed.first_partition {
+                // There is a later feed: what was read before is not its end.
+                return self.read_again(inputs);
+            }
+            if mark.first_partition == feed.first_partition {
+                self.known.learn(stream, mark.next);
+            }
+        }
+        self.decide(inputs)
+    }
+
+    /// The marks are at least these.
+    fn raised(&mut self, marks: Vec<(StreamName, Mark)>, inputs: Inputs) -> Action {
+        for (stream, mark) in marks {
+            self.known.learn(stream, mark.next);
+        }
+        self.settled();
+        self.decide(inputs)
+    }
+
+    fn found_missing(
+        &mut self,
+        stream: StreamName,
+        from: u64,
+        to: u64,
+        span: Option<Span>,
+        inputs: Inputs,
+    ) -> Action {
+        let sound = span.filter(|span| {
+            let is_part = span.stream == stream && span.first == from && span.next() <= to;
+            is_part && !span.kinds.is_empty()
+        });
+        let Some(span) = sound else {
+            return self.finish(Err(IndexingFault::NotInStream { stream, index: from }));
+        };
+        self.done.found += u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
+        self.work.add(span);
+        self.decide(inputs)
+    }
+
+    /// Others were faster, or it is not known what came of a write: the index is read again.
+    fn read_again(&mut self, inputs: Inputs) -> Action {
+        self.attempts += 1;
+        if self.attempts >= MAX_INDEX_ATTEMPTS {
+            return self.finish(Err(IndexingFault::Contention));
+        }
+        if self.rules.hold(SafetyRule::ForgetWhenRefused) {
+            self.known.forget();
+        } else {
+            self.known.tail = None;
+        }
+        self.wait(Phase::ReadingPartition, inputs)
+    }
+
+    fn failed(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> Action {
+        self.attempts += 1;
+        match temporary && self.attempts < MAX_INDEX_ATTEMPTS {
+            true => self.wait(phase, inputs),
+            false => self.finish(Err(IndexingFault::Store)),
+        }
+    }
+
+    fn wait(&mut self, then: Phase, inputs: Inputs) -> Action {
+        self.phase = Phase::Waiting(Box::new(then));
+        Action::Wait { delay_ms: full_jitter_ms(self.attempts, inputs.random) }
+    }
+
+    fn finish(&mut self, result: Result<Indexed, IndexingFault>) -> Action {
+        if result.is_err() {
+            self.known.forget();
+        }
+        self.phase = Phase::Finished;
+        Action::Finish(result)
+    }
+}

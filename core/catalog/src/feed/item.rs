@@ -1,0 +1,104 @@
+//! What stands at a place of the feed.
+
+use serde::{Deserialize, Serialize};
+
+use super::checkpoint::Feed;
+use super::span::Span;
+use crate::stream::{Kind, Payload};
+use cellar_base::bounded::at_most;
+use cellar_base::limits::{
+    FEED_PARTITION_BYTES, FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_SPANS,
+};
+
+/// What stands at a place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Item {
+    /// When it was indexed, Unix milliseconds.
+    pub time_ms: u64,
+    /// Bytes of all items of its partition up to this one.
+    pub partition_bytes: u64,
+    /// What it says.
+    pub content: Content,
+}
+
+/// What an item says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Content {
+    /// These events were appended.
+    Spans(Vec<Span>),
+    /// The partition ends here: the next one goes on, for this feed.
+    End(Feed),
+}
+
+/// When a partition ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PartitionPolicy {
+    /// Once it has this many bytes.
+    pub bytes: u64,
+    /// Once it has this many items, the end included.
+    pub items: u64,
+}
+
+impl Default for PartitionPolicy {
+    fn default() -> Self {
+        Self { bytes: FEED_PARTITION_BYTES, items: FEED_PARTITION_ITEMS }
+    }
+}
+
+/// Bytes that are no spans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an item of the feed cannot be read: `synth feed rebuild` makes it anew")]
+pub struct UnreadableItem;
+
+#[derive(Serialize, Deserialize)]
+struct StoredSpan<'a> {
+    stream: &'a str,
+    first: u64,
+    #[serde(borrow, deserialize_with = "at_most::<_, _, MAX_FEED_ITEM_EVENTS>")]
+    kinds: Vec<&'a str>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredSpans<'a>(
+    #[serde(borrow, deserialize_with = "at_most::<_, _, MAX_FEED_ITEM_SPANS>")] Vec<StoredSpan<'a>>,
+);
+
+/// Spans as an item has them: postcard, compressed where that makes them smaller.
+///
+/// # Errors
+/// [`UnreadableItem`] for more than an item may have.
+pub fn encode_spans(spans: &[Span]) -> Result<Payload, UnreadableItem> {
+    let stored = spans.iter().map(|span| StoredSpan {
+        stream: span.stream.as_str(),
+        first: span.first,
+        kinds: span.kinds.iter().map(Kind::as_str).collect(),
+    });
+    let stored = StoredSpans(stored.collect());
+    let bytes = postcard::to_allocvec(&stored).map_err(|_| UnreadableItem)?;
+    Payload::pack(bytes).map_err(|_| UnreadableItem)
+}
+
+/// Reads them.
+///
+/// # Errors
+/// [`UnreadableItem`] for anything that was not written so.
+pub fn decode_spans(payload: &Payload) -> Result<Vec<Span>, UnreadableItem> {
+    let bytes = payload.unpack().map_err(|_| UnreadableItem)?;
+    let (stored, rest) =
+        postcard::take_from_bytes::<StoredSpans<'_>>(&bytes).map_err(|_| UnreadableItem)?;
+    let read = |stored: StoredSpan<'_>| {
+        let kinds: Result<Vec<_>, _> = stored.kinds.into_iter().map(Kind::new).collect();
+        let kinds = kinds.map_err(|_| UnreadableItem)?;
+        let stream = stored.stream.parse().map_err(|_| UnreadableItem)?;
+        Ok(Span { stream, first: stored.first, kinds })
+    };
+    let spans: Vec<Span> = stored.0.into_iter().map(read).collect::<Result<_, _>>()?;
+    let is_sound = |span: &Span| {
+        let kinds = u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
+        kinds > 0 && span.first.checked_add(kinds).is_some()
+    };
+    match rest.is_empty() && !spans.is_empty() && spans.iter().all(is_sound) {
+        true => Ok(spans),
+        false => Err(UnreadableItem),
+    }
+}

@@ -1,0 +1,10 @@
+//! The rules of the catalog: event streams, sharing, the feed of all changes and its webhook.
+
+pub mod access;
+pub mod feed;
+pub mod oidc;
+pub mod purge;
+pub mod records;
+pub mod spreadsheet;
+pub mod stream;
+pub mod webhook;

@@ -1,0 +1,190 @@
+//! The records of the Index table that are the feed (design `6-catalog-feed.md` §3).
+
+use crate::feed::{self, Checkpoint, Content, Feed, FeedId, Mark};
+use crate::stream::{Payload, StreamName};
+use cellar_base::record::{Item, Reader, RecordError, item_bytes, put_bytes, put_number, put_text};
+use cellar_base::schema::{
+    DATA, DATA_ENCODING, FEED, FIRST_PARTITION, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX,
+    PARTITION_BYTES, TIME,
+};
+
+const ITEM: &str = "item of the feed";
+const PARTITION: &str = "partition of the feed";
+const MARK: &str = "mark of a stream";
+
+/// The sort key of a stream's mark.
+const MARK_SORT: &str = "mark";
+/// The partition of the list of partitions. There is one partition of the feed, number 0.
+pub const PARTITIONS: &str = "$AppendsIndex-0";
+
+/// What the partitions of partitions begin with.
+const PARTITION_PREFIX: &str = "$AppendsEpoch-0_";
+
+/// The partition of a partition.
+#[must_use]
+pub fn feed_partition_key(partition: u64) -> String {
+    format!("{PARTITION_PREFIX}{partition}")
+}
+
+/// Where the record of an item stands, by its key alone.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
+    let reader = Reader { record: ITEM, item: record };
+    let partition = reader.text(INDEX_PARTITION)?;
+    let partition =
+        partition.strip_prefix(PARTITION_PREFIX).and_then(|partition| partition.parse().ok());
+    let offset = decode_sort(&reader, "a place in a partition")?;
+    let place = partition.and_then(|partition: u64| Checkpoint::at(partition, offset).ok());
+    place.ok_or_else(|| reader.fault(INDEX_PARTITION, "a partition of the feed"))
+}
+
+/// The sort key of a place in a partition: texts sort as the places do.
+#[must_use]
+pub fn offset_sort(offset: u64) -> String {
+    format!("{offset:06}")
+}
+
+/// The sort key of a partition in the list of partitions.
+#[must_use]
+pub fn partition_sort(partition: u64) -> String {
+    format!("{partition:010}")
+}
+
+fn key(partition: &str, sort: &str) -> Item {
+    let mut item = Item::new();
+    put_text(&mut item, INDEX_PARTITION, Some(partition));
+    put_text(&mut item, INDEX_SORT, Some(sort));
+    item
+}
+
+/// The key of an item of the feed.
+#[must_use]
+pub fn item_key(at: Checkpoint) -> Item {
+    key(&feed_partition_key(at.partition()), &offset_sort(at.offset()))
+}
+
+/// The key of a partition in the list of partitions.
+#[must_use]
+pub fn partition_key(partition: u64) -> Item {
+    key(PARTITIONS, &partition_sort(partition))
+}
+
+/// The key of a stream's mark.
+#[must_use]
+pub fn mark_key(stream: &StreamName) -> Item {
+    key(stream.as_str(), MARK_SORT)
+}
+
+/// The record of an item.
+///
+/// # Errors
+/// [`RecordError`] for more than an item may have.
+pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordError> {
+    let mut record = item_key(at);
+    put_number(&mut record, TIME, item.time_ms);
+    put_number(&mut record, PARTITION_BYTES, item.partition_bytes);
+    match &item.content {
+        Content::Spans(spans) => {
+            let payload =
+                feed::encode_spans(spans).map_err(|_| fault(ITEM, DATA, "few enough spans"))?;
+            if payload.encoding != 0 {
+                put_number(&mut record, DATA_ENCODING, payload.encoding);
+            }
+            put_bytes(&mut record, DATA, payload.stored);
+        }
+        Content::End(feed) => put_feed(&mut record, *feed),
+    }
+    Ok(record)
+}
+
+/// Bytes that an item takes.
+#[must_use]
+pub fn item_size(at: Checkpoint, item: &feed::Item) -> u64 {
+    let record = encode_item(at, item).unwrap_or_default();
+    u64::try_from(item_bytes(&record)).unwrap_or(u64::MAX)
+}
+
+/// Reads the record of an item, and where it stands in its partition.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
+    let reader = Reader { record: ITEM, item: record };
+    let content = match reader.optional_bytes(DATA)? {
+        None => Content::End(decode_feed(&reader)?),
+        Some(stored) => {
+            let encoding = reader.optional_number(DATA_ENCODING)?.unwrap_or_default();
+            let payload = Payload { encoding, stored: stored.to_vec() };
+            let spans = feed::decode_spans(&payload).map_err(|_| reader.fault(DATA, "spans"))?;
+            Content::Spans(spans)
+        }
+    };
+    let offset = decode_sort(&reader, "a place in a partition")?;
+    let (time_ms, partition_bytes) = (reader.number(TIME)?, reader.number(PARTITION_BYTES)?);
+    Ok((offset, feed::Item { time_ms, partition_bytes, content }))
+}
+
+/// The record of a partition in the list of partitions.
+#[must_use]
+pub fn encode_partition(partition: u64, feed: Feed) -> Item {
+    let mut record = partition_key(partition);
+    put_feed(&mut record, feed);
+    record
+}
+
+/// Reads the record of a partition.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
+    let reader = Reader { record: PARTITION, item: record };
+    let feed = decode_feed(&reader)?;
+    let partition = decode_sort(&reader, "a partition")?;
+    match feed.first_partition <= partition && Checkpoint::at(partition, 0).is_ok() {
+        true => Ok((partition, feed)),
+        false => Err(reader.fault(FIRST_PARTITION, "a partition that is not behind it")),
+    }
+}
+
+/// Reads the record of a stream's mark.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_mark(record: &Item) -> Result<(StreamName, Mark), RecordError> {
+    let reader = Reader { record: MARK, item: record };
+    let name = reader.text(INDEX_PARTITION)?;
+    let stream = name.parse().map_err(|_| reader.fault(INDEX_PARTITION, "the name of a stream"))?;
+    let (first_partition, next) = (reader.number(FIRST_PARTITION)?, reader.number(NEXT_INDEX)?);
+    Ok((stream, Mark { first_partition, next }))
+}
+
+/// The record of a stream's mark.
+#[must_use]
+pub fn encode_mark(stream: &StreamName, mark: Mark) -> Item {
+    let mut record = mark_key(stream);
+    put_number(&mut record, FIRST_PARTITION, mark.first_partition);
+    put_number(&mut record, NEXT_INDEX, mark.next);
+    record
+}
+
+fn put_feed(record: &mut Item, feed: Feed) {
+    put_bytes(record, FEED, feed.id.0.to_vec());
+    put_number(record, FIRST_PARTITION, feed.first_partition);
+}
+
+fn decode_feed(reader: &Reader<'_>) -> Result<Feed, RecordError> {
+    Ok(Feed { id: FeedId(reader.array(FEED)?), first_partition: reader.number(FIRST_PARTITION)? })
+}
+
+fn decode_sort(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {
+    let sort = reader.text(INDEX_SORT)?;
+    let is_number = !sort.is_empty() && sort.bytes().all(|byte| byte.is_ascii_digit());
+    let number = is_number.then(|| sort.parse().ok()).flatten();
+    number.ok_or_else(|| reader.fault(INDEX_SORT, expected))
+}
+
+fn fault(record: &'static str, name: &'static str, expected: &'static str) -> RecordError {
+    RecordError::Attribute { record, name, expected }
+}

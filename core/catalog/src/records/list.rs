@@ -1,0 +1,133 @@
+//! The records of the Index table that are people's lists of spreadsheets (design `6-catalog-feed.md` §2).
+
+use crate::access::Role;
+use crate::{
+    spreadsheet::ListEntry, spreadsheet::ListLine, spreadsheet::Name, spreadsheet::Person,
+    spreadsheet::Status,
+};
+use cellar_base::hexadecimal::hexadecimal;
+use cellar_base::identity::LogId;
+use cellar_base::record::{Item, Reader, RecordError, put_number, put_text};
+use cellar_base::schema::{
+    INDEX_PARTITION, INDEX_SORT, LISTED_AT, LISTED_CREATED, LISTED_NAME, LISTED_ROLE,
+    LISTED_STATUS, NEXT_INDEX,
+};
+
+const ENTRY: &str = "spreadsheet in a list";
+const ACTIVE: &str = "active";
+const ARCHIVED: &str = "archived";
+const DELETED: &str = "deleted";
+
+/// The partition of somebody's list: who it is cannot be read off it.
+#[must_use]
+pub fn list_partition(person: &Person) -> String {
+    format!("$Sheets-{}", hexadecimal(person.key().as_bytes()))
+}
+
+/// The key of a spreadsheet in somebody's list.
+#[must_use]
+pub fn key(person: &Person, log: LogId) -> Item {
+    let mut item = Item::new();
+    put_text(&mut item, INDEX_PARTITION, Some(&list_partition(person)));
+    put_text(&mut item, INDEX_SORT, Some(&log.to_string()));
+    item
+}
+
+/// The record of a spreadsheet in somebody's list. One that is shared with them no more stays, so that what
+/// comes late does not bring it back.
+#[must_use]
+pub fn encode(person: &Person, entry: &ListEntry) -> Item {
+    let mut item = key(person, entry.log);
+    put_number(&mut item, NEXT_INDEX, entry.version);
+    let Some(line) = &entry.line else { return item };
+    let (status, at_s) = match line.status {
+        Status::Active => (ACTIVE, None),
+        Status::Archived { at_s } => (ARCHIVED, Some(at_s)),
+        // Of what is purged there is no line.
+        Status::Deleted { at_s } | Status::Purged { at_s } => (DELETED, Some(at_s)),
+    };
+    put_text(&mut item, LISTED_NAME, Some(line.name.as_str()));
+    put_text(&mut item, LISTED_ROLE, Some(&line.role.to_string()));
+    put_text(&mut item, LISTED_STATUS, Some(status));
+    put_number(&mut item, LISTED_CREATED, line.created_s);
+    if let Some(at_s) = at_s {
+        put_number(&mut item, LISTED_AT, at_s);
+    }
+    item
+}
+
+/// Reads the record.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode(item: &Item) -> Result<ListEntry, RecordError> {
+    let reader = Reader { record: ENTRY, item };
+    let log = reader.text(INDEX_SORT)?.parse().map_err(|_| reader.fault(INDEX_SORT, "an id"))?;
+    let version = reader.number(NEXT_INDEX)?;
+    let line = reader.optional_text(LISTED_ROLE)?.map(|role| decode_line(&reader, &role));
+    Ok(ListEntry { log, version, line: line.transpose()? })
+}
+
+fn decode_line(reader: &Reader<'_>, role: &str) -> Result<ListLine, RecordError> {
+    let role: Role = role.parse().map_err(|_| reader.fault(LISTED_ROLE, "a role"))?;
+    let name = match reader.text(LISTED_NAME)?.as_str() {
+        "" => Name::default(),
+        name => Name::new(name).map_err(|_| reader.fault(LISTED_NAME, "a name"))?,
+    };
+    let status = match reader.text(LISTED_STATUS)?.as_str() {
+        ACTIVE => Status::Active,
+        ARCHIVED => Status::Archived { at_s: reader.number(LISTED_AT)? },
+        DELETED => Status::Deleted { at_s: reader.number(LISTED_AT)? },
+        _ => return Err(reader.fault(LISTED_STATUS, "active, archived or deleted")),
+    };
+    Ok(ListLine { name, role, status, created_s: reader.number(LISTED_CREATED)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cellar_base::record::Attribute;
+
+    fn person() -> Person {
+        Person::new("cellar", "alice").unwrap()
+    }
+
+    fn entry(status: Status, name: &str) -> ListEntry {
+        let name = if name.is_empty() { Name::default() } else { Name::new(name).unwrap() };
+        let line = ListLine { name, role: Role::Editor, status, created_s: 7 };
+        ListEntry { log: LogId::from_uuid(uuid::Uuid::from_u128(7)), version: 3, line: Some(line) }
+    }
+
+    #[test]
+    fn records_read_back() {
+        let (archived, deleted) = (Status::Archived { at_s: 1 }, Status::Deleted { at_s: 2 });
+        for (status, name) in [(Status::Active, "Budget"), (archived, ""), (deleted, "Ü")] {
+            let entry = entry(status, name);
+            assert_eq!(decode(&encode(&person(), &entry)), Ok(entry));
+        }
+        let gone = ListEntry { line: None, ..entry(Status::Active, "Budget") };
+        assert_eq!(decode(&encode(&person(), &gone)), Ok(gone));
+    }
+
+    #[test]
+    fn nobody_is_named_by_a_key_and_namesakes_are_apart() {
+        let namesake = Person::new("https://elsewhere", "alice").unwrap();
+        assert_ne!(list_partition(&person()), list_partition(&namesake));
+        assert!(!list_partition(&person()).contains("alice"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let whole = encode(&person(), &entry(Status::Archived { at_s: 1 }, "Budget"));
+        for name in [INDEX_SORT, NEXT_INDEX, LISTED_NAME, LISTED_STATUS, LISTED_CREATED, LISTED_AT]
+        {
+            let mut item = whole.clone();
+            item.insert(name.to_owned(), Attribute::Bytes(vec![1]));
+            let error = decode(&item).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{name}`")), "{error}");
+        }
+        let mut item = whole;
+        item.insert(LISTED_ROLE.to_owned(), Attribute::Text("king".to_owned()));
+        assert!(decode(&item).is_err());
+    }
+}

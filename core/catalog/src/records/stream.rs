@@ -1,0 +1,260 @@
+//! The records of the Stream table: a tip, and the calves of its stream (design `6-catalog-feed.md` §1).
+
+use crate::stream::{Calf, Etag, Event, Kind, Payload, StreamName, Tip, Unfold, WriterId};
+use cellar_base::limits::TIP_INDEX;
+use cellar_base::record::{
+    Attribute, Item, Reader, RecordError, item_bytes, put_bytes, put_number, put_text,
+};
+use cellar_base::schema::{
+    APPENDED, CALVED_BYTES, CAUSATION, CORRELATION, DATA, DATA_ENCODING, ETAG, EVENTS, KINDS, META,
+    META_ENCODING, NEXT_INDEX, STREAM, STREAM_INDEX, TIME, UNFOLDS, WRITER,
+};
+
+const TIP: &str = "tip of a stream";
+const CALF: &str = "calf of a stream";
+const EVENT: &str = "event of a stream";
+const UNFOLD: &str = "unfold of a stream";
+
+/// The key of an item of a stream: `TIP_INDEX` for its tip, the index of its first event for a calf.
+#[must_use]
+pub fn key(name: &StreamName, index: u64) -> Item {
+    let mut item = Item::new();
+    put_text(&mut item, STREAM, Some(name.as_str()));
+    put_number(&mut item, STREAM_INDEX, index);
+    item
+}
+
+/// The record of a tip.
+#[must_use]
+pub fn encode_tip(tip: &Tip) -> Item {
+    let mut item = key(&tip.name, TIP_INDEX);
+    put_number(&mut item, CALVED_BYTES, tip.calved_bytes);
+    put_bytes(&mut item, ETAG, tip.etag.0.to_vec());
+    put_number(&mut item, NEXT_INDEX, tip.next);
+    put_number(&mut item, APPENDED, tip.appended);
+    put_events(&mut item, &tip.events);
+    item.insert(UNFOLDS.to_owned(), encode_unfolds(&tip.unfolds));
+    item
+}
+
+/// The record of a calf.
+#[must_use]
+pub fn encode_calf(calf: &Calf) -> Item {
+    let mut item = key(&calf.name, calf.index);
+    put_number(&mut item, NEXT_INDEX, calf.next());
+    put_events(&mut item, &calf.events);
+    item
+}
+
+fn put_events(item: &mut Item, events: &[Event]) {
+    item.insert(KINDS.to_owned(), encode_kinds(events));
+    item.insert(EVENTS.to_owned(), encode_events(events));
+}
+
+/// The kinds of events, as the attribute [`KINDS`].
+#[must_use]
+pub fn encode_kinds(events: &[Event]) -> Attribute {
+    let kind = |event: &Event| Attribute::Text(event.kind.as_str().to_owned());
+    Attribute::List(events.iter().map(kind).collect())
+}
+
+/// Events without their kinds, as the attribute [`EVENTS`].
+#[must_use]
+pub fn encode_events(events: &[Event]) -> Attribute {
+    Attribute::List(events.iter().map(encode_event).collect())
+}
+
+/// Unfolds, as the attribute [`UNFOLDS`].
+#[must_use]
+pub fn encode_unfolds(unfolds: &[Unfold]) -> Attribute {
+    Attribute::List(unfolds.iter().map(encode_unfold).collect())
+}
+
+fn encode_event(event: &Event) -> Attribute {
+    let mut item = Item::new();
+    put_number(&mut item, TIME, event.time_ms);
+    put_payload(&mut item, [DATA, DATA_ENCODING], &event.data);
+    put_payload(&mut item, [META, META_ENCODING], &event.meta);
+    put_text(&mut item, CORRELATION, event.correlation.as_deref());
+    put_text(&mut item, CAUSATION, event.causation.as_deref());
+    put_bytes(&mut item, WRITER, event.writer.0.to_vec());
+    Attribute::Map(item)
+}
+
+fn encode_unfold(unfold: &Unfold) -> Attribute {
+    let mut item = Item::new();
+    put_number(&mut item, STREAM_INDEX, unfold.index);
+    put_number(&mut item, TIME, unfold.time_ms);
+    put_text(&mut item, KINDS, Some(unfold.kind.as_str()));
+    put_payload(&mut item, [DATA, DATA_ENCODING], &unfold.data);
+    put_payload(&mut item, [META, META_ENCODING], &unfold.meta);
+    Attribute::Map(item)
+}
+
+/// Every byte is billed: what is empty or 0 is not there.
+fn put_payload(item: &mut Item, [data, encoding]: [&str; 2], payload: &Payload) {
+    if !payload.stored.is_empty() {
+        put_bytes(item, data, payload.stored.clone());
+    }
+    if payload.encoding != 0 {
+        put_number(item, encoding, payload.encoding);
+    }
+}
+
+/// Bytes that events take of an item, kinds included.
+#[must_use]
+pub fn events_bytes(events: &[Event]) -> usize {
+    let mut item = Item::new();
+    put_events(&mut item, events);
+    item_bytes(&item)
+}
+
+/// Bytes that unfolds take of an item.
+#[must_use]
+pub fn unfolds_bytes(unfolds: &[Unfold]) -> usize {
+    item_bytes(&Item::from([(UNFOLDS.to_owned(), encode_unfolds(unfolds))]))
+}
+
+/// Reads the record of a tip. An unfold that cannot be read is passed over: the events say the same.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
+    let reader = Reader { record: TIP, item };
+    if reader.number(STREAM_INDEX)? != TIP_INDEX {
+        return Err(reader.fault(STREAM_INDEX, "that of a tip"));
+    }
+    let events = decode_events(&reader)?;
+    // Whoever takes all of them away takes nothing.
+    let unfolds = reader.list(UNFOLDS).unwrap_or_default();
+    let tip = Tip {
+        name: decode_name(&reader)?,
+        etag: Etag(reader.array(ETAG)?),
+        next: reader.number(NEXT_INDEX)?,
+        calved_bytes: reader.number(CALVED_BYTES)?,
+        appended: reader.number(APPENDED)?,
+        unfolds: unfolds.iter().filter_map(|unfold| decode_unfold(unfold).ok()).collect(),
+        events,
+    };
+    let has_room = tip.next <= TIP_INDEX && tip.next - tip.first() == length(&tip.events);
+    match has_room {
+        true => Ok(tip),
+        false => Err(reader.fault(NEXT_INDEX, "as many events as there can be")),
+    }
+}
+
+/// Reads of a tip which events the write appended that made it: the stream, the index of the first, and the
+/// kind of each. The events themselves may be absent.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), RecordError> {
+    let reader = Reader { record: TIP, item };
+    let (next, appended) = (reader.number(NEXT_INDEX)?, reader.number(APPENDED)?);
+    let kinds = reader.list(KINDS)?;
+    let count = usize::try_from(appended).unwrap_or(usize::MAX);
+    let before = kinds.len().checked_sub(count).filter(|_| count > 0);
+    let (Some(before), Some(first)) = (before, next.checked_sub(appended)) else {
+        return Err(reader.fault(APPENDED, "as many events as the tip has at most"));
+    };
+    let kind = |kind: &Attribute| match kind {
+        Attribute::Text(kind) => Kind::new(kind).ok(),
+        _ => None,
+    };
+    let kinds = kinds.iter().skip(before).map(kind).collect::<Option<Vec<_>>>();
+    let kinds = kinds.ok_or_else(|| reader.fault(KINDS, "a list of kinds"))?;
+    match reader.number(STREAM_INDEX)? == TIP_INDEX && next <= TIP_INDEX {
+        true => Ok((decode_name(&reader)?, first, kinds)),
+        false => Err(reader.fault(NEXT_INDEX, "that of a tip")),
+    }
+}
+
+/// Reads the record of a calf.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_calf(item: &Item) -> Result<Calf, RecordError> {
+    let reader = Reader { record: CALF, item };
+    let calf = Calf {
+        name: decode_name(&reader)?,
+        index: reader.number(STREAM_INDEX)?,
+        events: decode_events(&reader)?,
+    };
+    if calf.index >= TIP_INDEX {
+        return Err(reader.fault(STREAM_INDEX, "that of a calf"));
+    }
+    match reader.number(NEXT_INDEX)? == calf.next() && calf.next() <= TIP_INDEX {
+        true => Ok(calf),
+        false => Err(reader.fault(NEXT_INDEX, "the index behind its events")),
+    }
+}
+
+fn length(events: &[Event]) -> u64 {
+    u64::try_from(events.len()).unwrap_or(u64::MAX)
+}
+
+fn decode_name(reader: &Reader<'_>) -> Result<StreamName, RecordError> {
+    reader.text(STREAM)?.parse().map_err(|_| reader.fault(STREAM, "the name of a stream"))
+}
+
+/// The events of an item: each has its kind in step, and there is at least one.
+fn decode_events(reader: &Reader<'_>) -> Result<Vec<Event>, RecordError> {
+    let (events, kinds) = (reader.list(EVENTS)?, reader.list(KINDS)?);
+    if events.is_empty() {
+        return Err(reader.fault(EVENTS, "a list of at least one"));
+    }
+    if events.len() != kinds.len() {
+        return Err(reader.fault(KINDS, "in step with the events"));
+    }
+    let pairs = events.iter().zip(kinds);
+    pairs
+        .map(|(event, kind)| match kind {
+            Attribute::Text(kind) => decode_event(event, kind),
+            _ => Err(reader.fault(KINDS, "a list of texts")),
+        })
+        .collect()
+}
+
+fn map<'a>(record: &'static str, value: &'a Attribute) -> Result<Reader<'a>, RecordError> {
+    match value {
+        Attribute::Map(item) => Ok(Reader { record, item }),
+        _ => Err(RecordError::Attribute { record, name: EVENTS, expected: "a list of maps" }),
+    }
+}
+
+fn decode_event(value: &Attribute, kind: &str) -> Result<Event, RecordError> {
+    let reader = map(EVENT, value)?;
+    Ok(Event {
+        time_ms: reader.number(TIME)?,
+        kind: Kind::new(kind).map_err(|_| reader.fault(KINDS, "a kind of an event"))?,
+        data: decode_payload(&reader, [DATA, DATA_ENCODING])?,
+        meta: decode_payload(&reader, [META, META_ENCODING])?,
+        correlation: reader.optional_text(CORRELATION)?,
+        causation: reader.optional_text(CAUSATION)?,
+        writer: WriterId(reader.array(WRITER)?),
+    })
+}
+
+fn decode_unfold(value: &Attribute) -> Result<Unfold, RecordError> {
+    let reader = map(UNFOLD, value)?;
+    let kind = reader.text(KINDS)?;
+    Ok(Unfold {
+        index: reader.number(STREAM_INDEX)?,
+        time_ms: reader.number(TIME)?,
+        kind: Kind::new(&kind).map_err(|_| reader.fault(KINDS, "a kind of an unfold"))?,
+        data: decode_payload(&reader, [DATA, DATA_ENCODING])?,
+        meta: decode_payload(&reader, [META, META_ENCODING])?,
+    })
+}
+
+fn decode_payload(
+    reader: &Reader<'_>,
+    [data, encoding]: [&'static str; 2],
+) -> Result<Payload, RecordError> {
+    let stored = reader.optional_bytes(data)?.unwrap_or_default().to_vec();
+    Ok(Payload { encoding: reader.optional_number(encoding)?.unwrap_or_default(), stored })
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

@@ -1,0 +1,177 @@
+//! The records of streams: a tip and a calf as files, and whatever else somebody may find in the table.
+
+use std::fs;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::records::stream::{decode_calf, decode_tip, encode_calf, encode_tip, key};
+use crate::stream::{Calf, Etag, Event, Kind, Payload, Tip, Unfold, WriterId};
+use cellar_base::limits::TIP_INDEX;
+use cellar_base::{record::Attribute, record::Item};
+
+fn event(number: u8) -> Event {
+    Event {
+        time_ms: 1_795_246_133_000 + u64::from(number),
+        kind: Kind::new("Renamed").unwrap(),
+        data: Payload { encoding: 0, stored: vec![number, 2, 3] },
+        meta: Payload::default(),
+        correlation: None,
+        causation: None,
+        writer: WriterId([number; 16]),
+    }
+}
+
+fn tip() -> Tip {
+    let full = Event {
+        kind: Kind::new("Created").unwrap(),
+        data: Payload { encoding: 1, stored: vec![0x28, 0xb5, 0x2f, 0xfd] },
+        meta: Payload { encoding: 0, stored: b"{}".to_vec() },
+        correlation: Some("request 7".into()),
+        causation: Some("Grüße".into()),
+        ..event(1)
+    };
+    let unfold = Unfold {
+        index: 12,
+        time_ms: 1_795_246_133_000,
+        kind: Kind::new("State").unwrap(),
+        data: Payload { encoding: 0, stored: vec![9] },
+        meta: Payload { encoding: 1, stored: vec![8] },
+    };
+    Tip {
+        name: "Spreadsheet-6e0b".parse().unwrap(),
+        etag: Etag([0xe7; 16]),
+        next: 12,
+        calved_bytes: 20_480,
+        appended: 1,
+        events: vec![full, event(2)],
+        unfolds: vec![unfold],
+    }
+}
+
+fn calf() -> Calf {
+    let events = vec![event(3), event(4), Event { data: Payload::default(), ..event(5) }];
+    Calf { name: "$AppendsEpoch-0_1".parse().unwrap(), index: 7, events }
+}
+
+/// As DynamoDB writes it, but for bytes, which are hexadecimal.
+fn to_json(item: &Item) -> Value {
+    item.iter().map(|(name, value)| (name.clone(), value_to_json(value))).collect()
+}
+
+fn value_to_json(value: &Attribute) -> Value {
+    match value {
+        Attribute::Text(text) => json!({ "S": text }),
+        Attribute::Number(number) => json!({ "N": number.to_string() }),
+        Attribute::Bytes(bytes) => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            json!({ "B": digits })
+        }
+        Attribute::List(list) => json!({ "L": list.iter().map(value_to_json).collect::<Value>() }),
+        Attribute::Map(map) => json!({ "M": to_json(map) }),
+    }
+}
+
+/// Compares with a released file; it is written if it is not there and that is asked for.
+fn golden(name: &str, item: &Item) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden").join(name);
+    let text = format!("{}\n", serde_json::to_string_pretty(&to_json(item)).unwrap());
+    if std::env::var_os("WRITE_GOLDEN_FILES").is_some() && !path.exists() {
+        fs::write(&path, &text).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), text, "{name}: the layout has changed");
+}
+
+#[test]
+fn tips_and_calves_read_back_and_their_layout_stays() {
+    golden("stream-tip-v1.json", &encode_tip(&tip()));
+    golden("stream-calf-v1.json", &encode_calf(&calf()));
+    assert_eq!(decode_tip(&encode_tip(&tip())), Ok(tip()));
+    assert_eq!(decode_calf(&encode_calf(&calf())), Ok(calf()));
+}
+
+#[test]
+fn each_wrong_attribute_is_named() {
+    for (name, value) in [
+        ("p", Attribute::Text("no name".into())),
+        ("i", Attribute::Number(7)),
+        ("etag", Attribute::Bytes(vec![1; 15])),
+        ("n", Attribute::Number(1)),
+        ("n", Attribute::Number(TIP_INDEX + 1)),
+        ("a", Attribute::Text("1".into())),
+        ("b", Attribute::Bytes(vec![])),
+        ("c", Attribute::List(vec![Attribute::Text("Created".into())])),
+        ("c", Attribute::List(vec![Attribute::Number(1), Attribute::Number(2)])),
+        ("e", Attribute::List(vec![])),
+        ("e", Attribute::List(vec![Attribute::Number(1), Attribute::Number(2)])),
+    ] {
+        let mut item = encode_tip(&tip());
+        item.insert(name.to_owned(), value);
+        let fault = decode_tip(&item).unwrap_err().to_string();
+        assert!(fault.contains(&format!("`{name}`")), "{fault}");
+    }
+    let mut item = encode_calf(&calf());
+    item.insert("n".to_owned(), Attribute::Number(11));
+    assert!(decode_calf(&item).unwrap_err().to_string().contains("`n`"));
+    assert!(
+        decode_calf(&encode_tip(&tip())).is_err() && decode_tip(&encode_calf(&calf())).is_err()
+    );
+    assert!(decode_tip(&key(&tip().name, TIP_INDEX)).is_err());
+}
+
+#[test]
+fn unfolds_that_were_taken_away_are_none() {
+    let without = Tip { unfolds: vec![], ..tip() };
+    let mut item = encode_tip(&tip());
+    item.remove("u");
+    assert_eq!(decode_tip(&item), Ok(without.clone()));
+    item.insert("u".to_owned(), Attribute::Number(1));
+    assert_eq!(decode_tip(&item), Ok(without));
+}
+
+#[test]
+fn an_unfold_that_cannot_be_read_is_passed_over() {
+    let mut item = encode_tip(&tip());
+    let Some(Attribute::List(unfolds)) = item.get_mut("u") else { panic!() };
+    unfolds.insert(0, Attribute::Text("?".into()));
+    unfolds.push(Attribute::Map(Item::new()));
+    assert_eq!(decode_tip(&item), Ok(tip()));
+}
+
+/// Attributes of any shape.
+fn attributes() -> impl Strategy<Value = Attribute> {
+    let names = prop::sample::select(vec!["p", "i", "t", "d", "D", "m", "M", "c", "w", "x"]);
+    let leaf = prop_oneof![
+        any::<u64>().prop_map(Attribute::Number),
+        "[A-Za-z-]{0,12}".prop_map(Attribute::Text),
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(Attribute::Bytes),
+    ];
+    leaf.prop_recursive(3, 24, 4, move |inner| {
+        let map =
+            prop::collection::btree_map(names.clone().prop_map(str::to_owned), inner.clone(), 0..4);
+        prop_oneof![
+            prop::collection::vec(inner, 0..4).prop_map(Attribute::List),
+            map.prop_map(Attribute::Map),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_attributes_are_an_error_or_a_record(
+        name in prop::sample::select(vec!["p", "i", "b", "etag", "n", "a", "c", "e", "u"]),
+        value in attributes(),
+        of_calf in any::<bool>(),
+    ) {
+        let mut item = if of_calf { encode_calf(&calf()) } else { encode_tip(&tip()) };
+        item.insert(name.to_owned(), value);
+        if let Ok(tip) = decode_tip(&item) {
+            prop_assert_eq!(decode_tip(&encode_tip(&tip)), Ok(tip.clone()));
+            prop_assert!(tip.events.iter().all(|event| event.data.unpack().is_ok() || event.data.encoding != 0));
+        }
+        if let Ok(calf) = decode_calf(&item) {
+            prop_assert_eq!(decode_calf(&encode_calf(&calf)), Ok(calf));
+        }
+    }
+}

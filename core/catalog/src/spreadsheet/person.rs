@@ -1,0 +1,92 @@
+//! Somebody, as an issuer of tokens names them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use cellar_base::identity::SubjectKey;
+use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_ISSUER_BYTES};
+
+/// Somebody: an issuer of tokens and the subject that it names. Ordered and compared by both.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Person {
+    /// Whose tokens name them: the claim `iss`.
+    pub issuer: String,
+    /// What they are called there: the claim `sub`.
+    pub subject: String,
+}
+
+/// A text that names nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadPerson {
+    /// No subject, or one that is too long.
+    #[error("the subject of a person must have 1 to {MAX_AUTHOR_BYTES} bytes")]
+    Subject,
+    /// No issuer, or one that is too long.
+    #[error("the issuer of a person must have 1 to {MAX_ISSUER_BYTES} bytes")]
+    Issuer,
+    /// A line break or another control character.
+    #[error("the subject and issuer of a person must not have control characters")]
+    ControlCharacter,
+}
+
+impl Person {
+    /// Somebody, if these texts can be in a token.
+    ///
+    /// # Errors
+    /// [`BadPerson`].
+    pub fn new(issuer: &str, subject: &str) -> Result<Self, BadPerson> {
+        if !(1..=MAX_AUTHOR_BYTES).contains(&subject.len()) {
+            return Err(BadPerson::Subject);
+        }
+        if !(1..=MAX_ISSUER_BYTES).contains(&issuer.len()) {
+            return Err(BadPerson::Issuer);
+        }
+        if issuer.chars().chain(subject.chars()).any(char::is_control) {
+            return Err(BadPerson::ControlCharacter);
+        }
+        Ok(Self { issuer: issuer.to_owned(), subject: subject.to_owned() })
+    }
+
+    /// The hash of both, by which logs know them.
+    #[must_use]
+    pub fn key(&self) -> SubjectKey {
+        SubjectKey::new(&self.issuer, &self.subject)
+    }
+}
+
+impl fmt::Display for Person {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.subject)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_end_at_their_limits() {
+        let person = |issuer: usize, subject: usize| {
+            Person::new(&"i".repeat(issuer), &"s".repeat(subject)).map(|it| it.subject.len())
+        };
+        assert_eq!(person(MAX_ISSUER_BYTES, MAX_AUTHOR_BYTES), Ok(MAX_AUTHOR_BYTES));
+        assert_eq!(person(MAX_ISSUER_BYTES + 1, 1), Err(BadPerson::Issuer));
+        assert_eq!(person(0, 1), Err(BadPerson::Issuer));
+        assert_eq!(person(1, MAX_AUTHOR_BYTES + 1), Err(BadPerson::Subject));
+        assert_eq!(person(1, 0), Err(BadPerson::Subject));
+        assert_eq!(Person::new("i", "a\nb"), Err(BadPerson::ControlCharacter));
+        assert_eq!(Person::new("i\0", "a"), Err(BadPerson::ControlCharacter));
+    }
+
+    #[test]
+    fn the_same_name_elsewhere_is_somebody_else() {
+        let (here, there) =
+            (Person::new("cellar", "bob").unwrap(), Person::new("https://id", "bob").unwrap());
+        assert_ne!(here, there);
+        assert_ne!(here.key(), there.key());
+        assert_eq!(here.key(), SubjectKey::new("cellar", "bob"));
+    }
+}

@@ -1,0 +1,231 @@
+//! The machine.
+
+use std::sync::Arc;
+
+use super::rules::{Rules, SafetyRule};
+use super::{Action, Answer, AppendFault, End, Proposal, Write};
+use crate::stream::event::WriterId;
+use crate::stream::tip::{Calf, CalvePolicy, Tip, count};
+use cellar_base::backoff::full_jitter_ms;
+use cellar_base::limits::{MAX_READ_ATTEMPTS, MAX_STREAM_WRITE_ATTEMPTS};
+use cellar_log::append::Inputs;
+
+/// One append on its way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Append {
+    writer: WriterId,
+    write: Arc<Write>,
+    phase: Phase,
+    rules: Rules,
+    writes: u32,
+    failed_reads: u32,
+    /// Whether some write may have happened, or may yet.
+    in_doubt: bool,
+    /// Whether a write was refused as its calf is there already.
+    calf_exists: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Phase {
+    Writing,
+    ReadingTip,
+    /// Looking for itself in the calves below an index, having found a tip.
+    ReadingCalves {
+        tip: Arc<Tip>,
+        below: u64,
+    },
+    WaitingToWrite,
+    WaitingToReadTip,
+    WaitingToReadCalves {
+        tip: Arc<Tip>,
+        below: u64,
+    },
+    Finished,
+}
+
+impl Append {
+    /// Begins.
+    ///
+    /// # Errors
+    /// [`AppendFault`] for what cannot be appended, before anything is sent.
+    pub fn begin(proposal: &Proposal, policy: CalvePolicy) -> Result<(Self, Action), AppendFault> {
+        Self::begin_by(proposal, policy, Rules::default())
+    }
+
+    /// Begins, by rules that the model checker chooses.
+    ///
+    /// # Errors
+    /// As [`Append::begin`].
+    pub fn begin_by(
+        proposal: &Proposal,
+        policy: CalvePolicy,
+        rules: Rules,
+    ) -> Result<(Self, Action), AppendFault> {
+        let mut append = Self {
+            writer: proposal.writer,
+            write: Arc::new(proposal.write(policy)?),
+            phase: Phase::Finished,
+            rules,
+            writes: 0,
+            failed_reads: 0,
+            in_doubt: false,
+            calf_exists: false,
+        };
+        let action = append.send();
+        Ok((append, action))
+    }
+
+    /// Takes the next step. An answer to another action than the last ends the append.
+    #[must_use]
+    pub fn step(mut self, answer: Answer, inputs: Inputs) -> (Self, Action) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Finished);
+        let action = match (phase, answer) {
+            (Phase::Writing, answer) => self.written(answer, inputs),
+            (Phase::ReadingTip, Answer::Tip(tip)) => self.look(tip, inputs),
+            (Phase::ReadingCalves { tip, below }, Answer::Calves { calves }) => {
+                self.look_in(&calves, tip, below)
+            }
+            (Phase::ReadingTip, Answer::ReadFailed { temporary }) => {
+                self.read_failed(Phase::WaitingToReadTip, temporary, inputs)
+            }
+            (Phase::ReadingCalves { tip, below }, Answer::ReadFailed { temporary }) => {
+                let again = Phase::WaitingToReadCalves { tip, below };
+                self.read_failed(again, temporary, inputs)
+            }
+            (Phase::WaitingToWrite, Answer::Waited) => self.send(),
+            (Phase::WaitingToReadTip, Answer::Waited) => self.read_tip(),
+            (Phase::WaitingToReadCalves { tip, below }, Answer::Waited) => {
+                self.read_calves(tip, below)
+            }
+            _ => self.given_up(AppendFault::Store),
+        };
+        (self, action)
+    }
+
+    /// Index of the first event, if it is appended.
+    fn index(&self) -> u64 {
+        let tip = self.write.tip();
+        tip.next.saturating_sub(tip.appended)
+    }
+
+    /// Index of the first event that calves.
+    fn first_calved(&self) -> u64 {
+        match &*self.write {
+            Write::Calve { calf, .. } => calf.index,
+            Write::First(_) | Write::Update(_) => self.index(),
+        }
+    }
+
+    fn send(&mut self) -> Action {
+        self.phase = Phase::Writing;
+        self.writes += 1;
+        Action::Write(Arc::clone(&self.write))
+    }
+
+    fn read_tip(&mut self) -> Action {
+        self.phase = Phase::ReadingTip;
+        Action::ReadTip
+    }
+
+    fn read_calves(&mut self, tip: Arc<Tip>, below: u64) -> Action {
+        self.phase = Phase::ReadingCalves { tip, below };
+        Action::ReadCalves { below }
+    }
+
+    fn written(&mut self, answer: Answer, inputs: Inputs) -> Action {
+        match answer {
+            Answer::Done => self.appended(Arc::new(self.write.tip().clone())),
+            Answer::Refused { tip: Some(tip) } => self.look(Some(tip), inputs),
+            Answer::Refused { tip: None } => self.read_tip(),
+            // Of two conditions that fail one may be told: the tip says which it is.
+            Answer::CalfExists => {
+                self.calf_exists = true;
+                self.read_tip()
+            }
+            Answer::Unknown => {
+                self.in_doubt = true;
+                self.wait(Phase::WaitingToReadTip, self.writes, inputs)
+            }
+            Answer::Throttled => self.again(inputs),
+            _ => self.given_up(AppendFault::Store),
+        }
+    }
+
+    /// The same write once more: it is done at most once.
+    fn again(&mut self, inputs: Inputs) -> Action {
+        match self.writes < MAX_STREAM_WRITE_ATTEMPTS {
+            true => self.wait(Phase::WaitingToWrite, self.writes, inputs),
+            false => self.given_up(AppendFault::Contention),
+        }
+    }
+
+    /// Looks for itself in the tip that stands there.
+    fn look(&mut self, tip: Option<Arc<Tip>>, inputs: Inputs) -> Action {
+        let etag = tip.as_ref().map(|tip| tip.etag);
+        // Whatever was sent may still land, and nothing else can have.
+        if etag == self.write.expected() && self.rules.hold(SafetyRule::SameWrite) {
+            return match self.calf_exists {
+                true => self.given_up(AppendFault::Damaged { index: self.first_calved() }),
+                false => self.again(inputs),
+            };
+        }
+        let Some(tip) = tip else { return Action::Finish(Ok(End::Conflict { tip })) };
+        if tip.has(self.writer) && self.rules.hold(SafetyRule::LookInTip) {
+            return self.appended(tip);
+        }
+        // Not all of what was appended since is in the tip. Where every outcome is known, the writer
+        // knows that it is not among it.
+        let first = tip.first();
+        if self.in_doubt && first > self.index() && self.rules.hold(SafetyRule::LookInCalves) {
+            return self.read_calves(tip, first);
+        }
+        Action::Finish(Ok(End::Conflict { tip: Some(tip) }))
+    }
+
+    /// Looks for itself in calves, the newest first, which must be without a gap.
+    fn look_in(&mut self, calves: &[Calf], tip: Arc<Tip>, below: u64) -> Action {
+        let mut first = below;
+        for calf in calves {
+            if calf.next() != first || count(&calf.events) == 0 {
+                return self.given_up(AppendFault::Damaged { index: first });
+            }
+            if calf.has(self.writer) {
+                return self.appended(tip);
+            }
+            first = calf.index;
+            if first <= self.index() {
+                return Action::Finish(Ok(End::Conflict { tip: Some(tip) }));
+            }
+        }
+        match first < below {
+            true => self.read_calves(tip, first),
+            false => self.given_up(AppendFault::Damaged { index: below }),
+        }
+    }
+
+    fn read_failed(&mut self, again: Phase, temporary: bool, inputs: Inputs) -> Action {
+        self.failed_reads += 1;
+        match temporary && self.failed_reads < MAX_READ_ATTEMPTS {
+            true => self.wait(again, self.failed_reads, inputs),
+            false => self.given_up(AppendFault::Store),
+        }
+    }
+
+    fn wait(&mut self, phase: Phase, attempt: u32, inputs: Inputs) -> Action {
+        self.phase = phase;
+        Action::Wait { delay_ms: full_jitter_ms(attempt, inputs.random) }
+    }
+
+    fn appended(&self, tip: Arc<Tip>) -> Action {
+        Action::Finish(Ok(End::Appended { tip, index: self.index() }))
+    }
+
+    /// The end, of whose reason nothing but a doubt is left if there is one.
+    fn given_up(&self, fault: AppendFault) -> Action {
+        let is_damage = matches!(fault, AppendFault::Damaged { .. });
+        Action::Finish(Err(match self.in_doubt && !is_damage {
+            true => AppendFault::OutcomeUnknown,
+            false => fault,
+        }))
+    }
+}

@@ -1,0 +1,92 @@
+//! What is to be appended, and on what it was decided.
+
+use std::sync::Arc;
+
+use super::AppendFault;
+use super::write::{Update, Write};
+use crate::records::stream::{encode_calf, encode_tip, events_bytes, unfolds_bytes};
+use crate::stream::etag::Etag;
+use crate::stream::event::{Event, WriterId};
+use crate::stream::name::StreamName;
+use crate::stream::tip::{Calf, CalvePolicy, Tip, count};
+use crate::stream::unfold::Unfold;
+use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
+use cellar_base::record::item_bytes;
+
+/// Events that were decided on a tip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal {
+    /// The stream.
+    pub name: StreamName,
+    /// The tip; `None` if there was no such stream.
+    pub on: Option<Arc<Tip>>,
+    /// Who appends: on each of the events.
+    pub writer: WriterId,
+    /// The events, oldest first.
+    pub events: Vec<Event>,
+    /// The unfolds that the tip is to have then.
+    pub unfolds: Vec<Unfold>,
+}
+
+impl Proposal {
+    /// The write that appends it: always the same for the same proposal and policy.
+    ///
+    /// # Errors
+    /// [`AppendFault`] if no tip can have these events.
+    pub fn write(&self, policy: CalvePolicy) -> Result<Write, AppendFault> {
+        self.events.iter().try_for_each(Event::check)?;
+        if self.events.is_empty() {
+            return Err(AppendFault::Empty);
+        }
+        let index = self.on.as_ref().map_or(0, |tip| tip.next);
+        let next = index.saturating_add(count(&self.events));
+        if next > TIP_INDEX {
+            return Err(AppendFault::Full);
+        }
+        let alone = self.tip_alone(next);
+        let bytes = item_bytes(&encode_tip(&alone));
+        if bytes > MAX_STREAM_ITEM_BYTES {
+            return Err(AppendFault::TooLarge { bytes });
+        }
+        let Some(on) = &self.on else { return Ok(Write::First(alone)) };
+        Ok(match joined(on, &alone) {
+            tip if is_too_large(&tip, policy) => calved(on, alone),
+            tip => Write::Update(Update { expected: on.etag, tip, appended: self.events.clone() }),
+        })
+    }
+
+    /// The tip that has only these events.
+    fn tip_alone(&self, next: u64) -> Tip {
+        let before = self.on.as_ref().map(|tip| tip.etag);
+        Tip {
+            name: self.name.clone(),
+            etag: Etag::of(&self.name, before, &self.events, &self.unfolds),
+            next,
+            calved_bytes: self.on.as_ref().map_or(0, |tip| tip.calved_bytes),
+            appended: count(&self.events),
+            events: self.events.clone(),
+            unfolds: self.unfolds.clone(),
+        }
+    }
+}
+
+/// The tip with the events of both.
+fn joined(on: &Tip, alone: &Tip) -> Tip {
+    let events = on.events.iter().chain(&alone.events).cloned().collect();
+    Tip { events, ..alone.clone() }
+}
+
+fn is_too_large(tip: &Tip, policy: CalvePolicy) -> bool {
+    tip.events.len() > policy.events
+        || events_bytes(&tip.events) + unfolds_bytes(&tip.unfolds) > policy.bytes
+        || item_bytes(&encode_tip(tip)) > MAX_STREAM_ITEM_BYTES
+}
+
+/// The events of before move to a calf.
+fn calved(on: &Tip, alone: Tip) -> Write {
+    let calf = Calf { name: on.name.clone(), index: on.first(), events: on.events.clone() };
+    let bytes = u64::try_from(item_bytes(&encode_calf(&calf))).unwrap_or(u64::MAX);
+    let tip = Tip { calved_bytes: on.calved_bytes.saturating_add(bytes), ..alone };
+    let appended = tip.events.clone();
+    Write::Calve { calf, update: Update { expected: on.etag, tip, appended } }
+}

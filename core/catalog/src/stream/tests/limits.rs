@@ -1,0 +1,99 @@
+//! The bounds of tips, at N and at N+1.
+
+use std::sync::Arc;
+
+use super::support::{event, name, proposal, tip, unfold};
+use crate::records::stream::{encode_tip, events_bytes, unfolds_bytes};
+use crate::stream::append::AppendFault;
+use crate::stream::{CalvePolicy, Event, Payload, Proposal, Tip, Write};
+use cellar_base::limits::{
+    MAX_STREAM_ITEM_BYTES, MAX_STREAM_PAYLOAD_BYTES, TIP_BYTES, TIP_EVENTS, TIP_INDEX,
+};
+use cellar_base::record::item_bytes;
+
+/// An event whose data takes so many bytes of its item: it does not compress.
+fn long(bytes: usize) -> Event {
+    let data = Payload { encoding: 0, stored: vec![7; bytes] };
+    Event { data, ..event(1, "") }
+}
+
+fn write(proposal: &Proposal) -> Result<Write, AppendFault> {
+    proposal.write(CalvePolicy::default())
+}
+
+fn calves(proposal: &Proposal) -> bool {
+    matches!(write(proposal), Ok(Write::Calve { .. }))
+}
+
+/// On a tip of two events, one of so many bytes, and an unfold.
+fn with_bytes(on: &Arc<Tip>, bytes: usize, state: &str) -> Proposal {
+    let mut proposal = proposal(Some(Arc::clone(on)), 1, &[]);
+    proposal.events = vec![long(bytes)];
+    proposal.unfolds = vec![unfold(3, state)];
+    proposal
+}
+
+#[test]
+fn events_calve_by_their_bytes_and_those_of_unfolds() {
+    let on = tip(1, 2, vec![event(9, "x"), event(9, "y")]);
+    for state in ["", "a state that is kept of them"] {
+        let all = |bytes: usize| {
+            let proposal = with_bytes(&on, bytes, state);
+            let events = [on.events.clone(), proposal.events].concat();
+            events_bytes(&events) + unfolds_bytes(&proposal.unfolds)
+        };
+        let most = TIP_BYTES - all(0) - 2; // the name of `d`, and an element of its map
+        assert_eq!(all(most), TIP_BYTES);
+        assert!(!calves(&with_bytes(&on, most, state)));
+        assert!(calves(&with_bytes(&on, most + 1, state)));
+    }
+}
+
+#[test]
+fn events_calve_by_their_number() {
+    let filled = |events: usize| {
+        let next = u64::try_from(events).unwrap();
+        proposal(Some(tip(1, next, vec![event(9, ""); events])), 1, &["a"])
+    };
+    let policy = CalvePolicy { bytes: usize::MAX, ..CalvePolicy::default() };
+    let calves = |events| matches!(filled(events).write(policy), Ok(Write::Calve { .. }));
+    assert!(!calves(TIP_EVENTS - 1));
+    assert!(calves(TIP_EVENTS));
+}
+
+#[test]
+fn a_stream_has_so_many_events_and_no_more() {
+    let on = |next: u64| proposal(Some(tip(1, next, vec![event(9, "x")])), 1, &["a"]);
+    assert_eq!(write(&on(TIP_INDEX - 1)).unwrap().tip().next, TIP_INDEX);
+    assert_eq!(write(&on(TIP_INDEX)), Err(AppendFault::Full));
+}
+
+#[test]
+fn an_item_has_so_many_bytes_and_no_more() {
+    let alone = |bytes: usize| {
+        let mut proposal = proposal(None, 1, &[]);
+        proposal.events = vec![long(bytes)];
+        proposal
+    };
+    let empty = item_bytes(&encode_tip(write(&alone(0)).unwrap().tip()));
+    let most = MAX_STREAM_ITEM_BYTES - empty - 2; // the name of `d`, and an element of its map
+    let first = write(&alone(most)).unwrap();
+    assert_eq!(item_bytes(&encode_tip(first.tip())), MAX_STREAM_ITEM_BYTES);
+    let bytes = MAX_STREAM_ITEM_BYTES + 1;
+    assert_eq!(write(&alone(most + 1)), Err(AppendFault::TooLarge { bytes }));
+    assert!(most < MAX_STREAM_PAYLOAD_BYTES);
+    // Whatever the policy, a tip calves before it is larger than any item.
+    let on = Some(Arc::new(first.tip().clone()));
+    let policy = CalvePolicy { bytes: usize::MAX, events: usize::MAX };
+    let next = proposal(on, 1, &["a"]).write(policy).unwrap();
+    assert!(matches!(next, Write::Calve { .. }));
+}
+
+#[test]
+fn what_is_nothing_or_has_ids_too_long_is_refused() {
+    assert_eq!(write(&proposal(None, 1, &[])), Err(AppendFault::Empty));
+    let mut long_id = proposal(None, 1, &["a"]);
+    long_id.events[0].correlation = Some("x".repeat(1_000));
+    assert!(matches!(write(&long_id), Err(AppendFault::Event(_))));
+    assert_eq!(write(&proposal(None, 1, &["a"])).unwrap().name(), &name());
+}

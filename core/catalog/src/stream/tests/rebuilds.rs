@@ -1,0 +1,120 @@
+//! State from unfolds and events.
+
+use super::support::{Said, Words, event, name, tip, unfold};
+use crate::stream::{
+    Calf, Decider, Event, Kind, Need, Payload, Rebuild, RebuildFault, Rebuilt, Tip,
+};
+use cellar_base::limits::MAX_REBUILD_BYTES;
+
+fn of_tip(events: &[&str], next: u64) -> Tip {
+    Tip::clone(&tip(1, next, events.iter().map(|word| event(1, word)).collect()))
+}
+
+fn calf(index: u64, events: Vec<Event>) -> Calf {
+    Calf { name: name(), index, events }
+}
+
+fn cleared() -> Event {
+    let encoded = Words.encode(&Said::Cleared);
+    Event { kind: encoded.kind, data: Payload::default(), ..event(1, "") }
+}
+
+/// The state, and the indexes below which calves were asked for.
+fn state(tip: &Tip, calves: &[Vec<Calf>]) -> Result<(Vec<String>, Vec<u64>), RebuildFault> {
+    let (mut asked, mut pages) = (Vec::new(), calves.iter());
+    let mut need = Rebuild::begin(&Words, Some(tip))?;
+    loop {
+        match need {
+            Need::Nothing(Rebuilt { state, next }) => {
+                assert_eq!(next, tip.next);
+                return Ok((state, asked));
+            }
+            Need::Calves { below, rebuild } => {
+                asked.push(below);
+                need = rebuild.calves(pages.next().map_or(&[], Vec::as_slice))?;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_is_not_there_is_in_its_initial_state() {
+    let Ok(Need::Nothing(rebuilt)) = Rebuild::begin(&Words, None) else { panic!() };
+    assert_eq!(rebuilt, Rebuilt { state: vec![], next: 0 });
+}
+
+#[test]
+fn the_newest_usable_unfold_and_later_events_make_the_state() {
+    let mut tip = of_tip(&["c", "d"], 4);
+    tip.unfolds = vec![unfold(2, "a b"), unfold(3, "A B C"), unfold(5, "of the future")];
+    assert_eq!(
+        state(&tip, &[]),
+        Ok((vec!["A".into(), "B".into(), "C".into(), "d".into()], vec![]))
+    );
+    // Whatever cannot be read is passed over.
+    tip.unfolds[1].kind = Kind::new("Other").unwrap();
+    assert_eq!(state(&tip, &[]).unwrap().0.join(" "), "a b c d");
+    tip.unfolds[0].data.encoding = 9;
+    let calves = vec![calf(0, vec![event(1, "x"), event(1, "y")])];
+    let rebuilt = state(&tip, &[calves]).unwrap();
+    assert_eq!((rebuilt.0.join(" "), rebuilt.1), ("x y c d".to_owned(), vec![2]));
+}
+
+#[test]
+fn calves_are_read_back_to_an_origin_or_the_beginning() {
+    let tip = of_tip(&["f"], 6);
+    let new = calf(3, vec![event(1, "c"), event(1, "d")]);
+    let old = calf(0, vec![event(1, "x"), cleared(), event(1, "b")]);
+    let rebuilt = state(&tip, &[vec![new.clone()], vec![old.clone()]]).unwrap();
+    assert_eq!((rebuilt.0.join(" "), rebuilt.1), ("b c d f".to_owned(), vec![5, 3]));
+    let rebuilt = state(&tip, &[vec![new, old]]).unwrap();
+    assert_eq!(rebuilt.1, [5]);
+    // What is before an origin need not even be there.
+    let origin = calf(3, vec![cleared(), event(1, "e")]);
+    assert_eq!(state(&tip, &[vec![origin]]).unwrap().0.join(" "), "e f");
+}
+
+#[test]
+fn an_unfold_older_than_the_tip_needs_the_calves_between() {
+    let mut tip = of_tip(&["f"], 6);
+    tip.unfolds = vec![unfold(4, "a b c d")];
+    let calves = vec![calf(3, vec![event(1, "not again"), event(1, "e")])];
+    let rebuilt = state(&tip, &[calves]).unwrap();
+    assert_eq!((rebuilt.0.join(" "), rebuilt.1), ("a b c d e f".to_owned(), vec![5]));
+}
+
+#[test]
+fn what_is_missing_or_unknown_is_an_error() {
+    let tip = of_tip(&["f"], 6);
+    let hole = calf(2, vec![event(1, "c"), event(1, "d")]);
+    for calves in [vec![], vec![hole], vec![calf(5, vec![])]] {
+        assert_eq!(state(&tip, &[calves]), Err(RebuildFault::Damaged { index: 5 }));
+    }
+    let mut unknown = of_tip(&["a", "b"], 2);
+    unknown.events[0].kind = Kind::new("Sorted").unwrap();
+    let fault = state(&unknown, &[]).unwrap_err();
+    assert_eq!(fault, RebuildFault::UnknownEvent { index: 0, kind: "Sorted".into() });
+    assert!(fault.to_string().contains("`Sorted`") && fault.to_string().contains("upgrade"));
+    let mut malformed = of_tip(&["a"], 1);
+    malformed.events[0].data.stored = vec![0xff];
+    assert!(matches!(state(&malformed, &[]), Err(RebuildFault::Malformed { index: 0, .. })));
+    malformed.events[0].data.encoding = 1;
+    assert!(matches!(state(&malformed, &[]), Err(RebuildFault::Payload { index: 0, .. })));
+}
+
+#[test]
+fn a_state_is_made_of_so_many_bytes_and_no_more() {
+    const PART: usize = 1024 * 1024;
+    let data = Payload::pack(vec![b'a'; PART]).unwrap();
+    let part = Event { data, ..event(1, "") };
+    let all = |parts: usize, more: &str| {
+        let events =
+            [vec![event(1, more); usize::from(!more.is_empty())], vec![part.clone(); parts]];
+        let events = events.concat();
+        let next = u64::try_from(events.len()).unwrap();
+        state(&Tip::clone(&tip(1, next, events)), &[]).map(|(words, _)| words.len())
+    };
+    let parts = MAX_REBUILD_BYTES / PART;
+    assert_eq!(all(parts, ""), Ok(parts));
+    assert_eq!(all(parts, "x"), Err(RebuildFault::TooLarge));
+}

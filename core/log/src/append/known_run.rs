@@ -1,0 +1,134 @@
+//! A contiguous run of entries that a process has read or written: its knowledge of a tail.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::entry::Entry;
+use cellar_base::limits::MAX_KNOWN_RUN_BYTES;
+use cellar_base::position::Position;
+
+/// Entries without a gap, bounded by `MAX_KNOWN_RUN_BYTES`; the oldest go first.
+///
+/// Each entry is immutable, so a run can be old but never wrong (design `2-log.md` §2 step 1); but
+/// for the root that a finished snapshot adds to its entry, which is never taken from here.
+#[derive(Debug, Clone, Default)]
+pub struct KnownRun {
+    entries: VecDeque<Arc<Entry>>,
+    bytes: usize,
+}
+
+impl KnownRun {
+    /// Adds an entry that was read or written. One that is known already changes nothing; one that
+    /// does not continue the run, but is newer, starts the run anew.
+    pub fn learn(&mut self, entry: &Arc<Entry>) {
+        if let Some(last) = self.entries.back() {
+            if entry.position <= last.position {
+                return;
+            }
+            if last.next_position() != Some(entry.position) {
+                self.entries.clear();
+                self.bytes = 0;
+            }
+        }
+        self.bytes = self.bytes.saturating_add(entry.weight_bytes());
+        self.entries.push_back(Arc::clone(entry));
+        while self.bytes > MAX_KNOWN_RUN_BYTES && self.entries.len() > 1 {
+            if let Some(oldest) = self.entries.pop_front() {
+                self.bytes = self.bytes.saturating_sub(oldest.weight_bytes());
+            }
+        }
+    }
+
+    /// The entries from `base` on, `base` included; empty if the run does not cover it.
+    #[must_use]
+    pub fn entries_from(&self, base: Position) -> Vec<Arc<Entry>> {
+        let start = self.entries.partition_point(|entry| entry.position < base);
+        match self.entries.get(start) {
+            Some(entry) if entry.position == base => {
+                self.entries.iter().skip(start).cloned().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether the entry at `base` is one of the run.
+    #[must_use]
+    pub fn covers(&self, base: Position) -> bool {
+        self.entries.binary_search_by_key(&base, |entry| entry.position).is_ok()
+    }
+
+    /// The newest entry of the run.
+    #[must_use]
+    pub fn last(&self) -> Option<&Arc<Entry>> {
+        self.entries.back()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::append::tests::support::{edits_entry, end_entry, text_entry};
+
+    fn position(segment: u32, num: u32) -> Position {
+        Position::new(segment, num).unwrap()
+    }
+
+    fn positions(run: &KnownRun, base: Position) -> Vec<String> {
+        run.entries_from(base).iter().map(|entry| entry.position.to_string()).collect()
+    }
+
+    #[test]
+    fn a_run_has_no_gap_and_covers_only_what_it_holds() {
+        let mut run = KnownRun::default();
+        for num in [3, 4, 4, 5] {
+            run.learn(&edits_entry(position(0, num), 1, 1));
+        }
+        run.learn(&edits_entry(position(0, 2), 1, 1));
+        assert_eq!(positions(&run, position(0, 4)), ["0.4", "0.5"]);
+        assert!(run.entries_from(position(0, 2)).is_empty());
+        assert!(run.entries_from(position(0, 6)).is_empty());
+        assert!(run.covers(position(0, 4)) && !run.covers(position(0, 2)));
+        assert!(!run.covers(position(0, 6)));
+        run.learn(&edits_entry(position(0, 9), 1, 1));
+        assert!(run.entries_from(position(0, 5)).is_empty());
+        assert_eq!(positions(&run, position(0, 9)), ["0.9"]);
+    }
+
+    #[test]
+    fn a_run_goes_on_in_the_next_segment_only_behind_an_end_segment() {
+        let mut run = KnownRun::default();
+        run.learn(&edits_entry(position(0, 3), 1, 1));
+        run.learn(&end_entry(position(0, 4)));
+        run.learn(&edits_entry(position(1, 0), 1, 1));
+        assert_eq!(positions(&run, position(0, 3)), ["0.3", "0.4", "1.0"]);
+        run.learn(&edits_entry(position(2, 0), 1, 1));
+        assert_eq!(positions(&run, position(2, 0)), ["2.0"]);
+        assert!(run.entries_from(position(1, 0)).is_empty());
+    }
+
+    #[test]
+    fn the_oldest_entries_go_when_the_bytes_run_out() {
+        let mut run = KnownRun::default();
+        for num in 0..200 {
+            run.learn(&text_entry(position(0, num), 64 * 1024));
+            assert!(run.bytes <= MAX_KNOWN_RUN_BYTES);
+        }
+        assert!(run.entries_from(position(0, 0)).is_empty());
+        assert_eq!(run.last().unwrap().position, position(0, 199));
+    }
+
+    #[test]
+    fn a_run_has_so_many_bytes_and_no_more_but_its_newest_entry() {
+        let frame = text_entry(position(0, 0), 0).weight_bytes();
+        for (more, kept) in [(0, true), (1, false)] {
+            let mut run = KnownRun::default();
+            run.learn(&text_entry(position(0, 0), 1_000));
+            let rest = MAX_KNOWN_RUN_BYTES - 1_000 - 2 * frame;
+            run.learn(&text_entry(position(0, 1), rest + more));
+            assert_eq!(run.covers(position(0, 0)), kept);
+            run.learn(&text_entry(position(0, 2), MAX_KNOWN_RUN_BYTES + 1));
+            assert_eq!(positions(&run, position(0, 2)), ["0.2"]);
+            assert!(!run.covers(position(0, 1)));
+        }
+    }
+}

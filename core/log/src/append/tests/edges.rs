@@ -1,0 +1,252 @@
+//! Where a rule turns: the last case on either side of it.
+
+use super::super::*;
+use super::support::*;
+use super::world::World;
+use crate::append::commit::Committer;
+use crate::append::request::{BODY_FRAME_BYTES, RequestMutation};
+use crate::append::scan::operations_bytes;
+use crate::entry::{Mutation, encoded_mutation_bytes};
+use crate::transform::Author;
+use cellar_base::identity::ClientName;
+use cellar_base::limits::{
+    MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLY_BYTES, MAX_SPANS, MAX_TEXT_BYTES,
+};
+use cellar_sheet::operation::{
+    ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, Revert, SetFormat, SheetId,
+    Span, Spans, Undo,
+};
+use cellar_sheet::workbook::Extent;
+
+const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
+
+fn asked(operations: Vec<Operation>) -> Request {
+    let mutations = (1..).zip(operations);
+    let mutations =
+        mutations.map(|(id, operation)| NewMutation { id, base: Position::FIRST, operation });
+    Request::new(log(), client(1), None, INCARNATION, 0, mutations.collect()).unwrap()
+}
+
+#[test]
+fn mutations_fill_an_entry_and_no_more() {
+    let bytes = |operations: &[Operation]| -> usize {
+        let mutation = |authored: &Operation| Mutation {
+            base: Position::FIRST,
+            authored: authored.clone(),
+            committed: None,
+        };
+        let each = operations.iter().map(|o| encoded_mutation_bytes(&mutation(o)).unwrap());
+        BODY_FRAME_BYTES + each.sum::<usize>()
+    };
+    let texts = |last: usize| -> Vec<Operation> {
+        let lengths = [MAX_TEXT_BYTES; 4].into_iter().chain([last]);
+        (0..).zip(lengths).map(|(row, bytes)| set_text(row, "x".repeat(bytes))).collect()
+    };
+    let some = MAX_TEXT_BYTES / 2;
+    let most = some + MAX_ENTRY_BODY_BYTES - bytes(&texts(some));
+    assert_eq!(bytes(&texts(most)), MAX_ENTRY_BODY_BYTES);
+    for (last, entries) in [(most, 1), (most + 1, 2)] {
+        let mut world = World::new(1);
+        world.run(asked(texts(last)), &[]).unwrap();
+        assert_eq!(world.puts.len(), entries);
+    }
+}
+
+#[test]
+fn parts_of_ranges_are_counted_on_either_axis() {
+    let rows = u32::try_from(MAX_SPANS).unwrap();
+    let spans = || {
+        let spans = (0..rows).map(|row| Span { first: 3 * row, count: 2 });
+        Spans::from_sorted(spans.collect())
+    };
+    let (sheet, one, format) = (SheetId::FIRST, || Spans::one(0, 1), "0.00".to_owned());
+    let in_rows = [
+        Operation::ClearRange(ClearRange { sheet, rows: spans(), columns: one() }),
+        Operation::SetFormat(SetFormat {
+            sheet,
+            rows: spans(),
+            columns: one(),
+            format: format.clone(),
+        }),
+        Operation::DeleteRows(DeleteSpans { sheet, spans: spans() }),
+    ];
+    let in_columns = [
+        Operation::ClearRange(ClearRange { sheet, rows: one(), columns: spans() }),
+        Operation::SetFormat(SetFormat { sheet, rows: one(), columns: spans(), format }),
+    ];
+    let insert = |before| InsertBefore { sheet, before, count: 1 };
+    for (operations, insert_lines) in [
+        (&in_rows[..], Operation::InsertRows as fn(InsertBefore) -> Operation),
+        (&in_columns[..], Operation::InsertColumns),
+    ] {
+        for operation in operations {
+            // Others insert before all of them, or inside the last but one.
+            for (before, rejected) in [(0, false), (3 * (rows - 2) + 1, true)] {
+                let mut world = World::new(1);
+                let other = Mutation {
+                    base: Position::FIRST,
+                    authored: insert_lines(insert(before)),
+                    committed: None,
+                };
+                world.add(edits_of(at(0, 1), 2, vec![other]));
+                let appended = world.run(asked(vec![operation.clone()]), &[]).unwrap();
+                let reason = appended.results[0].rejection.as_ref().map(|r| r.reason);
+                // A format grows with what is inserted inside a span of it.
+                let expected = rejected && !matches!(operation, Operation::SetFormat(_));
+                assert_eq!(reason, expected.then_some(RejectionReason::TooLarge), "{operation:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_an_undo_does_is_counted_too() {
+    let format = |spans: usize| {
+        let spans = (0..u32::try_from(spans).unwrap()).map(|row| Span { first: 2 * row, count: 1 });
+        let (rows, columns) = (Spans::from_sorted(spans.collect()), Spans::one(0, 1));
+        let (sheet, format) = (SheetId::FIRST, "0.00".to_owned());
+        Operation::SetFormat(SetFormat { sheet, rows, columns, format })
+    };
+    for (spans, reason) in [(MAX_SPANS, None), (MAX_SPANS + 1, Some(RejectionReason::TooLarge))] {
+        let undo = asked(vec![Operation::Undo(Undo { position: Position::FIRST })]);
+        let resolved = Resolved { at: Position::FIRST, operations: vec![format(spans)] };
+        let appended = World::new(1).run(undo.resolved(resolved), &[]).unwrap();
+        assert_eq!(appended.results[0].rejection.as_ref().map(|r| r.reason), reason);
+    }
+}
+
+#[test]
+fn imports_that_are_not_acknowledged_are_named() {
+    let import = cellar_sheet::operation::random::import_of(Extent { rows: 27, columns: 128 });
+    let operations = vec![set_text(0, "x".into()), Operation::ImportSheet(import.clone())];
+    let asked = asked(operations);
+    let named: Vec<_> = asked.imports().map(|asked| (asked.id, asked.import.clone())).collect();
+    assert_eq!(named, [(2, import)]);
+    let acknowledged = Request { acknowledged: 2, ..asked };
+    assert_eq!(acknowledged.imports().count(), 0);
+}
+
+#[test]
+fn an_undo_that_is_too_large_says_what_to_do_instead() {
+    let undo = Operation::Undo(Undo { position: Position::FIRST });
+    let operations = (0..6).map(|row| set_text(row, "x".repeat(MAX_TEXT_BYTES))).collect();
+    let request = asked(vec![undo]).resolved(Resolved { at: Position::FIRST, operations });
+    let appended = World::new(1).run(request, &[]).unwrap();
+    let rejection = appended.results[0].rejection.clone().unwrap();
+    assert!(rejection.detail.contains("read it at an earlier position"), "{}", rejection.detail);
+}
+
+#[test]
+fn what_is_to_be_resolved_is_named() {
+    let (id, position) = (1, at(0, 3));
+    let asked_of = |operation| asked(vec![operation]).to_resolve();
+    let resolution = |target| AskedResolution { client: client(1), id, base: at(0, 0), target };
+    let undo = Operation::Undo(Undo { position });
+    assert_eq!(asked_of(undo), Some(resolution(Target::Entry(position))));
+    let revert = Operation::Revert(Revert { position });
+    assert_eq!(asked_of(revert), Some(resolution(Target::Behind(position))));
+    assert_eq!(asked_of(set_text(0, "x".into())), None);
+}
+
+#[test]
+fn an_upload_may_have_as_many_mutations_as_any_request() {
+    let count = u32::try_from(MAX_MUTATIONS_PER_REQUEST).unwrap();
+    let upload = uploaded(count, Position::FIRST);
+    assert!(Request::upload(log(), client(1), None, INCARNATION, 0, 1, upload).is_ok());
+}
+
+#[test]
+fn the_numbering_of_a_group_is_not_trusted_where_a_base_is_gone() {
+    let mut world = World::new(1);
+    let content = crate::entry::Content::Snapshot { root: None, trimmed_s: Some(9) };
+    world.add(Arc::new(Entry { content, ..(*snapshot_entry(Position::FIRST)).clone() }));
+    world.add(end_entry(at(0, 5)));
+    world.add(snapshot_entry(at(1, 0)));
+    let base = at(0, 3);
+    let named = request(1, 0, &[7], base).of_group(ClientName::new("group", "tab").unwrap());
+    assert_eq!(world.run(named, &[]), Err(Refusal::BaseGone { base }));
+    assert!(world.run(request(1, 0, &[7], base), &[]).is_ok());
+}
+
+#[test]
+fn a_hole_in_a_stale_page_is_filled_by_a_consistent_one() {
+    let asked = || request(1, 0, &[1], Position::FIRST);
+    let (append, _) = Append::begin(asked(), &[], INPUTS);
+    let entries = vec![snapshot_entry(at(0, 0)), edits_entry(at(0, 2), 2, 2)];
+    let (append, action) = append.step(AppendEvent::Page { entries, more: false }, INPUTS);
+    assert_eq!(action, AppendAction::Read { from: at(0, 1), consistent: true });
+    let entries = vec![edits_entry(at(0, 1), 2, 1), edits_entry(at(0, 2), 2, 2)];
+    let (_, action) = append.step(AppendEvent::Page { entries, more: false }, INPUTS);
+    assert!(matches!(action, AppendAction::Put { entry } if entry.position == at(0, 3)));
+}
+
+#[test]
+fn what_is_known_up_to_a_hole_is_read_on_from_there() {
+    let known = [snapshot_entry(at(0, 0)), edits_entry(at(0, 2), 2, 2)];
+    let (_, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &known, INPUTS);
+    assert_eq!(action, AppendAction::Read { from: at(0, 1), consistent: false });
+}
+
+#[test]
+fn one_reply_has_room_for_so_much_and_no_more() {
+    let operations = vec![set_text(0, "x".into())];
+    let room = MAX_REPLY_BYTES - operations_bytes(&operations);
+    for (before, fits) in [(room, true), (room + 1, false)] {
+        let mut committer =
+            Committer::new(Author::new(client(1)), Position::FIRST, at(0, 1), before);
+        let undo = RequestMutation {
+            base: Position::FIRST,
+            authored: Operation::Undo(Undo { position: Position::FIRST }),
+            resolved: Some(Resolved { at: Position::FIRST, operations: operations.clone() }),
+        };
+        assert_eq!(committer.commit(&undo).rejection().is_none(), fits);
+    }
+}
+
+/// A line of the author's own ends up behind one that others inserted behind it, since its neighbour
+/// is gone: what an upload stores of where cells have moved to could not say that.
+#[test]
+fn an_upload_whose_lines_changed_their_order_is_rejected() {
+    let sheet = SheetId::FIRST;
+    let insert = |before| InsertBefore { sheet, before, count: 1 };
+    let delete = || DeleteSpans { sheet, spans: Spans::one(1, 1) };
+    let rows = (Operation::InsertRows as fn(_) -> _, Operation::DeleteRows as fn(_) -> _);
+    let columns = (Operation::InsertColumns as fn(_) -> _, Operation::DeleteColumns as fn(_) -> _);
+    for (insert_lines, delete_lines) in [rows, columns] {
+        let of = |authored| vec![Mutation { base: Position::FIRST, authored, committed: None }];
+        let mut world = World::new(1);
+        world.add(edits_of(at(0, 1), 2, of(insert_lines(insert(2)))));
+        let deleted = edits_of(at(0, 2), 3, of(delete_lines(delete())));
+        world.add(deleted);
+        world.run(asked(vec![insert_lines(insert(1))]), &[]).unwrap();
+        let upload = uploaded(2, at(0, 1));
+        let upload = Request::upload(log(), client(1), None, INCARNATION, 1, 2, upload).unwrap();
+        let appended = world.run(upload, &[]).unwrap();
+        let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
+        assert_eq!(reason, Some(RejectionReason::TooFarBehind));
+    }
+}
+
+/// What an author sees of an own insert that is not sent yet is that insert moved from the base it was
+/// made on, and not what it was shown as on the way: there it may have lost what it stands in front of.
+#[test]
+fn an_own_insert_is_seen_where_it_is_committed_whatever_was_seen_on_the_way() {
+    let sheet = SheetId::FIRST;
+    let insert = |before| Operation::InsertRows(InsertBefore { sheet, before, count: 1 });
+    let delete = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::one(1, 1) });
+    let of = |authored| vec![Mutation { base: Position::FIRST, authored, committed: None }];
+    let mut world = World::new(1);
+    world.add(edits_of(at(0, 1), 2, of(insert(2))));
+    world.add(edits_of(at(0, 2), 3, of(delete)));
+    let own = |id, base, before| NewMutation { id, base, operation: insert(before) };
+    // The first stands in front of row 1, which is deleted: in front of row 2 then, and so behind the
+    // row that another has inserted there, which the third is put in front of.
+    let mutations = vec![own(1, at(0, 0), 1), own(2, at(0, 1), 0), own(3, at(0, 2), 2)];
+    let request = Request::new(log(), client(1), None, INCARNATION, 0, mutations).unwrap();
+    world.run(request, &[]).unwrap();
+    let edits = world.entries.values().filter_map(|entry| entry.edits());
+    let own = edits.filter(|edits| edits.client == client(1));
+    let effective: Vec<_> =
+        own.flat_map(|edits| edits.mutations.iter().map(|m| m.effective().to_vec())).collect();
+    assert_eq!(effective, [vec![insert(2)], vec![insert(0)], vec![insert(2)]]);
+}

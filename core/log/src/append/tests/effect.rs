@@ -1,0 +1,212 @@
+//! Nothing is answered as appended and has no effect, unless the answer says so.
+
+use std::collections::BTreeMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::support::*;
+use super::world::World;
+use super::*;
+use crate::entry::{Content, Entry};
+use crate::invariants::{MutationId, check_effects};
+use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SHEETS};
+use cellar_sheet::operation::random::any_operation;
+use cellar_sheet::operation::{
+    AddSheet, DeleteSheet, DeleteSpans, Operation, RejectionReason, SetCells, SetFormat, SheetId,
+    Spans,
+};
+use cellar_sheet::workbook::StateSummary;
+
+fn on_sheet(number: u32) -> Operation {
+    let mut operation = set_text(0, "to a sheet".into());
+    if let Operation::SetCells(SetCells { sheet, .. }) = &mut operation {
+        *sheet = SheetId(number);
+    }
+    operation
+}
+
+fn delete_sheet(number: u32) -> Operation {
+    Operation::DeleteSheet(DeleteSheet { sheet: SheetId(number) })
+}
+
+fn add_sheet(number: u32) -> Operation {
+    Operation::AddSheet(AddSheet { sheet: SheetId(number), name: "x".into() })
+}
+
+fn asked_by(who: u8, first_id: u64, base: Position, operations: Vec<Operation>) -> Request {
+    let mutations = (first_id..).zip(operations);
+    let mutations = mutations.map(|(id, operation)| NewMutation { id, base, operation });
+    Request::new(log(), client(who), None, INCARNATION, first_id - 1, mutations.collect()).unwrap()
+}
+
+/// Each answer: the reason of a rejection, and whether there was no effect.
+fn answers(appended: &Appended) -> Vec<(Option<RejectionReason>, bool)> {
+    let answer = |result: &MutationResult| {
+        (result.rejection.as_ref().map(|rejection| rejection.reason), result.no_effect)
+    };
+    appended.results.iter().map(answer).collect()
+}
+
+const DONE: (Option<RejectionReason>, bool) = (None, false);
+const NO_EFFECT: (Option<RejectionReason>, bool) = (None, true);
+const NO_SHEET: (Option<RejectionReason>, bool) = (Some(RejectionReason::NoSuchSheet), false);
+
+#[test]
+fn a_sheet_that_never_was_is_rejected_and_again_when_it_is_repeated() {
+    let rows = Spans::one(0, 1);
+    let delete = Operation::DeleteRows(DeleteSpans { sheet: SheetId(77), spans: rows });
+    let request = asked_by(1, 1, Position::FIRST, vec![on_sheet(77), delete, on_sheet(0)]);
+    let mut world = World::new(1);
+    for _ in 0..2 {
+        let appended = world.run(request.clone(), &[]).unwrap();
+        assert_eq!(answers(&appended), [NO_SHEET, NO_SHEET, DONE]);
+        let detail = &appended.results[0].rejection.as_ref().unwrap().detail;
+        assert_eq!(detail, "there is no sheet 77: the sheets are 0");
+    }
+    assert_eq!((world.puts.len(), world.states_read), (1, 0));
+}
+
+#[test]
+fn a_sheet_that_was_deleted_before_the_base_is_rejected_and_after_it_has_no_effect() {
+    let mut world = World::new(1);
+    world.run(asked_by(2, 1, Position::FIRST, vec![add_sheet(1)]), &[]).unwrap();
+    world.run(asked_by(2, 2, at(0, 1), vec![delete_sheet(1)]), &[]).unwrap();
+    let late = asked_by(1, 1, at(0, 1), vec![on_sheet(1), delete_sheet(1)]);
+    for _ in 0..2 {
+        assert_eq!(answers(&world.run(late.clone(), &[]).unwrap()), [NO_EFFECT, NO_EFFECT]);
+    }
+    let later = asked_by(1, 3, at(0, 2), vec![on_sheet(1)]);
+    assert_eq!(answers(&world.run(later, &[]).unwrap()), [NO_SHEET]);
+}
+
+#[test]
+fn sheets_that_cannot_be_added_or_deleted_are_rejected() {
+    let most = u32::try_from(MAX_SHEETS).unwrap();
+    let mut world = World::new(1);
+    let add: Vec<_> = (1..most).map(add_sheet).collect();
+    let appended = world.run(asked_by(1, 1, Position::FIRST, add), &[]).unwrap();
+    assert!(appended.results.iter().all(|result| result.rejection.is_none()));
+    let base = appended.tail;
+    let refused = vec![add_sheet(1), add_sheet(most), delete_sheet(3), add_sheet(3)];
+    let first_id = u64::from(most);
+    let appended = world.run(asked_by(1, first_id, base, refused), &[]).unwrap();
+    let reasons = [
+        (Some(RejectionReason::TooManySheets), false),
+        (Some(RejectionReason::TooManySheets), false),
+        DONE,
+        (Some(RejectionReason::SheetNumber), false),
+    ];
+    assert_eq!(answers(&appended), reasons);
+    let mut world = World::new(1);
+    let appended = world.run(asked_by(1, 1, Position::FIRST, vec![delete_sheet(0)]), &[]).unwrap();
+    assert_eq!(answers(&appended), [(Some(RejectionReason::LastSheet), false)]);
+}
+
+#[test]
+fn an_own_sheet_that_was_not_added_takes_no_edits() {
+    let mut world = World::new(1);
+    let own = vec![add_sheet(200_000), on_sheet(200_000)];
+    let appended = world.run(asked_by(1, 1, Position::FIRST, own), &[]).unwrap();
+    assert_eq!(answers(&appended), [(Some(RejectionReason::SheetNumber), false), NO_SHEET]);
+}
+
+/// A format of a range that covers no other.
+fn format(row: u32) -> Operation {
+    let (rows, columns) = (Spans::one(row, 1), Spans::one(0, 1));
+    let (sheet, format) = (SheetId::FIRST, "0.0".to_owned());
+    Operation::SetFormat(SetFormat { sheet, rows, columns, format })
+}
+
+#[test]
+fn one_format_more_than_a_sheet_may_have_is_rejected_and_only_then_the_state_is_read() {
+    let most = u32::try_from(MAX_RANGE_FORMATS).unwrap();
+    let mut world = World::new(1);
+    let mut base = Position::FIRST;
+    for (batch, first) in (0..).zip((0..most - 1).step_by(1_000)) {
+        let formats = (first..(first + 1_000).min(most - 1)).map(format).collect();
+        let first_id = u64::from(first) + 1;
+        let appended = world.run(asked_by(1, first_id, base, formats), &[]).unwrap();
+        assert!(appended.results.iter().all(|result| result.rejection.is_none()));
+        // A format has a span of rows and one of columns.
+        assert_eq!(world.states_read, u32::saturating_sub(batch, 4), "{batch}");
+        base = appended.tail;
+    }
+    let first_id = u64::from(most);
+    let last = vec![format(most - 1), format(most), format(7), on_sheet(0)];
+    let appended = world.run(asked_by(1, first_id, base, last), &[]).unwrap();
+    let too_many = (Some(RejectionReason::TooManyFormats), false);
+    assert_eq!(answers(&appended), [DONE, too_many, DONE, DONE]);
+}
+
+#[test]
+fn an_entry_without_a_summary_is_looked_up_once() {
+    let mut world = World::new(1);
+    let first = (*snapshot_entry(Position::FIRST)).clone();
+    let header = crate::entry::Header::of_segment(INCARNATION, None);
+    world.entries.insert(Position::FIRST, Arc::new(Entry { header, ..first }));
+    let appended = world.run(asked_by(1, 1, Position::FIRST, vec![on_sheet(77)]), &[]).unwrap();
+    assert_eq!((answers(&appended), world.states_read), (vec![NO_SHEET], 1));
+    let appended = world.run(asked_by(1, 2, at(0, 1), vec![on_sheet(0)]), &[]).unwrap();
+    assert_eq!((answers(&appended), world.states_read), (vec![DONE], 1));
+}
+
+#[test]
+fn an_object_for_a_sheet_that_is_gone_says_so() {
+    let upload = |first_id, base, sheets: &[u32]| {
+        let operations = sheets.iter().map(|sheet| on_sheet(*sheet)).collect();
+        let upload = Upload { operations, ..uploaded(1, base) };
+        Request::upload(log(), client(1), None, INCARNATION, first_id - 1, first_id, upload)
+            .unwrap()
+    };
+    let mut world = World::new(1);
+    let never = world.run(upload(1, Position::FIRST, &[0, 77]), &[]).unwrap();
+    assert_eq!(answers(&never), [NO_SHEET, NO_SHEET]);
+    world.run(asked_by(2, 1, Position::FIRST, vec![add_sheet(1)]), &[]).unwrap();
+    world.run(asked_by(2, 2, at(0, 2), vec![delete_sheet(1)]), &[]).unwrap();
+    let late = upload(3, at(0, 2), &[0, 1]);
+    for _ in 0..2 {
+        assert_eq!(answers(&world.run(late.clone(), &[]).unwrap()), [DONE, NO_EFFECT]);
+    }
+    let object = world.entries.values().any(|e| matches!(e.content, Content::External(_)));
+    assert!(object);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn whatever_is_answered_as_appended_has_an_effect_or_says_that_it_has_none(
+        steps in vec((0..3_u8, 0..4_u32, vec(any_operation(), 1..4)), 1..14),
+    ) {
+        let mut world = World::new(1);
+        let mut next_ids = [1_u64; 3];
+        let mut answered = BTreeMap::new();
+        for (who, behind, operations) in steps {
+            let resolved = |operation: &Operation| operation.is_resolved_on_append();
+            let operations: Vec<_> = operations.into_iter().filter(|o| !resolved(o)).collect();
+            if operations.is_empty() {
+                continue;
+            }
+            let head = u32::try_from(world.entries.len()).unwrap() - 1;
+            let (id, base) = (&mut next_ids[usize::from(who)], at(0, head.saturating_sub(behind)));
+            let request = asked_by(who, *id, base, operations);
+            *id = request.last_id() + 1;
+            let first = world.run(request.clone(), &[]).unwrap();
+            let again = world.run(request, &[]).unwrap();
+            prop_assert_eq!(answers(&first), answers(&again));
+            for result in first.results.iter().filter(|result| result.rejection.is_none()) {
+                let mutation = MutationId { client: client(who), id: result.id };
+                answered.insert(mutation, result.no_effect);
+            }
+        }
+        prop_assert_eq!(check_effects(&world.known(), &answered), Ok(()));
+        // The summaries in headers are those of the states.
+        for entry in world.known() {
+            let outline = world.state(entry.position);
+            let summary = entry.header.summary.clone().unwrap();
+            prop_assert_eq!(&summary.sheets, outline.tabs.numbers());
+            prop_assert!(summary.format_spans >= StateSummary::of(&outline).format_spans);
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! The machine against a log in memory, with faults on a script.
+
+mod edges;
+mod effect;
+mod model;
+pub(crate) mod support;
+mod transform;
+pub(crate) mod world;
+
+use super::*;
+use crate::entry::Content;
+use cellar_base::limits::{
+    MAX_APPEND_AGE_S, MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST,
+    MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
+};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{CellEdit, Operation, RejectionReason, SetCells, SheetId};
+use support::*;
+use world::{Fault, World};
+
+const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
+
+fn positions(appended: &Appended) -> Vec<(u64, String, bool)> {
+    let text = |result: &MutationResult| result.position.map(|p| p.to_string()).unwrap_or_default();
+    appended.results.iter().map(|r| (r.id, text(r), r.duplicate)).collect()
+}
+
+#[test]
+fn a_warm_append_is_one_put_and_no_read() {
+    let mut world = World::new(3);
+    let known = world.known();
+    let appended = world.run(request(1, 0, &[1, 2], at(0, 1)), &known[1..]).unwrap();
+    assert_eq!(positions(&appended), [(1, "0.3".into(), false), (2, "0.3".into(), false)]);
+    assert_eq!((world.puts.len(), world.reads.len()), (1, 0));
+    assert_eq!(appended.missing, known[2..]);
+    assert_eq!(appended.tail, at(0, 3));
+    assert!(appended.header.segment_bytes > 0);
+}
+
+#[test]
+fn a_cold_append_reads_forward_from_its_base_inclusive() {
+    let mut world = World::new(4);
+    world.run(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
+    assert_eq!(world.reads, [(at(0, 2), false)]);
+    assert_eq!(world.puts[0].position, at(0, 4));
+}
+
+#[test]
+fn a_lost_reply_does_not_double_the_edit_whether_or_not_it_got_through() {
+    for fault in [Fault::ReplyLost, Fault::Lost] {
+        let mut world = World::new(1);
+        world.faults.push_back(fault);
+        let appended = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+        assert_eq!(positions(&appended), [(1, "0.1".into(), false)]);
+        assert_eq!(world.ids_of(1), [1]);
+        assert!(world.puts.iter().all(|put| *put == world.puts[0]), "not the same entry again");
+    }
+}
+
+#[test]
+fn a_failure_after_an_unknown_outcome_stays_unknown() {
+    for lost in [Fault::ReplyLost, Fault::Lost] {
+        let mut world = World::new(1);
+        world.faults.extend([lost, Fault::Failed]);
+        let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+        assert_eq!(result, Err(Refusal::OutcomeUnknown));
+    }
+}
+
+#[test]
+fn the_same_entry_by_another_process_is_a_duplicate() {
+    let mut world = World::new(1);
+    let mut other = World::new(1);
+    // Both at the same moment: what they put is equal, but only one of them did it.
+    other.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    world.faults.push_back(Fault::LosesTo(Arc::clone(&other.puts[0])));
+    let appended = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    assert_eq!(world.puts[0], other.puts[0]);
+    assert_eq!(positions(&appended), [(1, "0.1".into(), true)]);
+    assert_eq!(world.ids_of(1), [1]);
+}
+
+#[test]
+fn a_header_counts_the_bytes_of_the_bodies() {
+    let mut world = World::new(1);
+    let appended = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    let Content::Edits(edits) = &world.puts[0].content else { panic!() };
+    let (_, body) = crate::entry::encode_edits(world.puts[0].position, &edits.mutations).unwrap();
+    assert_eq!(appended.header.segment_bytes, body.len() as u64);
+}
+
+#[test]
+fn a_repeated_request_finds_its_own_entry() {
+    let mut world = World::new(1);
+    let first = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    world.add(edits_entry(at(0, 2), 2, 1));
+    let again = world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    assert_eq!(positions(&first), [(1, "0.1".into(), false), (2, "0.1".into(), false)]);
+    assert_eq!(positions(&again), [(1, "0.1".into(), true), (2, "0.1".into(), true)]);
+    assert_eq!(world.ids_of(1), [1, 2]);
+}
+
+#[test]
+fn a_larger_batch_after_a_part_got_through_adds_only_the_rest() {
+    let mut world = World::new(1);
+    world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
+    let appended = world.run(request(1, 0, &[1, 2, 3], Position::FIRST), &[]).unwrap();
+    let expected = [(1, "0.1".into(), true), (2, "0.1".into(), true), (3, "0.2".into(), false)];
+    assert_eq!(positions(&appended), expected);
+    assert_eq!(world.ids_of(1), [1, 2, 3]);
+}
+
+#[test]
+fn a_stale_tail_hides_no_duplicate_because_the_put_is_refused() {
+    let mut world = World::new(1);
+    world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    world.hidden_from = Some(at(0, 1));
+    let again = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
+    assert_eq!(positions(&again), [(1, "0.1".into(), true)]);
+    assert_eq!(world.ids_of(1), [1]);
+}
+
+#[test]
+fn a_loser_steps_over_the_winner_without_a_read() {
+    let mut world = World::new(2);
+    world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 2), 3, 1)));
+    let known = world.known();
+    let appended = world.run(request(1, 0, &[1], at(0, 1)), &known[1..]).unwrap();
+    assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
+    assert!(world.reads.is_empty());
+    assert_eq!(appended.missing.len(), 1);
+}
+
+#[test]
+fn two_losses_in_a_row_catch_up_with_one_read() {
+    let mut world = World::new(1);
+    world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 1), 3, 1)));
+    world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 2), 3, 2)));
+    let known = world.known();
+    let appended = world.run(request(1, 0, &[1], Position::FIRST), &known).unwrap();
+    assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
+    assert_eq!(world.reads, [(at(0, 3), false)]);
+}
+
+#[test]
+fn an_end_segment_leads_into_the_next_segment() {
+    for known in [0, 2] {
+        let mut world = World::new(2);
+        world.faults.push_back(Fault::LosesTo(end_entry(at(0, 2))));
+        let known = world.known()[..known].to_vec();
+        if known.is_empty() {
+            world.faults.clear();
+            world.add(end_entry(at(0, 2)));
+        }
+        world.add(snapshot_entry(at(1, 0)));
+        world.hidden_from = Some(at(1, 0));
+        let appended = world.run(request(1, 0, &[1], Position::FIRST), &known).unwrap();
+        assert_eq!(positions(&appended), [(1, "1.1".into(), false)]);
+        assert_eq!(world.ids_of(1), [1]);
+    }
+}
+
+#[test]
+fn an_end_segment_without_a_next_segment_is_corruption() {
+    let mut world = World::new(2);
+    world.add(end_entry(at(0, 2)));
+    let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::Corrupt { at: at(1, 0) }));
+    assert!(world.puts.is_empty());
+}
+
+#[test]
+fn a_hole_is_the_end_until_a_consistent_read_shows_it_is_not() {
+    let mut world = World::new(5);
+    world.entries.remove(&at(0, 3));
+    let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::Corrupt { at: at(0, 3) }));
+    assert!(world.puts.is_empty(), "put into a hole");
+}
+
+#[test]
+fn a_base_that_is_not_visible_yet_is_read_again_consistently() {
+    let mut world = World::new(3);
+    world.hidden_from = Some(at(0, 1));
+    let appended = world.run(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
+    assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
+    assert_eq!(world.reads, [(at(0, 2), false), (at(0, 2), true)]);
+}
+
+#[test]
+fn a_base_that_does_not_exist_is_refused() {
+    for base in [at(0, 3), at(1, 0)] {
+        let mut world = World::new(3);
+        let result = world.run(request(1, 0, &[1], base), &[]);
+        assert_eq!(result, Err(Refusal::UnknownBase { base }));
+        assert!(world.puts.is_empty());
+    }
+}
+
+#[test]
+fn every_base_must_exist_not_only_the_lowest() {
+    let mut world = World::new(3);
+    let mutations = [(1, at(0, 1)), (2, at(0, 9))].map(|(id, base)| NewMutation {
+        id,
+        base,
+        operation: set_text(0, "x".into()),
+    });
+    let request = Request::new(log(), client(1), None, INCARNATION, 0, mutations.into()).unwrap();
+    assert_eq!(world.run(request, &[]), Err(Refusal::UnknownBase { base: at(0, 9) }));
+    assert!(world.puts.is_empty());
+}
+
+#[test]
+fn a_gap_is_refused_but_not_on_stale_evidence() {
+    let mut world = World::new(1);
+    let result = world.run(request(1, 0, &[4], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::Gap { expected: 1, got: 4 }));
+    assert_eq!(world.ids_of(1), [0; 0]);
+    world.run(request(1, 0, &[1, 2, 3], Position::FIRST), &[]).unwrap();
+    world.hidden_from = Some(at(0, 1));
+    let appended = world.run(request(1, 0, &[4], Position::FIRST), &[]).unwrap();
+    assert_eq!(positions(&appended), [(4, "0.2".into(), false)]);
+}
+
+#[test]
+fn what_the_client_acknowledged_is_not_appended_again() {
+    let mut world = World::new(3);
+    let appended = world.run(request(1, 5, &[4, 5, 6], at(0, 2)), &[]).unwrap();
+    let expected = [(4, String::new(), true), (5, String::new(), true), (6, "0.3".into(), false)];
+    assert_eq!(positions(&appended), expected);
+    assert_eq!(world.ids_of(1), [6]);
+}
+
+#[test]
+fn another_incarnation_must_reload() {
+    let mut world = World::new(2);
+    let mutations = vec![NewMutation { id: 1, base: at(0, 1), operation: set_text(0, "x".into()) }];
+    let request = Request::new(log(), client(1), None, INCARNATION + 1, 0, mutations).unwrap();
+    assert_eq!(world.run(request, &[]), Err(Refusal::IncarnationChanged));
+    assert!(world.puts.is_empty());
+}
+
+#[test]
+fn attempts_are_bounded() {
+    let mut unknown = World::new(1);
+    unknown.faults.extend((0..MAX_PUT_ATTEMPTS).map(|_| Fault::Lost));
+    let result = unknown.run(request(1, 0, &[1], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::OutcomeUnknown));
+    assert_eq!(unknown.puts.len(), MAX_PUT_ATTEMPTS as usize);
+
+    let mut lost = World::new(1);
+    let winners = (1..=MAX_PUT_ATTEMPTS).map(|num| edits_entry(at(0, num), 3, u64::from(num)));
+    lost.faults.extend(winners.map(Fault::LosesTo));
+    let result = lost.run(request(1, 0, &[1], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::Contention));
+    assert_eq!(lost.puts.len(), MAX_PUT_ATTEMPTS as usize);
+
+    for (failures, read) in [(MAX_READ_ATTEMPTS - 1, true), (MAX_READ_ATTEMPTS, false)] {
+        let mut world = World::new(1);
+        world.failing_reads = failures;
+        let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
+        assert_eq!(result.is_ok(), read);
+    }
+
+    let mut failed = World::new(1);
+    failed.faults.push_back(Fault::Failed);
+    let result = failed.run(request(1, 0, &[1], Position::FIRST), &[]);
+    assert_eq!(result, Err(Refusal::Store));
+}
+
+#[test]
+fn an_append_that_was_frozen_puts_no_more() {
+    let at_s = |now_s| Inputs { now_s, random: 0 };
+    let known = World::new(1).known();
+    let begin = || Append::begin(request(1, 0, &[1], Position::FIRST), &known, at_s(1)).0;
+    for (age_s, puts) in [(MAX_APPEND_AGE_S, true), (MAX_APPEND_AGE_S + 1, false)] {
+        let late = at_s(1 + age_s);
+        let (unknown, action) = begin().step(AppendEvent::PutUnknown, late);
+        assert!(matches!(action, AppendAction::Wait { .. }));
+        let (_, action) = unknown.step(AppendEvent::Waited, late);
+        let refused = AppendAction::Finish(Err(Refusal::OutcomeUnknown));
+        assert_eq!((matches!(action, AppendAction::Put { .. }), action == refused), (puts, !puts));
+
+        let winner = edits_entry(at(0, 1), 2, 1);
+        let (_, action) = begin().step(AppendEvent::PutRefused { winner }, late);
+        let refused = AppendAction::Finish(Err(Refusal::Contention));
+        assert_eq!((matches!(action, AppendAction::Put { .. }), action == refused), (puts, !puts));
+    }
+}
+
+/// An append that has found neither its base nor anything behind it, and so asks whether the
+/// segment was trimmed; `failures` reads have failed before.
+fn asking_for_the_mark(failures: u32) -> Append {
+    let mut append = Append::begin(request(1, 0, &[1], at(0, 1)), &[], INPUTS).0;
+    for _ in 0..failures {
+        append = append.step(AppendEvent::ReadFailed { temporary: true }, INPUTS).0;
+        append = append.step(AppendEvent::Waited, INPUTS).0;
+    }
+    append = append.step(AppendEvent::Page { entries: vec![], more: false }, INPUTS).0;
+    let (append, action) = append.step(AppendEvent::Page { entries: vec![], more: false }, INPUTS);
+    assert_eq!(action, AppendAction::Read { from: at(0, 0), consistent: true });
+    append
+}
+
+fn trimmed_page() -> AppendEvent {
+    let content = Content::Snapshot { root: None, trimmed_s: Some(1) };
+    let first = Entry { content, ..Entry::clone(&snapshot_entry(at(0, 0))) };
+    AppendEvent::Page { entries: vec![Arc::new(first)], more: false }
+}
+
+#[test]
+fn failed_reads_are_counted_together_whatever_was_read() {
+    let failed = AppendEvent::ReadFailed { temporary: true };
+    let give_up = AppendAction::Finish(Err(Refusal::Store));
+    let (_, action) = asking_for_the_mark(MAX_READ_ATTEMPTS - 1).step(failed.clone(), INPUTS);
+    assert_eq!(action, give_up);
+    let (append, action) = asking_for_the_mark(MAX_READ_ATTEMPTS - 2).step(failed.clone(), INPUTS);
+    assert_eq!(action, AppendAction::Read { from: at(0, 0), consistent: true });
+    let (append, action) = append.step(trimmed_page(), INPUTS);
+    assert_eq!(action, AppendAction::FindNewestSegment);
+    assert_eq!(append.step(failed.clone(), INPUTS).1, give_up);
+    let append = asking_for_the_mark(0).step(trimmed_page(), INPUTS).0;
+    assert_eq!(append.step(failed, INPUTS).1, AppendAction::FindNewestSegment);
+}
+
+#[test]
+fn the_newest_segment_need_not_be_seen_at_once() {
+    let nothing = || AppendEvent::Page { entries: vec![], more: false };
+    let found = asking_for_the_mark(0).step(trimmed_page(), INPUTS).0;
+    let (mut append, mut action) = found.step(AppendEvent::NewestSegment(Some(1)), INPUTS);
+    for _ in 0..MAX_READ_ATTEMPTS {
+        assert_eq!(action, AppendAction::Read { from: at(1, 0), consistent: true });
+        let entries = vec![snapshot_entry(at(1, 0))];
+        let seen = append.clone().step(AppendEvent::Page { entries, more: false }, INPUTS);
+        assert!(matches!(seen.1, AppendAction::Put { .. }));
+        append = append.step(nothing(), INPUTS).0;
+        (append, action) = append.step(AppendEvent::Waited, INPUTS);
+    }
+    let corrupt = AppendAction::Finish(Err(Refusal::Corrupt { at: at(1, 0) }));
+    assert_eq!(append.step(nothing(), INPUTS).1, corrupt);
+}
+
+#[test]
+fn what_does_not_fit_one_entry_goes_into_several() {
+    let mut world = World::new(1);
+    let mutations = (1..=12).map(|id| NewMutation {
+        id,
+        base: Position::FIRST,
+        operation: set_text(0, "x".repeat(MAX_TEXT_BYTES)),
+    });
+    let request =
+        Request::new(log(), client(1), None, INCARNATION, 0, mutations.collect()).unwrap();
+    let appended = world.run(request, &[]).unwrap();
+    assert_eq!(world.ids_of(1), (1..=12).collect::<Vec<_>>());
+    assert_eq!(appended.tail, at(0, 3));
+    for put in &world.puts {
+        let Content::Edits(edits) = &put.content else { panic!("{put:?}") };
+        let (_, body) = crate::entry::encode_edits(put.position, &edits.mutations).unwrap();
+        assert!(body.len() <= MAX_ENTRY_BODY_BYTES);
+    }
+}
+
+#[test]
+fn a_mutation_may_fill_an_entry_and_no_more() {
+    let request = |last_bytes: usize| {
+        let texts = [MAX_TEXT_BYTES, MAX_TEXT_BYTES, MAX_TEXT_BYTES, MAX_TEXT_BYTES, last_bytes];
+        let edits = (0..).zip(texts).map(|(row, bytes)| CellEdit {
+            row,
+            column: 0,
+            value: Some(Value::Text("x".repeat(bytes))),
+            formula: None,
+            format: None,
+        });
+        let set = SetCells { sheet: SheetId::FIRST, cells: edits.collect() };
+        let operation = Operation::SetCells(set);
+        let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
+        Request::new(log(), client(1), None, INCARNATION, 0, mutations)
+    };
+    let outcome = |last_bytes| {
+        let mut world = World::new(1);
+        let appended = world.run(request(last_bytes).unwrap(), &[]).unwrap();
+        assert_eq!(world.ids_of(1), [1], "a rejected mutation keeps its number");
+        (appended.results[0].rejection.clone(), world)
+    };
+    let (rejection, _) = outcome(MAX_TEXT_BYTES);
+    let rejection = rejection.expect("it fits");
+    assert_eq!(rejection.reason, RejectionReason::TooLarge);
+    let bytes: usize = rejection.detail.split(' ').nth(2).unwrap().parse().unwrap();
+    let excess = bytes + 5 - MAX_ENTRY_BODY_BYTES;
+    assert_eq!(outcome(MAX_TEXT_BYTES - excess + 1).0.unwrap().reason, RejectionReason::TooLarge);
+    let (rejection, world) = outcome(MAX_TEXT_BYTES - excess);
+    assert_eq!(rejection, None);
+    let item = crate::records::entry::encode(&world.puts[0]).unwrap();
+    assert!(cellar_base::record::item_bytes(&item) < 400 * 1024, "DynamoDB would refuse it");
+}
+
+#[test]
+fn requests_that_can_never_succeed() {
+    let make = |ids: &[u64]| {
+        let operation = set_text(0, "x".into());
+        let mutations = ids.iter().map(|id| NewMutation {
+            id: *id,
+            base: Position::FIRST,
+            operation: operation.clone(),
+        });
+        Request::new(log(), client(1), None, INCARNATION, 0, mutations.collect())
+    };
+    assert_eq!(make(&[]), Err(InvalidRequest::NoMutations));
+    assert_eq!(make(&[0]), Err(InvalidRequest::IdsNotConsecutive { before: 0, id: 0 }));
+    assert_eq!(make(&[1, 3]), Err(InvalidRequest::IdsNotConsecutive { before: 1, id: 3 }));
+    assert_eq!(make(&[2, 2]), Err(InvalidRequest::IdsNotConsecutive { before: 2, id: 2 }));
+    assert!(make(&[MAX_MUTATION_ID]).is_ok());
+    let id = MAX_MUTATION_ID + 1;
+    assert_eq!(make(&[id]), Err(InvalidRequest::IdTooLarge { id }));
+    let acknowledging = |ack| {
+        let operation = set_text(0, "x".into());
+        let mutations = vec![NewMutation { id: 1, base: Position::FIRST, operation }];
+        Request::new(log(), client(1), None, INCARNATION, ack, mutations)
+    };
+    assert!(acknowledging(MAX_MUTATION_ID).is_ok());
+    assert!(acknowledging(MAX_MUTATION_ID + 1).is_err());
+    let many: Vec<u64> = (1..=MAX_MUTATIONS_PER_REQUEST as u64).collect();
+    assert!(make(&many).is_ok());
+    let more: Vec<u64> = (1..=MAX_MUTATIONS_PER_REQUEST as u64 + 1).collect();
+    assert!(matches!(make(&more), Err(InvalidRequest::TooManyMutations { .. })));
+}
+
+#[test]
+fn an_answer_to_another_question_ends_the_append() {
+    let inputs = Inputs { now_s: 0, random: 0 };
+    let (append, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &[], inputs);
+    assert!(matches!(action, AppendAction::Read { .. }));
+    let (append, action) = append.step(AppendEvent::PutAccepted, inputs);
+    assert_eq!(action, AppendAction::Finish(Err(Refusal::Store)));
+    let (_, action) = append.step(AppendEvent::Waited, inputs);
+    assert_eq!(action, AppendAction::Finish(Err(Refusal::Store)));
+}

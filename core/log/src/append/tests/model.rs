@@ -1,0 +1,310 @@
+//! Several clients with mutations on their way, against what each of them meant.
+//!
+//! Every client sees the log up to a base of its own, with its own mutations on top that it has
+//! not seen in the log; its bases rise while mutations are still on their way.
+
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::super::*;
+use super::support::*;
+use super::world::World;
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::random::any_operation;
+use cellar_sheet::operation::{
+    CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
+};
+use cellar_sheet::oracle::intent::{Intent, sensible};
+use cellar_sheet::oracle::{Plain, Tag};
+
+/// What happens next.
+#[derive(Debug, Clone)]
+enum Step {
+    /// A client edits what it sees.
+    Write(usize, Operation),
+    /// A client sends what can never succeed.
+    WriteInvalid(usize),
+    /// A client takes something back, resolved at what the log was so many entries ago.
+    Undo(usize, usize, Vec<Operation>),
+    /// A client sends so many of its mutations, with or without knowledge of the log.
+    Send(usize, usize, bool),
+    /// A client sees the log but for so many of the newest entries.
+    See(usize, u32),
+}
+
+/// Rows that come and go at the top, and edits of several of them: the author's own among others'.
+fn any_row_operation() -> impl Strategy<Value = Operation> {
+    let sheet = SheetId::FIRST;
+    let text = |row: u32| CellEdit {
+        row,
+        column: 0,
+        value: Some(Value::Text(format!("{row}"))),
+        formula: None,
+        format: None,
+    };
+    prop_oneof![
+        2 => (0..5_u32)
+            .prop_map(move |before| Operation::InsertRows(InsertBefore { sheet, before, count: 1 })),
+        1 => (0..5_u32).prop_map(move |row| {
+            Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::one(row, 1) })
+        }),
+        2 => proptest::collection::btree_set(0..6_u32, 2..5).prop_map(move |rows| {
+            Operation::SetCells(SetCells { sheet, cells: rows.into_iter().map(text).collect() })
+        }),
+    ]
+}
+
+fn any_step(what: BoxedStrategy<Operation>) -> impl Strategy<Value = Step> {
+    let client = 0..2_usize;
+    prop_oneof![
+        6 => (client.clone(), what).prop_map(|(who, what)| Step::Write(who, what)),
+        1 => client.clone().prop_map(Step::WriteInvalid),
+        1 => (client.clone(), 0..3_usize, vec(any_operation(), 1..3))
+            .prop_map(|(who, ago, parts)| Step::Undo(who, ago, parts)),
+        4 => (client.clone(), 1..4_usize, any::<bool>())
+            .prop_map(|(who, count, warm)| Step::Send(who, count, warm)),
+        3 => (client, 0..3_u32).prop_map(|(who, behind)| Step::See(who, behind)),
+    ]
+}
+
+/// A mutation of a client, and what it means.
+struct Meant {
+    mutation: NewMutation,
+    /// What it was resolved to, if it is an undo.
+    resolved: Option<Resolved>,
+    tag: Tag,
+    intents: Vec<Intent>,
+    /// Where it was committed.
+    position: Option<Position>,
+}
+
+#[derive(Default)]
+struct Client {
+    base: u32,
+    sent: usize,
+    mutations: Vec<Meant>,
+}
+
+/// Parts of a mutation, each with a tag of its own; parts of which nothing is left, of those that
+/// make no lines and sheets, change no tag.
+fn tagged(first: Tag, parts: &[Operation]) -> impl Iterator<Item = (Tag, &Operation)> {
+    parts.iter().scan(first, |next, part| {
+        let tag = *next;
+        let makes = matches!(
+            part,
+            Operation::InsertRows(_)
+                | Operation::InsertColumns(_)
+                | Operation::AddSheet(_)
+                | Operation::ImportSheet(_)
+        );
+        *next += u32::from(makes);
+        Some((tag, part))
+    })
+}
+
+struct Model {
+    world: World,
+    /// The state at each entry.
+    states: Vec<Plain>,
+    clients: [Client; 2],
+    tags: Tag,
+}
+
+impl Model {
+    fn new() -> Self {
+        let clients = Default::default();
+        Self { world: World::new(1), states: vec![Plain::new()], clients, tags: 1_000 }
+    }
+
+    /// What a client sees: the log up to its base, and its own behind that.
+    fn view(&self, who: usize) -> Plain {
+        let client = &self.clients[who];
+        let mut view = self.states[client.base as usize].clone();
+        let seen = |meant: &&Meant| meant.position.is_some_and(|at| at.num() <= client.base);
+        for meant in client.mutations.iter().filter(|meant| !seen(meant)) {
+            // What an undo does is not known to whoever asks for it.
+            if !meant.mutation.operation.is_resolved_on_append() {
+                meant.intents.iter().for_each(|intent| intent.apply(&mut view));
+            }
+        }
+        view
+    }
+
+    fn add(&mut self, who: usize, operation: Operation, resolved: Option<Resolved>) {
+        self.tags += 10;
+        let tag = self.tags;
+        let intents = match &resolved {
+            None => vec![Intent::of(&self.view(who), &operation, tag)],
+            Some(resolved) => self.intents(resolved, tag),
+        };
+        let client = &mut self.clients[who];
+        let id = client.mutations.len() as u64 + 1;
+        let mutation = NewMutation { id, base: at(0, client.base), operation };
+        client.mutations.push(Meant { mutation, resolved, tag, intents, position: None });
+    }
+
+    /// What the parts of an undo mean.
+    fn intents(&self, resolved: &Resolved, tag: Tag) -> Vec<Intent> {
+        let mut state = self.states[resolved.at.num() as usize].clone();
+        let parts = tagged(tag, &resolved.operations).map(|(tag, part)| {
+            let intent = Intent::of(&state, part, tag);
+            state.apply(part, tag);
+            intent
+        });
+        parts.collect()
+    }
+
+    /// Parts of an undo, sensible on the state at an entry.
+    fn resolve(&self, num: u32, parts: Vec<Operation>) -> Resolved {
+        let mut state = self.states[num as usize].clone();
+        let operations = parts.into_iter().map(|part| {
+            let part = sensible(&state, part);
+            state.apply(&part, 1);
+            part
+        });
+        Resolved { at: at(0, num), operations: operations.collect() }
+    }
+
+    fn head(&self) -> u32 {
+        self.states.len() as u32 - 1
+    }
+
+    fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
+        match step {
+            Step::Write(who, operation) => {
+                let operation = sensible(&self.view(who), operation);
+                if !(operation.is_resolved_on_append()
+                    || matches!(operation, Operation::Rejected(_)))
+                {
+                    self.add(who, operation, None);
+                }
+            }
+            Step::WriteInvalid(who) => {
+                let rows = cellar_sheet::operation::InsertBefore {
+                    sheet: cellar_sheet::operation::SheetId::FIRST,
+                    before: 0,
+                    count: 0,
+                };
+                self.add(who, Operation::InsertRows(rows), None);
+            }
+            Step::Undo(who, ago, parts) => {
+                let resolved = self.resolve(self.head().saturating_sub(ago as u32), parts);
+                let undo =
+                    Operation::Undo(cellar_sheet::operation::Undo { position: Position::FIRST });
+                self.add(who, undo, Some(resolved));
+            }
+            Step::See(who, behind) => {
+                let head = self.head();
+                let client = &mut self.clients[who];
+                client.base = client.base.max(head.saturating_sub(behind));
+            }
+            Step::Send(who, count, warm) => return self.send(who, count, warm),
+        }
+        Ok(())
+    }
+
+    /// Sends some of a client's mutations: undos each for itself.
+    fn send(&mut self, who: usize, count: usize, warm: bool) -> Result<(), TestCaseError> {
+        let client = &self.clients[who];
+        let end = client.mutations.len().min(client.sent + count);
+        let left = &client.mutations[client.sent..end];
+        let is_undo = |meant: &Meant| meant.resolved.is_some();
+        let alone = left.first().is_some_and(is_undo).then_some(1);
+        let count = alone.or_else(|| left.iter().position(is_undo)).unwrap_or(left.len());
+        if count == 0 {
+            return Ok(());
+        }
+        match self.append(who, count, warm) {
+            Err(Refusal::StaleResolution { .. }) => {
+                self.resolve_again(who);
+                self.append(who, count, warm)
+            }
+            done => done,
+        }
+        .map_err(|fault| TestCaseError::fail(format!("{fault:?}")))?;
+        let first_new = self.states.len();
+        let new: Vec<_> = self.world.entries.values().skip(first_new).cloned().collect();
+        new.iter().try_for_each(|entry| self.check(who, entry))?;
+        self.send(who, end - self.clients[who].sent, warm)
+    }
+
+    fn append(&mut self, who: usize, count: usize, warm: bool) -> Result<(), Refusal> {
+        let client = &self.clients[who];
+        let sent = &client.mutations[client.sent..client.sent + count];
+        let mutations = sent.iter().map(|meant| meant.mutation.clone()).collect();
+        let (key, before) = (super::support::client(who as u8), client.sent as u64);
+        let mut request = Request::new(log(), key, None, INCARNATION, before, mutations).unwrap();
+        if let Some(resolved) = sent[0].resolved.clone() {
+            request = request.resolved(resolved);
+        }
+        let known = if warm { self.world.known_from(request.lowest_base()) } else { vec![] };
+        self.world.run(request, &known)?;
+        self.clients[who].sent += count;
+        Ok(())
+    }
+
+    /// An undo takes back what is there now.
+    fn resolve_again(&mut self, who: usize) {
+        let next = self.clients[who].sent;
+        let meant = &self.clients[who].mutations[next];
+        let parts = meant.resolved.clone().unwrap().operations;
+        let resolved = self.resolve(self.head(), parts);
+        let intents = self.intents(&resolved, meant.tag);
+        let meant = &mut self.clients[who].mutations[next];
+        (meant.resolved, meant.intents) = (Some(resolved), intents);
+    }
+
+    /// What an entry does, by its coordinates and by what its author meant.
+    fn check(&mut self, who: usize, entry: &Entry) -> Result<(), TestCaseError> {
+        let mut state = self.states.last().unwrap().clone();
+        let mut expected = state.clone();
+        let stored = crate::records::entry::encode(entry).unwrap();
+        prop_assert_eq!(&crate::records::entry::decode(&stored).unwrap(), entry, "as it is read");
+        let edits = entry.edits().unwrap();
+        for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
+            let meant = &mut self.clients[who].mutations[id as usize - 1];
+            meant.position = Some(entry.position);
+            meant.intents.iter().for_each(|intent| intent.apply(&mut expected));
+            for (tag, operation) in tagged(meant.tag, mutation.effective()) {
+                state.apply(operation, tag);
+            }
+            prop_assert!(
+                state == expected,
+                "{} of client {who}: meant {:?}, became {:?}",
+                id,
+                meant.mutation,
+                mutation
+            );
+        }
+        self.states.push(state);
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn every_edit_lands_where_its_author_meant_it(
+        steps in vec(any_step(any_operation().boxed()), 4..24),
+    ) {
+        run(steps)?;
+    }
+
+    #[test]
+    fn rows_of_ones_own_among_others_are_stored_where_they_are(
+        steps in vec(any_step(any_row_operation().boxed()), 4..24),
+    ) {
+        run(steps)?;
+    }
+}
+
+fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
+    let mut model = Model::new();
+    for step in steps {
+        model.step(step)?;
+    }
+    (0..2).try_for_each(|who| model.send(who, usize::MAX / 2, true))
+}

@@ -1,0 +1,450 @@
+//! What is learned of the log and what is committed of a request's mutations.
+
+use super::super::*;
+use super::support::*;
+use super::world::{Fault, World};
+use crate::entry::{Content, Edits, ExternalEdits, Header, Mutation};
+use cellar_base::limits::{
+    MAX_BASES_PER_ENTRY, MAX_COMMITTED_OPERATIONS, MAX_MOVED_SHEETS, MAX_MUTATIONS_PER_REQUEST,
+    MAX_REPLY_BYTES, MAX_SPANS, MAX_TRANSFORM_CHANGES,
+};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::operation::{
+    ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, Revert, SheetId, Span,
+    Spans, Undo,
+};
+
+fn insert(before: u32) -> Operation {
+    Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count: 1 })
+}
+
+fn delete(spans: Spans) -> Operation {
+    Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
+}
+
+/// Every second row, from the second on.
+fn every_second(count: usize) -> Spans {
+    let rows = (0..u32::try_from(count).unwrap()).map(|row| 2 * row + 1);
+    Spans::from_sorted(rows.map(|first| Span { first, count: 1 }).collect())
+}
+
+fn edited(position: Position, who: u8, first_id: u64, operations: Vec<Operation>) -> Arc<Entry> {
+    let mutation = |authored| Mutation { base: Position::FIRST, authored, committed: None };
+    let mutations = operations.into_iter().map(mutation).collect();
+    let content = Content::Edits(Edits { client: client(who), name: None, first_id, mutations });
+    let header = Header::first(INCARNATION);
+    Arc::new(Entry { log: log(), position, created_s: 0, author: None, header, content })
+}
+
+fn mutation(id: u64, base: Position, operation: Operation) -> NewMutation {
+    NewMutation { id, base, operation }
+}
+
+fn asked(mutations: Vec<NewMutation>) -> Request {
+    Request::new(log(), client(1), None, INCARNATION, 0, mutations).unwrap()
+}
+
+fn upload(count: u32, base: Position) -> Request {
+    Request::upload(log(), client(1), None, INCARNATION, 0, 1, uploaded(count, base)).unwrap()
+}
+
+/// The mutations of a client in the log.
+fn mutations_of(world: &World, who: u8) -> Vec<Mutation> {
+    let edits = world.entries.values().filter_map(|entry| entry.edits());
+    edits.filter(|edits| edits.client == client(who)).flat_map(|e| e.mutations.clone()).collect()
+}
+
+fn external(world: &World) -> Option<&ExternalEdits> {
+    world.entries.values().find_map(|entry| match &entry.content {
+        Content::External(external) => Some(external),
+        _ => None,
+    })
+}
+
+/// A log of one entry by another, which inserts a row before the first.
+fn moved() -> World {
+    let mut world = World::new(1);
+    world.add(edited(at(0, 1), 2, 1, vec![insert(0)]));
+    world
+}
+
+#[test]
+fn an_edit_is_moved_past_entries_however_they_were_learned() {
+    let request = || asked(vec![mutation(1, Position::FIRST, set_text(4, "x".into()))]);
+    let expected = |rows| Some(vec![set_text(4 + rows, "x".into())]);
+    for warm in [false, true] {
+        let mut world = moved();
+        let known = if warm { world.known() } else { vec![] };
+        let appended = world.run(request(), &known).unwrap();
+        assert_eq!(appended.results[0].committed, expected(1));
+    }
+    // By what a refused put returns; three in a row, so that the last is read.
+    for losses in [1, 3] {
+        let mut world = moved();
+        let winner = |num| edited(at(0, num), 2, u64::from(num), vec![insert(0)]);
+        world.faults.extend((2..2 + losses).map(|num| Fault::LosesTo(winner(num))));
+        let appended = world.run(request(), &world.known()).unwrap();
+        assert_eq!(appended.results[0].committed, expected(1 + losses));
+        assert_eq!(world.reads.is_empty(), losses == 1);
+    }
+}
+
+#[test]
+fn shifting_twice_past_ones_own_insert_does_not_happen() {
+    for split in [false, true] {
+        let mut world = moved();
+        let first = mutation(1, Position::FIRST, insert(0));
+        let second = mutation(2, Position::FIRST, set_text(0, "mine".into()));
+        match split {
+            false => drop(world.run(asked(vec![first, second]), &[]).unwrap()),
+            true => {
+                world.run(asked(vec![first.clone()]), &[]).unwrap();
+                world.run(asked(vec![first, second]), &[]).unwrap();
+            }
+        }
+        let mine = mutations_of(&world, 1);
+        // Behind the other's row stands the author's, and there its text.
+        assert_eq!(mine[0].effective(), [insert(1)]);
+        assert_eq!(mine[1].effective(), [set_text(1, "mine".into())]);
+    }
+}
+
+#[test]
+fn an_edit_is_not_lost_when_ones_own_delete_became_a_no_op() {
+    for split in [false, true] {
+        let mut world = World::new(1);
+        world.add(edited(at(0, 1), 2, 1, vec![delete(Spans::one(2, 1))]));
+        let first = mutation(1, Position::FIRST, delete(Spans::one(2, 1)));
+        let second = mutation(2, Position::FIRST, set_text(2, "was 3".into()));
+        match split {
+            false => drop(world.run(asked(vec![first, second]), &[]).unwrap()),
+            true => {
+                world.run(asked(vec![first.clone()]), &[]).unwrap();
+                world.run(asked(vec![first, second]), &[]).unwrap();
+            }
+        }
+        let mine = mutations_of(&world, 1);
+        assert_eq!(mine[0].effective(), []);
+        assert_eq!(mine[1].effective(), [set_text(2, "was 3".into())]);
+    }
+}
+
+#[test]
+fn an_own_insert_on_a_lower_base_is_read_from_there() {
+    let mut world = moved();
+    world.run(asked(vec![mutation(1, Position::FIRST, insert(0))]), &[]).unwrap();
+    // Its author has seen the other's row by now, but not that its own insert got through.
+    let request = asked(vec![
+        mutation(1, Position::FIRST, insert(0)),
+        mutation(2, at(0, 1), set_text(1, "mine".into())),
+    ]);
+    world.reads.clear();
+    world.run(request, &[]).unwrap();
+    assert_eq!(mutations_of(&world, 1)[1].effective(), [set_text(1, "mine".into())]);
+
+    let alone = || {
+        let second = mutation(3, at(0, 1), set_text(1, "mine".into()));
+        Request::new(log(), client(1), None, INCARNATION, 2, vec![second]).unwrap()
+    };
+    let known = world.known();
+    for known in [&known[1..], &[]] {
+        let mut world = World { entries: world.entries.clone(), ..World::new(1) };
+        world.run(alone(), known).unwrap();
+        assert_eq!(mutations_of(&world, 1)[2].effective(), [set_text(1, "mine".into())]);
+        assert!(world.reads.contains(&(Position::FIRST, false)), "{:?}", world.reads);
+    }
+}
+
+#[test]
+fn a_chain_of_lower_bases_is_read_in_a_few_steps() {
+    let mut world = World::new(1);
+    // Each written without having seen the one before.
+    for id in 1..200_u32 {
+        let base = at(0, id.saturating_sub(2));
+        let mutation = Mutation { base, authored: insert(0), committed: None };
+        let edits = Edits {
+            client: client(1),
+            name: None,
+            first_id: u64::from(id),
+            mutations: vec![mutation],
+        };
+        let entry = edited(at(0, id), 1, 1, vec![insert(0)]);
+        world.add(Arc::new(Entry { content: Content::Edits(edits), ..(*entry).clone() }));
+    }
+    let last = mutation(200, at(0, 198), set_text(0, "x".into()));
+    let request = Request::new(log(), client(1), None, INCARNATION, 199, vec![last]).unwrap();
+    world.run(request, &[]).unwrap();
+    // Pages of two: about twice the log, not its square.
+    assert!(world.reads.len() < 300, "{}", world.reads.len());
+}
+
+/// A log whose first segment was trimmed.
+fn trimmed() -> World {
+    let mut world = World::new(1);
+    let content = Content::Snapshot { root: None, trimmed_s: Some(9) };
+    let first = Entry { content, ..(*snapshot_entry(Position::FIRST)).clone() };
+    world.add(Arc::new(first));
+    world.add(end_entry(at(0, 5)));
+    world.add(snapshot_entry(at(1, 0)));
+    world.add(edits_entry(at(1, 1), 2, 1));
+    world
+}
+
+#[test]
+fn a_base_that_is_gone_is_rejected_at_the_tail_and_the_numbering_goes_on() {
+    for base in [Position::FIRST, at(0, 3)] {
+        let mut world = trimmed();
+        let insert = mutation(7, base, insert(3));
+        let fresh = mutation(8, at(1, 1), set_text(0, "x".into()));
+        let appended = world.run(asked(vec![insert, fresh]), &[]).unwrap();
+        let rejections: Vec<_> =
+            appended.results.iter().map(|r| r.rejection.as_ref().map(|r| r.reason)).collect();
+        // The second stands on the first, which nobody can place.
+        assert_eq!(rejections, [Some(RejectionReason::BaseGone); 2], "{base}");
+        assert!(appended.results.iter().all(|r| r.position == Some(at(1, 2))));
+        let next = mutation(9, at(1, 2), set_text(0, "y".into()));
+        let next = Request::new(log(), client(1), None, INCARNATION, 8, vec![next]).unwrap();
+        let appended = world.run(next, &[]).unwrap();
+        assert_eq!(
+            (appended.results[0].position, &appended.results[0].rejection),
+            (Some(at(1, 3)), &None)
+        );
+    }
+    let mut world = trimmed();
+    let unknown = asked(vec![mutation(1, at(1, 7), set_text(0, "x".into()))]);
+    assert_eq!(world.run(unknown, &[]), Err(Refusal::UnknownBase { base: at(1, 7) }));
+}
+
+#[test]
+fn an_upload_is_one_entry_with_the_maps_to_where_it_stands() {
+    let mut world = moved();
+    let appended = world.run(upload(3, Position::FIRST), &[]).unwrap();
+    let stored = external(&world).unwrap();
+    assert_eq!((stored.first_id, stored.last_id()), (1, 3));
+    let committed = stored.committed(&set_text(4, "x".into()));
+    assert_eq!(committed, Some(vec![set_text(5, "x".into())]));
+    assert!(appended.results.iter().all(|r| r.position == Some(at(0, 2)) && !r.duplicate));
+    let again = world.run(upload(3, Position::FIRST), &[]).unwrap();
+    assert!(again.results.iter().all(|r| r.position == Some(at(0, 2)) && r.duplicate));
+    let more = world.run(upload(4, Position::FIRST), &[]);
+    assert_eq!(more, Err(Refusal::Overlap { last_id: 3 }));
+    assert_eq!(world.entries.len(), 3);
+}
+
+#[test]
+fn an_upload_too_far_behind_is_rejected_whole() {
+    for (sheets, fits) in [(MAX_MOVED_SHEETS, true), (MAX_MOVED_SHEETS + 1, false)] {
+        let mut world = World::new(1);
+        let insert = |sheet| InsertBefore { sheet: SheetId(sheet), before: 0, count: 1 };
+        let inserts = (1..=u32::try_from(sheets).unwrap()).map(insert);
+        world.add(edited(at(0, 1), 2, 1, inserts.map(Operation::InsertRows).collect()));
+        let appended = world.run(upload(2, Position::FIRST), &[]).unwrap();
+        assert_eq!(external(&world).is_some(), fits);
+        let rejected = appended.results.iter().filter(|result| result.rejection.is_some()).count();
+        assert_eq!(rejected, if fits { 0 } else { 2 });
+    }
+    let count = u32::try_from(MAX_MUTATIONS_PER_REQUEST).unwrap() + 1;
+    let upload = uploaded(count, Position::FIRST);
+    let many = Request::upload(log(), client(1), None, INCARNATION, 0, 1, upload);
+    assert_eq!(many, Err(InvalidRequest::TooManyMutations { count: count as usize }));
+}
+
+#[test]
+fn an_entry_has_mutations_of_so_many_bases_and_no_more() {
+    for (bases, entries) in [(MAX_BASES_PER_ENTRY, 1), (MAX_BASES_PER_ENTRY + 1, 2)] {
+        let mut world = World::new(40);
+        let mutations = (1..=bases as u64)
+            .map(|id| mutation(id, at(0, u32::try_from(id).unwrap()), set_text(0, "x".into())));
+        world.run(asked(mutations.collect()), &[]).unwrap();
+        assert_eq!(world.puts.len(), entries);
+    }
+}
+
+#[test]
+fn so_much_may_have_moved_since_a_base_and_no_more() {
+    for (more, rejected) in [(0, false), (1, true)] {
+        let mut world = World::new(1);
+        let mut inserts = vec![insert(9); MAX_TRANSFORM_CHANGES - 10 + more];
+        // Each of its spans counts.
+        inserts.push(delete(every_second(10)));
+        world.add(edited(at(0, 1), 2, 1, inserts));
+        let request = asked(vec![mutation(1, Position::FIRST, set_text(0, "x".into()))]);
+        let appended = world.run(request, &[]).unwrap();
+        let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
+        assert_eq!(reason, rejected.then_some(RejectionReason::TooFarBehind));
+    }
+}
+
+#[test]
+fn what_falls_into_too_many_parts_is_rejected_and_what_stands_on_it_is_not_misled() {
+    let rows = u32::try_from(MAX_SPANS).unwrap();
+    // Others insert inside each of the first spans: so many more parts.
+    for (others, rejected) in [(0, false), (1, true)] {
+        let mut world = World::new(1);
+        world.add(edited(at(0, 1), 2, 1, vec![insert(3 * (rows - 1) + 1); others]));
+        let spans = (0..rows).map(|row| Span { first: 3 * row, count: 2 }).collect();
+        let delete = mutation(1, Position::FIRST, delete(Spans::from_sorted(spans)));
+        let set = mutation(2, Position::FIRST, set_text(1, "was 5".into()));
+        let appended = world.run(asked(vec![delete, set]), &[]).unwrap();
+        let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
+        assert_eq!(reason, rejected.then_some(RejectionReason::TooLarge));
+        let row = if rejected { 5 } else { 1 };
+        assert_eq!(mutations_of(&world, 1)[1].effective(), [set_text(row, "was 5".into())]);
+        // Neither in a later batch.
+        let later = mutation(3, Position::FIRST, set_text(1, "was 5".into()));
+        let later = Request::new(log(), client(1), None, INCARNATION, 2, vec![later]).unwrap();
+        world.run(later, &[]).unwrap();
+        assert_eq!(mutations_of(&world, 1)[2].effective(), [set_text(row, "was 5".into())]);
+    }
+}
+
+#[test]
+fn invalid_mutations_do_not_stop_their_neighbours() {
+    let mut world = World::new(1);
+    let none = Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before: 0, count: 0 });
+    let operations = [set_text(0, "a".into()), none, set_text(1, "b".into())];
+    let mutations = (1..).zip(operations);
+    let mutations = mutations.map(|(id, o)| mutation(id, Position::FIRST, o)).collect();
+    let appended = world.run(asked(mutations), &[]).unwrap();
+    let reasons: Vec<_> =
+        appended.results.iter().map(|r| r.rejection.as_ref().map(|r| r.reason)).collect();
+    assert_eq!(reasons, [None, Some(RejectionReason::Invalid), None]);
+    assert_eq!(world.puts.len(), 1);
+    let effective: Vec<_> =
+        mutations_of(&world, 1).iter().map(|m| m.effective().to_vec()).collect();
+    assert_eq!(effective[2], [set_text(1, "b".into())]);
+}
+
+#[test]
+fn an_undo_is_put_behind_the_very_state_it_was_resolved_on_or_not_at_all() {
+    let operation = Operation::Undo(Undo { position: Position::FIRST });
+    let asked =
+        || asked(vec![NewMutation { id: 1, base: Position::FIRST, operation: operation.clone() }]);
+    let operations = vec![insert(4), set_text(5, "x".into())];
+    let resolved = |at| asked().resolved(Resolved { at, operations: operations.clone() });
+    for warm in [false, true] {
+        let mut world = moved();
+        let known = if warm { world.known() } else { vec![] };
+        let newest = at(0, 1);
+        let stale = world.run(resolved(Position::FIRST), &known);
+        assert_eq!(stale, Err(Refusal::StaleResolution { newest }));
+        // Another wins the race for the key.
+        world.faults.push_back(Fault::LosesTo(edited(at(0, 2), 3, 1, vec![insert(0)])));
+        let stale = world.run(resolved(newest), &known);
+        assert_eq!(stale, Err(Refusal::StaleResolution { newest: at(0, 2) }));
+        let appended = world.run(resolved(at(0, 2)), &known).unwrap();
+        assert_eq!(appended.results[0].committed, Some(operations.clone()));
+        // It is found again, whatever it would be resolved to now.
+        let again = world.run(resolved(Position::FIRST), &[]).unwrap();
+        assert!(again.results[0].duplicate);
+        assert_eq!(world.entries.len(), 4);
+    }
+}
+
+#[test]
+fn an_undo_that_takes_back_nothing_is_rejected_and_says_what_it_was() {
+    let undo = Operation::Undo(Undo { position: Position::FIRST });
+    let asked = || asked(vec![mutation(1, Position::FIRST, undo.clone())]);
+    let nothing = Resolved { at: Position::FIRST, operations: vec![] };
+    for request in [asked(), asked().resolved(nothing)] {
+        let mut world = World::new(1);
+        let appended = world.run(request, &[]).unwrap();
+        let rejection = appended.results[0].rejection.clone().unwrap();
+        assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
+        assert_eq!(mutations_of(&world, 1)[0].authored, undo);
+    }
+}
+
+#[test]
+fn a_restore_says_why_it_was_rejected() {
+    let revert = Operation::Revert(Revert { position: Position::FIRST });
+    let asked = || asked(vec![mutation(1, Position::FIRST, revert.clone())]);
+    let nothing = Resolved { at: Position::FIRST, operations: vec![] };
+    let parts = vec![set_text(0, "a".into()); MAX_COMMITTED_OPERATIONS + 1];
+    let many = Resolved { at: Position::FIRST, operations: parts.clone() };
+    for (request, reason, detail) in [
+        (asked(), RejectionReason::TooLarge, "a fork at 0.0 has it"),
+        (asked().resolved(nothing), RejectionReason::NothingToRevert, "nothing differs from 0.0"),
+        (asked().resolved(many), RejectionReason::TooLarge, "a fork at 0.0 has it"),
+    ] {
+        let mut world = World::new(1);
+        let appended = world.run(request, &[]).unwrap();
+        let rejection = appended.results[0].rejection.clone().unwrap();
+        assert_eq!(rejection.reason, reason);
+        assert!(rejection.detail.contains(detail), "{}", rejection.detail);
+        assert_eq!(mutations_of(&world, 1)[0].authored, revert);
+    }
+    let operations = parts[1..].to_vec();
+    let most = asked().resolved(Resolved { at: Position::FIRST, operations: operations.clone() });
+    let appended = World::new(1).run(most, &[]).unwrap();
+    assert_eq!(appended.results[0].committed, Some(operations));
+}
+
+#[test]
+fn an_undo_or_a_restore_is_sent_alone() {
+    let undo = Operation::Undo(Undo { position: Position::FIRST });
+    let revert = Operation::Revert(Revert { position: Position::FIRST });
+    let set = set_text(0, "a".into());
+    let pairs = [
+        [undo.clone(), set.clone()],
+        [set.clone(), undo],
+        [revert.clone(), set.clone()],
+        [set, revert],
+    ];
+    for operations in pairs {
+        let mutations = (1..).zip(operations).map(|(id, o)| mutation(id, Position::FIRST, o));
+        let request = Request::new(log(), client(1), None, INCARNATION, 0, mutations.collect());
+        assert_eq!(request, Err(InvalidRequest::NotAlone));
+    }
+}
+
+#[test]
+fn what_a_request_is_split_into_is_bounded_as_a_whole() {
+    let mut world = World::new(1);
+    // Rows come in between all rows that the client saw.
+    let inserts = (0..2_000).map(|row| insert(2 * row + 1));
+    world.add(edited(at(0, 1), 2, 1, inserts.collect()));
+    let clear = Operation::ClearRange(ClearRange {
+        sheet: SheetId::FIRST,
+        rows: Spans::all(Axis::Rows),
+        columns: Spans::all(Axis::Columns),
+    });
+    let count = 100;
+    let clears = (1..=count).map(|id| mutation(id, Position::FIRST, clear.clone()));
+    let appended = world.run(asked(clears.collect()), &[]).unwrap();
+    let reply: usize = appended
+        .results
+        .iter()
+        .filter_map(|result| result.committed.as_ref())
+        .map(|operations| serde_json::to_string(operations).unwrap().len())
+        .sum();
+    assert!(reply > MAX_REPLY_BYTES / 4 && reply <= MAX_REPLY_BYTES, "{reply}");
+    let refused = appended.results.iter().filter(|result| result.rejection.is_some()).count();
+    assert!(refused > 0 && refused < appended.results.len(), "{refused}");
+    assert_eq!(world.ids_of(1), (1..=count).collect::<Vec<_>>(), "the numbering goes on");
+}
+
+/// A row of the author's own, whose neighbour is deleted, ends up below one that others inserted
+/// below it.
+#[test]
+fn cells_that_changed_their_order_are_stored_where_they_are() {
+    let mut world = World::new(1);
+    world.add(edited(at(0, 1), 2, 1, vec![insert(2)]));
+    world.add(edited(at(0, 2), 2, 2, vec![delete(Spans::one(1, 1))]));
+    let Operation::SetCells(mut both) = set_text(1, "own".into()) else { panic!() };
+    let Operation::SetCells(other) = set_text(3, "others'".into()) else { panic!() };
+    both.cells.extend(other.cells);
+    let mutations = vec![
+        mutation(1, Position::FIRST, insert(1)),
+        mutation(2, at(0, 1), Operation::SetCells(both)),
+    ];
+    world.run(asked(mutations), &[]).unwrap();
+    let entry = world.entries.values().last().unwrap();
+    let stored = crate::records::entry::encode(entry).unwrap();
+    assert_eq!(&crate::records::entry::decode(&stored).unwrap(), &**entry);
+    let mutations = mutations_of(&world, 1);
+    let [Operation::SetCells(set)] = mutations[1].effective() else { panic!() };
+    let rows: Vec<_> = set.cells.iter().map(|edit| (edit.row, edit.value.clone())).collect();
+    let text = |text: &str| Some(cellar_sheet::cell::Value::Text(text.into()));
+    assert_eq!(rows, [(1, text("others'")), (2, text("own"))]);
+}

@@ -1,0 +1,335 @@
+//! Bodies of `E` entries: postcard.
+//!
+//! Version 1 is what most entries are: mutations committed as authored, or as one other operation.
+//! Version 2 is written when a mutation was transformed: committed as any number of operations.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Edits, Mutation};
+use cellar_base::bounded::{at_most, at_most_if_any};
+use cellar_base::identity::ClientKey;
+use cellar_base::limits::{MAX_COMMITTED_OPERATIONS, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
+use cellar_base::position::Position;
+use cellar_base::record::RecordError;
+use cellar_sheet::axis_map::UnreadableAxisMap;
+use cellar_sheet::operation::{Operation, StoredOperation, UnreadableOperation};
+
+/// The version of an entry without transformed mutations.
+const AS_AUTHORED_VERSION: u64 = 1;
+/// The version of every other.
+const TRANSFORMED_VERSION: u64 = 2;
+
+/// A body that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// A version of a later Cellar.
+    #[error(
+        "the body has version {version}, this build reads up to {TRANSFORMED_VERSION}: upgrade it"
+    )]
+    UnknownVersion {
+        /// The version of the body.
+        version: u64,
+    },
+    /// Bytes that are no body.
+    #[error("the body does not decode: {0}")]
+    Malformed(#[from] postcard::Error),
+    /// Bytes behind the body, or none of the mutations it should have.
+    #[error("the body does not decode: {0}")]
+    Shape(&'static str),
+    /// An operation that is out of range.
+    #[error("the body does not decode: {0}")]
+    Operation(#[from] UnreadableOperation),
+    /// An axis map that is out of range.
+    #[error("the body does not decode: {0}")]
+    AxisMap(#[from] UnreadableAxisMap),
+}
+
+#[derive(Serialize, Deserialize)]
+struct EditsV1 {
+    #[serde(deserialize_with = "at_most::<_, _, MAX_MUTATIONS_PER_REQUEST>")]
+    mutations: Vec<MutationV1>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MutationV1 {
+    base: BaseV1,
+    authored: StoredOperation,
+    committed: Option<StoredOperation>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct EditsV2 {
+    #[serde(deserialize_with = "at_most::<_, _, MAX_MUTATIONS_PER_REQUEST>")]
+    mutations: Vec<MutationV2>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MutationV2 {
+    base: BaseV1,
+    authored: StoredOperation,
+    #[serde(deserialize_with = "at_most_if_any::<_, _, MAX_COMMITTED_OPERATIONS>")]
+    committed: Option<Vec<StoredOperation>>,
+}
+
+/// A base as the distance from the entry: most are a few entries back, which takes one byte less
+/// than a position and one less again in a long segment.
+#[derive(Serialize, Deserialize)]
+pub(super) struct BaseV1 {
+    segments_back: u32,
+    /// Entries back in the same segment; the entry's number in an earlier one.
+    num: u32,
+}
+
+impl BaseV1 {
+    pub(super) fn new(entry: Position, base: Position) -> Self {
+        let segments_back = entry.segment().saturating_sub(base.segment());
+        let num = match segments_back {
+            0 => entry.num().saturating_sub(base.num()),
+            _ => base.num(),
+        };
+        Self { segments_back, num }
+    }
+
+    pub(super) fn position(&self, entry: Position) -> Result<Position, BodyError> {
+        let fault = || BodyError::Shape("a base is before the beginning");
+        let segment = entry.segment().checked_sub(self.segments_back).ok_or_else(fault)?;
+        let num = match self.segments_back {
+            0 => entry.num().checked_sub(self.num).ok_or_else(fault)?,
+            _ => self.num,
+        };
+        Position::new(segment, num).map_err(|_| fault())
+    }
+}
+
+impl MutationV1 {
+    /// `None` for a mutation that was transformed.
+    fn new(entry: Position, mutation: &Mutation) -> Option<Self> {
+        let base = BaseV1::new(entry, mutation.base);
+        let authored = StoredOperation::from(&mutation.authored);
+        mutation.committed.is_none().then_some(Self { base, authored, committed: None })
+    }
+
+    fn read(self, entry: Position) -> Result<Mutation, BodyError> {
+        let committed = self.committed.map(Operation::try_from).transpose()?;
+        Ok(Mutation {
+            base: self.base.position(entry)?,
+            authored: self.authored.try_into()?,
+            committed: committed.map(|operation| vec![operation]),
+        })
+    }
+}
+
+impl MutationV2 {
+    fn new(entry: Position, mutation: &Mutation) -> Self {
+        let stored = |committed: &Vec<Operation>| {
+            committed.iter().map(StoredOperation::from).collect::<Vec<_>>()
+        };
+        Self {
+            base: BaseV1::new(entry, mutation.base),
+            authored: StoredOperation::from(&mutation.authored),
+            committed: mutation.committed.as_ref().map(stored),
+        }
+    }
+
+    fn read(self, entry: Position) -> Result<Mutation, BodyError> {
+        let read = |list: Vec<StoredOperation>| {
+            list.into_iter().map(Operation::try_from).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Mutation {
+            base: self.base.position(entry)?,
+            authored: self.authored.try_into()?,
+            committed: self.committed.map(read).transpose()?,
+        })
+    }
+}
+
+/// The body of the `E` entry at `position`, and its version.
+///
+/// # Errors
+/// Only if the encoder fails, which it does not for these types.
+pub fn encode_edits(
+    position: Position,
+    mutations: &[Mutation],
+) -> Result<(u64, Vec<u8>), BodyError> {
+    let as_authored = mutations.iter().map(|mutation| MutationV1::new(position, mutation));
+    if let Some(mutations) = as_authored.collect::<Option<Vec<_>>>() {
+        return Ok((AS_AUTHORED_VERSION, postcard::to_allocvec(&EditsV1 { mutations })?));
+    }
+    let mutations = mutations.iter().map(|mutation| MutationV2::new(position, mutation)).collect();
+    Ok((TRANSFORMED_VERSION, postcard::to_allocvec(&EditsV2 { mutations })?))
+}
+
+/// Bytes that one mutation adds to a body at most, wherever the entry will stand.
+///
+/// # Errors
+/// Only if the encoder fails, which it does not for these types.
+pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
+    const LONGEST_BASE_BYTES: usize = 10;
+    let at_its_base = MutationV2::new(mutation.base, mutation);
+    Ok(postcard::to_allocvec(&at_its_base)?.len() + LONGEST_BASE_BYTES)
+}
+
+/// Reads the body of an `E` entry; total: any bytes give edits or an error.
+///
+/// # Errors
+/// [`BodyError`] with what is wrong.
+pub fn decode_edits(
+    version: u64,
+    position: Position,
+    client: ClientKey,
+    first_id: u64,
+    body: &[u8],
+) -> Result<Edits, BodyError> {
+    let mutations: Vec<Mutation> = match version {
+        AS_AUTHORED_VERSION => {
+            let mutations = whole::<EditsV1>(body)?.mutations.into_iter();
+            mutations.map(|stored| stored.read(position)).collect::<Result<_, BodyError>>()?
+        }
+        TRANSFORMED_VERSION => {
+            let mutations = whole::<EditsV2>(body)?.mutations.into_iter();
+            mutations.map(|stored| stored.read(position)).collect::<Result<_, BodyError>>()?
+        }
+        version => return Err(BodyError::UnknownVersion { version }),
+    };
+    if mutations.is_empty() {
+        return Err(BodyError::Shape("it has no mutations"));
+    }
+    check_ids(first_id, u64::try_from(mutations.len()).unwrap_or(u64::MAX))?;
+    Ok(Edits { client, name: None, first_id, mutations })
+}
+
+/// Decodes all of `body`.
+pub(super) fn whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
+    let (decoded, rest) = postcard::take_from_bytes::<T>(body)?;
+    if !rest.is_empty() {
+        return Err(BodyError::Shape("there are bytes behind it"));
+    }
+    Ok(decoded)
+}
+
+/// Checks the ids of `count` mutations.
+pub(super) fn check_ids(first_id: u64, count: u64) -> Result<(), BodyError> {
+    if first_id == 0 || first_id.saturating_add(count) > MAX_MUTATION_ID.saturating_add(1) {
+        return Err(BodyError::Shape("its mutations have ids out of range"));
+    }
+    Ok(())
+}
+
+impl From<BodyError> for RecordError {
+    fn from(error: BodyError) -> Self {
+        Self::Body { what: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cellar_sheet::cell::Value;
+    use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
+
+    fn mutation() -> Mutation {
+        let edit = CellEdit {
+            row: 1,
+            column: 1,
+            value: Some(Value::Text("new".into())),
+            formula: None,
+            format: None,
+        };
+        let authored = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] });
+        Mutation { base: Position::new(0, 7).unwrap(), authored, committed: None }
+    }
+
+    fn at(segment: u32, num: u32) -> Position {
+        Position::new(segment, num).unwrap()
+    }
+
+    #[test]
+    fn a_body_reads_back_wherever_it_stands() {
+        let client = ClientKey([7; 8]);
+        let as_other = |committed| Mutation { committed: Some(committed), ..mutation() };
+        let twice = vec![mutation().authored; 2];
+        for (committed, version) in [(None, 1), (Some(vec![]), 2), (Some(twice), 2)] {
+            let second = committed.map_or_else(mutation, as_other);
+            let mutations = vec![mutation(), second];
+            for position in [at(0, 8), at(0, u32::MAX), at(1, 0), at(9, 3)] {
+                let (written, body) = encode_edits(position, &mutations).unwrap();
+                assert_eq!(written, version);
+                let edits = decode_edits(version, position, client, 5, &body).unwrap();
+                assert_eq!(
+                    edits,
+                    Edits { client, name: None, first_id: 5, mutations: mutations.clone() }
+                );
+                assert_eq!(edits.last_id(), 6);
+            }
+        }
+    }
+
+    #[test]
+    fn a_transformed_mutation_of_the_first_version_is_read() {
+        let base = BaseV1::new(at(0, 8), at(0, 7));
+        let stored = StoredOperation::from(&mutation().authored);
+        let authored = stored.clone();
+        let body =
+            EditsV1 { mutations: vec![MutationV1 { base, authored, committed: Some(stored) }] };
+        let bytes = postcard::to_allocvec(&body).unwrap();
+        let edits = decode_edits(1, at(0, 8), ClientKey([7; 8]), 1, &bytes).unwrap();
+        assert_eq!(edits.mutations[0].committed, Some(vec![mutation().authored]));
+    }
+
+    #[test]
+    fn a_mutation_has_so_many_operations_and_no_more() {
+        let client = ClientKey([7; 8]);
+        let read = |count| {
+            let nothing = Operation::InsertRows(cellar_sheet::operation::InsertBefore {
+                sheet: SheetId::FIRST,
+                before: 0,
+                count: 1,
+            });
+            let mutation = Mutation { committed: Some(vec![nothing; count]), ..mutation() };
+            let (version, body) = encode_edits(at(0, 8), &[mutation]).unwrap();
+            decode_edits(version, at(0, 8), client, 1, &body)
+        };
+        assert!(read(MAX_COMMITTED_OPERATIONS).is_ok());
+        assert!(read(MAX_COMMITTED_OPERATIONS + 1).is_err());
+    }
+
+    #[test]
+    fn a_body_has_so_many_mutations_and_no_more() {
+        let moved = |count| vec![Mutation { committed: Some(vec![]), ..mutation() }; count];
+        for (count, fits) in
+            [(MAX_MUTATIONS_PER_REQUEST, true), (MAX_MUTATIONS_PER_REQUEST + 1, false)]
+        {
+            for mutations in [vec![mutation(); count], moved(count)] {
+                let (version, body) = encode_edits(at(0, 8), &mutations).unwrap();
+                let read = decode_edits(version, at(0, 8), ClientKey([7; 8]), 1, &body);
+                assert_eq!(read.is_ok(), fits, "version {version}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_parts_are_never_less_than_the_body() {
+        for position in [at(0, 8), at(0, u32::MAX), at(1, 0), at((1 << 21) - 1, 3)] {
+            let (_, body) = encode_edits(position, &[mutation()]).unwrap();
+            assert!(body.len() <= 1 + encoded_mutation_bytes(&mutation()).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_is_no_body_is_an_error() {
+        let (_, body) = encode_edits(at(0, 8), &[mutation()]).unwrap();
+        let client = ClientKey([7; 8]);
+        let cut = &body[..body.len() - 1];
+        let long = [body.as_slice(), &[0]].concat();
+        for (version, bytes) in [(3, body.as_slice()), (1, cut), (1, &long), (1, &[0]), (1, &[])] {
+            assert!(decode_edits(version, at(0, 8), client, 1, bytes).is_err());
+        }
+        for (first_id, good) in [(0, false), (MAX_MUTATION_ID, true), (MAX_MUTATION_ID + 1, false)]
+        {
+            let read = decode_edits(1, at(0, 8), client, first_id, &body);
+            assert_eq!(read.is_ok(), good, "{first_id}");
+        }
+        assert!(decode_edits(1, at(0, 8), client, u64::MAX, &body).is_err());
+        assert!(decode_edits(1, at(0, 0), client, 1, &body).is_err(), "a base before the first");
+    }
+}

@@ -1,0 +1,56 @@
+//! Names of clients as stored: postcard, group and client.
+
+use super::BodyError;
+use cellar_base::identity::ClientName;
+
+/// The bytes of a name.
+///
+/// # Errors
+/// Only if the encoder fails, which it does not for text.
+pub fn encode_name(name: &ClientName) -> Result<Vec<u8>, BodyError> {
+    Ok(postcard::to_allocvec(&(name.group(), name.client()))?)
+}
+
+/// Reads a name; total.
+///
+/// # Errors
+/// [`BodyError`] with what is wrong.
+pub fn decode_name(bytes: &[u8]) -> Result<ClientName, BodyError> {
+    let ((group, client), rest) = postcard::take_from_bytes::<(&str, &str)>(bytes)?;
+    if !rest.is_empty() {
+        return Err(BodyError::Shape("there are bytes behind the name of a client"));
+    }
+    ClientName::new(group, client)
+        .map_err(|_| BodyError::Shape("the name of a client is too long or empty"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use cellar_base::limits::MAX_CLIENT_ID_BYTES;
+
+    #[test]
+    fn names_read_back_up_to_their_limit() {
+        let longest = "x".repeat(MAX_CLIENT_ID_BYTES);
+        for (group, client) in [("g", "c"), (longest.as_str(), "ü"), ("a\n", &longest)] {
+            let name = ClientName::new(group, client).unwrap();
+            assert_eq!(decode_name(&encode_name(&name).unwrap()).unwrap(), name);
+        }
+        let longer = format!("{longest}x");
+        let stored = |group: &str, client: &str| postcard::to_allocvec(&(group, client)).unwrap();
+        for (group, client) in [("", "c"), ("g", ""), (&longer, "c"), ("g", &longer)] {
+            assert!(ClientName::new(group, client).is_err());
+            assert!(decode_name(&stored(group, client)).is_err());
+        }
+        assert!(decode_name(&[stored("g", "c"), vec![0]].concat()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_give_a_name_or_an_error(bytes: Vec<u8>) {
+            let _ = decode_name(&bytes);
+        }
+    }
+}

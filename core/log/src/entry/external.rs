@@ -1,0 +1,393 @@
+//! Large entries: edits whose body is an object in the store (design `2-log.md` §4).
+//!
+//! The body stays in the space of its base for ever; the entry holds the maps that lead from there
+//! to where it was committed, and readers apply them. It sets cells only: what moves cells is small.
+
+use serde::{Deserialize, Serialize};
+
+use super::BodyError;
+use super::body::{BaseV1, check_ids, whole};
+use crate::transform::{SheetMap, SpaceMap, transform};
+use cellar_base::bounded::at_most;
+use cellar_base::identity::ClientKey;
+use cellar_base::limits::{
+    MAX_CELLS_PER_OPERATION, MAX_CELLS_PER_UPLOAD, MAX_EXTERNAL_BODY_BYTES, MAX_MOVED_SHEETS,
+    MAX_MUTATIONS_PER_REQUEST, MAX_UPLOAD_BYTES,
+};
+use cellar_base::position::Position;
+use cellar_sheet::axis_map::{Axis, StoredAxisMap};
+use cellar_sheet::operation::{Operation, SheetId, StoredOperation};
+
+/// The version of the stored record.
+const EXTERNAL_VERSION: u64 = 1;
+/// The first byte of an object: the version of what is behind it, compressed with zstd.
+const OBJECT_VERSION: u8 = 1;
+/// A fast level that is good enough for cells.
+const COMPRESSION_LEVEL: i32 = 3;
+
+/// A batch of mutations by one client whose operations are in an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExternalEdits {
+    /// Whose mutations these are.
+    pub client: ClientKey,
+    /// Id of the first; the others follow without a gap.
+    pub first_id: u64,
+    /// How many, at least one.
+    pub count: u32,
+    /// The position that the author had seen.
+    pub base: Position,
+    /// Key of the object.
+    pub object: String,
+    /// Bytes of the object.
+    pub bytes: u64,
+    /// SHA-256 of the object: readers verify it.
+    pub sha256: [u8; 32],
+    /// From the space of the author to where the entry stands.
+    pub map: SpaceMap,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ExternalV1 {
+    base: BaseV1,
+    count: u32,
+    bytes: u64,
+    sha256: [u8; 32],
+    #[serde(deserialize_with = "at_most::<_, _, MAX_MOVED_SHEETS>")]
+    sheets: Vec<SheetV1>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SheetV1 {
+    sheet: u32,
+    target: Option<u32>,
+    rows: StoredAxisMap,
+    columns: StoredAxisMap,
+}
+
+impl ExternalEdits {
+    /// Id of the last mutation.
+    #[must_use]
+    pub fn last_id(&self) -> u64 {
+        self.first_id.saturating_add(u64::from(self.count)).saturating_sub(1)
+    }
+
+    /// What is committed of an operation of the body.
+    #[must_use]
+    pub fn committed(&self, authored: &Operation) -> Option<Vec<Operation>> {
+        transform(authored, &self.map)
+    }
+
+    /// About how many bytes it takes in memory and in a reply, with the URL of its object.
+    pub fn weight_bytes(&self) -> usize {
+        const FRAME_BYTES: usize = 512;
+        /// A presigned URL: most of it is the session token of the function that signs it.
+        const URL_BYTES: usize = 2_560;
+        const SHEET_BYTES: usize = 64;
+        const RUN_BYTES: usize = 48;
+        let runs = |map: &SheetMap| map.rows.runs().len() + map.columns.runs().len();
+        let sheet = |map: &SheetMap| runs(map).saturating_mul(RUN_BYTES) + SHEET_BYTES;
+        let sheets: usize = self.map.sheets().map(|(_, map)| sheet(map)).sum();
+        FRAME_BYTES + URL_BYTES + self.object.len() + sheets
+    }
+}
+
+/// The body of the `E` entry at `position` whose operations are in an object, and its version.
+///
+/// # Errors
+/// Only if the encoder fails, which it does not for these types.
+pub fn encode_external(
+    position: Position,
+    external: &ExternalEdits,
+) -> Result<(u64, Vec<u8>), BodyError> {
+    let sheets = external.map.sheets().map(|(sheet, map)| SheetV1 {
+        sheet: sheet.0,
+        target: map.sheet.map(|sheet| sheet.0),
+        rows: StoredAxisMap::from(&map.rows),
+        columns: StoredAxisMap::from(&map.columns),
+    });
+    let stored = ExternalV1 {
+        base: BaseV1::new(position, external.base),
+        count: external.count,
+        bytes: external.bytes,
+        sha256: external.sha256,
+        sheets: sheets.collect(),
+    };
+    Ok((EXTERNAL_VERSION, postcard::to_allocvec(&stored)?))
+}
+
+/// Reads what [`encode_external`] wrote; total.
+///
+/// # Errors
+/// [`BodyError`] with what is wrong.
+pub fn decode_external(
+    version: u64,
+    position: Position,
+    client: ClientKey,
+    first_id: u64,
+    object: String,
+    body: &[u8],
+) -> Result<ExternalEdits, BodyError> {
+    if version != EXTERNAL_VERSION {
+        return Err(BodyError::UnknownVersion { version });
+    }
+    let stored: ExternalV1 = whole(body)?;
+    check_ids(first_id, u64::from(stored.count))?;
+    if stored.count == 0 {
+        return Err(BodyError::Shape("it has no mutations"));
+    }
+    let sheets = stored.sheets.into_iter().map(|sheet| {
+        let map = SheetMap {
+            sheet: sheet.target.map(SheetId),
+            rows: sheet.rows.into_map(Axis::Rows)?,
+            columns: sheet.columns.into_map(Axis::Columns)?,
+        };
+        Ok((SheetId(sheet.sheet), map))
+    });
+    Ok(ExternalEdits {
+        client,
+        first_id,
+        count: stored.count,
+        base: stored.base.position(position)?,
+        object,
+        bytes: stored.bytes,
+        sha256: stored.sha256,
+        map: SpaceMap::from_sheets(sheets.collect::<Result<Vec<_>, BodyError>>()?),
+    })
+}
+
+/// The object that holds these operations, one for each mutation.
+///
+/// # Errors
+/// [`BodyError::Shape`] beyond `MAX_MUTATIONS_PER_REQUEST`, `MAX_CELLS_PER_UPLOAD`,
+/// `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`: split it.
+pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyError> {
+    let cells = operations.iter().map(cell_count);
+    let too_many = operations.len() > MAX_MUTATIONS_PER_REQUEST
+        || cells.clone().any(|count| count > MAX_CELLS_PER_OPERATION)
+        || cells.sum::<usize>() > MAX_CELLS_PER_UPLOAD;
+    if too_many {
+        return Err(BodyError::Shape("it has too many mutations or cells for one entry: split it"));
+    }
+    let stored: Vec<StoredOperation> = operations.iter().map(StoredOperation::from).collect();
+    let plain = postcard::to_allocvec(&stored)?;
+    let compressed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
+        .map_err(|_| BodyError::Shape("it cannot be compressed"))?;
+    let object = [&[OBJECT_VERSION], compressed.as_slice()].concat();
+    if object.len() > MAX_UPLOAD_BYTES || plain.len() > MAX_EXTERNAL_BODY_BYTES {
+        return Err(BodyError::Shape("it is too long for one entry: split it"));
+    }
+    Ok(object)
+}
+
+/// Reads an object; total, and never more memory than `MAX_EXTERNAL_BODY_BYTES` and what
+/// `MAX_CELLS_PER_UPLOAD` cells take.
+///
+/// # Errors
+/// [`BodyError`] with what is wrong.
+pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> {
+    let (version, compressed) =
+        object.split_first().ok_or(BodyError::Shape("the object is empty"))?;
+    if *version != OBJECT_VERSION {
+        return Err(BodyError::UnknownVersion { version: u64::from(*version) });
+    }
+    let plain = decompress(compressed, MAX_EXTERNAL_BODY_BYTES)?;
+    read_operations(&plain)
+}
+
+/// Reads a list of operations one by one, so that no more cells than allowed are ever there.
+fn read_operations(plain: &[u8]) -> Result<Vec<Operation>, BodyError> {
+    let (count, mut rest) = postcard::take_from_bytes::<usize>(plain)?;
+    if count == 0 || count > MAX_MUTATIONS_PER_REQUEST {
+        return Err(BodyError::Shape("it has no mutations or too many"));
+    }
+    let (mut operations, mut cells) = (Vec::new(), 0_usize);
+    for _ in 0..count {
+        let (stored, behind) = postcard::take_from_bytes::<StoredOperation>(rest)?;
+        let operation = Operation::try_from(stored)?;
+        if !matches!(operation, Operation::SetCells(_)) {
+            return Err(BodyError::Shape("it does more than set cells"));
+        }
+        cells = cells.saturating_add(cell_count(&operation));
+        if cells > MAX_CELLS_PER_UPLOAD {
+            return Err(BodyError::Shape("it has more cells than any may have"));
+        }
+        operations.push(operation);
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        return Err(BodyError::Shape("there are bytes behind it"));
+    }
+    Ok(operations)
+}
+
+fn cell_count(operation: &Operation) -> usize {
+    match operation {
+        Operation::SetCells(set) => set.cells.len(),
+        _ => 0,
+    }
+}
+
+/// Decompresses at most `max_bytes`.
+pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>, BodyError> {
+    use std::io::Read;
+    let fault = |_| BodyError::Shape("it does not decompress");
+    let decoder = zstd::stream::read::Decoder::new(compressed).map_err(fault)?;
+    let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
+    let mut plain = Vec::new();
+    decoder.take(limit.saturating_add(1)).read_to_end(&mut plain).map_err(fault)?;
+    if plain.len() > max_bytes {
+        return Err(BodyError::Shape("it is longer than any may be"));
+    }
+    Ok(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cellar_sheet::cell::Value;
+    use cellar_sheet::operation::{CellEdit, DeleteSpans, InsertBefore, SetCells, Spans};
+
+    fn at(num: u32) -> Position {
+        Position::new(0, num).unwrap()
+    }
+
+    fn set(row: u32, text: &str) -> Operation {
+        let value = Some(Value::Text(text.into()));
+        let edit = CellEdit { row, column: 1, value, formula: None, format: None };
+        Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
+    }
+
+    fn external() -> ExternalEdits {
+        let sheet = SheetId::FIRST;
+        let map = SpaceMap::of(&[
+            Operation::InsertRows(InsertBefore { sheet, before: 3, count: 2 }),
+            Operation::DeleteColumns(DeleteSpans { sheet, spans: Spans::one(0, 1) }),
+        ]);
+        let failed = (SheetId(4), SheetMap { sheet: None, ..SheetMap::identity(SheetId(4)) });
+        let moved = map.sheets().map(|(id, map)| (id, map.clone()));
+        let map = SpaceMap::from_sheets(moved.chain([failed]));
+        let client = ClientKey([7; 8]);
+        let (object, sha256) = ("uploads/a/b".to_owned(), [9; 32]);
+        ExternalEdits { client, first_id: 5, count: 2, base: at(3), object, bytes: 7, sha256, map }
+    }
+
+    #[test]
+    fn the_record_reads_back_with_its_maps() {
+        let external = external();
+        let (version, body) = encode_external(at(9), &external).unwrap();
+        let read = |version, body: &[u8]| {
+            decode_external(version, at(9), external.client, 5, external.object.clone(), body)
+        };
+        assert_eq!(read(version, &body).unwrap(), external);
+        assert_eq!(external.last_id(), 6);
+        assert_eq!(external.committed(&set(5, "x")), Some(vec![moved(&set(5, "x"))]));
+        assert!(read(2, &body).is_err());
+        for cut in 0..body.len() {
+            assert!(read(1, &body[..cut]).is_err(), "{cut}");
+        }
+    }
+
+    fn moved(operation: &Operation) -> Operation {
+        let Operation::SetCells(mut set) = operation.clone() else { panic!() };
+        set.cells.iter_mut().for_each(|edit| (edit.row, edit.column) = (edit.row + 2, 0));
+        Operation::SetCells(set)
+    }
+
+    #[test]
+    fn an_object_reads_back_and_anything_else_is_an_error() {
+        let operations = vec![set(0, "a"), set(1, &"b".repeat(50_000))];
+        let object = encode_external_body(&operations).unwrap();
+        assert!(object.len() < 200);
+        assert_eq!(decode_external_body(&object).unwrap(), operations);
+        let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
+        for bad in [vec![], vec![Operation::InsertRows(insert)]] {
+            assert!(decode_external_body(&encode_external_body(&bad).unwrap()).is_err());
+        }
+        for cut in 0..object.len() {
+            assert!(decode_external_body(&object[..cut]).is_err(), "{cut}");
+        }
+        let other_version = [&[2], &object[1..]].concat();
+        assert!(decode_external_body(&other_version).is_err());
+    }
+
+    /// An object with these operations of blank cells, each with so many, written by nobody.
+    fn bomb(cells: &[usize]) -> Vec<u8> {
+        let mut plain = postcard::to_allocvec(&cells.len()).unwrap();
+        for count in cells {
+            // Set cells of sheet 0, no formats, one run at 0, 0, and its cells.
+            plain.extend([0, 0, 0, 1, 0, 0]);
+            plain.extend(postcard::to_allocvec(count).unwrap());
+            plain.resize(plain.len() + count, 0);
+        }
+        let packed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL).unwrap();
+        [&[OBJECT_VERSION], packed.as_slice()].concat()
+    }
+
+    fn blank(count: usize) -> Operation {
+        let blank = |row| CellEdit {
+            row,
+            column: 0,
+            value: Some(Value::Empty),
+            formula: None,
+            format: None,
+        };
+        let cells = (0..u32::try_from(count).unwrap()).map(blank).collect();
+        Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+    }
+
+    #[test]
+    fn an_upload_has_so_many_cells_and_mutations_and_no_more() {
+        let full = vec![MAX_CELLS_PER_OPERATION; MAX_CELLS_PER_UPLOAD / MAX_CELLS_PER_OPERATION];
+        let and_one = [full.as_slice(), &[1]].concat();
+        let most = MAX_MUTATIONS_PER_REQUEST;
+        for (cells, fits) in [
+            (full, true),
+            (and_one, false),
+            (vec![MAX_CELLS_PER_OPERATION], true),
+            (vec![MAX_CELLS_PER_OPERATION + 1], false),
+            (vec![1; most], true),
+            (vec![1; most + 1], false),
+        ] {
+            let operations: Vec<Operation> = cells.iter().map(|count| blank(*count)).collect();
+            let object = bomb(&cells);
+            assert!(object.len() < 4_000);
+            assert_eq!(decode_external_body(&object).is_ok(), fits, "{cells:?}");
+            assert_eq!(encode_external_body(&operations).is_ok(), fits, "{cells:?}");
+        }
+        // 32 MB of operations with one cell each, or of one with all.
+        assert!(decode_external_body(&bomb(&vec![1; 4_000_000])).is_err());
+        assert!(decode_external_body(&bomb(&[32_000_000])).is_err());
+    }
+
+    #[test]
+    fn a_record_has_so_many_moved_sheets_and_no_more() {
+        let read = |count: usize| {
+            let stored = ExternalV1 {
+                base: BaseV1::new(at(9), at(3)),
+                count: 1,
+                bytes: 1,
+                sha256: [0; 32],
+                sheets: (0..u32::try_from(count).unwrap()).map(unmoved).collect(),
+            };
+            let body = postcard::to_allocvec(&stored).unwrap();
+            decode_external(1, at(9), ClientKey([7; 8]), 1, String::new(), &body)
+        };
+        assert!(read(MAX_MOVED_SHEETS).is_ok());
+        assert!(read(MAX_MOVED_SHEETS + 1).is_err());
+    }
+
+    fn unmoved(sheet: u32) -> SheetV1 {
+        let map = |axis| StoredAxisMap::from(&cellar_sheet::axis_map::AxisMap::identity(axis));
+        SheetV1 { sheet, target: Some(sheet), rows: map(Axis::Rows), columns: map(Axis::Columns) }
+    }
+
+    #[test]
+    fn a_bomb_is_refused_before_it_takes_memory() {
+        let bomb = |bytes: usize| {
+            let plain = zstd::bulk::compress(&vec![0_u8; bytes], 3).unwrap();
+            decompress(&plain, MAX_EXTERNAL_BODY_BYTES).map(|plain| plain.len())
+        };
+        assert_eq!(bomb(MAX_EXTERNAL_BODY_BYTES), Ok(MAX_EXTERNAL_BODY_BYTES));
+        assert!(bomb(MAX_EXTERNAL_BODY_BYTES + 1).is_err());
+    }
+}

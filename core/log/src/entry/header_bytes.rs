@@ -1,0 +1,211 @@
+//! Headers as stored: postcard without the zeros at its end, of which most headers have three.
+//!
+//! Every entry carries one, so that each byte counts: a load of a thousand edits reads them all.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{BodyError, Header};
+use cellar_base::limits::MAX_SUMMARY_RUNS;
+use cellar_sheet::operation::{Span, Spans};
+use cellar_sheet::workbook::{SheetNumbers, SheetSet, StateSummary};
+
+/// Zeros that may have been left out: one for each field.
+const LEFT_OUT: [u8; 8] = [0; 8];
+
+/// [`StoredHeader::sheets`] of a workbook whose only sheet ever is the first.
+const ONLY_THE_FIRST: u32 = 0;
+/// [`StoredHeader::sheets`] of a header without a summary.
+const NO_SUMMARY: u32 = 1;
+
+/// A header as stored. Most workbooks have only the first sheet: their headers have no bytes for it.
+#[derive(Serialize, Deserialize)]
+struct StoredHeader {
+    segment_bytes: u64,
+    incarnation: u32,
+    snapshot_num: u32,
+    snapshot_bytes: u64,
+    /// One above every number that a sheet had, unless it is one of the two above.
+    sheets: u32,
+    format_spans: u32,
+    /// Runs of numbers of sheets that were deleted: the first and how many.
+    deleted: Vec<(u32, u32)>,
+    /// Runs of numbers below the next that no sheet ever had.
+    skipped: Vec<(u32, u32)>,
+}
+
+impl From<&Header> for StoredHeader {
+    fn from(header: &Header) -> Self {
+        let summary = header.summary.as_deref().filter(|summary| summary.fits_a_header());
+        let runs = |spans: Spans| spans.iter().map(|run| (run.first, run.count)).collect();
+        let none = Spans::default();
+        let (used, live) =
+            summary.map_or((&none, &none), |s| (s.sheets.used().runs(), s.sheets.live()));
+        let next_sheet = summary.map_or(0, |summary| summary.sheets.used().next().0);
+        let sheets = match next_sheet {
+            0 => NO_SUMMARY,
+            1 => ONLY_THE_FIRST,
+            more => more,
+        };
+        Self {
+            segment_bytes: header.segment_bytes,
+            incarnation: header.incarnation,
+            snapshot_num: header.snapshot_num,
+            snapshot_bytes: header.snapshot_bytes,
+            sheets,
+            format_spans: summary.map_or(0, |summary| summary.format_spans),
+            deleted: runs(used.without(live)),
+            skipped: runs(Spans::one(0, next_sheet).without(used)),
+        }
+    }
+}
+
+impl TryFrom<StoredHeader> for Header {
+    type Error = BodyError;
+
+    fn try_from(stored: StoredHeader) -> Result<Self, BodyError> {
+        let StoredHeader { segment_bytes, incarnation, snapshot_num, snapshot_bytes, .. } = stored;
+        let next_sheet = match stored.sheets {
+            NO_SUMMARY => None,
+            ONLY_THE_FIRST => Some(1),
+            more => Some(more),
+        };
+        let summary = match next_sheet {
+            None => None,
+            Some(next) => {
+                let used = Spans::one(0, next).without(&read_runs(&stored.skipped)?);
+                let live = used.without(&read_runs(&stored.deleted)?);
+                let sheets = SheetSet::new(live, SheetNumbers::from_runs(used));
+                Some(Arc::new(StateSummary { sheets, format_spans: stored.format_spans }))
+            }
+        };
+        Ok(Self { segment_bytes, incarnation, snapshot_num, snapshot_bytes, summary })
+    }
+}
+
+/// Runs in ascending order, no more than a header may have.
+fn read_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
+    let ordered = runs.windows(2).all(|pair| match pair {
+        [(first, count), (next, _)] => first.checked_add(*count).is_some_and(|end| end <= *next),
+        _ => true,
+    });
+    if !ordered || runs.len() > MAX_SUMMARY_RUNS.saturating_mul(2) {
+        return Err(BodyError::Shape("the numbers of sheets in the header are out of order"));
+    }
+    let spans = runs.iter().map(|(first, count)| Span { first: *first, count: *count });
+    Ok(Spans::from_sorted(spans.collect()))
+}
+
+/// The bytes of a header.
+///
+/// # Errors
+/// Only if the encoder fails, which it does not for these types.
+pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
+    let mut bytes = postcard::to_allocvec(&StoredHeader::from(header))?;
+    // The last byte of a longer number is never zero, so that only whole numbers are left out.
+    while bytes.last() == Some(&0) {
+        bytes.pop();
+    }
+    Ok(bytes)
+}
+
+/// Reads a header; total.
+///
+/// # Errors
+/// [`BodyError`] with what is wrong.
+pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
+    let padded = [bytes, &LEFT_OUT].concat();
+    let (header, rest) = postcard::take_from_bytes::<StoredHeader>(&padded)?;
+    if rest.iter().any(|byte| *byte != 0) {
+        return Err(BodyError::Shape("there are bytes behind the header"));
+    }
+    Header::try_from(header)
+}
+
+/// Reads a header from before the summary: its first four numbers; total.
+///
+/// # Errors
+/// [`BodyError`] with what is wrong.
+pub fn decode_old_header(bytes: &[u8]) -> Result<Header, BodyError> {
+    Ok(Header { summary: None, ..decode_header(bytes)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use cellar_sheet::operation::SheetId;
+
+    fn number() -> impl Strategy<Value = u32> {
+        prop_oneof![Just(0), Just(128), Just(1 << 14), any::<u32>()]
+    }
+
+    /// A summary, after sheets of these numbers were added and some of them deleted.
+    fn summary(sheets: &[(u32, bool)], format_spans: u32) -> StateSummary {
+        let mut summary = StateSummary { format_spans, ..StateSummary::first() };
+        for (sheet, deleted) in sheets {
+            let _ = summary.sheets.add(SheetId(*sheet));
+            if *deleted {
+                let _ = summary.sheets.delete(SheetId(*sheet));
+            }
+        }
+        summary
+    }
+
+    proptest! {
+        #[test]
+        fn every_header_reads_back(
+            a in number(), b in number(), c in number(), d in number(),
+            sheets in proptest::option::of(proptest::collection::vec((0..80_u32, any::<bool>()), 0..60)),
+        ) {
+            let summary = sheets.map(|sheets| Arc::new(summary(&sheets, a)));
+            let header = Header {
+                summary,
+                segment_bytes: u64::from(a) << 20,
+                incarnation: b,
+                snapshot_num: c,
+                snapshot_bytes: u64::from(d),
+            };
+            prop_assert_eq!(decode_header(&encode_header(&header).unwrap()).unwrap(), header);
+        }
+
+        #[test]
+        fn any_bytes_give_a_header_or_an_error(bytes: Vec<u8>) {
+            let _ = decode_header(&bytes);
+        }
+    }
+
+    #[test]
+    fn a_header_is_short_and_says_nothing_of_the_only_sheet() {
+        let first = Header::first(super::super::FIRST_INCARNATION);
+        assert_eq!(encode_header(&first).unwrap(), [0; 0]);
+        assert_eq!(encode_header(&first.followed_by(20_000)).unwrap().len(), 3);
+        let without = Header { summary: None, ..first };
+        assert_eq!(encode_header(&without).unwrap(), [0, 0, 0, 0, 1]);
+        assert!(decode_header(&[1, 1, 1, 1, 1, 0, 0, 0, 1]).is_err());
+        // Runs that overlap.
+        assert!(decode_header(&[1, 1, 1, 1, 9, 0, 2, 1, 3, 2, 1]).is_err());
+    }
+
+    #[test]
+    fn a_header_from_before_the_summary_has_none() {
+        let header = decode_old_header(&[1, 2, 3, 4]).unwrap();
+        assert_eq!((header.segment_bytes, header.incarnation, header.summary), (1, 2, None));
+        assert_eq!((header.snapshot_num, header.snapshot_bytes), (3, 4));
+        assert_eq!(decode_old_header(&[]).unwrap().summary, None);
+    }
+
+    #[test]
+    fn a_header_names_so_many_runs_of_sheets_and_no_more() {
+        let most = u32::try_from(MAX_SUMMARY_RUNS).unwrap();
+        for (runs, kept) in [(most, true), (most + 1, false)] {
+            let sheets: Vec<(u32, bool)> = (1..runs).map(|sheet| (sheet * 2, false)).collect();
+            let summary = Some(Arc::new(summary(&sheets, 0)));
+            let header = Header::of_segment(0, summary);
+            let read = decode_header(&encode_header(&header).unwrap()).unwrap();
+            assert_eq!(read.summary.is_some(), kept, "{runs}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Reading the log forward without missing a hole, over pages and segments.
+//!
+//! A hole, or a tail behind what the reader has already seen, may be staleness: it is read again
+//! consistently before it is believed (design `2-log.md` §3).
+
+use std::sync::Arc;
+
+use crate::entry::{Content, Entry};
+use cellar_base::limits::MAX_READ_ATTEMPTS;
+use cellar_base::position::Position;
+
+/// A forward read on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForwardRead {
+    next: Option<Position>,
+    consistent: bool,
+    /// The end is not believed below this position unless read consistently.
+    must_reach: Option<Position>,
+    /// The last entry was an End Segment: the next segment must begin.
+    ended: bool,
+    last: Option<Position>,
+    /// Times that the beginning of the next segment was waited for.
+    waits: u32,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Read one page.
+    Read {
+        /// From here, inclusive.
+        from: Position,
+        /// Whether it must see every acknowledged write.
+        consistent: bool,
+    },
+    /// Wait a moment, then read consistently: the two sides of a transaction need not be seen in
+    /// the same moment.
+    ReadLater {
+        /// From here, inclusive.
+        from: Position,
+        /// How often it was waited for, this time included.
+        attempt: u32,
+    },
+    /// The end of the log.
+    End,
+    /// An entry is missing where a later one exists.
+    Corrupt {
+        /// The position of the hole.
+        at: Position,
+    },
+}
+
+impl ForwardRead {
+    /// Begins at `from`, inclusive; the end is read again consistently if it lies before
+    /// `must_reach`.
+    #[must_use]
+    pub fn begin(from: Position, must_reach: Option<Position>) -> Self {
+        Self { next: Some(from), consistent: false, must_reach, ended: false, last: None, waits: 0 }
+    }
+
+    /// The same, seeing every acknowledged write from the first page on.
+    #[must_use]
+    pub fn consistently(self) -> Self {
+        Self { consistent: true, ..self }
+    }
+
+    /// Takes an entry, if it is the next one.
+    pub fn take(&mut self, entry: &Arc<Entry>) -> bool {
+        if Some(entry.position) != self.next {
+            return false;
+        }
+        self.next = entry.next_position();
+        self.last = Some(entry.position);
+        self.ended = matches!(entry.content, Content::EndSegment);
+        true
+    }
+
+    /// What to do after a page: `whole` if every entry of it was taken, `empty` if it had none,
+    /// `more` if the segment may go on behind it.
+    #[must_use]
+    pub fn after_page(&mut self, whole: bool, empty: bool, more: bool) -> Step {
+        let Some(next) = self.next else { return Step::End };
+        if !whole {
+            return self.believe_only_consistently(Step::Corrupt { at: next });
+        }
+        if !empty && (more || self.ended) {
+            return self.read();
+        }
+        if self.ended {
+            return self.await_segment(next);
+        }
+        if self.must_reach > self.last {
+            return self.believe_only_consistently(Step::End);
+        }
+        Step::End
+    }
+
+    /// The newest entry taken.
+    #[must_use]
+    pub fn last(&self) -> Option<Position> {
+        self.last
+    }
+
+    /// Where the read goes on.
+    #[must_use]
+    pub fn read(&self) -> Step {
+        match self.next {
+            Some(from) => Step::Read { from, consistent: self.consistent },
+            None => Step::End,
+        }
+    }
+
+    /// The segment behind an End Segment was written in one transaction with it.
+    fn await_segment(&mut self, from: Position) -> Step {
+        if !self.consistent || self.waits >= MAX_READ_ATTEMPTS {
+            return self.believe_only_consistently(Step::Corrupt { at: from });
+        }
+        self.waits += 1;
+        Step::ReadLater { from, attempt: self.waits }
+    }
+
+    fn believe_only_consistently(&mut self, step: Step) -> Step {
+        if self.consistent {
+            return step;
+        }
+        self.consistent = true;
+        self.read()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cellar_base::identity::LogId;
+
+    fn entry(segment: u32, num: u32, content: Content) -> Arc<Entry> {
+        let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
+        let position = Position::new(segment, num).unwrap();
+        Arc::new(Entry { position, content, ..Entry::first(log, None, 0) })
+    }
+
+    fn plain(segment: u32, num: u32) -> Arc<Entry> {
+        entry(segment, num, Content::Snapshot { root: None, trimmed_s: None })
+    }
+
+    fn page(read: &mut ForwardRead, entries: &[Arc<Entry>], more: bool) -> Step {
+        let whole = entries.iter().all(|entry| read.take(entry));
+        read.after_page(whole, entries.is_empty(), more)
+    }
+
+    fn step(segment: u32, num: u32, consistent: bool) -> Step {
+        Step::Read { from: Position::new(segment, num).unwrap(), consistent }
+    }
+
+    #[test]
+    fn pages_and_segments_are_followed_to_the_end() {
+        let mut read = ForwardRead::begin(Position::FIRST, None);
+        assert_eq!(read.read(), step(0, 0, false));
+        assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 1)], true), step(0, 2, false));
+        let end = entry(0, 2, Content::EndSegment);
+        assert_eq!(page(&mut read, &[end], false), step(1, 0, false));
+        assert_eq!(page(&mut read, &[plain(1, 0)], false), Step::End);
+        assert_eq!(read.last(), Some(Position::new(1, 0).unwrap()));
+    }
+
+    #[test]
+    fn a_hole_is_read_again_before_it_is_corruption() {
+        let mut read = ForwardRead::begin(Position::FIRST, None);
+        assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 2)], false), step(0, 1, true));
+        let at = Position::new(0, 1).unwrap();
+        assert_eq!(page(&mut read, &[plain(0, 2)], false), Step::Corrupt { at });
+    }
+
+    #[test]
+    fn a_stale_end_is_read_again() {
+        let seen = Position::new(0, 2).unwrap();
+        let mut read = ForwardRead::begin(Position::FIRST, Some(seen));
+        assert_eq!(page(&mut read, &[plain(0, 0)], false), step(0, 1, true));
+        assert_eq!(page(&mut read, &[plain(0, 1), plain(0, 2)], false), Step::End);
+        let mut read = ForwardRead::begin(Position::FIRST, Some(seen));
+        assert_eq!(page(&mut read, &[], false), step(0, 0, true));
+        assert_eq!(page(&mut read, &[], false), Step::End);
+    }
+
+    #[test]
+    fn an_end_that_was_seen_before_is_believed_at_once() {
+        let mut read = ForwardRead::begin(Position::FIRST, Some(Position::FIRST));
+        assert_eq!(page(&mut read, &[plain(0, 0)], false), Step::End);
+        let mut nothing_known = ForwardRead::begin(Position::FIRST, None);
+        assert_eq!(page(&mut nothing_known, &[], false), Step::End);
+    }
+
+    #[test]
+    fn a_consistent_read_is_one_from_its_first_page_on() {
+        let read = ForwardRead::begin(Position::FIRST, None).consistently();
+        assert_eq!(read.read(), step(0, 0, true));
+    }
+
+    #[test]
+    fn a_segment_that_ended_must_go_on() {
+        let mut read = ForwardRead::begin(Position::FIRST, None);
+        let end = entry(0, 0, Content::EndSegment);
+        assert_eq!(page(&mut read, &[end], false), step(1, 0, false));
+        assert_eq!(page(&mut read, &[], false), step(1, 0, true));
+        let at = Position::new(1, 0).unwrap();
+        for attempt in 1..=MAX_READ_ATTEMPTS {
+            assert_eq!(page(&mut read, &[], false), Step::ReadLater { from: at, attempt });
+        }
+        let mut other = read;
+        assert_eq!(page(&mut other, &[plain(1, 0)], false), Step::End);
+        assert_eq!(page(&mut read, &[], false), Step::Corrupt { at });
+    }
+}

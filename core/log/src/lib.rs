@@ -1,0 +1,15 @@
+//! The rules of the log: entries, transforms, appends, segments and their retention.
+
+pub mod append;
+pub mod entry;
+pub mod forward_read;
+#[cfg(any(test, feature = "testing"))]
+pub mod invariants;
+pub mod lineage;
+pub mod load;
+pub mod records;
+pub mod retention;
+pub mod roll;
+pub mod segment;
+pub mod transform;
+pub mod upkeep;

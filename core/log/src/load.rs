@@ -1,0 +1,124 @@
+//! Where a load or an update starts to read, decided from the newest Segment records
+//! (seed event-log: Load Spreadsheet, Update Loaded Spreadsheet; design `2-log.md` §3).
+
+use crate::segment::Segment;
+use cellar_base::position::Position;
+
+/// Where a load reads from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadPlan {
+    /// No segment: there is no such log.
+    NoLog,
+    /// Read the entries from here on: the Snapshot entry whose root the client starts from, or the
+    /// first entry of a log that has no snapshot yet.
+    From(Position),
+    /// A later segment without a snapshot, and none before it either.
+    Corrupt {
+        /// The newest segment.
+        segment: u32,
+    },
+}
+
+/// Where an update reads from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UpdatePlan {
+    /// No segment: there is no such log.
+    NoLog,
+    /// The client's segment is one of the two newest: read on from its position.
+    ReadOn,
+    /// The client is too far behind: load from scratch.
+    Reload,
+}
+
+/// Plans a load from the two newest segments, newest first.
+#[must_use]
+pub fn plan_load(newest: &[Segment]) -> LoadPlan {
+    let Some(current) = newest.first() else {
+        return LoadPlan::NoLog;
+    };
+    // A log that has all of its segments in one, or inherits all but one, begins with its first entry.
+    let is_first = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
+    match newest.iter().find_map(Segment::newest_snapshot) {
+        Some(position) => LoadPlan::From(position),
+        None if current.num == 0 => LoadPlan::From(Position::FIRST),
+        None if newest.iter().any(is_first) => LoadPlan::From(Position::FIRST),
+        None => LoadPlan::Corrupt { segment: current.num },
+    }
+}
+
+/// Plans an update of a client that has read up to `after`, from the two newest segments.
+#[must_use]
+pub fn plan_update(newest: &[Segment], after: Position) -> UpdatePlan {
+    // Of a fork, the segment in which it was forked counts as the one before its own first.
+    let num = |segment: &Segment| match segment.lineage {
+        Some(lineage) => lineage.position.segment(),
+        None => segment.num,
+    };
+    let Some(oldest) = newest.iter().map(num).min() else {
+        return UpdatePlan::NoLog;
+    };
+    if after.segment() >= oldest { UpdatePlan::ReadOn } else { UpdatePlan::Reload }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lineage::Lineage;
+    use cellar_base::identity::LogId;
+
+    fn segment(num: u32, last_snapshot: Option<u32>) -> Segment {
+        let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
+        Segment { log, num, created_s: 0, last_snapshot, offloaded: None, lineage: None }
+    }
+
+    /// The two records that a fork at 4.7 begins with.
+    fn fork(last_snapshot: Option<u32>, inherited: Option<Position>) -> [Segment; 2] {
+        let first = segment(0, None);
+        let lineage = Lineage {
+            source: first.log,
+            position: Position::new(4, 7).unwrap(),
+            ended: false,
+            family: first.log,
+            depth: 1,
+            snapshot: inherited,
+            forked_s: 0,
+        };
+        [segment(5, last_snapshot), Segment { lineage: Some(lineage), ..first }]
+    }
+
+    #[test]
+    fn forks_load_from_their_own_snapshot_or_the_newest_inherited_one() {
+        let inherited = Position::new(3, 9).ok();
+        assert_eq!(plan_load(&fork(Some(0), inherited)), from(5, 0));
+        assert_eq!(plan_load(&fork(None, inherited)), from(3, 9));
+        assert_eq!(plan_load(&fork(None, None)), from(0, 0));
+        let plan = |segment| plan_update(&fork(None, None), Position::new(segment, 5).unwrap());
+        assert_eq!(plan(4), UpdatePlan::ReadOn);
+        assert_eq!(plan(3), UpdatePlan::Reload);
+    }
+
+    fn from(segment: u32, num: u32) -> LoadPlan {
+        LoadPlan::From(Position::new(segment, num).unwrap())
+    }
+
+    #[test]
+    fn loads_start_at_the_newest_snapshot() {
+        assert_eq!(plan_load(&[]), LoadPlan::NoLog);
+        assert_eq!(plan_load(&[segment(0, None)]), from(0, 0));
+        assert_eq!(plan_load(&[segment(0, Some(7))]), from(0, 7));
+        assert_eq!(plan_load(&[segment(3, None), segment(2, Some(9))]), from(2, 9));
+        assert_eq!(plan_load(&[segment(3, Some(0)), segment(2, Some(9))]), from(3, 0));
+        let none = [segment(3, None), segment(2, None)];
+        assert_eq!(plan_load(&none), LoadPlan::Corrupt { segment: 3 });
+    }
+
+    #[test]
+    fn updates_read_on_within_the_two_newest_segments() {
+        let newest = [segment(3, None), segment(2, Some(9))];
+        let plan = |segment| plan_update(&newest, Position::new(segment, 5).unwrap());
+        assert_eq!(plan(3), UpdatePlan::ReadOn);
+        assert_eq!(plan(2), UpdatePlan::ReadOn);
+        assert_eq!(plan(1), UpdatePlan::Reload);
+        assert_eq!(plan_update(&[], Position::FIRST), UpdatePlan::NoLog);
+    }
+}

@@ -1,0 +1,247 @@
+//! The record of the Entry table.
+
+use crate::entry::{
+    Content, Edits, Entry, decode_edits, decode_external, decode_header, decode_name,
+    decode_old_header, encode_edits, encode_external, encode_header, encode_name,
+};
+use cellar_base::identity::{ClientKey, LogId};
+use cellar_base::position::Position;
+use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_text};
+use cellar_base::schema::{
+    AUTHOR, BODY, CLIENT, CLIENT_NAME, CREATED, EXTERNAL, HEADER, MUTATION, OLD_HEADER,
+    PARTITION_KEY, SORT_KEY, TRIMMED, TYPE, VERSION,
+};
+
+const RECORD: &str = "entry";
+/// Value of [`TYPE`] for a Snapshot entry.
+pub const SNAPSHOT: &str = "S";
+/// Value of [`TYPE`] for the last entry of a segment.
+pub const END_SEGMENT: &str = "X";
+/// Value of [`TYPE`] for edits.
+pub const EDITS: &str = "E";
+/// Value of [`TYPE`] for an import.
+pub const IMPORT: &str = "I";
+const DEFAULT_VERSION: u64 = 1;
+
+/// The partition key: the log's UUID and the segment's number, big-endian.
+#[must_use]
+pub fn partition(log: LogId, segment: u32) -> Vec<u8> {
+    [log.as_bytes().as_slice(), &segment.to_be_bytes()].concat()
+}
+
+/// The key of the entry at `position`.
+#[must_use]
+pub fn key(log: LogId, position: Position) -> Item {
+    let mut item = Item::new();
+    put_bytes(&mut item, PARTITION_KEY, partition(log, position.segment()));
+    put_number(&mut item, SORT_KEY, u64::from(position.num()));
+    item
+}
+
+/// Reads only the key of an entry's record: which log, and where in it.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_key(item: &Item) -> Result<(LogId, Position), RecordError> {
+    read_key(&Reader { record: RECORD, item })
+}
+
+/// Reads only the key of an entry's record, and the letter of its type.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_key_and_type(item: &Item) -> Result<(LogId, Position, String), RecordError> {
+    let reader = Reader { record: RECORD, item };
+    let (log, position) = read_key(&reader)?;
+    Ok((log, position, reader.text(TYPE)?))
+}
+
+/// The record of an entry.
+///
+/// # Errors
+/// Only if an encoder fails, which they do not for these types.
+pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
+    let mut item = key(entry.log, entry.position);
+    put_number(&mut item, CREATED, entry.created_s);
+    put_text(&mut item, AUTHOR, entry.author.as_deref());
+    put_bytes(&mut item, HEADER, encode_header(&entry.header)?);
+    match &entry.content {
+        Content::Snapshot { root, trimmed_s } => {
+            put_text(&mut item, TYPE, Some(SNAPSHOT));
+            put_text(&mut item, EXTERNAL, root.as_deref());
+            if let Some(trimmed_s) = trimmed_s {
+                put_number(&mut item, TRIMMED, *trimmed_s);
+            }
+        }
+        Content::EndSegment => put_text(&mut item, TYPE, Some(END_SEGMENT)),
+        Content::Edits(edits) => {
+            put_text(&mut item, TYPE, Some(EDITS));
+            put_bytes(&mut item, CLIENT, edits.client.0.to_vec());
+            if let Some(name) = &edits.name {
+                put_bytes(&mut item, CLIENT_NAME, encode_name(name)?);
+            }
+            put_number(&mut item, MUTATION, edits.first_id);
+            put_body(&mut item, encode_edits(entry.position, &edits.mutations)?);
+        }
+        Content::External(external) => {
+            put_text(&mut item, TYPE, Some(EDITS));
+            put_text(&mut item, EXTERNAL, Some(&external.object));
+            put_bytes(&mut item, CLIENT, external.client.0.to_vec());
+            put_number(&mut item, MUTATION, external.first_id);
+            put_body(&mut item, encode_external(entry.position, external)?);
+        }
+    }
+    Ok(item)
+}
+
+/// The version is left out when it is 1.
+fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
+    if version != DEFAULT_VERSION {
+        put_number(item, VERSION, version);
+    }
+    put_bytes(item, BODY, body);
+}
+
+/// Reads the record of an entry.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode(item: &Item) -> Result<Entry, RecordError> {
+    let reader = Reader { record: RECORD, item };
+    let (log, position) = read_key(&reader)?;
+    let header = match reader.optional_bytes(OLD_HEADER)? {
+        Some(old) => decode_old_header(old)?,
+        None => decode_header(reader.bytes(HEADER)?)?,
+    };
+    let content = match reader.text(TYPE)?.as_str() {
+        SNAPSHOT => Content::Snapshot {
+            root: reader.optional_text(EXTERNAL)?,
+            trimmed_s: reader.optional_number(TRIMMED)?,
+        },
+        END_SEGMENT => Content::EndSegment,
+        EDITS => read_edits(&reader, position)?,
+        letter => {
+            return Err(RecordError::UnknownType { letter: letter.to_owned() });
+        }
+    };
+    Ok(Entry {
+        log,
+        position,
+        created_s: reader.number(CREATED)?,
+        author: reader.optional_text(AUTHOR)?,
+        header,
+        content,
+    })
+}
+
+fn read_key(reader: &Reader<'_>) -> Result<(LogId, Position), RecordError> {
+    let fault = || reader.fault(PARTITION_KEY, "a log's UUID and a segment's number");
+    let bytes: [u8; 20] = reader.array(PARTITION_KEY)?;
+    let (id, segment) = bytes.split_first_chunk::<16>().ok_or_else(fault)?;
+    let segment = u32::from_be_bytes(segment.try_into().map_err(|_| fault())?);
+    let position = Position::new(segment, reader.small(SORT_KEY)?).map_err(|_| fault())?;
+    Ok((LogId::from_uuid(uuid::Uuid::from_bytes(*id)), position))
+}
+
+fn read_edits(reader: &Reader<'_>, position: Position) -> Result<Content, RecordError> {
+    let version = reader.optional_number(VERSION)?.unwrap_or(DEFAULT_VERSION);
+    let client = ClientKey(reader.array(CLIENT)?);
+    let first_id = reader.number(MUTATION)?;
+    let body = reader.bytes(BODY)?;
+    Ok(match reader.optional_text(EXTERNAL)? {
+        None => {
+            let name = reader.optional_bytes(CLIENT_NAME)?.map(decode_name).transpose()?;
+            let edits = decode_edits(version, position, client, first_id, body)?;
+            Content::Edits(Edits { name, ..edits })
+        }
+        Some(object) => {
+            Content::External(decode_external(version, position, client, first_id, object, body)?)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::{ExternalEdits, Mutation};
+    use crate::transform::SpaceMap;
+    use cellar_base::identity::{ClientName, SubjectKey};
+    use cellar_base::record::Attribute;
+    use cellar_sheet::operation::{Operation, Undo};
+
+    fn log() -> LogId {
+        LogId::derive(&SubjectKey::new("cellar", "alice"), "budget").unwrap()
+    }
+
+    fn first() -> Entry {
+        Entry::first(log(), Some("alice".into()), 1_795_246_133)
+    }
+
+    #[test]
+    fn entries_without_a_body_read_back() {
+        let snapshot = Content::Snapshot { root: Some("sheets/a/roots/b".into()), trimmed_s: None };
+        let trimmed = Content::Snapshot { root: None, trimmed_s: Some(1_795_246_133) };
+        for content in [first().content, snapshot, trimmed, Content::EndSegment] {
+            let entry = Entry { content, ..first() };
+            assert_eq!(decode(&encode(&entry).unwrap()).unwrap(), entry);
+        }
+    }
+
+    #[test]
+    fn entries_of_edits_read_back() {
+        let (client, base) = (ClientKey([7; 8]), Position::FIRST);
+        let undo = Operation::Undo(Undo { position: base });
+        let blank = Mutation { base, authored: undo, committed: None };
+        let other = Mutation { committed: Some(vec![]), ..blank.clone() };
+        let plain = Edits { client, name: None, first_id: 3, mutations: vec![blank, other] };
+        let name = Some(ClientName::new("group", "tab").unwrap());
+        let named = Content::Edits(Edits { name, ..plain.clone() });
+        let external = Content::External(ExternalEdits {
+            client,
+            first_id: 3,
+            count: 2,
+            base,
+            object: "uploads/a/b".into(),
+            bytes: 9,
+            sha256: [8; 32],
+            map: SpaceMap::default(),
+        });
+        for content in [Content::Edits(plain), named, external] {
+            let position = Position::new(0, 9).unwrap();
+            let entry = Entry { content, position, ..first() };
+            assert_eq!(decode(&encode(&entry).unwrap()).unwrap(), entry);
+        }
+    }
+
+    #[test]
+    fn the_version_is_absent_when_it_is_one() {
+        assert!(!encode(&first()).unwrap().contains_key(VERSION));
+    }
+
+    #[test]
+    fn an_entry_from_before_the_summary_reads_without_one() {
+        let mut item = encode(&first()).unwrap();
+        item.remove(HEADER);
+        item.insert(OLD_HEADER.to_owned(), Attribute::Bytes(vec![9, 8]));
+        let header = decode(&item).unwrap().header;
+        assert_eq!((header.segment_bytes, header.incarnation, header.summary), (9, 8, None));
+    }
+
+    #[test]
+    fn every_missing_attribute_is_named() {
+        let whole = encode(&first()).unwrap();
+        for name in [PARTITION_KEY, SORT_KEY, CREATED, TYPE, HEADER] {
+            let mut item = whole.clone();
+            item.remove(name);
+            let error = decode(&item).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{name}`")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_type_of_a_later_version_is_an_error() {
+        let mut item = encode(&first()).unwrap();
+        item.insert(TYPE.to_owned(), Attribute::Text("Z".to_owned()));
+        assert_eq!(decode(&item), Err(RecordError::UnknownType { letter: "Z".to_owned() }));
+    }
+}

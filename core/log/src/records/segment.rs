@@ -1,0 +1,190 @@
+//! The record of the Segment table.
+
+use crate::lineage::Lineage;
+use crate::segment::Segment;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_text};
+use cellar_base::schema::{CREATED, LAST_SNAPSHOT, LINEAGE, OFFLOADED, PARTITION_KEY, SORT_KEY};
+
+const RECORD: &str = "segment";
+
+/// The key of segment `num` of a log.
+#[must_use]
+pub fn key(log: LogId, num: u32) -> Item {
+    let mut item = Item::new();
+    put_bytes(&mut item, PARTITION_KEY, log.as_bytes().to_vec());
+    put_number(&mut item, SORT_KEY, u64::from(num));
+    item
+}
+
+/// The record of a segment.
+#[must_use]
+pub fn encode(segment: &Segment) -> Item {
+    let mut item = key(segment.log, segment.num);
+    put_number(&mut item, CREATED, segment.created_s);
+    if let Some(num) = segment.last_snapshot {
+        put_number(&mut item, LAST_SNAPSHOT, u64::from(num));
+    }
+    put_text(&mut item, OFFLOADED, segment.offloaded.as_deref());
+    if let Some(lineage) = &segment.lineage {
+        put_bytes(&mut item, LINEAGE, encode_lineage(lineage));
+    }
+    item
+}
+
+/// The first byte of a lineage: the layout of what is behind it.
+const LINEAGE_VERSION: u8 = 1;
+/// Bytes of a lineage: the version, two logs, the position, whether it has ended, the depth, the
+/// snapshot (`NO_SNAPSHOT` if there is none), the time; numbers are big-endian.
+const LINEAGE_BYTES: usize = 1 + 16 + 16 + 8 + 1 + 4 + 8 + 8;
+const NO_SNAPSHOT: u64 = u64::MAX;
+
+fn encode_lineage(lineage: &Lineage) -> Vec<u8> {
+    let snapshot = lineage.snapshot.map_or(NO_SNAPSHOT, Position::pack);
+    [
+        &[LINEAGE_VERSION][..],
+        lineage.source.as_bytes(),
+        lineage.family.as_bytes(),
+        &lineage.position.pack().to_be_bytes(),
+        &[u8::from(lineage.ended)],
+        &lineage.depth.to_be_bytes(),
+        &snapshot.to_be_bytes(),
+        &lineage.forked_s.to_be_bytes(),
+    ]
+    .concat()
+}
+
+fn decode_lineage(reader: &Reader<'_>) -> Result<Lineage, RecordError> {
+    let fault = || reader.fault(LINEAGE, "where a fork comes from");
+    let bytes: [u8; LINEAGE_BYTES] = reader.array(LINEAGE)?;
+    let mut rest = bytes.as_slice();
+    let [version] = take(&mut rest).ok_or_else(fault)?;
+    if version != LINEAGE_VERSION {
+        return Err(fault());
+    }
+    let mut log = || take(&mut rest).map(|id| LogId::from_uuid(uuid::Uuid::from_bytes(id)));
+    let (source, family) = (log().ok_or_else(fault)?, log().ok_or_else(fault)?);
+    let position = u64::from_be_bytes(take(&mut rest).ok_or_else(fault)?);
+    let [ended] = take(&mut rest).ok_or_else(fault)?;
+    let depth = u32::from_be_bytes(take(&mut rest).ok_or_else(fault)?);
+    let snapshot = u64::from_be_bytes(take(&mut rest).ok_or_else(fault)?);
+    let forked_s = u64::from_be_bytes(take(&mut rest).ok_or_else(fault)?);
+    let unpack = |packed| Position::unpack(packed).map_err(|_| fault());
+    let snapshot = (snapshot != NO_SNAPSHOT).then(|| unpack(snapshot)).transpose()?;
+    let (position, ended) = (unpack(position)?, ended != 0);
+    Ok(Lineage { source, position, ended, family, depth, snapshot, forked_s })
+}
+
+/// The next bytes.
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, left) = rest.split_first_chunk::<N>()?;
+    *rest = left;
+    Some(*taken)
+}
+
+/// Reads only the key of a segment's record: which log, and which segment of it.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_key(item: &Item) -> Result<(LogId, u32), RecordError> {
+    let reader = Reader { record: RECORD, item };
+    let log = LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?));
+    Ok((log, reader.small(SORT_KEY)?))
+}
+
+/// Reads the record of a segment.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode(item: &Item) -> Result<Segment, RecordError> {
+    let reader = Reader { record: RECORD, item };
+    let last_snapshot = match item.contains_key(LAST_SNAPSHOT) {
+        true => Some(reader.small(LAST_SNAPSHOT)?),
+        false => None,
+    };
+    let (log, num) = decode_key(item)?;
+    Ok(Segment {
+        log,
+        num,
+        created_s: reader.number(CREATED)?,
+        last_snapshot,
+        offloaded: reader.optional_text(OFFLOADED)?,
+        lineage: item.contains_key(LINEAGE).then(|| decode_lineage(&reader)).transpose()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cellar_base::record::Attribute;
+
+    fn segment() -> Segment {
+        Segment {
+            log: LogId::from_uuid(uuid::Uuid::from_bytes([7; 16])),
+            num: 3,
+            created_s: 1_795_246_133,
+            last_snapshot: Some(4_000),
+            offloaded: Some("offload/x".into()),
+            lineage: None,
+        }
+    }
+
+    #[test]
+    fn segments_read_back() {
+        let fresh = Segment { last_snapshot: None, offloaded: None, ..segment() };
+        for segment in [segment(), fresh] {
+            assert_eq!(decode(&encode(&segment)).unwrap(), segment);
+            assert_eq!(decode_key(&key(segment.log, 3)).unwrap(), (segment.log, 3));
+        }
+    }
+
+    fn fork() -> Segment {
+        let log = |byte| LogId::from_uuid(uuid::Uuid::from_bytes([byte; 16]));
+        let lineage = Lineage {
+            source: log(1),
+            position: Position::new(5, 6).unwrap(),
+            ended: true,
+            family: log(2),
+            depth: 3,
+            snapshot: Position::new(4, 9).ok(),
+            forked_s: 1_795_246_133,
+        };
+        let (last_snapshot, offloaded) = (None, None);
+        Segment { num: 0, last_snapshot, offloaded, lineage: Some(lineage), ..segment() }
+    }
+
+    #[test]
+    fn forks_read_back_and_their_layout_stays() {
+        let segment = fork();
+        assert_eq!(decode(&encode(&segment)), Ok(segment.clone()));
+        assert_eq!(segment.newest_snapshot(), Position::new(4, 9).ok());
+        let Some(Attribute::Bytes(bytes)) = encode(&segment).remove(LINEAGE) else { panic!() };
+        let hexadecimal: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let logs = format!("{}{}", "01".repeat(16), "02".repeat(16));
+        let numbers = "000000050000000601000000030000000400000009000000006b014835";
+        assert_eq!(hexadecimal, format!("01{logs}{numbers}"));
+        let lineage = segment.lineage.map(|lineage| Lineage { snapshot: None, ..lineage });
+        let without = Segment { lineage, ..segment };
+        assert_eq!(decode(&encode(&without)).unwrap(), without);
+    }
+
+    #[test]
+    fn a_lineage_of_another_layout_is_refused() {
+        let Some(Attribute::Bytes(bytes)) = encode(&fork()).remove(LINEAGE) else { panic!() };
+        let (later, short) = ([&[2], &bytes[1..]].concat(), bytes[1..].to_vec());
+        let far = [&bytes[..33], &[0xff; 8], &bytes[41..]].concat();
+        for bad in [later, short, far, Vec::new()] {
+            let mut item = encode(&fork());
+            item.insert(LINEAGE.to_owned(), Attribute::Bytes(bad));
+            assert!(decode(&item).unwrap_err().to_string().contains("`F`"));
+        }
+    }
+
+    #[test]
+    fn an_attribute_of_another_type_is_named() {
+        let mut item = encode(&segment());
+        item.insert(LAST_SNAPSHOT.to_owned(), Attribute::Text("4000".into()));
+        assert!(decode(&item).unwrap_err().to_string().contains("`L`"));
+    }
+}

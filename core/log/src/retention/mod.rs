@@ -1,0 +1,15 @@
+//! Retention: which old segments are offloaded and trimmed, and how (design `2-log.md` §6).
+//!
+//! By default everything is kept. A trimmed segment keeps its first entry, marked, and its End
+//! Segment for ever: otherwise the conditional put of a stale writer would succeed in a dead
+//! segment, and an acknowledged edit would be lost.
+
+mod offloaded;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod trim;
+
+pub use offloaded::{OffloadedFault, decode_offloaded, encode_offloaded, offloaded_key};
+pub use plan::{Keep, Plan, Policy, plan};
+pub use trim::{Action, Event, Fences, Trim, TrimRefusal, Trimmed};

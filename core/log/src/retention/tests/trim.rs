@@ -1,0 +1,192 @@
+//! The trim against a segment in memory, with a crash after each step.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::log;
+use crate::entry::{Content, Entry};
+use crate::{
+    retention::Action, retention::Event, retention::Fences, retention::Trim,
+    retention::TrimRefusal, retention::Trimmed,
+};
+use cellar_base::limits::TRIM_FENCE_S;
+use cellar_base::position::Position;
+
+const CLOSED_S: u64 = 1_000;
+const LATER_S: u64 = CLOSED_S + TRIM_FENCE_S;
+
+fn at(num: u32) -> Position {
+    Position::new(3, num).unwrap()
+}
+
+/// A segment, and whether its offloaded copy is whole.
+#[derive(Clone)]
+struct World {
+    entries: BTreeMap<Position, Arc<Entry>>,
+    offloaded: bool,
+    page_entries: usize,
+    deletes: Vec<Position>,
+}
+
+impl World {
+    /// Entries 0 to `last`, the last of which is an End Segment.
+    fn new(last: u32) -> Self {
+        let first = Entry { position: at(0), ..Entry::first(log(), None, CLOSED_S) };
+        let mut entries: BTreeMap<_, _> = (0..=last)
+            .map(|num| (at(num), Arc::new(Entry { position: at(num), ..first.clone() })))
+            .collect();
+        let end = Entry { position: at(last), content: Content::EndSegment, ..first };
+        entries.insert(at(last), Arc::new(end));
+        Self { entries, offloaded: true, page_entries: 3, deletes: Vec::new() }
+    }
+
+    fn perform(&mut self, action: Action) -> Event {
+        match action {
+            Action::ReadLast => Event::Last(self.entries.values().next_back().cloned()),
+            Action::CheckOffloaded { .. } if self.offloaded => Event::OffloadedIsWhole,
+            Action::CheckOffloaded { .. } => Event::OffloadedIsDamaged,
+            Action::Mark { trimmed_s } => {
+                let content = Content::Snapshot { root: None, trimmed_s: Some(trimmed_s) };
+                let first = self.entries[&at(0)].as_ref().clone();
+                self.entries.insert(at(0), Arc::new(Entry { content, ..first }));
+                Event::Marked
+            }
+            Action::Read { from } => {
+                let mut rest = self.entries.range(from..).map(|(_, entry)| Arc::clone(entry));
+                let entries = rest.by_ref().take(self.page_entries).collect();
+                Event::Page { entries, more: rest.next().is_some() }
+            }
+            Action::Delete { positions } => {
+                assert!(self.entries[&at(0)].is_trimmed(), "the mark comes first");
+                assert!(positions.is_sorted());
+                for position in &positions {
+                    assert!(self.entries.remove(position).is_some());
+                }
+                self.deletes.extend(positions);
+                Event::Deleted
+            }
+            Action::Finish(_) => panic!("nothing is left to do"),
+        }
+    }
+
+    /// Trims, at most so many steps.
+    fn trim(&mut self, now_s: u64, steps: usize) -> Option<Result<Trimmed, TrimRefusal>> {
+        let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
+        for _ in 0..steps {
+            if let Action::Finish(result) = action {
+                return Some(result);
+            }
+            (trim, action) = trim.step(self.perform(action), now_s);
+        }
+        None
+    }
+
+    #[track_caller]
+    fn refused(mut self, now_s: u64) -> TrimRefusal {
+        let before = self.entries.clone();
+        let refusal = self.trim(now_s, 100).unwrap().unwrap_err();
+        assert_eq!(self.entries, before, "nothing was changed");
+        refusal
+    }
+
+    #[track_caller]
+    fn assert_trimmed(&self, last: u32) {
+        assert_eq!(self.entries.keys().copied().collect::<Vec<_>>(), [at(0), at(last)]);
+        assert!(self.entries[&at(0)].is_trimmed());
+        assert!(matches!(self.entries[&at(last)].content, Content::EndSegment));
+        assert!(self.deletes.is_sorted(), "in ascending order");
+    }
+}
+
+#[test]
+fn the_first_entry_and_the_end_segment_stay_over_any_pages() {
+    for last in 1..12 {
+        for page_entries in 1..6 {
+            let mut world = World { page_entries, ..World::new(last) };
+            let deleted = u64::from(last) - 1;
+            assert_eq!(world.trim(LATER_S, 100), Some(Ok(Trimmed { deleted })));
+            world.assert_trimmed(last);
+            assert_eq!(world.trim(LATER_S, 100), Some(Ok(Trimmed { deleted: 0 })));
+            world.assert_trimmed(last);
+        }
+    }
+}
+
+#[test]
+fn the_fence_falls_at_its_second_and_not_before() {
+    assert_eq!(World::new(4).refused(LATER_S - 1), TrimRefusal::TooYoung);
+    assert_eq!(World::new(4).refused(0), TrimRefusal::TooYoung, "a clock that is behind");
+    assert!(World::new(4).trim(LATER_S, 100).unwrap().is_ok());
+}
+
+#[test]
+fn what_has_not_ended_or_is_not_offloaded_stays() {
+    let mut open = World::new(4);
+    open.entries.remove(&at(4));
+    assert_eq!(open.clone().refused(LATER_S), TrimRefusal::NotEnded);
+    open.entries.clear();
+    assert_eq!(open.refused(LATER_S), TrimRefusal::NotEnded);
+    let unoffloaded = World { offloaded: false, ..World::new(4) };
+    assert_eq!(unoffloaded.refused(LATER_S), TrimRefusal::NotOffloaded);
+}
+
+#[test]
+fn a_crash_after_any_step_is_made_up_for_by_the_next_trim() {
+    for steps in 0..12 {
+        let mut world = World::new(9);
+        let crashed = world.trim(LATER_S, steps).is_none();
+        assert_eq!(crashed, steps < 10, "{steps}");
+        assert_eq!(world.entries.keys().next(), Some(&at(0)));
+        assert_eq!(world.entries.keys().next_back(), Some(&at(9)));
+        let before = world.deletes.len();
+        let deleted = u64::try_from(8 - before).unwrap();
+        assert_eq!(world.trim(LATER_S + 1, 100), Some(Ok(Trimmed { deleted })));
+        world.assert_trimmed(9);
+    }
+}
+
+#[test]
+fn a_store_that_fails_at_any_step_ends_the_trim() {
+    for steps in 0.. {
+        let mut world = World::new(9);
+        let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
+        for _ in 0..steps {
+            (trim, action) = trim.step(world.perform(action), LATER_S);
+        }
+        if matches!(action, Action::Finish(_)) {
+            assert_eq!(action, Action::Finish(Ok(Trimmed { deleted: 8 })));
+            return;
+        }
+        let (trim, action) = trim.step(Event::Failed, LATER_S);
+        assert_eq!(action, Action::Finish(Err(TrimRefusal::Store)));
+        let (_, action) = trim.step(Event::Deleted, LATER_S);
+        assert_eq!(action, Action::Finish(Err(TrimRefusal::Store)));
+    }
+}
+
+#[test]
+fn what_came_behind_the_end_that_was_checked_is_left_alone() {
+    let mut world = World::new(4);
+    let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
+    while !matches!(action, Action::Mark { .. }) {
+        (trim, action) = trim.step(world.perform(action), LATER_S);
+    }
+    let stray = Entry { position: at(5), ..Entry::first(log(), None, CLOSED_S) };
+    world.entries.insert(at(5), Arc::new(stray));
+    while !matches!(action, Action::Finish(_)) {
+        (trim, action) = trim.step(world.perform(action), LATER_S);
+    }
+    assert_eq!(world.entries.keys().copied().collect::<Vec<_>>(), [at(0), at(4), at(5)]);
+}
+
+#[test]
+fn the_first_entry_is_not_deleted_whatever_a_page_has() {
+    let mut world = World::new(4);
+    let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
+    while !matches!(action, Action::Read { .. }) {
+        (trim, action) = trim.step(world.perform(action), LATER_S);
+    }
+    let entries = world.entries.values().cloned().collect();
+    let (_, action) = trim.step(Event::Page { entries, more: false }, LATER_S);
+    assert_eq!(action, Action::Delete { positions: vec![at(1), at(2), at(3)] });
+}

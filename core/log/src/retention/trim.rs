@@ -1,0 +1,241 @@
+//! Trim: deletes what an offloaded segment has between its first entry and its End Segment.
+//!
+//! First the first entry is marked, then the others go in ascending order, so that whoever reads
+//! in between sees the mark or a hole with a higher number behind it, which is never a tail. A
+//! writer that froze may know the segment as it was: it forgets after `KNOWN_RUN_AGE_MS`, long
+//! before the fence of `TRIM_FENCE_S` after the segment's end. May be repeated at any time.
+
+use std::sync::Arc;
+
+use crate::entry::{Content, Entry};
+use cellar_base::limits::TRIM_FENCE_S;
+use cellar_base::position::Position;
+
+/// What the driver is to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Read the newest entry of the segment, consistently.
+    ReadLast,
+    /// Read the offloaded segment and check that it holds every entry from the first to `last`.
+    CheckOffloaded {
+        /// The End Segment.
+        last: Position,
+    },
+    /// Mark the first entry of the segment as trimmed, if it is not yet.
+    Mark {
+        /// The mark: when, Unix seconds.
+        trimmed_s: u64,
+    },
+    /// Read one page forward, `from` inclusive, consistently.
+    Read {
+        /// The first position wanted.
+        from: Position,
+    },
+    /// Delete these entries, in this order.
+    Delete {
+        /// In ascending order; never the first of the segment, never its End Segment.
+        positions: Vec<Position>,
+    },
+    /// The end.
+    Finish(Result<Trimmed, TrimRefusal>),
+}
+
+/// What came of an action.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The newest entry, if there is one.
+    Last(Option<Arc<Entry>>),
+    /// The offloaded segment holds every entry.
+    OffloadedIsWhole,
+    /// The offloaded segment is not there or is not whole.
+    OffloadedIsDamaged,
+    /// The first entry is marked.
+    Marked,
+    /// A page was read.
+    Page {
+        /// Entries in ascending order.
+        entries: Vec<Arc<Entry>>,
+        /// Whether the segment may have more behind them.
+        more: bool,
+    },
+    /// The entries are gone.
+    Deleted,
+    /// The store failed: repeat the trim later.
+    Failed,
+}
+
+/// What a trim did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trimmed {
+    /// Entries deleted by this call.
+    pub deleted: u64,
+}
+
+/// Why a segment was not trimmed, or not wholly; repeat it later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TrimRefusal {
+    /// It has no End Segment.
+    #[error("the segment has not ended")]
+    NotEnded,
+    /// It ended less than `TRIM_FENCE_S` ago.
+    #[error("the segment ended less than a day ago: a writer may still know it")]
+    TooYoung,
+    /// Its offload is missing or incomplete.
+    #[error(
+        "the offloaded segment of the segment is missing or does not hold all of it: offload it again"
+    )]
+    NotOffloaded,
+    /// The store does not answer or refuses.
+    #[error("the store failed: repeat the trim")]
+    Store,
+}
+
+/// Which fences are up: both, but for the model checker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fences {
+    /// A segment is trimmed only a day after its end.
+    #[cfg(feature = "model")]
+    pub age: bool,
+    /// The first entry and the End Segment stay.
+    #[cfg(feature = "model")]
+    pub tombstones: bool,
+}
+
+#[cfg_attr(
+    not(feature = "model"),
+    allow(clippy::derivable_impls, reason = "with the feature the fences are up by default")
+)]
+impl Default for Fences {
+    fn default() -> Self {
+        Self {
+            #[cfg(feature = "model")]
+            age: true,
+            #[cfg(feature = "model")]
+            tombstones: true,
+        }
+    }
+}
+
+impl Fences {
+    #[cfg(feature = "model")]
+    fn age(self) -> bool {
+        self.age
+    }
+
+    #[cfg(feature = "model")]
+    fn tombstones(self) -> bool {
+        self.tombstones
+    }
+
+    #[cfg(not(feature = "model"))]
+    #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
+    fn age(self) -> bool {
+        true
+    }
+
+    #[cfg(not(feature = "model"))]
+    #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
+    fn tombstones(self) -> bool {
+        true
+    }
+}
+
+/// One trim on its way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trim {
+    segment_start: Position,
+    fences: Fences,
+    phase: Phase,
+    last: Option<Position>,
+    deleted: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Phase {
+    ReadingLast,
+    CheckingOffloaded,
+    Marking,
+    Reading,
+    Deleting { behind: Option<Position>, count: u64 },
+    Finished,
+}
+
+impl Trim {
+    /// Begins to trim the segment that begins at `segment_start`.
+    #[must_use]
+    pub fn begin(segment_start: Position, fences: Fences) -> (Self, Action) {
+        let phase = Phase::ReadingLast;
+        let trim = Self { segment_start, fences, phase, last: None, deleted: 0 };
+        (trim, Action::ReadLast)
+    }
+
+    /// Takes the next step. An event that does not answer the last action ends the trim.
+    #[must_use]
+    pub fn step(mut self, event: Event, now_s: u64) -> (Self, Action) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Finished);
+        let action = match (phase, event) {
+            (Phase::ReadingLast, Event::Last(last)) => self.last_read(last.as_deref(), now_s),
+            (Phase::CheckingOffloaded, Event::OffloadedIsWhole) => {
+                self.phase = Phase::Marking;
+                Action::Mark { trimmed_s: now_s }
+            }
+            (Phase::CheckingOffloaded, Event::OffloadedIsDamaged) => {
+                Action::Finish(Err(TrimRefusal::NotOffloaded))
+            }
+            (Phase::Marking, Event::Marked) => self.read(self.segment_start.next_in_segment()),
+            (Phase::Reading, Event::Page { entries, more }) => self.page(&entries, more),
+            (Phase::Deleting { behind, count }, Event::Deleted) => {
+                self.deleted = self.deleted.saturating_add(count);
+                match behind {
+                    Some(_) => self.read(behind),
+                    None => self.finish(),
+                }
+            }
+            _ => Action::Finish(Err(TrimRefusal::Store)),
+        };
+        (self, action)
+    }
+
+    fn last_read(&mut self, last: Option<&Entry>, now_s: u64) -> Action {
+        let Some(last) = last.filter(|last| matches!(last.content, Content::EndSegment)) else {
+            return Action::Finish(Err(TrimRefusal::NotEnded));
+        };
+        if now_s < last.created_s.saturating_add(TRIM_FENCE_S) && self.fences.age() {
+            return Action::Finish(Err(TrimRefusal::TooYoung));
+        }
+        self.last = Some(last.position);
+        self.phase = Phase::CheckingOffloaded;
+        Action::CheckOffloaded { last: last.position }
+    }
+
+    fn read(&mut self, from: Option<Position>) -> Action {
+        match from {
+            Some(from) => {
+                self.phase = Phase::Reading;
+                Action::Read { from }
+            }
+            None => self.finish(),
+        }
+    }
+
+    fn page(&mut self, entries: &[Arc<Entry>], more: bool) -> Action {
+        // What an offloaded segment was not checked for is not deleted either.
+        let between = |entry: &&Arc<Entry>| {
+            entry.position > self.segment_start && Some(entry.position) < self.last
+        };
+        let doomed = entries.iter().filter(|entry| !self.fences.tombstones() || between(entry));
+        let positions: Vec<Position> = doomed.map(|entry| entry.position).collect();
+        let last = entries.last().map(|entry| entry.position);
+        let behind = last.filter(|_| more).and_then(Position::next_in_segment);
+        if positions.is_empty() {
+            return self.read(behind);
+        }
+        let count = u64::try_from(positions.len()).unwrap_or(u64::MAX);
+        self.phase = Phase::Deleting { behind, count };
+        Action::Delete { positions }
+    }
+
+    fn finish(&self) -> Action {
+        Action::Finish(Ok(Trimmed { deleted: self.deleted }))
+    }
+}

@@ -1,0 +1,292 @@
+//! The transform against plain lists of ids.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use cellar_sheet::axis_map::{Axis, AxisMap, Run};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::random::any_operation;
+use cellar_sheet::operation::{
+    AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, Rejection,
+    RejectionReason, SetCells, SheetId, StoredOperation,
+};
+use cellar_sheet::oracle::Plain;
+use cellar_sheet::oracle::intent::{Intent, sensible};
+use cellar_sheet::workbook::Workbook;
+
+/// A state that operations made, and the operations.
+fn state(operations: Vec<Operation>) -> (Plain, Vec<Operation>) {
+    after(&Plain::new(), operations, 1)
+}
+
+/// What operations, each sensible where it stands, make of a state.
+fn after(base: &Plain, operations: Vec<Operation>, tag: u32) -> (Plain, Vec<Operation>) {
+    let mut plain = base.clone();
+    let mut done = Vec::new();
+    for (tag, operation) in (tag..).zip(operations) {
+        let operation = sensible(&plain, operation);
+        plain.apply(&operation, tag);
+        done.push(operation);
+    }
+    (plain, done)
+}
+
+fn committed(operation: &Operation, map: &SpaceMap) -> Vec<Operation> {
+    transform(operation, map).unwrap_or_else(|| vec![operation.clone()])
+}
+
+fn workbook(operations: &[Operation]) -> Workbook {
+    let mut workbook = Workbook::default();
+    workbook.apply_operations(operations).unwrap();
+    workbook
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    /// Every row of the table, and its extension to any number of concurrent operations: what
+    /// lands is what its author meant, by identity.
+    #[test]
+    fn what_lands_is_what_its_author_meant(
+        before in vec(any_operation(), 0..4),
+        others in vec(any_operation(), 1..5),
+        mine in any_operation(),
+    ) {
+        let (base, _) = state(before);
+        let (mut head, others) = after(&base, others, 10);
+        let mine = sensible(&base, mine);
+        let mut expected = head.clone();
+        Intent::of(&base, &mine, 20).apply(&mut expected);
+        for operation in committed(&mine, &SpaceMap::of(&others)) {
+            head.apply(&operation, 20);
+        }
+        prop_assert!(head == expected, "others {:?}, mine {:?}", others, mine);
+    }
+
+    /// A map of all is as good as going past one operation after the other, but for inserts and
+    /// formats: once the lines around a gap are gone, only the map of all knows where to go on.
+    #[test]
+    fn a_map_of_all_is_as_good_as_one_after_the_other(
+        before in vec(any_operation(), 0..3),
+        others in vec(any_operation(), 0..8),
+        mine in any_operation(),
+    ) {
+        let (base, _) = state(before);
+        let (_, others) = after(&base, others, 10);
+        let mine = sensible(&base, mine);
+        let mut step_by_step = vec![mine.clone()];
+        for operation in &others {
+            let map = SpaceMap::of(std::slice::from_ref(operation));
+            step_by_step = step_by_step.iter().flat_map(|mine| committed(mine, &map)).collect();
+        }
+        let around_gaps = matches!(
+            mine,
+            Operation::SetFormat(_) | Operation::InsertRows(_) | Operation::InsertColumns(_)
+        );
+        if !around_gaps {
+            prop_assert_eq!(committed(&mine, &SpaceMap::of(&others)), step_by_step);
+        }
+    }
+
+    /// Two at once: both orders lead to the same, unless the table lets the later one win.
+    #[test]
+    fn both_orders_lead_to_the_same(
+        before in vec(any_operation(), 0..4),
+        one in any_operation(),
+        two in any_operation(),
+    ) {
+        let (base, before) = state(before);
+        let (one, two) = (sensible(&base, one), sensible(&base, two));
+        prop_assume!(!order_decides(&one, &two));
+        let in_order = |first: &Operation, second: &Operation| {
+            let rest = committed(second, &SpaceMap::of(std::slice::from_ref(first)));
+            let all: Vec<_> = before.iter().chain([first]).chain(&rest).cloned().collect();
+            workbook(&all)
+        };
+        let (left, right) = (in_order(&one, &two), in_order(&two, &one));
+        if let Some(what) = cellar_sheet::oracle::looks_different(&left, &right) {
+            return Err(TestCaseError::fail(format!("{what}: {one:?} and {two:?}")));
+        }
+    }
+}
+
+/// Where the order of two concurrent operations decides:
+/// - both write the same cell, or one clears or formats what the other writes or formats,
+/// - both insert into the same gap,
+/// - one inserts where the other deletes a neighbour of the gap: the lines are the same, but whether
+///   the new one has the format of a range around it,
+/// - both are about the names, the number or the existence of sheets.
+fn order_decides(one: &Operation, two: &Operation) -> bool {
+    use Operation::{
+        AddSheet, ClearRange, DeleteColumns, DeleteRows, DeleteSheet, ImportSheet, InsertColumns,
+        InsertRows, RenameSheet, SetCells, SetFormat,
+    };
+    let of_sheets =
+        |o: &Operation| matches!(o, AddSheet(_) | RenameSheet(_) | DeleteSheet(_) | ImportSheet(_));
+    let (writes_one, writes_two) = (writes(one), writes(two));
+    let formats = |o: &Operation| matches!(o, SetFormat(_));
+    let beside = |insert: &InsertBefore, delete: &DeleteSpans| {
+        let gap = [insert.before.checked_sub(1), Some(insert.before)];
+        insert.sheet == delete.sheet && gap.iter().flatten().any(|at| delete.spans.contains(*at))
+    };
+    match (one, two) {
+        (InsertRows(insert), DeleteRows(delete))
+        | (DeleteRows(delete), InsertRows(insert))
+        | (InsertColumns(insert), DeleteColumns(delete))
+        | (DeleteColumns(delete), InsertColumns(insert)) => beside(insert, delete),
+        (InsertRows(one), InsertRows(two)) | (InsertColumns(one), InsertColumns(two)) => {
+            (one.sheet, one.before) == (two.sheet, two.before)
+        }
+        (
+            SetCells(_) | ClearRange(_) | SetFormat(_),
+            SetCells(_) | ClearRange(_) | SetFormat(_),
+        ) => {
+            let meet = writes_one.iter().any(|cell| writes_two.contains(cell));
+            // Neither values nor formats of the one are touched by the other.
+            let apart = formats(one) && matches!(two, ClearRange(_))
+                || formats(two) && matches!(one, ClearRange(_))
+                || matches!((one, two), (ClearRange(_), ClearRange(_)));
+            meet && !apart
+        }
+        _ => of_sheets(one) && of_sheets(two),
+    }
+}
+
+/// The cells that an operation is for.
+fn writes(operation: &Operation) -> Vec<(SheetId, u32, u32)> {
+    let side = u32::try_from(cellar_sheet::oracle::LINES).unwrap();
+    let range = |sheet: SheetId,
+                 rows: &cellar_sheet::operation::Spans,
+                 columns: &cellar_sheet::operation::Spans| {
+        let rows: Vec<u32> = (0..side).filter(|row| rows.contains(*row)).collect();
+        let columns: Vec<u32> = (0..side).filter(|column| columns.contains(*column)).collect();
+        let cells = rows.iter().flat_map(|row| columns.iter().map(move |c| (sheet, *row, *c)));
+        cells.collect()
+    };
+    match operation {
+        Operation::SetCells(set) => {
+            set.cells.iter().map(|edit| (set.sheet, edit.row, edit.column)).collect()
+        }
+        Operation::ClearRange(clear) => range(clear.sheet, &clear.rows, &clear.columns),
+        Operation::SetFormat(set) => range(set.sheet, &set.rows, &set.columns),
+        _ => vec![],
+    }
+}
+
+fn rows(before: u32, count: u32) -> Operation {
+    Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before, count })
+}
+
+fn add(sheet: u32) -> Operation {
+    Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "new".into() })
+}
+
+fn set(sheet: u32, row: u32) -> Operation {
+    let value = Some(Value::Bool(true));
+    let edit = CellEdit { row, column: 0, value, formula: None, format: None };
+    Operation::SetCells(SetCells { sheet: SheetId(sheet), cells: vec![edit] })
+}
+
+#[test]
+fn an_insert_into_the_same_gap_lands_behind_what_was_there_first() {
+    let map = SpaceMap::of(&[rows(3, 2)]);
+    assert_eq!(transform(&rows(3, 2), &map), Some(vec![rows(5, 2)]));
+    assert_eq!(transform(&rows(2, 2), &map), None);
+}
+
+#[test]
+fn a_new_sheet_takes_the_next_number_that_is_free() {
+    let map = SpaceMap::of(&[add(1), add(2), add(9)]);
+    assert_eq!(transform(&add(1), &map), Some(vec![add(3)]));
+    assert_eq!(transform(&add(9), &map), Some(vec![add(10)]));
+    assert_eq!(transform(&add(4), &map), None);
+}
+
+#[test]
+fn two_own_sheets_stay_two_when_another_takes_the_first_number() {
+    let mut map = SpaceMap::of(&[add(1)]);
+    for (mine, number) in [(add(1), 2), (add(2), 3)] {
+        let done = committed(&mine, &map);
+        assert_eq!(done, [add(number)]);
+        map.follow_own(&mine, &done);
+    }
+    assert_eq!(committed(&set(1, 0), &map), [set(2, 0)]);
+    assert_eq!(committed(&set(2, 0), &map), [set(3, 0)]);
+}
+
+#[test]
+fn what_is_for_a_sheet_that_could_not_be_deleted_is_not_lost() {
+    let map = SpaceMap::of(&[Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST })]);
+    assert_eq!(committed(&set(0, 4), &map), [set(0, 4)]);
+}
+
+#[test]
+fn a_sheet_that_somebody_tries_to_add_again_stays_who_it_was() {
+    let mut map = SpaceMap::of(&[add(1)]);
+    let insert = InsertBefore { sheet: SheetId(1), before: 0, count: 2 };
+    map.follow(&Operation::InsertRows(insert));
+    for map in [&map, &map.of_cells()] {
+        assert_eq!(committed(&set(1, 4), map), [set(1, 6)], "its author had seen it before");
+        assert_eq!(committed(&set(2, 4), map), [set(2, 4)]);
+    }
+}
+
+#[test]
+fn a_sheet_of_ones_own_is_not_another_of_its_number() {
+    let rejected = Operation::Rejected(Rejection::new(RejectionReason::TooLarge, ""));
+    for (done, sheet) in [(vec![add(2)], Some(2)), (vec![], None), (vec![rejected], None)] {
+        let mut map = SpaceMap::of(&[add(1)]);
+        let insert = |sheet| InsertBefore { sheet: SheetId(sheet), before: 0, count: 2 };
+        map.follow(&Operation::InsertRows(insert(1)));
+        map.follow_own(&add(1), &done);
+        let expected: Vec<_> = sheet.map(|sheet| set(sheet, 4)).into_iter().collect();
+        assert_eq!(committed(&set(1, 4), &map), expected);
+        map.follow(&Operation::InsertRows(insert(1)));
+        assert_eq!(committed(&set(1, 4), &map), expected, "what is done there is another's");
+        assert_eq!(committed(&set(1, 4), &map.of_cells()), expected);
+        map.follow_own(&add(1), &[add(5)]);
+        assert_eq!(committed(&set(1, 4), &map), expected, "the first counts");
+    }
+}
+
+#[test]
+fn cells_are_committed_in_order_and_read_back_as_they_were() {
+    // The author's own new row ended up behind one that another had inserted below it.
+    let sheet = SheetId::FIRST;
+    let mut both = set(0, 1);
+    let Operation::SetCells(set) = &mut both else { panic!() };
+    let other = CellEdit { row: 3, ..set.cells[0].clone() };
+    set.cells.push(other);
+    let strays = SpaceMap::from_sheets([(
+        sheet,
+        SheetMap {
+            rows: AxisMap::empty(Axis::Rows)
+                .with_run(Run { src: 1, dst: 2, len: 1 })
+                .with_run(Run { src: 3, dst: 1, len: 1 }),
+            ..SheetMap::identity(sheet)
+        },
+    )]);
+    let committed = committed(&both, &strays);
+    let [Operation::SetCells(set)] = &committed[..] else { panic!() };
+    assert_eq!(set.cells.iter().map(|edit| edit.row).collect::<Vec<_>>(), [1, 2]);
+    let stored = StoredOperation::from(&committed[0]);
+    assert_eq!(Operation::try_from(stored).as_ref(), Ok(&committed[0]));
+}
+
+#[test]
+fn a_clear_and_a_delete_spare_what_others_inserted_inside() {
+    use cellar_sheet::operation::{ClearRange, Spans};
+    let sheet = SheetId::FIRST;
+    let insert = InsertBefore { sheet, before: 3, count: 1 };
+    let map = SpaceMap::of(&[Operation::InsertRows(insert), Operation::InsertColumns(insert)]);
+    let (inside, spared) = (Spans::one(2, 3), Spans::of([2, 4, 5]));
+    let clear = |spans: &Spans| {
+        Operation::ClearRange(ClearRange { sheet, rows: spans.clone(), columns: spans.clone() })
+    };
+    let delete = |spans: &Spans| DeleteSpans { sheet, spans: spans.clone() };
+    assert_eq!(committed(&clear(&inside), &map), [clear(&spared)]);
+    for delete_of in [|d| Operation::DeleteRows(d), |d| Operation::DeleteColumns(d)] {
+        assert_eq!(committed(&delete_of(delete(&inside)), &map), [delete_of(delete(&spared))]);
+    }
+}

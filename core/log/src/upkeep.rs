@@ -1,0 +1,159 @@
+//! Upkeep: what a log needs after an append, so that it opens fast – a Snapshot entry now and then,
+//! and a new segment (design `2-log.md` §3, "Policy").
+//!
+//! Losing it costs nothing: whoever appends next does it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::entry::{Content, Entry, Header};
+use cellar_base::limits::{
+    ROLL_TRY_ENTRIES, SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES,
+};
+
+/// When a log gets a Snapshot entry, and when a segment ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpkeepPolicy {
+    /// Entries since the last Snapshot entry after which another is put.
+    pub snapshot_entries: u32,
+    /// Bytes of bodies since the last Snapshot entry after which another is put.
+    pub snapshot_bytes: u64,
+    /// Entries of a segment after which it is rolled.
+    pub segment_entries: u32,
+    /// Bytes of bodies of a segment after which it is rolled.
+    pub segment_bytes: u64,
+}
+
+impl Default for UpkeepPolicy {
+    fn default() -> Self {
+        Self {
+            snapshot_entries: SNAPSHOT_ENTRIES,
+            snapshot_bytes: SNAPSHOT_BYTES,
+            segment_entries: SEGMENT_ENTRIES,
+            segment_bytes: SEGMENT_BYTES,
+        }
+    }
+}
+
+impl UpkeepPolicy {
+    /// Whether the segment that ends with this entry is to be rolled now. Finding out whether it can
+    /// be rolled costs a read, so that a segment which still waits for its first snapshot is tried
+    /// only at every `ROLL_TRY_ENTRIES`th entry.
+    #[must_use]
+    pub fn rolls(&self, tail: &Entry) -> bool {
+        let num = tail.position.num();
+        let is_long =
+            num >= self.segment_entries || tail.header.segment_bytes >= self.segment_bytes;
+        is_long && num.is_multiple_of(ROLL_TRY_ENTRIES) && goes_on(tail)
+    }
+
+    /// The Snapshot entry to put behind the newest entry, if it is time for one.
+    #[must_use]
+    pub fn snapshot_behind(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
+        let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
+        let entries = tail.position.num().saturating_sub(snapshot_num);
+        let bytes = segment_bytes.saturating_sub(snapshot_bytes);
+        // Two in a row would be the same snapshot.
+        if entries == 0 || entries < self.snapshot_entries && bytes < self.snapshot_bytes {
+            return None;
+        }
+        let position = tail.position.next_in_segment().filter(|_| goes_on(tail))?;
+        let header = Header {
+            snapshot_num: position.num(),
+            snapshot_bytes: segment_bytes,
+            ..tail.header.clone()
+        };
+        let content = Content::Snapshot { root: None, trimmed_s: None };
+        Some(Entry { log: tail.log, position, created_s: now_s, author: None, header, content })
+    }
+}
+
+/// Nothing is put behind an End Segment.
+fn goes_on(tail: &Entry) -> bool {
+    !matches!(tail.content, Content::EndSegment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cellar_base::identity::LogId;
+    use cellar_base::position::Position;
+
+    const POLICY: UpkeepPolicy = UpkeepPolicy {
+        snapshot_entries: 10,
+        snapshot_bytes: 1_000,
+        segment_entries: 64,
+        segment_bytes: 5_000,
+    };
+
+    /// An edit, as far as upkeep looks at it.
+    fn tail(num: u32, header: Header) -> Entry {
+        let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
+        let position = Position::new(3, num).unwrap();
+        Entry { position, header, ..Entry::first(log, None, 0) }
+    }
+
+    fn header(segment_bytes: u64, snapshot_num: u32, snapshot_bytes: u64) -> Header {
+        Header { segment_bytes, snapshot_num, snapshot_bytes, ..Header::first(5) }
+    }
+
+    #[test]
+    fn a_snapshot_entry_is_due_after_so_many_entries_or_bytes() {
+        for (num, header, due) in [
+            (9, header(0, 0, 0), false),
+            (10, header(0, 0, 0), true),
+            (29, header(0, 20, 0), false),
+            (30, header(0, 20, 0), true),
+            (1, header(999, 0, 0), false),
+            (1, header(1_000, 0, 0), true),
+            (22, header(1_999, 20, 1_000), false),
+            (22, header(2_000, 20, 1_000), true),
+            // It is the Snapshot entry itself.
+            (20, header(9_000, 20, 0), false),
+        ] {
+            let snapshot = POLICY.snapshot_behind(&tail(num, header.clone()), 9);
+            assert_eq!(snapshot.is_some(), due, "{num} {header:?}");
+        }
+    }
+
+    #[test]
+    fn a_snapshot_entry_begins_to_count_anew() {
+        let tail = tail(30, header(1_234, 20, 1_000));
+        let snapshot = POLICY.snapshot_behind(&tail, 9).unwrap();
+        assert_eq!(snapshot.position, tail.next_position().unwrap());
+        assert_eq!(snapshot.header, header(1_234, 31, 1_234));
+        assert_eq!((snapshot.log, snapshot.created_s), (tail.log, 9));
+        assert_eq!(snapshot.content, Content::Snapshot { root: None, trimmed_s: None });
+        assert_eq!(POLICY.snapshot_behind(&snapshot, 9), None);
+    }
+
+    #[test]
+    fn a_long_segment_is_rolled_and_tried_now_and_then() {
+        for (num, segment_bytes, rolls) in [
+            (63, 0, false),
+            (64, 0, true),
+            (65, 0, false),
+            (64 + ROLL_TRY_ENTRIES, 0, true),
+            (ROLL_TRY_ENTRIES, 4_999, false),
+            (ROLL_TRY_ENTRIES, 5_000, true),
+            (ROLL_TRY_ENTRIES + 1, 5_000, false),
+        ] {
+            let header = header(segment_bytes, 0, 0);
+            assert_eq!(POLICY.rolls(&tail(num, header)), rolls, "{num} {segment_bytes}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_put_behind_the_end_of_a_segment() {
+        let end = Entry { content: Content::EndSegment, ..tail(64, header(9_000, 0, 0)) };
+        assert!(!POLICY.rolls(&end));
+        assert_eq!(POLICY.snapshot_behind(&end, 9), None);
+    }
+
+    #[test]
+    fn a_policy_reads_back() {
+        let json = serde_json::to_string(&UpkeepPolicy::default()).unwrap();
+        assert_eq!(serde_json::from_str::<UpkeepPolicy>(&json).unwrap(), UpkeepPolicy::default());
+        assert!(serde_json::from_str::<UpkeepPolicy>("{}").is_err());
+    }
+}

@@ -1,0 +1,321 @@
+//! A1 notation: cell names and ranges, with an optional sheet name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cellar_base::limits::{MAX_COLUMNS, MAX_RANGE_CELLS, MAX_ROWS};
+
+/// One cell, by 0-based row and column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CellName {
+    /// Row, from 0.
+    pub row: u32,
+    /// Column, from 0.
+    pub column: u32,
+}
+
+/// A rectangle of cells, both corners included, in 0-based rows and columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rectangle {
+    /// The top left cell.
+    pub first: CellName,
+    /// The bottom right cell.
+    pub last: CellName,
+}
+
+/// A range as written: perhaps with a sheet name, perhaps open to one side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Range {
+    /// The sheet's name, if one was given.
+    pub sheet: Option<String>,
+    /// The rectangle; whole columns or rows reach to the end of the largest sheet.
+    pub rectangle: Rectangle,
+    /// Whether it was written as whole columns (`A:C`) or rows (`3:5`), not as cells.
+    pub open: bool,
+}
+
+/// Text that is not a range.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a range: {why}")]
+pub struct NotARange {
+    /// The text that was given.
+    pub text: String,
+    /// What is wrong, and how to write it.
+    pub why: &'static str,
+}
+
+/// More cells than are read at once.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("range {rectangle} has {area} cells; at most {MAX_RANGE_CELLS} are allowed")]
+pub struct RangeTooLarge {
+    /// What was asked for.
+    pub rectangle: Rectangle,
+    /// Its cells.
+    pub area: u64,
+}
+
+const HOW: &str = "write it as A1, A1:G20, A:C, 3:5 or 'My sheet'!A1:G20";
+const OUTSIDE: &str = "it reaches outside the largest sheet";
+
+impl Rectangle {
+    /// Every cell of the largest sheet.
+    pub const EVERYTHING: Self = Self {
+        first: CellName { row: 0, column: 0 },
+        last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 },
+    };
+
+    /// Whether the cell is inside.
+    #[must_use]
+    pub fn contains(&self, row: u32, column: u32) -> bool {
+        (self.first.row..=self.last.row).contains(&row)
+            && (self.first.column..=self.last.column).contains(&column)
+    }
+
+    /// Cells inside, populated or not.
+    #[must_use]
+    pub fn area(&self) -> u64 {
+        let side = |first: u32, last: u32| u64::from(last.saturating_sub(first)).saturating_add(1);
+        side(self.first.row, self.last.row)
+            .saturating_mul(side(self.first.column, self.last.column))
+    }
+}
+
+impl Range {
+    /// Whether it may be read. Whole columns and rows are as long as what is in them; a rectangle means
+    /// what it says.
+    ///
+    /// # Errors
+    /// [`RangeTooLarge`], if it was written as more than `MAX_RANGE_CELLS` cells.
+    pub fn check_area(&self) -> Result<(), RangeTooLarge> {
+        let (rectangle, area) = (self.rectangle, self.rectangle.area());
+        if self.open || area <= MAX_RANGE_CELLS {
+            return Ok(());
+        }
+        Err(RangeTooLarge { rectangle, area })
+    }
+}
+
+/// The letters of a column: 0 is `A`, 26 is `AA`.
+#[must_use]
+pub fn column_name(column: u32) -> String {
+    let mut letters = Vec::new();
+    let mut rest = u64::from(column) + 1;
+    while rest > 0 {
+        rest -= 1;
+        let letter = u8::try_from(rest % 26).unwrap_or(0);
+        letters.push(char::from(b'A' + letter));
+        rest /= 26;
+    }
+    letters.iter().rev().collect()
+}
+
+/// The column that letters name, in either case; `None` if it is outside the largest sheet.
+fn column_number(letters: &str) -> Option<u32> {
+    let mut number = 0_u32;
+    for byte in letters.bytes() {
+        let digit = u32::from(byte.to_ascii_uppercase().checked_sub(b'A')?) + 1;
+        number = number.checked_mul(26)?.checked_add(digit)?;
+    }
+    number.checked_sub(1).filter(|column| *column < MAX_COLUMNS)
+}
+
+fn row_number(digits: &str) -> Option<u32> {
+    let number: u32 = digits.parse().ok()?;
+    number.checked_sub(1).filter(|row| *row < MAX_ROWS)
+}
+
+impl fmt::Display for CellName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}{}", column_name(self.column), u64::from(self.row) + 1)
+    }
+}
+
+impl fmt::Display for Rectangle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            return self.first.fmt(formatter);
+        }
+        write!(formatter, "{}:{}", self.first, self.last)
+    }
+}
+
+/// One end of a range: a cell, a column or a row.
+struct End {
+    column: Option<u32>,
+    row: Option<u32>,
+}
+
+fn parse_end(text: &str) -> Result<End, &'static str> {
+    // Dollar signs mark absolute references, which mean the same here.
+    let text = text.replace('$', "");
+    let letters = text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+    let (letters, digits) = text.split_at_checked(letters).ok_or(HOW)?;
+    if (letters.is_empty() && digits.is_empty()) || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(HOW);
+    }
+    let column = match letters {
+        "" => None,
+        letters => Some(column_number(letters).ok_or(OUTSIDE)?),
+    };
+    let row = match digits {
+        "" => None,
+        digits => Some(row_number(digits).ok_or(OUTSIDE)?),
+    };
+    Ok(End { column, row })
+}
+
+fn parse_rectangle(text: &str) -> Result<(Rectangle, bool), &'static str> {
+    let (left, right) = text.split_once(':').unwrap_or((text, text));
+    let single = !text.contains(':');
+    let (left, right) = (parse_end(left)?, parse_end(right)?);
+    let (columns, rows) = match (left.column, right.column, left.row, right.row) {
+        (Some(a), Some(b), Some(c), Some(d)) => ((a, b), (c, d)),
+        (Some(a), Some(b), None, None) if !single => ((a, b), (0, MAX_ROWS - 1)),
+        (None, None, Some(c), Some(d)) if !single => ((0, MAX_COLUMNS - 1), (c, d)),
+        _ => return Err(HOW),
+    };
+    let corner = |row, column| CellName { row, column };
+    let rectangle = Rectangle {
+        first: corner(rows.0.min(rows.1), columns.0.min(columns.1)),
+        last: corner(rows.0.max(rows.1), columns.0.max(columns.1)),
+    };
+    Ok((rectangle, left.row.is_none() || left.column.is_none()))
+}
+
+/// Takes a sheet name off the front; quotes are doubled inside quotes.
+fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
+    let Some(quoted) = text.strip_prefix('\'') else {
+        return Ok(match text.rsplit_once('!') {
+            Some((sheet, range)) => (Some(sheet.to_owned()), range),
+            None => (None, text),
+        });
+    };
+    let (sheet, range) = quoted.rsplit_once("'!").ok_or("a quoted sheet name ends with '!")?;
+    if sheet.replace("''", "").contains('\'') {
+        return Err("a quote inside a sheet name is written twice");
+    }
+    Ok((Some(sheet.replace("''", "'")), range))
+}
+
+impl FromStr for Range {
+    type Err = NotARange;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fault = |why| NotARange { text: text.to_owned(), why };
+        let (sheet, range) = split_sheet(text.trim()).map_err(fault)?;
+        if sheet.as_deref() == Some("") {
+            return Err(fault("the sheet name before ! is empty"));
+        }
+        let (rectangle, open) = parse_rectangle(range).map_err(fault)?;
+        Ok(Self { sheet, rectangle, open })
+    }
+}
+
+impl FromStr for CellName {
+    type Err = NotARange;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let range: Range = text.parse()?;
+        let single = range.rectangle.first == range.rectangle.last && range.sheet.is_none();
+        let fault = || NotARange { text: text.to_owned(), why: "name one cell, such as B2" };
+        single.then_some(range.rectangle.first).ok_or_else(fault)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_rectangle_reads_back(
+            row in 0..MAX_ROWS, column in 0..MAX_COLUMNS, row2 in 0..MAX_ROWS, column2 in 0..MAX_COLUMNS,
+        ) {
+            let rectangle = Rectangle {
+                first: CellName { row: row.min(row2), column: column.min(column2) },
+                last: CellName { row: row.max(row2), column: column.max(column2) },
+            };
+            let read: Range = rectangle.to_string().parse().unwrap();
+            prop_assert_eq!(read.rectangle, rectangle);
+        }
+
+        #[test]
+        fn any_text_gives_a_range_or_an_error(text in "\\PC{0,24}") {
+            let _ = text.parse::<Range>();
+        }
+    }
+
+    fn rectangle(text: &str) -> (u32, u32, u32, u32) {
+        let Rectangle { first, last } = text.parse::<Range>().unwrap().rectangle;
+        (first.row, first.column, last.row, last.column)
+    }
+
+    #[test]
+    fn the_ways_to_write_a_range() {
+        assert_eq!(rectangle("A1"), (0, 0, 0, 0));
+        assert_eq!(rectangle("a1:g20"), (0, 0, 19, 6));
+        assert_eq!(rectangle("G20:A1"), (0, 0, 19, 6));
+        assert_eq!(rectangle("$B$2:AA3"), (1, 1, 2, 26));
+        assert_eq!(rectangle("A:C"), (0, 0, MAX_ROWS - 1, 2));
+        assert_eq!(rectangle("3:5"), (2, 0, 4, MAX_COLUMNS - 1));
+        assert!("A:C".parse::<Range>().unwrap().open);
+        let quoted: Range = "'It''s mine!'!A1".parse().unwrap();
+        assert_eq!(quoted.sheet.as_deref(), Some("It's mine!"));
+        assert_eq!("Sheet1!A1".parse::<Range>().unwrap().sheet.as_deref(), Some("Sheet1"));
+    }
+
+    #[test]
+    fn what_is_not_a_range() {
+        for text in [
+            "",
+            "A",
+            "1",
+            "A0",
+            "A1:",
+            ":A1",
+            "A1:B",
+            "1A",
+            "A-1",
+            "!A1",
+            "'x!A1",
+            "'a'b'!A1",
+            "A1:B2:C3",
+            "A4294967296",
+            "ZZZZZZZZZZ1",
+            "Ä1",
+        ] {
+            assert!(text.parse::<Range>().is_err(), "{text}");
+        }
+        assert!("A1:B2".parse::<CellName>().is_err());
+    }
+
+    #[test]
+    fn the_last_row_and_column_are_the_limits() {
+        let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
+        assert_eq!(last.to_string().parse::<CellName>(), Ok(last));
+        let below = format!("A{}", u64::from(MAX_ROWS) + 1);
+        let right = format!("{}1", column_name(MAX_COLUMNS));
+        for text in [below, right] {
+            assert_eq!(text.parse::<CellName>().unwrap_err().why, OUTSIDE);
+        }
+    }
+
+    #[test]
+    fn areas() {
+        assert_eq!("A1:B3".parse::<Range>().unwrap().rectangle.area(), 6);
+        assert_eq!(Rectangle::EVERYTHING.area(), u64::from(MAX_ROWS) * u64::from(MAX_COLUMNS));
+    }
+
+    #[test]
+    fn an_explicit_range_ends_at_its_limit_and_an_open_one_does_not() {
+        let check = |text: &str| text.parse::<Range>().unwrap().check_area();
+        let rows = MAX_RANGE_CELLS / 16;
+        assert_eq!(check(&format!("A1:P{rows}")), Ok(()));
+        let error = check(&format!("A1:P{}", rows + 1)).unwrap_err();
+        assert_eq!(error.area, MAX_RANGE_CELLS + 16);
+        assert!(error.to_string().contains("cells; at most 16777216"), "{error}");
+        assert_eq!((check("A:ZZ"), check("1:3")), (Ok(()), Ok(())));
+    }
+}

@@ -1,0 +1,257 @@
+//! Axis maps: where the rows (or columns) of one space stand in a later one.
+//!
+//! A map is a list of *kept runs* `(src, dst, len)`, both sides increasing, in which no two
+//! neighbours could be one (design `3-snapshots.md` §1). What no run covers on the source side was
+//! deleted; what none covers on the destination side was inserted. Both sides end at the axis's
+//! limit ([`Axis::limit`]): what an insert pushes over the end is gone.
+//!
+//! Binary-searchable both ways, so that no inverse is stored; composed in one pass over both.
+
+mod compose;
+mod stored;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use stored::{StoredAxisMap, UnreadableAxisMap};
+
+use crate::operation::{Span, Spans};
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+
+/// One of the two axes of a sheet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Axis {
+    /// Rows, numbered downwards from 0.
+    Rows,
+    /// Columns, numbered rightwards from 0.
+    Columns,
+}
+
+impl Axis {
+    /// How many rows or columns the largest sheet has: positions are below it.
+    #[must_use]
+    pub fn limit(self) -> u32 {
+        match self {
+            Self::Rows => MAX_ROWS,
+            Self::Columns => MAX_COLUMNS,
+        }
+    }
+}
+
+/// Rows or columns that stayed together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Where the run begins in the older space.
+    pub src: u32,
+    /// Where it begins in the newer space.
+    pub dst: u32,
+    /// How many rows or columns it has, at least one.
+    pub len: u32,
+}
+
+impl Run {
+    fn src_end(self) -> u32 {
+        self.src.saturating_add(self.len)
+    }
+
+    fn dst_end(self) -> u32 {
+        self.dst.saturating_add(self.len)
+    }
+
+    fn reversed(self) -> Self {
+        Self { src: self.dst, dst: self.src, len: self.len }
+    }
+
+    /// The part of the run whose source lies in `first..end`.
+    fn within(self, first: u32, end: u32) -> Option<Self> {
+        let src = self.src.max(first);
+        let len = self.src_end().min(end).checked_sub(src).filter(|len| *len > 0)?;
+        Some(Self { src, dst: self.dst.saturating_add(src.saturating_sub(self.src)), len })
+    }
+}
+
+/// A map from an older space of one axis to a newer one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AxisMap {
+    limit: u32,
+    runs: Vec<Run>,
+    /// What stands in another order than in the older space, and so cannot be a kept run: rows of
+    /// an author that were committed on the other side of some that it saw. Rare and few.
+    strays: Vec<Run>,
+}
+
+impl AxisMap {
+    /// The map that changes nothing.
+    #[must_use]
+    pub fn identity(axis: Axis) -> Self {
+        let limit = axis.limit();
+        Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], strays: Vec::new() }
+    }
+
+    /// The map in which nothing is left, to which runs are added.
+    pub fn empty(axis: Axis) -> Self {
+        Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
+    }
+
+    /// The map of an insert of `count` before `before`.
+    #[must_use]
+    pub fn insert(axis: Axis, before: u32, count: u32) -> Self {
+        let limit = axis.limit();
+        let before = before.min(limit);
+        let dst = before.saturating_add(count);
+        let mut map = Self { limit, runs: Vec::new(), strays: Vec::new() };
+        map.push(Run { src: 0, dst: 0, len: before });
+        map.push(Run { src: before, dst, len: limit.saturating_sub(dst) });
+        map
+    }
+
+    /// The map of a delete of all of `spans`.
+    #[must_use]
+    pub fn delete(axis: Axis, spans: &Spans) -> Self {
+        let limit = axis.limit();
+        let mut map = Self { limit, runs: Vec::new(), strays: Vec::new() };
+        let (mut src, mut dst) = (0, 0_u32);
+        for span in spans.iter() {
+            let len = span.first.min(limit).saturating_sub(src);
+            map.push(Run { src, dst, len });
+            dst = dst.saturating_add(len);
+            src = span.end().min(limit);
+        }
+        map.push(Run { src, dst, len: limit.saturating_sub(src) });
+        map
+    }
+
+    /// Adds a run behind the others; one that continues the last is glued to it.
+    pub fn push(&mut self, run: Run) {
+        if run.len == 0 {
+            return;
+        }
+        match self.runs.last_mut() {
+            Some(last) if (last.src_end(), last.dst_end()) == (run.src, run.dst) => {
+                last.len = last.len.saturating_add(run.len);
+            }
+            _ => self.runs.push(run),
+        }
+    }
+
+    /// The kept runs, in ascending order.
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Whether all that is left is in its old order.
+    #[must_use]
+    pub fn keeps_order(&self) -> bool {
+        self.strays.is_empty()
+    }
+
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn is_identity(&self) -> bool {
+        matches!(self.runs.as_slice(), [Run { src: 0, dst: 0, len }] if *len == self.limit)
+    }
+
+    /// Where a row or column of the older space stands in the newer; `None` if it was deleted.
+    #[must_use]
+    pub fn get(&self, src: u32) -> Option<u32> {
+        let kept = self.run_from(src).filter(|run| run.src <= src);
+        let stray = || self.strays.iter().find(|run| (run.src..run.src_end()).contains(&src));
+        let run = kept.or_else(|| stray().copied())?;
+        Some(run.dst.saturating_add(src.saturating_sub(run.src)))
+    }
+
+    /// Where a row or column of the newer space stood in the older; `None` if it was inserted.
+    #[must_use]
+    pub fn source(&self, dst: u32) -> Option<u32> {
+        let index = self.runs.partition_point(|run| run.dst_end() <= dst);
+        let kept = self.runs.get(index).filter(|run| run.dst <= dst);
+        let stray = || self.strays.iter().find(|run| (run.dst..run.dst_end()).contains(&dst));
+        let run = kept.or_else(stray)?;
+        Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
+    }
+
+    /// Where the gap before `gap` is in the newer space: before the first survivor of those that
+    /// stood behind it, so that what others inserted into the same gap comes first.
+    #[must_use]
+    pub fn gap(&self, gap: u32) -> u32 {
+        let strays = self.strays.iter().filter_map(|run| run.within(gap, self.limit));
+        match self.run_from(gap).into_iter().chain(strays).min_by_key(|run| run.src.max(gap)) {
+            Some(run) => run.dst.saturating_add(gap.saturating_sub(run.src)),
+            None => self.runs.last().map_or(self.limit, |run| run.dst_end()),
+        }
+    }
+
+    /// What survives of `spans`, without what was inserted between: for clears and deletes, which
+    /// spare what their author never saw.
+    #[must_use]
+    pub fn kept(&self, spans: &Spans) -> Spans {
+        let mut kept = Vec::new();
+        for span in spans.iter() {
+            let start = self.runs.partition_point(|run| run.src_end() <= span.first);
+            let overlapping = self.runs.iter().skip(start);
+            let parts = overlapping.map_while(|run| run.within(span.first, span.end()));
+            let strays = self.strays.iter().filter_map(|run| run.within(span.first, span.end()));
+            let parts = parts.chain(strays);
+            kept.extend(parts.map(|part| Span { first: part.dst, count: part.len }));
+        }
+        kept.sort_by_key(|span| span.first);
+        Spans::from_sorted(kept)
+    }
+
+    /// What survives of `spans` with what was inserted between: for formats, which grow. All of
+    /// the axis stays all of it.
+    #[must_use]
+    pub fn covered(&self, spans: &Spans) -> Spans {
+        let covered = spans.iter().filter_map(|span| {
+            if span.first == 0 && span.end() >= self.limit {
+                return Some(span);
+            }
+            let kept = self.kept(&Spans::one(span.first, span.count));
+            let (first, end) = (kept.iter().next()?.first, kept.iter().last()?.end());
+            Some(Span { first, count: end.saturating_sub(first) })
+        });
+        Spans::from_sorted(covered.collect())
+    }
+
+    /// The map back: what this one inserted is not covered, what it deleted appears as inserted.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let reversed = |runs: &[Run]| runs.iter().map(|run| run.reversed()).collect();
+        Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
+    }
+
+    /// Adds a run between the others: rows that a map from one author's space does not know, such
+    /// as those that the author inserted. It is a stray if it would break the order.
+    #[must_use]
+    pub fn with_run(mut self, run: Run) -> Self {
+        if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {
+            return self;
+        }
+        let index = self.runs.partition_point(|other| other.src < run.src);
+        let fits_behind = match index.checked_sub(1).and_then(|before| self.runs.get(before)) {
+            Some(before) => before.src_end() <= run.src && before.dst_end() <= run.dst,
+            None => true,
+        };
+        let fits_before = match self.runs.get(index) {
+            Some(next) => run.src_end() <= next.src && run.dst_end() <= next.dst,
+            None => true,
+        };
+        if !fits_behind || !fits_before {
+            self.strays.push(run);
+            return self;
+        }
+        let mut runs = std::mem::take(&mut self.runs);
+        let behind = runs.split_off(index);
+        for run in runs.into_iter().chain([run]).chain(behind) {
+            self.push(run);
+        }
+        self
+    }
+
+    /// The run that holds `src`, or else the first behind it.
+    fn run_from(&self, src: u32) -> Option<Run> {
+        let index = self.runs.partition_point(|run| run.src_end() <= src);
+        let run = self.runs.get(index)?;
+        Some(*run)
+    }
+}

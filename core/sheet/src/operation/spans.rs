@@ -1,0 +1,283 @@
+//! Spans: rows or columns of one axis, in runs.
+
+use serde::{Deserialize, Serialize};
+
+use super::InvalidOperation;
+use crate::axis_map::Axis;
+use cellar_base::limits::MAX_SPANS;
+
+/// Neighbouring rows or columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Span {
+    /// The first, from 0.
+    pub first: u32,
+    /// How many, at least one.
+    pub count: u32,
+}
+
+impl Span {
+    /// The first behind it.
+    #[must_use]
+    pub fn end(self) -> u32 {
+        self.first.saturating_add(self.count)
+    }
+
+    /// Whether it holds this row or column.
+    #[must_use]
+    pub fn contains(self, index: u32) -> bool {
+        (self.first..self.end()).contains(&index)
+    }
+
+    /// What both have.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Option<Self> {
+        let first = self.first.max(other.first);
+        let count = self.end().min(other.end()).checked_sub(first).filter(|count| *count > 0)?;
+        Some(Self { first, count })
+    }
+}
+
+/// Spans of one axis: ascending, apart from each other, none empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Spans(Vec<Span>);
+
+impl Spans {
+    /// One span.
+    #[must_use]
+    pub fn one(first: u32, count: u32) -> Self {
+        Self::from_sorted(vec![Span { first, count }])
+    }
+
+    /// Every row or column of an axis.
+    #[must_use]
+    pub fn all(axis: Axis) -> Self {
+        Self::one(0, axis.limit())
+    }
+
+    /// Spans in ascending order of their beginnings; those that touch or overlap are glued.
+    #[must_use]
+    pub fn from_sorted(spans: Vec<Span>) -> Self {
+        let mut glued: Vec<Span> = Vec::with_capacity(spans.len());
+        for span in spans.into_iter().filter(|span| span.count > 0) {
+            match glued.last_mut() {
+                Some(last) if span.first <= last.end() => {
+                    last.count = last.end().max(span.end()).saturating_sub(last.first);
+                }
+                _ => glued.push(span),
+            }
+        }
+        Self(glued)
+    }
+
+    /// Single rows or columns in ascending order, as spans.
+    #[must_use]
+    pub fn of(indices: impl IntoIterator<Item = u32>) -> Self {
+        Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
+    }
+
+    /// Adds a row or column that is not in them; false, and nothing changes, if it is, or if there
+    /// would be more than `max` spans.
+    pub(crate) fn insert(&mut self, index: u32, max: usize) -> bool {
+        let behind = index.saturating_add(1);
+        // The first that ends where it begins, or further on.
+        let at = self.0.partition_point(|span| span.end() < index);
+        let next = self.0.get(at + 1).copied().filter(|next| next.first == behind);
+        let len = self.0.len();
+        match self.0.get_mut(at) {
+            Some(span) if span.contains(index) => return false,
+            Some(span) if span.end() == index => {
+                span.count += 1 + next.map_or(0, |next| next.count);
+                if next.is_some() {
+                    self.0.remove(at + 1);
+                }
+            }
+            Some(span) if span.first == behind => {
+                *span = Span { first: index, count: span.count + 1 };
+            }
+            _ if len >= max => return false,
+            _ => self.0.insert(at, Span { first: index, count: 1 }),
+        }
+        true
+    }
+
+    /// The spans, in ascending order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Span> + Clone + '_ {
+        self.0.iter().copied()
+    }
+
+    /// How many spans.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Rows or columns in all of them.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|span| u64::from(span.count)).sum()
+    }
+
+    /// Whether one of them holds this row or column.
+    #[must_use]
+    pub fn contains(&self, index: u32) -> bool {
+        let at = self.0.partition_point(|span| span.end() <= index);
+        self.0.get(at).is_some_and(|span| span.first <= index)
+    }
+
+    /// Whether all of `other` is in these.
+    #[must_use]
+    pub fn cover(&self, other: &Self) -> bool {
+        // No two spans touch: each of them is whole in one of these.
+        other.iter().all(|span| {
+            let at = self.0.partition_point(|own| own.end() <= span.first);
+            self.0.get(at).is_some_and(|own| own.first <= span.first && span.end() <= own.end())
+        })
+    }
+
+    /// What both have.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        let mut common = Vec::new();
+        let (mut lefts, mut rights) = (self.0.iter(), other.0.iter());
+        let (mut left, mut right) = (lefts.next(), rights.next());
+        while let (Some(one), Some(two)) = (left, right) {
+            common.extend(one.intersection(*two));
+            if one.end() <= two.end() {
+                left = lefts.next();
+            } else {
+                right = rights.next();
+            }
+        }
+        Self(common)
+    }
+
+    /// Returns these spans without those of `other`.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        let mut rest = Vec::new();
+        for span in self.iter() {
+            let mut first = span.first;
+            let start = other.0.partition_point(|gone| gone.end() <= span.first);
+            let gone = other.0.iter().skip(start).take_while(|gone| gone.first < span.end());
+            for gone in gone {
+                rest.push(Span { first, count: gone.first.saturating_sub(first) });
+                first = gone.end();
+            }
+            rest.push(Span { first, count: span.end().saturating_sub(first) });
+        }
+        Self::from_sorted(rest)
+    }
+
+    /// Whether both begin at the same place and end where the axis does, whatever is between.
+    #[must_use]
+    pub fn is_all(&self, axis: Axis) -> bool {
+        *self == Self::all(axis)
+    }
+
+    /// Checks spans that came from outside and brings them in order.
+    ///
+    /// # Errors
+    /// [`InvalidOperation`] for no span, an empty one, too many, or one beyond the axis.
+    pub(super) fn validated(mut self, axis: Axis) -> Result<Self, InvalidOperation> {
+        let what = super::axis_name(axis);
+        if self.0.is_empty() || self.0.iter().any(|span| span.count == 0) {
+            return Err(InvalidOperation::EmptySpan { what });
+        }
+        if self.0.len() > MAX_SPANS {
+            return Err(InvalidOperation::TooManySpans { what, count: self.0.len() });
+        }
+        let beyond =
+            |span: &&Span| u64::from(span.first) + u64::from(span.count) > u64::from(axis.limit());
+        if let Some(span) = self.0.iter().find(beyond) {
+            let (first, count, max) = (span.first, span.count, axis.limit());
+            return Err(InvalidOperation::SpanOutsideSheet { what, first, count, max });
+        }
+        self.0.sort_by_key(|span| span.first);
+        Ok(Self::from_sorted(self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn spans(list: &[(u32, u32)]) -> Spans {
+        Spans(list.iter().map(|(first, count)| Span { first: *first, count: *count }).collect())
+    }
+
+    #[test]
+    fn spans_that_touch_are_one() {
+        let validated = spans(&[(5, 2), (0, 1), (7, 1), (6, 4)]).validated(Axis::Rows).unwrap();
+        assert_eq!(validated, spans(&[(0, 1), (5, 5)]));
+        assert_eq!((validated.count(), validated.len()), (6, 2));
+        let inside: Vec<u32> = (0..12).filter(|index| validated.contains(*index)).collect();
+        assert_eq!(inside, [0, 5, 6, 7, 8, 9]);
+        assert_eq!(Spans::of(inside), validated);
+    }
+
+    #[test]
+    fn what_is_no_span_of_the_axis_is_refused() {
+        let limit = Axis::Columns.limit();
+        for good in [(limit - 1, 1), (0, limit)] {
+            assert!(spans(&[good]).validated(Axis::Columns).is_ok());
+        }
+        for bad in [(limit, 1), (0, limit + 1), (limit - 1, 2), (3, 0), (u32::MAX, u32::MAX)] {
+            assert!(spans(&[bad]).validated(Axis::Columns).is_err(), "{bad:?}");
+        }
+        assert!(spans(&[]).validated(Axis::Columns).is_err());
+        let many = |count| Spans((0..count).map(|i| Span { first: 2 * i, count: 1 }).collect());
+        let max = u32::try_from(MAX_SPANS).unwrap();
+        assert!(many(max).validated(Axis::Rows).is_ok());
+        assert!(many(max + 1).validated(Axis::Rows).is_err());
+    }
+
+    #[test]
+    fn the_intersection_is_what_both_have() {
+        let (one, two) = (spans(&[(0, 4), (6, 3), (20, 5)]), spans(&[(2, 5), (8, 20)]));
+        assert_eq!(one.intersection(&two), spans(&[(2, 2), (6, 1), (8, 1), (20, 5)]));
+        assert!(one.intersection(&Spans::default()).is_empty());
+    }
+
+    #[test]
+    fn covering_is_having_all_in_common() {
+        let all =
+            [&[(0, 4), (6, 3)][..], &[(0, 9)], &[(1, 3)], &[(3, 4)], &[(7, 2)], &[(8, 2)], &[]];
+        for (one, two) in all.iter().flat_map(|one| all.iter().map(move |two| (one, two))) {
+            let (one, two) = (spans(one), spans(two));
+            assert_eq!(one.cover(&two), one.intersection(&two) == two, "{one:?} {two:?}");
+        }
+        assert!(spans(&[(0, 4), (6, 3)]).cover(&spans(&[(1, 3), (7, 2)])));
+    }
+
+    proptest! {
+        #[test]
+        fn inserting_is_adding_to_a_set(indices in vec(0..40_u32, 0..60), max in 0..12_usize) {
+            let (mut spans, mut set) = (Spans::default(), BTreeSet::new());
+            for index in indices {
+                let mut more = set.clone();
+                let is_new = more.insert(index);
+                let fits = Spans::of(more.iter().copied()).len() <= max;
+                prop_assert_eq!(spans.insert(index, max), is_new && fits);
+                if is_new && fits {
+                    set = more;
+                }
+                prop_assert_eq!(&spans, &Spans::of(set.iter().copied()));
+            }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Operations as they are stored in entry bodies.
+//!
+//! The layout is released: never change it, only add variants behind the others (design `2-log.md`
+//! §5; golden files in `tests/golden/`). Flat and without recursion, so that no bytes can make a
+//! decoder go deep.
+
+use serde::{Deserialize, Serialize};
+
+use super::stored_cells::StoredSetCells;
+use super::{
+    AddSheet, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
+    Rejection, RejectionReason, RenameSheet, Revert, SetFormat, SheetId, Span, Spans, TileIndex,
+    Undo,
+};
+use crate::axis_map::Axis;
+use crate::workbook::Extent;
+use cellar_base::limits::{
+    MAX_FORMAT_BYTES, MAX_IMPORT_INDEX_BYTES, MAX_REJECTION_BYTES, MAX_SHEET_NAME_CHARACTERS,
+    MAX_SPANS,
+};
+use cellar_base::position::Position;
+
+/// An operation in its stored layout.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum StoredOperation {
+    /// See [`Operation::SetCells`].
+    SetCells(StoredSetCells),
+    /// See [`Operation::ClearRange`].
+    ClearRange(StoredRange),
+    /// See [`Operation::InsertRows`].
+    InsertRows(StoredInsert),
+    /// See [`Operation::DeleteRows`].
+    DeleteRows(StoredDelete),
+    /// See [`Operation::InsertColumns`].
+    InsertColumns(StoredInsert),
+    /// See [`Operation::DeleteColumns`].
+    DeleteColumns(StoredDelete),
+    /// See [`Operation::AddSheet`]: number and name.
+    AddSheet(u32, String),
+    /// See [`Operation::RenameSheet`]: number and name.
+    RenameSheet(u32, String),
+    /// See [`Operation::DeleteSheet`]: its number.
+    DeleteSheet(u32),
+    /// See [`Operation::SetFormat`]: where, and the format.
+    SetFormat(StoredRange, String),
+    /// See [`Operation::Undo`]: the position, packed.
+    Undo(u64),
+    /// See [`Operation::Rejected`]: the reason's number, and the detail.
+    Rejected(u8, String),
+    /// See [`Operation::ImportSheet`].
+    ImportSheet(StoredImport),
+    /// See [`Operation::Revert`]: the position, packed.
+    Revert(u64),
+}
+
+/// An imported sheet: number, name, the replaced sheet, rows, columns, cells, index.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredImport(u32, String, Option<u32>, u32, u32, u64, StoredIndex);
+
+/// The bytes of an index.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct StoredIndex(
+    #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_IMPORT_INDEX_BYTES>")]
+    Vec<u8>,
+);
+
+/// An insert: sheet, before, count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredInsert(u32, u32, u32);
+
+/// A delete: sheet and spans.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredDelete(u32, StoredSpans);
+
+/// Rows and columns of a sheet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredRange(u32, StoredSpans, StoredSpans);
+
+/// Spans, each by its distance from the end of the one before, and its count; none: all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct StoredSpans(
+    #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_SPANS>")] Vec<(u32, u32)>,
+);
+
+/// A stored operation that this version of Cellar cannot read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnreadableOperation {
+    /// An error value with a number that means nothing.
+    #[error("error value number {number} is unknown")]
+    Number {
+        /// The number.
+        number: u8,
+    },
+    /// A cell outside the largest sheet, or a format that is not listed.
+    #[error("a cell of the operation is outside the sheet or names a format that does not exist")]
+    OutOfRange,
+    /// More than any operation may have: not written by Cellar.
+    #[error("the operation has too many cells or too long formats")]
+    TooLarge,
+    /// The name of a sheet, empty or longer than any may be: not written by Cellar.
+    #[error("the name of a sheet is empty or too long")]
+    SheetName,
+    /// A number that is infinite or not a number.
+    #[error("a number of the operation is not finite")]
+    NotFinite,
+    /// An imported sheet whose index cannot be read.
+    #[error("the tile index of an imported sheet is unreadable")]
+    Index,
+}
+
+impl From<&Operation> for StoredOperation {
+    fn from(operation: &Operation) -> Self {
+        let insert =
+            |insert: &InsertBefore| StoredInsert(insert.sheet.0, insert.before, insert.count);
+        let delete = |delete: &DeleteSpans, axis| {
+            StoredDelete(delete.sheet.0, StoredSpans::new(&delete.spans, axis))
+        };
+        match operation {
+            Operation::SetCells(set) => Self::SetCells(StoredSetCells::from(set)),
+            Operation::ClearRange(ClearRange { sheet, rows, columns }) => {
+                Self::ClearRange(StoredRange::new(*sheet, rows, columns))
+            }
+            Operation::InsertRows(rows) => Self::InsertRows(insert(rows)),
+            Operation::DeleteRows(rows) => Self::DeleteRows(delete(rows, Axis::Rows)),
+            Operation::InsertColumns(columns) => Self::InsertColumns(insert(columns)),
+            Operation::DeleteColumns(columns) => {
+                Self::DeleteColumns(delete(columns, Axis::Columns))
+            }
+            Operation::AddSheet(add) => Self::AddSheet(add.sheet.0, add.name.clone()),
+            Operation::RenameSheet(rename) => {
+                Self::RenameSheet(rename.sheet.0, rename.name.clone())
+            }
+            Operation::DeleteSheet(delete) => Self::DeleteSheet(delete.sheet.0),
+            Operation::SetFormat(SetFormat { sheet, rows, columns, format }) => {
+                Self::SetFormat(StoredRange::new(*sheet, rows, columns), format.clone())
+            }
+            Operation::Undo(undo) => Self::Undo(undo.position.pack()),
+            Operation::Rejected(rejection) => {
+                Self::Rejected(rejection.reason.number(), rejection.detail.clone())
+            }
+            Operation::ImportSheet(import) => Self::ImportSheet(StoredImport::from(import)),
+            Operation::Revert(revert) => Self::Revert(revert.position.pack()),
+        }
+    }
+}
+
+impl TryFrom<StoredOperation> for Operation {
+    type Error = UnreadableOperation;
+
+    fn try_from(stored: StoredOperation) -> Result<Self, Self::Error> {
+        Ok(match stored {
+            StoredOperation::SetCells(set) => Self::SetCells(set.into_operation()?),
+            StoredOperation::ClearRange(range) => {
+                let (sheet, rows, columns) = range.into_parts()?;
+                Self::ClearRange(ClearRange { sheet, rows, columns })
+            }
+            StoredOperation::InsertRows(rows) => Self::InsertRows(rows.into_insert()),
+            StoredOperation::DeleteRows(rows) => Self::DeleteRows(rows.into_delete(Axis::Rows)?),
+            StoredOperation::InsertColumns(columns) => Self::InsertColumns(columns.into_insert()),
+            StoredOperation::DeleteColumns(columns) => {
+                Self::DeleteColumns(columns.into_delete(Axis::Columns)?)
+            }
+            StoredOperation::AddSheet(sheet, name) => {
+                Self::AddSheet(AddSheet { sheet: SheetId(sheet), name: sheet_name(name)? })
+            }
+            StoredOperation::RenameSheet(sheet, name) => {
+                Self::RenameSheet(RenameSheet { sheet: SheetId(sheet), name: sheet_name(name)? })
+            }
+            StoredOperation::DeleteSheet(sheet) => {
+                Self::DeleteSheet(DeleteSheet { sheet: SheetId(sheet) })
+            }
+            StoredOperation::SetFormat(range, format) => {
+                let (sheet, rows, columns) = range.into_parts()?;
+                let format = bounded(format, MAX_FORMAT_BYTES)?;
+                Self::SetFormat(SetFormat { sheet, rows, columns, format })
+            }
+            StoredOperation::Undo(packed) => {
+                let position = Position::unpack(packed);
+                let position = position.map_err(|_| UnreadableOperation::OutOfRange)?;
+                Self::Undo(Undo { position })
+            }
+            StoredOperation::Revert(packed) => {
+                let position = Position::unpack(packed);
+                let position = position.map_err(|_| UnreadableOperation::OutOfRange)?;
+                Self::Revert(Revert { position })
+            }
+            StoredOperation::Rejected(reason, detail) => {
+                let detail = bounded(detail, MAX_REJECTION_BYTES)?;
+                Self::Rejected(Rejection { reason: RejectionReason::from_number(reason), detail })
+            }
+            StoredOperation::ImportSheet(import) => Self::ImportSheet(import.into_import()?),
+        })
+    }
+}
+
+impl From<&ImportSheet> for StoredImport {
+    fn from(import: &ImportSheet) -> Self {
+        let ImportSheet { sheet, name, replaces, extent, cells, index } = import;
+        let replaces = replaces.map(|sheet| sheet.0);
+        let index = StoredIndex(index.bytes().to_vec());
+        Self(sheet.0, name.clone(), replaces, extent.rows, extent.columns, *cells, index)
+    }
+}
+
+impl StoredImport {
+    fn into_import(self) -> Result<ImportSheet, UnreadableOperation> {
+        let Self(sheet, name, replaces, rows, columns, cells, StoredIndex(index)) = self;
+        if rows > Axis::Rows.limit() || columns > Axis::Columns.limit() {
+            return Err(UnreadableOperation::OutOfRange);
+        }
+        let index = TileIndex::new(index).map_err(|_| UnreadableOperation::Index)?;
+        let (sheet, replaces) = (SheetId(sheet), replaces.map(SheetId));
+        let extent = Extent { rows, columns };
+        Ok(ImportSheet { sheet, name: sheet_name(name)?, replaces, extent, cells, index })
+    }
+}
+
+impl StoredSpans {
+    fn new(spans: &Spans, axis: Axis) -> Self {
+        if spans.is_all(axis) {
+            return Self(Vec::new());
+        }
+        let mut end = 0;
+        let stored = spans.iter().map(|span| {
+            let gap = span.first.saturating_sub(end);
+            end = span.end();
+            (gap, span.count)
+        });
+        Self(stored.collect())
+    }
+
+    fn into_spans(self, axis: Axis) -> Result<Spans, UnreadableOperation> {
+        if self.0.is_empty() {
+            return Ok(Spans::all(axis));
+        }
+        let (mut end, mut spans) = (0_u32, Vec::with_capacity(self.0.len()));
+        for (gap, count) in self.0 {
+            let first = end.checked_add(gap).ok_or(UnreadableOperation::OutOfRange)?;
+            end = first.checked_add(count).ok_or(UnreadableOperation::OutOfRange)?;
+            if end > axis.limit() || count == 0 {
+                return Err(UnreadableOperation::OutOfRange);
+            }
+            spans.push(Span { first, count });
+        }
+        Ok(Spans::from_sorted(spans))
+    }
+}
+
+impl StoredRange {
+    fn new(sheet: SheetId, rows: &Spans, columns: &Spans) -> Self {
+        let rows = StoredSpans::new(rows, Axis::Rows);
+        Self(sheet.0, rows, StoredSpans::new(columns, Axis::Columns))
+    }
+
+    fn into_parts(self) -> Result<(SheetId, Spans, Spans), UnreadableOperation> {
+        let rows = self.1.into_spans(Axis::Rows)?;
+        Ok((SheetId(self.0), rows, self.2.into_spans(Axis::Columns)?))
+    }
+}
+
+impl StoredInsert {
+    fn into_insert(self) -> InsertBefore {
+        InsertBefore { sheet: SheetId(self.0), before: self.1, count: self.2 }
+    }
+}
+
+impl StoredDelete {
+    fn into_delete(self, axis: Axis) -> Result<DeleteSpans, UnreadableOperation> {
+        Ok(DeleteSpans { sheet: SheetId(self.0), spans: self.1.into_spans(axis)? })
+    }
+}
+
+fn bounded(text: String, max_bytes: usize) -> Result<String, UnreadableOperation> {
+    if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
+}
+
+/// A name as long as a snapshot's root may have it: another would stop all snapshots of the log.
+fn sheet_name(name: String) -> Result<String, UnreadableOperation> {
+    let characters = name.chars().take(MAX_SHEET_NAME_CHARACTERS + 1).count();
+    let fits = (1..=MAX_SHEET_NAME_CHARACTERS).contains(&characters);
+    if fits { Ok(name) } else { Err(UnreadableOperation::SheetName) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::operation::random::any_operation;
+
+    fn read(bytes: &[u8]) -> Result<Operation, UnreadableOperation> {
+        postcard::from_bytes::<StoredOperation>(bytes)
+            .map_or(Err(UnreadableOperation::OutOfRange), Operation::try_from)
+    }
+
+    proptest! {
+        #[test]
+        fn every_operation_reads_back(operation in any_operation()) {
+            let bytes = postcard::to_allocvec(&StoredOperation::from(&operation)).unwrap();
+            prop_assert_eq!(read(&bytes).unwrap(), operation);
+        }
+
+        #[test]
+        fn any_bytes_give_an_operation_or_an_error(kind in 0..13_u8, bytes: Vec<u8>) {
+            let _ = read(&bytes);
+            let _ = read(&[&[kind], bytes.as_slice()].concat());
+        }
+    }
+
+    #[test]
+    fn an_insert_costs_four_bytes_and_a_whole_column_two() {
+        let bytes = |operation: Operation| {
+            postcard::to_allocvec(&StoredOperation::from(&operation)).unwrap().len()
+        };
+        let sheet = SheetId::FIRST;
+        let insert = InsertBefore { sheet, before: 7, count: 1 };
+        assert_eq!(bytes(Operation::InsertRows(insert)), 4);
+        let (rows, columns) = (Spans::all(Axis::Rows), Spans::one(2, 1));
+        assert_eq!(bytes(Operation::ClearRange(ClearRange { sheet, rows, columns })), 6);
+    }
+
+    #[test]
+    fn texts_and_spans_are_bounded_when_they_are_read() {
+        let rejected = |bytes| StoredOperation::Rejected(0, "x".repeat(bytes));
+        assert!(Operation::try_from(rejected(MAX_REJECTION_BYTES)).is_ok());
+        assert!(Operation::try_from(rejected(MAX_REJECTION_BYTES + 1)).is_err());
+        let named = |characters| StoredOperation::RenameSheet(0, "𝄞".repeat(characters));
+        for (characters, fits) in
+            [(0, false), (MAX_SHEET_NAME_CHARACTERS, true), (MAX_SHEET_NAME_CHARACTERS + 1, false)]
+        {
+            assert_eq!(Operation::try_from(named(characters)).is_ok(), fits, "{characters}");
+        }
+        let deleted = |count| {
+            let spans = StoredSpans(vec![(1, 1); count]);
+            let stored = StoredOperation::DeleteRows(StoredDelete(0, spans));
+            read(&postcard::to_allocvec(&stored).unwrap())
+        };
+        assert!(deleted(MAX_SPANS).is_ok());
+        assert!(deleted(MAX_SPANS + 1).is_err());
+        for bad in [(u32::MAX, 1), (0, u32::MAX), (1, 0)] {
+            let stored = StoredOperation::DeleteRows(StoredDelete(0, StoredSpans(vec![bad])));
+            assert!(Operation::try_from(stored).is_err());
+        }
+        assert!(Operation::try_from(StoredOperation::Undo(u64::MAX)).is_err());
+        assert!(Operation::try_from(StoredOperation::Revert(u64::MAX)).is_err());
+    }
+}

@@ -1,0 +1,333 @@
+//! Cell edits as they are stored in entry bodies, version 1.
+//!
+//! The layout is released: never change it (see `stored.rs`).
+
+mod runs;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::decimal::StoredDecimal;
+use super::stored::UnreadableOperation;
+use super::{CellEdit, SetCells, SheetId};
+use crate::cell::{ErrorCode, Value};
+use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
+
+/// Runs of neighbouring cells in a row; formats are written once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredSetCells {
+    sheet: u32,
+    // Each is a cell's.
+    #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_CELLS_PER_OPERATION>")]
+    formats: Vec<String>,
+    #[serde(deserialize_with = "runs::read")]
+    runs: Vec<Run>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Run {
+    /// Rows below the run before (for the first: the row itself).
+    rows_down: u32,
+    column: u32,
+    cells: Vec<StoredCell>,
+}
+
+/// One cell: plain values first, which take one byte for their kind; the rest is rarer.
+///
+/// Flat and without recursion, so that no bytes can make a decoder go deep. Formats are given as
+/// 1 + their index in `formats`; 0 leaves the format.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum StoredCell {
+    Empty,
+    Integer(i64),
+    Decimal(StoredDecimal),
+    Number(f64),
+    Text(String),
+    False,
+    True,
+    Error(u8),
+    FormatOnly(u32),
+    Formatted(u32, StoredValue),
+    Formula(u32, String, StoredValue),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum StoredValue {
+    Empty,
+    Integer(i64),
+    Decimal(StoredDecimal),
+    Number(f64),
+    Text(String),
+    False,
+    True,
+    Error(u8),
+}
+
+impl From<&SetCells> for StoredSetCells {
+    fn from(set: &SetCells) -> Self {
+        let mut formats = Formats::default();
+        let mut runs: Vec<Run> = Vec::new();
+        // Where the current run continues, and the row it is in.
+        let mut next = None;
+        let mut row = 0;
+        for edit in in_order(&set.cells).iter() {
+            let cell = StoredCell::new(edit, formats.number(edit.format.as_ref()));
+            match runs.last_mut() {
+                Some(run) if next == Some((edit.row, edit.column)) => run.cells.push(cell),
+                _ => {
+                    let rows_down = edit.row.saturating_sub(row);
+                    runs.push(Run { rows_down, column: edit.column, cells: vec![cell] });
+                    row = edit.row;
+                }
+            }
+            next = edit.column.checked_add(1).map(|column| (edit.row, column));
+        }
+        Self { sheet: set.sheet.0, formats: formats.names, runs }
+    }
+}
+
+/// The cells by row and column, as the layout needs them: rows are only ever counted down.
+fn in_order(cells: &[CellEdit]) -> Cow<'_, [CellEdit]> {
+    let place = |edit: &CellEdit| (edit.row, edit.column);
+    if cells.is_sorted_by_key(place) {
+        return Cow::Borrowed(cells);
+    }
+    let mut sorted = cells.to_vec();
+    sorted.sort_by_key(place);
+    Cow::Owned(sorted)
+}
+
+/// The formats of an operation, each once, in order of first use.
+#[derive(Default)]
+struct Formats {
+    names: Vec<String>,
+    numbers: std::collections::HashMap<String, u32>,
+}
+
+impl Formats {
+    fn number(&mut self, format: Option<&String>) -> u32 {
+        let Some(format) = format else { return 0 };
+        if let Some(number) = self.numbers.get(format) {
+            return *number;
+        }
+        self.names.push(format.clone());
+        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.numbers.insert(format.clone(), number);
+        number
+    }
+}
+
+impl StoredCell {
+    fn new(edit: &CellEdit, format: u32) -> Self {
+        let Some(value) = edit.value.as_ref().map(StoredValue::from) else {
+            return Self::FormatOnly(format);
+        };
+        match (&edit.formula, format, value) {
+            (Some(formula), format, value) => Self::Formula(format, formula.clone(), value),
+            (None, 0, StoredValue::Empty) => Self::Empty,
+            (None, 0, StoredValue::Integer(integer)) => Self::Integer(integer),
+            (None, 0, StoredValue::Decimal(decimal)) => Self::Decimal(decimal),
+            (None, 0, StoredValue::Number(number)) => Self::Number(number),
+            (None, 0, StoredValue::Text(text)) => Self::Text(text),
+            (None, 0, StoredValue::False) => Self::False,
+            (None, 0, StoredValue::True) => Self::True,
+            (None, 0, StoredValue::Error(number)) => Self::Error(number),
+            (None, format, value) => Self::Formatted(format, value),
+        }
+    }
+
+    /// The format's number, the formula and the value.
+    fn into_parts(self) -> (u32, Option<String>, Option<StoredValue>) {
+        match self {
+            Self::Empty => (0, None, Some(StoredValue::Empty)),
+            Self::Integer(integer) => (0, None, Some(StoredValue::Integer(integer))),
+            Self::Decimal(decimal) => (0, None, Some(StoredValue::Decimal(decimal))),
+            Self::Number(number) => (0, None, Some(StoredValue::Number(number))),
+            Self::Text(text) => (0, None, Some(StoredValue::Text(text))),
+            Self::False => (0, None, Some(StoredValue::False)),
+            Self::True => (0, None, Some(StoredValue::True)),
+            Self::Error(number) => (0, None, Some(StoredValue::Error(number))),
+            Self::FormatOnly(format) => (format, None, None),
+            Self::Formatted(format, value) => (format, None, Some(value)),
+            Self::Formula(format, formula, value) => (format, Some(formula), Some(value)),
+        }
+    }
+}
+
+impl From<&Value> for StoredValue {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Empty => Self::Empty,
+            Value::Number(number) => match crate::cell::exact_integer(*number) {
+                Some(integer) => Self::Integer(integer),
+                None => StoredDecimal::new(*number).map_or(Self::Number(*number), Self::Decimal),
+            },
+            Value::Text(text) => Self::Text(text.clone()),
+            Value::Bool(false) => Self::False,
+            Value::Bool(true) => Self::True,
+            Value::Error(code) => Self::Error(code.number()),
+        }
+    }
+}
+
+impl StoredSetCells {
+    pub(super) fn into_operation(self) -> Result<SetCells, UnreadableOperation> {
+        let Self { sheet, formats, runs } = self;
+        let count: usize = runs.iter().map(|run| run.cells.len()).sum();
+        let long = |format: &String| format.len() > MAX_FORMAT_BYTES;
+        if count > MAX_CELLS_PER_OPERATION || formats.iter().any(long) {
+            return Err(UnreadableOperation::TooLarge);
+        }
+        let mut cells = Vec::new();
+        let mut row = 0_u32;
+        for run in runs {
+            row = row.checked_add(run.rows_down).ok_or(UnreadableOperation::OutOfRange)?;
+            let mut column = run.column;
+            for cell in run.cells {
+                if row >= MAX_ROWS || column >= MAX_COLUMNS {
+                    return Err(UnreadableOperation::OutOfRange);
+                }
+                cells.push(cell.into_edit(row, column, &formats)?);
+                column = column.saturating_add(1);
+            }
+        }
+        Ok(SetCells { sheet: SheetId(sheet), cells })
+    }
+}
+
+impl StoredCell {
+    fn into_edit(
+        self,
+        row: u32,
+        column: u32,
+        formats: &[String],
+    ) -> Result<CellEdit, UnreadableOperation> {
+        let (format, formula, value) = self.into_parts();
+        let format = match format.checked_sub(1) {
+            None => None,
+            Some(index) => {
+                let index = usize::try_from(index).unwrap_or(usize::MAX);
+                Some(formats.get(index).ok_or(UnreadableOperation::OutOfRange)?.clone())
+            }
+        };
+        let value = value.map(Value::try_from).transpose()?;
+        Ok(CellEdit { row, column, value, formula, format })
+    }
+}
+
+impl TryFrom<StoredValue> for Value {
+    type Error = UnreadableOperation;
+
+    // An i64 in a body is below 2⁵³ when Cellar wrote it; any other rounds like a JSON number.
+    #[allow(clippy::cast_precision_loss, reason = "exact for what Cellar writes")]
+    fn try_from(stored: StoredValue) -> Result<Self, UnreadableOperation> {
+        Ok(match stored {
+            StoredValue::Empty => Self::Empty,
+            StoredValue::Integer(integer) => Self::Number(integer as f64),
+            StoredValue::Decimal(decimal) => Self::Number(decimal.number()),
+            StoredValue::Number(number) if !number.is_finite() => {
+                return Err(UnreadableOperation::NotFinite);
+            }
+            StoredValue::Number(number) => Self::Number(number),
+            StoredValue::Text(text) => Self::Text(text),
+            StoredValue::False => Self::Bool(false),
+            StoredValue::True => Self::Bool(true),
+            StoredValue::Error(number) => Self::Error(
+                ErrorCode::from_number(number).ok_or(UnreadableOperation::Number { number })?,
+            ),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::operation::{Operation, StoredOperation};
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(Value::Empty),
+            (proptest::num::f64::NORMAL | proptest::num::f64::ZERO).prop_map(Value::Number),
+            any::<i32>().prop_map(|number| Value::Number(f64::from(number))),
+            ".{0,12}".prop_map(Value::Text),
+            any::<bool>().prop_map(Value::Bool),
+            (1..=12_u8).prop_map(|number| Value::Error(ErrorCode::from_number(number).unwrap())),
+        ]
+    }
+
+    fn any_edit() -> impl Strategy<Value = CellEdit> {
+        let format = proptest::option::of("0\\.0{1,3}");
+        let value = (any_value(), proptest::option::of("=[A-C][1-9]"));
+        (0..6_u32, 0..6_u32, proptest::option::of(value), format).prop_map(
+            |(row, column, value, format)| {
+                let (value, formula) = value.map_or((None, None), |(v, f)| (Some(v), f));
+                let format = if value.is_none() { Some("0".to_owned()) } else { format };
+                CellEdit { row, column, value, formula, format }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn every_operation_reads_back(cells in proptest::collection::vec(any_edit(), 1..40)) {
+            let set = SetCells { sheet: SheetId::FIRST, cells };
+            let operation = Operation::SetCells(set).validated().unwrap();
+            let bytes = postcard::to_allocvec(&StoredOperation::from(&operation)).unwrap();
+            let stored: StoredOperation = postcard::from_bytes(&bytes).unwrap();
+            prop_assert_eq!(Operation::try_from(stored).unwrap(), operation);
+        }
+
+        #[test]
+        fn any_bytes_give_an_operation_or_an_error(bytes: Vec<u8>) {
+            if let Ok(stored) = postcard::from_bytes::<StoredOperation>(&bytes) {
+                let _ = Operation::try_from(stored);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_of_small_integers_costs_two_bytes_a_cell() {
+        let edit = |column| CellEdit {
+            row: 0,
+            column,
+            value: Some(Value::Number(7.0)),
+            formula: None,
+            format: None,
+        };
+        let set = SetCells { sheet: SheetId::FIRST, cells: (0..10).map(edit).collect() };
+        let stored = StoredOperation::from(&Operation::SetCells(set));
+        assert_eq!(postcard::to_allocvec(&stored).unwrap().len(), 27);
+    }
+
+    #[test]
+    fn what_no_operation_may_have_is_refused_before_it_takes_memory() {
+        let operation = |count: usize, format_bytes: usize| {
+            let cells = vec![StoredCell::FormatOnly(1); count];
+            let runs = vec![Run { rows_down: 0, column: 0, cells }];
+            let formats = vec!["0".repeat(format_bytes)];
+            let set = StoredSetCells { sheet: 0, formats, runs };
+            Operation::try_from(StoredOperation::SetCells(set))
+        };
+        assert!(operation(MAX_CELLS_PER_OPERATION, MAX_FORMAT_BYTES).is_ok());
+        assert!(operation(MAX_CELLS_PER_OPERATION + 1, 1).is_err());
+        assert!(operation(1, MAX_FORMAT_BYTES + 1).is_err());
+        let infinite = StoredValue::Number(f64::INFINITY);
+        assert_eq!(Value::try_from(infinite), Err(UnreadableOperation::NotFinite));
+    }
+
+    #[test]
+    fn cells_outside_the_sheet_are_refused() {
+        let operation = |rows_down, column, count| {
+            let cell = StoredCell::True;
+            let runs = vec![Run { rows_down, column, cells: vec![cell; count] }];
+            let set = StoredSetCells { sheet: 0, formats: vec![], runs };
+            Operation::try_from(StoredOperation::SetCells(set))
+        };
+        assert!(operation(MAX_ROWS - 1, MAX_COLUMNS - 1, 1).is_ok());
+        assert!(operation(MAX_ROWS, 0, 1).is_err());
+        assert!(operation(0, MAX_COLUMNS - 1, 2).is_err());
+    }
+}

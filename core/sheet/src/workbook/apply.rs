@@ -1,0 +1,107 @@
+//! Applies operations.
+
+use super::{Sheet, Workbook, WorkbookTooLarge};
+use crate::axis_map::Axis;
+use crate::cell::Cell;
+use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
+
+impl Workbook {
+    /// Applies committed operations, one after the other.
+    ///
+    /// # Errors
+    /// [`WorkbookTooLarge`] beyond `MAX_REPLAY_BYTES`: after the operation that leads there, which is
+    /// applied; those behind it are not.
+    pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), WorkbookTooLarge> {
+        for operation in operations {
+            self.apply_operation(operation);
+            if self.bytes > self.max_bytes {
+                return Err(WorkbookTooLarge);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies one operation in the coordinates of this state; on a sheet that does not exist, it
+    /// changes nothing. However large the state becomes: see [`Workbook::apply_operations`].
+    pub fn apply_operation(&mut self, operation: &Operation) {
+        match operation {
+            Operation::SetCells(set) => self.change(set.sheet, |sheet| {
+                set.cells.iter().for_each(|edit| sheet.set_cell(edit));
+            }),
+            Operation::ClearRange(clear) => {
+                self.change(clear.sheet, |sheet| sheet.clear(&clear.rows, &clear.columns));
+            }
+            Operation::SetFormat(set) => self.change(set.sheet, |sheet| sheet.set_format(set)),
+            Operation::InsertRows(insert) => self.change(insert.sheet, |sheet| {
+                sheet.insert(Axis::Rows, insert.before, insert.count);
+            }),
+            Operation::InsertColumns(insert) => self.change(insert.sheet, |sheet| {
+                sheet.insert(Axis::Columns, insert.before, insert.count);
+            }),
+            Operation::DeleteRows(delete) => {
+                self.change(delete.sheet, |sheet| sheet.delete(Axis::Rows, &delete.spans));
+            }
+            Operation::DeleteColumns(delete) => {
+                self.change(delete.sheet, |sheet| sheet.delete(Axis::Columns, &delete.spans));
+            }
+            Operation::AddSheet(add) => self.add_sheet(add),
+            Operation::RenameSheet(rename) => self.tabs.rename(rename.sheet, &rename.name),
+            Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
+            Operation::ImportSheet(import) => self.import_sheet(import),
+            // The effect of an undo or a revert is in its committed operations; a rejected mutation has none.
+            Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
+        }
+    }
+
+    fn change(&mut self, id: SheetId, change: impl FnOnce(&mut Sheet)) {
+        if let Some(sheet) = self.sheets.get_mut(&id) {
+            let before = sheet.bytes();
+            change(sheet);
+            self.bytes = self.bytes.saturating_sub(before).saturating_add(sheet.bytes());
+        }
+    }
+
+    fn add_sheet(&mut self, add: &AddSheet) {
+        if self.tabs.add(add) {
+            let sheet = Sheet::default();
+            self.bytes = self.bytes.saturating_add(sheet.bytes());
+            self.sheets.insert(add.sheet, sheet);
+        }
+    }
+
+    /// The cells of an imported sheet are not in its operation: see [`Workbook::fill`].
+    fn import_sheet(&mut self, import: &ImportSheet) {
+        let replaced = import.replaces.filter(|sheet| self.sheets.contains_key(sheet));
+        if self.tabs.import(import) {
+            let lost = replaced.and_then(|sheet| self.sheets.remove(&sheet));
+            self.bytes = self.bytes.saturating_sub(lost.as_ref().map_or(0, Sheet::bytes));
+            let sheet = Sheet::imported(import.extent);
+            self.bytes = self.bytes.saturating_add(sheet.bytes());
+            self.sheets.insert(import.sheet, sheet);
+        }
+    }
+
+    /// Puts cells into a sheet as if they had always been there: those of an import, or of a
+    /// snapshot. On a sheet that does not exist, it changes nothing.
+    ///
+    /// # Errors
+    /// [`WorkbookTooLarge`] beyond `MAX_REPLAY_BYTES`.
+    pub fn fill(
+        &mut self,
+        sheet: SheetId,
+        cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
+    ) -> Result<(), WorkbookTooLarge> {
+        self.change(sheet, |sheet| {
+            cells.into_iter().for_each(|(place, cell)| sheet.fill(place, cell));
+        });
+        if self.bytes > self.max_bytes { Err(WorkbookTooLarge) } else { Ok(()) }
+    }
+
+    fn delete_sheet(&mut self, id: SheetId) {
+        if self.tabs.delete(id)
+            && let Some(sheet) = self.sheets.remove(&id)
+        {
+            self.bytes = self.bytes.saturating_sub(sheet.bytes());
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Which rows (or columns) stand where: each has an id for ever, and the order of ids changes.
+//!
+//! The plain idea, a list of ids, kept as runs: inserting rows moves no cell, since cells belong to
+//! ids and not to numbers.
+
+mod blocks;
+mod places;
+
+pub use self::places::Places;
+
+use self::blocks::Blocks;
+use crate::axis_map::{Axis, AxisMap, Run};
+use crate::operation::{Span, Spans};
+
+/// Neighbours with consecutive ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdRun {
+    /// The id of the first.
+    pub id: u64,
+    /// Where it stands.
+    pub index: u32,
+    /// How many, at least one.
+    pub len: u32,
+}
+
+impl IdRun {
+    fn end(self) -> u32 {
+        self.index.saturating_add(self.len)
+    }
+
+    /// The id behind the last.
+    pub fn id_end(self) -> u64 {
+        self.id.saturating_add(u64::from(self.len))
+    }
+
+    /// The part of it that stands in `first..end`.
+    fn within(self, first: u32, end: u32) -> Option<Self> {
+        let index = self.index.max(first);
+        let len = self.end().min(end).checked_sub(index).filter(|len| *len > 0)?;
+        let id = self.id.saturating_add(u64::from(index.saturating_sub(self.index)));
+        Some(Self { id, index, len })
+    }
+}
+
+/// The order of an axis: always as many ids as the axis has places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AxisOrder {
+    limit: u32,
+    runs: Blocks,
+    next_id: u64,
+}
+
+impl AxisOrder {
+    pub fn new(axis: Axis) -> Self {
+        let limit = axis.limit();
+        let run = IdRun { id: 0, index: 0, len: limit };
+        Self { limit, runs: Blocks::one(run), next_id: u64::from(limit) }
+    }
+
+    /// Inserts new ids; gives the runs that were pushed over the end.
+    pub fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
+        let before = before.min(self.limit);
+        let count = count.min(self.limit.saturating_sub(before));
+        let kept = self.limit.saturating_sub(count);
+        let pushed_out = self.parts(kept, self.limit).collect();
+        self.runs.replace(kept, self.limit, None);
+        let new = self.fresh(count);
+        self.runs.replace(before, before, new);
+        pushed_out
+    }
+
+    /// Deletes what stands at `spans`; gives the deleted runs. New ids fill up the end.
+    pub fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
+        let at = |span: Span| self.parts(span.first, span.end());
+        let deleted: Vec<IdRun> = spans.iter().flat_map(at).collect();
+        // From the end, so that those to come stand where they stood.
+        for span in spans.iter().rev() {
+            self.runs.replace(span.first, span.end().min(self.limit), None);
+        }
+        let count = deleted.iter().map(|run| run.len).sum();
+        let new = self.fresh(count);
+        let end = self.limit.saturating_sub(count);
+        self.runs.replace(end, end, new);
+        deleted
+    }
+
+    /// The runs of what stands in `first..end`.
+    pub fn parts(&self, first: u32, end: u32) -> impl Iterator<Item = IdRun> + '_ {
+        self.runs.iter_from(first).map_while(move |run| run.within(first, end))
+    }
+
+    /// The id of what stands at `index`.
+    pub fn id(&self, index: u32) -> Option<u64> {
+        self.runs.id(index)
+    }
+
+    /// The places of ids, for looking up many.
+    pub fn places(&self) -> Places {
+        Places::of(self.runs.iter())
+    }
+
+    /// Where each of these ids stands in a later (or earlier) order.
+    pub fn map_to(&self, to: &Self, axis: Axis) -> AxisMap {
+        let places = to.places();
+        let mut map = AxisMap::empty(axis);
+        for run in self.runs.iter() {
+            for (id, span) in places.overlapping(run.id, run.id_end()) {
+                let offset = u32::try_from(id.saturating_sub(run.id)).unwrap_or(u32::MAX);
+                let src = run.index.saturating_add(offset);
+                map.push(Run { src, dst: span.first, len: span.count });
+            }
+        }
+        map
+    }
+
+    /// How many runs: a measure of its memory.
+    pub fn run_count(&self) -> usize {
+        self.runs.run_count()
+    }
+
+    fn fresh(&mut self, len: u32) -> Option<IdRun> {
+        let id = self.next_id;
+        self.next_id = self.next_id.saturating_add(u64::from(len));
+        (len > 0).then_some(IdRun { id, index: 0, len })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order() -> AxisOrder {
+        AxisOrder { limit: 10, runs: Blocks::one(IdRun { id: 0, index: 0, len: 10 }), next_id: 10 }
+    }
+
+    fn ids(order: &AxisOrder) -> Vec<u64> {
+        (0..order.limit).map(|index| order.id(index).unwrap()).collect()
+    }
+
+    #[test]
+    fn ids_follow_inserts_and_deletes() {
+        let mut order = order();
+        let out = order.insert(2, 3);
+        assert_eq!(ids(&order), [0, 1, 10, 11, 12, 2, 3, 4, 5, 6]);
+        assert_eq!(out, [IdRun { id: 7, index: 7, len: 3 }]);
+        let gone = order.delete(&Spans::one(1, 2));
+        assert_eq!(gone.iter().map(|run| run.id).collect::<Vec<_>>(), [1, 10]);
+        assert_eq!(ids(&order), [0, 11, 12, 2, 3, 4, 5, 6, 13, 14]);
+        let places = order.places();
+        assert_eq!((places.index(11), places.index(6), places.index(1)), (Some(1), Some(7), None));
+        assert_eq!(order.insert(10, 5), []);
+        assert_eq!(order.insert(9, 5).len(), 1);
+        assert_eq!(ids(&order).len(), 10);
+    }
+
+    #[test]
+    fn what_came_and_went_is_the_difference_of_places() {
+        let before = order();
+        let mut after = before.clone();
+        after.insert(2, 1);
+        after.delete(&Spans::of([4, 6]));
+        // 0 1 10 2 (3) 4 (5) 6 7 8, then two new ones at the end.
+        assert_eq!(before.places().missing_in(&after.places()), Spans::of([3, 5, 9]));
+        assert_eq!(after.places().missing_in(&before.places()), Spans::of([2, 8, 9]));
+    }
+}

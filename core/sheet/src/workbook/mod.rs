@@ -1,0 +1,111 @@
+//! The workbook: what a log's entries, applied in order, make of its sheets.
+//!
+//! The reference semantics (design `2-log.md` §5, `4-sync.md` §3): whatever is faster must give the
+//! same. Total: every stored operation applies or is a defined no-op.
+
+mod alike;
+mod apply;
+pub mod axis_order;
+mod diff;
+mod extent;
+mod format_layer;
+mod names;
+mod sheet;
+mod sheet_numbers;
+mod sheet_set;
+mod summary;
+mod tabs;
+#[cfg(test)]
+mod tests;
+mod undo;
+
+pub use diff::{AxisDiff, CellDiff, PlacedCell, SheetChange, SheetDiff, WorkbookDiff};
+pub use extent::Extent;
+pub use format_layer::{FormatLayer, RangeFormat};
+pub use sheet::Sheet;
+pub use sheet_numbers::SheetNumbers;
+pub use sheet_set::{SheetFault, SheetSet};
+pub use summary::StateSummary;
+pub use tabs::Tabs;
+pub use undo::{UndoFault, revert, undo};
+
+use std::collections::BTreeMap;
+
+use crate::cell::Value;
+use crate::metadata::{Outline, SheetOutline};
+use crate::operation::SheetId;
+use cellar_base::limits::MAX_REPLAY_BYTES;
+
+/// The state of a spreadsheet at one position.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workbook {
+    sheets: BTreeMap<SheetId, Sheet>,
+    tabs: Tabs,
+    /// About how many bytes its sheets take in memory.
+    bytes: usize,
+    max_bytes: usize,
+}
+
+/// More than one read may hold. The state is a function of the log: it is refused everywhere, at the
+/// same operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the spreadsheet holds more than {MAX_REPLAY_BYTES} bytes of cells: too many to replay")]
+pub struct WorkbookTooLarge;
+
+impl Default for Workbook {
+    fn default() -> Self {
+        let first = Sheet::default();
+        let bytes = first.bytes();
+        Self {
+            sheets: BTreeMap::from([(SheetId::FIRST, first)]),
+            tabs: Tabs::default(),
+            bytes,
+            max_bytes: MAX_REPLAY_BYTES,
+        }
+    }
+}
+
+impl Workbook {
+    /// The outline: all of the state but cells.
+    #[must_use]
+    pub fn outline(&self) -> Outline {
+        let outline = |sheet: &Sheet| SheetOutline {
+            extent: sheet.extent(),
+            formats: sheet.formats().clone(),
+        };
+        let sheets = self.sheets.iter().map(|(id, sheet)| (*id, outline(sheet)));
+        Outline { tabs: self.tabs.clone(), sheets: sheets.collect() }
+    }
+
+    /// The workbook of an outline, without cells: see [`Workbook::fill`].
+    #[must_use]
+    pub fn of_outline(outline: &Outline) -> Self {
+        let sheets = outline.sheets.iter().map(|(id, sheet)| (*id, Sheet::of_outline(sheet)));
+        let sheets: BTreeMap<SheetId, Sheet> = sheets.collect();
+        let bytes = sheets.values().map(Sheet::bytes).fold(0, usize::saturating_add);
+        Self { sheets, tabs: outline.tabs.clone(), bytes, max_bytes: MAX_REPLAY_BYTES }
+    }
+
+    /// A sheet, if it exists.
+    #[must_use]
+    pub fn sheet(&self, id: SheetId) -> Option<&Sheet> {
+        self.sheets.get(&id)
+    }
+
+    /// The sheets in the order of their tabs.
+    pub fn sheets(&self) -> impl Iterator<Item = (SheetId, &Sheet)> {
+        self.tabs.order().iter().filter_map(|id| Some((*id, self.sheets.get(id)?)))
+    }
+
+    /// Which sheets there are, and what they are called.
+    #[must_use]
+    pub fn tabs(&self) -> &Tabs {
+        &self.tabs
+    }
+
+    /// The value of a cell; blank cells and cells of sheets that do not exist are empty.
+    #[must_use]
+    pub fn value(&self, sheet: SheetId, row: u32, column: u32) -> Value {
+        self.sheet(sheet).map(|sheet| sheet.cell(row, column).value).unwrap_or_default()
+    }
+}

@@ -1,0 +1,317 @@
+//! What operations make of a workbook, against plain lists of ids.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::axis_map::Axis;
+use crate::cell::Cell;
+use crate::operation::random::any_operation;
+use crate::operation::{
+    AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, RenameSheet, SetCells,
+    SetFormat, Span, Spans,
+};
+use crate::oracle::Plain;
+use crate::oracle::intent::sensible;
+use cellar_base::limits::{
+    MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS, MAX_SHEET_NUMBER_STEP, MAX_SHEETS, MAX_SPANS,
+};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn a_workbook_is_what_plain_lists_say(operations in vec(any_operation(), 1..12)) {
+        let (mut workbook, mut plain) = (Workbook::default(), Plain::new());
+        for (tag, operation) in (1..).zip(&operations) {
+            workbook.apply_operation(operation);
+            plain.apply(operation, tag);
+        }
+        if let Some(what) = plain.differs(&workbook) {
+            return Err(TestCaseError::fail(format!("{what}: after {operations:?}")));
+        }
+    }
+}
+
+#[test]
+fn a_new_workbook_has_one_sheet() {
+    let workbook = Workbook::default();
+    assert_eq!(workbook.tabs().named("sheet1"), Some(SheetId::FIRST));
+    assert_eq!(workbook.tabs().next_sheet(), SheetId(1));
+}
+
+/// Operations, each sensible where it stands, and the states before the first and after each.
+fn states(operations: Vec<Operation>) -> Vec<(Workbook, Plain)> {
+    let mut states = vec![(Workbook::default(), Plain::new())];
+    for (tag, operation) in (1..).zip(operations) {
+        let (mut workbook, mut plain) = states[states.len() - 1].clone();
+        let operation = sensible(&plain, operation);
+        workbook.apply_operation(&operation);
+        plain.apply(&operation, tag);
+        states.push((workbook, plain));
+    }
+    states
+}
+
+fn undone(before: &Workbook, after: &Workbook, now: &Workbook) -> Workbook {
+    let mut undone = now.clone();
+    for operation in undo(before, after, now).unwrap_or_default() {
+        let operation = operation.validated().unwrap();
+        undone.apply_operation(&operation);
+    }
+    undone
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    /// Cells, formats that show, and names of sheets; not the numbers and the order of sheets that
+    /// were deleted, nor how far a sheet was once written.
+    #[test]
+    fn an_undo_at_once_leads_back(
+        before in vec(any_operation(), 0..8),
+        entry in vec(any_operation(), 1..6),
+    ) {
+        let count = before.len();
+        let states = states(before.into_iter().chain(entry).collect());
+        let (before, after) = (&states[count].0, &states[states.len() - 1].0);
+        let back = undone(before, after, after);
+        if let Some(what) = crate::oracle::looks_different_by_name(before, &back) {
+            return Err(TestCaseError::fail(format!("{what}: {:?}", undo(before, after, after))));
+        }
+    }
+
+    /// Whoever repeats a revert finds that there is nothing to do.
+    #[test]
+    fn a_restore_leads_back_once(
+        before in vec(any_operation(), 0..8),
+        behind in vec(any_operation(), 1..8),
+    ) {
+        let count = before.len();
+        let states = states(before.into_iter().chain(behind).collect());
+        let (before, now) = (&states[count].0, &states[states.len() - 1].0);
+        let differs = crate::oracle::looks_different_by_name(before, now);
+        prop_assert!(!before.looks_like(now) || differs.is_none(), "{:?}", differs);
+        prop_assert!(now.looks_like(now) && before.looks_like(before));
+        let back = undone(before, now, now);
+        prop_assert_eq!(crate::oracle::looks_different_by_name(before, &back), None);
+        prop_assert_eq!(revert(before, &back), Err(UndoFault::Nothing));
+    }
+
+    /// What others wrote since stays, wherever its row and column are.
+    #[test]
+    fn an_undo_takes_nothing_from_others(
+        before in vec(any_operation(), 0..5),
+        entry in vec(any_operation(), 1..4),
+        since in vec(any_operation(), 1..5),
+    ) {
+        let (from, to) = (before.len(), before.len() + entry.len());
+        let states = states(before.into_iter().chain(entry).chain(since).collect());
+        let (before, after, now) = (&states[from].0, &states[to].0, &states[states.len() - 1].0);
+        let back = undone(before, after, now);
+        for (id, sheet) in now.sheets() {
+            for (cell, content) in &sheet.cells {
+                let then = after.sheet(id).and_then(|sheet| sheet.cells.get(cell));
+                if then != Some(content) {
+                    let kept = back.sheet(id).and_then(|sheet| sheet.cells.get(cell));
+                    let same = |kept: &&Cell| {
+                        (&kept.value, &kept.formula) == (&content.value, &content.formula)
+                    };
+                    let blank = content.value == Value::Empty && content.formula.is_none();
+                    prop_assert!(blank || kept.is_some_and(|kept| same(&kept)), "{cell:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_diff_says_exactly_what_became_of_lines_and_cells(
+        before in vec(any_operation(), 0..6),
+        entry in vec(any_operation(), 1..6),
+    ) {
+        let count = before.len();
+        let states = states(before.into_iter().chain(entry).collect());
+        let ((from, plain_from), (to, plain_to)) = (&states[count], &states[states.len() - 1]);
+        let diff = from.diff(to);
+        if let Some(what) = crate::oracle::wrong_diff(plain_from, plain_to, &diff) {
+            return Err(TestCaseError::fail(format!("{what}: {diff:?}")));
+        }
+    }
+}
+
+fn set_row(row: u32) -> Operation {
+    let value = Some(Value::Bool(true));
+    let edit = CellEdit { row, column: 0, value, formula: None, format: None };
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
+}
+
+#[test]
+fn rows_that_were_deleted_to_the_end_of_the_sheet_come_back() {
+    let spans = Spans::from_sorted(vec![Span { first: 5, count: Axis::Rows.limit() - 5 }]);
+    let delete = Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans });
+    let mut before = Workbook::default();
+    before.apply_operations(&[set_row(3), set_row(7)]).unwrap();
+    let mut after = before.clone();
+    after.apply_operation(&delete);
+    assert_eq!(before.diff(&after).sheets[0].rows.deleted, Spans::one(5, 3));
+    let back = undone(&before, &after, &after);
+    assert_eq!(crate::oracle::looks_different(&before, &back), None);
+}
+
+#[test]
+fn a_cell_shows_the_format_of_its_range_again() {
+    let (sheet, rows, columns) = (SheetId::FIRST, Spans::one(0, 4), Spans::one(0, 4));
+    let format = "0.0".to_owned();
+    let mut before = Workbook::default();
+    before.apply_operation(&Operation::SetFormat(SetFormat { sheet, rows, columns, format }));
+    let mut after = before.clone();
+    let format = Some("0.00".to_owned());
+    let edit = CellEdit { row: 1, column: 1, value: None, formula: None, format };
+    after.apply_operation(&Operation::SetCells(SetCells { sheet, cells: vec![edit] }));
+    let back = undone(&before, &after, &after);
+    let shown = back.sheet(sheet).unwrap().cell(1, 1);
+    assert_eq!(shown.format.as_deref(), Some("0.0"));
+}
+
+#[test]
+fn names_that_were_exchanged_are_exchanged_back() {
+    let add = |sheet, name: &str| {
+        Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: name.into() })
+    };
+    let rename = |sheet, name: &str| {
+        Operation::RenameSheet(RenameSheet { sheet: SheetId(sheet), name: name.into() })
+    };
+    let mut before = Workbook::default();
+    before.apply_operations(&[add(1, "a"), add(2, "b")]).unwrap();
+    let mut after = before.clone();
+    after.apply_operations(&[rename(1, "c"), rename(2, "a"), rename(1, "b")]).unwrap();
+    let back = undone(&before, &after, &after);
+    assert_eq!(crate::oracle::looks_different(&before, &back), None);
+    assert_eq!(undo(&before, &before, &after), Err(UndoFault::Nothing));
+}
+
+#[test]
+fn a_deleted_sheet_comes_back_only_if_there_is_room() {
+    let add =
+        |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") });
+    let mut before = Workbook::default();
+    before.apply_operation(&add(1));
+    let mut after = before.clone();
+    after.apply_operation(&Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) }));
+    let mut now = after.clone();
+    let most = u32::try_from(MAX_SHEETS).unwrap();
+    (2..most).for_each(|sheet| now.apply_operation(&add(sheet)));
+    assert_eq!(undo(&before, &after, &now).map(|operations| operations.len()), Ok(1));
+    now.apply_operation(&add(most));
+    assert_eq!(undo(&before, &after, &now), Err(UndoFault::Nothing));
+}
+
+#[test]
+fn nobody_uses_up_the_numbers_of_sheets_by_a_leap() {
+    let add = |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "s".into() });
+    let mut workbook = Workbook::default();
+    for far in [MAX_SHEET_NUMBER_STEP + 2, u32::MAX - 1] {
+        workbook.apply_operation(&add(far));
+        assert_eq!(workbook.tabs().next_sheet(), SheetId(1));
+    }
+    workbook.apply_operation(&add(MAX_SHEET_NUMBER_STEP + 1));
+    assert_eq!(workbook.tabs().next_sheet(), SheetId(MAX_SHEET_NUMBER_STEP + 2));
+}
+
+#[test]
+fn one_more_sheet_than_a_workbook_may_have_is_not_added() {
+    let add =
+        |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") });
+    let mut workbook = Workbook::default();
+    let most = u32::try_from(MAX_SHEETS).unwrap();
+    (1..most).for_each(|sheet| workbook.apply_operation(&add(sheet)));
+    assert_eq!(workbook.sheets().count(), MAX_SHEETS);
+    workbook.apply_operation(&add(most));
+    assert_eq!(workbook.sheets().count(), MAX_SHEETS);
+}
+
+#[test]
+fn a_replay_holds_so_many_bytes_and_no_more() {
+    let bytes = |max_bytes| {
+        let mut workbook = Workbook { max_bytes, ..Workbook::default() };
+        workbook.apply_operations(&[set_row(1)])
+    };
+    let mut full = Workbook::default();
+    full.apply_operation(&set_row(1));
+    let needed = full.bytes;
+    assert_eq!(full.max_bytes, MAX_REPLAY_BYTES);
+    assert_eq!((bytes(needed), bytes(needed - 1)), (Ok(()), Err(WorkbookTooLarge)));
+}
+
+#[test]
+fn a_row_inserted_at_the_top_again_and_again_makes_nothing_unreadable() {
+    let insert = InsertBefore { sheet: SheetId::FIRST, before: 1, count: 1 };
+    let mut workbook = Workbook::default();
+    for row in 0..25_000 {
+        workbook.apply_operations(&[Operation::InsertRows(insert), set_row(1)]).unwrap();
+        assert_eq!(workbook.sheet(SheetId::FIRST).unwrap().extent().rows, row + 2);
+    }
+}
+
+fn format_of(rows: Spans, format: &str) -> Operation {
+    let (sheet, format) = (SheetId::FIRST, format.to_owned());
+    Operation::SetFormat(SetFormat { sheet, rows, columns: Spans::one(0, 2), format })
+}
+
+fn shown_format(workbook: &Workbook, row: u32) -> Option<String> {
+    workbook.sheet(SheetId::FIRST).unwrap().cell(row, 1).format
+}
+
+#[test]
+fn beyond_so_many_formats_of_ranges_one_more_changes_nothing() {
+    let set = |row, format: &str| format_of(Spans::one(row, 1), format);
+    let mut workbook = Workbook::default();
+    let most = u32::try_from(MAX_RANGE_FORMATS).unwrap();
+    workbook.apply_operation(&set_row(most));
+    (0..most).for_each(|row| workbook.apply_operation(&set(row, "0.0")));
+    assert_eq!(shown_format(&workbook, most - 1).as_deref(), Some("0.0"), "the last that fits");
+    let before = workbook.clone();
+    workbook.apply_operations(&[set(most, "0.00")]).unwrap();
+    assert_eq!(workbook, before);
+    workbook.apply_operations(&[set(0, "0.000")]).unwrap();
+    assert_eq!(shown_format(&workbook, 0).as_deref(), Some("0.000"), "in place of one");
+}
+
+#[test]
+fn the_spans_of_all_formats_of_ranges_end_at_their_limit() {
+    let mut workbook = Workbook::default();
+    // Rows of each record, and one span of columns.
+    let rows = |record: u32| Spans::of((0..9_999).map(|row| row * 20 + 2 * record));
+    (0..10).for_each(|record| workbook.apply_operation(&format_of(rows(record), "0.0")));
+    assert_eq!(shown_format(&workbook, 8).as_deref(), Some("0.0"), "100,000 spans");
+    workbook.apply_operation(&format_of(Spans::one(11, 1), "0.00"));
+    assert_eq!(shown_format(&workbook, 11), None);
+    // In place of all.
+    workbook.apply_operation(&format_of(Spans::one(0, 1 << 20), "0.00"));
+    assert_eq!(shown_format(&workbook, 11).as_deref(), Some("0.00"));
+}
+
+#[test]
+fn beyond_so_many_spans_of_formats_one_more_changes_nothing() {
+    // Every second row of one column: none covers another.
+    let set = |column: usize, spans: usize| {
+        let (column, spans) = (u32::try_from(column).unwrap(), u32::try_from(spans).unwrap());
+        Operation::SetFormat(SetFormat {
+            sheet: SheetId::FIRST,
+            rows: Spans::of((0..spans - 1).map(|row| 2 * row)),
+            columns: Spans::one(column, 1),
+            format: "0.0".to_owned(),
+        })
+    };
+    let mut workbook = Workbook::default();
+    let last = MAX_RANGE_FORMAT_SPANS / MAX_SPANS - 1;
+    (0..last).for_each(|column| workbook.apply_operation(&set(column, MAX_SPANS)));
+    let before = workbook.clone();
+    workbook.apply_operation(&set(last, MAX_SPANS + 1));
+    assert_eq!(workbook, before, "one span too many");
+    workbook.apply_operation(&set(last, MAX_SPANS));
+    assert_ne!(workbook, before, "as many as may be");
+    let full = workbook.clone();
+    workbook.apply_operation(&set(last + 1, 2));
+    assert_eq!(workbook, full);
+}

@@ -1,0 +1,145 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::chunk::integers;
+use cellar_base::limits::{MAX_EXPANDED_TEXT_BYTES, MAX_TILE_TEXT_BYTES, MAX_WORDS};
+
+fn round(texts: &[&str]) -> (Form, usize) {
+    let (mut bytes, mut room) = (Vec::new(), MAX_EXPANDED_TEXT_BYTES);
+    write(&mut bytes, texts, &mut room);
+    let mut reader = Reader::new(&bytes);
+    // Something stands there already.
+    let mut read_texts = "été".to_owned();
+    let spans = read(&mut reader, texts.len(), MAX_TILE_TEXT_BYTES, &mut read_texts).unwrap();
+    assert_eq!(spans.iter().map(|span| span.of(&read_texts)).collect::<Vec<_>>(), texts);
+    assert_eq!(reader.len(), 0);
+    let taken = MAX_EXPANDED_TEXT_BYTES - room;
+    assert!(reader.take_expanded(MAX_EXPANDED_TEXT_BYTES - taken).is_ok(), "both count the same");
+    assert!(reader.take_expanded(1).is_err(), "both count the same");
+    (Form::from_number(bytes[0]).unwrap(), bytes.len())
+}
+
+proptest! {
+    #[test]
+    fn texts_read_back(
+        texts in proptest::collection::vec("[ab ]{0,6}|\\PC{0,8}|[a-c]{2} [a-c]{2} é+", 1..80),
+        repeat in 1..12_usize,
+    ) {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        round(&texts);
+        round(&texts.repeat(repeat));
+        let mut sorted = texts.repeat(repeat);
+        sorted.sort_unstable();
+        round(&sorted);
+    }
+
+    #[test]
+    fn any_bytes_are_texts_or_an_error(
+        bytes in proptest::collection::vec(any::<u8>(), 0..80),
+        count in 1..3_000_usize,
+    ) {
+        let mut texts = String::new();
+        if let Ok(spans) = read(&mut Reader::new(&bytes), count, 100, &mut texts) {
+            prop_assert_eq!(spans.len(), count);
+            prop_assert!(spans.iter().all(|span| span.len <= 100));
+        }
+    }
+}
+
+#[test]
+fn each_form_where_it_is_the_smallest() {
+    let hash = |number: u64, letters: usize| -> String {
+        blake3::hash(&number.to_le_bytes()).to_hex().chars().take(letters).collect()
+    };
+    let codes: Vec<String> = (0..3_000).map(|row| hash(row, 12)).collect();
+    let paths: Vec<String> = (0..3_000).map(|row| format!("/var/log/service/{row:06}")).collect();
+    let word = |row: u64| hash(u64::from(blake3::hash(&row.to_le_bytes()).as_bytes()[0]) % 97, 6);
+    let notes: Vec<String> = (0..3_000)
+        .map(|row| [word(row), word(row + 5_000), word(row + 10_000)].join(" "))
+        .collect();
+    let names: Vec<String> = (0..3_000).map(|row| hash(row * row % 61, 20)).collect();
+    for (texts, form) in [
+        (codes, Form::Plain),
+        (paths, Form::FrontCoding),
+        (notes, Form::Words),
+        (names, Form::Dictionary),
+    ] {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        assert_eq!(round(&texts).0, form);
+    }
+    assert_eq!(round(&["abc"]).1, 5);
+}
+
+/// A column of texts that share nearly everything.
+fn shared(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("{}{number:010}", "x".repeat(4_086))).collect()
+}
+
+#[test]
+fn texts_that_expand_end_at_their_limit() {
+    let most = MAX_EXPANDED_TEXT_BYTES / MAX_TILE_TEXT_BYTES;
+    for (count, form) in [(most, Form::FrontCoding), (most + 1, Form::Plain)] {
+        let texts = shared(count);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        assert_eq!(round(&texts).0, form, "{count}");
+    }
+    // Written by another, one more is refused.
+    let texts = shared(most + 1);
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let written = front_coding::write(&texts).unwrap().bytes;
+    let read = read(&mut Reader::new(&written), most + 1, MAX_TILE_TEXT_BYTES, &mut String::new());
+    assert!(matches!(read, Err(UnreadableChunk::TooLarge(_))));
+}
+
+#[test]
+fn a_text_that_is_too_long_is_refused_in_every_form() {
+    let long = "a b ".repeat(5);
+    let texts = [long.as_str(); 4];
+    let room = MAX_EXPANDED_TEXT_BYTES;
+    let all = [
+        plain::write(&texts),
+        dictionary::write(&texts, room).unwrap().written,
+        front_coding::write(&texts).unwrap(),
+        words::write(&texts, room).unwrap(),
+    ];
+    for written in all {
+        let read =
+            |most| read(&mut Reader::new(&written.bytes), 4, most, &mut String::new()).is_ok();
+        assert!(read(20) && !read(19), "{}", written.bytes[0]);
+    }
+}
+
+#[test]
+fn words_end_at_their_limit() {
+    let words = |words: usize| {
+        let mut bytes = vec![3, 1, 0, 0];
+        integers::write_counts(&mut bytes, [words].into_iter());
+        integers::write_counts(&mut bytes, std::iter::repeat_n(0, words));
+        read(&mut Reader::new(&bytes), 1, MAX_EXPANDED_TEXT_BYTES, &mut String::new())
+    };
+    // Empty words with spaces between them.
+    assert_eq!(words(MAX_WORDS).unwrap()[0].len, u32::try_from(MAX_WORDS).unwrap() - 1);
+    assert!(words(MAX_WORDS + 1).is_err() && words(0).is_err());
+    let none = [3, 0, 0, 2, 0];
+    assert!(read(&mut Reader::new(&none), 1, 9, &mut String::new()).is_err(), "no word to choose");
+}
+
+#[test]
+fn a_text_begins_between_characters() {
+    let e_acute = "é".as_bytes();
+    for (lengths, good) in [([2, 0], true), ([0, 2], true), ([1, 1], false)] {
+        let mut bytes = vec![0];
+        integers::write_counts(&mut bytes, lengths.into_iter());
+        bytes.extend_from_slice(e_acute);
+        let read = read(&mut Reader::new(&bytes), 2, 9, &mut String::new());
+        assert_eq!(read.is_ok(), good, "{lengths:?}");
+    }
+}
+
+#[test]
+fn forms_stand_in_each_other_only_so_deep() {
+    for (outer, inner) in [(1, 1), (3, 1), (3, 3)] {
+        let bytes = [outer, 1, inner, 1, 0, 0, 0, 0];
+        assert!(read(&mut Reader::new(&bytes), 1, 9, &mut String::new()).is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! Folding: what a run of entries did, as one level in memory and a new outline.
+//!
+//! The same semantics as `workbook`, but without the cells below: what hides them is remembered
+//! instead – explicit blanks, cleared regions, formats that ranges took away.
+
+mod delta;
+mod level;
+
+pub use level::{FoldedLevel, FoldedSheet, LongTextObject};
+
+use std::collections::BTreeMap;
+
+use self::delta::Delta;
+use crate::SnapshotError;
+use crate::index::{PackedLevel, PackedSheet};
+use cellar_base::limits::{FOLD_BYTES, MAX_LEVEL_CHANGES};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::metadata::{Outline, SheetOutline};
+use cellar_sheet::operation::{ImportSheet, Operation, SheetId};
+
+/// A run of entries, as far as it is folded.
+#[derive(Debug, Clone)]
+pub struct Fold {
+    outline: Outline,
+    deltas: BTreeMap<SheetId, Delta>,
+    /// Sheets whose cells are in chunks, below what `deltas` say of them.
+    imported: BTreeMap<SheetId, PackedSheet>,
+}
+
+impl Fold {
+    /// Begins behind the state that `outline` is of.
+    #[must_use]
+    pub fn new(outline: Outline) -> Self {
+        Self { outline, deltas: BTreeMap::new(), imported: BTreeMap::new() }
+    }
+
+    /// The outline behind what was folded.
+    #[must_use]
+    pub fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
+    /// About how many bytes it takes in memory.
+    #[must_use]
+    pub fn weight_bytes(&self) -> usize {
+        self.deltas.values().map(Delta::weight_bytes).fold(0, usize::saturating_add)
+    }
+
+    /// Whether it is time to make a level of it before more is folded. Asked between mutations, it
+    /// depends on nothing but the log.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.weight_bytes() >= FOLD_BYTES
+            || self.deltas.values().any(|delta| delta.changes() >= MAX_LEVEL_CHANGES)
+    }
+
+    /// Applies committed operations, one after the other.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] for an import whose tile index is unreadable; the operations before it are
+    /// applied. An append refuses such an import, so this entry is damaged.
+    pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), SnapshotError> {
+        operations.iter().try_for_each(|operation| self.apply(operation))
+    }
+
+    fn apply(&mut self, operation: &Operation) -> Result<(), SnapshotError> {
+        match operation {
+            Operation::SetCells(set) => self.change(set.sheet, |sheet, delta| {
+                set.cells.iter().for_each(|edit| delta.set_cell(&mut sheet.extent, edit));
+            }),
+            Operation::ClearRange(clear) => {
+                self.change(clear.sheet, |_, delta| delta.clear(&clear.rows, &clear.columns));
+            }
+            Operation::SetFormat(set) => self.change(set.sheet, |sheet, delta| {
+                if sheet.formats.set(set) {
+                    delta.clear_formats(&set.rows, &set.columns);
+                }
+            }),
+            Operation::InsertRows(insert) => self.change(insert.sheet, |sheet, delta| {
+                delta.insert(sheet, Axis::Rows, insert.before, insert.count);
+            }),
+            Operation::InsertColumns(insert) => self.change(insert.sheet, |sheet, delta| {
+                delta.insert(sheet, Axis::Columns, insert.before, insert.count);
+            }),
+            Operation::DeleteRows(delete) => self.change(delete.sheet, |sheet, delta| {
+                delta.delete(sheet, Axis::Rows, &delete.spans);
+            }),
+            Operation::DeleteColumns(delete) => self.change(delete.sheet, |sheet, delta| {
+                delta.delete(sheet, Axis::Columns, &delete.spans);
+            }),
+            Operation::AddSheet(add) => {
+                if self.outline.tabs.add(add) {
+                    self.outline.sheets.insert(add.sheet, SheetOutline::default());
+                }
+            }
+            Operation::RenameSheet(rename) => self.outline.tabs.rename(rename.sheet, &rename.name),
+            Operation::DeleteSheet(delete) => {
+                if self.outline.tabs.delete(delete.sheet) {
+                    self.forget(delete.sheet);
+                }
+            }
+            Operation::ImportSheet(import) => self.import(import)?,
+            Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
+        }
+        Ok(())
+    }
+
+    fn import(&mut self, import: &ImportSheet) -> Result<(), SnapshotError> {
+        let sheet = PackedSheet::of_import(import)?;
+        let replaced = import.replaces.filter(|sheet| self.outline.sheets.contains_key(sheet));
+        if !self.outline.tabs.import(import) {
+            return Ok(());
+        }
+        if let Some(replaced) = replaced {
+            self.forget(replaced);
+        }
+        let outline = SheetOutline { extent: import.extent, ..SheetOutline::default() };
+        self.outline.sheets.insert(import.sheet, outline);
+        self.imported.insert(import.sheet, sheet);
+        Ok(())
+    }
+
+    fn forget(&mut self, sheet: SheetId) {
+        self.outline.sheets.remove(&sheet);
+        self.deltas.remove(&sheet);
+        self.imported.remove(&sheet);
+    }
+
+    fn change(&mut self, id: SheetId, change: impl FnOnce(&mut SheetOutline, &mut Delta)) {
+        if let Some(sheet) = self.outline.sheets.get_mut(&id) {
+            change(sheet, self.deltas.entry(id).or_default());
+        }
+    }
+
+    /// The new outline, and the level that stands above those that were there.
+    #[must_use]
+    pub fn finish(self) -> (Outline, FoldedLevel) {
+        let imported = PackedLevel { sheets: self.imported.into_values().collect() };
+        let mut level = FoldedLevel { imported, ..FoldedLevel::default() };
+        for (sheet, delta) in self.deltas {
+            level.add(sheet, delta);
+        }
+        (self.outline, level)
+    }
+}

@@ -1,0 +1,185 @@
+//! The index of an imported sheet, which stands in a log entry instead of a root (design
+//! `3-snapshots.md` §8).
+
+use super::check::{check_chunk, check_stripes};
+use super::pack::pack_stripes;
+use super::{IndexChunk, Kept, PackedSheet, SheetMoves, Stripes};
+use crate::SnapshotError;
+use crate::cbor::{self, Kind};
+use crate::level::Stripe;
+use crate::packed::PackedObject;
+use crate::packer::{PackLimits, Packer};
+use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
+use cellar_sheet::operation::{ImportSheet, TileIndex};
+
+/// Packs the index of a sheet whose tiles are chunks: what its log entry holds, and the chunks to
+/// store before it, those first that others refer to. The same stripes always give the same.
+///
+/// # Errors
+/// [`SnapshotError::Shape`] for stripes that are not in order or have a tile that is no chunk, and
+/// [`SnapshotError::TooLong`] for a sheet of more tiles than a list of parts can name.
+pub fn pack_import(stripes: &[Stripe]) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
+    pack_import_within(stripes, PackLimits::IMPORT)
+}
+
+/// As [`pack_import`], with one chunk in the entry, whatever the sheet's size: for all but the first
+/// sheets of an import of many, whose indexes are checked in one request.
+///
+/// # Errors
+/// As [`pack_import`].
+pub fn pack_import_apart(
+    stripes: &[Stripe],
+) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
+    let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, ..PackLimits::IMPORT };
+    pack_import_within(stripes, limits)
+}
+
+/// The same, with other limits: tests make deep indexes of few tiles.
+pub(crate) fn pack_import_within(
+    stripes: &[Stripe],
+    limits: PackLimits,
+) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
+    let mut packer = Packer::new(limits);
+    let packed = pack_stripes(stripes, &mut packer)?;
+    Ok((packed.to_import()?, packer.into_objects()))
+}
+
+impl PackedSheet {
+    /// An imported sheet, as a level has it: nothing is below it.
+    ///
+    /// # Errors
+    /// As [`Stripes::of_import`].
+    pub fn of_import(import: &ImportSheet) -> Result<Self, SnapshotError> {
+        let moves = Kept::Inline(SheetMoves::default());
+        Ok(Self { sheet: import.sheet, moves, stripes: Stripes::of_import(&import.index)? })
+    }
+}
+
+impl Stripes {
+    /// As an entry of the log holds them.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] for stripes that are out of order, take too many bytes, or have a tile that is
+    /// no chunk.
+    pub fn to_import(&self) -> Result<TileIndex, SnapshotError> {
+        let bytes = cbor::encode(Kind::Import, self);
+        let length = bytes.len();
+        let too_long = |_| SnapshotError::TooLong { bytes: length, max: MAX_IMPORT_INDEX_BYTES };
+        let index = TileIndex::new(bytes).map_err(too_long)?;
+        Self::of_import(&index)?;
+        Ok(index)
+    }
+
+    /// Reads what [`Stripes::to_import`] wrote; total. Every tile is a chunk.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] with what is wrong.
+    pub fn of_import(index: &TileIndex) -> Result<Self, SnapshotError> {
+        let stripes: Self = cbor::decode(Kind::Import, index.bytes())?;
+        stripes.check()?;
+        stripes.children()?;
+        Ok(stripes)
+    }
+
+    fn check(&self) -> Result<(), SnapshotError> {
+        match self {
+            Self::Inline(stripes) => check_stripes(stripes),
+            Self::Parts(parts) => IndexChunk::Parts(parts.clone()).check(),
+            Self::Chunk(chunk) => check_chunk(chunk),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Children;
+    use super::super::tests::{chunk_of, span};
+    use super::*;
+    use crate::level::{StoredTile, TilePlace};
+    use crate::packed::{Bounds, unpack};
+    use cellar_base::limits::{IMPORT_NAMED_BYTES, MAX_STORED_CHUNK_BYTES};
+    use cellar_sheet::operation::Span;
+
+    fn stripes(tiles: u32) -> Vec<Stripe> {
+        let place = |number| TilePlace {
+            rows: span(number, number + 1),
+            cells: 1,
+            stored: StoredTile::Chunk(chunk_of(number)),
+        };
+        let tiles = (0..tiles).map(place).collect();
+        vec![Stripe { columns: Span { first: 0, count: 128 }, tiles }]
+    }
+
+    #[test]
+    fn an_index_apart_is_one_chunk_in_its_entry_and_names_the_same_tiles() {
+        for tiles in [0, 1, 30, 400] {
+            let stripes = stripes(tiles);
+            let (index, _) = pack_import(&stripes).unwrap();
+            let (apart, objects) = pack_import_apart(&stripes).unwrap();
+            assert_eq!(
+                Stripes::of_import(&apart).unwrap().children().unwrap().count(),
+                usize::from(tiles > 0)
+            );
+            assert!(index.bytes().len() >= apart.bytes().len());
+            let mut named = 0;
+            for object in &objects {
+                let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+                let children = IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap();
+                named += children.tiles.len();
+            }
+            assert_eq!(named, usize::try_from(tiles).unwrap());
+        }
+    }
+
+    #[test]
+    fn no_chunk_names_more_bytes_than_one_request_may() {
+        let (longest, mut stripes) =
+            (u64::from(u32::try_from(MAX_STORED_CHUNK_BYTES).unwrap()), stripes(500));
+        for place in &mut stripes[0].tiles {
+            let StoredTile::Chunk(chunk) = &mut place.stored else { panic!("{place:?}") };
+            chunk.bytes = u32::try_from(longest).unwrap();
+        }
+        for few in [1, 40, 85, 500] {
+            let stripe = Stripe { tiles: stripes[0].tiles[..few].to_vec(), ..stripes[0].clone() };
+            let (index, objects) = pack_import(&[stripe]).unwrap();
+            let mut named = vec![Stripes::of_import(&index).unwrap().children().unwrap()];
+            named.extend(objects.iter().map(|object| {
+                let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+                IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap()
+            }));
+            let tiles: usize = named.iter().map(|children| children.tiles.len()).sum();
+            assert_eq!(tiles, few);
+            let most = named.iter().map(Children::bytes).max().unwrap();
+            assert!(most <= IMPORT_NAMED_BYTES, "{most}");
+            // As many as fit.
+            let full = IMPORT_NAMED_BYTES / longest;
+            assert!(u64::try_from(few).unwrap() < full || most == full * longest, "{most}");
+        }
+    }
+
+    #[test]
+    fn an_index_in_an_entry_is_bounded_and_has_no_tile_inside() {
+        let whole = PackLimits {
+            inline_bytes: 99_999,
+            inline_total_bytes: 99_999,
+            chunk_bytes: 99_999,
+            named_bytes: u64::MAX,
+        };
+        let fits = |tiles| pack_import_within(&stripes(tiles), whole).is_ok();
+        let most = (1..1_000).take_while(|tiles| fits(*tiles)).last().unwrap();
+        let longest = pack_import_within(&stripes(most), whole).unwrap().0.bytes().len();
+        let per_tile = longest / usize::try_from(most).unwrap();
+        assert!((MAX_IMPORT_INDEX_BYTES - longest) <= per_tile, "{longest}");
+        let mut inline = stripes(1);
+        inline[0].tiles[0].stored = StoredTile::Inline(vec![1]);
+        assert!(pack_import(&inline).is_err());
+        assert!(Stripes::of_import(&TileIndex::new(Vec::new()).unwrap()).is_err());
+    }
+
+    #[test]
+    fn the_empty_index_of_other_crates_tests_is_what_is_packed() {
+        let (index, objects) = pack_import(&[]).unwrap();
+        assert!(objects.is_empty());
+        assert_eq!(index.bytes(), cellar_sheet::operation::random::EMPTY_TILE_INDEX);
+    }
+}

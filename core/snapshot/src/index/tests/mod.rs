@@ -1,0 +1,294 @@
+//! Levels at every rung of the packaging, against plain scans.
+
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
+
+use std::collections::HashMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+mod axis_index;
+mod damage;
+mod ladder;
+mod limits;
+
+use super::*;
+use crate::cbor::Kind;
+use crate::level::{ChunkHash, Level, LevelSheet, Region, Stripe, TilePlace};
+use crate::packed::{Bounds, PackedObject, unpack};
+use crate::{PackLimits, SnapshotError};
+use cellar_base::limits::{
+    MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_COLUMNS, MAX_LEVEL_CLEAR_SPANS, MAX_ROWS, MAX_SHEETS,
+    MAX_STORED_CHUNK_BYTES,
+};
+use cellar_sheet::axis_map::{Axis, AxisMap, Run};
+use cellar_sheet::operation::{Span, Spans};
+
+/// Everything in the root.
+const ROOT: PackLimits = PackLimits {
+    inline_bytes: 1 << 20,
+    inline_total_bytes: 1 << 20,
+    chunk_bytes: 1 << 20,
+    named_bytes: u64::MAX,
+};
+
+pub(crate) fn span(first: u32, end: u32) -> Span {
+    Span { first, count: end - first }
+}
+
+pub(crate) fn chunk_of(number: u32) -> ChunkRef {
+    ChunkRef { hash: ChunkHash::of(&number.to_le_bytes()), bytes: 1 + number % 1_000 }
+}
+
+fn stripe(columns: Span, rows: &[(u32, u32)]) -> Stripe {
+    let place = |(first, end): &(u32, u32)| TilePlace {
+        rows: span(*first, *end),
+        cells: end - first,
+        stored: StoredTile::Chunk(chunk_of(columns.first ^ first)),
+    };
+    Stripe { columns, tiles: rows.iter().map(place).collect() }
+}
+
+pub(crate) fn sheet_of(sheet: u32, stripes: Vec<Stripe>) -> LevelSheet {
+    LevelSheet { sheet: SheetId(sheet), moves: SheetMoves::default(), stripes }
+}
+
+/// The example of the seed.
+pub(crate) fn seed_level() -> Level {
+    let stripes = vec![
+        stripe(span(0, 128), &[(0, 112), (112, 384), (384, 512)]),
+        stripe(span(128, 256), &[(0, 176), (176, 512)]),
+    ];
+    Level { sheets: vec![sheet_of(0, stripes)] }
+}
+
+fn pairs(index: &AxisIndex) -> Vec<(u32, u32)> {
+    index.pairs().iter().map(|pair| (pair.start, pair.count)).collect()
+}
+
+/// The store: chunks by name, decoded.
+fn store(objects: &[PackedObject]) -> HashMap<ChunkHash, IndexChunk> {
+    let chunk = |object: &PackedObject| {
+        let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+        (object.chunk.hash, IndexChunk::decode(&bytes).unwrap())
+    };
+    objects.iter().map(chunk).collect()
+}
+
+/// Asks until there is an answer, loading what is needed; and how many rounds that took.
+fn fetch<T>(
+    store: &HashMap<ChunkHash, IndexChunk>,
+    ask: impl Fn(&Loaded<'_>) -> Result<Fetched<T>, SnapshotError>,
+) -> (T, usize) {
+    let mut known: Vec<ChunkRef> = Vec::new();
+    for rounds in 0.. {
+        let loaded = |hash: &ChunkHash| {
+            known.iter().any(|chunk| chunk.hash == *hash).then(|| store.get(hash)).flatten()
+        };
+        match ask(&loaded).unwrap() {
+            Fetched::Ready(ready) => return (ready, rounds),
+            Fetched::Need(need) => {
+                assert!(!need.is_empty() && need.iter().all(|chunk| !known.contains(chunk)));
+                known.extend(need);
+            }
+        }
+    }
+    panic!("no end")
+}
+
+#[test]
+fn the_seeds_example_has_the_seeds_pairs() {
+    let level = seed_level();
+    let (packed, objects) = pack_level(&level, PackLimits::LEVEL).unwrap();
+    assert!(objects.is_empty());
+    let Stripes::Inline(stripes) = &packed.sheets[0].stripes else { panic!("{packed:?}") };
+    assert_eq!(pairs(stripes.index()), [(0, 2), (256, 0)]);
+    let rows = |stripe: usize| match &stripes.items()[stripe] {
+        RowIndex::Tiles(tiles) => pairs(tiles.index()),
+        RowIndex::Parts(_) => panic!(),
+    };
+    assert_eq!(rows(0), [(0, 1), (112, 1), (384, 1), (512, 0)]);
+    assert_eq!(rows(1), [(0, 1), (176, 1), (512, 0)]);
+    assert_eq!(fetch(&store(&objects), |loaded| packed.load_all(loaded)), (level, 0));
+}
+
+fn any_spans(limit: u32) -> impl Strategy<Value = Vec<Span>> {
+    let side = prop_oneof![3 => Just(2_u32), 2 => 1..4_u32, 1 => 1..(limit / 32)];
+    let gap = prop_oneof![3 => Just(0_u32), 1 => 0..5_u32, 1 => 0..(limit / 32)];
+    vec((gap, side), 0..8).prop_map(|parts| {
+        let mut end = 0;
+        let mut next = |(gap, count): (u32, u32)| {
+            let first = end + gap;
+            end = first + count;
+            Span { first, count }
+        };
+        parts.into_iter().map(&mut next).collect()
+    })
+}
+
+fn any_stored() -> impl Strategy<Value = StoredTile> {
+    prop_oneof![
+        3 => any::<u32>().prop_map(|number| StoredTile::Chunk(chunk_of(number))),
+        1 => vec(any::<u8>(), 1..40).prop_map(StoredTile::Inline),
+    ]
+}
+
+fn any_stripes() -> impl Strategy<Value = Vec<Stripe>> {
+    any_spans(MAX_COLUMNS).prop_flat_map(|columns| {
+        let tiles =
+            || {
+                any_spans(MAX_ROWS).prop_flat_map(|rows| {
+                    let place =
+                        |rows| {
+                            (any::<u32>(), any_stored())
+                                .prop_map(move |(cells, stored)| TilePlace { rows, cells, stored })
+                        };
+                    rows.into_iter().map(place).collect::<Vec<_>>()
+                })
+            };
+        let stripe = |columns| tiles().prop_map(move |tiles| Stripe { columns, tiles });
+        columns.into_iter().map(stripe).collect::<Vec<_>>()
+    })
+}
+
+fn any_map(axis: Axis) -> impl Strategy<Value = AxisMap> {
+    let far = axis.limit() / 64;
+    vec((0..far, 0..far, 1..far), 0..20).prop_map(move |runs| {
+        let (mut map, mut src, mut dst) = (AxisMap::empty(axis), 0, 0);
+        for (src_gap, dst_gap, len) in runs {
+            (src, dst) = (src + src_gap, dst + dst_gap);
+            map.push(Run { src, dst, len });
+            (src, dst) = (src + len, dst + len);
+        }
+        // Some end where the axis does.
+        map.push(Run { src, dst, len: if src % 2 == 0 { axis.limit() - src.max(dst) } else { 0 } });
+        map
+    })
+}
+
+fn some_spans(limit: u32) -> impl Strategy<Value = Spans> {
+    any_spans(limit).prop_filter_map("no spans", |spans| {
+        Some(Spans::from_sorted(spans)).filter(|spans| !spans.is_empty())
+    })
+}
+
+pub(crate) fn any_region() -> impl Strategy<Value = Region> {
+    (some_spans(MAX_ROWS), some_spans(MAX_COLUMNS))
+        .prop_map(|(rows, columns)| Region { rows, columns })
+}
+
+pub(crate) fn any_level() -> impl Strategy<Value = Level> {
+    let regions = || vec(any_region(), 0..3);
+    let maps = (any_map(Axis::Rows), any_map(Axis::Columns));
+    let sheet = (maps, regions(), regions(), any_stripes());
+    let sheet = sheet.prop_map(|((rows, columns), value_clears, format_clears, stripes)| {
+        let moves = SheetMoves { rows, columns, value_clears, format_clears };
+        LevelSheet { sheet: SheetId(0), moves, stripes }
+    });
+    vec(sheet, 0..3).prop_map(|mut sheets| {
+        (0..).zip(&mut sheets).for_each(|(number, sheet)| sheet.sheet = SheetId(number * 3));
+        Level { sheets }
+    })
+}
+
+fn any_limits() -> impl Strategy<Value = PackLimits> {
+    let bytes = || prop_oneof![Just(0_usize), 0..500_usize, Just(1 << 20)];
+    (bytes(), bytes(), bytes()).prop_map(|(inline_bytes, inline_total_bytes, chunk_bytes)| {
+        PackLimits { inline_bytes, inline_total_bytes, chunk_bytes, named_bytes: u64::MAX }
+    })
+}
+
+/// Without stripes that have no tiles: they are nothing.
+fn occupied(mut level: Level) -> Level {
+    level
+        .sheets
+        .iter_mut()
+        .for_each(|sheet| sheet.stripes.retain(|stripe| !stripe.tiles.is_empty()));
+    level
+}
+
+fn meets(spans: &Spans, span: Span) -> bool {
+    spans.iter().any(|one| one.intersection(span).is_some())
+}
+
+/// The tiles of a sheet that meet a region, by looking at each.
+fn scanned(level: &Level, sheet: SheetId, region: &Region) -> Vec<(Span, TilePlace)> {
+    let stripes = level.sheets.iter().filter(|other| other.sheet == sheet);
+    let stripes = stripes.flat_map(|sheet| &sheet.stripes);
+    let tiles =
+        stripes.flat_map(|stripe| stripe.tiles.iter().map(|tile| (stripe.columns, tile.clone())));
+    tiles
+        .filter(|(columns, tile)| {
+            meets(&region.columns, *columns) && meets(&region.rows, tile.rows)
+        })
+        .collect()
+}
+
+/// A region around places where stripes and tiles begin, and another anywhere.
+fn regions_of(level: &Level, sheet: SheetId, any: Region) -> Vec<Region> {
+    let around = |first: u32, count| Spans::one(first.saturating_sub(1), count);
+    let all = Region { rows: Spans::all(Axis::Rows), columns: Spans::all(Axis::Columns) };
+    let places = scanned(level, sheet, &all);
+    let region = |(columns, tile): &(Span, TilePlace)| {
+        [(tile.rows.first, columns.first), (tile.rows.end(), columns.end())]
+            .map(|(row, column)| Region { rows: around(row, 2), columns: around(column, 1) })
+    };
+    places.iter().take(8).flat_map(region).chain([any, all, nowhere()]).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn any_level_reads_back_from_any_rung(level in any_level(), limits in any_limits()) {
+        let (packed, objects) = pack_level(&level, limits).unwrap();
+        prop_assert_eq!(&pack_level(&level, limits).unwrap(), &(packed.clone(), objects.clone()));
+        // Through the bytes of the root, too.
+        let bytes = minicbor::to_vec(&packed).unwrap();
+        let packed: PackedLevel = minicbor::decode(&bytes).unwrap();
+        packed.check().unwrap();
+        let (read, rounds) = fetch(&store(&objects), |loaded| packed.load_all(loaded));
+        prop_assert_eq!(read, occupied(level));
+        prop_assert!(rounds <= 3, "{} rounds", rounds);
+    }
+
+    #[test]
+    fn a_region_has_the_tiles_that_a_scan_finds(level in any_level(), limits in any_limits(), any in any_region()) {
+        let (packed, objects) = pack_level(&level, limits).unwrap();
+        let store = store(&objects);
+        for sheet in [SheetId(0), SheetId(1), SheetId(3)] {
+            for region in regions_of(&level, sheet, any.clone()) {
+                let (found, rounds) = fetch(&store, |loaded| packed.tiles(sheet, &region, loaded));
+                prop_assert_eq!(found, scanned(&level, sheet, &region));
+                // The tile itself is the fourth read.
+                prop_assert!(rounds <= 3, "{} rounds", rounds);
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_are_no_longer_than_they_should_be(level in any_level(), limits in any_limits()) {
+        let (packed, objects) = pack_level(&level, limits).unwrap();
+        for object in &objects {
+            let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+            let elements = match IndexChunk::decode(&bytes).unwrap() {
+                IndexChunk::Stripes(stripes) => stripes.items().len(),
+                IndexChunk::Tiles(tiles) => tiles.items().len(),
+                // One element; and the list that grows.
+                IndexChunk::Moves(_) | IndexChunk::Parts(_) => 1,
+            };
+            prop_assert!(bytes.len() <= limits.chunk_bytes || elements == 1);
+        }
+        let inline = |sheet: &PackedSheet| {
+            let moves = minicbor::to_vec(&sheet.moves).unwrap().len();
+            moves + minicbor::to_vec(&sheet.stripes).unwrap().len()
+        };
+        let inline: usize = packed.sheets.iter().map(inline).sum();
+        // A reference takes about 40 bytes, and the head of a list a few.
+        prop_assert!(inline <= limits.inline_total_bytes + packed.sheets.len() * 100);
+    }
+}
+
+fn nowhere() -> Region {
+    Region { rows: Spans::default(), columns: Spans::default() }
+}

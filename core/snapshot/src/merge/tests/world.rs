@@ -1,0 +1,162 @@
+//! Levels in chunks that are as large as a test wants.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::cells::cells;
+use crate::fold::{Fold, FoldedSheet};
+use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile};
+use crate::merge::{
+    Below, LevelInput, Merge, MergeStep, Part, Place, SheetInput, Window, merge_window, sources,
+};
+use crate::packed::PackedObject;
+use crate::tile::Tile;
+use cellar_base::limits::MAX_STRIPE_COLUMNS;
+use cellar_sheet::metadata::Outline;
+use cellar_sheet::operation::{Operation, SheetId};
+use cellar_sheet::workbook::Workbook;
+
+/// Chunks, levels and the outline, as a worker would leave them.
+#[derive(Default)]
+pub(super) struct World {
+    pub(super) outline: Outline,
+    pub(super) levels: Vec<Level>,
+    pub(super) chunks: RefCell<BTreeMap<ChunkHash, Arc<Tile>>>,
+    /// What a cell is said to take.
+    pub(super) bytes_per_cell: usize,
+    /// After how many steps a merge is taken up again.
+    pub(super) resumed_every: usize,
+    pub(super) reused: usize,
+}
+
+impl World {
+    fn encode(&self, tile: &Tile) -> PackedObject {
+        let hash = ChunkHash(*blake3::hash(format!("{tile:?}").as_bytes()).as_bytes());
+        let stored = vec![0; tile.cells() * self.bytes_per_cell];
+        self.chunks.borrow_mut().insert(hash, Arc::new(tile.clone()));
+        PackedObject {
+            chunk: ChunkRef { hash, bytes: u32::try_from(stored.len()).unwrap() },
+            stored,
+        }
+    }
+
+    /// Folds operations, and merges what they did with the newest levels.
+    pub(super) fn snapshot(&mut self, operations: &[Operation], merged: usize) {
+        let mut fold = Fold::new(self.outline.clone());
+        fold.apply_operations(operations);
+        let (outline, folded) = fold.finish();
+        self.outline = outline;
+        let kept = self.levels.len().saturating_sub(merged);
+        let newest = self.levels.split_off(kept);
+        let inputs = self.inputs(&newest, &folded.sheets);
+        let level = self.merge(&inputs);
+        self.levels.push(level);
+    }
+
+    fn inputs(&self, newest: &[Level], folded: &[FoldedSheet]) -> Vec<SheetInput> {
+        let sheets = self.outline.sheets.iter().filter_map(|(id, outline)| {
+            let of = |level: &Level| level.sheets.iter().find(|s| s.sheet == *id).cloned();
+            let stored = newest.iter().filter_map(of).map(|s| LevelInput::stored(s).unwrap());
+            let new = folded.iter().find(|sheet| sheet.sheet == *id).cloned();
+            let levels: Vec<_> = stored.chain(new.map(LevelInput::folded)).collect();
+            let below = match (self.levels.is_empty(), outline.formats.is_empty()) {
+                (false, _) => Below::Levels,
+                (true, false) => Below::Nothing,
+                (true, true) => Below::NothingFormatted,
+            };
+            let columns = outline.extent.columns;
+            (!levels.is_empty()).then_some(SheetInput {
+                sheet: *id,
+                below,
+                columns,
+                stripe_columns: MAX_STRIPE_COLUMNS,
+                levels,
+            })
+        });
+        sheets.collect()
+    }
+
+    fn merge(&mut self, inputs: &[SheetInput]) -> Level {
+        let (mut merge, mut done, mut steps) = (Merge::new(inputs.to_vec()), Vec::new(), 0);
+        loop {
+            match merge.step(&|tile| Some(self.encode(tile))).unwrap() {
+                MergeStep::Load(chunks) => {
+                    assert!(!chunks.is_empty());
+                    for chunk in chunks {
+                        let tile = Arc::clone(&self.chunks.borrow()[&chunk.hash]);
+                        merge.provide(chunk.hash, tile);
+                    }
+                }
+                MergeStep::Tile { tile, chunk, cursor } => {
+                    self.reused += usize::from(chunk.is_none());
+                    done.push(tile);
+                    steps += 1;
+                    if self.resumed_every > 0 && steps % self.resumed_every == 0 {
+                        merge = Merge::resumed(inputs.to_vec(), done.clone(), cursor);
+                    }
+                }
+                MergeStep::Done(level) => break level,
+            }
+        }
+    }
+
+    fn read(&self, id: SheetId, window: &Window) -> Tile {
+        let of = |level: &Level| level.sheets.iter().find(|s| s.sheet == id).cloned();
+        let sheets: Vec<LevelSheet> = self.levels.iter().filter_map(of).collect();
+        let changes: Vec<_> = sheets.iter().map(|sheet| &sheet.moves).collect();
+        let sources = sources(&changes);
+        let chunks = self.chunks.borrow();
+        let mut parts = Vec::new();
+        for (sheet, source) in sheets.iter().zip(&sources) {
+            for stripe in &sheet.stripes {
+                for tile in &stripe.tiles {
+                    let StoredTile::Chunk(chunk) = &tile.stored else { panic!("no chunk") };
+                    let (first_row, first_column) = (tile.rows.first, stripe.columns.first);
+                    let place = Place { rows: tile.rows.count, columns: stripe.columns.count };
+                    let tile = &chunks[&chunk.hash];
+                    parts.push(Part { tile, first_row, first_column, place, source });
+                }
+            }
+        }
+        merge_window(&parts, window, Below::Nothing)
+    }
+
+    /// Every sheet shows what it has in a workbook.
+    pub(super) fn assert_shows(&self, workbook: &Workbook, window: &Window) {
+        assert_eq!(workbook.tabs(), &self.outline.tabs);
+        for (id, sheet) in workbook.sheets() {
+            let own = &self.outline.sheets[&id];
+            assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
+            let expected: Vec<_> = sheet.cells_in(super::rectangle(window)).collect();
+            let found = cells(&self.read(id, window), &own.formats);
+            let found: Vec<_> =
+                found.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect();
+            assert_eq!(found, expected);
+        }
+        self.assert_sound();
+    }
+
+    /// Stripes and tiles are in order, apart from each other, and as large as their cells.
+    fn assert_sound(&self) {
+        for sheet in self.levels.iter().flat_map(|level| &level.sheets) {
+            assert!(sheet.stripes.is_sorted_by(|a, b| a.columns.end() <= b.columns.first));
+            for stripe in &sheet.stripes {
+                assert!(!stripe.tiles.is_empty());
+                assert!(stripe.tiles.is_sorted_by(|a, b| a.rows.end() <= b.rows.first));
+                for tile in &stripe.tiles {
+                    let StoredTile::Chunk(chunk) = &tile.stored else { panic!("no chunk") };
+                    let cells = &self.chunks.borrow()[&chunk.hash];
+                    assert_eq!((cells.first_row(), cells.end()), (Some(0), tile.rows.count));
+                    assert!(cells.columns.iter().all(|c| c.column < stripe.columns.count));
+                    assert_eq!(cells.cells(), tile.cells as usize);
+                }
+            }
+        }
+    }
+
+    pub(super) fn tiles(&self) -> usize {
+        let sheets = self.levels.iter().flat_map(|level| &level.sheets);
+        sheets.flat_map(|sheet| &sheet.stripes).map(|stripe| stripe.tiles.len()).sum()
+    }
+}

@@ -1,0 +1,199 @@
+//! Objects as stored: one zstd frame, under the hash of what is in it.
+
+use super::SnapshotError;
+use super::level::{ChunkHash, ChunkRef};
+use cellar_base::limits::{
+    MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
+    MAX_STORED_TEXT_BYTES, MAX_TEXT_BYTES,
+};
+use cellar_base::zstd_frames;
+
+/// The bounds of a kind of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes before compression.
+    pub plain_bytes: usize,
+    /// Bytes as stored.
+    pub stored_bytes: usize,
+}
+
+impl Bounds {
+    /// Of chunks.
+    pub const CHUNK: Self =
+        Self { plain_bytes: MAX_CHUNK_BYTES, stored_bytes: MAX_STORED_CHUNK_BYTES };
+    /// Of texts that are objects of their own.
+    pub const TEXT: Self =
+        Self { plain_bytes: MAX_TEXT_BYTES, stored_bytes: MAX_STORED_TEXT_BYTES };
+    /// Of roots.
+    pub const ROOT: Self =
+        Self { plain_bytes: MAX_ROOT_BYTES, stored_bytes: MAX_STORED_ROOT_BYTES };
+}
+
+/// An object that is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedObject {
+    /// Its name, and its bytes as stored.
+    pub chunk: ChunkRef,
+    /// What is stored, with `Content-Encoding: zstd`.
+    pub stored: Vec<u8>,
+}
+
+impl ChunkHash {
+    /// The name of an object with these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+}
+
+/// Packs an object. Its name depends on its bytes only, not on how they are compressed.
+///
+/// # Errors
+/// [`SnapshotError::TooLong`] beyond the bounds.
+pub fn pack(bytes: &[u8], bounds: Bounds) -> Result<PackedObject, SnapshotError> {
+    pack_blocks(bytes, &[bytes], bounds)
+}
+
+/// Packs an object whose bytes are compressed block by block: `blocks` are all of them.
+pub(super) fn pack_blocks(
+    bytes: &[u8],
+    blocks: &[&[u8]],
+    bounds: Bounds,
+) -> Result<PackedObject, SnapshotError> {
+    check_length(bytes.len(), bounds.plain_bytes)?;
+    let stored = zstd_frames::compress(blocks).map_err(|_| SnapshotError::Compression)?;
+    check_length(stored.len(), bounds.stored_bytes)?;
+    let bytes_stored = u32::try_from(stored.len()).unwrap_or(u32::MAX);
+    Ok(PackedObject { chunk: ChunkRef { hash: ChunkHash::of(bytes), bytes: bytes_stored }, stored })
+}
+
+/// Unpacks an object and checks that it is the one of this name; total. It takes no more memory than
+/// the bounds say.
+///
+/// # Errors
+/// [`SnapshotError`] for an object beyond the bounds, for anything but one whole frame that says how
+/// long its content is, and for bytes of another name.
+pub fn unpack(hash: ChunkHash, stored: &[u8], bounds: Bounds) -> Result<Vec<u8>, SnapshotError> {
+    check_length(stored.len(), bounds.stored_bytes)?;
+    if let Some(declared) = zstd_frames::declared_bytes(stored) {
+        check_length(declared, bounds.plain_bytes)?;
+    }
+    let bytes = zstd_frames::decompress(stored, bounds.plain_bytes);
+    let bytes = bytes.ok_or(SnapshotError::Compression)?;
+    if ChunkHash::of(&bytes) != hash {
+        return Err(SnapshotError::WrongHash { expected: hash });
+    }
+    Ok(bytes)
+}
+
+fn check_length(bytes: usize, max: usize) -> Result<(), SnapshotError> {
+    if bytes > max {
+        return Err(SnapshotError::TooLong { bytes, max });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cellar_base::zstd_frames::COMPRESSION_LEVEL;
+
+    const SMALL: Bounds = Bounds { plain_bytes: 1_000, stored_bytes: 100 };
+
+    /// Bytes that do not compress.
+    fn noise(count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        blake3::Hasher::new().finalize_xof().fill(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn an_object_is_what_was_packed() {
+        for bytes in [Vec::new(), vec![7; 1_000], noise(50)] {
+            let packed = pack(&bytes, SMALL).unwrap();
+            assert_eq!(packed.chunk.bytes as usize, packed.stored.len());
+            assert_eq!(unpack(packed.chunk.hash, &packed.stored, SMALL), Ok(bytes));
+        }
+    }
+
+    #[test]
+    fn the_longest_text_fits_though_it_does_not_compress() {
+        let longest = pack(&noise(MAX_TEXT_BYTES), Bounds::TEXT).unwrap();
+        assert!(longest.stored.len() > MAX_TEXT_BYTES);
+        assert!(unpack(longest.chunk.hash, &longest.stored, Bounds::TEXT).is_ok());
+    }
+
+    #[test]
+    fn bounds_are_met_at_n_and_not_at_one_more() {
+        assert!(pack(&[0; 1_001], SMALL).is_err());
+        let longer = Bounds { plain_bytes: 1_001, ..SMALL };
+        let packed = pack(&[0; 1_001], longer).unwrap();
+        assert!(unpack(packed.chunk.hash, &packed.stored, longer).is_ok());
+        let too_long = SnapshotError::TooLong { bytes: 1_001, max: 1_000 };
+        assert_eq!(unpack(packed.chunk.hash, &packed.stored, SMALL), Err(too_long));
+
+        let wide = Bounds { stored_bytes: 1_000, ..SMALL };
+        let packed = pack(&noise(300), wide).unwrap();
+        let stored_bytes = packed.stored.len();
+        for (stored_bytes, fits) in [(stored_bytes, true), (stored_bytes - 1, false)] {
+            let bounds = Bounds { stored_bytes, ..SMALL };
+            assert_eq!(pack(&noise(300), bounds).is_ok(), fits);
+            assert_eq!(unpack(packed.chunk.hash, &packed.stored, bounds).is_ok(), fits);
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_is_an_error() {
+        let packed = pack(&noise(80), SMALL).unwrap();
+        let hash = packed.chunk.hash;
+        for cut in 0..packed.stored.len() {
+            assert!(unpack(hash, &packed.stored[..cut], SMALL).is_err(), "{cut}");
+            let mut flipped = packed.stored.clone();
+            flipped[cut] ^= 1;
+            // A bit of the frame's header may mean nothing; then the bytes are the same.
+            let read = unpack(hash, &flipped, SMALL);
+            assert!(read.is_err() || read == Ok(noise(80)), "{cut}");
+        }
+        let behind = [packed.stored.as_slice(), &[0]].concat();
+        assert_eq!(unpack(hash, &behind, SMALL), Err(SnapshotError::Compression));
+        let twice = [packed.stored.as_slice(), packed.stored.as_slice()].concat();
+        assert!(unpack(hash, &twice, Bounds::CHUNK).is_err());
+        let other = ChunkHash([0; 32]);
+        let wrong = SnapshotError::WrongHash { expected: other };
+        assert_eq!(unpack(other, &packed.stored, SMALL), Err(wrong));
+    }
+
+    #[test]
+    fn a_bomb_is_not_unpacked() {
+        let bomb = zstd::bulk::compress(&vec![0; 64 << 20], COMPRESSION_LEVEL).unwrap();
+        assert!(bomb.len() < 10_000);
+        let too_long = SnapshotError::TooLong { bytes: 64 << 20, max: MAX_ROOT_BYTES };
+        assert_eq!(unpack(ChunkHash([0; 32]), &bomb, Bounds::ROOT), Err(too_long));
+    }
+
+    #[test]
+    fn a_frame_says_how_long_its_content_is() {
+        let streamed = zstd::stream::encode_all(b"cells".as_slice(), COMPRESSION_LEVEL).unwrap();
+        let read = unpack(ChunkHash::of(b"cells"), &streamed, Bounds::CHUNK);
+        assert_eq!(read, Err(SnapshotError::Compression));
+        let skippable = [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0];
+        assert!(unpack(ChunkHash::of(&[]), &skippable, Bounds::CHUNK).is_err());
+        let packed = pack(b"cells", Bounds::CHUNK).unwrap();
+        let behind = [packed.stored.as_slice(), &skippable].concat();
+        assert!(unpack(packed.chunk.hash, &behind, Bounds::CHUNK).is_err());
+    }
+
+    #[test]
+    fn what_is_stored_has_so_many_bytes_and_no_more() {
+        for (bounds, max) in [
+            (Bounds::CHUNK, MAX_STORED_CHUNK_BYTES),
+            (Bounds::TEXT, MAX_STORED_TEXT_BYTES),
+            (Bounds::ROOT, MAX_STORED_ROOT_BYTES),
+        ] {
+            let read = |bytes: usize| unpack(ChunkHash([0; 32]), &vec![0; bytes], bounds);
+            assert_eq!(read(max), Err(SnapshotError::Compression), "it is looked at");
+            let too_long = SnapshotError::TooLong { bytes: max + 1, max };
+            assert_eq!(read(max + 1), Err(too_long), "it is not");
+        }
+    }
+}

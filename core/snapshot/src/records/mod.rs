@@ -1,0 +1,3 @@
+//! The record of a pending snapshot in its table.
+
+pub mod pending_snapshot;

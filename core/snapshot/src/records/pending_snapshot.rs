@@ -1,0 +1,157 @@
+//! The record of the PendingSnapshots table.
+
+use crate::pending_snapshot::{PendingSnapshot, Rebuild};
+use crate::snapshot_job::SnapshotJob;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_CHECKPOINT_BYTES;
+use cellar_base::position::Position;
+use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_text};
+use cellar_base::schema::{
+    ACTIVE, CHECKPOINT, CREATED, EXTERNAL, INCREMENT, MODIFIED, PARTITION_KEY, REBUILD, SORT_KEY,
+};
+
+const RECORD: &str = "pending snapshot";
+
+/// The key of the pending snapshot at `position`: the position as one number, so that a log's are
+/// in the order in which they must be made.
+#[must_use]
+pub fn key(log: LogId, position: Position) -> Item {
+    let mut item = Item::new();
+    put_bytes(&mut item, PARTITION_KEY, log.as_bytes().to_vec());
+    put_number(&mut item, SORT_KEY, position.pack());
+    item
+}
+
+/// The record of a pending snapshot.
+///
+/// # Errors
+/// [`RecordError`] if the checkpoint has more than `MAX_CHECKPOINT_BYTES`.
+pub fn encode(pending: &PendingSnapshot) -> Result<Item, RecordError> {
+    if pending.checkpoint.len() > MAX_CHECKPOINT_BYTES {
+        return Err(too_long());
+    }
+    let mut item = key(pending.job.log, pending.job.position);
+    put_number(&mut item, CREATED, pending.created_s);
+    put_number(&mut item, MODIFIED, pending.modified_s);
+    put_number(&mut item, ACTIVE, u64::from(pending.active));
+    put_number(&mut item, INCREMENT, pending.increment);
+    put_bytes(&mut item, CHECKPOINT, pending.checkpoint.clone());
+    if let Some(Rebuild { run, replaces }) = &pending.rebuild {
+        put_number(&mut item, REBUILD, *run);
+        put_text(&mut item, EXTERNAL, replaces.as_deref());
+    }
+    Ok(item)
+}
+
+/// Reads only the key of a pending snapshot's record.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode_key(item: &Item) -> Result<SnapshotJob, RecordError> {
+    let reader = Reader { record: RECORD, item };
+    let log = LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?));
+    let position = Position::unpack(reader.number(SORT_KEY)?)
+        .map_err(|_| reader.fault(SORT_KEY, "a position"))?;
+    Ok(SnapshotJob { log, position })
+}
+
+/// Reads the record of a pending snapshot.
+///
+/// # Errors
+/// [`RecordError`] with the attribute that is wrong.
+pub fn decode(item: &Item) -> Result<PendingSnapshot, RecordError> {
+    let reader = Reader { record: RECORD, item };
+    let checkpoint = reader.bytes(CHECKPOINT)?.to_vec();
+    if checkpoint.len() > MAX_CHECKPOINT_BYTES {
+        return Err(too_long());
+    }
+    Ok(PendingSnapshot {
+        job: decode_key(item)?,
+        created_s: reader.number(CREATED)?,
+        modified_s: reader.number(MODIFIED)?,
+        active: match reader.number(ACTIVE)? {
+            0 => false,
+            1 => true,
+            _ => return Err(reader.fault(ACTIVE, "0 or 1")),
+        },
+        increment: reader.number(INCREMENT)?,
+        checkpoint,
+        rebuild: read_rebuild(&reader)?,
+    })
+}
+
+fn read_rebuild(reader: &Reader<'_>) -> Result<Option<Rebuild>, RecordError> {
+    let Some(run) = reader.optional_number(REBUILD)? else { return Ok(None) };
+    Ok(Some(Rebuild { run, replaces: reader.optional_text(EXTERNAL)? }))
+}
+
+fn too_long() -> RecordError {
+    RecordError::Attribute { record: RECORD, name: CHECKPOINT, expected: "at most 4 KB" }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use cellar_base::limits::MAX_SEGMENTS;
+    use cellar_base::record::Attribute;
+
+    fn pending() -> PendingSnapshot {
+        let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
+        PendingSnapshot {
+            job: SnapshotJob { log, position: Position::new(3, 4_000).unwrap() },
+            created_s: 1_795_246_133,
+            modified_s: 1_795_246_140,
+            active: true,
+            increment: 9,
+            checkpoint: vec![1, 2, 3],
+            rebuild: None,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_pending_snapshot_reads_back(
+            segment in 0..MAX_SEGMENTS, num: u32, active: bool, increment: u64,
+            checkpoint in prop::collection::vec(any::<u8>(), 0..64),
+            rebuild in prop::option::of((any::<u64>(), prop::option::of("[a-z/]{1,80}"))),
+        ) {
+            let rebuild = rebuild.map(|(run, replaces)| Rebuild { run, replaces });
+            let job = SnapshotJob { position: Position::new(segment, num).unwrap(), ..pending().job };
+            let pending =
+                PendingSnapshot { job, active, increment, checkpoint, rebuild, ..pending() };
+            let item = encode(&pending).unwrap();
+            prop_assert_eq!(decode(&item).unwrap(), pending);
+            prop_assert_eq!(decode_key(&key(job.log, job.position)).unwrap(), job);
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_ends_at_its_limit() {
+        let with = |bytes| PendingSnapshot { checkpoint: vec![0; bytes], ..pending() };
+        let longest = encode(&with(MAX_CHECKPOINT_BYTES)).unwrap();
+        assert!(decode(&longest).is_ok());
+        assert!(encode(&with(MAX_CHECKPOINT_BYTES + 1)).is_err());
+        let mut longer = longest;
+        let bytes = vec![0; MAX_CHECKPOINT_BYTES + 1];
+        longer.insert(CHECKPOINT.to_owned(), Attribute::Bytes(bytes));
+        assert!(decode(&longer).is_err());
+    }
+
+    #[test]
+    fn every_missing_attribute_is_named() {
+        let whole = encode(&pending()).unwrap();
+        for name in [PARTITION_KEY, SORT_KEY, CREATED, MODIFIED, ACTIVE, INCREMENT, CHECKPOINT] {
+            let mut item = whole.clone();
+            item.remove(name);
+            let error = decode(&item).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{name}`")), "{error}");
+        }
+        for (name, number) in [(ACTIVE, 2), (SORT_KEY, u64::MAX)] {
+            let mut item = whole.clone();
+            item.insert(name.to_owned(), Attribute::Number(number));
+            assert!(decode(&item).unwrap_err().to_string().contains(&format!("`{name}`")));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The formats of a sheet's ranges in a root, or in chunks of their own.
+
+use minicbor::{Decode, Encode};
+
+use crate::SnapshotError;
+use crate::cbor::{self, Kind};
+use crate::index::{Fetched, ensure};
+use crate::level::{ChunkHash, ChunkRef};
+use crate::packed::PackedObject;
+use crate::packer::{PackLimits, Packer, Weight};
+use cellar_base::limits::{MAX_FORMAT_BYTES, MAX_RANGE_FORMATS, MAX_SPANS};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::operation::Spans;
+use cellar_sheet::workbook::{FormatLayer, RangeFormat};
+
+/// Bytes of the head of a list, at most.
+const LIST_BYTES: usize = 12;
+
+/// The formats of a sheet's ranges as a root has them.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[cbor(flat)]
+pub enum PackedFormats {
+    /// Here.
+    #[n(0)]
+    Inline(#[n(0)] FormatRecords),
+    /// In chunks, the oldest records in the first.
+    #[n(1)]
+    Chunks(#[n(0)] Vec<ChunkRef>),
+}
+
+/// Some records of a layer of formats, oldest first: those of a chunk, or all.
+#[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
+#[cbor(transparent)]
+pub struct FormatRecords(
+    #[cbor(n(0), decode_with = "cbor::at_most::<_, _, MAX_RANGE_FORMATS>")] Vec<StoredFormat>,
+);
+
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[cbor(array)]
+struct StoredFormat {
+    #[cbor(n(0), with = "cbor::row_spans")]
+    rows: Spans,
+    #[cbor(n(1), with = "cbor::column_spans")]
+    columns: Spans,
+    #[n(2)]
+    format: String,
+}
+
+impl FormatRecords {
+    pub(super) fn of(layer: &FormatLayer) -> Self {
+        let stored = |record: &RangeFormat| StoredFormat {
+            rows: record.rows.clone(),
+            columns: record.columns.clone(),
+            format: record.format.clone(),
+        };
+        Self(layer.records().iter().map(stored).collect())
+    }
+
+    /// Reads a chunk, unpacked; total.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] with what is wrong.
+    pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
+        let records: Self = cbor::decode(Kind::Formats, bytes)?;
+        records.check()?;
+        Ok(records)
+    }
+
+    pub(super) fn check(&self) -> Result<(), SnapshotError> {
+        ensure(self.0.len() <= MAX_RANGE_FORMATS, "a sheet has too many formats of ranges")?;
+        let some = |spans: &Spans, axis: Axis| {
+            let end = spans.iter().next_back().map_or(0, |last| last.end());
+            (1..=MAX_SPANS).contains(&spans.len()) && end <= axis.limit()
+        };
+        let sound = |record: &StoredFormat| {
+            some(&record.rows, Axis::Rows)
+                && some(&record.columns, Axis::Columns)
+                && record.format.len() <= MAX_FORMAT_BYTES
+        };
+        ensure(self.0.iter().all(sound), "the format of a range has no cells or too many spans")
+    }
+}
+
+/// Packs the formats of all sheets, and the chunks to write before the root.
+///
+/// # Errors
+/// [`SnapshotError`] for formats beyond their limits.
+pub fn pack_formats<'a>(
+    layers: impl IntoIterator<Item = &'a FormatLayer>,
+    limits: PackLimits,
+) -> Result<(Vec<PackedFormats>, Vec<PackedObject>), SnapshotError> {
+    let mut packer = Packer::new(limits);
+    let mut packed = Vec::new();
+    for layer in layers {
+        let records = FormatRecords::of(layer);
+        records.check()?;
+        if records.0.is_empty() || packer.stays(&records) {
+            packed.push(PackedFormats::Inline(records));
+            continue;
+        }
+        let parts = packer.cut(records.0, LIST_BYTES, |record| Weight {
+            bytes: cbor::encoded_bytes(record),
+            named_bytes: 0,
+        });
+        let chunks =
+            parts.into_iter().map(|part| packer.chunk(Kind::Formats, &FormatRecords(part)));
+        packed.push(PackedFormats::Chunks(chunks.collect::<Result<_, _>>()?));
+    }
+    Ok((packed, packer.into_objects()))
+}
+
+impl PackedFormats {
+    /// The layer, as far as its chunks are loaded; one round is enough.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] if all chunks together have more records than a sheet may.
+    pub fn layer<'a>(
+        &'a self,
+        loaded: &(dyn Fn(&ChunkHash) -> Option<&'a FormatRecords> + 'a),
+    ) -> Result<Fetched<FormatLayer>, SnapshotError> {
+        let (mut parts, mut need) = (Vec::new(), Vec::new());
+        match self {
+            Self::Inline(records) => parts.push(records),
+            Self::Chunks(chunks) => {
+                for chunk in chunks {
+                    match loaded(&chunk.hash) {
+                        Some(records) => parts.push(records),
+                        None => need.push(*chunk),
+                    }
+                }
+            }
+        }
+        if !need.is_empty() {
+            return Ok(Fetched::Need(need));
+        }
+        let count = parts.iter().map(|records| records.0.len()).sum::<usize>();
+        ensure(count <= MAX_RANGE_FORMATS, "a sheet has too many formats of ranges")?;
+        let record = |stored: &StoredFormat| RangeFormat {
+            rows: stored.rows.clone(),
+            columns: stored.columns.clone(),
+            format: stored.format.clone(),
+        };
+        let records = parts.into_iter().flat_map(|records| &records.0).map(record);
+        Ok(Fetched::Ready(FormatLayer::from_records(records.collect())))
+    }
+}

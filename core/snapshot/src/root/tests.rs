@@ -1,0 +1,472 @@
+//! Roots and what belongs to them: as written, damaged, and at their limits.
+
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
+
+use std::collections::HashMap;
+
+use proptest::collection::{btree_map, btree_set, vec};
+use proptest::prelude::*;
+
+use super::*;
+use crate::PackLimits;
+use crate::index::tests::{any_level, any_region, chunk_of, seed_level};
+use crate::index::{Fetched, PackedSheet, Stripes, pack_level};
+use crate::level::{Level, StoredTile, Stripe, TilePlace};
+use crate::objects::{Fetch, Objects};
+use crate::view;
+use cellar_base::identity::{ClientKey, ClientName};
+use cellar_base::limits::{
+    CLIENT_IDLE_S, MAX_CLIENT_ID_BYTES, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_MUTATION_ID,
+    MAX_RANGE_FORMATS, MAX_ROOT_BYTES, MAX_ROOT_CLIENT_NAME_BYTES, MAX_ROOT_CLIENTS, MAX_ROWS,
+    MAX_SHEET_NAME_CHARACTERS, MAX_SHEET_NUMBER_RUNS, MAX_SPANS, MAX_STORED_CHUNK_BYTES,
+};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::operation::{Span, Spans};
+use cellar_sheet::workbook::{FormatLayer, RangeFormat, SheetNumbers};
+
+const ALL: PackLimits = PackLimits {
+    inline_bytes: 1 << 20,
+    inline_total_bytes: 1 << 20,
+    chunk_bytes: 1 << 20,
+    named_bytes: u64::MAX,
+};
+const NOTHING: PackLimits =
+    PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 0, named_bytes: u64::MAX };
+
+fn at(segment: u32, num: u32) -> Position {
+    Position::new(segment, num).unwrap()
+}
+
+fn sheet(number: u32, name: &str) -> RootSheet {
+    RootSheet {
+        sheet: SheetId(number),
+        name: name.to_owned(),
+        extent: Extent { rows: 512, columns: 256 },
+        formats: PackedFormats::Inline(FormatRecords::default()),
+    }
+}
+
+fn level_of(after: Option<Position>, last: Position, level: &Level) -> RootLevel {
+    let (level, _) = pack_level(level, ALL).unwrap();
+    RootLevel { after, last, cells: 1_024, bytes: 2_765, level }
+}
+
+/// A layer with two formats, the second of which takes a piece of the first back.
+pub(crate) fn some_formats() -> FormatLayer {
+    let rows = Spans::from_sorted(vec![Span { first: 1, count: 2 }, Span { first: 9, count: 300 }]);
+    let all = RangeFormat { rows, columns: Spans::all(Axis::Columns), format: "0.00".to_owned() };
+    let one = Spans::one(10, 1);
+    let piece = RangeFormat { rows: one.clone(), columns: one, format: "General".to_owned() };
+    FormatLayer::from_records(vec![all, piece])
+}
+
+/// A root with something of everything.
+pub(crate) fn sample() -> Root {
+    let mut young = seed_level();
+    young.sheets.truncate(1);
+    let tile = StoredTile::Inline(vec![1, 2, 3]);
+    let tiles =
+        vec![TilePlace { rows: Span { first: 0, count: MAX_ROWS }, cells: 3, stored: tile }];
+    let columns = Span { first: 0, count: MAX_COLUMNS };
+    young.sheets[0].stripes = vec![Stripe { columns, tiles }];
+    let (formats, _) = pack_formats([&some_formats()], ALL).unwrap();
+    let mut sheets = vec![sheet(3, "Grüße"), sheet(0, "Sheet1")];
+    sheets[0].formats = formats[0].clone();
+    sheets[1].formats = PackedFormats::Chunks(vec![chunk_of(7)]);
+    let used = SheetNumbers::of([0, 1, 3].map(SheetId));
+    Root {
+        position: at(1, 20),
+        entries: 10_021,
+        sheets,
+        used: Kept::Inline(StoredSheetNumbers(used)),
+        levels: vec![level_of(None, at(0, 9_000), &seed_level())],
+        young: Some(level_of(Some(at(0, 9_000)), at(1, 20), &young)),
+        clients: Some(chunk_of(9)),
+        totals: Totals { cells: 2_048, bytes: 5_530 },
+    }
+}
+
+fn bytes_of(root: &Root) -> Vec<u8> {
+    cbor::encode(Kind::Root, root)
+}
+
+#[test]
+fn a_root_reads_back() {
+    let root = sample();
+    let object = root.pack().unwrap();
+    assert_eq!(Root::unpack(object.chunk.hash, &object.stored).unwrap(), root);
+    assert_eq!(root.pack().unwrap(), object);
+    let lasts: Vec<Position> = root.all_levels().map(|level| level.last).collect();
+    assert_eq!(lasts, [at(0, 9_000), at(1, 20)]);
+}
+
+#[test]
+fn a_damaged_root_is_an_error_or_a_root_that_can_be() {
+    let bytes = bytes_of(&sample());
+    let mut read = 0;
+    for cut in 0..bytes.len() {
+        assert!(Root::decode(&bytes[..cut]).is_err(), "{cut}");
+        for bit in 0..8 {
+            let mut flipped = bytes.clone();
+            flipped[cut] ^= 1 << bit;
+            if let Ok(root) = Root::decode(&flipped) {
+                read += 1;
+                // What was read can be written, and is read again as the same.
+                assert_eq!(Root::decode(&bytes_of(&root)).unwrap(), root);
+                assert!(root.pack().is_ok());
+            }
+        }
+    }
+    // Most of a root is numbers and hashes.
+    assert!(read > 500, "{read} of {}", bytes.len() * 8);
+    assert!(Root::decode(&[bytes.as_slice(), &[0]].concat()).is_err());
+}
+
+#[test]
+fn an_unknown_field_is_skipped() {
+    // A field 8 with a list of lists and a map, behind the others.
+    let mut bytes = bytes_of(&sample());
+    assert_eq!(bytes[3], 0xa8);
+    bytes[3] += 1;
+    bytes.extend([8, 0x82, 0x81, 0x43, 1, 2, 3, 0xa1, 0x61, b'x', 0xfb, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(Root::decode(&bytes).unwrap(), sample());
+    // Of endless lists it would need a stack to skip them.
+    bytes.truncate(bytes.len() - 18);
+    let endless = [bytes, vec![0x9f; 1_000], vec![0xff; 1_000]].concat();
+    let shape = SnapshotError::Shape("it is not CBOR of declared lengths");
+    assert_eq!(Root::decode(&endless), Err(shape));
+}
+
+/// What is wrong with a root that was changed: the same whether it is written or read.
+fn fault(change: impl FnOnce(&mut Root)) -> Option<SnapshotError> {
+    let mut root = sample();
+    change(&mut root);
+    let read = Root::decode(&bytes_of(&root));
+    assert_eq!(read.is_ok(), root.pack().is_ok());
+    read.err()
+}
+
+fn says(change: impl FnOnce(&mut Root), what: &str) {
+    let said = fault(change).map(|error| error.to_string()).unwrap_or_default();
+    assert!(said.contains(what), "{said:?} instead of {what:?}");
+}
+
+#[test]
+fn levels_follow_each_other() {
+    assert_eq!(fault(|_| ()), None);
+    let none = |root: &mut Root| (root.levels, root.young) = (Vec::new(), None);
+    assert_eq!(fault(none), None);
+    says(|root| root.young = None, "does not end at the root's position");
+    says(|root| root.levels.clear(), "does not begin where");
+    says(|root| root.levels[0].after = Some(Position::FIRST), "does not begin where");
+    says(|root| root.levels[0].last = at(0, 8_999), "does not begin where");
+    says(|root| root.position = at(1, 21), "does not end at the root's position");
+    let backwards = |root: &mut Root| {
+        root.position = at(0, 9_000);
+        root.young.as_mut().unwrap().last = at(0, 9_000);
+    };
+    says(backwards, "ends before it begins");
+    let twice = |root: &mut Root| {
+        let sheets = &mut root.levels[0].level.sheets;
+        sheets.push(sheets[0].clone());
+    };
+    says(twice, "not in order");
+}
+
+#[test]
+fn sheets_are_apart() {
+    says(|root| root.sheets.clear(), "no sheet");
+    says(|root| root.sheets[0].sheet = SheetId(0), "one number");
+    says(|root| root.sheets[0].name = "sHEET1".to_owned(), "one name");
+    says(|root| root.sheets[0].name.clear(), "is empty");
+    says(|root| root.sheets[0].sheet = SheetId(2), "none ever had");
+    says(|root| root.sheets[1].formats = PackedFormats::Chunks(Vec::new()), "in no chunk");
+    says(|root| root.clients = Some(ChunkRef { bytes: 0, ..chunk_of(9) }), "longer than any");
+}
+
+#[test]
+fn limits_are_met_at_n_and_not_at_one_more() {
+    let fits = |change: &dyn Fn(&mut Root)| fault(change).is_none();
+    for (more, fit) in [(0, true), (1, false)] {
+        let named = |root: &mut Root| {
+            root.sheets[0].name = "ß".repeat(MAX_SHEET_NAME_CHARACTERS + more as usize);
+        };
+        assert_eq!(fits(&named), fit);
+        assert_eq!(fits(&|root| root.sheets[0].extent.rows = MAX_ROWS + more), fit);
+        assert_eq!(fits(&|root| root.sheets[0].extent.columns = MAX_COLUMNS + more), fit);
+        let sheets = |root: &mut Root| {
+            let count = MAX_SHEETS as u32 + more;
+            root.sheets = (0..count).map(|number| sheet(number, &number.to_string())).collect();
+            root.used = Kept::Inline(StoredSheetNumbers(SheetNumbers::of((0..count).map(SheetId))));
+        };
+        assert_eq!(fits(&sheets), fit);
+        let levels = |root: &mut Root| {
+            let count = MAX_LEVELS as u32 + more;
+            let place = |num: u32| num.checked_sub(1).map(|num| at(0, num));
+            let nothing = Level::default();
+            let mut all: Vec<_> =
+                (0..count).map(|num| level_of(place(num), at(0, num), &nothing)).collect();
+            root.position = at(0, count - 1);
+            root.young = all.pop();
+            root.levels = all;
+        };
+        assert_eq!(fits(&levels), fit);
+        let numbers =
+            SheetNumbers::of((0..MAX_SHEET_NUMBER_RUNS as u32 + more).map(|at| SheetId(at * 2)));
+        assert_eq!(pack_sheet_numbers(numbers, PackLimits::AROUND).is_ok(), fit);
+    }
+    // A levels list of its own that is longer is not even decoded.
+    let mut root = sample();
+    root.levels = vec![root.levels[0].clone(); MAX_LEVELS + 1];
+    assert!(matches!(Root::decode(&bytes_of(&root)), Err(SnapshotError::Cbor { .. })));
+}
+
+#[test]
+fn a_root_is_no_longer_than_it_may_be() {
+    // Its length is that of the bytes of one tile.
+    let with = |bytes: usize| {
+        let mut root = sample();
+        let tile = StoredTile::Inline(vec![7; bytes]);
+        let rows = Span { first: 0, count: 1 };
+        let tiles =
+            |first| TilePlace { rows: Span { first, ..rows }, cells: 1, stored: tile.clone() };
+        let stripe = Stripe { columns: rows, tiles: vec![tiles(0), tiles(1), tiles(2)] };
+        let mut level = seed_level();
+        level.sheets[0].stripes = vec![stripe];
+        let limits = PackLimits { inline_bytes: 1 << 30, inline_total_bytes: 1 << 30, ..ALL };
+        let limits = PackLimits { chunk_bytes: 1 << 30, ..limits };
+        root.young.as_mut().unwrap().level = pack_level(&level, limits).unwrap().0;
+        root
+    };
+    let rest = bytes_of(&with(1 << 20)).len() - (3 << 20);
+    // Of three tiles, the last takes what is left.
+    let each = (MAX_ROOT_BYTES - rest) / 3;
+    let (fits, beyond) = (with(each), with(each + 1));
+    assert!(bytes_of(&fits).len() <= MAX_ROOT_BYTES && bytes_of(&fits).len() > MAX_ROOT_BYTES - 3);
+    assert!(bytes_of(&beyond).len() > MAX_ROOT_BYTES);
+    assert!(fits.pack().is_ok() && Root::decode(&bytes_of(&fits)).is_ok());
+    assert!(matches!(beyond.pack(), Err(SnapshotError::TooLong { .. })));
+    assert!(matches!(Root::decode(&bytes_of(&beyond)), Err(SnapshotError::TooLong { .. })));
+}
+
+/// The layer, through the bytes of its chunks, and how many those are.
+fn read_formats(layer: &FormatLayer, limits: PackLimits) -> (FormatLayer, usize) {
+    let (packed, objects) = pack_formats([layer], limits).unwrap();
+    let packed: PackedFormats = minicbor::decode(&minicbor::to_vec(&packed[0]).unwrap()).unwrap();
+    let chunk = |object: &PackedObject| {
+        let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+        (object.chunk.hash, FormatRecords::decode(&bytes).unwrap())
+    };
+    let chunks: HashMap<ChunkHash, FormatRecords> = objects.iter().map(chunk).collect();
+    if !chunks.is_empty() {
+        let need = packed.layer(&|_| None).unwrap();
+        assert!(matches!(need, Fetched::Need(need) if need.len() >= chunks.len()));
+    }
+    let Fetched::Ready(read) = packed.layer(&|hash| chunks.get(hash)).unwrap() else { panic!() };
+    (read, chunks.len())
+}
+
+#[test]
+fn a_sheet_takes_no_more_of_a_root_than_is_reckoned_with() {
+    let name = "\u{10ffff}".repeat(MAX_SHEET_NAME_CHARACTERS);
+    let extent = Extent { rows: MAX_ROWS, columns: MAX_COLUMNS };
+    let formats = PackedFormats::Chunks(vec![ChunkRef { bytes: u32::MAX, ..chunk_of(0) }]);
+    let sheet = RootSheet { sheet: SheetId(u32::MAX), name, extent, formats };
+    let bytes = cbor::encoded_bytes(&sheet);
+    assert!(bytes <= SHEET_BYTES, "{bytes}");
+    let chunk = ChunkRef { bytes: u32::MAX, ..chunk_of(0) };
+    let (moves, stripes) = (Kept::Chunk(chunk), Stripes::Chunk(chunk));
+    let bytes = cbor::encoded_bytes(&PackedSheet { sheet: SheetId(u32::MAX), moves, stripes });
+    assert!(bytes <= REFERENCES_BYTES, "{bytes}");
+}
+
+fn record(rows: Spans, format: &str) -> RangeFormat {
+    RangeFormat { rows, columns: Spans::one(0, 1), format: format.to_owned() }
+}
+
+#[test]
+fn formats_have_limits_too() {
+    let packs = |records: Vec<RangeFormat>| {
+        pack_formats([&FormatLayer::from_records(records)], PackLimits::AROUND).is_ok()
+    };
+    let row = || Spans::one(0, 1);
+    let odd = |count: u32| Spans::of((0..count).map(|at| at * 2));
+    for (more, fits) in [(0, true), (1, false)] {
+        assert_eq!(packs(vec![record(row(), "0"); MAX_RANGE_FORMATS + more]), fits);
+        assert_eq!(packs(vec![record(row(), &"0".repeat(MAX_FORMAT_BYTES + more))]), fits);
+        assert_eq!(packs(vec![record(odd((MAX_SPANS + more) as u32), "0")]), fits);
+        assert_eq!(packs(vec![record(Spans::one(MAX_ROWS - 1, 1 + more as u32), "0")]), fits);
+    }
+    assert!(!packs(vec![record(Spans::default(), "0")]));
+    // Twice the same chunk would be too many.
+    let most = FormatLayer::from_records(vec![record(row(), "0"); MAX_RANGE_FORMATS]);
+    let (read, chunks) = read_formats(&most, NOTHING);
+    assert_eq!((read, chunks), (most.clone(), 1));
+    let chunk = FormatRecords::of(&most);
+    let twice = PackedFormats::Chunks(vec![chunk_of(1), chunk_of(2)]);
+    assert!(twice.layer(&|_| Some(&chunk)).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_root_reads_back(levels in vec(any_level(), 0..4), young in any::<bool>(), entries in any::<u64>()) {
+        let mut root = sample();
+        let last = |index: usize| at(index as u32, 7);
+        let level = |(index, level): (usize, &Level)| {
+            let after = index.checked_sub(1).map(last);
+            RootLevel { after, last: last(index), cells: 1, bytes: entries, level: pack_level(level, PackLimits::LEVEL).unwrap().0 }
+        };
+        root.levels = levels.iter().enumerate().map(level).collect();
+        root.young = if young { root.levels.pop() } else { None };
+        root.position = levels.len().checked_sub(1).map_or(root.position, last);
+        root.entries = entries;
+        let object = root.pack().unwrap();
+        prop_assert_eq!(Root::unpack(object.chunk.hash, &object.stored).unwrap(), root);
+    }
+
+    #[test]
+    fn any_formats_read_back(records in vec((any_region(), "[0#@.]{1,5}|General"), 0..8), chunk_bytes in 0..300_usize) {
+        let record = |(region, format): (crate::level::Region, String)| {
+            RangeFormat { rows: region.rows, columns: region.columns, format }
+        };
+        let layer = FormatLayer::from_records(records.into_iter().map(record).collect());
+        prop_assert_eq!(&read_formats(&layer, ALL), &(layer.clone(), 0));
+        let (read, _) = read_formats(&layer, PackLimits { chunk_bytes, ..NOTHING });
+        prop_assert_eq!(read, layer);
+    }
+
+    #[test]
+    fn any_numbers_read_back(numbers in btree_set(prop_oneof![0..30_u32, 0..u32::MAX], 0..30)) {
+        let sheets = numbers.iter().map(|number| SheetId(*number));
+        let stored = SheetNumbers::of(sheets.clone());
+        prop_assert!(stored.runs().iter().flat_map(|run| run.first..run.end()).map(SheetId).eq(sheets));
+        let (kept, object) = pack_sheet_numbers(stored.clone(), ALL).unwrap();
+        prop_assert_eq!((kept, object), (Kept::Inline(StoredSheetNumbers(stored.clone())), None));
+        let (kept, object) = pack_sheet_numbers(stored.clone(), NOTHING).unwrap();
+        let object = object.unwrap();
+        prop_assert_eq!(kept, Kept::Chunk(object.chunk));
+        let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+        prop_assert_eq!(StoredSheetNumbers::decode(&bytes).unwrap().0, stored);
+    }
+
+    #[test]
+    fn any_clients_read_back(clients in btree_map(any::<[u8; 8]>(), (0..=MAX_MUTATION_ID, any::<u64>()), 1..40)) {
+        let mut map = ClientMap::default();
+        clients.iter().for_each(|(key, (id, entry_s))| map.note(ClientKey(*key), *id, *entry_s));
+        let object = map.pack().unwrap().unwrap();
+        let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+        prop_assert_eq!(ClientMap::decode(&bytes).unwrap(), map);
+        prop_assert!((0..bytes.len()).all(|cut| ClientMap::decode(&bytes[..cut]).is_err()));
+    }
+
+    #[test]
+    fn any_bytes_are_something_or_an_error(bytes in vec(any::<u8>(), 0..60), kind in 0..10_u8) {
+        let object = [&[0x83, kind, 1], bytes.as_slice()].concat();
+        let _ = (Root::decode(&bytes), Root::decode(&object));
+        let _ = (FormatRecords::decode(&object), StoredSheetNumbers::decode(&object));
+        let _ = ClientMap::decode(&object);
+    }
+}
+
+#[test]
+fn numbers_in_a_chunk_are_those_of_the_roots_sheets() {
+    for (numbers, fit) in [([0, 3], true), ([0, 4], false)] {
+        let numbers = SheetNumbers::of(numbers.map(SheetId));
+        let (kept, object) = pack_sheet_numbers(numbers, NOTHING).unwrap();
+        let (mut root, object) = (Root { used: kept, ..sample() }, object.unwrap());
+        root.sheets.iter_mut().for_each(|sheet| sheet.formats = PackedFormats::Chunks(vec![]));
+        let mut objects = Objects::default();
+        let Ok(Fetch::Need(wanted)) = view::outline(&root, &objects) else { panic!() };
+        objects.insert(&wanted[0], &object.stored).unwrap();
+        assert_eq!(view::outline(&root, &objects).is_ok(), fit);
+    }
+}
+
+#[test]
+fn the_longest_sheet_numbers_fit_into_a_chunk() {
+    // Single numbers, as far apart as they can be, by steps that do not compress.
+    let mut noise = blake3::Hasher::new().finalize_xof();
+    let (step, mut number) = (u32::MAX / MAX_SHEET_NUMBER_RUNS as u32 - 2, 0);
+    let numbers = (0..MAX_SHEET_NUMBER_RUNS).map(|_| {
+        let mut bytes = [0; 4];
+        noise.fill(&mut bytes);
+        number += 2 + u32::from_le_bytes(bytes) % step;
+        SheetId(number)
+    });
+    let (_, object) = pack_sheet_numbers(SheetNumbers::of(numbers), PackLimits::AROUND).unwrap();
+    let object = object.unwrap();
+    assert!(object.stored.len() <= MAX_STORED_CHUNK_BYTES);
+}
+
+/// Clients whose keys and ids do not compress.
+fn many_clients(count: usize) -> ClientMap {
+    let mut map = ClientMap::default();
+    for client in 0..count as u64 {
+        let hash = blake3::hash(&client.to_le_bytes());
+        let part = |at: usize| hash.as_bytes()[at..at + 8].try_into().unwrap();
+        let id = u64::from_le_bytes(part(8)) & MAX_MUTATION_ID;
+        let entry_s = 2_000_000_000 + u64::from_le_bytes(part(16)) % CLIENT_IDLE_S;
+        map.note(ClientKey(part(0)), id, entry_s);
+    }
+    map
+}
+
+#[test]
+fn as_many_clients_as_may_be_fit_into_a_chunk() {
+    let most = many_clients(MAX_ROOT_CLIENTS);
+    let object = most.pack().unwrap().unwrap();
+    assert!(object.stored.len() <= MAX_STORED_CHUNK_BYTES);
+    let mut more = many_clients(MAX_ROOT_CLIENTS + 1);
+    assert!(more.pack().is_err());
+    let longest_idle = more.iter().min_by_key(|(client, last)| (last.entry_s, *client)).unwrap().0;
+    more.prune(2_000_000_000);
+    assert_eq!((more.len(), more.get(longest_idle)), (MAX_ROOT_CLIENTS, None));
+    assert!(more.pack().is_ok());
+    // Another that says so in its bytes is refused as well.
+    let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
+    assert_eq!(ClientMap::decode(&bytes).unwrap(), most);
+}
+
+#[test]
+fn clients_are_forgotten_after_ninety_days() {
+    let (idle, active) = (ClientKey([1; 8]), ClientKey([2; 8]));
+    let mut map = ClientMap::default();
+    map.note(idle, 5, 1_000);
+    map.note(active, 7, 1_001);
+    // Neither goes back.
+    map.note(active, 6, 900);
+    assert_eq!(map.get(active), Some(LastMutation { id: 7, entry_s: 1_001 }));
+    map.prune(1_000 + CLIENT_IDLE_S);
+    assert_eq!(map.len(), 2);
+    map.prune(1_000 + CLIENT_IDLE_S + 1);
+    assert_eq!((map.get(idle), map.len()), (None, 1));
+    map.prune(u64::MAX);
+    assert!(map.is_empty());
+    assert_eq!(map.pack(), Ok(None));
+}
+
+#[test]
+fn names_of_clients_have_so_many_bytes_and_no_more() {
+    let longest = 2 * MAX_CLIENT_ID_BYTES;
+    let count = MAX_ROOT_CLIENT_NAME_BYTES / longest;
+    let mut map = many_clients(count + 1);
+    let clients: Vec<ClientKey> = map.iter().map(|(client, _)| client).collect();
+    let name = |number: usize, bytes: usize| {
+        let own = format!("{number:0>bytes$}");
+        ClientName::new(&"g".repeat(bytes), &own).unwrap()
+    };
+    for (number, client) in clients.iter().enumerate().skip(1) {
+        map.note_name(*client, &name(number, MAX_CLIENT_ID_BYTES));
+    }
+    assert!(map.pack().is_ok(), "as many as may be");
+    let before = map.clone();
+    map.prune(2_000_000_000);
+    assert_eq!(map, before, "nothing is forgotten");
+    map.note_name(clients[0], &name(0, 1));
+    assert!(map.pack().is_err(), "two bytes more");
+    map.prune(2_000_000_000);
+    assert_eq!(map.len(), count, "one is forgotten, whoever was idle longest");
+    assert!(map.pack().is_ok());
+}

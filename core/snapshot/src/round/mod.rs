@@ -1,0 +1,116 @@
+//! A round of a snapshot's work: from one root, and what some entries did, to the next (design
+//! `3-snapshots.md` §1, §6).
+//!
+//! Where a round ends depends on the entries only, so any worker that repeats it comes to the same
+//! root. Most rounds rewrite the young level, which is inside the root; when that has grown too large,
+//! it is merged with the newest levels into a level of its own.
+
+mod base;
+mod counts;
+mod merge;
+mod next;
+#[cfg(test)]
+mod tests;
+mod young;
+
+pub use base::Base;
+pub(super) use base::{clients, outline};
+pub use merge::MergePlan;
+pub use next::NextRoot;
+pub use young::{Plan, plan};
+
+use super::fold::{Fold, FoldedLevel, LongTextObject};
+use super::root::ClientMap;
+use crate::SnapshotError;
+use cellar_base::identity::{ClientKey, ClientName};
+use cellar_base::position::Position;
+use cellar_sheet::metadata::Outline;
+use cellar_sheet::operation::Operation;
+
+/// The entries of a round, as far as they are folded.
+#[derive(Debug, Clone)]
+pub struct RoundFold {
+    fold: Fold,
+    clients: ClientMap,
+    last: Option<(Position, u64)>,
+    entries: u64,
+}
+
+/// The entries of a round.
+#[derive(Debug, Clone)]
+pub struct FoldedRound {
+    /// The outline behind the last.
+    pub outline: Outline,
+    /// What they did.
+    pub level: FoldedLevel,
+    /// The last mutations of clients.
+    pub clients: ClientMap,
+    /// The last entry.
+    pub last: Position,
+    /// How many there are before it, and itself, in all of the log.
+    pub entries: u64,
+}
+
+impl RoundFold {
+    /// Begins behind a base.
+    #[must_use]
+    pub fn new(base: &Base) -> Self {
+        Self {
+            fold: Fold::new(base.outline.clone()),
+            clients: base.clients.clone(),
+            last: None,
+            entries: base.entries,
+        }
+    }
+
+    /// Folds an entry: whose mutations it has, with the id of the last, and what each committed.
+    ///
+    /// # Errors
+    /// As [`Fold::apply_operations`].
+    pub fn entry(
+        &mut self,
+        position: Position,
+        created_s: u64,
+        mutations: Option<(ClientKey, u64)>,
+        committed: &[&[Operation]],
+    ) -> Result<(), SnapshotError> {
+        if let Some((client, last_id)) = mutations {
+            self.clients.note(client, last_id, created_s);
+        }
+        for operations in committed {
+            self.fold.apply_operations(operations)?;
+        }
+        self.last = Some((position, created_s));
+        self.entries = self.entries.saturating_add(1);
+        Ok(())
+    }
+
+    /// Notes what the client of an entry is called that was folded.
+    pub fn client_name(&mut self, client: ClientKey, name: &ClientName) {
+        self.clients.note_name(client, name);
+    }
+
+    /// Whether the round ends here. Asked behind each entry.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.fold.is_full()
+    }
+
+    /// What the entries did; `None` if there was none.
+    #[must_use]
+    pub fn finish(self) -> Option<FoldedRound> {
+        let (last, now_s) = self.last?;
+        let mut clients = self.clients;
+        clients.prune(now_s);
+        let (outline, level) = self.fold.finish();
+        Some(FoldedRound { outline, level, clients, last, entries: self.entries })
+    }
+}
+
+impl FoldedRound {
+    /// Texts that are objects of their own.
+    #[must_use]
+    pub fn long_texts(&self) -> &[LongTextObject] {
+        &self.level.long_texts
+    }
+}

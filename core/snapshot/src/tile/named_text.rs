@@ -1,0 +1,115 @@
+//! Long texts: what a tile says of a text that is stored as an object of its own.
+
+use std::collections::BTreeSet;
+
+use super::{LongText, Tile, TileColumn};
+use crate::SnapshotError;
+use crate::level::ChunkHash;
+use cellar_base::limits::MAX_TILE_TEXT_BYTES;
+
+/// A long text as a tile describes it. Orders by the name of its object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NamedText {
+    /// The name of its object: BLAKE3 of the text.
+    pub hash: ChunkHash,
+    /// Length of the text in bytes.
+    pub bytes: u32,
+    /// The beginning of the text, as the tile has it.
+    pub preview: String,
+}
+
+/// Returns the beginning of a long text that a tile holds itself: whole characters, at most
+/// `MAX_TILE_TEXT_BYTES`.
+#[must_use]
+pub fn preview(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_TILE_TEXT_BYTES)).unwrap_or_default()
+}
+
+impl NamedText {
+    /// Checks that a text is the one that the tile describes. The caller has compared its hash.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Shape`] for a text of another length or with another beginning.
+    pub fn check(&self, text: &str) -> Result<(), SnapshotError> {
+        if u32::try_from(text.len()) != Ok(self.bytes) {
+            return Err(SnapshotError::Shape("a tile gives a long text another length"));
+        }
+        if preview(text) != self.preview {
+            return Err(SnapshotError::Shape("a tile gives a long text another beginning"));
+        }
+        Ok(())
+    }
+}
+
+impl Tile {
+    /// Returns the long texts that the tile names. Cells that share a text share its entry.
+    #[must_use]
+    pub fn named_texts(&self) -> BTreeSet<NamedText> {
+        self.columns.iter().flat_map(TileColumn::named_texts).collect()
+    }
+}
+
+impl TileColumn {
+    fn named_texts(&self) -> impl Iterator<Item = NamedText> + '_ {
+        self.values.long().iter().map(|LongText { preview, hash, bytes }| NamedText {
+            hash: ChunkHash(*hash),
+            bytes: *bytes,
+            preview: preview.of(self.values.texts()).to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cellar_base::limits::MAX_TEXT_BYTES;
+
+    fn named(text: &str) -> NamedText {
+        let hash = ChunkHash::of(text.as_bytes());
+        let bytes = u32::try_from(text.len()).unwrap();
+        NamedText { hash, bytes, preview: preview(text).to_owned() }
+    }
+
+    #[test]
+    fn a_tile_names_each_long_text_once() {
+        let (one, two) = ("x".repeat(MAX_TEXT_BYTES), "ä".repeat(3_000));
+        let column = |number: u32| {
+            let mut column = TileColumn::new(number);
+            column.values.push_text(0, "short");
+            for (row, text) in (1..).zip([&one, &two, &one]) {
+                let hash = ChunkHash::of(text.as_bytes()).0;
+                let bytes = u32::try_from(text.len()).unwrap();
+                column.values.push_long(row, preview(text), hash, bytes);
+            }
+            column
+        };
+        let tile = Tile { columns: vec![column(0), column(7)] };
+        assert_eq!(tile.named_texts(), BTreeSet::from([named(&one), named(&two)]));
+        assert!(Tile { columns: vec![TileColumn::new(0)] }.named_texts().is_empty());
+    }
+
+    #[test]
+    fn a_text_has_the_length_and_the_beginning_that_its_tile_says() {
+        let text = "ä".repeat(3_000);
+        let said = named(&text);
+        assert_eq!(said.preview.len(), MAX_TILE_TEXT_BYTES);
+        assert_eq!(said.check(&text), Ok(()));
+        let shorter = said.preview.strip_suffix('ä').unwrap().to_owned();
+        for wrong in [
+            NamedText { bytes: said.bytes + 1, ..said.clone() },
+            NamedText { bytes: said.bytes - 1, ..said.clone() },
+            NamedText { preview: shorter, ..said.clone() },
+            NamedText { preview: String::new(), ..said.clone() },
+            NamedText { preview: "b".repeat(MAX_TILE_TEXT_BYTES), ..said },
+        ] {
+            assert!(matches!(wrong.check(&text), Err(SnapshotError::Shape(_))), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_preview_ends_with_a_whole_character() {
+        let text = format!("a{}", "ä".repeat(3_000));
+        assert_eq!(preview(&text).len(), MAX_TILE_TEXT_BYTES - 1);
+        assert_eq!(preview("short"), "short");
+    }
+}

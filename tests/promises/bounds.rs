@@ -1,0 +1,91 @@
+//! Every constant of `core/base/src/limits` stands in `bounds.txt`, in the same order: as a bound, with
+//! the tests that check it at N and at N+1, or as a value that is tuned, with the reason why there is
+//! no N+1 that anybody could see.
+
+use super::source::Source;
+
+const LIMITS: &str = concat!(
+    include_str!("../../core/base/src/limits/sheet.rs"),
+    include_str!("../../core/base/src/limits/log.rs"),
+    include_str!("../../core/base/src/limits/api.rs"),
+    include_str!("../../core/base/src/limits/snapshot.rs"),
+    include_str!("../../core/base/src/limits/client.rs"),
+    include_str!("../../core/base/src/limits/storage.rs"),
+    include_str!("../../core/base/src/limits/catalog.rs"),
+);
+const TABLE: &str = include_str!("bounds.txt");
+const DECLARED: &str = "pub const ";
+/// Characters of a reason: shorter ones give none.
+const MIN_REASON_CHARACTERS: usize = 20;
+
+/// The faults of a table; none if it is whole.
+fn faults(limits: &str, table: &str) -> Vec<String> {
+    let constants: Vec<&str> =
+        limits.lines().filter_map(|line| line.strip_prefix(DECLARED)?.split(':').next()).collect();
+    let lines: Vec<(&str, &str)> = table
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.split_once(' ').unwrap_or((line, "")))
+        .collect();
+    let named: Vec<&str> = lines.iter().map(|(constant, _)| *constant).collect();
+    let mut faults = Vec::new();
+    for constant in constants.iter().filter(|constant| !named.contains(constant)) {
+        faults.push(format!("{constant} has no line: who tests it at N and at N+1?"));
+    }
+    for constant in named.iter().filter(|constant| !constants.contains(constant)) {
+        faults.push(format!("{constant} is no constant any more"));
+    }
+    if faults.is_empty() && constants != named {
+        faults.push("the lines stand in another order than the constants, or twice".to_owned());
+    }
+    for (constant, rest) in lines {
+        faults.extend(fault(constant, rest.trim()).err());
+    }
+    faults
+}
+
+fn fault(constant: &str, rest: &str) -> Result<(), String> {
+    let (kind, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    match kind {
+        "tuning" if rest.trim().chars().count() >= MIN_REASON_CHARACTERS => Ok(()),
+        "tuning" => Err(format!("{constant}: why is there no N+1?")),
+        "bound" if rest.trim().is_empty() => Err(format!("{constant}: no test is named")),
+        "bound" => rest.split_whitespace().try_for_each(|test| {
+            let (path, name) =
+                test.split_once("::").ok_or(format!("{constant}: {test} is no path::test"))?;
+            Source::read(path)?.test_names(name, constant)
+        }),
+        _ => Err(format!("{constant} is neither `bound` nor `tuning`")),
+    }
+}
+
+#[test]
+fn every_constant_is_a_tested_bound_or_says_why_there_is_none() {
+    let faults = faults(LIMITS, TABLE);
+    assert!(faults.is_empty(), "tests/promises/bounds.txt:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn what_is_missing_or_gone_is_found() {
+    let limits = "pub const MAX_ROWS: u32 = 1;\npub const B: u32 = 2;\n";
+    let tested = "MAX_ROWS bound core/sheet/src/a1.rs::the_last_row_and_column_are_the_limits";
+    let tuned = "B tuning nobody outside can see whether it is exceeded";
+    let faults_of = |lines: &[&str]| faults(limits, &lines.join("\n"));
+    assert_eq!(faults_of(&["# what", "", tested, tuned]), [""; 0]);
+    for lines in [
+        &[tested][..],
+        &[tuned],
+        &[tuned, tested],
+        &[tested, tuned, tuned],
+        &[tested, tuned, "C tuning nobody outside can see whether it is exceeded"],
+        &[tested, "B tuning so"],
+        &[tested, "B bound"],
+        &[tested, "B"],
+        &[tested, "B bound core/sheet/src/a1.rs"],
+        &[tested, "B bound core/sheet/src/a1.rs::the_last_row_and_column_are_the_limits"],
+        &["MAX_ROWS bound core/sheet/src/a1.rs::another_name", tuned],
+        &["MAX_ROWS bound core/src/nowhere.rs::the_last_row_and_column_are_the_limits", tuned],
+    ] {
+        assert_eq!(faults_of(lines).len(), 1, "{lines:?}");
+    }
+}
